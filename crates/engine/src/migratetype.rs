@@ -1,0 +1,79 @@
+//! The mobility of pages and pageblocks.
+
+use core::fmt;
+
+/// What kind of pages a pageblock is meant for.
+///
+/// The discriminants follow a kernel with CMA and memory isolation built in;
+/// [`crate::pagetypeinfo`] leaves out the rows that a kernel was built without.
+/// Linux counterpart: `enum migratetype`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Migratetype {
+    /// Pages that stay where they are: page tables, kernel stacks, most slabs.
+    Unmovable = 0,
+    /// Pages whose contents can be migrated: anonymous memory, page cache.
+    Movable = 1,
+    /// Pages that can be freed on demand but not moved: inode and dentry slabs.
+    Reclaimable = 2,
+    /// Blocks held back for atomic high-order requests.
+    HighAtomic = 3,
+    /// Blocks of a contiguous memory area: movable pages only.
+    Cma = 4,
+    /// Blocks being emptied: nothing may be allocated from them.
+    Isolate = 5,
+}
+
+/// How many migratetypes there are.
+pub const MIGRATETYPES: usize = 6;
+
+/// The migratetypes that a per-CPU list exists for, which are the first three.
+///
+/// Linux counterpart: `MIGRATE_PCPTYPES`.
+pub const PCP_TYPES: usize = 3;
+
+impl Migratetype {
+    /// Every migratetype, in the order of `/proc/pagetypeinfo`.
+    pub const ALL: [Self; MIGRATETYPES] =
+        [Self::Unmovable, Self::Movable, Self::Reclaimable, Self::HighAtomic, Self::Cma, Self::Isolate];
+
+    /// The migratetype with this discriminant.
+    pub const fn new(value: u8) -> Option<Self> {
+        if (value as usize) < MIGRATETYPES { Some(Self::ALL[value as usize]) } else { None }
+    }
+
+    /// The discriminant as an array index.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name that `/proc/pagetypeinfo` prints.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unmovable => "Unmovable",
+            Self::Movable => "Movable",
+            Self::Reclaimable => "Reclaimable",
+            Self::HighAtomic => "HighAtomic",
+            Self::Cma => "CMA",
+            Self::Isolate => "Isolate",
+        }
+    }
+
+    /// The migratetype that `/proc/pagetypeinfo` prints as `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// Whether blocks of this type may merge with and be claimed for others.
+    ///
+    /// Linux counterpart: `migratetype_is_mergeable`.
+    pub const fn is_mergeable(self) -> bool {
+        (self as usize) < PCP_TYPES
+    }
+}
+
+impl fmt::Display for Migratetype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,105 @@
+//! Page frame numbers, orders and page counts as types.
+
+use core::fmt;
+
+/// A page frame number: the physical address divided by the page size.
+///
+/// Units: pages. Linux counterpart: `unsigned long pfn`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct Pfn(pub u64);
+
+impl Pfn {
+    /// The frame `pages` behind this one.
+    pub const fn add(self, pages: u64) -> Self {
+        Self(self.0 + pages)
+    }
+
+    /// Whether the frame can start a block of `order`.
+    pub const fn is_aligned(self, order: Order) -> bool {
+        self.0 & (order.pages() - 1) == 0
+    }
+}
+
+impl fmt::Debug for Pfn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pfn {:#x}", self.0)
+    }
+}
+
+impl fmt::Display for Pfn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// The largest number of orders that any zone here can have (orders 0..=10).
+///
+/// Linux counterpart: `NR_PAGE_ORDERS` on x86-64.
+pub const MAX_ORDERS: usize = 11;
+
+/// The base-2 logarithm of a block's size in pages, 0..=10.
+///
+/// Linux counterpart: `unsigned int order`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct Order(u8);
+
+impl Order {
+    /// One page.
+    pub const ZERO: Self = Self(0);
+    /// The largest order that any zone can be set up with.
+    pub const MAX: Self = Self(MAX_ORDERS as u8 - 1);
+
+    /// The order `value`, or `None` above 10.
+    pub const fn new(value: u8) -> Option<Self> {
+        if value <= Self::MAX.0 { Some(Self(value)) } else { None }
+    }
+
+    /// The number itself.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+
+    /// The number as an index into a per-order array.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Pages in a block of this order.
+    pub const fn pages(self) -> u64 {
+        1 << self.0
+    }
+
+    /// The next larger order, if there is one.
+    pub const fn up(self) -> Option<Self> {
+        Self::new(self.0 + 1)
+    }
+
+    /// The next smaller order, if there is one.
+    pub const fn down(self) -> Option<Self> {
+        if self.0 == 0 { None } else { Some(Self(self.0 - 1)) }
+    }
+
+    /// Every order from `self` up to and including `last`.
+    pub fn up_to(self, last: Self) -> impl DoubleEndedIterator<Item = Self> + Clone {
+        (self.0..=last.0).map(Self)
+    }
+
+    /// Every order from 0 up to and including 10.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> + Clone {
+        Self::ZERO.up_to(Self::MAX)
+    }
+}
+
+impl fmt::Debug for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "order {}", self.0)
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
