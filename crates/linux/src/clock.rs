@@ -1,0 +1,18 @@
+//! The clocks that recordings are told by.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds on `CLOCK_MONOTONIC`, which is tracefs's clock `mono`.
+pub(crate) fn monotonic_ns() -> u64 {
+    nanos(ClockId::Monotonic)
+}
+
+/// User and system time that this process has used, in nanoseconds.
+pub(crate) fn process_cpu_ns() -> u64 {
+    nanos(ClockId::ProcessCPUTime)
+}
+
+fn nanos(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
+    (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
+}

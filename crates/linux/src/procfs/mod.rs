@@ -1,0 +1,27 @@
+//! Readings of `/proc`, each a pure function over the file's contents.
+//!
+//! The crate `procfs` was considered: it knows neither `zoneinfo` nor `pagetypeinfo`, reads
+//! kpageflags one flag set at a time, and its readers take no root folder. What it does cover
+//! (`buddyinfo`, `vmstat`) is a few lines here.
+
+mod buddyinfo;
+mod kpageflags;
+mod pagetypeinfo;
+mod read;
+mod snapshot;
+mod sysctl;
+mod vmstat;
+mod zoneinfo;
+
+pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
+pub use kpageflags::{fold_kpageflags, read_kpageflags};
+pub use pagetypeinfo::{parse_pagetypeinfo, read_pagetypeinfo};
+pub use snapshot::{Occupancy, managed_changes, snapshot};
+pub use sysctl::{SYSCTLS, read_sysctls};
+pub use vmstat::{parse_vmstat, read_vmstat};
+pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
+
+pub(crate) use kpageflags::fold_kpageflags_file;
+pub(crate) use pagetypeinfo::read_pagetypeinfo_file;
+pub(crate) use read::read_text;
+pub(crate) use zoneinfo::read_zoneinfo_file;

@@ -1,0 +1,59 @@
+//! `/proc/vmstat`: the counters that say how the page allocator and compaction fare.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::read::{REPORT, number, read_text};
+use crate::error::{Error, ParseError};
+
+/// What the names of the kept counters start with.
+const KEPT: [&str; 14] = [
+    "nr_free_",
+    "pgalloc_",
+    "pgfree",
+    "pgsteal_",
+    "pgscan_",
+    "pgmigrate_",
+    "allocstall_",
+    "compact_",
+    "thp_",
+    "kswapd_",
+    "pageoutrun",
+    "oom_kill",
+    "drop_",
+    "nr_unaccepted",
+];
+
+/// Reads `proc/vmstat` below `root`.
+pub fn read_vmstat(root: &Path) -> Result<BTreeMap<String, u64>, Error> {
+    let path = root.join("proc/vmstat");
+    parse_vmstat(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
+}
+
+/// Parses the contents of `/proc/vmstat` and keeps what concerns the allocator.
+pub fn parse_vmstat(text: &str) -> Result<BTreeMap<String, u64>, ParseError> {
+    let mut counters = BTreeMap::new();
+    for (line, row) in (1..).zip(text.lines()) {
+        let mut words = row.split_ascii_whitespace();
+        let Some(name) = words.next() else { continue };
+        if KEPT.iter().any(|start| name.starts_with(start)) {
+            counters.insert(name.to_owned(), number(line, name, words.next())?);
+        }
+    }
+    Ok(counters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_allocators_counters_are_kept() {
+        let kept = parse_vmstat("nr_dirty 3\npgalloc_normal 77\ncompact_stall 2\n").unwrap();
+        assert_eq!(
+            kept.into_iter().collect::<Vec<_>>(),
+            [("compact_stall".into(), 2), ("pgalloc_normal".into(), 77)]
+        );
+        assert_eq!(parse_vmstat("\npgfree lots\n").unwrap_err().line, 2);
+    }
+}

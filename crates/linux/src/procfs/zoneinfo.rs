@@ -1,0 +1,237 @@
+//! `/proc/zoneinfo`: spans, watermarks and per-CPU list settings of the zones.
+
+use std::path::Path;
+
+use freehold_trace::{Pageset, ZoneSnapshot};
+
+use super::read::{REPORT, node_and_zone, number, read_text};
+use crate::error::{Error, ParseError};
+
+/// Reads `proc/zoneinfo` below `root`.
+pub fn read_zoneinfo(root: &Path) -> Result<Vec<ZoneSnapshot>, Error> {
+    read_zoneinfo_file(&root.join("proc/zoneinfo"))
+}
+
+/// Reads a file with the contents of `/proc/zoneinfo`.
+pub(crate) fn read_zoneinfo_file(path: &Path) -> Result<Vec<ZoneSnapshot>, Error> {
+    parse_zoneinfo(&read_text(path)?).map_err(|e| e.in_file(path, REPORT))
+}
+
+/// Parses the contents of `/proc/zoneinfo`.
+///
+/// Zones without memory are left out. Rows that a kernel does not print yet or no longer
+/// (`boost`, `promo`, `cma`, `high_min`, `high_max`) take the value that the field's
+/// documentation names. The kernel adds the boost to the watermarks that it prints; it is
+/// taken off again here.
+///
+/// # Errors
+///
+/// A row that should hold a number and does not, or a populated zone without its span.
+pub fn parse_zoneinfo(text: &str) -> Result<Vec<ZoneSnapshot>, ParseError> {
+    let mut zones = Vec::new();
+    let mut open: Option<OpenZone> = None;
+    let mut lines = 0;
+    for (line, row) in (1..).zip(text.lines()) {
+        lines = line;
+        if row.starts_with("Node ") {
+            let (node, name, _) = node_and_zone(line, row)?;
+            close(open.replace(OpenZone::new(line, node, name)), &mut zones)?;
+        } else if let Some(zone) = &mut open {
+            zone.take(line, row)?;
+        }
+    }
+    close(open, &mut zones)?;
+    if zones.is_empty() {
+        return Err(ParseError::new(lines, "at least one zone with memory", "none"));
+    }
+    Ok(zones)
+}
+
+/// Where in a zone's part the parser is.
+#[derive(PartialEq)]
+enum Part {
+    /// The node's statistics, which come with its first zone.
+    Node,
+    /// From `pages free` on.
+    Zone,
+    /// From `pagesets` on.
+    Pagesets,
+}
+
+/// A zone whose rows are being read.
+struct OpenZone {
+    line: u64,
+    part: Part,
+    zone: ZoneSnapshot,
+    start_pfn: Option<u64>,
+    managed: Option<u64>,
+    spanned: Option<u64>,
+}
+
+impl OpenZone {
+    fn new(line: u64, node: u32, name: &str) -> Self {
+        let zone = ZoneSnapshot { node, name: name.to_owned(), ..ZoneSnapshot::default() };
+        Self { line, part: Part::Node, zone, start_pfn: None, managed: None, spanned: None }
+    }
+
+    fn take(&mut self, line: u64, row: &str) -> Result<(), ParseError> {
+        let mut words = row.split_ascii_whitespace();
+        let Some(key) = words.next() else { return Ok(()) };
+        match (key, &self.part) {
+            ("pages", Part::Node) => {
+                self.part = Part::Zone;
+                self.zone.free = number(line, "`pages free`", words.nth(1))?;
+            }
+            ("pagesets", Part::Zone) => self.part = Part::Pagesets,
+            ("start_pfn:", _) => self.start_pfn = Some(number(line, key, words.next())?),
+            ("protection:", Part::Zone) => self.zone.protection = protection(line, row)?,
+            (_, Part::Zone) => self.take_size(line, key, words.next())?,
+            (_, Part::Pagesets) => self.take_pageset(line, key, words.next())?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_size(&mut self, line: u64, key: &str, value: Option<&str>) -> Result<(), ParseError> {
+        let zone = &mut self.zone;
+        let field = match key {
+            "boost" => &mut zone.boost,
+            "min" => &mut zone.watermark_min,
+            "low" => &mut zone.watermark_low,
+            "high" => &mut zone.watermark_high,
+            "promo" => &mut zone.watermark_promo,
+            "cma" => &mut zone.cma,
+            "present" => &mut zone.present,
+            "spanned" => self.spanned.insert(0),
+            "managed" => self.managed.insert(0),
+            _ => return Ok(()),
+        };
+        *field = number(line, key, value)?;
+        Ok(())
+    }
+
+    fn take_pageset(&mut self, line: u64, key: &str, value: Option<&str>) -> Result<(), ParseError> {
+        if key == "cpu:" {
+            let cpu = number(line, key, value)?;
+            let cpu =
+                u32::try_from(cpu).map_err(|_| ParseError::new(line, "a CPU number", &cpu.to_string()))?;
+            self.zone.pagesets.push(Pageset { cpu, ..Pageset::default() });
+            return Ok(());
+        }
+        let Some(set) = self.zone.pagesets.last_mut() else { return Ok(()) };
+        match key {
+            "count:" => set.count = number(line, key, value)?,
+            "batch:" => set.batch = number(line, key, value)?,
+            "high:" => {
+                set.high = number(line, key, value)?;
+                // Kernels since 6.7 print the bounds of the tuning below.
+                (set.high_min, set.high_max) = (set.high, set.high);
+            }
+            "high_min:" => set.high_min = number(line, key, value)?,
+            "high_max:" => set.high_max = number(line, key, value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of `protection: (0, 3019, 4555)`.
+fn protection(line: u64, row: &str) -> Result<Vec<u64>, ParseError> {
+    let list = row.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(list, _)| list);
+    let list = list.ok_or_else(|| ParseError::new(line, "`protection: (…)`", row))?;
+    list.split(',').map(|n| number(line, "protection", Some(n.trim()))).collect()
+}
+
+/// Completes a zone and keeps it where it has memory.
+fn close(open: Option<OpenZone>, zones: &mut Vec<ZoneSnapshot>) -> Result<(), ParseError> {
+    let Some(OpenZone { line, mut zone, start_pfn, managed, spanned, .. }) = open else { return Ok(()) };
+    if zone.present == 0 {
+        return Ok(());
+    }
+    let missing = |what: &str| ParseError::new(line, format!("a zone with a `{what}` row"), &zone.name);
+    let spanned = spanned.ok_or_else(|| missing("spanned"))?;
+    let managed = managed.ok_or_else(|| missing("managed"))?;
+    let start_pfn = start_pfn.ok_or_else(|| missing("start_pfn:"))?;
+    if start_pfn.checked_add(spanned).is_none_or(|end| end > MAX_FRAMES) {
+        return Err(ParseError::new(line, "a zone within the address space", &zone.name));
+    }
+    (zone.spanned, zone.managed, zone.start_pfn) = (spanned, managed, start_pfn);
+    let boost = zone.boost;
+    let marks = [
+        &mut zone.watermark_min,
+        &mut zone.watermark_low,
+        &mut zone.watermark_high,
+        &mut zone.watermark_promo,
+    ];
+    for mark in marks {
+        *mark = mark.saturating_sub(boost);
+    }
+    zones.push(zone);
+    Ok(())
+}
+
+/// Frames in 64 bits of addresses, at 4 KiB each.
+const MAX_FRAMES: u64 = 1 << 52;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "\
+Node 0, zone      DMA
+  per-node stats
+      nr_inactive_anon 990
+  pages free     3840
+        min      55
+        low      68
+        high     81
+        spanned  4095
+        present  3998
+        managed  3840
+        protection: (0, 3019)
+      nr_free_pages 3840
+  pagesets
+    cpu: 0
+              count: 7
+              high:  30
+              batch: 3
+  vm stats threshold: 4
+  node_unreclaimable:  0
+  start_pfn:           1
+Node 0, zone  Movable
+  pages free     0
+        min      0
+        spanned  0
+        present  0
+        managed  0
+        protection: (0, 0)
+";
+
+    #[test]
+    fn rows_that_old_kernels_lack_have_defaults() {
+        let zones = parse_zoneinfo(OLD).unwrap();
+        assert_eq!(zones.len(), 1, "Movable has no memory");
+        assert_eq!((zones[0].boost, zones[0].watermark_promo, zones[0].cma), (0, 0, 0));
+        assert_eq!(zones[0].pagesets[0].high_min, 30);
+        assert_eq!(zones[0].pagesets[0].high_max, 30);
+        assert_eq!(zones[0].protection, [0, 3019]);
+        assert_eq!(zones[0].start_pfn, 1);
+    }
+
+    #[test]
+    fn the_boost_is_taken_off_the_watermarks() {
+        let text = OLD.replace("        min      55\n", "        boost    50\n        min      55\n");
+        let zones = parse_zoneinfo(&text).unwrap();
+        assert_eq!((zones[0].boost, zones[0].watermark_min, zones[0].watermark_high), (50, 5, 31));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let broken = OLD.replace("present  3998", "present  many");
+        let error = parse_zoneinfo(&broken).unwrap_err();
+        assert_eq!((error.line, error.found.as_str()), (9, "many"));
+        assert_eq!(parse_zoneinfo("").unwrap_err().found, "none");
+        let spanless = OLD.replace("        spanned  4095\n", "");
+        assert!(parse_zoneinfo(&spanless).unwrap_err().expected.contains("spanned"));
+    }
+}
