@@ -1,0 +1,213 @@
+//! The way of a request: flags, zonelist, admission, per-CPU list or free list.
+
+use crate::frame::{FrameIndex, FrameWord};
+use crate::memory::Memory;
+use crate::refill::Want;
+use crate::request_stats::count;
+use crate::sync::{Locks, Ordering};
+use crate::watermark::{Admission, AllocFlags, Mark};
+use crate::zone::{Zone, ZoneType};
+use crate::{AllocError, GfpFlags, Migratetype, Order, Pfn};
+
+/// One request for a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// The CPU that asks.
+    pub cpu: u16,
+    /// The node to start from.
+    pub node: u16,
+    /// The size of the block.
+    pub order: Order,
+    /// What kind of memory, and how hard to try.
+    pub gfp: GfpFlags,
+}
+
+impl GfpFlags {
+    /// The highest zone that a request may use. Linux counterpart: `gfp_zone`.
+    pub fn highest_zone(self) -> ZoneType {
+        if self.contains(Self::DMA) {
+            ZoneType::Dma
+        } else if self.contains(Self::DMA32) {
+            ZoneType::Dma32
+        } else if self.contains(Self::HIGHMEM | Self::MOVABLE) {
+            ZoneType::Movable
+        } else if self.contains(Self::HIGHMEM) {
+            ZoneType::HighMem
+        } else {
+            ZoneType::Normal
+        }
+    }
+}
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Answers a request with the first frame of a block.
+    ///
+    /// There is no reclaim and no compaction here: where Linux would start them,
+    /// the per-CPU lists and the reserve for atomic requests are given up, and then
+    /// the request fails.
+    /// Linux counterpart: `__alloc_pages`.
+    ///
+    /// # Errors
+    /// See [`AllocError`].
+    pub fn alloc(&self, request: Request) -> Result<Pfn, AllocError> {
+        let cpu = self.requests.get(usize::from(request.cpu)).ok_or(AllocError::NoSuchCpu)?;
+        if request.order > self.max_order {
+            return Err(AllocError::OrderTooLarge);
+        }
+        let mut found =
+            self.try_zones(&request, Mark::Low, AllocFlags::fast(request.gfp) | self.nofragment(&request));
+        if found.is_none() {
+            count(&cpu.slow_paths);
+            found = self.try_below_low(&request);
+        }
+        let Some((zone, index)) = found else {
+            cpu.refused(request.order);
+            return Err(AllocError::NoMemory);
+        };
+        let wanted = request.gfp.migratetype();
+        let movable = wanted == Migratetype::Movable;
+        zone.frames.set_word(index, FrameWord::allocated(request.order, wanted, movable));
+        cpu.answered(request.order);
+        let block_type = zone.blocks.get(index);
+        let suits_cma = block_type == Migratetype::Cma && movable;
+        if block_type != wanted && !suits_cma && block_type != Migratetype::HighAtomic {
+            count(&cpu.type_mismatches);
+        }
+        if zone.shared.boosted.load(Ordering::Relaxed) {
+            zone.shared.boosted.store(false, Ordering::Relaxed);
+            count(&cpu.kswapd_wakes);
+        }
+        Ok(zone.frames.pfn(index))
+    }
+
+    /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
+    fn try_below_low(&self, request: &Request) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
+        let gfp = request.gfp;
+        let flags = AllocFlags::slow(gfp, request.order);
+        let found = self.try_zones(request, Mark::Min, flags);
+        if found.is_some() {
+            return found;
+        }
+        if gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC) {
+            return self.try_zones(request, Mark::Min, flags | AllocFlags::NO_WATERMARKS);
+        }
+        if !gfp.contains(GfpFlags::DIRECT_RECLAIM) {
+            return None;
+        }
+        self.unreserve_highatomic(request, false);
+        self.drain_all();
+        let found = self.try_zones(request, Mark::Min, flags);
+        if found.is_some() || gfp.contains(GfpFlags::NORETRY) {
+            return found;
+        }
+        if self.unreserve_highatomic(request, true) {
+            let found = self.try_zones(request, Mark::Min, flags);
+            if found.is_some() {
+                return found;
+            }
+        }
+        if gfp.contains(GfpFlags::NOFAIL) {
+            return self.try_zones(request, Mark::Min, flags | AllocFlags::NO_WATERMARKS);
+        }
+        None
+    }
+
+    fn unreserve_highatomic(&self, request: &Request, force: bool) -> bool {
+        let to = request.gfp.migratetype();
+        self.zonelist(request).any(|zone| zone.unreserve_highatomic(to, force))
+    }
+
+    /// The zones that a request may use, best first: its node's from high to low,
+    /// then the other nodes' in ascending order from there.
+    fn zonelist(&self, request: &Request) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
+        let highest = request.gfp.highest_zone();
+        let first = request.node.min(self.nodes.saturating_sub(1));
+        let nodes = if request.gfp.contains(GfpFlags::THISNODE) { 1 } else { self.nodes };
+        let all = self.nodes;
+        let zones = self.zones;
+        (0..nodes).flat_map(move |step| {
+            let node = (first + step) % all;
+            zones.iter().rev().filter(move |zone| zone.node == node && zone.kind <= highest)
+        })
+    }
+
+    /// Whether pageblock types should not mix yet, because a lower zone can serve first.
+    ///
+    /// Linux counterpart: `alloc_flags_nofragment`.
+    fn nofragment(&self, request: &Request) -> AllocFlags {
+        let preferred = self.zonelist(request).next();
+        let applies = preferred.is_some_and(|zone| {
+            self.has_dma32
+                && zone.kind == ZoneType::Normal
+                && (self.nodes == 1
+                    || self
+                        .zones
+                        .iter()
+                        .any(|lower| lower.node == zone.node && lower.kind == ZoneType::Dma32))
+        });
+        if applies { AllocFlags::NOFRAGMENT } else { AllocFlags::empty() }
+    }
+
+    /// Linux counterpart: `get_page_from_freelist`.
+    fn try_zones(
+        &self,
+        request: &Request,
+        mark: Mark,
+        flags: AllocFlags,
+    ) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
+        let found = self.try_zones_once(request, mark, flags);
+        if found.is_some() || !flags.contains(AllocFlags::NOFRAGMENT) {
+            return found;
+        }
+        self.try_zones_once(request, mark, flags.difference(AllocFlags::NOFRAGMENT))
+    }
+
+    fn try_zones_once(
+        &self,
+        request: &Request,
+        mark: Mark,
+        mut flags: AllocFlags,
+    ) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
+        let order = request.order;
+        let highest_zone = request.gfp.highest_zone() as usize;
+        let want_type = request.gfp.migratetype();
+        let preferred_node = self.zonelist(request).next()?.node;
+        for zone in self.zonelist(request) {
+            if flags.contains(AllocFlags::NOFRAGMENT) && zone.node != preferred_node {
+                // Local memory matters more than unmixed blocks: start over without the wish.
+                flags.remove(AllocFlags::NOFRAGMENT);
+                return self.try_zones_once(request, mark, flags);
+            }
+            let admission = Admission { order, mark, highest_zone, flags };
+            if !zone.admits_and_marks(admission) && !flags.contains(AllocFlags::NO_WATERMARKS) {
+                continue;
+            }
+            let want = Want { order, migratetype: want_type, flags };
+            if let Some(index) = zone.take(request.cpu, want, mark) {
+                return Some((zone, index));
+            }
+        }
+        None
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Takes a block from a CPU's list or, failing that, from the free lists.
+    ///
+    /// Linux counterpart: `rmqueue`.
+    fn take(&self, cpu: u16, want: Want, mark: Mark) -> Option<FrameIndex> {
+        let from_list = self.has_percpu_list(want.order).then(|| self.take_percpu(cpu, want)).flatten();
+        let reserves = want.flags.contains(AllocFlags::HIGHATOMIC);
+        let (index, reserve) = match from_list {
+            Some(index) => (index, reserves && !self.switches.highatomic_first),
+            None => {
+                let index = self.lock().take_direct(want)?;
+                (index, reserves && (!self.switches.highatomic_first || mark == Mark::Min))
+            }
+        };
+        if reserve {
+            self.reserve_highatomic(index, want.order);
+        }
+        Some(index)
+    }
+}

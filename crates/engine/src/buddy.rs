@@ -1,0 +1,155 @@
+//! Splitting and merging blocks.
+
+use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::free_area::Passage;
+use crate::list::Place;
+use crate::refill::Want;
+use crate::sync::Locks;
+use crate::zone_guard::ZoneGuard;
+use crate::{AllocFlags, Migratetype, Order};
+
+/// How a freed block chooses its end of the free list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Insertion {
+    /// At the tail if its buddy's next merge looks likely, otherwise at the head.
+    ByMergeChance,
+    /// Always at the tail.
+    Tail,
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// The buddy of a block, if it is free as one block of the same order.
+    fn free_buddy(&self, index: FrameIndex, order: Order) -> Option<FrameIndex> {
+        let buddy = index.buddy(order);
+        (self.zone.frames.contains(buddy) && self.zone.frames.word(buddy).is_free_of(order)).then_some(buddy)
+    }
+
+    /// Merges a block with its free buddies and puts the result on the list of `migratetype`.
+    ///
+    /// Linux counterpart: `__free_one_page`.
+    pub(crate) fn free_block(
+        &mut self,
+        index: FrameIndex,
+        order: Order,
+        migratetype: Migratetype,
+        insertion: Insertion,
+    ) {
+        let max = self.zone.max_order;
+        let (mut index, mut order) = (index, order);
+        self.zone.frames.set_word(index, FrameWord::TAIL);
+        while order < max {
+            let Some(buddy) = self.free_buddy(index, order) else { break };
+            if order >= self.zone.blocks.order() && !self.may_merge_blocks(buddy, migratetype) {
+                break;
+            }
+            self.pass(buddy, order, Passage::Leave);
+            if order >= self.zone.blocks.order() && self.zone.switches.hygiene {
+                self.zone.blocks.set_range(buddy, order, migratetype);
+            }
+            let Some(larger) = order.up() else { break };
+            index = index.align_down(larger);
+            order = larger;
+        }
+        let place = match insertion {
+            Insertion::Tail => Place::Tail,
+            Insertion::ByMergeChance if self.merge_is_likely(index, order) => Place::Tail,
+            Insertion::ByMergeChance => Place::Head,
+        };
+        self.pass(index, order, Passage::Enter(migratetype, place));
+    }
+
+    /// Whether a free block of `migratetype` may swallow its buddy, a whole pageblock or more.
+    fn may_merge_blocks(&self, buddy: FrameIndex, migratetype: Migratetype) -> bool {
+        let theirs = self.zone.blocks.get(buddy);
+        theirs == migratetype || (theirs.is_mergeable() && migratetype.is_mergeable())
+    }
+
+    /// Whether the block that this one and its buddy would form has a free buddy itself.
+    ///
+    /// Linux counterpart: `buddy_merge_likely`.
+    fn merge_is_likely(&self, index: FrameIndex, order: Order) -> bool {
+        let Some(larger) = order.up().filter(|&larger| larger < self.zone.max_order) else { return false };
+        self.free_buddy(index.align_down(larger), larger).is_some()
+    }
+
+    /// Frees a block pageblock by pageblock, each under its own type.
+    ///
+    /// Linux counterpart: `split_large_buddy`.
+    pub(crate) fn free_by_pageblock(&mut self, index: FrameIndex, order: Order, insertion: Insertion) {
+        let piece = order.min(self.zone.blocks.order());
+        let mut at = index;
+        for _ in 0..1u32 << (order.get() - piece.get()) {
+            let migratetype = self.zone.blocks.get(at);
+            self.free_block(at, piece, migratetype, insertion);
+            at = at.offset(1 << piece.get());
+        }
+    }
+
+    /// Frees a block that bypasses the per-CPU lists.
+    ///
+    /// Linux counterpart: `free_one_page`.
+    pub(crate) fn free_direct(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
+        self.state.stats.direct_frees += 1;
+        if self.zone.switches.hygiene {
+            self.free_by_pageblock(index, order, Insertion::ByMergeChance);
+        } else {
+            // Before hygiene the type that the caller read without the lock counts,
+            // unless blocks are isolated.
+            let migratetype = if self.state.isolated_blocks > 0 || seen == Migratetype::Isolate {
+                self.zone.blocks.get(index)
+            } else {
+                seen
+            };
+            self.free_block(index, order, migratetype, Insertion::ByMergeChance);
+        }
+    }
+
+    /// Takes the smallest sufficient block of one type.
+    ///
+    /// Linux counterpart: `__rmqueue_smallest`.
+    pub(crate) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+        let (index, found) = order
+            .up_to(self.zone.max_order)
+            .find_map(|at| self.first(at, migratetype).map(|index| (index, at)))?;
+        self.take(index, order, found, migratetype);
+        Some(index)
+    }
+
+    /// Takes a block off its list and gives back what exceeds `order` to the list of `migratetype`.
+    ///
+    /// Linux counterpart: `page_del_and_expand`.
+    pub(crate) fn take(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
+        self.pass(index, found, Passage::Leave);
+        self.expand(index, order, found, migratetype);
+        self.zone.frames.set_word(index, FrameWord::head(FrameKind::InTransit, order, migratetype));
+    }
+
+    /// Gives back the upper halves of a block until `order` is left.
+    ///
+    /// Linux counterpart: `expand`.
+    pub(crate) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
+        for half in (order.get()..found.get()).rev().filter_map(Order::new) {
+            let upper = index.offset(1 << half.get());
+            self.pass(upper, half, Passage::Enter(migratetype, Place::Head));
+        }
+    }
+
+    /// Takes a block for a request that bypasses the per-CPU lists.
+    ///
+    /// Linux counterpart: `rmqueue_buddy` under the lock.
+    pub(crate) fn take_direct(&mut self, want: Want) -> Option<FrameIndex> {
+        let reserve = want.flags.contains(AllocFlags::HIGHATOMIC);
+        let found = reserve.then(|| self.take_smallest(want.order, Migratetype::HighAtomic)).flatten();
+        let found = found.or_else(|| self.refill(want).next()).or_else(|| {
+            let desperate = AllocFlags::OOM | AllocFlags::NON_BLOCK;
+            want.flags
+                .intersects(desperate)
+                .then(|| self.take_smallest(want.order, Migratetype::HighAtomic))
+                .flatten()
+        });
+        if found.is_some() {
+            self.state.stats.direct_allocs += 1;
+        }
+        found
+    }
+}

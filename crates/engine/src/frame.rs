@@ -1,0 +1,242 @@
+//! One word of state and two links for every page frame.
+
+use crate::sync::{AtomicU32, Ordering};
+use crate::{Migratetype, Order, Pfn};
+
+/// What a frame is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum FrameKind {
+    /// No memory, or memory that this allocator does not manage.
+    Absent = 0,
+    /// Inside a block, but not its first frame.
+    Tail = 1,
+    /// In use since before the allocator started; freed by nobody.
+    Reserved = 2,
+    /// First frame of a block on a free list.
+    Free = 3,
+    /// First frame of a block on a per-CPU list.
+    PerCpu = 4,
+    /// First frame of a block that somebody owns.
+    Allocated = 5,
+    /// First frame of a block between two of the states above.
+    InTransit = 6,
+}
+
+/// A frame's state as one word: what it does, the order of its block, and a type.
+///
+/// The type is the list's for `Free`, the list that it goes back to for `PerCpu`
+/// (which only the eras without hygiene use), and the requested one for `Allocated`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FrameWord(u32);
+
+const KIND_BITS: u32 = 0x7;
+const ORDER_SHIFT: u32 = 4;
+const ORDER_BITS: u32 = 0xf;
+const TYPE_SHIFT: u32 = 8;
+const TYPE_BITS: u32 = 0x7;
+const MOVABLE: u32 = 1 << 12;
+
+impl FrameWord {
+    pub(crate) const ABSENT: Self = Self(FrameKind::Absent as u32);
+    pub(crate) const TAIL: Self = Self(FrameKind::Tail as u32);
+    pub(crate) const RESERVED: Self = Self(FrameKind::Reserved as u32);
+
+    pub(crate) const fn head(kind: FrameKind, order: Order, migratetype: Migratetype) -> Self {
+        Self(kind as u32 | (order.get() as u32) << ORDER_SHIFT | (migratetype as u32) << TYPE_SHIFT)
+    }
+
+    /// An owned block whose pages can be migrated if `movable`.
+    pub(crate) const fn allocated(order: Order, migratetype: Migratetype, movable: bool) -> Self {
+        let word = Self::head(FrameKind::Allocated, order, migratetype);
+        if movable { Self(word.0 | MOVABLE) } else { word }
+    }
+
+    pub(crate) const fn with_movable(self, movable: bool) -> Self {
+        if movable { Self(self.0 | MOVABLE) } else { Self(self.0 & !MOVABLE) }
+    }
+
+    pub(crate) const fn kind(self) -> FrameKind {
+        match self.0 & KIND_BITS {
+            1 => FrameKind::Tail,
+            2 => FrameKind::Reserved,
+            3 => FrameKind::Free,
+            4 => FrameKind::PerCpu,
+            5 => FrameKind::Allocated,
+            6 => FrameKind::InTransit,
+            _ => FrameKind::Absent,
+        }
+    }
+
+    /// The order of the block; 0 for frames that start none.
+    pub(crate) const fn order(self) -> Order {
+        match Order::new((self.0 >> ORDER_SHIFT & ORDER_BITS) as u8) {
+            Some(order) => order,
+            None => Order::MAX,
+        }
+    }
+
+    pub(crate) const fn migratetype(self) -> Migratetype {
+        match Migratetype::new((self.0 >> TYPE_SHIFT & TYPE_BITS) as u8) {
+            Some(migratetype) => migratetype,
+            None => Migratetype::Isolate,
+        }
+    }
+
+    pub(crate) const fn is_movable(self) -> bool {
+        self.0 & MOVABLE != 0
+    }
+
+    pub(crate) const fn is_free_of(self, order: Order) -> bool {
+        matches!(self.kind(), FrameKind::Free) && self.order().get() == order.get()
+    }
+}
+
+/// The metadata of one frame: 12 bytes.
+///
+/// The links belong to whoever holds the lock of the list that the frame is on;
+/// the word is written by the holder of that lock or, for an allocated frame, by
+/// the one caller that frees it.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Frame {
+    next: AtomicU32,
+    previous: AtomicU32,
+    word: AtomicU32,
+}
+
+impl Frame {
+    pub(crate) fn absent() -> Self {
+        Self {
+            next: AtomicU32::new(NIL),
+            previous: AtomicU32::new(NIL),
+            word: AtomicU32::new(FrameWord::ABSENT.0),
+        }
+    }
+}
+
+/// "No frame" in a link.
+const NIL: u32 = u32::MAX;
+
+/// A frame of one zone, counted from the zone's origin.
+///
+/// The origin is the zone's first frame rounded down to the largest block, so
+/// that buddies differ in one bit of the index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct FrameIndex(pub(crate) u32);
+
+impl FrameIndex {
+    pub(crate) const fn buddy(self, order: Order) -> Self {
+        Self(self.0 ^ 1 << order.get())
+    }
+
+    pub(crate) const fn align_down(self, order: Order) -> Self {
+        Self(self.0 & !((1 << order.get()) - 1))
+    }
+
+    pub(crate) const fn offset(self, pages: u32) -> Self {
+        Self(self.0 + pages)
+    }
+
+    /// Whether the frame can start a block of `order`.
+    pub(crate) const fn is_aligned(self, order: Order) -> bool {
+        self.0 & ((1 << order.get()) - 1) == 0
+    }
+}
+
+/// The frames of one zone.
+#[derive(Debug)]
+pub(crate) struct FrameTable<'m> {
+    origin: Pfn,
+    first: u32,
+    frames: &'m [Frame],
+}
+
+impl<'m> FrameTable<'m> {
+    pub(crate) fn new(start: Pfn, frames: &'m [Frame]) -> Self {
+        let origin = Pfn(start.0 & !(Order::MAX.pages() - 1));
+        Self { origin, first: (start.0 - origin.0) as u32, frames }
+    }
+
+    pub(crate) fn start(&self) -> FrameIndex {
+        FrameIndex(self.first)
+    }
+
+    /// The index behind the zone's last frame.
+    pub(crate) fn end(&self) -> FrameIndex {
+        FrameIndex(self.first + self.frames.len() as u32)
+    }
+
+    pub(crate) fn contains(&self, index: FrameIndex) -> bool {
+        index >= self.start() && index < self.end()
+    }
+
+    pub(crate) fn index(&self, pfn: Pfn) -> Option<FrameIndex> {
+        let relative = pfn.0.checked_sub(self.origin.0 + u64::from(self.first))?;
+        (relative < self.frames.len() as u64).then(|| FrameIndex(relative as u32 + self.first))
+    }
+
+    pub(crate) fn pfn(&self, index: FrameIndex) -> Pfn {
+        self.origin.add(u64::from(index.0))
+    }
+
+    fn frame(&self, index: FrameIndex) -> &Frame {
+        &self.frames[(index.0 - self.first) as usize]
+    }
+
+    pub(crate) fn word(&self, index: FrameIndex) -> FrameWord {
+        FrameWord(self.frame(index).word.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_word(&self, index: FrameIndex, word: FrameWord) {
+        self.frame(index).word.store(word.0, Ordering::Relaxed);
+    }
+
+    /// Replaces `from` by `to`, unless somebody else was faster.
+    ///
+    /// Two callers that free the same block race here, and only one of them wins.
+    pub(crate) fn exchange_word(&self, index: FrameIndex, from: FrameWord, to: FrameWord) -> bool {
+        self.frame(index).word.compare_exchange(from.0, to.0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    fn link(link: &AtomicU32) -> Option<FrameIndex> {
+        let value = link.load(Ordering::Relaxed);
+        (value != NIL).then_some(FrameIndex(value))
+    }
+
+    fn set_link(link: &AtomicU32, to: Option<FrameIndex>) {
+        link.store(to.map_or(NIL, |index| index.0), Ordering::Relaxed);
+    }
+
+    pub(crate) fn next(&self, index: FrameIndex) -> Option<FrameIndex> {
+        Self::link(&self.frame(index).next)
+    }
+
+    pub(crate) fn previous(&self, index: FrameIndex) -> Option<FrameIndex> {
+        Self::link(&self.frame(index).previous)
+    }
+
+    pub(crate) fn set_next(&self, index: FrameIndex, to: Option<FrameIndex>) {
+        Self::set_link(&self.frame(index).next, to);
+    }
+
+    pub(crate) fn set_previous(&self, index: FrameIndex, to: Option<FrameIndex>) {
+        Self::set_link(&self.frame(index).previous, to);
+    }
+
+    /// The first frame of the block that contains `index`, whatever the block does.
+    pub(crate) fn block_head(&self, index: FrameIndex) -> FrameIndex {
+        if self.word(index).kind() != FrameKind::Tail {
+            return index;
+        }
+        Order::all()
+            .skip(1)
+            .map(|order| (order, index.align_down(order)))
+            .take_while(|&(_, head)| self.contains(head))
+            .find(|&(order, head)| {
+                let word = self.word(head);
+                word.kind() != FrameKind::Tail && word.order() >= order
+            })
+            .map_or(index, |(_, head)| head)
+    }
+}

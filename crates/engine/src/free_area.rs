@@ -1,0 +1,129 @@
+//! The free lists, and the one door through which a block enters, leaves or changes lists.
+
+use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::list::{BlockList, Place};
+use crate::sync::{Locks, Ordering};
+use crate::zone_guard::ZoneGuard;
+use crate::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order};
+
+/// The free lists of one zone, by order and migratetype.
+///
+/// Linux counterpart: `zone->free_area[].free_list[]`.
+#[derive(Debug, Default)]
+pub(crate) struct FreeLists([[BlockList; MIGRATETYPES]; MAX_ORDERS]);
+
+impl FreeLists {
+    pub(crate) fn get(&self, order: Order, migratetype: Migratetype) -> &BlockList {
+        &self.0[order.index()][migratetype.index()]
+    }
+
+    fn get_mut(&mut self, order: Order, migratetype: Migratetype) -> &mut BlockList {
+        &mut self.0[order.index()][migratetype.index()]
+    }
+}
+
+/// What a block does at the door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Passage {
+    /// From outside onto the list of a type.
+    Enter(Migratetype, Place),
+    /// From its list to outside.
+    Leave,
+    /// From its list to the tail of another type's.
+    Change(Migratetype),
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Moves a block through the door: list, frame word, counts and free pages
+    /// change here together, and nowhere else.
+    ///
+    /// Returns the type of the list that the block left, or entered if it was on none.
+    pub(crate) fn pass(&mut self, index: FrameIndex, order: Order, passage: Passage) -> Migratetype {
+        self.touch(1);
+        match passage {
+            Passage::Enter(migratetype, place) => {
+                self.check_type(index, order, migratetype);
+                self.enter(index, order, migratetype, place);
+                self.count_total(order, 1);
+                migratetype
+            }
+            Passage::Leave => {
+                let from = self.leave(index, order);
+                self.zone.frames.set_word(index, FrameWord::TAIL);
+                self.count_total(order, -1);
+                from
+            }
+            Passage::Change(to) => {
+                let from = self.leave(index, order);
+                self.enter(index, order, to, Place::Tail);
+                from
+            }
+        }
+    }
+
+    fn enter(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype, place: Place) {
+        let zone = self.zone;
+        debug_assert!(index.is_aligned(order));
+        zone.frames.set_word(index, FrameWord::head(FrameKind::Free, order, migratetype));
+        self.state.lists.get_mut(order, migratetype).insert(&zone.frames, index, place);
+        self.note_occupied(order, migratetype);
+        self.count_type(order, migratetype, 1);
+    }
+
+    fn leave(&mut self, index: FrameIndex, order: Order) -> Migratetype {
+        let zone = self.zone;
+        let word = zone.frames.word(index);
+        debug_assert!(word.is_free_of(order), "block leaves a list that it is not on");
+        let migratetype = word.migratetype();
+        self.state.lists.get_mut(order, migratetype).remove(&zone.frames, index);
+        self.note_occupied(order, migratetype);
+        self.count_type(order, migratetype, -1);
+        migratetype
+    }
+
+    /// A `Change` needs no check: conversion moves the pages first and the type after.
+    fn check_type(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
+        if self.zone.blocks.get(index) != migratetype {
+            debug_assert!(
+                !self.zone.switches.hygiene,
+                "{order:?} block of {} enters the {migratetype} list",
+                self.zone.blocks.get(index)
+            );
+            self.state.stats.hygiene_violations += 1;
+        }
+    }
+
+    /// Says on the outside whether a list has a block.
+    fn note_occupied(&mut self, order: Order, migratetype: Migratetype) {
+        let occupied = &self.zone.shared.occupied[order.index()];
+        let bit = 1 << migratetype as u8;
+        let others = occupied.load(Ordering::Relaxed) & !bit;
+        let empty = self.state.lists.get(order, migratetype).is_empty();
+        occupied.store(if empty { others } else { others | bit }, Ordering::Relaxed);
+    }
+
+    fn count_total(&mut self, order: Order, by: i64) {
+        self.zone.counts.shift_total(order, by);
+    }
+
+    fn count_type(&mut self, order: Order, migratetype: Migratetype, by: i64) {
+        if self.zone.switches.counts {
+            self.zone.counts.shift_type(order, migratetype, by);
+        }
+        let pages = by << order.get();
+        match migratetype {
+            Migratetype::Isolate => return,
+            Migratetype::Cma => self.state.free_cma = self.state.free_cma.wrapping_add_signed(pages),
+            Migratetype::HighAtomic => {
+                self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
+            }
+            _ => {}
+        }
+        self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
+    }
+
+    /// The first block of a list, or `None` if it is empty.
+    pub(crate) fn first(&self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+        self.state.lists.get(order, migratetype).first()
+    }
+}

@@ -1,0 +1,254 @@
+//! Nodes and zones together: requests come in here.
+
+use core::mem::MaybeUninit;
+
+use lock_api::Mutex;
+
+use crate::frame::{Frame, FrameIndex, FrameTable, FrameWord};
+use crate::metadata::{Carver, Tally};
+use crate::pageblock::PageblockTable;
+use crate::percpu::PerCpuLists;
+use crate::request_stats::CpuRequests;
+use crate::sync::{AtomicU8, Locks};
+use crate::watermark::DEFAULT_BOOST_FACTOR;
+use crate::zone::{Zone, ZoneConfig, ZoneParts};
+use crate::{FreeError, Migratetype, Order, Pfn, RequestStats, SetupError, Switches, ZoneStats};
+
+/// How memory is set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryConfig<'c> {
+    /// The zones, in any order.
+    pub zones: &'c [ZoneConfig],
+    /// Number of CPUs; they are numbered from 0.
+    pub cpus: u16,
+    /// The largest order. Linux counterpart: `MAX_PAGE_ORDER`.
+    pub max_order: Order,
+    /// The order of a pageblock. Linux counterpart: `pageblock_order`.
+    pub pageblock_order: Order,
+    /// What this generation of the allocator does.
+    pub switches: Switches,
+    /// How far one fallback raises the watermarks, in ten-thousandths of the high one;
+    /// `None` for Linux's default. Linux counterpart: `vm.watermark_boost_factor`.
+    pub watermark_boost_factor: Option<u32>,
+}
+
+impl MemoryConfig<'_> {
+    fn validate(&self) -> Result<(), SetupError> {
+        if self.pageblock_order > self.max_order || self.pageblock_order == Order::ZERO {
+            return Err(SetupError::BadPageblockOrder);
+        }
+        if self.cpus == 0 {
+            return Err(SetupError::NoCpu);
+        }
+        if self.zones.is_empty() || self.zones.iter().any(|zone| zone.spanned == 0) {
+            return Err(SetupError::EmptyZone);
+        }
+        for (number, zone) in self.zones.iter().enumerate() {
+            if zone.spanned > 1 << 31 || zone.start.0.checked_add(zone.spanned).is_none() {
+                return Err(SetupError::ZoneTooLarge);
+            }
+            let settings = zone.percpu;
+            if settings.batch == 0 || settings.high_min > settings.high_max {
+                return Err(SetupError::BadPerCpuSettings);
+            }
+            let overlap = self.zones[..number].iter().find(|other| {
+                zone.start.0 < other.start.0 + other.spanned && other.start.0 < zone.start.0 + zone.spanned
+            });
+            if let Some(other) = overlap {
+                return Err(SetupError::OverlappingZones { at: zone.start.max(other.start) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The zone at this place when they are sorted by node, type and address.
+    fn zone_of_rank(&self, rank: usize) -> &ZoneConfig {
+        let key = |zone: &ZoneConfig| (zone.node, zone.kind, zone.start);
+        let has_rank =
+            |zone: &&ZoneConfig| self.zones.iter().filter(|other| key(other) < key(zone)).count() == rank;
+        self.zones.iter().find(has_rank).unwrap_or(&self.zones[0])
+    }
+
+    /// Pageblocks from a zone's origin to its end.
+    fn pageblocks(&self, zone: &ZoneConfig) -> usize {
+        let offset = zone.start.0 & (Order::MAX.pages() - 1);
+        (offset + zone.spanned).div_ceil(self.pageblock_order.pages()) as usize
+    }
+}
+
+/// The bytes of metadata that [`Memory::new`] needs.
+///
+/// Units: bytes. 12 a page, 1 a pageblock, and a fixed part a zone and CPU.
+pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
+    let mut tally = Tally::default();
+    tally.table::<Zone<'_, L>>(config.zones.len());
+    tally.table::<CpuRequests>(usize::from(config.cpus));
+    for zone in config.zones {
+        tally.table::<Frame>(zone.spanned as usize);
+        tally.table::<AtomicU8>(config.pageblocks(zone));
+        tally.table::<Mutex<L::PerCpu, PerCpuLists>>(usize::from(config.cpus));
+    }
+    tally.bytes()
+}
+
+/// All of a machine's memory: the whole allocator.
+///
+/// Deterministic: the same calls in the same order give the same answers. What
+/// Linux does on a timer is a call here ([`Memory::refresh`]).
+pub struct Memory<'m, L: Locks> {
+    pub(crate) zones: &'m [Zone<'m, L>],
+    pub(crate) requests: &'m [CpuRequests],
+    pub(crate) switches: Switches,
+    pub(crate) max_order: Order,
+    /// Whether any zone is for 32-bit devices, without which Linux never asks to avoid mixing.
+    pub(crate) has_dma32: bool,
+    pub(crate) nodes: u16,
+}
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Sets memory up with every frame absent; [`Zone::add_free`] brings frames into service.
+    ///
+    /// # Errors
+    /// See [`SetupError`].
+    pub fn new(config: &MemoryConfig<'_>, metadata: &'m mut [MaybeUninit<u8>]) -> Result<Self, SetupError> {
+        config.validate()?;
+        let mut carver = Carver::new(metadata, required_bytes::<L>(config));
+        let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
+        let mut zone_table = carver.reserve::<Zone<'m, L>>(config.zones.len())?;
+        let zones = zone_table.table(config.zones.len(), |slot| {
+            let zone = config.zone_of_rank(slot);
+            Ok(Zone::new(zone, zone_parts(config, zone, &mut carver)?))
+        })?;
+        Ok(Self {
+            zones,
+            requests,
+            switches: config.switches,
+            max_order: config.max_order,
+            has_dma32: config.zones.iter().any(|zone| zone.kind == crate::ZoneType::Dma32),
+            nodes: config.zones.iter().map(|zone| zone.node).max().map_or(0, |last| last + 1),
+        })
+    }
+
+    /// The zones: nodes ascending, within a node from low to high addresses.
+    pub fn zones(&self) -> &'m [Zone<'m, L>] {
+        self.zones
+    }
+
+    /// The zone of a frame.
+    pub fn zone_of(&self, pfn: Pfn) -> Option<&'m Zone<'m, L>> {
+        self.zones.iter().find(|zone| zone.contains(pfn))
+    }
+
+    /// Number of CPUs.
+    pub fn cpus(&self) -> u16 {
+        self.requests.len() as u16
+    }
+
+    /// What this generation of the allocator does.
+    pub fn switches(&self) -> Switches {
+        self.switches
+    }
+
+    fn owner(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
+        let zone = self.zone_of(pfn).ok_or(FreeError::OutsideZones)?;
+        let index = zone.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
+        Ok((zone, index))
+    }
+
+    /// Takes back a block on a CPU.
+    ///
+    /// Linux counterpart: `__free_pages` of the last reference.
+    ///
+    /// # Errors
+    /// See [`FreeError`]; nothing has changed then.
+    pub fn free(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+        if cpu >= self.cpus() {
+            return Err(FreeError::NoSuchCpu);
+        }
+        let (zone, index) = self.owner(pfn)?;
+        zone.reclaim_ownership(index, order)?;
+        let block_type = zone.blocks.get(index);
+        let by_list = zone.has_percpu_list(order) && block_type != Migratetype::Isolate;
+        if !(by_list && zone.put_percpu(cpu, index, order, block_type)) {
+            zone.lock().free_direct(index, order, block_type);
+        }
+        Ok(())
+    }
+
+    /// Makes an allocated block of `from` many blocks of `to`, each freed by itself.
+    ///
+    /// Linux counterpart: `split_page`.
+    ///
+    /// # Errors
+    /// As for freeing the block; also [`FreeError::WrongOrder`] if `to` is larger than `from`.
+    pub fn split(&self, pfn: Pfn, from: Order, to: Order) -> Result<(), FreeError> {
+        let (zone, index) = self.owner(pfn)?;
+        if to > from {
+            return Err(FreeError::WrongOrder { allocated: from });
+        }
+        let word = zone.reclaim_ownership(index, from)?;
+        let piece = FrameWord::allocated(to, word.migratetype(), word.is_movable());
+        for number in (0..1_u32 << (from.get() - to.get())).rev() {
+            zone.frames.set_word(index.offset(number << to.get()), piece);
+        }
+        Ok(())
+    }
+
+    /// The order and type of the allocated block that starts at a frame.
+    pub fn allocated_block(&self, pfn: Pfn) -> Option<(Order, Migratetype)> {
+        let (zone, index) = self.owner(pfn).ok()?;
+        let word = zone.frames.word(index);
+        (word.kind() == crate::frame::FrameKind::Allocated).then(|| (word.order(), word.migratetype()))
+    }
+
+    /// What a CPU does about its lists once a second, in every zone.
+    ///
+    /// Returns whether there was, or will be, something to do.
+    /// Linux counterpart: `refresh_cpu_vm_stats`.
+    pub fn refresh(&self, cpu: u16) -> bool {
+        let mut busy = false;
+        for zone in self.zones {
+            busy |= zone.refresh(cpu);
+        }
+        busy
+    }
+
+    /// Gives back the lists of every CPU in every zone.
+    ///
+    /// Linux counterpart: `drain_all_pages`.
+    pub fn drain_all(&self) {
+        for cpu in 0..self.cpus() {
+            for zone in self.zones {
+                zone.drain_cpu(cpu);
+            }
+        }
+    }
+
+    /// What was answered so far. Exact while each CPU number is used by one thread at a time.
+    pub fn request_stats(&self) -> RequestStats {
+        self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum))
+    }
+
+    /// What happened under the zone locks so far, all zones together.
+    pub fn zone_stats(&self) -> ZoneStats {
+        self.zones.iter().fold(ZoneStats::default(), |sum, zone| sum.merged(&zone.stats()))
+    }
+}
+
+fn zone_parts<'m, L: Locks>(
+    config: &MemoryConfig<'_>,
+    zone: &ZoneConfig,
+    carver: &mut Carver<'m>,
+) -> Result<ZoneParts<'m, L>, SetupError> {
+    let frames = carver.table(zone.spanned as usize, |_| Ok(Frame::absent()))?;
+    let types = carver.table(config.pageblocks(zone), |_| Ok(AtomicU8::new(Migratetype::Movable as u8)))?;
+    let percpu = carver.table(usize::from(config.cpus), |_| Ok(Mutex::new(PerCpuLists::new(zone.percpu))))?;
+    Ok(ZoneParts {
+        frames: FrameTable::new(zone.start, frames),
+        blocks: PageblockTable::new(config.pageblock_order, types),
+        percpu,
+        max_order: config.max_order,
+        switches: config.switches,
+        boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),
+    })
+}

@@ -1,0 +1,265 @@
+//! One CPU's lists of free blocks, in front of a zone's free lists.
+
+use crate::buddy::Insertion;
+use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::list::{BlockList, Place};
+use crate::refill::Want;
+use crate::sync::Locks;
+use crate::zone::Zone;
+use crate::{Migratetype, Order, PCP_TYPES, PerCpuStats};
+
+/// Settings of the per-CPU lists of one zone. All in pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PerCpuSettings {
+    /// Pages moved at a time. Linux counterpart: `pcp->batch`.
+    pub batch: u32,
+    /// Lower bound of `high`; with [`crate::Switches::auto_tuned_high`] off, `high` itself.
+    pub high_min: u32,
+    /// Upper bound of `high`.
+    pub high_max: u32,
+    /// Whether consecutive high-order frees flush a list only once it holds a batch.
+    /// Linux counterpart: `PCPF_FREE_HIGH_BATCH`, set where the CPU's cache slice is large.
+    pub flush_needs_batch: bool,
+}
+
+/// Orders up to this one have per-CPU lists. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
+pub(crate) const COSTLY_ORDER: u8 = 3;
+
+/// A batch grows at most by this power of two. Linux counterpart: `CONFIG_PCP_BATCH_SCALE_MAX`.
+pub(crate) const BATCH_SCALE_MAX: u32 = 5;
+
+const SMALL_LISTS: usize = PCP_TYPES * (COSTLY_ORDER as usize + 1);
+const LISTS: usize = SMALL_LISTS + 2;
+
+/// One CPU's lists of one zone. Linux counterpart: `struct per_cpu_pages`.
+#[derive(Debug)]
+pub(crate) struct PerCpuLists {
+    pub(crate) lists: [BlockList; LISTS],
+    /// Pages on the lists.
+    pub(crate) count: u32,
+    pub(crate) settings: PerCpuSettings,
+    /// Pages above which some are given back.
+    pub(crate) high: u32,
+    /// The next refill is the batch times two to this power.
+    pub(crate) alloc_factor: u32,
+    /// Pages freed in a row, halved by each allocation.
+    pub(crate) free_count: u32,
+    /// Without automatic tuning: the next drain is the batch times two to this power.
+    pub(crate) free_factor: u32,
+    pub(crate) last_free_was_high_order: bool,
+    pub(crate) stats: PerCpuStats,
+}
+
+/// Which of the lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ListNumber(pub(crate) usize);
+
+impl ListNumber {
+    /// The first list, from which whole drains start.
+    pub(crate) const FIRST: Self = Self(0);
+}
+
+impl PerCpuLists {
+    pub(crate) fn new(settings: PerCpuSettings) -> Self {
+        Self {
+            lists: [BlockList::default(); LISTS],
+            count: 0,
+            settings,
+            high: settings.high_min,
+            alloc_factor: 0,
+            free_count: 0,
+            free_factor: 0,
+            last_free_was_high_order: false,
+            stats: PerCpuStats { highest_high: settings.high_min, ..PerCpuStats::default() },
+        }
+    }
+
+    /// The list of a type and order. Linux counterpart: `order_to_pindex`.
+    fn number(migratetype: Migratetype, order: Order, by_mobility: bool) -> ListNumber {
+        ListNumber(if order.get() > COSTLY_ORDER {
+            SMALL_LISTS + usize::from(by_mobility && migratetype == Migratetype::Movable)
+        } else {
+            PCP_TYPES * order.index() + migratetype.index()
+        })
+    }
+
+    /// Takes the last block of the first non-empty list from `from` on.
+    fn take_last(
+        &mut self,
+        zone: &Zone<'_, impl Locks>,
+        from: ListNumber,
+    ) -> Option<(FrameIndex, FrameWord)> {
+        let index = self.lists[from.0].last()?;
+        self.lists[from.0].remove(&zone.frames, index);
+        let word = zone.frames.word(index);
+        self.count -= 1 << word.order().get();
+        Some((index, word))
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Whether blocks of this order have per-CPU lists. Linux counterpart: `pcp_allowed_order`.
+    pub(crate) fn has_percpu_list(&self, order: Order) -> bool {
+        order.get() <= COSTLY_ORDER || order == self.blocks.order()
+    }
+
+    fn list_number(&self, migratetype: Migratetype, order: Order) -> ListNumber {
+        PerCpuLists::number(migratetype, order, self.switches.huge_lists_by_mobility)
+    }
+
+    /// Takes a block from a CPU's list, which is refilled first if it is empty.
+    ///
+    /// `None` also if somebody else holds the CPU's lists.
+    /// Linux counterpart: `rmqueue_pcplist`.
+    pub(crate) fn take_percpu(&self, cpu: u16, want: Want) -> Option<FrameIndex> {
+        let mut lists = self.percpu[usize::from(cpu)].try_lock()?;
+        lists.free_count >>= 1;
+        lists.free_factor >>= 1;
+        let number = self.list_number(want.migratetype, want.order);
+        if lists.lists[number.0].is_empty() {
+            let blocks = lists.refill_blocks(self, want.order);
+            if self.switches.highatomic_first && want.flags.contains(crate::AllocFlags::HIGHATOMIC) {
+                return None;
+            }
+            self.refill_percpu(&mut lists, number, want, blocks);
+        }
+        let index = lists.lists[number.0].first()?;
+        lists.lists[number.0].remove(&self.frames, index);
+        lists.count -= 1 << want.order.get();
+        lists.stats.allocs += 1;
+        Some(index)
+    }
+
+    /// Linux counterpart: `rmqueue_bulk`.
+    fn refill_percpu(&self, lists: &mut PerCpuLists, number: ListNumber, want: Want, blocks: u32) {
+        let mut guard = self.lock();
+        let mut refill = guard.refill(want);
+        let mut taken = 0;
+        while taken < blocks
+            && let Some(index) = refill.next()
+        {
+            let found_under = self.frames.word(index).migratetype();
+            let word = FrameWord::head(FrameKind::PerCpu, want.order, found_under);
+            self.link_percpu(&mut lists.lists[number.0], index, word, Place::Tail);
+            taken += 1;
+        }
+        guard.state.stats.refills += 1;
+        guard.state.stats.refilled_blocks += u64::from(taken);
+        drop(guard);
+        lists.count += taken << want.order.get();
+        lists.stats.refills += 1;
+    }
+
+    /// Puts a freed block on a CPU's list and gives back what exceeds `high`.
+    ///
+    /// Returns false, with nothing done, if somebody else holds the CPU's lists.
+    /// Linux counterpart: `free_frozen_page_commit`.
+    pub(crate) fn put_percpu(
+        &self,
+        cpu: u16,
+        index: FrameIndex,
+        order: Order,
+        block_type: Migratetype,
+    ) -> bool {
+        let slot = &self.percpu[usize::from(cpu)];
+        let Some(mut lists) = slot.try_lock() else { return false };
+        let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
+        let number = self.list_number(list_type, order);
+        let word = FrameWord::head(FrameKind::PerCpu, order, block_type);
+        self.link_percpu(&mut lists.lists[number.0], index, word, Place::Head);
+        lists.count += 1 << order.get();
+        lists.stats.frees += 1;
+        let mut surplus = lists.surplus_after_free(self, order);
+        while surplus > 0 && lists.count > 0 {
+            let now = if self.switches.batched_free { surplus.min(lists.settings.batch) } else { surplus };
+            self.drain_percpu(&mut lists, now, number);
+            surplus -= now;
+            if surplus == 0 || lists.count == 0 {
+                break;
+            }
+            // Let others have both locks in between.
+            drop(lists);
+            match slot.try_lock() {
+                Some(again) => lists = again,
+                None => return true,
+            }
+        }
+        if self.switches.below_high_mark {
+            self.clear_below_high();
+        }
+        true
+    }
+
+    /// Gives `pages` of a CPU's lists back in one hold of the zone lock, round robin
+    /// from list `from` on, the coldest first.
+    ///
+    /// Linux counterpart: `free_pcppages_bulk`.
+    pub(crate) fn drain_percpu(&self, lists: &mut PerCpuLists, pages: u32, from: ListNumber) {
+        let mut left = i64::from(pages.min(lists.count));
+        if left == 0 {
+            return;
+        }
+        let mut guard = self.lock();
+        let mut drained = 0;
+        let mut number = from.0;
+        while left > 0 {
+            while left > 0
+                && let Some((index, word)) = lists.take_last(self, ListNumber(number))
+            {
+                let order = word.order();
+                left -= order.pages() as i64;
+                drained += order.pages();
+                // Before hygiene the type seen when the block was freed counts,
+                // unless blocks are isolated.
+                let stale = !self.switches.hygiene && guard.state.isolated_blocks == 0;
+                let migratetype = if stale { word.migratetype() } else { self.blocks.get(index) };
+                guard.free_block(index, order, migratetype, Insertion::ByMergeChance);
+            }
+            number = (number + 1) % LISTS;
+        }
+        let stats = &mut guard.state.stats;
+        stats.drains += 1;
+        stats.drained_pages += drained;
+        stats.largest_drain = stats.largest_drain.max(drained);
+    }
+
+    /// Gives back all of one CPU's lists; any CPU may ask for it.
+    ///
+    /// Linux counterpart: `drain_pages_zone`.
+    pub fn drain_cpu(&self, cpu: u16) {
+        let Some(slot) = self.percpu.get(usize::from(cpu)) else { return };
+        loop {
+            let mut lists = slot.lock();
+            if lists.count == 0 {
+                return;
+            }
+            let batch = lists.settings.batch;
+            let step = if self.switches.batched_drain { batch } else { batch << BATCH_SCALE_MAX };
+            self.drain_percpu(&mut lists, step, ListNumber::FIRST);
+        }
+    }
+
+    /// What a CPU does about its lists once a second: lets `high` decay and gives the rest back.
+    ///
+    /// Returns whether there was, or will be, something to do.
+    /// Linux counterpart: `decay_pcp_high`.
+    pub fn refresh(&self, cpu: u16) -> bool {
+        let Some(slot) = self.percpu.get(usize::from(cpu)) else { return false };
+        if !self.switches.auto_tuned_high {
+            return false;
+        }
+        let mut busy = false;
+        let (mut surplus, batch) = {
+            let mut lists = slot.lock();
+            busy |= lists.decay_high();
+            (lists.count.saturating_sub(lists.high), lists.settings.batch)
+        };
+        while surplus > 0 {
+            let now = if self.switches.batched_decay { surplus.min(batch) } else { surplus };
+            self.drain_percpu(&mut slot.lock(), now, ListNumber::FIRST);
+            surplus -= now;
+            busy = true;
+        }
+        busy
+    }
+}

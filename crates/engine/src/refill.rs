@@ -1,0 +1,117 @@
+//! Taking blocks one after the other under one hold of the zone lock.
+
+use crate::frame::FrameIndex;
+use crate::sync::Locks;
+use crate::zone_guard::ZoneGuard;
+use crate::{AllocFlags, Migratetype, Order};
+
+/// What a request wants from one zone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Want {
+    pub(crate) order: Order,
+    pub(crate) migratetype: Migratetype,
+    pub(crate) flags: AllocFlags,
+}
+
+/// The level at which the search for a block starts.
+///
+/// There is none for a claimed block: it fills the native lists, so the search
+/// starts over from there.
+///
+/// Linux counterpart: `enum rmqueue_mode`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// The wanted type's own lists.
+    Native,
+    /// CMA blocks, for movable requests.
+    Cma,
+    /// One piece of another type's block.
+    Steal,
+}
+
+/// A run of takes under one lock hold, with the remembered level.
+///
+/// Nobody else changes the free lists while the lock is held, so the level that
+/// last succeeded is still the right one. Borrowing the guard ends that memory
+/// with the hold.
+pub(crate) struct Refill<'g, 'z, 'm, L: Locks> {
+    guard: &'g mut ZoneGuard<'z, 'm, L>,
+    want: Want,
+    mode: Mode,
+}
+
+impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
+    pub(crate) fn refill<'g>(&'g mut self, want: Want) -> Refill<'g, 'z, 'm, L> {
+        Refill { guard: self, want, mode: Mode::Native }
+    }
+
+    /// CMA blocks are used first once they hold more than half of the free pages,
+    /// so that they do not stay empty while the rest fills up.
+    fn cma_is_first(&self, flags: AllocFlags) -> bool {
+        flags.contains(AllocFlags::CMA) && self.state.free_cma > self.state.free_pages / 2
+    }
+
+    fn take_cma(&mut self, want: Want) -> Option<FrameIndex> {
+        if !want.flags.contains(AllocFlags::CMA) {
+            return None;
+        }
+        let found = self.take_smallest(want.order, Migratetype::Cma);
+        self.state.stats.cma_fallbacks += u64::from(found.is_some());
+        found
+    }
+}
+
+impl<L: Locks> Refill<'_, '_, '_, L> {
+    /// The next block, or `None` if the zone has none for this request.
+    ///
+    /// Linux counterpart: `__rmqueue`.
+    pub(crate) fn next(&mut self) -> Option<FrameIndex> {
+        if self.guard.cma_is_first(self.want.flags)
+            && let Some(found) = self.guard.take_cma(self.want)
+        {
+            return Some(found);
+        }
+        if self.guard.zone.switches.hygiene { self.next_by_level() } else { self.next_before_hygiene() }
+    }
+
+    fn next_by_level(&mut self) -> Option<FrameIndex> {
+        let want = self.want;
+        let start = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
+        if start == Mode::Native
+            && let Some(found) = self.guard.take_smallest(want.order, want.migratetype)
+        {
+            return Some(found);
+        }
+        if matches!(start, Mode::Native | Mode::Cma)
+            && let Some(found) = self.guard.take_cma(want)
+        {
+            self.mode = Mode::Cma;
+            return Some(found);
+        }
+        if start != Mode::Steal
+            && let Some(found) = self.guard.claim(want)
+        {
+            self.mode = Mode::Native;
+            return Some(found);
+        }
+        if want.flags.contains(AllocFlags::NOFRAGMENT) {
+            return None;
+        }
+        let found = self.guard.steal(want)?;
+        self.mode = Mode::Steal;
+        Some(found)
+    }
+
+    fn next_before_hygiene(&mut self) -> Option<FrameIndex> {
+        let want = self.want;
+        loop {
+            let found = self.guard.take_smallest(want.order, want.migratetype);
+            if let Some(found) = found.or_else(|| self.guard.take_cma(want)) {
+                return Some(found);
+            }
+            if !self.guard.move_to_native(want) {
+                return None;
+            }
+        }
+    }
+}

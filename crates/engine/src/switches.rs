@@ -1,0 +1,178 @@
+//! The differences between allocator generations, as data.
+
+/// What one generation of the allocator does and another does not.
+///
+/// Every field is one change to Linux or to Freehold, so that each can be
+/// replayed with and without. [`Era`] names the sets that existed together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct Switches {
+    /// Pages sit only on the free list of their pageblock's type, and a claimed
+    /// block moves as a whole or not at all.
+    /// Source: freelist hygiene series, Linux 6.10.
+    pub hygiene: bool,
+    /// A bulk refill goes on from the fallback level that last succeeded.
+    /// Source: "speed up fallbacks in `rmqueue_bulk`", Linux 6.15 and 6.12 stable.
+    pub remembered_mode: bool,
+    /// The decay of a per-CPU list frees one batch a lock hold.
+    /// Source: Linux 6.11 and 6.12 stable.
+    pub batched_decay: bool,
+    /// Freeing above a per-CPU list's high frees one batch a lock hold.
+    /// Source: "Batch callers of `free_pcppages_bulk`", Linux 6.19.
+    pub batched_free: bool,
+    /// Draining a whole per-CPU list frees one batch a lock hold; without, 32 batches.
+    /// Source: Freehold.
+    pub batched_drain: bool,
+    /// Free blocks are counted per order and migratetype, readable without the lock.
+    /// Source: per-migratetype counts series, not in Linux.
+    pub counts: bool,
+    /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
+    /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
+    /// Source: "mm: PCP high auto-tuning", Linux 6.7.
+    pub auto_tuned_high: bool,
+    /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound.
+    /// Source: Linux 6.16.
+    pub lazy_high_order_flush: bool,
+    /// Huge pages have a per-CPU list for movable and one for other types; without, one for all.
+    /// Source: Linux 6.11.
+    pub huge_lists_by_mobility: bool,
+    /// The reserve for atomic high-order requests is kept from others by what is free
+    /// in it, and no block is reserved in zones under 100 pageblocks; without, by what
+    /// was ever reserved, and at least one block may be.
+    /// Source: Linux 6.8 (small zones), 6.13 and 6.12 stable (free pages only).
+    pub highatomic_by_free: bool,
+    /// Atomic high-order requests reach for the reserve before they refill a per-CPU
+    /// list, and only those below the low watermark add to it.
+    /// Source: by Linux 7.3.
+    pub highatomic_first: bool,
+    /// A zone below its high watermark is marked, and its per-CPU lists stop growing.
+    /// Source: "mm: PCP high auto-tuning", Linux 6.7.
+    pub below_high_mark: bool,
+}
+
+/// A named generation of the allocator.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Era {
+    /// Linux 6.1: before all of the four pieces of work.
+    Linux6_1,
+    /// Linux 6.12 stable: hygiene, remembered mode, batched decay.
+    Linux6_12,
+    /// Linux 7.3: also batched per-CPU frees.
+    Linux7_3,
+    /// Linux 7.3 with counts per migratetype.
+    Linux7_3Counts,
+    /// Everything that we find to be better.
+    Freehold,
+}
+
+impl Era {
+    /// Every era, oldest first.
+    pub const ALL: [Self; 5] =
+        [Self::Linux6_1, Self::Linux6_12, Self::Linux7_3, Self::Linux7_3Counts, Self::Freehold];
+
+    /// The name used on command lines and in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linux6_1 => "linux-6.1",
+            Self::Linux6_12 => "linux-6.12",
+            Self::Linux7_3 => "linux-7.3",
+            Self::Linux7_3Counts => "linux-7.3-counts",
+            Self::Freehold => "freehold",
+        }
+    }
+
+    /// The era with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|era| era.name() == name)
+    }
+
+    /// What the era does.
+    pub const fn switches(self) -> Switches {
+        let linux_6_1 = Switches {
+            hygiene: false,
+            remembered_mode: false,
+            batched_decay: false,
+            batched_free: false,
+            batched_drain: false,
+            counts: false,
+            auto_tuned_high: false,
+            lazy_high_order_flush: false,
+            huge_lists_by_mobility: false,
+            highatomic_by_free: false,
+            highatomic_first: false,
+            below_high_mark: false,
+        };
+        let linux_6_12 = Switches {
+            hygiene: true,
+            remembered_mode: true,
+            batched_decay: true,
+            auto_tuned_high: true,
+            huge_lists_by_mobility: true,
+            highatomic_by_free: true,
+            below_high_mark: true,
+            ..linux_6_1
+        };
+        let linux_7_3 = Switches {
+            batched_free: true,
+            lazy_high_order_flush: true,
+            highatomic_first: true,
+            ..linux_6_12
+        };
+        let linux_7_3_counts = Switches { counts: true, ..linux_7_3 };
+        match self {
+            Self::Linux6_1 => linux_6_1,
+            Self::Linux6_12 => linux_6_12,
+            Self::Linux7_3 => linux_7_3,
+            Self::Linux7_3Counts => linux_7_3_counts,
+            Self::Freehold => Switches { batched_drain: true, ..linux_7_3_counts },
+        }
+    }
+}
+
+/// One of the switches, by name: for command lines and reports.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Switch {
+    /// [`Switches::hygiene`].
+    Hygiene,
+    /// [`Switches::remembered_mode`].
+    RememberedMode,
+    /// [`Switches::batched_decay`], [`Switches::batched_free`] and [`Switches::batched_drain`].
+    BatchedDraining,
+    /// [`Switches::counts`].
+    Counts,
+}
+
+impl Switch {
+    /// The four systems, in the order in which Linux got them.
+    pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
+
+    /// The name used on command lines and in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hygiene => "hygiene",
+            Self::RememberedMode => "remembered-mode",
+            Self::BatchedDraining => "batched-draining",
+            Self::Counts => "counts",
+        }
+    }
+
+    /// The switch with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|switch| switch.name() == name)
+    }
+
+    /// `switches` with this system turned on or off.
+    pub const fn set(self, mut switches: Switches, on: bool) -> Switches {
+        match self {
+            Self::Hygiene => switches.hygiene = on,
+            Self::RememberedMode => switches.remembered_mode = on,
+            Self::BatchedDraining => {
+                switches.batched_decay = on;
+                switches.batched_free = on;
+                switches.batched_drain = on;
+            }
+            Self::Counts => switches.counts = on,
+        }
+        switches
+    }
+}

@@ -1,0 +1,248 @@
+//! Watermarks: how much of a zone must stay free for whom.
+
+use bitflags::bitflags;
+
+use crate::sync::{Locks, Ordering};
+use crate::zone::Zone;
+use crate::zone_guard::ZoneGuard;
+use crate::{GfpFlags, Migratetype, Order};
+
+bitflags! {
+    /// What a request may do beyond the ordinary. Linux counterpart: `ALLOC_*`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) struct AllocFlags: u16 {
+        /// No watermark counts at all.
+        const NO_WATERMARKS = 1 << 0;
+        /// The out-of-memory killer has chosen the caller: reserves are open.
+        const OOM = 1 << 1;
+        /// The caller cannot wait.
+        const NON_BLOCK = 1 << 2;
+        /// `__GFP_HIGH`: half of the min watermark is open.
+        const MIN_RESERVE = 1 << 3;
+        /// CMA blocks may be used.
+        const CMA = 1 << 4;
+        /// Pageblock types should not mix while another zone can serve.
+        const NOFRAGMENT = 1 << 5;
+        /// The reserve for atomic high-order requests is open.
+        const HIGHATOMIC = 1 << 6;
+        /// kswapd may be woken.
+        const KSWAPD = 1 << 7;
+    }
+}
+
+impl AllocFlags {
+    /// Those that open reserves. Linux counterpart: `ALLOC_RESERVES`.
+    const RESERVES: Self = Self::NON_BLOCK.union(Self::MIN_RESERVE).union(Self::HIGHATOMIC).union(Self::OOM);
+
+    /// The flags of the first, cheap attempt.
+    pub(crate) fn fast(gfp: GfpFlags) -> Self {
+        Self::kswapd(gfp) | Self::cma(gfp)
+    }
+
+    /// The flags of the attempts below the low watermark. Linux counterpart: `alloc_flags_slowpath`.
+    pub(crate) fn slow(gfp: GfpFlags, order: Order) -> Self {
+        let mut flags = Self::kswapd(gfp) | Self::cma(gfp);
+        flags.set(Self::MIN_RESERVE, gfp.contains(GfpFlags::HIGH));
+        if !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC) {
+            flags |= Self::NON_BLOCK;
+            flags.set(Self::HIGHATOMIC, order > Order::ZERO && gfp.contains(GfpFlags::HIGH));
+        }
+        flags
+    }
+
+    fn kswapd(gfp: GfpFlags) -> Self {
+        if gfp.contains(GfpFlags::KSWAPD_RECLAIM) { Self::KSWAPD } else { Self::empty() }
+    }
+
+    fn cma(gfp: GfpFlags) -> Self {
+        if gfp.migratetype() == Migratetype::Movable { Self::CMA } else { Self::empty() }
+    }
+}
+
+/// The three marks of a zone.
+///
+/// Units: pages. Linux counterpart: `zone->_watermark[]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Watermarks {
+    /// Below it only reserves are served.
+    pub min: u64,
+    /// Below it kswapd is woken.
+    pub low: u64,
+    /// Above it kswapd sleeps.
+    pub high: u64,
+}
+
+/// Which mark a request is held against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mark {
+    Min,
+    Low,
+    High,
+}
+
+/// How far one fallback raises the marks, in ten-thousandths of the high one.
+pub(crate) const DEFAULT_BOOST_FACTOR: u64 = 15_000;
+
+/// What one admission depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admission {
+    pub(crate) order: Order,
+    pub(crate) mark: Mark,
+    /// The highest zone that the request could use, which decides the lowmem reserve.
+    pub(crate) highest_zone: usize,
+    pub(crate) flags: AllocFlags,
+}
+
+impl<L: Locks> Zone<'_, L> {
+    fn mark(&self, mark: Mark) -> u64 {
+        let marks = &self.watermarks;
+        let base = match mark {
+            Mark::Min => marks.min,
+            Mark::Low => marks.low,
+            Mark::High => marks.high,
+        };
+        base + self.shared.boost.load(Ordering::Relaxed)
+    }
+
+    /// Free pages that this request cannot use.
+    ///
+    /// Linux counterpart: `__zone_watermark_unusable_free`.
+    fn unusable(&self, order: Order, flags: AllocFlags) -> i64 {
+        let mut pages = order.pages() - 1;
+        if !flags.intersects(AllocFlags::RESERVES) {
+            let reserve = if self.switches.highatomic_by_free {
+                &self.shared.free_highatomic
+            } else {
+                &self.shared.reserved_highatomic
+            };
+            pages += reserve.load(Ordering::Relaxed);
+        }
+        if !flags.contains(AllocFlags::CMA) {
+            pages += self.shared.free_cma.load(Ordering::Relaxed);
+        }
+        pages as i64
+    }
+
+    /// Whether the zone can serve a request and stay above the mark.
+    ///
+    /// Linux counterpart: `__zone_watermark_ok`.
+    fn is_above(&self, mark: u64, admission: Admission) -> bool {
+        let Admission { order, flags, highest_zone, .. } = admission;
+        let free = self.shared.free_pages.load(Ordering::Relaxed) as i64 - self.unusable(order, flags);
+        let mut min = mark as i64;
+        if flags.contains(AllocFlags::MIN_RESERVE) {
+            min -= min / 2;
+            if flags.contains(AllocFlags::NON_BLOCK) {
+                min -= min / 4;
+            }
+        }
+        if flags.contains(AllocFlags::OOM) {
+            min -= min / 2;
+        }
+        if free <= min + self.lowmem_reserve[highest_zone] as i64 {
+            return false;
+        }
+        order == Order::ZERO || self.has_block(order, flags)
+    }
+
+    /// Whether a list that the request may use has a block of `order` or more.
+    fn has_block(&self, order: Order, flags: AllocFlags) -> bool {
+        use Migratetype::{Cma, HighAtomic, Movable, Reclaimable, Unmovable};
+        order.up_to(self.max_order).filter(|&order| self.counts.total(order) > 0).any(|order| {
+            let has = |kind| self.list_has_block(order, kind);
+            has(Unmovable)
+                || has(Movable)
+                || has(Reclaimable)
+                || (flags.contains(AllocFlags::CMA) && has(Cma))
+                || (flags.intersects(AllocFlags::HIGHATOMIC | AllocFlags::OOM) && has(HighAtomic))
+        })
+    }
+
+    /// Whether the zone admits a request, and at which mark.
+    ///
+    /// Linux counterpart: `zone_watermark_fast`.
+    pub(crate) fn admits(&self, admission: Admission) -> bool {
+        let mark = self.mark(admission.mark);
+        if self.is_above(mark, admission) {
+            return true;
+        }
+        let unboosted = self.watermarks.min;
+        let may_ignore_boost = admission.order == Order::ZERO
+            && admission.mark == Mark::Min
+            && admission.flags.contains(AllocFlags::MIN_RESERVE)
+            && mark > unboosted;
+        may_ignore_boost && self.is_above(unboosted, admission)
+    }
+
+    /// Whether the zone admits a request of a caller that came this far: a zone below
+    /// its high mark is remembered as such.
+    ///
+    /// Linux counterpart: the watermark part of `get_page_from_freelist`.
+    pub(crate) fn admits_and_marks(&self, admission: Admission) -> bool {
+        if !self.switches.below_high_mark {
+            return self.admits(admission);
+        }
+        let below_high = &self.shared.below_high;
+        if !below_high.load(Ordering::Relaxed) {
+            if self.admits(Admission { mark: Mark::High, ..admission }) {
+                return true;
+            }
+            below_high.store(true, Ordering::Relaxed);
+        }
+        self.admits(admission)
+    }
+
+    /// Takes back the below-high mark once the zone is above its high mark again.
+    pub(crate) fn clear_below_high(&self) {
+        if !self.shared.below_high.load(Ordering::Relaxed) {
+            return;
+        }
+        let admission = Admission {
+            order: Order::ZERO,
+            mark: Mark::High,
+            highest_zone: crate::zone::ZONE_TYPES - 1,
+            flags: AllocFlags::empty(),
+        };
+        if self.is_above(self.mark(Mark::High), admission) {
+            self.shared.below_high.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// The pages by which fallbacks have raised the marks.
+    ///
+    /// Units: pages. Linux counterpart: `zone->watermark_boost`.
+    pub fn watermark_boost(&self) -> u64 {
+        self.shared.boost.load(Ordering::Relaxed)
+    }
+
+    /// Lowers the boost by `pages`, as kswapd does once it has reclaimed for it.
+    pub fn relax_boost(&self, pages: u64) {
+        let _guard = self.lock();
+        let boost = self.shared.boost.load(Ordering::Relaxed);
+        self.shared.boost.store(boost.saturating_sub(pages), Ordering::Relaxed);
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Raises the marks after a fallback, so that reclaim makes room for the next request.
+    ///
+    /// Linux counterpart: `boost_watermark`.
+    pub(crate) fn boost_watermark(&mut self, flags: AllocFlags) {
+        let zone = self.zone;
+        let block = u64::from(zone.blocks.pages());
+        let factor = zone.boost_factor;
+        if factor == 0 || block * 4 > zone.managed {
+            return;
+        }
+        let limit = zone.watermarks.high * factor / 10_000;
+        if limit == 0 {
+            return;
+        }
+        let boost = zone.shared.boost.load(Ordering::Relaxed);
+        zone.shared.boost.store((boost + block).min(limit.max(block)), Ordering::Relaxed);
+        self.state.stats.boosts += 1;
+        if flags.contains(AllocFlags::KSWAPD) {
+            zone.shared.boosted.store(true, Ordering::Relaxed);
+        }
+    }
+}

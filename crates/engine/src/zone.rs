@@ -1,0 +1,524 @@
+//! One zone: a range of frames with its free lists, counts, watermarks and per-CPU lists.
+
+use lock_api::Mutex;
+
+use crate::buddy::Insertion;
+use crate::counts::Counts;
+use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
+use crate::list::Place;
+use crate::pageblock::PageblockTable;
+use crate::percpu::{PerCpuLists, PerCpuSettings};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Locks, Ordering};
+use crate::watermark::Watermarks;
+use crate::zone_guard::{ZoneGuard, ZoneState};
+use crate::{
+    BlockError, FreeCounts, FreeError, MAX_ORDERS, Migratetype, Order, PerCpuStats, Pfn, SetupError,
+    Switches, ZoneStats,
+};
+
+/// Which addresses a zone is for, from low to high.
+///
+/// Linux counterpart: `enum zone_type`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum ZoneType {
+    /// `ZONE_DMA`.
+    Dma = 0,
+    /// `ZONE_DMA32`.
+    Dma32 = 1,
+    /// `ZONE_NORMAL`.
+    Normal = 2,
+    /// `ZONE_HIGHMEM`.
+    HighMem = 3,
+    /// `ZONE_MOVABLE`.
+    Movable = 4,
+    /// `ZONE_DEVICE`.
+    Device = 5,
+}
+
+/// How many zone types there are.
+pub const ZONE_TYPES: usize = 6;
+
+impl ZoneType {
+    /// Every zone type, from low to high.
+    pub const ALL: [Self; ZONE_TYPES] =
+        [Self::Dma, Self::Dma32, Self::Normal, Self::HighMem, Self::Movable, Self::Device];
+
+    /// The name that `/proc/zoneinfo` prints.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dma => "DMA",
+            Self::Dma32 => "DMA32",
+            Self::Normal => "Normal",
+            Self::HighMem => "HighMem",
+            Self::Movable => "Movable",
+            Self::Device => "Device",
+        }
+    }
+
+    /// The zone type that `/proc/zoneinfo` prints as `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// How one zone is set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ZoneConfig {
+    /// NUMA node.
+    pub node: u16,
+    /// Which addresses it is for.
+    pub kind: ZoneType,
+    /// First frame; need not be aligned.
+    pub start: Pfn,
+    /// Pages spanned, holes included; need not be a multiple of anything.
+    pub spanned: u64,
+    /// Pages that the allocator manages: the base of percentages.
+    pub managed: u64,
+    /// The marks.
+    pub watermarks: Watermarks,
+    /// Pages kept from requests that could use a higher zone, by that zone's type.
+    pub lowmem_reserve: [u64; ZONE_TYPES],
+    /// Settings of the per-CPU lists.
+    pub percpu: PerCpuSettings,
+}
+
+/// Numbers that change under the zone lock and are read without it.
+///
+/// Each is exact at the end of a lock hold.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// One bit a migratetype whose list is not empty, by order.
+    pub(crate) occupied: [AtomicU8; MAX_ORDERS],
+    pub(crate) free_pages: AtomicU64,
+    pub(crate) free_cma: AtomicU64,
+    pub(crate) free_highatomic: AtomicU64,
+    pub(crate) reserved_highatomic: AtomicU64,
+    pub(crate) boost: AtomicU64,
+    /// kswapd should look at the boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
+    pub(crate) boosted: AtomicBool,
+    /// Linux counterpart: `ZONE_BELOW_HIGH`.
+    pub(crate) below_high: AtomicBool,
+    /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    pub(crate) reclaim_active: AtomicBool,
+}
+
+impl Shared {
+    fn new() -> Self {
+        Self {
+            occupied: core::array::from_fn(|_| AtomicU8::new(0)),
+            free_pages: AtomicU64::new(0),
+            free_cma: AtomicU64::new(0),
+            free_highatomic: AtomicU64::new(0),
+            reserved_highatomic: AtomicU64::new(0),
+            boost: AtomicU64::new(0),
+            boosted: AtomicBool::new(false),
+            below_high: AtomicBool::new(false),
+            reclaim_active: AtomicBool::new(false),
+        }
+    }
+}
+
+/// One zone. Linux counterpart: `struct zone`.
+///
+/// Invariants, numbered as [`Zone::check`] verifies them:
+///
+/// 1. A frame is the first of a free block exactly if it is on one list, that of
+///    its order and recorded type.
+/// 2. Lists are linked the same forwards and backwards.
+/// 3. Blocks are aligned to their size, lie inside the zone and do not overlap.
+/// 4. Two buddies smaller than a pageblock are never both free.
+/// 5. The total per order is the number of blocks on its lists.
+/// 6. With counts, the count per order and type is the length of its list.
+/// 7. With hygiene, a free block is on the list of its pageblock's type.
+/// 8. Free, CMA and reserved pages are the sums over the lists.
+/// 9. A per-CPU list's page count is what its lists hold.
+/// 10. Every frame inside a block, but not its first, says so.
+pub struct Zone<'m, L: Locks> {
+    pub(crate) node: u16,
+    pub(crate) kind: ZoneType,
+    pub(crate) managed: u64,
+    pub(crate) max_order: Order,
+    pub(crate) switches: Switches,
+    pub(crate) watermarks: Watermarks,
+    pub(crate) boost_factor: u64,
+    pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
+    pub(crate) frames: FrameTable<'m>,
+    pub(crate) blocks: PageblockTable<'m>,
+    pub(crate) shared: Shared,
+    pub(crate) counts: Counts,
+    state: Mutex<L::Zone, ZoneState>,
+    pub(crate) percpu: &'m [Mutex<L::PerCpu, PerCpuLists>],
+}
+
+/// The parts of a zone that live in the caller's memory, and the choices that all zones share.
+pub(crate) struct ZoneParts<'m, L: Locks> {
+    pub(crate) frames: FrameTable<'m>,
+    pub(crate) blocks: PageblockTable<'m>,
+    pub(crate) percpu: &'m [Mutex<L::PerCpu, PerCpuLists>],
+    pub(crate) max_order: Order,
+    pub(crate) switches: Switches,
+    pub(crate) boost_factor: u64,
+}
+
+/// What one pageblock holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PageblockUse {
+    /// First frame of the pageblock that is inside the zone.
+    pub start: Pfn,
+    /// The pageblock's type; `None` where the zone has only holes there.
+    pub migratetype: Option<Migratetype>,
+    /// Pages on free lists.
+    pub free: u32,
+    /// Pages on per-CPU lists.
+    pub percpu: u32,
+    /// Allocated pages by the type that was asked for: unmovable, movable, reclaimable.
+    pub allocated: [u32; 3],
+    /// Pages in use since before the allocator started.
+    pub reserved: u32,
+}
+
+impl PageblockUse {
+    /// Whether pages of another type than the block's own are allocated in it.
+    ///
+    /// Linux counterpart: the blocks that `pagetypeinfo` counts as mixed with `page_owner`.
+    pub fn is_mixed(&self) -> bool {
+        self.migratetype.is_some_and(|kind| {
+            let own = if kind == Migratetype::Cma { Migratetype::Movable } else { kind };
+            self.allocated.iter().enumerate().any(|(index, &pages)| pages > 0 && index != own.index())
+        })
+    }
+}
+
+impl<'m, L: Locks> Zone<'m, L> {
+    pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
+        Self {
+            node: config.node,
+            kind: config.kind,
+            managed: config.managed,
+            max_order: parts.max_order,
+            switches: parts.switches,
+            watermarks: config.watermarks,
+            boost_factor: parts.boost_factor,
+            lowmem_reserve: config.lowmem_reserve,
+            frames: parts.frames,
+            blocks: parts.blocks,
+            shared: Shared::new(),
+            counts: Counts::new(),
+            state: Mutex::new(ZoneState::default()),
+            percpu: parts.percpu,
+        }
+    }
+
+    pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
+        ZoneGuard::new(self, self.state.lock())
+    }
+
+    /// The zone's node.
+    pub fn node(&self) -> u16 {
+        self.node
+    }
+
+    /// Which addresses the zone is for.
+    pub fn kind(&self) -> ZoneType {
+        self.kind
+    }
+
+    /// The zone's first frame.
+    pub fn start(&self) -> Pfn {
+        self.frames.pfn(self.frames.start())
+    }
+
+    /// The frame behind the zone's last.
+    pub fn end(&self) -> Pfn {
+        self.frames.pfn(self.frames.end())
+    }
+
+    /// The order of a pageblock.
+    pub fn pageblock_order(&self) -> Order {
+        self.blocks.order()
+    }
+
+    /// The largest order.
+    pub fn max_order(&self) -> Order {
+        self.max_order
+    }
+
+    /// Whether the zone contains a frame, hole or not.
+    pub fn contains(&self, pfn: Pfn) -> bool {
+        self.frames.index(pfn).is_some()
+    }
+
+    /// Free pages, isolated ones left out; exact at the end of the last lock hold.
+    ///
+    /// Units: pages. Linux counterpart: `NR_FREE_PAGES`.
+    pub fn free_pages(&self) -> u64 {
+        self.shared.free_pages.load(Ordering::Relaxed)
+    }
+
+    /// Gives a pageblock its type before any of its frames is in use.
+    ///
+    /// # Errors
+    /// [`BlockError::OutsideZone`] for a frame of another zone,
+    /// [`BlockError::WrongState`] if a free block lies in the pageblock already.
+    pub fn set_block_type(&self, pfn: Pfn, migratetype: Migratetype) -> Result<(), BlockError> {
+        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
+        let guard = self.lock();
+        let start = self.blocks.start_of(index).max(self.frames.start());
+        let end = self.blocks.start_of(index).offset(self.blocks.pages()).min(self.frames.end());
+        let in_use = (start.0..end.0).any(|at| self.frames.word(FrameIndex(at)).kind() == FrameKind::Free);
+        if in_use {
+            return Err(BlockError::WrongState);
+        }
+        self.blocks.set(index, migratetype);
+        drop(guard);
+        Ok(())
+    }
+
+    /// The type of the pageblock around a frame.
+    pub fn block_type(&self, pfn: Pfn) -> Option<Migratetype> {
+        self.frames.index(pfn).map(|index| self.blocks.get(index))
+    }
+
+    /// Brings absent frames into service as free pages, as boot and hotplug do.
+    ///
+    /// Free blocks are made as large as alignment allows and appended to the lists.
+    ///
+    /// # Errors
+    /// [`SetupError::EmptyZone`] if a frame is outside the zone, and
+    /// [`SetupError::OverlappingZones`] if one is in service already; nothing has changed then.
+    pub fn add_free(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
+        let (mut at, end) = self.absent_range(start, pages)?;
+        let mut guard = self.lock();
+        while at < end {
+            let by_alignment = Order::new(at.0.trailing_zeros().min(u32::from(Order::MAX.get())) as u8);
+            let by_length = Order::new((end.0 - at.0).ilog2().min(u32::from(Order::MAX.get())) as u8);
+            let order = by_alignment.min(by_length).unwrap_or(Order::ZERO).min(self.max_order);
+            for tail in at.0..at.0 + (1 << order.get()) {
+                self.frames.set_word(FrameIndex(tail), FrameWord::TAIL);
+            }
+            guard.free_by_pageblock(at, order, Insertion::Tail);
+            at = at.offset(1 << order.get());
+        }
+        Ok(())
+    }
+
+    /// Brings absent frames into service as pages that nobody here will free.
+    ///
+    /// # Errors
+    /// As [`Zone::add_free`].
+    pub fn add_reserved(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
+        let (at, end) = self.absent_range(start, pages)?;
+        for index in at.0..end.0 {
+            self.frames.set_word(FrameIndex(index), FrameWord::RESERVED);
+        }
+        Ok(())
+    }
+
+    /// Brings absent frames into service as one block that was allocated before.
+    ///
+    /// # Errors
+    /// As [`Zone::add_free`]; also for a frame that is not aligned to `order`.
+    pub fn add_allocated(
+        &self,
+        start: Pfn,
+        order: Order,
+        migratetype: Migratetype,
+    ) -> Result<(), SetupError> {
+        let (at, end) = self.absent_range(start, order.pages())?;
+        if !at.is_aligned(order) {
+            return Err(SetupError::EmptyZone);
+        }
+        for index in at.0 + 1..end.0 {
+            self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
+        }
+        let movable = migratetype == Migratetype::Movable;
+        self.frames.set_word(at, FrameWord::allocated(order, migratetype, movable));
+        Ok(())
+    }
+
+    fn absent_range(&self, start: Pfn, pages: u64) -> Result<(FrameIndex, FrameIndex), SetupError> {
+        let at = self.frames.index(start).ok_or(SetupError::EmptyZone)?;
+        if pages == 0 || u64::from(self.frames.end().0 - at.0) < pages {
+            return Err(SetupError::EmptyZone);
+        }
+        let end = at.offset(pages as u32);
+        match (at.0..end.0).find(|&index| self.frames.word(FrameIndex(index)).kind() != FrameKind::Absent) {
+            Some(taken) => Err(SetupError::OverlappingZones { at: self.frames.pfn(FrameIndex(taken)) }),
+            None => Ok((at, end)),
+        }
+    }
+
+    /// Whether a list has a block: from the count where there is one, otherwise
+    /// from the list itself. Exact for the lock holder, approximate for others.
+    pub(crate) fn list_has_block(&self, order: Order, migratetype: Migratetype) -> bool {
+        if self.switches.counts {
+            self.counts.of_type(order, migratetype) > 0
+        } else {
+            self.shared.occupied[order.index()].load(Ordering::Relaxed) & 1 << migratetype as u8 != 0
+        }
+    }
+
+    /// The free blocks, each count exact at some moment during the call; no lock.
+    ///
+    /// Without [`Switches::counts`] only the totals are known, and `by_type` is zero.
+    pub fn counts_relaxed(&self) -> FreeCounts {
+        self.counts.relaxed()
+    }
+
+    /// The free blocks at one moment; no lock. `None` if a writer was busy at each try.
+    ///
+    /// Without [`Switches::counts`] there is no sequence to read by: `None`.
+    pub fn counts_consistent(&self, attempts: u32) -> Option<FreeCounts> {
+        if self.switches.counts { self.counts.consistent(attempts) } else { None }
+    }
+
+    /// The free blocks, counted by walking every list under the lock.
+    ///
+    /// `cap` bounds the walk of one list, as Linux does at 100 000. Returns the counts
+    /// and the list nodes visited. Linux counterpart: `pagetypeinfo_showfree_print`.
+    pub fn counts_by_walk(&self, cap: u64) -> (FreeCounts, u64) {
+        let mut guard = self.lock();
+        let mut counts = FreeCounts::default();
+        let mut visited = 0;
+        for order in Order::ZERO.up_to(self.max_order) {
+            for kind in Migratetype::ALL {
+                let list = guard.state.lists.get(order, kind);
+                let blocks =
+                    list.iter(&self.frames).take(cap.try_into().unwrap_or(usize::MAX)).count() as u64;
+                counts.by_type[order.index()][kind.index()] = blocks;
+                visited += blocks;
+            }
+            counts.total[order.index()] = self.counts.total(order);
+        }
+        guard.state.stats.nodes_walked += visited;
+        guard.touch(visited);
+        (counts, visited)
+    }
+
+    /// What happened under the zone lock so far.
+    pub fn stats(&self) -> ZoneStats {
+        self.state.lock().stats
+    }
+
+    /// What happened on one CPU's lists so far.
+    pub fn percpu_stats(&self, cpu: u16) -> Option<PerCpuStats> {
+        self.percpu.get(usize::from(cpu)).map(|lists| lists.lock().stats)
+    }
+
+    /// Tells the zone that reclaim is under way, which keeps its per-CPU lists short.
+    pub fn set_reclaim_active(&self, active: bool) {
+        self.shared.reclaim_active.store(active, Ordering::Relaxed);
+    }
+
+    /// Isolates the pageblock around a frame: its free pages cannot be allocated any more.
+    ///
+    /// # Errors
+    /// See [`BlockError`]; nothing has changed then.
+    pub fn isolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
+        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
+        self.lock().isolate(index)
+    }
+
+    /// Ends the isolation of the pageblock around a frame; it gets its former type back.
+    ///
+    /// # Errors
+    /// See [`BlockError`]; nothing has changed then.
+    pub fn unisolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
+        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
+        self.lock().unisolate(index)
+    }
+
+    /// Says whether an allocated block can be migrated, where its flags do not tell.
+    ///
+    /// Linux counterpart: being on the LRU.
+    ///
+    /// # Errors
+    /// As for freeing the block.
+    pub fn set_movable(&self, pfn: Pfn, movable: bool) -> Result<(), FreeError> {
+        let index = self.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
+        let word = self.frames.word(index);
+        match word.kind() {
+            FrameKind::Allocated if self.frames.exchange_word(index, word, word.with_movable(movable)) => {
+                Ok(())
+            }
+            FrameKind::Free | FrameKind::PerCpu => Err(FreeError::AlreadyFree),
+            _ => Err(FreeError::NotAllocated),
+        }
+    }
+
+    /// What each pageblock holds, from low to high. Approximate while others allocate.
+    pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
+        (0..self.blocks.len() as u32).filter_map(|number| {
+            let start = FrameIndex(number << self.blocks.order().get());
+            let end = start.offset(self.blocks.pages()).min(self.frames.end());
+            let start = start.max(self.frames.start());
+            (start < end).then(|| self.pageblock_use_between(start, end))
+        })
+    }
+
+    fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {
+        let mut used = PageblockUse { start: self.frames.pfn(start), ..PageblockUse::default() };
+        let mut absent = 0;
+        let mut at = start;
+        while at < end {
+            let head = if at == start { self.frames.block_head(at) } else { at };
+            let word = self.frames.word(head);
+            let is_block = matches!(word.kind(), FrameKind::Free | FrameKind::PerCpu | FrameKind::Allocated);
+            let block_end = if is_block { head.offset(1 << word.order().get()) } else { at.offset(1) };
+            let next = block_end.max(at.offset(1)).min(end);
+            let pages = next.0 - at.0;
+            match word.kind() {
+                FrameKind::Free => used.free += pages,
+                FrameKind::PerCpu => used.percpu += pages,
+                FrameKind::Allocated => {
+                    used.allocated[word.migratetype().index().min(2)] += pages;
+                }
+                FrameKind::Reserved => used.reserved += pages,
+                FrameKind::Absent => absent += pages,
+                FrameKind::Tail | FrameKind::InTransit => {}
+            }
+            at = next;
+        }
+        if absent < end.0 - start.0 {
+            used.migratetype = Some(self.blocks.get(start));
+        }
+        used
+    }
+
+    /// Takes the block of a caller that frees it, or says why it is not the caller's.
+    pub(crate) fn reclaim_ownership(&self, index: FrameIndex, order: Order) -> Result<FrameWord, FreeError> {
+        let word = self.frames.word(index);
+        match word.kind() {
+            FrameKind::Allocated if word.order() == order => {
+                let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
+                if self.frames.exchange_word(index, word, transit) {
+                    Ok(word)
+                } else {
+                    Err(FreeError::AlreadyFree)
+                }
+            }
+            FrameKind::Allocated => Err(FreeError::WrongOrder { allocated: word.order() }),
+            FrameKind::Free | FrameKind::PerCpu | FrameKind::InTransit => Err(FreeError::AlreadyFree),
+            FrameKind::Absent => Err(FreeError::OutsideZones),
+            FrameKind::Tail => {
+                let head = self.frames.word(self.frames.block_head(index));
+                let free = matches!(head.kind(), FrameKind::Free | FrameKind::PerCpu);
+                Err(if free { FreeError::AlreadyFree } else { FreeError::NotAllocated })
+            }
+            FrameKind::Reserved => Err(FreeError::NotAllocated),
+        }
+    }
+
+    /// Puts a block into a list of this zone's per-CPU lists.
+    pub(crate) fn link_percpu(
+        &self,
+        list: &mut crate::list::BlockList,
+        index: FrameIndex,
+        word: FrameWord,
+        place: Place,
+    ) {
+        self.frames.set_word(index, word);
+        list.insert(&self.frames, index, place);
+    }
+}

@@ -1,0 +1,65 @@
+//! The zone lock, held: what needs the lock takes this guard.
+
+use lock_api::MutexGuard;
+
+use crate::ZoneStats;
+use crate::free_area::FreeLists;
+use crate::sync::{Locks, Ordering};
+use crate::zone::Zone;
+
+/// What only the holder of the zone lock may see or change.
+#[derive(Debug, Default)]
+pub(crate) struct ZoneState {
+    pub(crate) lists: FreeLists,
+    pub(crate) stats: ZoneStats,
+    /// Free pages, isolated ones left out. Linux counterpart: `NR_FREE_PAGES`.
+    pub(crate) free_pages: u64,
+    /// Free pages of CMA blocks. Linux counterpart: `NR_FREE_CMA_PAGES`.
+    pub(crate) free_cma: u64,
+    /// Free pages of blocks reserved for atomic requests. Linux counterpart: `nr_free_highatomic`.
+    pub(crate) free_highatomic: u64,
+    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
+    pub(crate) reserved_highatomic: u64,
+    /// Isolated pageblocks. Linux counterpart: `nr_isolate_pageblock`.
+    pub(crate) isolated_blocks: u64,
+}
+
+/// The zone lock, held.
+///
+/// On drop, the free page numbers become visible to readers without the lock.
+pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
+    pub(crate) zone: &'z Zone<'m, L>,
+    pub(crate) state: MutexGuard<'z, L::Zone, ZoneState>,
+    touched: u64,
+}
+
+impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
+    pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, ZoneState>) -> Self {
+        if zone.switches.counts {
+            zone.counts.begin();
+        }
+        Self { zone, state, touched: 0 }
+    }
+
+    /// Notes that this hold read or moved `frames` more.
+    pub(crate) fn touch(&mut self, frames: u64) {
+        self.touched += frames;
+    }
+}
+
+impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
+    fn drop(&mut self) {
+        let touched = self.touched;
+        let stats = &mut self.state.stats;
+        stats.lock_holds += 1;
+        stats.longest_hold_touched = stats.longest_hold_touched.max(touched);
+        let shared = &self.zone.shared;
+        shared.free_pages.store(self.state.free_pages, Ordering::Relaxed);
+        shared.free_cma.store(self.state.free_cma, Ordering::Relaxed);
+        shared.free_highatomic.store(self.state.free_highatomic, Ordering::Relaxed);
+        shared.reserved_highatomic.store(self.state.reserved_highatomic, Ordering::Relaxed);
+        if self.zone.switches.counts {
+            self.zone.counts.end();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A small machine and a repeatable random sequence for the tests.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use core::mem::MaybeUninit;
+
+use freehold::{
+    Era, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
+    required_bytes,
+};
+
+/// The locks of the tests.
+pub(crate) type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
+
+/// A zone with an odd start and end and small marks.
+pub(crate) fn zone(kind: ZoneType, start: u64, spanned: u64) -> ZoneConfig {
+    ZoneConfig {
+        node: 0,
+        kind,
+        start: Pfn(start),
+        spanned,
+        // Large enough for a reserve for atomic requests.
+        managed: 60_000,
+        watermarks: Watermarks { min: 32, low: 40, high: 48 },
+        lowmem_reserve: [0; 6],
+        percpu: PerCpuSettings { batch: 7, high_min: 28, high_max: 200, flush_needs_batch: false },
+    }
+}
+
+/// A machine of the given zones.
+pub(crate) fn config(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'_> {
+    MemoryConfig {
+        zones,
+        cpus: 2,
+        max_order: Order::MAX,
+        pageblock_order: order(9),
+        switches,
+        watermark_boost_factor: None,
+    }
+}
+
+/// The order with this number.
+pub(crate) fn order(value: u8) -> Order {
+    Order::new(value).expect("an order up to 10")
+}
+
+/// Bytes for a machine's metadata.
+pub(crate) fn metadata(config: &MemoryConfig<'_>) -> Vec<MaybeUninit<u8>> {
+    vec![MaybeUninit::uninit(); required_bytes::<Locks>(config)]
+}
+
+/// Sets a machine up with all frames of all zones free.
+pub(crate) fn all_free<'m>(
+    config: &MemoryConfig<'_>,
+    metadata: &'m mut [MaybeUninit<u8>],
+) -> Memory<'m, Locks> {
+    let memory = Memory::new(config, metadata).expect("a valid configuration");
+    for zone in config.zones {
+        let target = memory.zone_of(zone.start).expect("the zone that was configured");
+        target.add_free(zone.start, zone.spanned).expect("absent frames");
+    }
+    memory
+}
+
+/// A small, fast, repeatable generator (xorshift64*).
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// A sequence of its own for every seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// The next number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 11) % bound
+    }
+}
+
+/// Every era, and every era with each of the four systems turned over.
+pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
+    let mut sets = Vec::new();
+    for era in Era::ALL {
+        sets.push((era.name().to_owned(), era.switches()));
+        for switch in freehold::Switch::ALL {
+            for on in [false, true] {
+                let name = format!("{} with {} {on}", era.name(), switch.name());
+                sets.push((name, switch.set(era.switches(), on)));
+            }
+        }
+    }
+    sets
+}
