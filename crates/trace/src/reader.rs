@@ -1,0 +1,397 @@
+//! Reads a trace.
+
+use std::io::Read;
+
+use freehold::{GfpFlags, Migratetype, Order, Pfn};
+
+use crate::closing::Closing;
+use crate::decode::{Decoder, check_schema, metadata};
+use crate::error::{Place, TraceError};
+use crate::layout::{
+    Column, FORMAT_NAME, FORMAT_VERSION, KEY_FORMAT, KEY_ORIGIN, KEY_START, KEY_VERSION, MAX_RUNS, RowKind,
+};
+use crate::message::{Messages, Next, guess};
+use crate::row::Row;
+use crate::zones::{Zones, check_run};
+use crate::{Ending, Event, EventKind, FrameUse, Origin, Run, Snapshot, zones};
+
+/// How a trace is read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// Name of the file, for error messages.
+    pub file: String,
+    /// Takes a file that stops inside a message as if it stopped before that message.
+    pub partial: bool,
+}
+
+impl ReadOptions {
+    /// Reads whole files only.
+    pub fn new(file: impl Into<String>) -> Self {
+        Self { file: file.into(), partial: false }
+    }
+}
+
+/// Reads a trace.
+///
+/// Every value is checked: what comes out of [`Self::next_batch`] is sorted by time, every
+/// block lies inside one zone of [`Self::start`], and every code is one that the model knows.
+/// Not checked: that a `cpu` is below `origin().cpus`, and that frees match allocations.
+///
+/// Memory: at most about 150 MB for one record batch whatever the file says, plus the
+/// header and the start snapshot.
+pub struct TraceReader<R> {
+    messages: Messages<R>,
+    decoder: Decoder,
+    options: ReadOptions,
+    origin: Origin,
+    start: Snapshot,
+    zones: Zones,
+    /// The events of the current batch.
+    events: Vec<Event>,
+    /// `events` has been read ahead and not been given out.
+    held: bool,
+    state: State,
+    ending: Option<Ending>,
+    /// Record batches, rows and events before the current batch.
+    batches: u64,
+    rows: u64,
+    event_count: u64,
+    last_time_ns: u64,
+    runs_end: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Only occupancy so far.
+    Occupancy,
+    /// Events.
+    Events,
+    /// The ending has been read; only the end of the stream may follow.
+    Ended,
+    /// Nothing more to read.
+    Done,
+    /// Nothing more to read, and there was no ending.
+    CutShort,
+}
+
+impl<R: Read> TraceReader<R> {
+    /// Reads the header and the start snapshot.
+    ///
+    /// `source` is read in large pieces except for 8 bytes before each of them; it needs a
+    /// buffer only where such small reads are slow.
+    ///
+    /// # Errors
+    ///
+    /// Every [`TraceError`]; the first record batches are read here too.
+    pub fn open(source: R, options: ReadOptions) -> Result<Self, TraceError> {
+        let mut messages = Messages::new(source);
+        let place = Place { file: &options.file, batch: 0, row: 0 };
+        let (origin, start) = read_header(&mut messages, place)?;
+        let zones = Zones::new(&start, place)?;
+        let decoder = Decoder::new().map_err(|e| place.io(e))?;
+        let mut reader = Self {
+            messages,
+            decoder,
+            options,
+            origin,
+            start,
+            zones,
+            events: Vec::new(),
+            held: false,
+            state: State::Occupancy,
+            ending: None,
+            batches: 0,
+            rows: 0,
+            event_count: 0,
+            last_time_ns: 0,
+            runs_end: 0,
+        };
+        while reader.state == State::Occupancy {
+            reader.held = reader.read_batch()?;
+        }
+        Ok(reader)
+    }
+
+    /// Where the trace comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The machine's state at the start, occupancy included.
+    pub fn start(&self) -> &Snapshot {
+        &self.start
+    }
+
+    /// The next events: never an empty slice; `None` after the last ones.
+    ///
+    /// # Errors
+    ///
+    /// Every [`TraceError`] but those of the header. After an error there is nothing more.
+    pub fn next_batch(&mut self) -> Result<Option<&[Event]>, TraceError> {
+        while !self.held && !self.is_done() {
+            match self.read_batch() {
+                Ok(has_events) => self.held = has_events,
+                Err(error) => {
+                    self.state = State::CutShort;
+                    return Err(error);
+                }
+            }
+        }
+        if !self.held {
+            return Ok(None);
+        }
+        self.held = false;
+        Ok(Some(&self.events))
+    }
+
+    /// What is known since the recording ended; `None` before the last batch was read, and
+    /// for a trace that was cut short.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+
+    /// Whether the trace stops without an ending, as a killed recorder leaves it. Final once
+    /// [`Self::next_batch`] has returned `None`.
+    pub fn is_cut_short(&self) -> bool {
+        self.state == State::CutShort
+    }
+
+    /// Bytes of the file that have been read so far.
+    pub fn bytes(&self) -> u64 {
+        self.messages.bytes()
+    }
+
+    /// Record batches that have been read so far, those of the start snapshot included.
+    pub fn batches(&self) -> u64 {
+        self.batches
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.state, State::Done | State::CutShort)
+    }
+
+    /// Reads one message; true where it brought events.
+    fn read_batch(&mut self) -> Result<bool, TraceError> {
+        let place = Place { file: &self.options.file, batch: self.batches + 1, row: self.rows };
+        match self.messages.advance(place)? {
+            Next::Message => {}
+            Next::EndOfStream => {
+                if !matches!(self.messages.advance(place)?, Next::EndOfFile) {
+                    return Err(place.corrupt("bytes behind the end of the stream"));
+                }
+                self.end();
+                return Ok(false);
+            }
+            Next::EndOfFile => {
+                self.end();
+                return Ok(false);
+            }
+            Next::Truncated if self.options.partial => {
+                self.end();
+                return Ok(false);
+            }
+            Next::Truncated => {
+                return Err(TraceError::Truncated {
+                    file: self.options.file.clone(),
+                    batch: place.batch,
+                    events_before: self.event_count,
+                    bytes: self.messages.bytes(),
+                });
+            }
+            Next::Foreign(_) => return Err(place.corrupt("no message where one should start")),
+        }
+        if self.state == State::Ended {
+            return Err(place.corrupt("rows behind the ending"));
+        }
+        let message = self.messages.current(place)?;
+        let batch = message.header_as_record_batch();
+        let batch = batch.ok_or_else(|| place.corrupt("a message that is no record batch"))?;
+        self.decoder.load(batch, self.messages.body()).map_err(|what| place.corrupt(what))?;
+        self.take_rows()?;
+        Ok(!self.events.is_empty())
+    }
+
+    /// The stream ended, rightly or not.
+    fn end(&mut self) {
+        self.state = if self.state == State::Ended { State::Done } else { State::CutShort };
+    }
+
+    /// Turns the decoded columns into events, runs and the ending.
+    fn take_rows(&mut self) -> Result<(), TraceError> {
+        let view = self.decoder.view();
+        let mut place = Place { file: &self.options.file, batch: self.batches + 1, row: self.rows };
+        self.events.clear();
+        self.events.reserve(view.rows);
+        for i in 0..view.rows {
+            place.row = self.rows + i as u64;
+            let row = view.row(i);
+            match RowKind::new(row.kind) {
+                Some(RowKind::Occupancy) if self.state == State::Occupancy => {
+                    let run = run(&row, place)?;
+                    self.runs_end = check_run(run, self.runs_end).map_err(|what| place.corrupt_row(what))?;
+                    if self.start.occupancy.len() >= MAX_RUNS {
+                        return Err(place.corrupt_row(format!("more than {MAX_RUNS} occupancy runs")));
+                    }
+                    self.start.occupancy.push(run);
+                }
+                Some(RowKind::Occupancy) => return Err(place.corrupt_row("occupancy behind the first event")),
+                Some(RowKind::Ending) if i + 1 == view.rows => {
+                    let events = self.event_count + self.events.len() as u64;
+                    let crc32 = self.messages.crc_before();
+                    self.ending = Some(closing(self.decoder.note(), events, crc32, place)?);
+                    self.state = State::Ended;
+                }
+                Some(RowKind::Ending) => return Err(place.corrupt_row("rows behind the ending")),
+                Some(kind) => {
+                    if row.time_ns < self.last_time_ns {
+                        return Err(place.time_backwards(self.last_time_ns, row.time_ns));
+                    }
+                    self.last_time_ns = row.time_ns;
+                    self.events.push(event(kind, &row, &mut self.zones, place)?);
+                    self.state = State::Events;
+                }
+                None => return Err(place.bad_value(Column::Kind, row.kind.into(), "0 to 6 or 255")),
+            }
+        }
+        self.batches += 1;
+        self.rows += view.rows as u64;
+        self.event_count += self.events.len() as u64;
+        Ok(())
+    }
+}
+
+/// Reads the schema message: is this a trace, of a known version, and what does it start with?
+fn read_header<R: Read>(
+    messages: &mut Messages<R>,
+    place: Place<'_>,
+) -> Result<(Origin, Snapshot), TraceError> {
+    let file = || place.file.to_owned();
+    match messages.advance(place)? {
+        Next::Message => {}
+        Next::EndOfFile => return Err(TraceError::Empty { file: file() }),
+        Next::EndOfStream => {
+            return Err(TraceError::NotATrace { file: file(), looks_like: "an empty Arrow stream" });
+        }
+        Next::Truncated => {
+            return Err(TraceError::Truncated {
+                file: file(),
+                batch: 0,
+                events_before: 0,
+                bytes: messages.bytes(),
+            });
+        }
+        Next::Foreign(start) => {
+            return Err(TraceError::NotATrace { file: file(), looks_like: guess(start) });
+        }
+    }
+    let message = messages.current(place)?;
+    let schema = message.header_as_schema().ok_or_else(|| place.corrupt("the first message is no schema"))?;
+    if metadata(schema, KEY_FORMAT) != Some(FORMAT_NAME) {
+        let looks_like = "an Arrow stream of something else: give it a file that `freehold record` wrote";
+        return Err(TraceError::NotATrace { file: file(), looks_like });
+    }
+    let text = |key| metadata(schema, key).ok_or_else(|| place.corrupt(format!("no {key} in the header")));
+    let found = text(KEY_VERSION)?;
+    match found.parse() {
+        Ok(FORMAT_VERSION) => {}
+        Ok(found) if found > FORMAT_VERSION => {
+            return Err(TraceError::NewerVersion { file: file(), found, known: FORMAT_VERSION });
+        }
+        _ => return Err(place.corrupt(format!("format version {found:.20?}"))),
+    }
+    check_schema(schema).map_err(|what| place.corrupt(what))?;
+    let origin = serde_json::from_str(text(KEY_ORIGIN)?);
+    let origin = origin.map_err(|e| place.corrupt(format!("{KEY_ORIGIN}: {e}")))?;
+    let start = serde_json::from_str(text(KEY_START)?);
+    let start = start.map_err(|e| place.corrupt(format!("{KEY_START}: {e}")))?;
+    Ok((origin, start))
+}
+
+fn run(row: &Row, place: Place<'_>) -> Result<Run, TraceError> {
+    let start = Pfn(required_pfn(row, place)?);
+    let used_for = FrameUse::new(row.frame_use);
+    let used_for =
+        used_for.ok_or_else(|| place.bad_value(Column::FrameUse, row.frame_use.into(), "0 to 8"))?;
+    Ok(Run { start, pages: row.count, used_for })
+}
+
+#[inline]
+fn event(kind: RowKind, row: &Row, zones: &mut Zones, place: Place<'_>) -> Result<Event, TraceError> {
+    let kind = match kind {
+        RowKind::Lost => EventKind::Lost { count: row.count },
+        _ => block_event(kind, row, zones, place)?,
+    };
+    Ok(Event { time_ns: row.time_ns, cpu: row.cpu, pid: row.pid, kind })
+}
+
+#[inline]
+fn block_event(
+    kind: RowKind,
+    row: &Row,
+    zones: &mut Zones,
+    place: Place<'_>,
+) -> Result<EventKind, TraceError> {
+    let order = order(row.order, Column::Order, place)?;
+    if let Some(pfn) = row.pfn
+        && !zones.contain(pfn, order.pages())
+    {
+        return Err(place.outside_zones(pfn, row.order));
+    }
+    let own_type = || migratetype(row.migratetype, Column::Migratetype, place);
+    if kind == RowKind::Alloc {
+        let gfp = GfpFlags::from_bits(row.gfp);
+        let gfp = gfp.unwrap_or_else(|| GfpFlags::from_bits_truncate(row.gfp) | GfpFlags::UNKNOWN);
+        return Ok(EventKind::Alloc { pfn: row.pfn.map(Pfn), order, migratetype: own_type()?, gfp });
+    }
+    let pfn = Pfn(required_pfn(row, place)?);
+    Ok(match kind {
+        RowKind::ExtFrag => EventKind::ExtFrag {
+            pfn,
+            order,
+            fallback_order: self::order(row.fallback_order, Column::FallbackOrder, place)?,
+            migratetype: own_type()?,
+            fallback_migratetype: migratetype(row.fallback_migratetype, Column::FallbackMigratetype, place)?,
+            change_ownership: row.change_ownership,
+        },
+        RowKind::ZoneLocked => {
+            let percpu_refill = row.percpu_refill;
+            EventKind::ZoneLocked { pfn, order, migratetype: own_type()?, percpu_refill }
+        }
+        RowKind::PcpuDrain => EventKind::PcpuDrain { pfn, order, migratetype: own_type()? },
+        _ => EventKind::Free { pfn, order },
+    })
+}
+
+fn required_pfn(row: &Row, place: Place<'_>) -> Result<u64, TraceError> {
+    row.pfn.ok_or_else(|| place.corrupt_row("no pfn; only a failed allocation has none"))
+}
+
+#[inline]
+fn order(value: u8, column: Column, place: Place<'_>) -> Result<Order, TraceError> {
+    Order::new(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 10"))
+}
+
+#[inline]
+fn migratetype(value: u8, column: Column, place: Place<'_>) -> Result<Migratetype, TraceError> {
+    Migratetype::new(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 5"))
+}
+
+/// Reads the note of the ending and holds the file against it.
+fn closing(note: &[u8], events: u64, crc32: u32, place: Place<'_>) -> Result<Ending, TraceError> {
+    let closing: Closing =
+        serde_json::from_slice(note).map_err(|e| place.corrupt_row(format!("note of the ending: {e}")))?;
+    if closing.events != events {
+        return Err(place.corrupt_row(format!("{events} events where the ending counts {}", closing.events)));
+    }
+    if let Some(written) = closing.crc32
+        && written != crc32
+    {
+        return Err(place.corrupt_row(format!(
+            "the checksum of the file is {crc32:08x} where the ending says {written:08x}"
+        )));
+    }
+    if let Some(snapshot) = &closing.ending.snapshot {
+        zones::check(snapshot).map_err(|what| place.corrupt_row(what))?;
+    }
+    Ok(closing.ending)
+}

@@ -1,0 +1,133 @@
+//! What a trace holds, in numbers.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use freehold::{MAX_ORDERS, Order};
+use serde::Serialize;
+
+use crate::{Event, EventKind, TraceError, TraceReader};
+
+/// What a trace holds, in numbers.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct TraceSummary {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Record batches, those of the start snapshot included.
+    pub batches: u64,
+    /// Runs of the start snapshot's occupancy.
+    pub occupancy_runs: u64,
+    /// Events of all kinds.
+    pub events: u64,
+    /// Events by kind.
+    pub kinds: KindCounts,
+    /// Events by CPU.
+    pub cpus: BTreeMap<u16, u64>,
+    /// Time of the first event.
+    pub first_ns: u64,
+    /// Time of the last event.
+    pub last_ns: u64,
+    /// Allocations that succeeded, by order.
+    pub alloc_orders: [u64; MAX_ORDERS],
+    /// Allocations that failed, by order.
+    pub failed_orders: [u64; MAX_ORDERS],
+    /// Frees, by order.
+    pub free_orders: [u64; MAX_ORDERS],
+    /// Events missing at [`EventKind::Lost`], as far as the kernel counted them.
+    pub lost: u64,
+    /// Events that the kernel dropped on all CPUs according to the ending.
+    pub lost_at_end: u64,
+    /// Whether the trace has no ending.
+    pub cut_short: bool,
+}
+
+/// Events by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct KindCounts {
+    /// `mm_page_alloc`, failures included.
+    pub alloc: u64,
+    /// `mm_page_free`.
+    pub free: u64,
+    /// `mm_page_alloc_extfrag`.
+    pub extfrag: u64,
+    /// `mm_page_alloc_zone_locked`.
+    pub zone_locked: u64,
+    /// `mm_page_pcpu_drain`.
+    pub pcpu_drain: u64,
+    /// Places at which events are missing.
+    pub lost: u64,
+}
+
+impl TraceSummary {
+    /// Reads a trace to its end and sums it up.
+    pub fn read<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, TraceError> {
+        let mut summary = Self { occupancy_runs: reader.start().occupancy.len() as u64, ..Self::default() };
+        while let Some(events) = reader.next_batch()? {
+            summary.add(events);
+        }
+        summary.bytes = reader.bytes();
+        summary.batches = reader.batches();
+        summary.cut_short = reader.is_cut_short();
+        let lost = reader.ending().map_or(&[][..], |ending| &ending.lost_by_cpu);
+        summary.lost_at_end = lost.iter().fold(0, |sum, &n| sum.saturating_add(n));
+        Ok(summary)
+    }
+
+    /// Adds events that follow those already counted.
+    pub fn add(&mut self, events: &[Event]) {
+        if self.events == 0 {
+            self.first_ns = events.first().map_or(0, |event| event.time_ns);
+        }
+        self.last_ns = events.last().map_or(self.last_ns, |event| event.time_ns);
+        self.events += events.len() as u64;
+        for of_one_cpu in events.chunk_by(|a, b| a.cpu == b.cpu) {
+            *self.cpus.entry(of_one_cpu[0].cpu).or_default() += of_one_cpu.len() as u64;
+        }
+        for event in events {
+            self.add_kind(event.kind);
+        }
+    }
+
+    fn add_kind(&mut self, kind: EventKind) {
+        let count = |orders: &mut [u64; MAX_ORDERS], order: Order| orders[order.index()] += 1;
+        match kind {
+            EventKind::Alloc { pfn, order, .. } => {
+                self.kinds.alloc += 1;
+                let orders = if pfn.is_some() { &mut self.alloc_orders } else { &mut self.failed_orders };
+                count(orders, order);
+            }
+            EventKind::Free { order, .. } => {
+                self.kinds.free += 1;
+                count(&mut self.free_orders, order);
+            }
+            EventKind::ExtFrag { .. } => self.kinds.extfrag += 1,
+            EventKind::ZoneLocked { .. } => self.kinds.zone_locked += 1,
+            EventKind::PcpuDrain { .. } => self.kinds.pcpu_drain += 1,
+            EventKind::Lost { count } => {
+                self.kinds.lost += 1;
+                self.lost = self.lost.saturating_add(count);
+            }
+        }
+    }
+
+    /// From the first event to the last, in nanoseconds.
+    pub fn duration_ns(&self) -> u64 {
+        self.last_ns - self.first_ns
+    }
+
+    /// Events a second, or `None` for a trace of no duration.
+    pub fn events_per_second(&self) -> Option<f64> {
+        let duration_ns = self.duration_ns();
+        (duration_ns > 0).then(|| self.events as f64 * 1e9 / duration_ns as f64)
+    }
+
+    /// Bytes of the file for one event, or `None` without events.
+    pub fn bytes_per_event(&self) -> Option<f64> {
+        (self.events > 0).then(|| self.bytes as f64 / self.events as f64)
+    }
+
+    /// Allocations that failed.
+    pub fn failed(&self) -> u64 {
+        self.failed_orders.iter().sum()
+    }
+}

@@ -1,0 +1,230 @@
+//! What is written is read back.
+
+mod common;
+
+use std::io::{self, Write};
+
+use common::{Contents, ZONES, ending, every_kind, origin, read, small_trace, start, trace, workload};
+use freehold::{GfpFlags, Migratetype, Order, Pfn};
+use freehold_trace::{
+    Event, EventKind, ReadOptions, Snapshot, TraceError, TraceReader, TraceSummary, TraceWriter,
+    WriteOptions, recompress,
+};
+use proptest::prelude::*;
+
+fn whole(events: Vec<Event>) -> Contents {
+    Contents { origin: origin(), start: start(), events, ending: Some(ending()), cut_short: false }
+}
+
+fn any_order() -> impl Strategy<Value = Order> {
+    (0..=10_u8).prop_map(|order| Order::new(order).unwrap())
+}
+
+fn any_type() -> impl Strategy<Value = Migratetype> {
+    (0..6_u8).prop_map(|code| Migratetype::new(code).unwrap())
+}
+
+/// A block inside one of the zones.
+fn any_block() -> impl Strategy<Value = (Pfn, Order)> {
+    (0..ZONES.len(), any_order(), any::<u64>()).prop_map(|(zone, order, random)| {
+        let (first, pages) = ZONES[zone];
+        (Pfn(first + random % (pages - order.pages() + 1)), order)
+    })
+}
+
+fn any_gfp() -> impl Strategy<Value = GfpFlags> {
+    any::<u32>().prop_map(GfpFlags::from_bits_truncate)
+}
+
+fn any_kind() -> impl Strategy<Value = EventKind> {
+    let block = || (any_block(), any_type());
+    prop_oneof![
+        (block(), any_gfp(), any::<bool>()).prop_map(|(((pfn, order), migratetype), gfp, ok)| {
+            EventKind::Alloc { pfn: ok.then_some(pfn), order, migratetype, gfp }
+        }),
+        any_block().prop_map(|(pfn, order)| EventKind::Free { pfn, order }),
+        (block(), any_order(), any_type(), any::<bool>()).prop_map(
+            |(((pfn, order), migratetype), fallback_order, fallback_migratetype, change_ownership)| {
+                EventKind::ExtFrag {
+                    pfn,
+                    order,
+                    fallback_order,
+                    migratetype,
+                    fallback_migratetype,
+                    change_ownership,
+                }
+            }
+        ),
+        (block(), any::<bool>()).prop_map(|(((pfn, order), migratetype), percpu_refill)| {
+            EventKind::ZoneLocked { pfn, order, migratetype, percpu_refill }
+        }),
+        block().prop_map(|((pfn, order), migratetype)| EventKind::PcpuDrain { pfn, order, migratetype }),
+        any::<u64>().prop_map(|count| EventKind::Lost { count }),
+    ]
+}
+
+fn any_events() -> impl Strategy<Value = Vec<Event>> {
+    let parts = (0..u64::MAX / 100, any::<u16>(), any::<i32>(), any_kind());
+    prop::collection::vec(parts, 0..100).prop_map(|parts| {
+        let mut time_ns = 0;
+        let mut next = |(step, cpu, pid, kind)| {
+            time_ns += step;
+            Event { time_ns, cpu, pid, kind }
+        };
+        parts.into_iter().map(&mut next).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn random_events_come_back(events in any_events(), batch_rows in 1..50_usize, flush in 1..50_usize) {
+        let options = WriteOptions { batch_rows, ..WriteOptions::new("random") };
+        let bytes = trace(&events, options, flush);
+        prop_assert_eq!(read(&bytes, false).unwrap(), whole(events));
+    }
+}
+
+#[test]
+fn every_kind_comes_back() {
+    assert_eq!(read(&small_trace(), false).unwrap(), whole(every_kind()));
+}
+
+#[test]
+fn the_same_trace_is_the_same_bytes() {
+    assert_eq!(small_trace(), small_trace());
+}
+
+#[test]
+fn a_trace_without_events_and_zones_comes_back() {
+    let nothing = Snapshot::default();
+    let writer = TraceWriter::create(Vec::new(), WriteOptions::new("empty"), &origin(), &nothing).unwrap();
+    let bytes = writer.finish(&ending()).unwrap();
+    let contents = read(&bytes, false).unwrap();
+    assert_eq!(contents, Contents { start: nothing, ..whole(Vec::new()) });
+}
+
+#[test]
+fn without_zones_every_block_is_allowed_that_ends_within_64_bits() {
+    let nothing = Snapshot::default();
+    let mut writer = TraceWriter::create(Vec::new(), WriteOptions::new("z"), &origin(), &nothing).unwrap();
+    let free = |pfn| Event {
+        time_ns: 0,
+        cpu: 0,
+        pid: 0,
+        kind: EventKind::Free { pfn: Pfn(pfn), order: Order::MAX },
+    };
+    writer.push(&free(1 << 50)).unwrap();
+    let refused = writer.push(&free(u64::MAX - 5));
+    assert!(matches!(refused, Err(TraceError::PfnOutsideZones { row: 1, .. })), "{refused:?}");
+}
+
+#[test]
+fn recompressed_is_equal_and_smaller() {
+    let events = workload(50_000);
+    let bytes = trace(&events, WriteOptions::new("flushed often"), 1000);
+    let reader = TraceReader::open(&bytes[..], ReadOptions::new("t")).unwrap();
+    let small = recompress(reader, Vec::new(), WriteOptions::small("small")).unwrap();
+    assert!(small.len() < bytes.len(), "{} bytes from {}", small.len(), bytes.len());
+    assert_eq!(read(&small, false).unwrap(), whole(events));
+}
+
+#[test]
+fn a_trace_that_was_cut_short_stays_so_when_recompressed() {
+    let mut writer =
+        TraceWriter::create(Vec::new(), WriteOptions::new("killed"), &origin(), &start()).unwrap();
+    every_kind().iter().for_each(|event| writer.push(event).unwrap());
+    let bytes = writer.abandon().unwrap();
+    let reader = TraceReader::open(&bytes[..], ReadOptions::new("t")).unwrap();
+    let small = recompress(reader, Vec::new(), WriteOptions::small("small")).unwrap();
+    let expected = Contents { ending: None, cut_short: true, ..whole(every_kind()) };
+    assert_eq!(read(&bytes, false).unwrap(), expected);
+    assert_eq!(read(&small, false).unwrap(), expected);
+}
+
+#[test]
+fn the_writer_refuses_what_the_reader_would_and_goes_on() {
+    let mut writer = TraceWriter::create(Vec::new(), WriteOptions::new("w"), &origin(), &start()).unwrap();
+    let events = every_kind();
+    writer.push(&events[7]).unwrap();
+    let refused = writer.push(&events[0]);
+    assert!(matches!(refused, Err(TraceError::TimeBackwards { row: 4, .. })), "{refused:?}");
+    let outside = Event { kind: EventKind::Free { pfn: Pfn(4095), order: Order::MAX }, ..events[7] };
+    let refused = writer.push(&outside);
+    assert!(matches!(refused, Err(TraceError::PfnOutsideZones { pfn: 4095, .. })), "{refused:?}");
+    writer.push(&events[7]).unwrap();
+    assert_eq!(writer.events(), 2);
+    let bytes = writer.finish(&ending()).unwrap();
+    assert_eq!(read(&bytes, false).unwrap(), whole(vec![events[7], events[7]]));
+}
+
+#[test]
+fn the_summary_counts() {
+    let bytes = small_trace();
+    let mut reader = TraceReader::open(&bytes[..], ReadOptions::new("t")).unwrap();
+    let summary = TraceSummary::read(&mut reader).unwrap();
+    assert_eq!((summary.events, summary.bytes, summary.batches), (8, bytes.len() as u64, 5));
+    assert_eq!((summary.kinds.alloc, summary.kinds.lost, summary.failed()), (2, 2, 1));
+    assert_eq!((summary.lost, summary.lost_at_end, summary.occupancy_runs), (u64::MAX, 3, 3));
+    assert_eq!((summary.duration_ns(), summary.cpus[&3], summary.cut_short), (3, 8, false));
+    assert_eq!((summary.alloc_orders[10], summary.free_orders[0]), (1, 1));
+}
+
+/// Records each write, and fails at the `fail_at`-th.
+struct Sink {
+    writes: Vec<usize>,
+    bytes: Vec<u8>,
+    fail_at: usize,
+}
+
+impl Write for &mut Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.writes.len() == self.fail_at {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.writes.push(bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write_into(sink: &mut Sink) -> Result<(), TraceError> {
+    let mut writer = TraceWriter::create(sink, WriteOptions::new("sink"), &origin(), &start())?;
+    for events in every_kind().chunks(3) {
+        events.iter().try_for_each(|event| writer.push(event))?;
+        writer.flush()?;
+    }
+    writer.finish(&ending())?;
+    Ok(())
+}
+
+#[test]
+fn every_batch_is_one_write_and_a_killed_recorder_leaves_whole_batches() {
+    let mut sink = Sink { writes: Vec::new(), bytes: Vec::new(), fail_at: usize::MAX };
+    write_into(&mut sink).unwrap();
+    assert_eq!(sink.writes.len(), 6, "header, occupancy, three batches, ending with end of stream");
+    let mut end = 0;
+    let mut events_found = Vec::new();
+    for length in &sink.writes {
+        end += length;
+        let contents = read(&sink.bytes[..end], false).unwrap();
+        let whole_file = end == sink.bytes.len();
+        assert_eq!((contents.ending.is_some(), contents.cut_short), (whole_file, !whole_file));
+        assert_eq!(contents.events, every_kind()[..contents.events.len()]);
+        events_found.push(contents.events.len());
+    }
+    assert_eq!(events_found, [0, 0, 3, 6, 8, 8]);
+}
+
+#[test]
+fn a_failed_write_is_reported_and_nothing_follows_it() {
+    for fail_at in 0..6 {
+        let mut sink = Sink { writes: Vec::new(), bytes: Vec::new(), fail_at };
+        let result = write_into(&mut sink);
+        assert!(matches!(result, Err(TraceError::Io { .. })), "{fail_at}: {result:?}");
+        assert_eq!(sink.writes.len(), fail_at);
+    }
+}
