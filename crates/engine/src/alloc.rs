@@ -198,12 +198,11 @@ impl<L: Locks> Zone<'_, L> {
     fn take(&self, cpu: u16, want: Want, mark: Mark) -> Option<FrameIndex> {
         let from_list = self.has_percpu_list(want.order).then(|| self.take_percpu(cpu, want)).flatten();
         let reserves = want.flags.contains(AllocFlags::HIGHATOMIC);
-        let (index, reserve) = match from_list {
-            Some(index) => (index, reserves && !self.switches.highatomic_first),
-            None => {
-                let index = self.lock().take_direct(want)?;
-                (index, reserves && (!self.switches.highatomic_first || mark == Mark::Min))
-            }
+        let (index, reserve) = if let Some(index) = from_list {
+            (index, reserves && !self.switches.highatomic_first)
+        } else {
+            let index = self.lock().take_direct(want)?;
+            (index, reserves && (!self.switches.highatomic_first || mark == Mark::Min))
         };
         if reserve {
             self.reserve_highatomic(index, want.order);

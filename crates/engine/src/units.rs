@@ -11,6 +11,7 @@ pub struct Pfn(pub u64);
 
 impl Pfn {
     /// The frame `pages` behind this one.
+    #[must_use]
     pub const fn add(self, pages: u64) -> Self {
         Self(self.0 + pages)
     }

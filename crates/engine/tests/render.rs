@@ -1,0 +1,75 @@
+//! The kernel's text formats, byte for byte.
+
+mod common;
+
+use common::{all_free, config, metadata, order, zone};
+use freehold::{Era, FreeCounts, GfpFlags, Order, PageTypeRows, Request, ZoneType};
+
+fn pagetypeinfo(era: Era, rows: PageTypeRows) -> String {
+    let zones = [zone(ZoneType::Dma, 1, 1023), zone(ZoneType::Normal, 0x1000, 2048)];
+    let config = config(&zones, era.switches());
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
+    memory.alloc(request).expect("a page of an empty machine");
+    memory.drain_all();
+    let mut text = String::new();
+    memory.write_pagetypeinfo(&mut text, rows).expect("writing to a string");
+    text
+}
+
+#[test]
+fn pagetypeinfo_is_the_kernels_text() {
+    let expected = "\
+Page block order: 9
+Pages per block:  512
+
+Free pages count per migrate type at order       0      1      2      3      4      5      6      7      8      9     10 
+Node    0, zone      DMA, type    Unmovable      0      0      0      0      0      0      0      0      0      0      0 
+Node    0, zone      DMA, type      Movable      1      1      1      1      1      1      1      1      1      1      0 
+Node    0, zone      DMA, type  Reclaimable      0      0      0      0      0      0      0      0      0      0      0 
+Node    0, zone      DMA, type   HighAtomic      0      0      0      0      0      0      0      0      0      0      0 
+Node    0, zone      DMA, type      Isolate      0      0      0      0      0      0      0      0      0      0      0 
+Node    0, zone   Normal, type    Unmovable      1      1      1      1      1      1      1      1      1      1      0 
+Node    0, zone   Normal, type      Movable      0      0      0      0      0      0      0      0      0      0      1 
+Node    0, zone   Normal, type  Reclaimable      0      0      0      0      0      0      0      0      0      0      0 
+Node    0, zone   Normal, type   HighAtomic      0      0      0      0      0      0      0      0      0      0      0 
+Node    0, zone   Normal, type      Isolate      0      0      0      0      0      0      0      0      0      0      0 
+
+Number of blocks type     Unmovable      Movable  Reclaimable   HighAtomic      Isolate 
+Node 0, zone      DMA            0            2            0            0            0 
+Node 0, zone   Normal            2            2            0            0            0 
+";
+    let rows = PageTypeRows { cma: false, isolate: true };
+    for era in Era::ALL {
+        assert_eq!(pagetypeinfo(era, rows), expected, "{}", era.name());
+    }
+    assert!(pagetypeinfo(Era::Freehold, PageTypeRows::default()).contains("type          CMA      0"));
+}
+
+#[test]
+fn buddyinfo_is_the_kernels_text() {
+    let zones = [zone(ZoneType::Normal, 0x1000, 1027)];
+    let config = config(&zones, Era::Freehold.switches());
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let mut text = String::new();
+    memory.write_buddyinfo(&mut text).expect("writing to a string");
+    let expected = "Node 0, zone   Normal      1      1      0      0      0      0      0      0      0      0      1 \n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn indices_are_the_kernels() {
+    let mut counts = FreeCounts::default();
+    assert_eq!(counts.unusable_index(order(9)), 1000, "nothing free is all unusable");
+    assert_eq!(counts.extfrag_index(order(9)), 0, "nothing free is a lack of memory");
+    counts.total[0] = 1024;
+    assert_eq!(counts.unusable_index(order(0)), 0);
+    assert_eq!(counts.unusable_index(order(9)), 1000);
+    // 1000 - (1000 + 1024 * 1000 / 512) / 1024
+    assert_eq!(counts.extfrag_index(order(9)), 998);
+    counts.total[9] = 2;
+    assert_eq!(counts.unusable_index(order(9)), 500);
+    assert_eq!(counts.extfrag_index(order(9)), -1000);
+}
