@@ -2,7 +2,6 @@
 
 use lock_api::Mutex;
 
-use crate::buddy::Insertion;
 use crate::counts::Counts;
 use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::list::Place;
@@ -12,8 +11,7 @@ use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Locks, Ordering};
 use crate::watermark::Watermarks;
 use crate::zone_guard::{ZoneGuard, ZoneState};
 use crate::{
-    BlockError, FreeCounts, FreeError, MAX_ORDERS, Migratetype, Order, PerCpuStats, Pfn, SetupError,
-    Switches, ZoneStats,
+    BlockError, FreeCounts, FreeError, MAX_ORDERS, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats,
 };
 
 /// Which addresses a zone is for, from low to high.
@@ -161,35 +159,6 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) boost_factor: u64,
 }
 
-/// What one pageblock holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PageblockUse {
-    /// First frame of the pageblock that is inside the zone.
-    pub start: Pfn,
-    /// The pageblock's type; `None` where the zone has only holes there.
-    pub migratetype: Option<Migratetype>,
-    /// Pages on free lists.
-    pub free: u32,
-    /// Pages on per-CPU lists.
-    pub percpu: u32,
-    /// Allocated pages by the type that was asked for: unmovable, movable, reclaimable.
-    pub allocated: [u32; 3],
-    /// Pages in use since before the allocator started.
-    pub reserved: u32,
-}
-
-impl PageblockUse {
-    /// Whether pages of another type than the block's own are allocated in it.
-    ///
-    /// Linux counterpart: the blocks that `pagetypeinfo` counts as mixed with `page_owner`.
-    pub fn is_mixed(&self) -> bool {
-        self.migratetype.is_some_and(|kind| {
-            let own = if kind == Migratetype::Cma { Migratetype::Movable } else { kind };
-            self.allocated.iter().enumerate().any(|(index, &pages)| pages > 0 && index != own.index())
-        })
-    }
-}
-
 impl<'m, L: Locks> Zone<'m, L> {
     pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
         Self {
@@ -256,97 +225,9 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.shared.free_pages.load(Ordering::Relaxed)
     }
 
-    /// Gives a pageblock its type before any of its frames is in use.
-    ///
-    /// # Errors
-    /// [`BlockError::OutsideZone`] for a frame of another zone,
-    /// [`BlockError::WrongState`] if a free block lies in the pageblock already.
-    pub fn set_block_type(&self, pfn: Pfn, migratetype: Migratetype) -> Result<(), BlockError> {
-        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
-        let guard = self.lock();
-        let start = self.blocks.start_of(index).max(self.frames.start());
-        let end = self.blocks.start_of(index).offset(self.blocks.pages()).min(self.frames.end());
-        let in_use = (start.0..end.0).any(|at| self.frames.word(FrameIndex(at)).kind() == FrameKind::Free);
-        if in_use {
-            return Err(BlockError::WrongState);
-        }
-        self.blocks.set(index, migratetype);
-        drop(guard);
-        Ok(())
-    }
-
     /// The type of the pageblock around a frame.
     pub fn block_type(&self, pfn: Pfn) -> Option<Migratetype> {
         self.frames.index(pfn).map(|index| self.blocks.get(index))
-    }
-
-    /// Brings absent frames into service as free pages, as boot and hotplug do.
-    ///
-    /// Free blocks are made as large as alignment allows and appended to the lists.
-    ///
-    /// # Errors
-    /// [`SetupError::EmptyZone`] if a frame is outside the zone, and
-    /// [`SetupError::OverlappingZones`] if one is in service already; nothing has changed then.
-    pub fn add_free(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
-        let (mut at, end) = self.absent_range(start, pages)?;
-        let mut guard = self.lock();
-        while at < end {
-            let by_alignment = Order::new(at.0.trailing_zeros().min(u32::from(Order::MAX.get())) as u8);
-            let by_length = Order::new((end.0 - at.0).ilog2().min(u32::from(Order::MAX.get())) as u8);
-            let order = by_alignment.min(by_length).unwrap_or(Order::ZERO).min(self.max_order);
-            for tail in at.0..at.0 + (1 << order.get()) {
-                self.frames.set_word(FrameIndex(tail), FrameWord::TAIL);
-            }
-            guard.free_by_pageblock(at, order, Insertion::Tail);
-            at = at.offset(1 << order.get());
-        }
-        Ok(())
-    }
-
-    /// Brings absent frames into service as pages that nobody here will free.
-    ///
-    /// # Errors
-    /// As [`Zone::add_free`].
-    pub fn add_reserved(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
-        let (at, end) = self.absent_range(start, pages)?;
-        for index in at.0..end.0 {
-            self.frames.set_word(FrameIndex(index), FrameWord::RESERVED);
-        }
-        Ok(())
-    }
-
-    /// Brings absent frames into service as one block that was allocated before.
-    ///
-    /// # Errors
-    /// As [`Zone::add_free`]; also for a frame that is not aligned to `order`.
-    pub fn add_allocated(
-        &self,
-        start: Pfn,
-        order: Order,
-        migratetype: Migratetype,
-    ) -> Result<(), SetupError> {
-        let (at, end) = self.absent_range(start, order.pages())?;
-        if !at.is_aligned(order) {
-            return Err(SetupError::EmptyZone);
-        }
-        for index in at.0 + 1..end.0 {
-            self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
-        }
-        let movable = migratetype == Migratetype::Movable;
-        self.frames.set_word(at, FrameWord::allocated(order, migratetype, movable));
-        Ok(())
-    }
-
-    fn absent_range(&self, start: Pfn, pages: u64) -> Result<(FrameIndex, FrameIndex), SetupError> {
-        let at = self.frames.index(start).ok_or(SetupError::EmptyZone)?;
-        if pages == 0 || u64::from(self.frames.end().0 - at.0) < pages {
-            return Err(SetupError::EmptyZone);
-        }
-        let end = at.offset(pages as u32);
-        match (at.0..end.0).find(|&index| self.frames.word(FrameIndex(index)).kind() != FrameKind::Absent) {
-            Some(taken) => Err(SetupError::OverlappingZones { at: self.frames.pfn(FrameIndex(taken)) }),
-            None => Ok((at, end)),
-        }
     }
 
     /// Whether a list has a block: from the count where there is one, otherwise
@@ -445,45 +326,6 @@ impl<'m, L: Locks> Zone<'m, L> {
             FrameKind::Free | FrameKind::PerCpu => Err(FreeError::AlreadyFree),
             _ => Err(FreeError::NotAllocated),
         }
-    }
-
-    /// What each pageblock holds, from low to high. Approximate while others allocate.
-    pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
-        (0..self.blocks.len() as u32).filter_map(|number| {
-            let start = FrameIndex(number << self.blocks.order().get());
-            let end = start.offset(self.blocks.pages()).min(self.frames.end());
-            let start = start.max(self.frames.start());
-            (start < end).then(|| self.pageblock_use_between(start, end))
-        })
-    }
-
-    fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {
-        let mut used = PageblockUse { start: self.frames.pfn(start), ..PageblockUse::default() };
-        let mut absent = 0;
-        let mut at = start;
-        while at < end {
-            let head = if at == start { self.frames.block_head(at) } else { at };
-            let word = self.frames.word(head);
-            let is_block = matches!(word.kind(), FrameKind::Free | FrameKind::PerCpu | FrameKind::Allocated);
-            let block_end = if is_block { head.offset(1 << word.order().get()) } else { at.offset(1) };
-            let next = block_end.max(at.offset(1)).min(end);
-            let pages = next.0 - at.0;
-            match word.kind() {
-                FrameKind::Free => used.free += pages,
-                FrameKind::PerCpu => used.percpu += pages,
-                FrameKind::Allocated => {
-                    used.allocated[word.migratetype().index().min(2)] += pages;
-                }
-                FrameKind::Reserved => used.reserved += pages,
-                FrameKind::Absent => absent += pages,
-                FrameKind::Tail | FrameKind::InTransit => {}
-            }
-            at = next;
-        }
-        if absent < end.0 - start.0 {
-            used.migratetype = Some(self.blocks.get(start));
-        }
-        used
     }
 
     /// Takes the block of a caller that frees it, or says why it is not the caller's.
