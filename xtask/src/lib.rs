@@ -1,0 +1,3 @@
+//! The repository's own chores, callable from tests.
+
+pub mod tidy;
