@@ -64,6 +64,7 @@ mod frame;
 mod free_area;
 mod gfp;
 mod highatomic;
+mod inspect;
 mod list;
 mod memory;
 mod metadata;

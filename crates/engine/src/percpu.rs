@@ -75,7 +75,7 @@ impl PerCpuLists {
     }
 
     /// The list of a type and order. Linux counterpart: `order_to_pindex`.
-    fn number(migratetype: Migratetype, order: Order, by_mobility: bool) -> ListNumber {
+    pub(crate) fn number(migratetype: Migratetype, order: Order, by_mobility: bool) -> ListNumber {
         ListNumber(if order.get() > COSTLY_ORDER {
             SMALL_LISTS + usize::from(by_mobility && migratetype == Migratetype::Movable)
         } else {
