@@ -132,7 +132,9 @@ fn recompressed_is_equal_and_smaller() {
 fn a_trace_that_was_cut_short_stays_so_when_recompressed() {
     let mut writer =
         TraceWriter::create(Vec::new(), WriteOptions::new("killed"), &origin(), &start()).unwrap();
-    every_kind().iter().for_each(|event| writer.push(event).unwrap());
+    for event in every_kind() {
+        writer.push(&event).unwrap();
+    }
     let bytes = writer.abandon().unwrap();
     let reader = TraceReader::open(&bytes[..], ReadOptions::new("t")).unwrap();
     let small = recompress(reader, Vec::new(), WriteOptions::small("small")).unwrap();

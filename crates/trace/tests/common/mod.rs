@@ -130,7 +130,9 @@ pub(crate) fn workload(events: usize) -> Vec<Event> {
 pub(crate) fn trace(events: &[Event], options: WriteOptions, flush_every: usize) -> Vec<u8> {
     let mut writer = TraceWriter::create(Vec::new(), options, &origin(), &start()).unwrap();
     for events in events.chunks(flush_every) {
-        events.iter().for_each(|event| writer.push(event).unwrap());
+        for event in events {
+            writer.push(event).unwrap();
+        }
         writer.flush().unwrap();
     }
     writer.finish(&ending()).unwrap()
