@@ -72,16 +72,14 @@ fn made(events: usize) -> Vec<Event> {
         time_ns += 150 + random(600);
         let order = Order::ZERO;
         let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
-        let kind = match free.pop().filter(|_| allocate || held.is_empty()) {
-            Some(page) => {
-                held.push(page);
-                EventKind::Alloc { pfn: Some(Pfn(page)), order, migratetype: gfp.migratetype(), gfp }
-            }
-            None => {
-                let page = held.swap_remove(held.len() - 1 - random(held.len().min(400) as u64) as usize);
-                free.push(page);
-                EventKind::Free { pfn: Pfn(page), order }
-            }
+        let taken = if allocate || held.is_empty() { free.pop() } else { None };
+        let kind = if let Some(page) = taken {
+            held.push(page);
+            EventKind::Alloc { pfn: Some(Pfn(page)), order, migratetype: gfp.migratetype(), gfp }
+        } else {
+            let page = held.swap_remove(held.len() - 1 - random(held.len().min(400) as u64) as usize);
+            free.push(page);
+            EventKind::Free { pfn: Pfn(page), order }
         };
         out.push(Event { time_ns, cpu: (time_ns >> 16 & 3) as u16, pid: 1000, kind });
     }

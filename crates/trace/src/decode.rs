@@ -111,6 +111,11 @@ impl Decoder {
         Ok(())
     }
 
+    /// Rows of the batch.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// The columns of the batch.
     pub(crate) fn view(&self) -> View<'_> {
         let column = |column: Column| self.columns[column.index()].as_slice();

@@ -2,8 +2,6 @@
 
 use std::io::Read;
 
-use freehold::{GfpFlags, Migratetype, Order, Pfn};
-
 use crate::closing::Closing;
 use crate::decode::{Decoder, check_schema, metadata};
 use crate::error::{Place, TraceError};
@@ -11,9 +9,12 @@ use crate::layout::{
     Column, FORMAT_NAME, FORMAT_VERSION, KEY_FORMAT, KEY_ORIGIN, KEY_START, KEY_VERSION, MAX_RUNS, RowKind,
 };
 use crate::message::{Messages, Next, guess};
-use crate::row::Row;
+use crate::row::{event, run};
 use crate::zones::{Zones, check_run};
-use crate::{Ending, Event, EventKind, FrameUse, Origin, Run, Snapshot, zones};
+use crate::{Ending, Event, Origin, Snapshot, zones};
+
+/// Rows that become events at a time: few enough to stay in a core's cache.
+const EVENTS_AT_A_TIME: usize = 8192;
 
 /// How a trace is read.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +38,8 @@ impl ReadOptions {
 /// block lies inside one zone of [`Self::start`], and every code is one that the model knows.
 /// Not checked: that a `cpu` is below `origin().cpus`, and that frees match allocations.
 ///
-/// Memory: at most about 150 MB for one record batch whatever the file says, plus the
+/// Memory: at most about 200 MB for one record batch whatever the file says (10 MB for those of
+/// a recorder), plus the
 /// header and the start snapshot.
 pub struct TraceReader<R> {
     messages: Messages<R>,
@@ -46,8 +48,10 @@ pub struct TraceReader<R> {
     origin: Origin,
     start: Snapshot,
     zones: Zones,
-    /// The events of the current batch.
+    /// Some events of the current batch.
     events: Vec<Event>,
+    /// The row of the current batch at which the next events start.
+    next_row: usize,
     /// `events` has been read ahead and not been given out.
     held: bool,
     state: State,
@@ -97,6 +101,7 @@ impl<R: Read> TraceReader<R> {
             start,
             zones,
             events: Vec::new(),
+            next_row: 0,
             held: false,
             state: State::Occupancy,
             ending: None,
@@ -107,7 +112,7 @@ impl<R: Read> TraceReader<R> {
             runs_end: 0,
         };
         while reader.state == State::Occupancy {
-            reader.held = reader.read_batch()?;
+            reader.held = reader.read_events()?;
         }
         Ok(reader)
     }
@@ -129,7 +134,7 @@ impl<R: Read> TraceReader<R> {
     /// Every [`TraceError`] but those of the header. After an error there is nothing more.
     pub fn next_batch(&mut self) -> Result<Option<&[Event]>, TraceError> {
         while !self.held && !self.is_done() {
-            match self.read_batch() {
+            match self.read_events() {
                 Ok(has_events) => self.held = has_events,
                 Err(error) => {
                     self.state = State::CutShort;
@@ -170,7 +175,16 @@ impl<R: Read> TraceReader<R> {
         matches!(self.state, State::Done | State::CutShort)
     }
 
-    /// Reads one message; true where it brought events.
+    /// Goes on by some rows; true where these brought events.
+    fn read_events(&mut self) -> Result<bool, TraceError> {
+        self.events.clear();
+        if self.next_row < self.decoder.rows() || self.read_batch()? {
+            self.take_rows()?;
+        }
+        Ok(!self.events.is_empty())
+    }
+
+    /// Reads one message; false where the stream ends.
     fn read_batch(&mut self) -> Result<bool, TraceError> {
         let place = Place { file: &self.options.file, batch: self.batches + 1, row: self.rows };
         match self.messages.advance(place)? {
@@ -207,8 +221,8 @@ impl<R: Read> TraceReader<R> {
         let batch = message.header_as_record_batch();
         let batch = batch.ok_or_else(|| place.corrupt("a message that is no record batch"))?;
         self.decoder.load(batch, self.messages.body()).map_err(|what| place.corrupt(what))?;
-        self.take_rows()?;
-        Ok(!self.events.is_empty())
+        self.next_row = 0;
+        Ok(true)
     }
 
     /// The stream ended, rightly or not.
@@ -216,13 +230,13 @@ impl<R: Read> TraceReader<R> {
         self.state = if self.state == State::Ended { State::Done } else { State::CutShort };
     }
 
-    /// Turns the decoded columns into events, runs and the ending.
+    /// Turns some rows of the current batch into events, runs and the ending.
     fn take_rows(&mut self) -> Result<(), TraceError> {
         let view = self.decoder.view();
         let mut place = Place { file: &self.options.file, batch: self.batches + 1, row: self.rows };
-        self.events.clear();
-        self.events.reserve(view.rows);
-        for i in 0..view.rows {
+        let end = view.rows.min(self.next_row + EVENTS_AT_A_TIME);
+        self.events.reserve(end - self.next_row);
+        for i in self.next_row..end {
             place.row = self.rows + i as u64;
             let row = view.row(i);
             match RowKind::new(row.kind) {
@@ -253,8 +267,11 @@ impl<R: Read> TraceReader<R> {
                 None => return Err(place.bad_value(Column::Kind, row.kind.into(), "0 to 6 or 255")),
             }
         }
-        self.batches += 1;
-        self.rows += view.rows as u64;
+        if end == view.rows {
+            self.batches += 1;
+            self.rows += end as u64;
+        }
+        self.next_row = end;
         self.event_count += self.events.len() as u64;
         Ok(())
     }
@@ -305,75 +322,6 @@ fn read_header<R: Read>(
     let start = serde_json::from_str(text(KEY_START)?);
     let start = start.map_err(|e| place.corrupt(format!("{KEY_START}: {e}")))?;
     Ok((origin, start))
-}
-
-fn run(row: &Row, place: Place<'_>) -> Result<Run, TraceError> {
-    let start = Pfn(required_pfn(row, place)?);
-    let used_for = FrameUse::new(row.frame_use);
-    let used_for =
-        used_for.ok_or_else(|| place.bad_value(Column::FrameUse, row.frame_use.into(), "0 to 8"))?;
-    Ok(Run { start, pages: row.count, used_for })
-}
-
-#[inline]
-fn event(kind: RowKind, row: &Row, zones: &mut Zones, place: Place<'_>) -> Result<Event, TraceError> {
-    let kind = match kind {
-        RowKind::Lost => EventKind::Lost { count: row.count },
-        _ => block_event(kind, row, zones, place)?,
-    };
-    Ok(Event { time_ns: row.time_ns, cpu: row.cpu, pid: row.pid, kind })
-}
-
-#[inline]
-fn block_event(
-    kind: RowKind,
-    row: &Row,
-    zones: &mut Zones,
-    place: Place<'_>,
-) -> Result<EventKind, TraceError> {
-    let order = order(row.order, Column::Order, place)?;
-    if let Some(pfn) = row.pfn
-        && !zones.contain(pfn, order.pages())
-    {
-        return Err(place.outside_zones(pfn, row.order));
-    }
-    let own_type = || migratetype(row.migratetype, Column::Migratetype, place);
-    if kind == RowKind::Alloc {
-        let gfp = GfpFlags::from_bits(row.gfp);
-        let gfp = gfp.unwrap_or_else(|| GfpFlags::from_bits_truncate(row.gfp) | GfpFlags::UNKNOWN);
-        return Ok(EventKind::Alloc { pfn: row.pfn.map(Pfn), order, migratetype: own_type()?, gfp });
-    }
-    let pfn = Pfn(required_pfn(row, place)?);
-    Ok(match kind {
-        RowKind::ExtFrag => EventKind::ExtFrag {
-            pfn,
-            order,
-            fallback_order: self::order(row.fallback_order, Column::FallbackOrder, place)?,
-            migratetype: own_type()?,
-            fallback_migratetype: migratetype(row.fallback_migratetype, Column::FallbackMigratetype, place)?,
-            change_ownership: row.change_ownership,
-        },
-        RowKind::ZoneLocked => {
-            let percpu_refill = row.percpu_refill;
-            EventKind::ZoneLocked { pfn, order, migratetype: own_type()?, percpu_refill }
-        }
-        RowKind::PcpuDrain => EventKind::PcpuDrain { pfn, order, migratetype: own_type()? },
-        _ => EventKind::Free { pfn, order },
-    })
-}
-
-fn required_pfn(row: &Row, place: Place<'_>) -> Result<u64, TraceError> {
-    row.pfn.ok_or_else(|| place.corrupt_row("no pfn; only a failed allocation has none"))
-}
-
-#[inline]
-fn order(value: u8, column: Column, place: Place<'_>) -> Result<Order, TraceError> {
-    Order::new(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 10"))
-}
-
-#[inline]
-fn migratetype(value: u8, column: Column, place: Place<'_>) -> Result<Migratetype, TraceError> {
-    Migratetype::new(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 5"))
 }
 
 /// Reads the note of the ending and holds the file against it.

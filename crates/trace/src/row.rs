@@ -1,7 +1,11 @@
 //! One row of the file, and what the model makes of it.
 
-use crate::layout::RowKind;
-use crate::{Event, EventKind, Run};
+use freehold::{GfpFlags, Migratetype, Order, Pfn};
+
+use crate::error::{Place, TraceError};
+use crate::layout::{Column, RowKind};
+use crate::zones::Zones;
+use crate::{Event, EventKind, FrameUse, Run};
 
 /// One row of the file; what a kind has no use for is 0.
 #[derive(Clone, Copy, Default, Debug)]
@@ -90,4 +94,80 @@ impl Row {
     pub(crate) fn of_ending(time_ns: u64) -> Self {
         Self { time_ns, kind: RowKind::Ending as u8, ..Self::default() }
     }
+}
+
+/// The run of frames that a row of the start snapshot holds.
+pub(crate) fn run(row: &Row, place: Place<'_>) -> Result<Run, TraceError> {
+    let start = Pfn(required_pfn(row, place)?);
+    let used_for = FrameUse::new(row.frame_use);
+    let used_for =
+        used_for.ok_or_else(|| place.bad_value(Column::FrameUse, row.frame_use.into(), "0 to 8"))?;
+    Ok(Run { start, pages: row.count, used_for })
+}
+
+/// The event that a row holds, once every code and the block are checked.
+#[inline]
+pub(crate) fn event(
+    kind: RowKind,
+    row: &Row,
+    zones: &mut Zones,
+    place: Place<'_>,
+) -> Result<Event, TraceError> {
+    let kind = match kind {
+        RowKind::Lost => EventKind::Lost { count: row.count },
+        _ => block_event(kind, row, zones, place)?,
+    };
+    Ok(Event { time_ns: row.time_ns, cpu: row.cpu, pid: row.pid, kind })
+}
+
+#[inline]
+fn block_event(
+    kind: RowKind,
+    row: &Row,
+    zones: &mut Zones,
+    place: Place<'_>,
+) -> Result<EventKind, TraceError> {
+    let order = order(row.order, Column::Order, place)?;
+    if let Some(pfn) = row.pfn
+        && !zones.contain(pfn, order.pages())
+    {
+        return Err(place.outside_zones(pfn, row.order));
+    }
+    let own_type = || migratetype(row.migratetype, Column::Migratetype, place);
+    if kind == RowKind::Alloc {
+        let gfp = GfpFlags::from_bits(row.gfp);
+        let gfp = gfp.unwrap_or_else(|| GfpFlags::from_bits_truncate(row.gfp) | GfpFlags::UNKNOWN);
+        return Ok(EventKind::Alloc { pfn: row.pfn.map(Pfn), order, migratetype: own_type()?, gfp });
+    }
+    let pfn = Pfn(required_pfn(row, place)?);
+    Ok(match kind {
+        RowKind::ExtFrag => EventKind::ExtFrag {
+            pfn,
+            order,
+            fallback_order: self::order(row.fallback_order, Column::FallbackOrder, place)?,
+            migratetype: own_type()?,
+            fallback_migratetype: migratetype(row.fallback_migratetype, Column::FallbackMigratetype, place)?,
+            change_ownership: row.change_ownership,
+        },
+        RowKind::ZoneLocked => {
+            let percpu_refill = row.percpu_refill;
+            EventKind::ZoneLocked { pfn, order, migratetype: own_type()?, percpu_refill }
+        }
+        RowKind::PcpuDrain => EventKind::PcpuDrain { pfn, order, migratetype: own_type()? },
+        _ => EventKind::Free { pfn, order },
+    })
+}
+
+fn required_pfn(row: &Row, place: Place<'_>) -> Result<u64, TraceError> {
+    row.pfn.ok_or_else(|| place.corrupt_row("no pfn; only a failed allocation has none"))
+}
+
+#[inline]
+fn order(value: u8, column: Column, place: Place<'_>) -> Result<Order, TraceError> {
+    Order::new(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 10"))
+}
+
+#[inline]
+fn migratetype(value: u8, column: Column, place: Place<'_>) -> Result<Migratetype, TraceError> {
+    Migratetype::new(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 5"))
 }
