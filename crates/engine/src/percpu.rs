@@ -98,9 +98,13 @@ impl PerCpuLists {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Whether blocks of this order have per-CPU lists. Linux counterpart: `pcp_allowed_order`.
+    /// Whether blocks of this order have per-CPU lists: small ones and huge pages.
+    ///
+    /// Where a pageblock is as large as the largest block, the kernel was built
+    /// without huge pages and has no list for them.
+    /// Linux counterpart: `pcp_allowed_order`.
     pub(crate) fn has_percpu_list(&self, order: Order) -> bool {
-        order.get() <= COSTLY_ORDER || order == self.blocks.order()
+        order.get() <= COSTLY_ORDER || (order == self.blocks.order() && order < self.max_order)
     }
 
     fn list_number(&self, migratetype: Migratetype, order: Order) -> ListNumber {
@@ -169,7 +173,7 @@ impl<L: Locks> Zone<'_, L> {
         self.link_percpu(&mut lists.lists[number.0], index, word, Place::Head);
         lists.count += 1 << order.get();
         lists.stats.frees += 1;
-        let mut surplus = lists.surplus_after_free(self, order);
+        let Some(mut surplus) = lists.surplus_after_free(self, order) else { return true };
         while surplus > 0 && lists.count > 0 {
             let now = if self.switches.batched_free { surplus.min(lists.settings.batch) } else { surplus };
             self.drain_percpu(&mut lists, now, number);
@@ -181,7 +185,7 @@ impl<L: Locks> Zone<'_, L> {
             drop(lists);
             match slot.try_lock() {
                 Some(again) => lists = again,
-                None => return true,
+                None => break,
             }
         }
         if self.switches.below_high_mark {

@@ -47,8 +47,8 @@ impl PerCpuLists {
         stats.highest_high = stats.highest_high.max(high);
     }
 
-    /// Pages to give back after a free of `order`; 0 if the lists may keep what they have.
-    pub(crate) fn surplus_after_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> u32 {
+    /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
+    pub(crate) fn surplus_after_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
         if zone.switches.auto_tuned_high {
             self.tuned_surplus(zone, order)
         } else {
@@ -57,7 +57,7 @@ impl PerCpuLists {
     }
 
     /// Linux counterpart: `nr_pcp_high` and `nr_pcp_free` before 6.7.
-    fn doubling_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> u32 {
+    fn doubling_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
         let batch = self.settings.batch;
         let flush = self.free_factor > 0 && order > Order::ZERO && order.get() <= COSTLY_ORDER;
         let high = if flush || self.high == 0 {
@@ -68,24 +68,24 @@ impl PerCpuLists {
             self.high
         };
         if self.count < high {
-            return 0;
+            return None;
         }
         if flush {
-            return self.count;
+            return Some(self.count);
         }
         if high < batch {
-            return 1;
+            return Some(1);
         }
         let most = high - batch;
         let pages = batch << self.free_factor;
         if pages < most && self.free_factor < BATCH_SCALE_MAX {
             self.free_factor += 1;
         }
-        clamp_low_first(pages, batch, most)
+        Some(clamp_low_first(pages, batch, most))
     }
 
     /// Linux counterpart: `free_frozen_page_commit`, `nr_pcp_high` and `nr_pcp_free` since 6.7.
-    fn tuned_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> u32 {
+    fn tuned_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
         let batch = self.settings.batch;
         self.alloc_factor >>= 1;
         let flush = self.note_high_order_free(zone, order);
@@ -94,15 +94,15 @@ impl PerCpuLists {
         }
         let high = self.tuned_high(zone, flush);
         if self.count < high {
-            return 0;
+            return None;
         }
         if flush {
-            return self.count.min(batch << BATCH_SCALE_MAX);
+            return Some(self.count.min(batch << BATCH_SCALE_MAX));
         }
         if high < batch {
-            return 1;
+            return Some(1);
         }
-        clamp_low_first(self.free_count, batch, high - batch)
+        Some(clamp_low_first(self.free_count, batch, high - batch))
     }
 
     /// Whether this free, after another of high order, should flush the lists.

@@ -200,7 +200,7 @@ impl<L: Locks> Zone<'_, L> {
         let admission = Admission {
             order: Order::ZERO,
             mark: Mark::High,
-            highest_zone: crate::zone::ZONE_TYPES - 1,
+            highest_zone: crate::ZoneType::Movable as usize,
             flags: AllocFlags::empty(),
         };
         if self.is_above(self.mark(Mark::High), admission) {

@@ -1,0 +1,202 @@
+//! The engine against a naive model: the same answer and the same lists after every step.
+
+mod common;
+mod naive;
+
+use common::{Random, all_free, metadata, order};
+use freehold::{
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Switch, Switches,
+    Watermarks, Zone, ZoneConfig, ZoneType,
+};
+use naive::{Naive, Settings, TYPES};
+
+const KINDS: [(Migratetype, GfpFlags); TYPES] = [
+    (Migratetype::Unmovable, GfpFlags::KERNEL),
+    (Migratetype::Movable, GfpFlags::HIGHUSER_MOVABLE),
+    (Migratetype::Reclaimable, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)),
+];
+
+const CPUS: u16 = 2;
+
+/// Zone and geometry: pageblock order, largest order, first frame, pages.
+const SHAPES: [(u8, u8, u64, u64); 4] =
+    [(3, 5, 0x203, 700), (4, 4, 0x400, 640), (4, 5, 0x41d, 900), (9, 10, 0x3f0, 3700)];
+
+/// Batch, lower and upper bound of high: no lists to speak of, fixed, tuned.
+const PERCPU: [(i64, i64, i64); 4] = [(1, 0, 0), (4, 4, 4), (7, 28, 28), (5, 12, 90)];
+
+fn settings(shape: (u8, u8, u64, u64), percpu: (i64, i64, i64), switches: Switches) -> Settings {
+    let (block_order, max_order, start, pages) = shape;
+    let (batch, high_min, high_max) = percpu;
+    Settings {
+        start,
+        end: start + pages,
+        max_order,
+        block_order,
+        switches,
+        batch,
+        high_min,
+        high_max,
+        marks: [8, 16, 40],
+        managed: pages as i64,
+    }
+}
+
+fn zone(set: &Settings) -> ZoneConfig {
+    let [min, low, high] = set.marks.map(|mark| mark as u64);
+    ZoneConfig {
+        node: 0,
+        kind: ZoneType::Normal,
+        start: Pfn(set.start),
+        spanned: set.end - set.start,
+        managed: set.managed as u64,
+        watermarks: Watermarks { min, low, high },
+        lowmem_reserve: [0; 6],
+        percpu: PerCpuSettings {
+            batch: set.batch as u32,
+            high_min: set.high_min as u32,
+            high_max: set.high_max as u32,
+            flush_needs_batch: false,
+        },
+    }
+}
+
+struct Pair<'a, 'm> {
+    memory: &'a Memory<'m, common::Locks>,
+    zone: &'a Zone<'m, common::Locks>,
+    model: Naive,
+    random: Random,
+    context: String,
+}
+
+impl Pair<'_, '_> {
+    fn step(&mut self, number: u64) {
+        let cpu = self.random.below(u64::from(CPUS)) as u16;
+        let filling = number / 300 % 3 < 2;
+        match self.random.below(100) {
+            0 => {
+                self.memory.drain_all();
+                self.model.drain_all();
+            }
+            1..=3 => {
+                self.memory.refresh(cpu);
+                self.model.refresh(usize::from(cpu));
+            }
+            4..60 if filling => self.alloc(cpu),
+            4..35 => self.alloc(cpu),
+            _ => self.free(cpu),
+        }
+    }
+
+    fn alloc(&mut self, cpu: u16) {
+        let kind = self.random.below(TYPES as u64) as usize;
+        let largest = u64::from(self.model.set.max_order) + 1;
+        let size = match self.random.below(8) {
+            0 => self.random.below(largest) as u8,
+            1 | 2 => self.random.below(4.min(largest)) as u8,
+            _ => 0,
+        };
+        let request = Request { cpu, node: 0, order: order(size), gfp: KINDS[kind].1 };
+        let engine = self.memory.alloc(request).ok();
+        let model = self.model.alloc(usize::from(cpu), size, kind).map(Pfn);
+        assert_eq!(engine, model, "{}: {request:?}", self.context);
+    }
+
+    fn free(&mut self, cpu: u16) {
+        let count = self.model.owned.len() as u64;
+        if count == 0 {
+            return;
+        }
+        let at = self.random.below(count) as usize;
+        let (&pfn, &(size, _)) = self.model.owned.iter().nth(at).expect("an owned block");
+        self.memory.free(cpu, Pfn(pfn), order(size)).expect("an owned block");
+        self.model.free(usize::from(cpu), pfn);
+    }
+
+    fn compare(&self) {
+        let context = &self.context;
+        for size in 0..=self.model.set.max_order {
+            for (kind, (migratetype, _)) in KINDS.into_iter().enumerate() {
+                let engine = self.zone.free_list(order(size), migratetype).map(|pfn| pfn.0);
+                let model = self.model.lists[usize::from(size)][kind].iter().copied();
+                let (engine, model): (Vec<_>, Vec<_>) = (engine.collect(), model.collect());
+                assert_eq!(engine, model, "{context}: order {size} {migratetype}");
+                if self.model.has_cpu_list(size) {
+                    self.compare_cpu_lists(size, kind);
+                }
+            }
+        }
+        for (block, &kind) in &self.model.types {
+            let pfn = (block << self.model.set.block_order).max(self.model.set.start);
+            if pfn < self.model.set.end {
+                assert_eq!(self.zone.block_type(Pfn(pfn)), Some(KINDS[kind].0), "{context}: {pfn:#x}");
+            }
+        }
+        assert_eq!(self.zone.watermark_boost() as i64, self.model.boost, "{context}");
+    }
+
+    fn compare_cpu_lists(&self, size: u8, kind: usize) {
+        for cpu in 0..CPUS {
+            let engine = self.zone.percpu_list(cpu, order(size), KINDS[kind].0).map(|pfn| pfn.0);
+            let model = &self.model.cpus[usize::from(cpu)].lists[self.model.list_number(size, kind)];
+            let (engine, model): (Vec<_>, Vec<_>) = (engine.collect(), model.iter().map(|e| e.0).collect());
+            assert_eq!(engine, model, "{}: order {size} on CPU {cpu}", self.context);
+        }
+    }
+}
+
+fn run(name: &str, set: &Settings, seed: u64, steps: u64) {
+    let zones = [zone(set)];
+    let config = MemoryConfig {
+        zones: &zones,
+        cpus: CPUS,
+        max_order: order(set.max_order),
+        pageblock_order: order(set.block_order),
+        switches: set.switches,
+        watermark_boost_factor: None,
+    };
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let model = Naive::new(*set, usize::from(CPUS));
+    let mut pair = Pair {
+        memory: &memory,
+        zone: &memory.zones()[0],
+        model,
+        random: Random::new(seed),
+        context: String::new(),
+    };
+    for number in 0..steps {
+        pair.context = format!("{name}, pageblock order {}, seed {seed}, step {number}", set.block_order);
+        pair.compare();
+        pair.step(number);
+    }
+    memory.check().unwrap_or_else(|broken| panic!("{name}, seed {seed}: {broken}"));
+}
+
+fn all_sets(name: &str, switches: Switches) {
+    for (number, shape) in SHAPES.into_iter().enumerate() {
+        for percpu in PERCPU {
+            let set = settings(shape, percpu, switches);
+            run(&format!("{name}, {percpu:?}"), &set, 1 + number as u64, 1500);
+        }
+    }
+}
+
+#[test]
+fn every_era_answers_like_the_model() {
+    for era in Era::ALL {
+        all_sets(era.name(), era.switches());
+    }
+}
+
+#[test]
+fn hygiene_and_remembered_mode_alone_answer_like_the_model() {
+    for base in [Era::Linux6_1, Era::Linux7_3] {
+        for switch in [Switch::Hygiene, Switch::RememberedMode] {
+            for on in [false, true] {
+                let name = format!("{} with {} {on}", base.name(), switch.name());
+                all_sets(&name, switch.set(base.switches(), on));
+            }
+        }
+    }
+}

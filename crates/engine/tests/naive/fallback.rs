@@ -1,0 +1,151 @@
+//! What the naive allocator does when a type has no block of its own.
+
+use super::{Level, MOVABLE, Naive, RECLAIMABLE, UNMOVABLE};
+
+const FALLBACKS: [[usize; 2]; 3] = [[RECLAIMABLE, MOVABLE], [RECLAIMABLE, UNMOVABLE], [UNMOVABLE, MOVABLE]];
+
+impl Naive {
+    /// The next block for a type, with the level at which the last one was found.
+    pub(crate) fn next(&mut self, want: u8, kind: usize, level: &mut Level) -> Option<u64> {
+        if !self.set.switches.hygiene {
+            return self.next_before_hygiene(want, kind);
+        }
+        if !self.set.switches.remembered_mode {
+            *level = Level::Native;
+        }
+        if *level == Level::Native
+            && let Some(pfn) = self.take_smallest(want, kind).or_else(|| self.claim(want, kind))
+        {
+            return Some(pfn);
+        }
+        *level = Level::Steal;
+        let (order, foreign) = (want..=self.set.max_order).find_map(|o| Some((o, self.foreign(o, kind)?)))?;
+        let pfn = self.lists[usize::from(order)][foreign].pop_front()?;
+        self.cut(pfn, order, want, foreign);
+        Some(pfn)
+    }
+
+    fn foreign(&self, order: u8, kind: usize) -> Option<usize> {
+        FALLBACKS[kind].into_iter().find(|&other| !self.lists[usize::from(order)][other].is_empty())
+    }
+
+    fn may_claim(&self, order: u8, kind: usize) -> bool {
+        order >= self.set.block_order / 2 || kind != MOVABLE
+    }
+
+    fn raise_marks(&mut self) {
+        let block = 1 << self.set.block_order;
+        let limit = self.set.marks[2] * 15_000 / 10_000;
+        if block * 4 <= self.set.managed && limit > 0 {
+            self.boost = (self.boost + block).min(limit.max(block));
+        }
+    }
+
+    /// Free pages of a range, and owned movable ones.
+    fn uses(&self, start: u64, end: u64) -> (u64, u64) {
+        let overlap = |pfn: u64, order: u8| {
+            let (from, to) = (pfn.max(start), (pfn + (1 << order)).min(end));
+            to.saturating_sub(from)
+        };
+        let free = (0..=self.set.max_order)
+            .flat_map(|order| {
+                self.lists[usize::from(order)].iter().flatten().map(move |&pfn| overlap(pfn, order))
+            })
+            .sum();
+        let movable = self
+            .owned
+            .iter()
+            .filter(|(_, (_, kind))| *kind == MOVABLE)
+            .map(|(&p, &(o, _))| overlap(p, o))
+            .sum();
+        (free, movable)
+    }
+
+    fn is_suited(&self, (free, movable): (u64, u64), from: usize, to: usize) -> bool {
+        let pages = 1 << self.set.block_order;
+        let alike = match (to, from) {
+            (MOVABLE, _) => movable,
+            (_, MOVABLE) => pages - free - movable,
+            _ => 0,
+        };
+        free + alike >= pages / 2
+    }
+
+    /// Moves the free blocks of a range to the tails of a type's lists, in address order.
+    fn move_free(&mut self, start: u64, end: u64, to: usize) {
+        for pfn in start..end {
+            for order in 0..=self.set.max_order {
+                if self.listed(pfn, order).is_some() {
+                    self.unlist(pfn, order);
+                    self.list(pfn, order, to, true);
+                }
+            }
+        }
+    }
+
+    /// Claims a pageblock for a type, the largest free blocks first.
+    fn claim(&mut self, want: u8, kind: usize) -> Option<u64> {
+        for order in (want..=self.set.max_order).rev() {
+            if !self.may_claim(order, kind) {
+                return None;
+            }
+            let Some(foreign) = self.foreign(order, kind) else { continue };
+            let pfn = self.lists[usize::from(order)][foreign][0];
+            if order >= self.set.block_order {
+                self.unlist(pfn, order);
+                self.set_types(pfn, order, kind);
+                self.cut(pfn, order, want, kind);
+                return Some(pfn);
+            }
+            self.raise_marks();
+            let start = pfn & !((1 << self.set.block_order) - 1);
+            let end = start + (1 << self.set.block_order);
+            let inside = start >= self.set.start && end <= self.set.end;
+            if inside && self.is_suited(self.uses(start, end), foreign, kind) {
+                self.move_free(start, end, kind);
+                self.set_types(start, self.set.block_order, kind);
+                return self.take_smallest(want, kind);
+            }
+        }
+        None
+    }
+
+    fn next_before_hygiene(&mut self, want: u8, kind: usize) -> Option<u64> {
+        loop {
+            if let Some(pfn) = self.take_smallest(want, kind) {
+                return Some(pfn);
+            }
+            let largest = (want..=self.set.max_order).rev().find(|&o| self.foreign(o, kind).is_some())?;
+            let closest = (want..=self.set.max_order).find(|&o| self.foreign(o, kind).is_some())?;
+            let order = if self.may_claim(largest, kind) { largest } else { closest };
+            self.pull_over(order, kind);
+        }
+    }
+
+    /// Moves a foreign block to a type's lists, with its pageblock's free pages if allowed.
+    fn pull_over(&mut self, order: u8, kind: usize) {
+        let foreign = self.foreign(order, kind).expect("a foreign block");
+        let pfn = self.lists[usize::from(order)][foreign][0];
+        let old = self.block_type(pfn);
+        let start = pfn & !((1 << self.set.block_order) - 1);
+        let end = start + (1 << self.set.block_order);
+        if order >= self.set.block_order {
+            self.set_types(pfn, order, kind);
+        } else {
+            self.raise_marks();
+            // A block cut off by the zone's start is taken from this page on; one cut
+            // off by its end is not taken at all.
+            let start = if start < self.set.start { pfn } else { start };
+            if self.may_claim(order, kind) && end <= self.set.end {
+                let used = self.uses(start, end);
+                self.move_free(start, end, kind);
+                if self.is_suited(used, old, kind) {
+                    self.set_types(pfn, 0, kind);
+                }
+                return;
+            }
+        }
+        self.unlist(pfn, order);
+        self.list(pfn, order, kind, true);
+    }
+}

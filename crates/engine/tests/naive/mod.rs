@@ -1,0 +1,203 @@
+//! A page allocator as one would explain it: plain lists, no counters, no cleverness.
+//!
+//! Serves one zone without reserves, CMA or isolation. Everything is looked up by
+//! walking the lists.
+
+mod fallback;
+mod percpu;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use freehold::Switches;
+
+pub(crate) use percpu::CpuLists;
+
+/// Unmovable, movable and reclaimable, numbered as in the engine.
+pub(crate) const TYPES: usize = 3;
+pub(crate) const UNMOVABLE: usize = 0;
+pub(crate) const MOVABLE: usize = 1;
+pub(crate) const RECLAIMABLE: usize = 2;
+
+/// Where a search for a block starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Native,
+    Steal,
+}
+
+/// The settings of the model; the engine is given the same.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) max_order: u8,
+    pub(crate) block_order: u8,
+    pub(crate) switches: Switches,
+    pub(crate) batch: i64,
+    pub(crate) high_min: i64,
+    pub(crate) high_max: i64,
+    pub(crate) marks: [i64; 3],
+    pub(crate) managed: i64,
+}
+
+/// One zone.
+pub(crate) struct Naive {
+    pub(crate) set: Settings,
+    /// Free blocks by order, then type, first to last.
+    pub(crate) lists: Vec<[VecDeque<u64>; TYPES]>,
+    /// Type of each pageblock by its number.
+    pub(crate) types: BTreeMap<u64, usize>,
+    /// Owned blocks: order and the type asked for.
+    pub(crate) owned: BTreeMap<u64, (u8, usize)>,
+    pub(crate) cpus: Vec<CpuLists>,
+    pub(crate) boost: i64,
+    pub(crate) below_high: bool,
+}
+
+impl Naive {
+    /// A zone whose frames are all free and movable.
+    pub(crate) fn new(set: Settings, cpus: usize) -> Self {
+        let mut model = Self {
+            set,
+            lists: (0..=set.max_order).map(|_| Default::default()).collect(),
+            types: (set.start >> set.block_order..=set.end >> set.block_order)
+                .map(|block| (block, MOVABLE))
+                .collect(),
+            owned: BTreeMap::new(),
+            cpus: (0..cpus).map(|_| CpuLists::new(&set)).collect(),
+            boost: 0,
+            below_high: false,
+        };
+        let mut at = set.start;
+        while at < set.end {
+            let fits = |order: &u8| at % (1 << order) == 0 && at + (1 << order) <= set.end;
+            let order = (0..=set.max_order).rev().find(fits).expect("one page fits");
+            model.free_by_pageblock(at, order, true);
+            at += 1 << order;
+        }
+        model
+    }
+
+    pub(crate) fn block_type(&self, pfn: u64) -> usize {
+        self.types[&(pfn >> self.set.block_order)]
+    }
+
+    /// Gives every pageblock that a block touches a type.
+    pub(crate) fn set_types(&mut self, pfn: u64, order: u8, kind: usize) {
+        for frame in pfn..pfn + (1 << order) {
+            self.types.insert(frame >> self.set.block_order, kind);
+        }
+    }
+
+    /// The type of the list that a free block is on.
+    pub(crate) fn listed(&self, pfn: u64, order: u8) -> Option<usize> {
+        (0..TYPES).find(|&kind| self.lists[usize::from(order)][kind].contains(&pfn))
+    }
+
+    pub(crate) fn unlist(&mut self, pfn: u64, order: u8) {
+        for list in &mut self.lists[usize::from(order)] {
+            list.retain(|&listed| listed != pfn);
+        }
+    }
+
+    pub(crate) fn list(&mut self, pfn: u64, order: u8, kind: usize, tail: bool) {
+        let list = &mut self.lists[usize::from(order)][kind];
+        if tail { list.push_back(pfn) } else { list.push_front(pfn) }
+    }
+
+    pub(crate) fn free_pages(&self) -> i64 {
+        let blocks = |order: usize| self.lists[order].iter().map(VecDeque::len).sum::<usize>();
+        (0..self.lists.len()).map(|order| (blocks(order) << order) as i64).sum()
+    }
+
+    /// Puts a block back, merged with its free buddies.
+    pub(crate) fn free_block(&mut self, pfn: u64, order: u8, kind: usize, tail: bool) {
+        let (mut pfn, mut order) = (pfn, order);
+        while order < self.set.max_order && self.listed(pfn ^ (1 << order), order).is_some() {
+            let buddy = pfn ^ (1 << order);
+            self.unlist(buddy, order);
+            if order >= self.set.block_order && self.set.switches.hygiene {
+                self.set_types(buddy, order, kind);
+            }
+            pfn = pfn.min(buddy);
+            order += 1;
+        }
+        // A free uncle promises another merge, so the block waits at the tail.
+        let uncle = (pfn & !(1 << order)) ^ (2 << order);
+        let promising = order + 2 <= self.set.max_order && self.listed(uncle, order + 1).is_some();
+        self.list(pfn, order, kind, tail || promising);
+    }
+
+    pub(crate) fn free_by_pageblock(&mut self, pfn: u64, order: u8, tail: bool) {
+        let piece = order.min(self.set.block_order);
+        for at in (pfn..pfn + (1 << order)).step_by(1 << piece) {
+            self.free_block(at, piece, self.block_type(at), tail);
+        }
+    }
+
+    fn free_direct(&mut self, pfn: u64, order: u8) {
+        if self.set.switches.hygiene {
+            self.free_by_pageblock(pfn, order, false);
+        } else {
+            self.free_block(pfn, order, self.block_type(pfn), false);
+        }
+    }
+
+    /// Cuts a block down to `want`; the upper halves go to the heads of a type's lists.
+    pub(crate) fn cut(&mut self, pfn: u64, from: u8, want: u8, kind: usize) {
+        for order in (want..from).rev() {
+            self.list(pfn + (1 << order), order, kind, false);
+        }
+    }
+
+    pub(crate) fn take_smallest(&mut self, want: u8, kind: usize) -> Option<u64> {
+        let order = (want..=self.set.max_order).find(|&o| !self.lists[usize::from(o)][kind].is_empty())?;
+        let pfn = self.lists[usize::from(order)][kind].pop_front()?;
+        self.cut(pfn, order, want, kind);
+        Some(pfn)
+    }
+
+    fn admits(&self, order: u8, mark: usize) -> bool {
+        let pages = self.free_pages() - ((1 << order) - 1);
+        let has_block = |o: u8| self.lists[usize::from(o)].iter().any(|list| !list.is_empty());
+        pages > self.set.marks[mark] + self.boost
+            && (order == 0 || (order..=self.set.max_order).any(has_block))
+    }
+
+    fn attempt(&mut self, cpu: usize, order: u8, kind: usize, mark: usize) -> Option<u64> {
+        let mut admitted = false;
+        if self.set.switches.below_high_mark && !self.below_high {
+            admitted = self.admits(order, 2);
+            self.below_high = !admitted;
+        }
+        if !admitted && !self.admits(order, mark) {
+            return None;
+        }
+        let listed = if self.has_cpu_list(order) { self.take_from_cpu(cpu, order, kind) } else { None };
+        listed.or_else(|| self.next(order, kind, &mut Level::Native))
+    }
+
+    /// Answers a request that may wait but finds nothing to reclaim.
+    pub(crate) fn alloc(&mut self, cpu: usize, order: u8, kind: usize) -> Option<u64> {
+        let mut found = self.attempt(cpu, order, kind, 1).or_else(|| self.attempt(cpu, order, kind, 0));
+        if found.is_none() {
+            self.drain_all();
+            found = self.attempt(cpu, order, kind, 0);
+        }
+        self.owned.insert(found?, (order, kind));
+        found
+    }
+
+    pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
+        let (order, _) = self.owned.remove(&pfn).expect("an owned block");
+        if self.has_cpu_list(order) {
+            self.put_to_cpu(cpu, pfn, order);
+        } else {
+            self.free_direct(pfn, order);
+        }
+    }
+
+    pub(crate) fn is_above_high(&self) -> bool {
+        self.admits(0, 2)
+    }
+}
