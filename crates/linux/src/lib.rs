@@ -4,7 +4,10 @@
 mod clock;
 mod error;
 pub mod procfs;
+mod record;
 mod sink;
+pub mod tracefs;
 
 pub use error::{Error, ParseError, SinkError};
-pub use sink::{EventSink, MemorySink};
+pub use record::{Progress, RecordOptions, RecordReport, record};
+pub use sink::{EventSink, MemorySink, TraceSink};

@@ -1,6 +1,8 @@
 //! Where recorded and imported events go.
 
-use freehold_trace::{Ending, Event, Origin, Snapshot};
+use std::io::Write;
+
+use freehold_trace::{Ending, Event, Origin, Snapshot, TraceWriter, WriteOptions};
 
 use crate::error::SinkError;
 
@@ -53,6 +55,47 @@ impl EventSink for MemorySink {
 
     fn end(&mut self, ending: &Ending) -> Result<(), SinkError> {
         self.ending = Some(ending.clone());
+        Ok(())
+    }
+}
+
+/// Writes a trace file.
+pub struct TraceSink<W: Write> {
+    /// Until `begin`.
+    target: Option<(W, WriteOptions)>,
+    /// From `begin` to `end`.
+    writer: Option<TraceWriter<W>>,
+}
+
+impl<W: Write> TraceSink<W> {
+    /// A sink that writes the trace to `target`.
+    pub fn new(target: W, options: WriteOptions) -> Self {
+        Self { target: Some((target, options)), writer: None }
+    }
+
+    fn writer(&mut self) -> Result<&mut TraceWriter<W>, SinkError> {
+        self.writer.as_mut().ok_or_else(|| "the trace has not begun or has ended".into())
+    }
+}
+
+impl<W: Write> EventSink for TraceSink<W> {
+    fn begin(&mut self, origin: &Origin, start: &Snapshot) -> Result<(), SinkError> {
+        let (target, options) = self.target.take().ok_or("the trace has begun before")?;
+        self.writer = Some(TraceWriter::create(target, options, origin, start)?);
+        Ok(())
+    }
+
+    fn push(&mut self, event: Event) -> Result<(), SinkError> {
+        Ok(self.writer()?.push(&event)?)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(self.writer()?.flush()?)
+    }
+
+    fn end(&mut self, ending: &Ending) -> Result<(), SinkError> {
+        let writer = self.writer.take().ok_or("the trace has not begun or has ended")?;
+        writer.finish(ending)?;
         Ok(())
     }
 }

@@ -36,11 +36,9 @@ pub fn parse_buddyinfo(text: &str) -> Result<Vec<BuddyZone>, ParseError> {
 fn zone(line: u64, row: &str) -> Result<BuddyZone, ParseError> {
     let (node, name, rest) = node_and_zone(line, row)?;
     let mut free = [0; MAX_ORDERS];
-    let mut orders = 0;
-    for word in rest.split_ascii_whitespace() {
-        let count = free.get_mut(orders).ok_or_else(|| ParseError::new(line, "at most 11 orders", row))?;
+    for (order, word) in rest.split_ascii_whitespace().enumerate() {
+        let count = free.get_mut(order).ok_or_else(|| ParseError::new(line, "at most 11 orders", row))?;
         *count = number(line, "free blocks", Some(word))?;
-        orders += 1;
     }
     Ok(BuddyZone { node, name: name.to_owned(), free })
 }

@@ -138,7 +138,7 @@ fn spans(zones: &[ZoneSnapshot]) -> Vec<Span> {
                 last.managed += zone.managed;
             }
             _ => {
-                spans.push(Span { start: zone.start_pfn, end, present: zone.present, managed: zone.managed })
+                spans.push(Span { start: zone.start_pfn, end, present: zone.present, managed: zone.managed });
             }
         }
     }
@@ -272,7 +272,7 @@ impl Runs {
         }
         match self.0.last_mut() {
             Some(last) if last.used_for == used_for && last.start.0 + last.pages == pfn => {
-                last.pages += pages
+                last.pages += pages;
             }
             _ => self.0.push(Run { start: Pfn(pfn), pages, used_for }),
         }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn memory_that_is_not_set_up_is_absent() {
         let mut flags = vec![kpf::BUDDY; 1024];
-        flags.extend([0; 4096 + 30]);
+        flags.resize(1024 + 4096 + 30, 0);
         let zones = [zone(0, 5150, 5150, 1054)];
         let expected =
             [(0, 1024, FrameUse::Free), (1024, 30, FrameUse::Other), (1054, 4096, FrameUse::Absent)];

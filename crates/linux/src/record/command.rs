@@ -1,0 +1,86 @@
+//! The command that is recorded.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::time::Timespec;
+
+use crate::error::Error;
+
+/// How long a command may take to end after it was told to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A running command; told to end when dropped.
+pub(super) struct RecordedCommand {
+    child: Child,
+    pid: Option<Pid>,
+    /// Becomes readable when the command ends. Kernels before 5.3 have none.
+    pidfd: Option<OwnedFd>,
+    ended: bool,
+    /// The next step towards its end, and when to take it.
+    next_step: Option<(Signal, Instant)>,
+}
+
+impl RecordedCommand {
+    /// Starts the command, if there is one.
+    pub(super) fn start(command: &[String]) -> Result<Option<Self>, Error> {
+        let Some((program, arguments)) = command.split_first() else { return Ok(None) };
+        let child = Command::new(program)
+            .args(arguments)
+            .spawn()
+            .map_err(|source| Error::Command { command: program.clone(), source })?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        Ok(Some(Self { child, pid, pidfd, ended: false, next_step: None }))
+    }
+
+    /// Waits for at most `timeout` and returns the exit code (128 + the signal that killed
+    /// it) once the command has ended.
+    pub(super) fn wait(&mut self, timeout: Duration) -> Result<Option<i32>, Error> {
+        match &self.pidfd {
+            Some(pidfd) => {
+                let limit = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
+                // An interrupted wait is a short one.
+                let _ = poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(&limit));
+            }
+            None => thread::sleep(timeout),
+        }
+        let status = self.child.try_wait().map_err(|e| Error::io("wait for", Path::new("the command"), e))?;
+        self.ended = status.is_some();
+        Ok(status.map(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)).unwrap_or(-1)))
+    }
+
+    /// Takes the next due step towards the command's end: SIGTERM, then SIGKILL.
+    ///
+    /// `knows`: it got Ctrl-C from the terminal and may end by itself.
+    pub(super) fn hurry(&mut self, knows: bool) {
+        let now = Instant::now();
+        let first = (Signal::TERM, if knows { now + GRACE } else { now });
+        let (signal, due) = *self.next_step.get_or_insert(first);
+        if now >= due {
+            self.send(signal);
+            self.next_step = Some((Signal::KILL, now + GRACE));
+        }
+    }
+
+    fn send(&self, signal: Signal) {
+        if let Some(pid) = self.pid {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+impl Drop for RecordedCommand {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.send(Signal::TERM);
+            let _ = self.child.try_wait();
+        }
+    }
+}

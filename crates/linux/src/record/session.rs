@@ -1,0 +1,190 @@
+//! A running recording: the instance, its ring buffers and what is known of them.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::options::RecordOptions;
+use super::origin::{TRACE_CLOCK, online_cpus};
+use crate::clock;
+use crate::error::{Error, ParseError};
+use crate::procfs::read_pagetypeinfo;
+use crate::sink::EventSink;
+use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs};
+
+/// The pause between two readings of the ring buffers.
+pub(super) const TICK: Duration = Duration::from_millis(20);
+
+const UNKNOWN_FORMAT: &str = "Record as text instead (`trace-cmd record -e kmem`, `trace-cmd report`), import that, and report the format";
+
+/// A running recording.
+pub(super) struct Session {
+    // Closed before the instance is removed: fields are dropped in this order.
+    buffers: Buffers,
+    instance: Instance,
+    decoder: Decoder,
+    merger: Merger,
+    /// When the ring buffers were last read.
+    last_turn_ns: u64,
+    buffer_pages: u64,
+}
+
+/// What a recording has to say when it is over.
+pub(super) struct Closing {
+    pub(super) tally: Tally,
+    pub(super) late: u64,
+    pub(super) lost_by_cpu: Vec<u64>,
+    pub(super) buffer_pages: u64,
+}
+
+impl Closing {
+    /// Events that are missing, by whichever account has more.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost_by_cpu.iter().sum::<u64>().max(self.tally.lost)
+    }
+
+    /// What the user should know.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.lost() > 0 {
+            warnings.push(format!(
+                "{} events were lost because the ring buffers ran over; the trace says where. Record with larger \
+                 buffers (`--buffer`)",
+                self.lost()
+            ));
+        }
+        if self.tally.unreadable > 0 {
+            warnings.push(format!(
+                "{} events hold an order above 10 or an unknown migratetype and are marked as lost",
+                self.tally.unreadable
+            ));
+        }
+        warnings
+    }
+}
+
+impl Session {
+    /// Sets up an instance and switches tracing on in it.
+    pub(super) fn start(tracefs: &Tracefs, options: &RecordOptions) -> Result<Self, Error> {
+        let decoder = decoder(tracefs, options)?;
+        let instance = Instance::create(tracefs)?;
+        instance.write("tracing_on", "0")?;
+        instance.write("trace_clock", TRACE_CLOCK)?;
+        // The newest events are kept, and each page tells how many were overwritten before it.
+        instance.write("options/overwrite", "1")?;
+        let wanted = options.buffer_kib_per_cpu.unwrap_or_else(default_buffer_kib);
+        let kib_per_cpu = instance.set_buffer(wanted)?;
+        let header = "events/header_page";
+        let layout = PageLayout::parse(&instance.read(header)?).map_err(|e| {
+            ParseError::new(0, e.to_string(), "another format")
+                .in_file(&instance.file(header), UNKNOWN_FORMAT)
+        })?;
+        let buffers = Buffers::open(&instance, layout)?;
+        let page_kib = (rustix::param::page_size() as u64 / 1024).max(1);
+        let mut session = Self {
+            buffers,
+            instance,
+            decoder,
+            merger: Merger::default(),
+            last_turn_ns: clock::monotonic_ns(),
+            buffer_pages: kib_per_cpu / page_kib * u64::from(online_cpus(Path::new("/"))),
+        };
+        session.add_own_tasks();
+        session.add_own(session.instance.helper_pid());
+        for event in options.detail.events() {
+            session.instance.write(&format!("events/kmem/{event}/enable"), "1")?;
+        }
+        session.instance.write("tracing_on", "1")?;
+        Ok(session)
+    }
+
+    /// Counts events of the task `pid` as the recorder's own.
+    pub(super) fn add_own(&mut self, pid: i32) {
+        self.buffers.add_own(pid);
+    }
+
+    /// Counts events of every thread that this process has now as the recorder's own.
+    pub(super) fn add_own_tasks(&mut self) {
+        let Ok(tasks) = fs::read_dir("/proc/self/task") else { return };
+        for task in tasks.flatten() {
+            if let Some(pid) = task.file_name().to_str().and_then(|name| name.parse().ok()) {
+                self.buffers.add_own(pid);
+            }
+        }
+    }
+
+    /// What was read so far.
+    pub(super) fn tally(&self) -> Tally {
+        self.buffers.tally()
+    }
+
+    /// Reads the ring buffers and keeps what they hold.
+    pub(super) fn hold(&mut self) -> Result<(), Error> {
+        self.last_turn_ns = clock::monotonic_ns();
+        self.buffers.drain(&self.decoder, self.last_turn_ns, &mut self.merger)
+    }
+
+    /// Reads the ring buffers and passes on what was written before the turn before.
+    ///
+    /// An event gets its time before it is complete. One turn later it is, or its CPU was
+    /// stopped for a whole turn; then the merger gives it the time of the event before it.
+    pub(super) fn turn(&mut self, sink: &mut dyn EventSink) -> Result<(), Error> {
+        let cutoff_ns = self.last_turn_ns;
+        self.hold()?;
+        self.merger.release(cutoff_ns, sink)
+    }
+
+    /// Switches tracing off, passes on what is left and removes the instance.
+    pub(super) fn finish(mut self, sink: &mut dyn EventSink) -> Result<Closing, Error> {
+        self.instance.write("tracing_on", "0")?;
+        self.buffers.drain(&self.decoder, u64::MAX, &mut self.merger)?;
+        self.merger.release(u64::MAX, sink)?;
+        let losses = self.buffers.losses(&self.instance)?;
+        Ok(Closing {
+            tally: self.buffers.tally(),
+            late: self.merger.late(),
+            lost_by_cpu: by_cpu(&losses),
+            buffer_pages: self.buffer_pages,
+        })
+    }
+}
+
+fn by_cpu(losses: &[CpuLoss]) -> Vec<u64> {
+    let cpus = losses.iter().map(|l| l.cpu as usize + 1).max().unwrap_or(0);
+    let mut table = vec![0; cpus];
+    for loss in losses {
+        table[loss.cpu as usize] = loss.events;
+    }
+    table
+}
+
+/// A decoder for the running kernel's events.
+fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error> {
+    let kmem = tracefs.root().join("events/kmem");
+    let mut formats = Vec::new();
+    for &event in options.detail.events() {
+        let path = kmem.join(event).join("format");
+        match fs::read_to_string(&path) {
+            Ok(text) => formats.push((event, text)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::NoKmemEvents { path, event });
+            }
+            Err(e) => return Err(Error::io("read", &path, e)),
+        }
+    }
+    let types = read_pagetypeinfo(Path::new("/"))?.types;
+    Decoder::new(&formats, &types)
+        .map_err(|e| ParseError::new(0, e.to_string(), "another format").in_file(&kmem, UNKNOWN_FORMAT))
+}
+
+/// A sixteenth of the available memory for all CPUs, between 1 and 64 MiB each.
+///
+/// 64 MiB hold the events of more than four seconds at 300 000 events/s on one CPU.
+fn default_buffer_kib() -> u64 {
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available_kib = meminfo
+        .lines()
+        .find_map(|row| row.strip_prefix("MemAvailable:")?.trim().trim_end_matches("kB").trim().parse().ok())
+        .unwrap_or(0_u64);
+    (available_kib / 16 / u64::from(online_cpus(Path::new("/")))).clamp(1 << 10, 64 << 10)
+}

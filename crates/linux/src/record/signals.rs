@@ -1,0 +1,83 @@
+//! Signals that end a recording in good order.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::options::RecordOptions;
+
+/// The process's flags. They are set up once, as handlers cannot be taken back in full.
+struct Flags {
+    interrupt: Arc<AtomicBool>,
+    terminate: Arc<AtomicBool>,
+    /// Set while nothing is recorded: the signals then do what they do by default.
+    idle: Arc<AtomicBool>,
+}
+
+/// How many recordings watch the signals; exact.
+static WATCHERS: AtomicU32 = AtomicU32::new(0);
+
+fn flags() -> &'static Flags {
+    static FLAGS: OnceLock<Flags> = OnceLock::new();
+    FLAGS.get_or_init(|| {
+        let set = |value| Arc::new(AtomicBool::new(value));
+        let flags = Flags { interrupt: set(false), terminate: set(false), idle: set(true) };
+        for (signal, target) in
+            [(SIGINT, &flags.interrupt), (SIGTERM, &flags.terminate), (SIGHUP, &flags.terminate)]
+        {
+            // Fails for signals that cannot be handled only, which these are not.
+            let _ = flag::register_conditional_default(signal, Arc::clone(&flags.idle));
+            let _ = flag::register(signal, Arc::clone(target));
+        }
+        flags
+    })
+}
+
+/// Watches for what may end a recording from outside.
+pub(super) struct Signals {
+    flags: Option<&'static Flags>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Signals {
+    pub(super) fn watch(options: &RecordOptions) -> Self {
+        let stop = options.stop.clone();
+        if !options.handle_signals {
+            return Self { flags: None, stop };
+        }
+        let flags = flags();
+        if WATCHERS.fetch_add(1, Ordering::SeqCst) == 0 {
+            flags.interrupt.store(false, Ordering::SeqCst);
+            flags.terminate.store(false, Ordering::SeqCst);
+        }
+        flags.idle.store(false, Ordering::SeqCst);
+        Self { flags: Some(flags), stop }
+    }
+
+    /// Whether anybody asked for the end.
+    pub(super) fn stop_asked(&self) -> bool {
+        self.terminated() || self.flags.is_some_and(|f| f.interrupt.load(Ordering::SeqCst))
+    }
+
+    /// Whether Ctrl-C is all that asked. The terminal sends that to the command as well.
+    pub(super) fn interrupted_only(&self) -> bool {
+        self.stop_asked() && !self.terminated()
+    }
+
+    fn terminated(&self) -> bool {
+        self.stop.as_ref().is_some_and(|s| s.load(Ordering::SeqCst))
+            || self.flags.is_some_and(|f| f.terminate.load(Ordering::SeqCst))
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        if let Some(flags) = self.flags
+            && WATCHERS.fetch_sub(1, Ordering::SeqCst) == 1
+        {
+            flags.idle.store(true, Ordering::SeqCst);
+        }
+    }
+}

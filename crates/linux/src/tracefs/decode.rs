@@ -1,0 +1,225 @@
+//! What the bytes of a kmem event mean.
+
+use freehold::{Migratetype, Order, Pfn};
+use freehold_trace::EventKind;
+
+use super::format::{EventFormat, Field, FormatError, parse_format};
+use super::gfp_table::GfpTable;
+
+/// Which events are recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Detail {
+    /// Allocations, frees and fallbacks: all that a replay needs.
+    #[default]
+    Requests,
+    /// These and the traffic between per-CPU lists and free lists.
+    Lists,
+}
+
+impl Detail {
+    /// The events' names below `events/kmem`.
+    pub fn events(self) -> &'static [&'static str] {
+        const ALL: [&str; 5] = [
+            "mm_page_alloc",
+            "mm_page_free",
+            "mm_page_alloc_extfrag",
+            "mm_page_alloc_zone_locked",
+            "mm_page_pcpu_drain",
+        ];
+        match self {
+            Self::Requests => &ALL[..3],
+            Self::Lists => &ALL,
+        }
+    }
+}
+
+/// A decoded event, without the place in the trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawEvent {
+    /// The task on whose behalf it happened.
+    pub pid: i32,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What an event's bytes turned out to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decoded {
+    /// One of the events that the decoder knows.
+    Event(RawEvent),
+    /// An event of another kind.
+    Foreign,
+    /// An event that is known and cut short, or that holds an order or a migratetype
+    /// beyond those that there are.
+    Unreadable,
+}
+
+/// Decodes the kmem events of one kernel.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    common_type: Field,
+    layouts: Vec<Layout>,
+    gfp: GfpTable,
+    /// Migratetypes by the kernel's own number.
+    types: Vec<Migratetype>,
+}
+
+/// Where one event's fields lie.
+#[derive(Clone, Debug)]
+struct Layout {
+    id: u64,
+    pid: Field,
+    pfn: Field,
+    order: Field,
+    shape: Shape,
+}
+
+/// The fields that only some events have.
+#[derive(Clone, Debug)]
+enum Shape {
+    Alloc {
+        gfp: Field,
+        migratetype: Field,
+    },
+    Free,
+    ExtFrag {
+        fallback_order: Field,
+        migratetype: Field,
+        fallback_migratetype: Field,
+        change_ownership: Field,
+    },
+    ZoneLocked {
+        migratetype: Field,
+        percpu_refill: Option<Field>,
+    },
+    PcpuDrain {
+        migratetype: Field,
+    },
+}
+
+impl Decoder {
+    /// A decoder for the events in `formats` (name and contents of the `format` file).
+    ///
+    /// `types` is [`freehold_trace::PageTypeInfo::types`] of the same kernel.
+    ///
+    /// # Errors
+    ///
+    /// A field that the event must have is missing, or `mm_page_alloc` itself is.
+    pub fn new(formats: &[(&str, String)], types: &[u8]) -> Result<Self, FormatError> {
+        let mut layouts = Vec::new();
+        let mut gfp = None;
+        let mut common_type = None;
+        for (name, text) in formats {
+            let format = parse_format(text)?;
+            if *name == "mm_page_alloc" {
+                gfp = Some(GfpTable::from_print_fmt(&format.print_fmt)?);
+            }
+            common_type = Some(required(&format, name, "common_type")?);
+            layouts.push(Layout::new(name, &format)?);
+        }
+        let missing = || FormatError("the format of mm_page_alloc is missing".to_owned());
+        let types = types.iter().filter_map(|&t| Migratetype::new(t)).collect();
+        Ok(Self {
+            common_type: common_type.ok_or_else(missing)?,
+            layouts,
+            gfp: gfp.ok_or_else(missing)?,
+            types,
+        })
+    }
+
+    /// Decodes the bytes of an event record.
+    pub fn decode(&self, event: &[u8]) -> Decoded {
+        let Some(id) = self.common_type.read(event) else { return Decoded::Unreadable };
+        let Some(layout) = self.layouts.iter().find(|l| l.id == id) else { return Decoded::Foreign };
+        self.fields(layout, event).map_or(Decoded::Unreadable, Decoded::Event)
+    }
+
+    fn fields(&self, layout: &Layout, event: &[u8]) -> Option<RawEvent> {
+        let pid = layout.pid.read(event)? as i32;
+        let raw_pfn = layout.pfn.read(event)?;
+        let pfn = Pfn(raw_pfn);
+        let order = order(&layout.order, event)?;
+        let kind = match &layout.shape {
+            Shape::Alloc { gfp, migratetype } => EventKind::Alloc {
+                pfn: (!layout.pfn.is_all_ones(raw_pfn)).then_some(pfn),
+                order,
+                migratetype: self.migratetype(migratetype, event)?,
+                gfp: self.gfp.translate(gfp.read(event)?),
+            },
+            Shape::Free => EventKind::Free { pfn, order },
+            Shape::ExtFrag { fallback_order, migratetype, fallback_migratetype, change_ownership } => {
+                EventKind::ExtFrag {
+                    pfn,
+                    order,
+                    fallback_order: self::order(fallback_order, event)?,
+                    migratetype: self.migratetype(migratetype, event)?,
+                    fallback_migratetype: self.migratetype(fallback_migratetype, event)?,
+                    change_ownership: change_ownership.read(event)? != 0,
+                }
+            }
+            Shape::ZoneLocked { migratetype, percpu_refill } => EventKind::ZoneLocked {
+                pfn,
+                order,
+                migratetype: self.migratetype(migratetype, event)?,
+                percpu_refill: match percpu_refill {
+                    Some(field) => field.read(event)? != 0,
+                    None => order == Order::ZERO,
+                },
+            },
+            Shape::PcpuDrain { migratetype } => {
+                EventKind::PcpuDrain { pfn, order, migratetype: self.migratetype(migratetype, event)? }
+            }
+        };
+        Some(RawEvent { pid, kind })
+    }
+
+    fn migratetype(&self, field: &Field, event: &[u8]) -> Option<Migratetype> {
+        self.types.get(usize::try_from(field.read(event)?).ok()?).copied()
+    }
+}
+
+fn order(field: &Field, event: &[u8]) -> Option<Order> {
+    Order::new(u8::try_from(field.read(event)?).ok()?)
+}
+
+impl Layout {
+    fn new(name: &str, format: &EventFormat) -> Result<Self, FormatError> {
+        let field = |wanted: &str| required(format, name, wanted);
+        let (order, shape) = match name {
+            "mm_page_alloc" => {
+                ("order", Shape::Alloc { gfp: field("gfp_flags")?, migratetype: field("migratetype")? })
+            }
+            "mm_page_free" => ("order", Shape::Free),
+            "mm_page_alloc_extfrag" => (
+                "alloc_order",
+                Shape::ExtFrag {
+                    fallback_order: field("fallback_order")?,
+                    migratetype: field("alloc_migratetype")?,
+                    fallback_migratetype: field("fallback_migratetype")?,
+                    change_ownership: field("change_ownership")?,
+                },
+            ),
+            "mm_page_alloc_zone_locked" => {
+                // Kernels before 5.19 print it and do not store it: order 0 went to the lists.
+                let percpu_refill = format.field("percpu_refill").cloned();
+                ("order", Shape::ZoneLocked { migratetype: field("migratetype")?, percpu_refill })
+            }
+            "mm_page_pcpu_drain" => ("order", Shape::PcpuDrain { migratetype: field("migratetype")? }),
+            _ => return Err(FormatError(format!("kmem:{name} is not an event that can be decoded"))),
+        };
+        Ok(Self {
+            id: u64::from(format.id),
+            pid: field("common_pid")?,
+            pfn: field("pfn")?,
+            order: field(order)?,
+            shape,
+        })
+    }
+}
+
+fn required(format: &EventFormat, event: &str, name: &str) -> Result<Field, FormatError> {
+    format
+        .field(name)
+        .cloned()
+        .ok_or_else(|| FormatError(format!("the format of kmem:{event} names no {name}")))
+}

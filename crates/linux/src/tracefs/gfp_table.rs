@@ -1,0 +1,117 @@
+//! The running kernel's numbering of allocation flags.
+
+use freehold::GfpFlags;
+
+use super::cexpr::evaluate;
+use super::format::FormatError;
+
+/// Translates a kernel's flag bits into [`GfpFlags`].
+#[derive(Clone, Debug)]
+pub struct GfpTable {
+    bits: [GfpFlags; 64],
+}
+
+impl GfpTable {
+    /// Reads the names of the bits off the `print fmt` of `mm_page_alloc`.
+    ///
+    /// Only the entries of a single bit are used; a bit without one is
+    /// [`GfpFlags::UNKNOWN`].
+    ///
+    /// # Errors
+    ///
+    /// No single bit could be read.
+    pub fn from_print_fmt(print_fmt: &str) -> Result<Self, FormatError> {
+        let mut bits = [GfpFlags::UNKNOWN; 64];
+        let mut named = 0;
+        for (expression, name) in entries(print_fmt) {
+            let Some(value) = evaluate(expression, &bit_by_name) else { continue };
+            if !name.starts_with("__GFP_") || !value.is_power_of_two() {
+                continue;
+            }
+            if let Some(flags) = GfpFlags::from_linux_name(name) {
+                bits[value.trailing_zeros() as usize] = flags;
+                named += 1;
+            }
+        }
+        if named == 0 {
+            return Err(FormatError("the print format of mm_page_alloc names no allocation flag".to_owned()));
+        }
+        Ok(Self { bits })
+    }
+
+    /// The flags that the kernel's number stands for.
+    pub fn translate(&self, raw: u64) -> GfpFlags {
+        let mut left = raw;
+        let mut flags = GfpFlags::empty();
+        while left != 0 {
+            flags |= self.bits[left.trailing_zeros() as usize];
+            left &= left - 1;
+        }
+        flags
+    }
+}
+
+/// The pairs of expression and name in `{expression, "NAME"}, …`.
+fn entries(print_fmt: &str) -> impl Iterator<Item = (&str, &str)> {
+    let list = print_fmt.split_once("__print_flags(").map_or("", |(_, rest)| rest);
+    list.split('{').skip(1).filter_map(|entry| {
+        let entry = entry.split_once('}')?.0;
+        let (expression, name) = entry.rsplit_once(',')?;
+        Some((expression, name.trim().trim_matches('"')))
+    })
+}
+
+/// The bit numbers of flags since they are an enum (6.10), for kernels that print the enum's
+/// names in place of numbers (up to 6.12). Those behind `ZEROTAGS` depend on the build.
+fn bit_by_name(name: &str) -> Option<u64> {
+    const NAMES: [&str; 24] = [
+        "DMA",
+        "HIGHMEM",
+        "DMA32",
+        "MOVABLE",
+        "RECLAIMABLE",
+        "HIGH",
+        "IO",
+        "FS",
+        "ZERO",
+        "UNUSED",
+        "DIRECT_RECLAIM",
+        "KSWAPD_RECLAIM",
+        "WRITE",
+        "NOWARN",
+        "RETRY_MAYFAIL",
+        "NOFAIL",
+        "NORETRY",
+        "MEMALLOC",
+        "COMP",
+        "NOMEMALLOC",
+        "HARDWALL",
+        "THISNODE",
+        "ACCOUNT",
+        "ZEROTAGS",
+    ];
+    let flag = name.strip_prefix("___GFP_")?.strip_suffix("_BIT")?;
+    (0..).zip(NAMES).find(|(_, known)| *known == flag).map(|(bit, _)| bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FMT: &str = r#""gfp_flags=%s", (REC->gfp_flags) ? __print_flags(REC->gfp_flags, "|", {( unsigned long)((( gfp_t)(((((1UL))) << (10))|((((1UL))) << (11))))), "GFP_NOIO"}, {( unsigned long)(( gfp_t)(((((1UL))) << (10))|((((1UL))) << (11)))), "__GFP_RECLAIM"}, {( unsigned long)(( gfp_t)((((1UL))) << (6))), "__GFP_IO"}, {( unsigned long)(( gfp_t)((((1UL))) << (18))), "__GFP_COMP"}, {(unsigned long)(( gfp_t)((((1UL))) << (___GFP_HARDWALL_BIT))), "__GFP_HARDWALL"}, {(unsigned long)nonsense(), "__GFP_FS"}, { 0, ((void *)0) } ) : "none""#;
+
+    #[test]
+    fn bits_are_translated_by_name() {
+        let table = GfpTable::from_print_fmt(FMT).unwrap();
+        assert_eq!(table.translate(0), GfpFlags::empty());
+        assert_eq!(table.translate(1 << 6 | 1 << 18), GfpFlags::IO | GfpFlags::COMP);
+        assert_eq!(table.translate(1 << 20), GfpFlags::HARDWALL);
+        assert_eq!(table.translate(1 << 7), GfpFlags::UNKNOWN);
+        assert_eq!(table.translate(1 << 63), GfpFlags::UNKNOWN);
+    }
+
+    #[test]
+    fn a_format_without_names_is_an_error() {
+        assert!(GfpTable::from_print_fmt("\"gfp_flags=%lx\", REC->gfp_flags").is_err());
+    }
+}

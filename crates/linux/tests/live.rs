@@ -1,0 +1,292 @@
+//! Recordings of the machine that the tests run on. They need root and tracefs; without
+//! them each test says by name that it is skipped.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use freehold_linux::procfs::{Occupancy, snapshot};
+use freehold_linux::tracefs::Detail;
+use freehold_linux::{Error, MemorySink, RecordOptions, TraceSink, record};
+use freehold_trace::{Event, EventKind, FrameUse, ReadOptions, TraceReader, WriteOptions};
+
+/// One test at a time, except where two recordings at once are the point.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+fn instances() -> PathBuf {
+    PathBuf::from("/sys/kernel/tracing/instances")
+}
+
+/// Our instances that belong to this process.
+fn own_instances() -> Vec<String> {
+    let prefix = format!("freehold-{}", std::process::id());
+    let entries = fs::read_dir(instances()).into_iter().flatten().flatten();
+    entries.filter_map(|e| e.file_name().into_string().ok()).filter(|n| n.starts_with(&prefix)).collect()
+}
+
+/// Whether this machine can be recorded; says by name that `test` is skipped where not.
+fn can_record(test: &str) -> bool {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED {test}: not root");
+        return false;
+    }
+    let options = RecordOptions {
+        duration: Some(Duration::ZERO),
+        occupancy: Occupancy::Skip,
+        buffer_kib_per_cpu: Some(1024),
+        ..RecordOptions::default()
+    };
+    match record(&options, &mut MemorySink::default(), &mut |_| {}) {
+        Ok(_) => true,
+        Err(error @ (Error::NoTracefs { .. } | Error::NoKmemEvents { .. } | Error::NotRoot { .. })) => {
+            println!("SKIPPED {test}: {error}");
+            false
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn shell(script: &str) -> RecordOptions {
+    RecordOptions {
+        command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        occupancy: Occupancy::Skip,
+        buffer_kib_per_cpu: Some(8192),
+        ..RecordOptions::default()
+    }
+}
+
+fn allocations_and_frees(events: &[Event]) -> (usize, usize) {
+    let allocations = events.iter().filter(|e| matches!(e.kind, EventKind::Alloc { .. })).count();
+    let frees = events.iter().filter(|e| matches!(e.kind, EventKind::Free { .. })).count();
+    (allocations, frees)
+}
+
+fn assert_sorted(events: &[Event]) {
+    assert!(events.is_sorted_by_key(|e| e.time_ns), "the events are in the order of time");
+}
+
+#[test]
+fn a_command_is_recorded() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_command_is_recorded") {
+        return;
+    }
+    let mut sink = MemorySink::default();
+    let options = RecordOptions {
+        occupancy: Occupancy::Read,
+        detail: Detail::Lists,
+        ..shell(
+            "for i in 1 2 3 4 5 6; do ls /; done | head -c 100 >/dev/null; head -c 64M /dev/zero | tail -c 60M >/dev/null; exit 7",
+        )
+    };
+    let report = record(&options, &mut sink, &mut |_| {}).unwrap();
+    assert_eq!(own_instances(), Vec::<String>::new(), "the instance is gone");
+    let (allocations, frees) = allocations_and_frees(&sink.events);
+    assert!(allocations > 500 && frees > 500, "{allocations} allocations, {frees} frees");
+    assert!(sink.events.iter().any(|e| matches!(e.kind, EventKind::ZoneLocked { .. })));
+    assert!(sink.events.iter().any(|e| matches!(e.kind, EventKind::PcpuDrain { .. })));
+    assert_sorted(&sink.events);
+    assert_eq!(sink.events.len() as u64, report.events + report.unreadable);
+    assert_eq!((report.unreadable, report.lost), (0, 0));
+    assert_eq!(report.ending.command_exit, Some(7));
+    assert!(report.ending.disturbance.cpu_ns > 0 && report.ending.disturbance.buffer_pages > 0);
+    let start = sink.start.unwrap();
+    let (first, last) = (sink.events.first().unwrap(), sink.events.last().unwrap());
+    assert!(first.time_ns < start.time_ns, "tracing starts before the start snapshot");
+    assert!(
+        last.time_ns > report.ending.snapshot.as_ref().unwrap().time_ns,
+        "and ends after the end snapshot"
+    );
+    assert!(!start.occupancy.is_empty());
+    assert_eq!(sink.ending.unwrap(), report.ending);
+}
+
+#[test]
+fn allocations_carry_known_flags_and_frames() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("allocations_carry_known_flags_and_frames") {
+        return;
+    }
+    let mut sink = MemorySink::default();
+    record(&shell("ls / >/dev/null"), &mut sink, &mut |_| {}).unwrap();
+    let zones = &sink.start.as_ref().unwrap().zones;
+    let mut types = HashSet::new();
+    for event in &sink.events {
+        let EventKind::Alloc { pfn: Some(pfn), migratetype, gfp, order } = event.kind else { continue };
+        assert!(zones.iter().any(|z| (z.start_pfn..z.start_pfn + z.spanned).contains(&pfn.0)), "{pfn}");
+        assert!(pfn.is_aligned(order), "{pfn} {order}");
+        assert!(!gfp.contains(freehold::GfpFlags::UNKNOWN), "{gfp:?}");
+        assert_eq!(gfp.migratetype(), migratetype, "{gfp:?}");
+        types.insert(migratetype);
+    }
+    assert!(types.len() >= 2, "{types:?}");
+}
+
+#[test]
+fn two_recordings_at_once_work() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("two_recordings_at_once_work") {
+        return;
+    }
+    let run = || {
+        let mut sink = MemorySink::default();
+        record(&shell("for i in 1 2 3 4; do ls / >/dev/null; sleep 0.05; done"), &mut sink, &mut |_| {})
+            .unwrap();
+        sink.events
+    };
+    let (one, other) = std::thread::scope(|scope| {
+        let (one, other) = (scope.spawn(run), scope.spawn(run));
+        (one.join().unwrap(), other.join().unwrap())
+    });
+    for events in [one, other] {
+        assert_sorted(&events);
+        let (allocations, frees) = allocations_and_frees(&events);
+        assert!(allocations > 500 && frees > 500, "{allocations} allocations, {frees} frees");
+    }
+    assert_eq!(own_instances(), Vec::<String>::new());
+}
+
+#[test]
+fn a_duration_and_a_flag_end_a_recording() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_duration_and_a_flag_end_a_recording") {
+        return;
+    }
+    let began = std::time::Instant::now();
+    let options = RecordOptions { duration: Some(Duration::from_millis(300)), ..shell("exec sleep 60") };
+    let report = record(&options, &mut MemorySink::default(), &mut |_| {}).unwrap();
+    assert_eq!(report.ending.command_exit, Some(128 + 15), "the command got SIGTERM");
+
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let options = RecordOptions { command: Vec::new(), stop: Some(stop), ..shell("") };
+    let report = record(&options, &mut MemorySink::default(), &mut |_| {}).unwrap();
+    assert_eq!(report.ending.command_exit, None);
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_command_that_does_not_exist_leaves_nothing_behind() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_command_that_does_not_exist_leaves_nothing_behind") {
+        return;
+    }
+    let options = RecordOptions { command: vec!["/no/such/program".into()], ..shell("") };
+    let error = record(&options, &mut MemorySink::default(), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, Error::Command { .. }), "{error}");
+    assert_eq!(own_instances(), Vec::<String>::new());
+}
+
+#[test]
+fn a_tiny_buffer_tells_what_it_lost() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_tiny_buffer_tells_what_it_lost") {
+        return;
+    }
+    let mut sink = MemorySink::default();
+    let options = RecordOptions {
+        buffer_kib_per_cpu: Some(16),
+        ..shell("head -c 300000000 /dev/zero | tail -c 250000000 >/dev/null")
+    };
+    let report = record(&options, &mut sink, &mut |_| {}).unwrap();
+    let lost = sink.events.iter().map(|e| if let EventKind::Lost { count } = e.kind { count } else { 0 });
+    let told: u64 = lost.sum();
+    println!("{} events, {} lost, {told} told in the trace", report.events, report.lost);
+    assert!(report.lost > 0 && told > 0);
+    assert!(told <= report.lost, "where a page is full it says that events are missing, not how many");
+    assert_sorted(&sink.events);
+}
+
+#[test]
+fn a_stale_instance_is_removed() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_stale_instance_is_removed") || !instances().is_dir() {
+        return;
+    }
+    let mut dead = std::process::Command::new("true").spawn().unwrap();
+    dead.wait().unwrap();
+    let stale = instances().join(format!("freehold-{}", dead.id()));
+    fs::create_dir(&stale).unwrap();
+    let report = record(&shell("true"), &mut MemorySink::default(), &mut |_| {}).unwrap();
+    assert!(!stale.exists());
+    assert!(report.stale_removed.contains(&format!("freehold-{}", dead.id())));
+}
+
+/// Not a test by itself: what `a_killed_recorder_leaves_nothing_behind` kills.
+#[test]
+fn recorder_to_be_killed() {
+    let Some(path) = std::env::var_os("FREEHOLD_RECORD_TO") else { return };
+    let mut sink = TraceSink::new(fs::File::create(&path).unwrap(), WriteOptions::new("trace"));
+    record(&shell("for i in $(seq 150); do ls / >/dev/null; sleep 0.03; done"), &mut sink, &mut |_| {}).unwrap();
+}
+
+#[test]
+fn a_killed_recorder_leaves_nothing_behind() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_killed_recorder_leaves_nothing_behind") || !instances().is_dir() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("killed.arrows");
+    let mut recorder = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "recorder_to_be_killed"])
+        .env("FREEHOLD_RECORD_TO", &path)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let instance = instances().join(format!("freehold-{}", recorder.id()));
+    wait_until("the instance is there", || instance.exists());
+    std::thread::sleep(Duration::from_millis(2500));
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    wait_until("the instance is gone", || !instance.exists());
+    let mut reader = TraceReader::open(fs::File::open(&path).unwrap(), ReadOptions::new("trace")).unwrap();
+    let mut events = 0;
+    while let Some(batch) = reader.next_batch().unwrap() {
+        events += batch.len();
+    }
+    assert!(events > 1000, "{events} events");
+    assert!(reader.is_cut_short() && reader.ending().is_none());
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    for _ in 0..1000 {
+        if condition() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("waited ten seconds until {what}");
+}
+
+#[test]
+fn the_live_snapshot_agrees_with_itself() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED the_live_snapshot_agrees_with_itself: not root");
+        return;
+    }
+    let began = std::time::Instant::now();
+    let snapshot = match snapshot(Path::new("/"), Occupancy::Read) {
+        Ok(snapshot) => snapshot,
+        Err(error @ Error::NoKpageflags { .. }) => {
+            println!("SKIPPED the_live_snapshot_agrees_with_itself: {error}");
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let pages =
+        |wanted| snapshot.occupancy.iter().filter(|r| r.used_for == wanted).map(|r| r.pages).sum::<u64>();
+    println!("snapshot in {:?}, {} runs", began.elapsed(), snapshot.occupancy.len());
+    for used_for in FrameUse::ALL {
+        println!("{used_for:?}: {}", pages(used_for));
+    }
+    let spanned: u64 = snapshot.zones.iter().map(|z| z.spanned).sum();
+    let managed: u64 = snapshot.zones.iter().map(|z| z.managed).sum();
+    let free: u64 = snapshot.zones.iter().map(|z| z.free).sum();
+    assert_eq!(snapshot.occupancy.iter().map(|r| r.pages).sum::<u64>(), spanned);
+    let near = |a: u64, b: u64| a.abs_diff(b) <= managed / 20;
+    assert!(near(pages(FrameUse::Free), free), "KPF_BUDDY is set on all pages of free blocks");
+    assert!(near(spanned - pages(FrameUse::Absent), managed), "memory that is not set up is absent");
+}
