@@ -66,16 +66,12 @@ impl<'m, L: Locks> Memory<'m, L> {
         };
         let wanted = request.gfp.migratetype();
         let movable = wanted == Migratetype::Movable;
-        zone.frames.set_word(index, FrameWord::allocated(request.order, wanted, movable));
+        zone.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
         cpu.answered(request.order);
         let block_type = zone.blocks.get(index);
         let suits_cma = block_type == Migratetype::Cma && movable;
         if block_type != wanted && !suits_cma && block_type != Migratetype::HighAtomic {
             count(&cpu.type_mismatches);
-        }
-        if zone.shared.boosted.load(Ordering::Relaxed) {
-            zone.shared.boosted.store(false, Ordering::Relaxed);
-            count(&cpu.kswapd_wakes);
         }
         Ok(zone.frames.pfn(index))
     }
@@ -89,7 +85,9 @@ impl<'m, L: Locks> Memory<'m, L> {
             return found;
         }
         if gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC) {
-            return self.try_zones(request, Mark::Min, flags | AllocFlags::NO_WATERMARKS);
+            // This right takes the place of the others, that to the atomic reserve included.
+            let kept = flags & (AllocFlags::CMA | AllocFlags::KSWAPD);
+            return self.try_zones(request, Mark::Min, kept | AllocFlags::NO_WATERMARKS);
         }
         if !gfp.contains(GfpFlags::DIRECT_RECLAIM) {
             return None;
@@ -107,7 +105,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             }
         }
         if gfp.contains(GfpFlags::NOFAIL) {
-            return self.try_zones(request, Mark::Min, flags | AllocFlags::NO_WATERMARKS);
+            return self.try_zones(request, Mark::Min, AllocFlags::NO_WATERMARKS);
         }
         None
     }
@@ -162,11 +160,14 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.try_zones_once(request, mark, flags.difference(AllocFlags::NOFRAGMENT))
     }
 
+    /// One pass over the zonelist. Also ends without a block where the wish not to
+    /// mix block types would lead to another node: local memory matters more.
+
     fn try_zones_once(
         &self,
         request: &Request,
         mark: Mark,
-        mut flags: AllocFlags,
+        flags: AllocFlags,
     ) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
         let order = request.order;
         let highest_zone = request.gfp.highest_zone() as usize;
@@ -174,16 +175,19 @@ impl<'m, L: Locks> Memory<'m, L> {
         let preferred_node = self.zonelist(request).next()?.node;
         for zone in self.zonelist(request) {
             if flags.contains(AllocFlags::NOFRAGMENT) && zone.node != preferred_node {
-                // Local memory matters more than unmixed blocks: start over without the wish.
-                flags.remove(AllocFlags::NOFRAGMENT);
-                return self.try_zones_once(request, mark, flags);
+                return None;
             }
             let admission = Admission { order, mark, highest_zone, flags };
             if !zone.admits_and_marks(admission) && !flags.contains(AllocFlags::NO_WATERMARKS) {
                 continue;
             }
             let want = Want { order, migratetype: want_type, flags };
-            if let Some(index) = zone.take(request.cpu, want, mark) {
+            let taken = zone.take(request.cpu, want, mark);
+            if flags.contains(AllocFlags::KSWAPD) && zone.shared.boosted.load(Ordering::Relaxed) {
+                zone.shared.boosted.store(false, Ordering::Relaxed);
+                count(&self.requests[usize::from(request.cpu)].kswapd_wakes);
+            }
+            if let Some(index) = taken {
                 return Some((zone, index));
             }
         }

@@ -43,7 +43,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
                 break;
             }
             self.pass(buddy, order, Passage::Leave);
-            if order >= self.zone.blocks.order() && self.zone.switches.hygiene {
+            if order >= self.zone.blocks.order()
+                && self.zone.switches.hygiene
+                && self.zone.blocks.get(buddy) != migratetype
+            {
+                // Only between types that mix: an isolated block keeps the type beneath.
                 self.zone.blocks.set_range(buddy, order, migratetype);
             }
             let Some(larger) = order.up() else { break };

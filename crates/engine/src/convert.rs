@@ -86,9 +86,9 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             return Err(BlockError::WrongState);
         }
         let start = self.whole_pageblock(index)?;
-        let order = self.zone.frames.word(start).order();
         let blocks = &self.zone.blocks;
-        let one_free_block = self.zone.frames.word(start).is_free_of(order) && order >= blocks.order();
+        let order = blocks.order();
+        let one_free_block = self.zone.frames.word(start).is_free_of(order);
         let buddy = start.buddy(order);
         let can_merge_now = one_free_block
             && order < self.zone.max_order

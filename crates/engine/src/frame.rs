@@ -192,11 +192,19 @@ impl<'m> FrameTable<'m> {
         self.frame(index).word.store(word.0, Ordering::Relaxed);
     }
 
+    /// Gives a block to its new owner.
+    pub(crate) fn hand_over(&self, index: FrameIndex, word: FrameWord) {
+        // Pairs with the acquire in `exchange_word`: who takes the block back comes
+        // after every write to its links.
+        self.frame(index).word.store(word.0, Ordering::Release);
+    }
+
     /// Replaces `from` by `to`, unless somebody else was faster.
     ///
     /// Two callers that free the same block race here, and only one of them wins.
     pub(crate) fn exchange_word(&self, index: FrameIndex, from: FrameWord, to: FrameWord) -> bool {
-        self.frame(index).word.compare_exchange(from.0, to.0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        // Pairs with the release in `hand_over`.
+        self.frame(index).word.compare_exchange(from.0, to.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     fn link(link: &AtomicU32) -> Option<FrameIndex> {

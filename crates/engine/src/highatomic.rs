@@ -63,7 +63,9 @@ impl<L: Locks> Zone<'_, L> {
             let Some(index) = guard.first(order, Migratetype::HighAtomic) else { continue };
             let reserved_here = self.blocks.get(index) == Migratetype::HighAtomic;
             if self.switches.hygiene || reserved_here {
-                let size = block.max(order.pages()).min(guard.state.reserved_highatomic);
+                // Before hygiene only the first pageblock of a larger block is given back.
+                let size = if self.switches.hygiene { block.max(order.pages()) } else { block };
+                let size = size.min(guard.state.reserved_highatomic);
                 guard.state.reserved_highatomic -= size;
                 guard.state.stats.highatomic_unreserved += size / block;
             }

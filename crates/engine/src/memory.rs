@@ -189,7 +189,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         let word = zone.reclaim_ownership(index, from)?;
         let piece = FrameWord::allocated(to, word.migratetype(), word.is_movable());
         for number in (0..1_u32 << (from.get() - to.get())).rev() {
-            zone.frames.set_word(index.offset(number << to.get()), piece);
+            zone.frames.hand_over(index.offset(number << to.get()), piece);
         }
         Ok(())
     }
