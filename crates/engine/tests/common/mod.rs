@@ -4,8 +4,8 @@
 use core::mem::MaybeUninit;
 
 use freehold::{
-    Era, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
-    required_bytes,
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, Switches,
+    Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
 };
 
 /// The locks of the tests.
@@ -97,4 +97,33 @@ pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
         }
     }
     sets
+}
+
+/// Per-CPU lists that keep nothing.
+pub(crate) const NO_LISTS: PerCpuSettings =
+    PerCpuSettings { batch: 1, high_min: 0, high_max: 0, flush_needs_batch: false };
+
+/// A zone without marks or per-CPU lists, all of it managed.
+pub(crate) fn plain_zone(start: u64, spanned: u64) -> ZoneConfig {
+    ZoneConfig {
+        managed: spanned,
+        watermarks: Watermarks::default(),
+        percpu: NO_LISTS,
+        ..zone(ZoneType::Normal, start, spanned)
+    }
+}
+
+/// A machine of the given zones and geometry.
+pub(crate) fn geometry(zones: &[ZoneConfig], switches: Switches, block: u8, max: u8) -> MemoryConfig<'_> {
+    MemoryConfig { max_order: order(max), pageblock_order: order(block), ..config(zones, switches) }
+}
+
+/// What CPU 0 of node 0 asks for.
+pub(crate) fn request(gfp: GfpFlags, size: u8) -> Request {
+    Request { cpu: 0, node: 0, order: order(size), gfp }
+}
+
+/// The frames at the heads of a free list's blocks.
+pub(crate) fn listed(zone: &Zone<'_, Locks>, size: u8, kind: Migratetype) -> Vec<u64> {
+    zone.free_list(order(size), kind).map(|pfn| pfn.0).collect()
 }

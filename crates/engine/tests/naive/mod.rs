@@ -70,7 +70,7 @@ impl Naive {
         };
         let mut at = set.start;
         while at < set.end {
-            let fits = |order: &u8| at % (1 << order) == 0 && at + (1 << order) <= set.end;
+            let fits = |order: &u8| at.is_multiple_of(1 << order) && at + (1 << order) <= set.end;
             let order = (0..=set.max_order).rev().find(fits).expect("one page fits");
             model.free_by_pageblock(at, order, true);
             at += 1 << order;

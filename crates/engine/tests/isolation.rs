@@ -1,0 +1,118 @@
+//! Isolating pageblocks: types come back, straddling blocks come apart.
+
+mod common;
+
+use common::{all_free, geometry, listed, metadata, order, plain_zone, request};
+use freehold::{BlockError, Era, GfpFlags, Memory, Migratetype, Order, Pfn};
+
+#[test]
+fn two_isolated_pageblocks_merge_and_get_their_own_types_back() {
+    let zones = [plain_zone(0x400, 2048)];
+    let config = geometry(&zones, Era::Linux7_3.switches(), 9, 10);
+    let mut bytes = metadata(&config);
+    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+    let zone = &memory.zones()[0];
+    zone.set_block_type(Pfn(0x400), Migratetype::Reclaimable).expect("nothing there yet");
+    zone.add_allocated(Pfn(0x400), order(9), Migratetype::Movable).expect("absent frames");
+    zone.add_free(Pfn(0x600), 512).expect("absent frames");
+    zone.isolate_block(Pfn(0x400)).expect("movable pages only");
+    zone.isolate_block(Pfn(0x600)).expect("free pages only");
+    memory.free(0, Pfn(0x400), order(9)).expect("allocated");
+    assert_eq!(listed(zone, 10, Migratetype::Isolate), [0x400], "isolated neighbours merge");
+    memory.check().expect("intact");
+    assert_eq!(zone.free_pages(), 0);
+    zone.unisolate_block(Pfn(0x400)).expect("isolated");
+    memory.check().expect("intact");
+    zone.unisolate_block(Pfn(0x600)).expect("isolated");
+    memory.check().expect("intact");
+    // The last to come back merges with the first and lends the whole its type.
+    assert_eq!(zone.block_type(Pfn(0x600)), Some(Migratetype::Movable));
+    assert_eq!(listed(zone, 10, Migratetype::Movable), [0x400]);
+    assert_eq!(zone.free_pages(), 1024);
+}
+
+#[test]
+fn an_isolated_pageblock_comes_out_of_a_larger_free_block() {
+    let zones = [plain_zone(0x400, 1024)];
+    let config = geometry(&zones, Era::Linux7_3.switches(), 9, 10);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let zone = &memory.zones()[0];
+    for pfn in [0x400, 0x600] {
+        zone.isolate_block(Pfn(pfn + 5)).expect("free");
+        assert_eq!(listed(zone, 9, Migratetype::Isolate), [pfn]);
+        assert_eq!(listed(zone, 9, Migratetype::Movable), [pfn ^ 0x200]);
+        assert_eq!(zone.free_pages(), 512);
+        memory.check().expect("intact");
+        assert!(memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 10)).is_err());
+        zone.unisolate_block(Pfn(pfn)).expect("isolated");
+        assert_eq!(listed(zone, 10, Migratetype::Movable), [0x400], "whole again");
+        memory.check().expect("intact");
+    }
+}
+
+#[test]
+fn blocks_of_several_pageblocks_keep_every_type_true() {
+    let zones = [plain_zone(0x400, 64)];
+    let config = geometry(&zones, Era::Linux7_3.switches(), 3, 5);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let zone = &memory.zones()[0];
+    // Every subset of four neighbouring pageblocks, in and out in both directions.
+    for set in 0_u64..16 {
+        let blocks: Vec<Pfn> =
+            (0..4).filter(|bit| set & 1 << bit != 0).map(|bit| Pfn(0x400 + 8 * bit)).collect();
+        for &pfn in &blocks {
+            zone.isolate_block(pfn).expect("free");
+            memory.check().unwrap_or_else(|broken| panic!("set {set:#b}: {broken}"));
+        }
+        assert_eq!(zone.free_pages(), 64 - 8 * blocks.len() as u64);
+        for &pfn in &blocks {
+            zone.unisolate_block(pfn).expect("isolated");
+            memory.check().unwrap_or_else(|broken| panic!("set {set:#b}: {broken}"));
+            assert_eq!(zone.block_type(pfn), Some(Migratetype::Movable), "set {set:#b}");
+        }
+        assert_eq!(zone.free_pages(), 64);
+    }
+}
+
+#[test]
+fn what_cannot_be_isolated_is_refused_unchanged() {
+    let zones = [plain_zone(0x404, 28)];
+    let config = geometry(&zones, Era::Freehold.switches(), 3, 5);
+    let mut bytes = metadata(&config);
+    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+    let zone = &memory.zones()[0];
+    zone.add_free(Pfn(0x404), 12).expect("absent frames");
+    zone.add_allocated(Pfn(0x410), Order::ZERO, Migratetype::Unmovable).expect("an absent frame");
+    zone.add_free(Pfn(0x411), 7).expect("absent frames");
+    let before = zone.counts_relaxed();
+    assert_eq!(zone.isolate_block(Pfn(0x404)), Err(BlockError::StraddlesZone));
+    assert_eq!(zone.isolate_block(Pfn(0x410)), Err(BlockError::Unmovable));
+    assert_eq!(zone.isolate_block(Pfn(0x418)), Err(BlockError::Unmovable), "a hole");
+    assert_eq!(zone.isolate_block(Pfn(0x420)), Err(BlockError::OutsideZone));
+    assert_eq!(zone.unisolate_block(Pfn(0x408)), Err(BlockError::WrongState));
+    zone.isolate_block(Pfn(0x408)).expect("free");
+    assert_eq!(zone.isolate_block(Pfn(0x408)), Err(BlockError::WrongState));
+    zone.unisolate_block(Pfn(0x408)).expect("isolated");
+    assert_eq!(zone.counts_relaxed(), before);
+    memory.check().expect("intact");
+}
+
+#[test]
+fn a_page_freed_into_an_isolated_block_stays_there() {
+    for era in Era::ALL {
+        let zones = [common::zone(freehold::ZoneType::Normal, 0x400, 64)];
+        let config = geometry(&zones, era.switches(), 3, 5);
+        let mut bytes = metadata(&config);
+        let memory = all_free(&config, &mut bytes);
+        let zone = &memory.zones()[0];
+        let pfn = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0)).expect("free pages");
+        memory.drain_all();
+        zone.isolate_block(pfn).expect("movable");
+        memory.free(0, pfn, Order::ZERO).expect("allocated");
+        assert_eq!(zone.percpu_pages(0), 0, "{}: not for the next request", era.name());
+        assert_eq!(zone.free_pages(), 56, "{}", era.name());
+        memory.check().expect("intact");
+    }
+}
