@@ -1,6 +1,8 @@
 //! A small machine and a repeatable random sequence for the tests.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod dump;
+
 use core::mem::MaybeUninit;
 
 use freehold::{

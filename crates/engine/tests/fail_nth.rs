@@ -1,0 +1,96 @@
+//! The Nth request fails, for every N: the failure leaves no trace behind.
+
+mod common;
+
+use common::dump::dump;
+use common::{Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request};
+use freehold::{AllocError, GfpFlags, Memory, Order, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig};
+
+const GFPS: [GfpFlags; 3] =
+    [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
+
+/// The requests of one script: what, and how large.
+fn script() -> Vec<(GfpFlags, u8)> {
+    let mut random = Random::new(7);
+    (0..90)
+        .map(|_| {
+            let size = if random.below(4) == 0 { random.below(5) as u8 } else { 0 };
+            (GFPS[random.below(3) as usize], size)
+        })
+        .collect()
+}
+
+/// A machine whose marks leave `spare` pages to be had.
+fn limited(
+    switches: Switches,
+    spare: u64,
+    lists: PerCpuSettings,
+    act: impl FnOnce(&Memory<'_, common::Locks>),
+) {
+    let mark = 201 - spare;
+    let watermarks = Watermarks { min: mark, low: mark, high: mark };
+    let zones = [ZoneConfig { watermarks, percpu: lists, ..plain_zone(0x404, 200) }];
+    let config =
+        freehold::MemoryConfig { watermark_boost_factor: Some(0), ..geometry(&zones, switches, 4, 5) };
+    let mut bytes = metadata(&config);
+    act(&all_free(&config, &mut bytes));
+}
+
+fn play(memory: &Memory<'_, common::Locks>, context: &str) {
+    let mut held: Vec<(Pfn, Order)> = Vec::new();
+    let mut failures = 0;
+    for (gfp, size) in script() {
+        match memory.alloc(request(gfp, size)) {
+            Ok(pfn) => held.push((pfn, order(size))),
+            Err(error) => {
+                assert_eq!(error, AllocError::NoMemory, "{context}");
+                failures += 1;
+            }
+        }
+        memory.check().unwrap_or_else(|broken| panic!("{context}, {} held: {broken}", held.len()));
+    }
+    assert!(failures > 0, "{context}: the script asks for more than there is");
+    for (pfn, size) in held.into_iter().rev() {
+        memory.free(0, pfn, size).expect("a held block");
+    }
+    memory.drain_all();
+    memory.check().unwrap_or_else(|broken| panic!("{context}, at the end: {broken}"));
+    assert_eq!(memory.zones()[0].free_pages(), 200, "{context}");
+}
+
+#[test]
+fn every_request_of_a_script_may_be_the_one_that_fails() {
+    let lists = PerCpuSettings { batch: 4, high_min: 8, high_max: 24, flush_needs_batch: false };
+    for (name, switches) in all_switch_sets().into_iter().step_by(3) {
+        for spare in 1..=120 {
+            for settings in [lists, common::NO_LISTS] {
+                limited(switches, spare, settings, |memory| play(memory, &format!("{name}, {spare} spare")));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refused_request_changes_no_list() {
+    for (name, switches) in all_switch_sets() {
+        limited(switches, 40, common::NO_LISTS, |memory| {
+            while memory.alloc(request(GfpFlags::KERNEL, 0)).is_ok() {}
+            let before = dump(memory).0;
+            for size in 0..=5 {
+                for gfp in GFPS {
+                    assert_eq!(memory.alloc(request(gfp, size)), Err(AllocError::NoMemory), "{name}");
+                }
+            }
+            assert_eq!(dump(memory).0, before, "{name}");
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_is_named() {
+    limited(freehold::Era::Freehold.switches(), 40, common::NO_LISTS, |memory| {
+        assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 6)), Err(AllocError::OrderTooLarge));
+        let elsewhere = freehold::Request { cpu: 2, ..request(GfpFlags::KERNEL, 0) };
+        assert_eq!(memory.alloc(elsewhere), Err(AllocError::NoSuchCpu));
+    });
+}
