@@ -79,15 +79,18 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
     fn try_below_low(&self, request: &Request) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
         let gfp = request.gfp;
-        let flags = AllocFlags::slow(gfp, request.order);
+        let mut flags = AllocFlags::slow(gfp, request.order);
         let found = self.try_zones(request, Mark::Min, flags);
         if found.is_some() {
             return found;
         }
         if gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC) {
             // This right takes the place of the others, that to the atomic reserve included.
-            let kept = flags & (AllocFlags::CMA | AllocFlags::KSWAPD);
-            return self.try_zones(request, Mark::Min, kept | AllocFlags::NO_WATERMARKS);
+            flags = flags & (AllocFlags::CMA | AllocFlags::KSWAPD) | AllocFlags::NO_WATERMARKS;
+            let found = self.try_zones(request, Mark::Min, flags);
+            if found.is_some() {
+                return found;
+            }
         }
         if !gfp.contains(GfpFlags::DIRECT_RECLAIM) {
             return None;

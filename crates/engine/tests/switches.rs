@@ -1,0 +1,231 @@
+//! What each of the four systems changes, in numbers that can be checked by hand.
+
+mod common;
+
+use common::{geometry, listed, metadata, order, plain_zone, request};
+use freehold::{
+    Era, GfpFlags, Memory, Migratetype, PerCpuSettings, Pfn, Request, Switch, Switches, ZoneConfig, ZoneStats,
+};
+
+const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
+
+fn fixed_lists(batch: u32, high: u32) -> PerCpuSettings {
+    PerCpuSettings { batch, high_min: high, high_max: high, flush_needs_batch: false }
+}
+
+/// Two movable pageblocks of 16 pages. Of the second, ten pages are movable and in
+/// use, and six are free: too few for an unmovable request to claim it.
+fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Locks>)) {
+    let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 32) }];
+    let config = geometry(&zones, switches, 4, 4);
+    let mut bytes = metadata(&config);
+    let memory = Memory::new(&config, &mut bytes).expect("valid");
+    let zone = &memory.zones()[0];
+    for (pfn, size) in [(0x400, 4), (0x410, 3), (0x418, 1)] {
+        zone.add_allocated(Pfn(pfn), order(size), Migratetype::Movable).expect("absent frames");
+    }
+    zone.add_free(Pfn(0x41a), 6).expect("absent frames");
+    act(&memory);
+    memory.check().expect("intact");
+}
+
+fn unmovable_pages(memory: &Memory<'_, common::Locks>, count: usize) -> Vec<u64> {
+    (0..count).map(|_| memory.alloc(request(GfpFlags::KERNEL, 0)).expect("a free page").0).collect()
+}
+
+#[test]
+fn hygiene_keeps_stolen_pages_leftovers_on_their_own_lists() {
+    scarce(Era::Linux6_12.switches(), common::NO_LISTS, |memory| {
+        assert_eq!(unmovable_pages(memory, 1), [0x41a]);
+        let zone = &memory.zones()[0];
+        assert_eq!(listed(zone, 0, Migratetype::Movable), [0x41b]);
+        assert_eq!(listed(zone, 2, Migratetype::Movable), [0x41c]);
+        let stats = zone.stats();
+        assert_eq!((stats.claim_attempts, stats.claims, stats.steals), (2, 0, 1));
+        assert_eq!(stats.hygiene_violations, 0);
+        assert_eq!(memory.request_stats().type_mismatches, 1);
+    });
+}
+
+#[test]
+fn without_hygiene_free_pages_leave_the_lists_of_their_block() {
+    let without = Switch::Hygiene.set(Era::Linux6_12.switches(), false);
+    for switches in [Era::Linux6_1.switches(), without] {
+        scarce(switches, common::NO_LISTS, |memory| {
+            assert_eq!(unmovable_pages(memory, 1), [0x41a]);
+            let zone = &memory.zones()[0];
+            // All of the block's free pages moved, yet the block stayed movable.
+            assert_eq!(zone.block_type(Pfn(0x41a)), Some(Migratetype::Movable));
+            assert_eq!(listed(zone, 0, Migratetype::Unmovable), [0x41b]);
+            assert_eq!(listed(zone, 2, Migratetype::Unmovable), [0x41c]);
+            let stats = zone.stats();
+            assert_eq!((stats.claim_attempts, stats.claims, stats.steals), (1, 0, 1));
+            assert_eq!(stats.hygiene_violations, 1, "the half that was split off");
+            assert_eq!(memory.request_stats().type_mismatches, 1);
+        });
+    }
+}
+
+#[test]
+fn remembered_mode_claims_once_a_refill() {
+    for (remembered, first, second) in [(true, 2, 4), (false, 5, 9)] {
+        let switches = Switch::RememberedMode.set(Era::Linux7_3.switches(), remembered);
+        scarce(switches, fixed_lists(3, 6), |memory| {
+            assert_eq!(unmovable_pages(memory, 1), [0x41a]);
+            let stats = memory.zone_stats();
+            assert_eq!((stats.refills, stats.refilled_blocks, stats.steals), (1, 3, 3));
+            assert_eq!(stats.claim_attempts, first, "remembered: {remembered}");
+            assert_eq!(unmovable_pages(memory, 2), [0x41b, 0x41c], "the same pages either way");
+            // The next refill is a new hold of the lock, and the memory ended with the last.
+            assert_eq!(unmovable_pages(memory, 1), [0x41d]);
+            assert_eq!(memory.zones()[0].percpu_pages(0), 2);
+            assert_eq!(memory.zone_stats().claim_attempts, second, "remembered: {remembered}");
+        });
+    }
+}
+
+/// A zone of which 64 pages are in use, and what `act` does with it.
+fn drained(
+    switches: Switches,
+    lists: PerCpuSettings,
+    act: impl FnOnce(&Memory<'_, common::Locks>),
+) -> ZoneStats {
+    let zones = [ZoneConfig { percpu: lists, ..plain_zone(0x400, 256) }];
+    let config = geometry(&zones, switches, 4, 5);
+    let mut bytes = metadata(&config);
+    let memory = Memory::new(&config, &mut bytes).expect("valid");
+    for pfn in [0x400, 0x420] {
+        memory.zones()[0].add_allocated(Pfn(pfn), order(5), Migratetype::Movable).expect("absent frames");
+    }
+    memory.zones()[0].add_free(Pfn(0x440), 192).expect("absent frames");
+    act(&memory);
+    memory.check().expect("intact");
+    memory.zone_stats()
+}
+
+/// Frees the first of the pages in use, `count` blocks in a row.
+fn free_in_a_row(memory: &Memory<'_, common::Locks>, count: u64, size: u8) {
+    for pfn in [0x400, 0x420] {
+        memory.split(Pfn(pfn), order(5), order(size)).expect("in use");
+    }
+    for number in 0..count {
+        memory.free(0, Pfn(0x400 + (number << size)), order(size)).expect("in use");
+    }
+}
+
+#[test]
+fn a_batched_free_holds_the_lock_for_one_batch() {
+    for (batched, largest, drains) in [(true, 4, 7), (false, 28, 1)] {
+        let switches = Switches { batched_free: batched, ..Era::Linux7_3.switches() };
+        let stats = drained(switches, fixed_lists(4, 32), |memory| free_in_a_row(memory, 32, 0));
+        assert_eq!((stats.largest_drain, stats.drains, stats.drained_pages), (largest, drains, 28));
+    }
+}
+
+#[test]
+fn a_batch_that_ends_inside_a_block_frees_the_block() {
+    let switches = Switches { batched_free: true, ..Era::Linux7_3.switches() };
+    let stats = drained(switches, fixed_lists(4, 32), |memory| free_in_a_row(memory, 8, 3));
+    assert_eq!(stats.largest_drain, 8, "one block of order 3, although the batch is 4");
+}
+
+#[test]
+fn a_batched_drain_holds_the_lock_for_one_batch() {
+    for (batched, largest, drains) in [(true, 4, 5), (false, 20, 1)] {
+        let switches = Switches { batched_drain: batched, ..Era::Linux7_3.switches() };
+        let stats = drained(switches, fixed_lists(4, 32), |memory| {
+            free_in_a_row(memory, 20, 0);
+            assert_eq!(memory.zones()[0].percpu_pages(0), 20);
+            memory.drain_all();
+        });
+        assert_eq!((stats.largest_drain, stats.drains, stats.drained_pages), (largest, drains, 20));
+    }
+}
+
+#[test]
+fn a_batched_decay_holds_the_lock_for_one_batch_and_says_whether_it_did_anything() {
+    let lists = PerCpuSettings { batch: 4, high_min: 8, high_max: 64, flush_needs_batch: false };
+    for batched in [true, false] {
+        let switches = Switches { batched_decay: batched, ..Era::Linux7_3.switches() };
+        let mut frees = ZoneStats::default();
+        let stats = drained(switches, lists, |memory| {
+            assert!(!memory.refresh(0), "nothing was ever done");
+            let pages = (0..60).map(|_| memory.alloc(request(MOVABLE, 0)).expect("free pages"));
+            for pfn in pages.collect::<Vec<_>>() {
+                memory.free(0, pfn, order(0)).expect("a held page");
+            }
+            frees = memory.zone_stats();
+            // With few pages on the lists, their bound falls by an eighth a second.
+            let mut rounds = 0;
+            while memory.refresh(0) {
+                rounds += 1;
+            }
+            assert_eq!(memory.zones()[0].percpu_pages(0), 8, "the lower bound");
+            assert!((10..30).contains(&rounds), "{rounds} rounds");
+            assert!(!memory.refresh(0), "and then it rests");
+        });
+        assert_eq!(frees.drained_pages, 0, "all 60 fit");
+        assert_eq!(stats.largest_drain <= 4, batched, "{}", stats.largest_drain);
+        assert_eq!(stats.drained_pages, 52);
+    }
+}
+
+#[test]
+fn without_automatic_tuning_there_is_no_decay() {
+    let stats = drained(Era::Linux6_1.switches(), fixed_lists(4, 32), |memory| {
+        free_in_a_row(memory, 20, 0);
+        assert!(!memory.refresh(0));
+        assert_eq!(memory.zones()[0].percpu_pages(0), 20);
+    });
+    assert_eq!(stats.drains, 0);
+}
+
+#[test]
+fn counts_say_without_a_walk_what_a_walk_finds() {
+    drained(Era::Freehold.switches(), fixed_lists(4, 32), |memory| {
+        free_in_a_row(memory, 20, 0);
+        unmovable_pages(memory, 9);
+        let zone = &memory.zones()[0];
+        let (walked, nodes) = zone.counts_by_walk(u64::MAX);
+        let counted = zone.counts_consistent(1).expect("no writer is busy");
+        assert_eq!(counted, walked);
+        assert_eq!(counted, zone.counts_relaxed());
+        assert!(counted.totals_agree());
+        assert_eq!(counted.free_pages(), zone.free_pages());
+        assert_eq!(nodes, counted.total.iter().sum::<u64>());
+        assert_eq!(memory.zone_stats().nodes_walked, nodes, "only the walk visited nodes");
+        let (capped, visited) = zone.counts_by_walk(1);
+        assert!(capped.by_type.iter().flatten().all(|&blocks| blocks <= 1));
+        assert_eq!(visited, capped.by_type.iter().flatten().sum::<u64>());
+    });
+}
+
+#[test]
+fn without_counts_only_a_walk_knows_the_types() {
+    drained(Era::Linux7_3.switches(), fixed_lists(4, 32), |memory| {
+        unmovable_pages(memory, 9);
+        let zone = &memory.zones()[0];
+        assert_eq!(zone.counts_consistent(8), None);
+        let relaxed = zone.counts_relaxed();
+        assert!(relaxed.by_type.iter().flatten().all(|&blocks| blocks == 0));
+        assert_eq!(relaxed.total, zone.counts_by_walk(u64::MAX).0.total);
+    });
+}
+
+#[test]
+fn the_four_systems_do_not_change_where_pages_go_within_a_cpu() {
+    // Counts and batching change how long locks are held, never the answers.
+    let mut answers = Vec::new();
+    for switch in [Switch::Counts, Switch::BatchedDraining] {
+        for on in [false, true] {
+            let switches = switch.set(Era::Linux7_3.switches(), on);
+            drained(switches, fixed_lists(4, 12), |memory| {
+                free_in_a_row(memory, 30, 0);
+                let ask = |cpu| memory.alloc(Request { cpu, ..request(MOVABLE, 0) }).expect("free pages");
+                answers.push((0..40).map(|number| ask(number % 2)).collect::<Vec<_>>());
+            });
+        }
+    }
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(answers[0].len(), 40);
+}

@@ -1,0 +1,165 @@
+//! Zones of every shape: holes, odd ends, several nodes, every geometry.
+
+mod common;
+
+use common::{Random, all_free, geometry, metadata, order, plain_zone, request, zone};
+use freehold::{
+    AllocError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Pfn, Request, SetupError,
+    ZoneConfig, ZoneType,
+};
+
+/// Takes everything in blocks of random orders, frees it, and answers what was free at the end.
+fn empty_and_refill(memory: &Memory<'_, common::Locks>, seed: u64, context: &str) -> u64 {
+    let largest = u64::from(memory.zones()[0].max_order().get()) + 1;
+    let gfps = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE];
+    let mut random = Random::new(seed);
+    let mut held = Vec::new();
+    let mut misses = 0;
+    while misses < 50 {
+        let size = random.below(largest) as u8;
+        let gfp = gfps[random.below(3) as usize] | GfpFlags::MEMALLOC;
+        match memory.alloc(request(gfp, if misses > 25 { 0 } else { size })) {
+            Ok(pfn) => held.push((pfn, order(if misses > 25 { 0 } else { size }))),
+            Err(_) => misses += 1,
+        }
+        memory.check().unwrap_or_else(|broken| panic!("{context}: {broken}"));
+    }
+    let mut frames: Vec<u64> = held.iter().flat_map(|&(pfn, size)| pfn.0..pfn.0 + size.pages()).collect();
+    let taken = frames.len();
+    frames.sort_unstable();
+    frames.dedup();
+    assert_eq!(frames.len(), taken, "{context}: no page was given away twice");
+    while !held.is_empty() {
+        let at = random.below(held.len() as u64) as usize;
+        let (pfn, size) = held.swap_remove(at);
+        memory.free(0, pfn, size).unwrap_or_else(|error| panic!("{context}: {pfn}: {error}"));
+    }
+    memory.drain_all();
+    memory.check().unwrap_or_else(|broken| panic!("{context}: {broken}"));
+    assert_eq!(memory.zones().iter().map(freehold::Zone::free_pages).sum::<u64>(), taken as u64, "{context}");
+    taken as u64
+}
+
+#[test]
+fn every_geometry_gives_every_page_once_and_takes_it_back() {
+    for (block, max) in [(1, 1), (1, 3), (3, 3), (3, 5), (4, 4), (9, 10), (10, 10)] {
+        for era in [Era::Linux6_1, Era::Freehold] {
+            for (start, pages) in [(0x400, 1024), (0x3ff, 1026), (0x401, 1), (0x7fe, 3), (0, 1500)] {
+                let zones =
+                    [ZoneConfig { percpu: zone(ZoneType::Normal, 0, 1).percpu, ..plain_zone(start, pages) }];
+                let config = geometry(&zones, era.switches(), block, max);
+                let mut bytes = metadata(&config);
+                let memory = all_free(&config, &mut bytes);
+                let context = format!("{}, orders {block}/{max}, {pages} pages at {start:#x}", era.name());
+                assert_eq!(empty_and_refill(&memory, pages, &context), pages, "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+fn holes_and_reserved_frames_are_never_given_away() {
+    for era in Era::ALL {
+        let zones = [plain_zone(0x3f9, 300)];
+        let config = geometry(&zones, era.switches(), 4, 6);
+        let mut bytes = metadata(&config);
+        let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+        let zone = &memory.zones()[0];
+        // Three frames of every 37 are no memory, one is taken already.
+        for start in (0x3f9..0x3f9 + 259).step_by(37) {
+            zone.add_free(Pfn(start), 33).expect("absent frames");
+            zone.add_reserved(Pfn(start + 33), 1).expect("an absent frame");
+        }
+        assert_eq!(empty_and_refill(&memory, 5, era.name()), 7 * 33);
+        assert_eq!(memory.free(0, Pfn(0x3f9 + 34), order(0)), Err(FreeError::OutsideZones));
+        assert_eq!(memory.free(0, Pfn(0x3f9 + 33), order(0)), Err(FreeError::NotAllocated));
+        let again = zone.add_free(Pfn(0x3f9 + 32), 2);
+        assert_eq!(again, Err(SetupError::OverlappingZones { at: Pfn(0x3f9 + 32) }));
+        zone.add_free(Pfn(0x3f9 + 34), 3).expect("hotplug fills a hole");
+        memory.check().expect("intact");
+        assert_eq!(zone.free_pages(), 7 * 33 + 3);
+    }
+}
+
+/// Two nodes with a DMA32 and a normal zone each; none of node 1's is for 32-bit devices.
+fn two_nodes() -> [ZoneConfig; 3] {
+    [
+        ZoneConfig { kind: ZoneType::Dma32, ..plain_zone(0x400, 64) },
+        plain_zone(0x800, 64),
+        ZoneConfig { node: 1, ..plain_zone(0x1000, 64) },
+    ]
+}
+
+#[test]
+fn a_request_goes_through_its_own_node_first() {
+    let zones = two_nodes();
+    let config = geometry(&zones, Era::Linux7_3.switches(), 4, 5);
+    for (node, starts) in [(0, [0x800, 0x400, 0x1000]), (1, [0x1000, 0x800, 0x400])] {
+        let mut bytes = metadata(&config);
+        let memory = all_free(&config, &mut bytes);
+        let ask = |gfp| memory.alloc(Request { node, ..request(gfp, 5) }).map(|pfn| pfn.0 & !0x3f);
+        for start in starts {
+            assert_eq!(
+                [ask(GfpFlags::HIGHUSER_MOVABLE), ask(GfpFlags::KERNEL)],
+                [Ok(start); 2],
+                "node {node}"
+            );
+        }
+        assert_eq!(ask(GfpFlags::KERNEL), Err(AllocError::NoMemory));
+        memory.check().expect("intact");
+    }
+}
+
+#[test]
+fn a_request_for_one_node_or_zone_stays_there() {
+    let zones = two_nodes();
+    let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let here = GfpFlags::KERNEL | GfpFlags::THISNODE;
+    let count =
+        |gfp, node| core::iter::from_fn(|| memory.alloc(Request { node, ..request(gfp, 4) }).ok()).count();
+    assert_eq!(count(GfpFlags::KERNEL | GfpFlags::DMA32, 1), 4, "node 0 has the only such zone");
+    assert_eq!(count(here, 1), 4);
+    assert_eq!(count(here, 0), 4, "the normal zone is all that is left");
+    assert_eq!(count(GfpFlags::HIGHUSER_MOVABLE, 1), 0);
+}
+
+#[test]
+fn local_memory_matters_more_than_unmixed_blocks() {
+    let zones = two_nodes();
+    let config = geometry(&zones, Era::Linux7_3.switches(), 4, 5);
+    let mut bytes = metadata(&config);
+    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+    let [low, local, remote] = [0, 1, 2].map(|number| &memory.zones()[number]);
+    low.add_reserved(Pfn(0x400), 64).expect("absent frames");
+    local.add_allocated(Pfn(0x800), order(3), Migratetype::Movable).expect("absent frames");
+    local.add_allocated(Pfn(0x808), order(2), Migratetype::Movable).expect("absent frames");
+    local.add_free(Pfn(0x80c), 4).expect("absent frames");
+    remote.add_free(Pfn(0x1000), 64).expect("absent frames");
+    assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 0)), Ok(Pfn(0x80c)), "mixed, yet local");
+    memory.check().expect("intact");
+}
+
+#[test]
+fn impossible_machines_are_refused() {
+    let era = Era::Freehold.switches();
+    let good = [plain_zone(0x400, 64)];
+    let overlapping = [plain_zone(0x400, 64), ZoneConfig { kind: ZoneType::Dma32, ..plain_zone(0x430, 64) }];
+    let set_up = |config: &MemoryConfig<'_>| {
+        let mut bytes = metadata(config);
+        Memory::<common::Locks>::new(config, &mut bytes).map(|_| ())
+    };
+    assert_eq!(set_up(&geometry(&good, era, 4, 5)), Ok(()));
+    assert_eq!(set_up(&geometry(&good, era, 5, 4)), Err(SetupError::BadPageblockOrder));
+    assert_eq!(set_up(&geometry(&good, era, 0, 4)), Err(SetupError::BadPageblockOrder));
+    assert_eq!(set_up(&geometry(&[], era, 4, 5)), Err(SetupError::EmptyZone));
+    let at = Pfn(0x430);
+    assert_eq!(set_up(&geometry(&overlapping, era, 4, 5)), Err(SetupError::OverlappingZones { at }));
+    let config = geometry(&good, era, 4, 5);
+    assert_eq!(set_up(&MemoryConfig { cpus: 0, ..config }), Err(SetupError::NoCpu));
+    let mut bytes = metadata(&config);
+    let given = bytes.len() / 2;
+    let too_small = Memory::<common::Locks>::new(&config, &mut bytes[..given]).map(|_| ());
+    assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { given: was, .. }) if was == given));
+}
