@@ -1,0 +1,183 @@
+//! Threads truly in parallel over one zone: nothing is lost, nothing is given twice.
+
+mod common;
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::thread;
+
+use common::{Random, all_free, geometry, metadata, order, plain_zone};
+use freehold::{
+    Era, FreeError, GfpFlags, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Request, ZoneConfig,
+};
+
+type Machine<'m> = Memory<'m, common::Locks>;
+
+const START: u64 = 0x403;
+const PAGES: u64 = 3000;
+const GFPS: [GfpFlags; 3] =
+    [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
+
+/// The most pages that one worker holds, and that one CPU's lists keep.
+const HELD: u64 = 250;
+const LISTED: u64 = 200;
+
+fn on_a_machine(era: Era, cpus: u16, act: impl FnOnce(&Machine<'_>)) {
+    let percpu = PerCpuSettings { batch: 7, high_min: 14, high_max: 60, flush_needs_batch: false };
+    let zones = [ZoneConfig { percpu, ..plain_zone(START, PAGES) }];
+    let config = MemoryConfig { cpus, ..geometry(&zones, era.switches(), 5, 7) };
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    act(&memory);
+    memory.drain_all();
+    memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
+    assert_eq!(memory.zones()[0].free_pages(), PAGES, "{}: every page is back", era.name());
+}
+
+/// Who owns each page: a page that is given twice is seen at once.
+struct Owners(Vec<AtomicU8>);
+
+impl Owners {
+    fn new() -> Self {
+        Self((0..PAGES).map(|_| AtomicU8::new(0)).collect())
+    }
+
+    fn change(&self, pfn: Pfn, size: Order, from: u8, to: u8) {
+        for page in pfn.0..pfn.0 + size.pages() {
+            let was = self.0[(page - START) as usize].swap(to, Ordering::Relaxed);
+            assert_eq!(was, from, "{page:#x} changes hands");
+        }
+    }
+}
+
+fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32) {
+    let mut random = Random::new(u64::from(worker));
+    let mut held: Vec<(Pfn, Order)> = Vec::new();
+    let mut pages = 0;
+    for _ in 0..steps {
+        let size = order(if random.below(5) == 0 { random.below(6) as u8 } else { 0 });
+        if random.below(100) < 55 && pages + size.pages() <= HELD {
+            let gfp = GFPS[random.below(3) as usize];
+            if let Ok(pfn) = memory.alloc(Request { cpu, node: 0, order: size, gfp }) {
+                owners.change(pfn, size, 0, worker);
+                pages += size.pages();
+                held.push((pfn, size));
+            }
+        } else if !held.is_empty() {
+            let (pfn, size) = held.swap_remove(random.below(held.len() as u64) as usize);
+            owners.change(pfn, size, worker, 0);
+            pages -= size.pages();
+            memory.free(cpu, pfn, size).expect("a held block");
+        }
+        if random.below(200) == 0 {
+            memory.refresh(cpu);
+        }
+    }
+    for (pfn, size) in held {
+        owners.change(pfn, size, worker, 0);
+        memory.free(cpu, pfn, size).expect("a held block");
+    }
+}
+
+/// Reads counts until told to stop; answers how many snapshots were consistent.
+fn read(memory: &Machine<'_>, stop: &AtomicBool, least_free: u64) -> u32 {
+    let zone = &memory.zones()[0];
+    let mut consistent = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let _ = zone.counts_relaxed();
+        if let Some(counts) = zone.counts_consistent(1000) {
+            assert!(counts.totals_agree(), "{counts:?}");
+            let free = counts.free_pages();
+            assert!((least_free..=PAGES).contains(&free), "{free} pages free, at least {least_free} must be");
+            consistent += 1;
+        }
+    }
+    consistent
+}
+
+/// Workers on the CPUs given, a thread that drains everybody, and a reader.
+fn run(era: Era, cpus_of_workers: &[u16], steps: u32) {
+    on_a_machine(era, 3, |memory| {
+        let owners = Owners::new();
+        let stop = AtomicBool::new(false);
+        let least = PAGES - (HELD + LISTED) * cpus_of_workers.len() as u64 - LISTED;
+        thread::scope(|scope| {
+            let workers: Vec<_> = (1..)
+                .zip(cpus_of_workers)
+                .map(|(worker, &cpu)| {
+                    let owners = &owners;
+                    scope.spawn(move || work(memory, owners, worker, cpu, steps))
+                })
+                .collect();
+            let reader = scope.spawn(|| read(memory, &stop, least));
+            let drainer = scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    memory.drain_all();
+                    let _ = memory.zones()[0].counts_by_walk(u64::MAX);
+                    thread::yield_now();
+                }
+            });
+            let results: Vec<_> = workers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+            stop.store(true, Ordering::Relaxed);
+            drainer.join().expect("drains");
+            let consistent = reader.join().expect("consistent counts");
+            assert!(results.iter().all(Result::is_ok), "{}", era.name());
+            assert_eq!(consistent > 0, memory.switches().counts, "{}: {consistent}", era.name());
+        });
+    });
+}
+
+#[test]
+fn cpus_in_parallel_lose_no_page() {
+    for era in Era::ALL {
+        run(era, &[0, 1, 2], 100_000);
+    }
+}
+
+#[test]
+fn threads_that_share_a_cpu_lose_no_page() {
+    for era in [Era::Linux6_1, Era::Freehold] {
+        run(era, &[0, 0, 1], 100_000);
+    }
+}
+
+#[test]
+fn of_racing_frees_exactly_one_wins() {
+    for (size, era) in [(0, Era::Freehold), (4, Era::Freehold), (0, Era::Linux6_1), (6, Era::Linux6_1)] {
+        on_a_machine(era, 3, |memory| {
+            let block = AtomicU32::new(0);
+            let wins = AtomicU32::new(0);
+            let barrier = Barrier::new(3);
+            thread::scope(|scope| {
+                for cpu in 0..3 {
+                    let (block, wins, barrier) = (&block, &wins, &barrier);
+                    scope.spawn(move || {
+                        for round in 1..=1500 {
+                            if cpu == 0 {
+                                let request =
+                                    Request { cpu, node: 0, order: order(size), gfp: GfpFlags::KERNEL };
+                                let pfn = memory.alloc(request).expect("free pages");
+                                block.store(pfn.0 as u32, Ordering::Relaxed);
+                            }
+                            barrier.wait();
+                            let pfn = Pfn(u64::from(block.load(Ordering::Relaxed)));
+                            match memory.free(cpu, pfn, order(size)) {
+                                Ok(()) => assert!(wins.fetch_add(1, Ordering::Relaxed) < round),
+                                // While a block merges, its first frame is inside another's.
+                                Err(error) => {
+                                    assert!(matches!(
+                                        error,
+                                        FreeError::AlreadyFree | FreeError::NotAllocated
+                                    ));
+                                }
+                            }
+                            barrier.wait();
+                            assert_eq!(wins.load(Ordering::Relaxed), round, "one of three");
+                            barrier.wait();
+                        }
+                    });
+                }
+            });
+        });
+    }
+}
