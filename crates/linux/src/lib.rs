@@ -3,11 +3,14 @@
 
 mod clock;
 mod error;
+pub mod ftrace_text;
+mod import;
 pub mod procfs;
 mod record;
 mod sink;
 pub mod tracefs;
 
 pub use error::{Error, ParseError, SinkError};
+pub use import::{ImportOptions, import};
 pub use record::{Progress, RecordOptions, RecordReport, record};
 pub use sink::{EventSink, MemorySink, TraceSink};

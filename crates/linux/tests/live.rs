@@ -218,7 +218,8 @@ fn a_stale_instance_is_removed() {
 fn recorder_to_be_killed() {
     let Some(path) = std::env::var_os("FREEHOLD_RECORD_TO") else { return };
     let mut sink = TraceSink::new(fs::File::create(&path).unwrap(), WriteOptions::new("trace"));
-    record(&shell("for i in $(seq 150); do ls / >/dev/null; sleep 0.03; done"), &mut sink, &mut |_| {}).unwrap();
+    record(&shell("for i in $(seq 150); do ls / >/dev/null; sleep 0.03; done"), &mut sink, &mut |_| {})
+        .unwrap();
 }
 
 #[test]

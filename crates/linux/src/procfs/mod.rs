@@ -23,5 +23,4 @@ pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
 
 pub(crate) use kpageflags::fold_kpageflags_file;
 pub(crate) use pagetypeinfo::read_pagetypeinfo_file;
-pub(crate) use read::read_text;
 pub(crate) use zoneinfo::read_zoneinfo_file;

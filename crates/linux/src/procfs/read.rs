@@ -10,10 +10,10 @@ use crate::error::{Error, ParseError};
 const MAX_TEXT_BYTES: u64 = 256 << 20;
 
 /// What to do when a file of the kernel's does not parse.
-pub(crate) const REPORT: &str = "Check that the file is a whole copy of the kernel's; if it is, report it, as this kernel's format is new";
+pub(super) const REPORT: &str = "Check that the file is a whole copy of the kernel's; if it is, report it, as this kernel's format is new";
 
 /// Reads a text file whole.
-pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
+pub(super) fn read_text(path: &Path) -> Result<String, Error> {
     let file = fs::File::open(path).map_err(|e| Error::io("read", path, e))?;
     let mut bytes = Vec::new();
     file.take(MAX_TEXT_BYTES).read_to_end(&mut bytes).map_err(|e| Error::io("read", path, e))?;

@@ -73,6 +73,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn tracefs_can_be_mounted_for_this_process_alone() {
+        if !rustix::process::geteuid().is_root() {
+            println!("SKIPPED tracefs_can_be_mounted_for_this_process_alone: not root");
+            return;
+        }
+        let tracefs = match Tracefs::mount_privately() {
+            Ok(tracefs) => tracefs,
+            Err(error) => {
+                println!("SKIPPED tracefs_can_be_mounted_for_this_process_alone: {error}");
+                return;
+            }
+        };
+        assert!(tracefs.root().join("events/kmem").is_dir());
+        let instance = crate::tracefs::Instance::create(&tracefs).unwrap();
+        instance.write("tracing_on", "0").unwrap();
+        let path = instance.file("");
+        assert!(path.is_dir());
+        drop(instance);
+        assert!(!path.exists(), "the instance is gone");
+    }
+
+    #[test]
     fn the_usual_place_is_preferred() {
         let info = "22 1 0:5 / /proc rw - proc proc rw\n\
                     30 25 0:11 / /sys/kernel/debug/tracing rw,nosuid shared:9 - tracefs tracefs rw\n\

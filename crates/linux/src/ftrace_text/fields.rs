@@ -1,0 +1,190 @@
+//! The fields of page events as text.
+
+use std::collections::HashMap;
+
+use freehold::{GfpFlags, Migratetype, Order, Pfn};
+use freehold_trace::EventKind;
+
+use super::TextOptions;
+use super::line::{Head, digits};
+
+/// How frame numbers without `0x` are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PfnRadix {
+    /// Decimal, unless the text's first such number has letters; a change of mind is an error.
+    #[default]
+    Auto,
+    /// Decimal, as kernels before 5.8 print them.
+    Decimal,
+    /// Hexadecimal.
+    Hex,
+}
+
+/// The largest frame number that makes sense with 64 bits of addresses.
+const MAX_PFN: u64 = 1 << 52;
+/// How many spellings of flag sets are remembered.
+const MAX_CACHED: usize = 4096;
+
+/// Reads fields, and remembers the flag sets that it has seen.
+pub(super) struct FieldReader {
+    radix: PfnRadix,
+    types: Vec<Migratetype>,
+    gfp: HashMap<Vec<u8>, GfpFlags>,
+}
+
+impl FieldReader {
+    pub(super) fn new(options: &TextOptions) -> Self {
+        let types = options.types.iter().filter_map(|&t| Migratetype::new(t)).collect();
+        Self { radix: options.pfn_radix, types, gfp: HashMap::new() }
+    }
+
+    /// What the event's fields say; an error says what was expected.
+    pub(super) fn read(&mut self, head: &Head<'_>) -> Result<EventKind, String> {
+        let fields = Fields::of(head.fields);
+        let pfn = self.pfn(fields.get(b"pfn")?)?;
+        match head.event {
+            b"mm_page_alloc" => {
+                let failed = pfn.0 == 0 && fields.find(b"page").is_none_or(is_null);
+                Ok(EventKind::Alloc {
+                    pfn: (!failed).then_some(pfn),
+                    order: fields.order(b"order")?,
+                    migratetype: self.migratetype(&fields, b"migratetype")?,
+                    gfp: self.flags(fields.get(b"gfp_flags")?)?,
+                })
+            }
+            b"mm_page_free" => Ok(EventKind::Free { pfn, order: fields.order(b"order")? }),
+            b"mm_page_alloc_extfrag" => Ok(EventKind::ExtFrag {
+                pfn,
+                order: fields.order(b"alloc_order")?,
+                fallback_order: fields.order(b"fallback_order")?,
+                migratetype: self.migratetype(&fields, b"alloc_migratetype")?,
+                fallback_migratetype: self.migratetype(&fields, b"fallback_migratetype")?,
+                change_ownership: fields.number(b"change_ownership")? != 0,
+            }),
+            b"mm_page_alloc_zone_locked" => {
+                let order = fields.order(b"order")?;
+                let migratetype = self.migratetype(&fields, b"migratetype")?;
+                let percpu_refill = match fields.find(b"percpu_refill") {
+                    Some(_) => fields.number(b"percpu_refill")? != 0,
+                    None => order == Order::ZERO,
+                };
+                Ok(EventKind::ZoneLocked { pfn, order, migratetype, percpu_refill })
+            }
+            _ => Ok(EventKind::PcpuDrain {
+                pfn,
+                order: fields.order(b"order")?,
+                migratetype: self.migratetype(&fields, b"migratetype")?,
+            }),
+        }
+    }
+
+    fn pfn(&mut self, text: &[u8]) -> Result<Pfn, String> {
+        let wrong = || "`pfn=` with a frame number".to_owned();
+        let value = if let Some(hex) = text.strip_prefix(b"0x") {
+            hexadecimal(hex)
+        } else {
+            let decimal = digits(text).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value);
+            match self.radix {
+                PfnRadix::Hex => hexadecimal(text),
+                PfnRadix::Decimal if decimal.is_none() && hexadecimal(text).is_some() => {
+                    return Err(
+                        "a decimal `pfn=` as before (if all are hexadecimal: `--pfn-radix hex`)".to_owned()
+                    );
+                }
+                PfnRadix::Decimal => decimal,
+                PfnRadix::Auto => {
+                    self.radix = if decimal.is_some() { PfnRadix::Decimal } else { PfnRadix::Hex };
+                    // A failed allocation's 0 says nothing.
+                    if decimal == Some(0) {
+                        self.radix = PfnRadix::Auto;
+                    }
+                    decimal.or_else(|| hexadecimal(text))
+                }
+            }
+        };
+        value.filter(|&pfn| pfn < MAX_PFN).map(Pfn).ok_or_else(wrong)
+    }
+
+    fn migratetype(&self, fields: &Fields<'_>, name: &[u8]) -> Result<Migratetype, String> {
+        let number = fields.number(name)?;
+        usize::try_from(number).ok().and_then(|n| self.types.get(n)).copied().ok_or_else(|| {
+            let name = String::from_utf8_lossy(name);
+            format!("`{name}=` below {} (the rows of the machine's own pagetypeinfo)", self.types.len())
+        })
+    }
+
+    fn flags(&mut self, text: &[u8]) -> Result<GfpFlags, String> {
+        if let Some(&known) = self.gfp.get(text) {
+            return Ok(known);
+        }
+        let names = std::str::from_utf8(text).map_err(|_| "`gfp_flags=` with names".to_owned())?;
+        let flags = match names {
+            "none" | "0" | "0x0" => GfpFlags::empty(),
+            names => names
+                .split('|')
+                .map(|name| GfpFlags::from_linux_name(name).unwrap_or(GfpFlags::UNKNOWN))
+                .fold(GfpFlags::empty(), GfpFlags::union),
+        };
+        if self.gfp.len() < MAX_CACHED {
+            self.gfp.insert(text.to_owned(), flags);
+        }
+        Ok(flags)
+    }
+}
+
+/// `NAME=VALUE` words; those behind the twelfth do not count.
+struct Fields<'a> {
+    pairs: [(&'a [u8], &'a [u8]); 12],
+    count: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn of(text: &'a [u8]) -> Self {
+        let mut fields = Self { pairs: [(&[], &[]); 12], count: 0 };
+        for word in text.split(|b| matches!(b, b' ' | b'\t')) {
+            let Some(at) = memchr::memchr(b'=', word) else { continue };
+            let Some(pair) = fields.pairs.get_mut(fields.count) else { break };
+            *pair = (&word[..at], &word[at + 1..]);
+            fields.count += 1;
+        }
+        fields
+    }
+
+    fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
+        self.pairs[..self.count].iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
+    }
+
+    fn get(&self, name: &[u8]) -> Result<&'a [u8], String> {
+        self.find(name)
+            .filter(|v| !v.is_empty())
+            .ok_or_else(|| format!("a field `{}=`", String::from_utf8_lossy(name)))
+    }
+
+    fn number(&self, name: &[u8]) -> Result<u64, String> {
+        match digits(self.get(name)?) {
+            Some((value, [])) => Ok(value),
+            _ => Err(format!("`{}=` with a number", String::from_utf8_lossy(name))),
+        }
+    }
+
+    fn order(&self, name: &[u8]) -> Result<Order, String> {
+        u8::try_from(self.number(name)?)
+            .ok()
+            .and_then(Order::new)
+            .ok_or_else(|| format!("`{}=` of at most 10", String::from_utf8_lossy(name)))
+    }
+}
+
+/// Whether a `page=` is no page: `(nil)`, `(null)`, `0000000000000000`, `0x0`.
+fn is_null(page: &[u8]) -> bool {
+    page == b"(nil)"
+        || page == b"(null)"
+        || page.strip_prefix(b"0x").unwrap_or(page).iter().all(|b| *b == b'0')
+}
+
+fn hexadecimal(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 16 {
+        return None;
+    }
+    text.iter().try_fold(0_u64, |value, b| Some(value << 4 | u64::from((*b as char).to_digit(16)?)))
+}

@@ -1,0 +1,158 @@
+//! What a line of a trace text is: whose event, when and where.
+//!
+//! Spellings:
+//!
+//! - ftrace: `comm-pid [cpu] flags secs.micros: event: fields`, with `( tgid)` before `[cpu]`
+//!   where `record-tgid` is set;
+//! - `trace-cmd report`: the same, flags optional;
+//! - `perf script`: `comm pid [cpu] secs.micros: kmem:event: fields`, or `pid/tid`.
+//!
+//! A comm may hold blanks, dashes and brackets, so the first `[cpu]` that is followed by a
+//! time and preceded by a pid is the one.
+
+use memchr::memmem;
+
+/// What a line of text is.
+pub(super) enum Line<'a> {
+    /// A page event.
+    Event(Head<'a>),
+    /// Events of a CPU are missing here; 0: the text does not say how many.
+    Lost { cpu: u16, count: u64 },
+    /// Anything else.
+    Other,
+}
+
+/// A line of a page event, its fields not yet read.
+pub(super) struct Head<'a> {
+    pub(super) cpu: u16,
+    pub(super) pid: i32,
+    pub(super) time_ns: u64,
+    /// The event's name without `kmem:`.
+    pub(super) event: &'a [u8],
+    /// What follows the name.
+    pub(super) fields: &'a [u8],
+}
+
+/// The events whose fields are read.
+pub(super) const EVENTS: [&[u8]; 5] = [
+    b"mm_page_alloc",
+    b"mm_page_free",
+    b"mm_page_alloc_extfrag",
+    b"mm_page_alloc_zone_locked",
+    b"mm_page_pcpu_drain",
+];
+
+/// Tells what a line is; an error says what a damaged line of a page event should have been.
+pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
+    if let Some(lost) = lost(line) {
+        return Ok(lost);
+    }
+    if line.first() == Some(&b'#') || memmem::find(line, b"mm_page_").is_none() {
+        return Ok(Line::Other);
+    }
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(b'[', &line[from..]) {
+        let at = from + at;
+        if let Some((cpu, time_ns, rest)) = after_bracket(&line[at + 1..])
+            && let Some(pid) = pid_before(&line[..at])
+        {
+            return Ok(event(cpu, pid, time_ns, rest));
+        }
+        from = at + 1;
+    }
+    if EVENTS.iter().any(|name| named(line, name)) {
+        return Err("`task-pid [cpu] … seconds.fraction: event: fields`".to_owned());
+    }
+    Ok(Line::Other)
+}
+
+/// Whether the line holds the event's name as an event of its own would.
+fn named(line: &[u8], name: &[u8]) -> bool {
+    memmem::find_iter(line, name).any(|at| {
+        line[at + name.len()..].starts_with(b":")
+            && line[..at].last().is_some_and(|b| matches!(b, b' ' | b':' | b'\t'))
+            && memmem::find(&line[at..], b"pfn=").is_some()
+    })
+}
+
+fn event(cpu: u16, pid: i32, time_ns: u64, rest: &[u8]) -> Line<'_> {
+    let rest = rest.trim_ascii_start();
+    let rest = rest.strip_prefix(b"kmem:").unwrap_or(rest);
+    let end = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(rest.len());
+    let (event, fields) = rest.split_at(end);
+    match fields.strip_prefix(b":") {
+        Some(fields) if EVENTS.contains(&event) => Line::Event(Head { cpu, pid, time_ns, event, fields }),
+        _ => Line::Other,
+    }
+}
+
+/// CPU, time and the rest in `001] d..2. 941.013459: event…`.
+fn after_bracket(text: &[u8]) -> Option<(u16, u64, &[u8])> {
+    let (cpu, rest) = digits(text)?;
+    let rest = rest.strip_prefix(b"]")?;
+    let cpu = u16::try_from(cpu).ok()?;
+    let rest = rest.trim_ascii_start();
+    if let Some((time_ns, rest)) = time(rest) {
+        return Some((cpu, time_ns, rest));
+    }
+    // Flags such as `d..2.`: one word.
+    let end = memchr::memchr2(b' ', b'\t', rest)?;
+    let (time_ns, rest) = time(rest[end..].trim_ascii_start())?;
+    Some((cpu, time_ns, rest))
+}
+
+/// Nanoseconds in `941.013459:`, and what follows.
+fn time(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (seconds, rest) = digits(text)?;
+    let rest = rest.strip_prefix(b".")?;
+    let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    if !(1..=9).contains(&length) {
+        return None;
+    }
+    let (fraction, _) = digits(&rest[..length])?;
+    let rest = rest[length..].strip_prefix(b":")?;
+    let nanos = fraction * 10_u64.pow(9 - length as u32);
+    Some((seconds.checked_mul(1_000_000_000)?.checked_add(nanos)?, rest))
+}
+
+/// The pid at the end of `comm-123 `, `comm 123/124 ` or `comm-123 ( 99) `.
+fn pid_before(text: &[u8]) -> Option<i32> {
+    let mut text = text.trim_ascii_end();
+    if text.ends_with(b")") {
+        text = text[..memchr::memrchr(b'(', text)?].trim_ascii_end();
+    }
+    let start = text.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |at| at + 1);
+    let pid = digits(&text[start..])?.0;
+    // The dash of `comm-123`, the blank or slash of `comm 123/124`, or no comm at all.
+    let before = text[..start].last();
+    if before.is_some_and(|b| !matches!(b, b'-' | b' ' | b'/' | b'\t')) {
+        return None;
+    }
+    i32::try_from(pid).ok()
+}
+
+/// `CPU:3 [LOST 123 EVENTS]`, `CPU:3 [123 EVENTS DROPPED]`, or without a number.
+fn lost(line: &[u8]) -> Option<Line<'_>> {
+    let rest = line.trim_ascii_start();
+    let rest = rest.strip_prefix(b"CPU:").or_else(|| rest.strip_prefix(b"cpu:"))?;
+    let (cpu, rest) = digits(rest)?;
+    let rest = rest.trim_ascii().strip_prefix(b"[")?;
+    let rest = rest.strip_prefix(b"LOST ").unwrap_or(rest);
+    let (count, rest) = digits(rest).unwrap_or((0, rest));
+    let told = rest.trim_ascii_start();
+    (told.starts_with(b"EVENTS]") || told.starts_with(b"EVENTS DROPPED]"))
+        .then_some(Line::Lost { cpu: u16::try_from(cpu).ok()?, count })
+}
+
+/// A decimal number at the start, and what follows.
+pub(super) fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
+    let length = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    if length == 0 {
+        return None;
+    }
+    let mut value = 0_u64;
+    for digit in &text[..length] {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+    }
+    Some((value, &text[length..]))
+}

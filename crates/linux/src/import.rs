@@ -1,0 +1,89 @@
+//! Traces from the texts of other tracers.
+
+use std::path::PathBuf;
+
+use freehold_trace::{Ending, Event, Origin, Snapshot};
+
+use crate::error::Error;
+use crate::ftrace_text::{PfnRadix, TextCounts, TextOptions, open_text, read_text_events};
+use crate::procfs::{fold_kpageflags_file, read_pagetypeinfo_file, read_zoneinfo_file};
+use crate::sink::EventSink;
+
+/// The files that an import reads.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// The text, plain or compressed by xz or zstd.
+    pub text: PathBuf,
+    /// A copy of `/proc/zoneinfo` from before the recording.
+    pub zoneinfo: PathBuf,
+    /// A copy of `/proc/pagetypeinfo` from before the recording.
+    pub pagetypeinfo: PathBuf,
+    /// A copy of `/proc/kpageflags` from before the recording. Without it the trace has no
+    /// occupancy.
+    pub kpageflags: Option<PathBuf>,
+    /// A copy of `/proc/pagetypeinfo` from after the recording.
+    pub pagetypeinfo_end: Option<PathBuf>,
+    /// `uname -r` of the recorded machine, or empty.
+    pub kernel_release: String,
+    /// How frame numbers without `0x` are read.
+    pub pfn_radix: PfnRadix,
+}
+
+/// Imports a text into `sink`.
+///
+/// The start snapshot gets the time of the first event. The end snapshot, where there is
+/// one, holds nothing but `pagetypeinfo`.
+///
+/// # Errors
+///
+/// What [`read_text_events`] answers, and whatever is wrong with the other files.
+pub fn import(options: &ImportOptions, sink: &mut dyn EventSink) -> Result<TextCounts, Error> {
+    let zones = read_zoneinfo_file(&options.zoneinfo)?;
+    let pagetypeinfo = read_pagetypeinfo_file(&options.pagetypeinfo)?;
+    let occupancy = match &options.kpageflags {
+        Some(path) => fold_kpageflags_file(path, &zones)?,
+        None => Vec::new(),
+    };
+    let end = options.pagetypeinfo_end.as_deref().map(read_pagetypeinfo_file).transpose()?;
+    let text_options = TextOptions {
+        pfn_radix: options.pfn_radix,
+        types: pagetypeinfo.types.clone(),
+        ..TextOptions::default()
+    };
+    let origin = Origin {
+        kernel_release: options.kernel_release.clone(),
+        cpus: zones.iter().map(|z| z.pagesets.len() as u32).max().unwrap_or(0),
+        page_bytes: 4096,
+        recorder: format!("import, freehold {}", env!("CARGO_PKG_VERSION")),
+        ..Origin::default()
+    };
+    let mut start = Some(Snapshot { zones, pagetypeinfo, occupancy, ..Snapshot::default() });
+    let mut last_ns = 0;
+    let mut lost_by_cpu = Vec::new();
+
+    let mut text = open_text(&options.text)?;
+    let counts = read_text_events(&options.text, &mut *text, &text_options, &mut |event: Event| {
+        if let Some(start) = start.take() {
+            sink.begin(&origin, &Snapshot { time_ns: event.time_ns, ..start }).map_err(Error::Sink)?;
+        }
+        last_ns = event.time_ns;
+        count_lost(&mut lost_by_cpu, &event);
+        sink.push(event).map_err(Error::Sink)
+    })?;
+    if let Some(start) = start.take() {
+        sink.begin(&origin, &start).map_err(Error::Sink)?;
+    }
+    let snapshot = end.map(|pagetypeinfo| Snapshot { time_ns: last_ns, pagetypeinfo, ..Snapshot::default() });
+    sink.end(&Ending { snapshot, lost_by_cpu, ..Ending::default() }).map_err(Error::Sink)?;
+    Ok(counts)
+}
+
+/// Adds a loss to its CPU's count.
+fn count_lost(lost_by_cpu: &mut Vec<u64>, event: &Event) {
+    let freehold_trace::EventKind::Lost { count } = event.kind else { return };
+    let cpu = usize::from(event.cpu);
+    if lost_by_cpu.len() <= cpu {
+        lost_by_cpu.resize(cpu + 1, 0);
+    }
+    lost_by_cpu[cpu] = lost_by_cpu[cpu].saturating_add(count);
+}
