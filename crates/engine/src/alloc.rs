@@ -165,7 +165,6 @@ impl<'m, L: Locks> Memory<'m, L> {
 
     /// One pass over the zonelist. Also ends without a block where the wish not to
     /// mix block types would lead to another node: local memory matters more.
-
     fn try_zones_once(
         &self,
         request: &Request,
