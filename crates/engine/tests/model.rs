@@ -37,6 +37,7 @@ fn settings(shape: (u8, u8, u64, u64), percpu: (i64, i64, i64), switches: Switch
         batch,
         high_min,
         high_max,
+        flush_needs_batch: start.is_multiple_of(2),
         marks: [8, 16, 40],
         managed: pages as i64,
     }
@@ -51,12 +52,13 @@ fn zone(set: &Settings) -> ZoneConfig {
         spanned: set.end - set.start,
         managed: set.managed as u64,
         watermarks: Watermarks { min, low, high },
-        lowmem_reserve: [0; 6],
+        // Against requests that nobody here makes; the high mark is not held against it.
+        lowmem_reserve: [0, 0, 0, 0, 0, 10_000],
         percpu: PerCpuSettings {
             batch: set.batch as u32,
             high_min: set.high_min as u32,
             high_max: set.high_max as u32,
-            flush_needs_batch: false,
+            flush_needs_batch: set.flush_needs_batch,
         },
     }
 }
@@ -82,8 +84,12 @@ impl Pair<'_, '_> {
                 self.memory.refresh(cpu);
                 self.model.refresh(usize::from(cpu));
             }
-            4..60 if filling => self.alloc(cpu),
-            4..35 => self.alloc(cpu),
+            4 => {
+                self.model.reclaiming = !self.model.reclaiming;
+                self.zone.set_reclaim_active(self.model.reclaiming);
+            }
+            5..60 if filling => self.alloc(cpu),
+            5..35 => self.alloc(cpu),
             _ => self.free(cpu),
         }
     }

@@ -4,8 +4,8 @@ mod common;
 
 use common::{all_free, config, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
-    AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request,
-    Watermarks, ZoneConfig, ZoneType,
+    AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Watermarks,
+    ZoneConfig, ZoneType,
 };
 
 const LISTS: PerCpuSettings = PerCpuSettings { batch: 4, high_min: 8, high_max: 8, flush_needs_batch: false };
@@ -54,36 +54,6 @@ fn a_lower_zone_keeps_its_reserve_from_requests_that_a_higher_one_can_serve() {
     let pages = left_by(&memory, GfpFlags::KERNEL);
     assert_eq!((pages, memory.zones()[0].free_pages()), (48, 48), "the higher zone is emptied first");
     assert_eq!(left_by(&memory, GfpFlags::KERNEL | GfpFlags::DMA32), 0);
-}
-
-#[test]
-fn the_below_high_mark_goes_once_the_zone_is_above_its_high_mark() {
-    // Only the reserve against ZONE_MOVABLE counts, not that against ZONE_DEVICE.
-    let lists = PerCpuSettings { batch: 4, high_min: 8, high_max: 64, flush_needs_batch: false };
-    let zone = ZoneConfig {
-        percpu: lists,
-        watermarks: Watermarks { min: 4, low: 8, high: 16 },
-        lowmem_reserve: [0, 0, 0, 0, 0, 10_000],
-        ..plain_zone(0x400, 128)
-    };
-    let zones = [zone];
-    let config = geometry(&zones, Era::Linux7_3.switches(), 4, 5);
-    let mut bytes = metadata(&config);
-    let memory = all_free(&config, &mut bytes);
-    let mut held = Vec::new();
-    while let Ok(pfn) = memory.alloc(request(GfpFlags::KERNEL, 0)) {
-        held.push(pfn);
-    }
-    for pfn in held.drain(..100) {
-        memory.free(0, pfn, Order::ZERO).expect("a held page");
-    }
-    let high_of = |memory: &Memory<'_, _>| memory.zones()[0].percpu_stats(0).expect("CPU 0").highest_high;
-    let before = high_of(&memory);
-    for _ in 0..40 {
-        held.push(memory.alloc(request(GfpFlags::KERNEL, 0)).expect("free pages"));
-    }
-    assert!(high_of(&memory) >= before, "a zone that is not marked lets its lists grow");
-    memory.check().expect("intact");
 }
 
 /// One movable pageblock too full to be claimed, 64 pages in all, and a high mark of 40.

@@ -36,6 +36,7 @@ pub(crate) struct Settings {
     pub(crate) batch: i64,
     pub(crate) high_min: i64,
     pub(crate) high_max: i64,
+    pub(crate) flush_needs_batch: bool,
     pub(crate) marks: [i64; 3],
     pub(crate) managed: i64,
 }
@@ -52,6 +53,7 @@ pub(crate) struct Naive {
     pub(crate) cpus: Vec<CpuLists>,
     pub(crate) boost: i64,
     pub(crate) below_high: bool,
+    pub(crate) reclaiming: bool,
 }
 
 impl Naive {
@@ -67,6 +69,7 @@ impl Naive {
             cpus: (0..cpus).map(|_| CpuLists::new(&set)).collect(),
             boost: 0,
             below_high: false,
+            reclaiming: false,
         };
         let mut at = set.start;
         while at < set.end {

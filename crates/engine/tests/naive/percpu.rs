@@ -115,13 +115,13 @@ impl Naive {
 
     /// Pages to give back, or `None` if there are few enough.
     fn doubling_excess(&mut self, cpu: usize, order: u8) -> Option<i64> {
-        let batch = self.set.batch;
+        let (batch, reclaiming) = (self.set.batch, self.reclaiming);
         let lists = &mut self.cpus[cpu];
         let pages = lists.pages();
         if lists.free_factor > 0 && (1..=3).contains(&order) {
             return Some(pages);
         }
-        let high = self.set.high_min;
+        let high = if reclaiming { self.set.high_min.min(4 * batch) } else { self.set.high_min };
         if pages < high {
             return None;
         }
@@ -136,13 +136,16 @@ impl Naive {
     }
 
     fn tuned_excess(&mut self, cpu: usize, order: u8) -> Option<i64> {
-        let (set, below_high) = (self.set, self.below_high);
+        let (set, below_high, reclaiming) = (self.set, self.below_high, self.reclaiming);
         let lists = &mut self.cpus[cpu];
         let (batch, pages, most) = (set.batch, lists.pages(), set.batch << SCALE);
         lists.alloc_factor /= 2;
         let high_order = (1..=3).contains(&order);
         let lazy = if set.switches.lazy_high_order_flush { set.high_min / 2 } else { 0 };
-        let flush = high_order && lists.high_order_before && lists.free_count >= batch + lazy;
+        let flush = high_order
+            && lists.high_order_before
+            && lists.free_count >= batch + lazy
+            && (!set.flush_needs_batch || pages >= batch);
         lists.high_order_before = high_order;
         if lists.free_count < most {
             lists.free_count += 1 << order;
@@ -153,7 +156,10 @@ impl Naive {
             lists.high = (high - most).max(set.high_min);
             return Some(pages.min(most));
         }
-        if set.high_min != set.high_max && high > 0 {
+        if reclaiming && high > 0 {
+            lists.high = (high - lists.free_count.max(batch)).max(set.high_min);
+            high = lists.high.min(4 * batch);
+        } else if set.high_min != set.high_max && high > 0 {
             if below_high {
                 lists.high = (high - lists.free_count.max(batch)).max(set.high_min);
                 high = pages.max(set.high_min);

@@ -1,0 +1,86 @@
+//! CMA pageblocks: for movable requests only, and first once they hold most of what is free.
+
+mod common;
+
+use common::{geometry, listed, metadata, plain_zone, request};
+use freehold::{AllocError, Era, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, ZoneConfig};
+
+/// `ordinary` free movable pageblocks of 16 pages, and two CMA pageblocks behind them.
+fn with_cma(era: Era, ordinary: u64, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Locks>)) {
+    let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 16 * (ordinary + 2)) }];
+    let config = geometry(&zones, era.switches(), 4, 5);
+    let mut bytes = metadata(&config);
+    let memory = Memory::new(&config, &mut bytes).expect("valid");
+    let zone = &memory.zones()[0];
+    for block in ordinary..ordinary + 2 {
+        zone.set_block_type(Pfn(0x400 + 16 * block), Migratetype::Cma).expect("nothing there yet");
+    }
+    zone.add_free(Pfn(0x400), 16 * (ordinary + 2)).expect("absent frames");
+    act(&memory);
+    memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
+}
+
+#[test]
+fn cma_blocks_are_used_first_while_they_hold_more_than_half() {
+    for era in Era::ALL {
+        with_cma(era, 2, common::NO_LISTS, |memory| {
+            let ask = || memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 2)).expect("free pages").0 >= 0x420;
+            let places: Vec<bool> = (0..8).map(|_| ask()).collect();
+            // Half is not more than half; each ordinary block makes room for one of CMA.
+            let alternating = [false, true, false, true, false, true, false, true];
+            assert_eq!(places, alternating, "{}", era.name());
+            assert_eq!(memory.zone_stats().cma_fallbacks, 4, "{}", era.name());
+            assert_eq!(memory.request_stats().type_mismatches, 0, "CMA suits movable pages");
+        });
+    }
+}
+
+#[test]
+fn movable_requests_turn_to_cma_before_they_mix_blocks() {
+    for era in Era::ALL {
+        with_cma(era, 3, common::NO_LISTS, |memory| {
+            let zone = &memory.zones()[0];
+            // What movable requests could otherwise fall back to.
+            memory.alloc(request(GfpFlags::KERNEL, 0)).expect("free pages");
+            let movable = || memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0));
+            for _ in 0..32 + 32 {
+                movable().expect("free pages");
+            }
+            assert!(listed(zone, 4, Migratetype::Cma).is_empty(), "{}", era.name());
+            assert!(zone.free_pages() == 15 && movable().is_ok(), "{}: then it mixes", era.name());
+        });
+    }
+}
+
+#[test]
+fn other_requests_leave_cma_alone() {
+    for era in Era::ALL {
+        with_cma(era, 1, common::NO_LISTS, |memory| {
+            for gfp in [GfpFlags::KERNEL, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE] {
+                while memory.alloc(request(gfp | GfpFlags::MEMALLOC, 0)).is_ok() {}
+            }
+            assert_eq!(memory.zones()[0].free_pages(), 32, "{}", era.name());
+            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 2)), Err(AllocError::NoMemory));
+            assert!(memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 2)).is_ok());
+        });
+    }
+}
+
+#[test]
+fn a_cma_page_comes_back_from_a_cpus_list_to_its_block() {
+    let lists = PerCpuSettings { batch: 4, high_min: 8, high_max: 8, flush_needs_batch: false };
+    for era in Era::ALL {
+        with_cma(era, 1, lists, |memory| {
+            let zone = &memory.zones()[0];
+            let pages: Vec<Pfn> =
+                (0..6).map(|_| memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0)).expect("free")).collect();
+            assert!(pages[0].0 >= 0x410, "{}: CMA holds two thirds", era.name());
+            for pfn in pages {
+                memory.free(0, pfn, Order::ZERO).expect("a held page");
+            }
+            memory.drain_all();
+            assert_eq!(listed(zone, 4, Migratetype::Cma).len(), 2, "{}: whole, and not merged", era.name());
+            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 5)), Err(AllocError::NoMemory));
+        });
+    }
+}
