@@ -71,6 +71,12 @@ pub enum EventKind {
         /// The migratetype of its per-CPU list.
         migratetype: Migratetype,
     },
+    /// `compaction:mm_compaction_begin`: the task starts to compact a zone. Until it ends,
+    /// what it frees are the old places of pages that it moved, and free pages that it took
+    /// and did not need; it takes free pages without an event.
+    CompactionBegin,
+    /// `compaction:mm_compaction_end`: the task has compacted a zone.
+    CompactionEnd,
     /// The ring buffer of `cpu` overflowed and this many events are missing here
     /// (0: some, the kernel did not say how many).
     Lost {

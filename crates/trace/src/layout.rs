@@ -46,11 +46,13 @@ pub(crate) enum RowKind {
     ZoneLocked = 4,
     PcpuDrain = 5,
     Lost = 6,
+    CompactionBegin = 7,
+    CompactionEnd = 8,
     Ending = 255,
 }
 
 impl RowKind {
-    const ALL: [(Self, &'static str); 8] = [
+    const ALL: [(Self, &'static str); 10] = [
         (Self::Occupancy, "occupancy"),
         (Self::Alloc, "mm_page_alloc"),
         (Self::Free, "mm_page_free"),
@@ -58,6 +60,8 @@ impl RowKind {
         (Self::ZoneLocked, "mm_page_alloc_zone_locked"),
         (Self::PcpuDrain, "mm_page_pcpu_drain"),
         (Self::Lost, "lost"),
+        (Self::CompactionBegin, "mm_compaction_begin"),
+        (Self::CompactionEnd, "mm_compaction_end"),
         (Self::Ending, "ending"),
     ];
 
@@ -70,6 +74,8 @@ impl RowKind {
             4 => Self::ZoneLocked,
             5 => Self::PcpuDrain,
             6 => Self::Lost,
+            7 => Self::CompactionBegin,
+            8 => Self::CompactionEnd,
             255 => Self::Ending,
             _ => return None,
         })
@@ -228,6 +234,6 @@ mod tests {
         for (kind, name) in RowKind::ALL {
             assert_eq!(RowKind::new(kind as u8), Some(kind), "{name}");
         }
-        assert_eq!(RowKind::new(7), None);
+        assert_eq!(RowKind::new(9), None);
     }
 }

@@ -86,6 +86,8 @@ impl Row {
                 migratetype: migratetype as u8,
                 ..base
             },
+            EventKind::CompactionBegin => Self { kind: RowKind::CompactionBegin as u8, ..base },
+            EventKind::CompactionEnd => Self { kind: RowKind::CompactionEnd as u8, ..base },
             EventKind::Lost { count } => Self { kind: RowKind::Lost as u8, count, ..base },
         }
     }
@@ -115,6 +117,8 @@ pub(crate) fn event(
 ) -> Result<Event, TraceError> {
     let kind = match kind {
         RowKind::Lost => EventKind::Lost { count: row.count },
+        RowKind::CompactionBegin => EventKind::CompactionBegin,
+        RowKind::CompactionEnd => EventKind::CompactionEnd,
         _ => block_event(kind, row, zones, place)?,
     };
     Ok(Event { time_ns: row.time_ns, cpu: row.cpu, pid: row.pid, kind })

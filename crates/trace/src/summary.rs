@@ -54,6 +54,8 @@ pub struct KindCounts {
     pub zone_locked: u64,
     /// `mm_page_pcpu_drain`.
     pub pcpu_drain: u64,
+    /// `mm_compaction_begin`: compactions of a zone.
+    pub compaction: u64,
     /// Places at which events are missing.
     pub lost: u64,
 }
@@ -103,6 +105,8 @@ impl TraceSummary {
             EventKind::ExtFrag { .. } => self.kinds.extfrag += 1,
             EventKind::ZoneLocked { .. } => self.kinds.zone_locked += 1,
             EventKind::PcpuDrain { .. } => self.kinds.pcpu_drain += 1,
+            EventKind::CompactionBegin => self.kinds.compaction += 1,
+            EventKind::CompactionEnd => {}
             EventKind::Lost { count } => {
                 self.kinds.lost += 1;
                 self.lost = self.lost.saturating_add(count);

@@ -60,6 +60,8 @@ fn any_kind() -> impl Strategy<Value = EventKind> {
         }),
         block().prop_map(|((pfn, order), migratetype)| EventKind::PcpuDrain { pfn, order, migratetype }),
         any::<u64>().prop_map(|count| EventKind::Lost { count }),
+        Just(EventKind::CompactionBegin),
+        Just(EventKind::CompactionEnd),
     ]
 }
 
