@@ -19,9 +19,9 @@ pub enum Occupancy {
 
 /// Takes a snapshot of the machine whose `/proc` is `proc` below `root` (`/` on a live one).
 ///
-/// Its time is read from the monotonic clock, the clock of recordings, before anything else.
+/// Its time is read from the monotonic clock, the clock of recordings, after all else: an event
+/// with a later time is not part of what was read.
 pub fn snapshot(root: &Path, occupancy: Occupancy) -> Result<Snapshot, Error> {
-    let time_ns = clock::monotonic_ns();
     let pagetypeinfo = read_pagetypeinfo(root)?;
     let zones = read_zoneinfo(root)?;
     let vmstat = read_vmstat(root)?;
@@ -30,6 +30,7 @@ pub fn snapshot(root: &Path, occupancy: Occupancy) -> Result<Snapshot, Error> {
         Occupancy::Read => read_kpageflags(root, &zones)?,
         Occupancy::Skip => Vec::new(),
     };
+    let time_ns = clock::monotonic_ns();
     Ok(Snapshot { time_ns, zones, pagetypeinfo, vmstat, sysctl, occupancy })
 }
 

@@ -23,7 +23,7 @@ use crate::sink::EventSink;
 use crate::tracefs::{Tracefs, remove_stale};
 use command::RecordedCommand;
 pub use options::{Progress, RecordOptions, RecordReport};
-use session::{Session, TICK};
+use session::Session;
 use signals::Signals;
 
 /// Records the machine's page events into `sink` until the command, the duration or the user
@@ -94,8 +94,8 @@ fn run(
     loop {
         let mut exit = None;
         match &mut command {
-            Some(command) => exit = command.wait(TICK)?,
-            None => thread::sleep(TICK),
+            Some(command) => exit = command.wait(session.tick())?,
+            None => thread::sleep(session.tick()),
         }
         session.turn(sink)?;
         reporter.report(session, sink, progress)?;
@@ -126,7 +126,7 @@ fn snapshot_while_draining(session: &mut Session, occupancy: Occupancy) -> Resul
         }
         let mut drained = Ok(());
         while !taker.is_finished() && drained.is_ok() {
-            thread::sleep(TICK);
+            thread::sleep(session.tick());
             drained = session.hold();
         }
         let taken = taker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

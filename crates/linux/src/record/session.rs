@@ -12,8 +12,10 @@ use crate::procfs::read_pagetypeinfo;
 use crate::sink::EventSink;
 use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs};
 
-/// The pause between two readings of the ring buffers.
-pub(super) const TICK: Duration = Duration::from_millis(20);
+/// The longest pause between two readings of the ring buffers.
+const LONGEST_TICK: Duration = Duration::from_millis(100);
+/// The shortest one, for small ring buffers.
+const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
 const UNKNOWN_FORMAT: &str = "Record as text instead (`trace-cmd record -e kmem`, `trace-cmd report`), import that, and report the format";
 
@@ -26,6 +28,7 @@ pub(super) struct Session {
     merger: Merger,
     /// When the ring buffers were last read.
     last_turn_ns: u64,
+    kib_per_cpu: u64,
     buffer_pages: u64,
 }
 
@@ -87,6 +90,7 @@ impl Session {
             decoder,
             merger: Merger::default(),
             last_turn_ns: clock::monotonic_ns(),
+            kib_per_cpu,
             buffer_pages: kib_per_cpu / page_kib * u64::from(online_cpus(Path::new("/"))),
         };
         session.add_own_tasks();
@@ -96,6 +100,14 @@ impl Session {
         }
         session.instance.write("tracing_on", "1")?;
         Ok(session)
+    }
+
+    /// The pause between two readings of the ring buffers: few readings disturb the machine
+    /// less, and a buffer must hold what a CPU can write in the meantime (2 million events/s
+    /// of 48 bytes).
+    pub(super) fn tick(&self) -> Duration {
+        let fills_in = Duration::from_micros(self.kib_per_cpu.saturating_mul(1024) / (2 * 48));
+        (fills_in / 4).clamp(SHORTEST_TICK, LONGEST_TICK)
     }
 
     /// Counts events of the task `pid` as the recorder's own.

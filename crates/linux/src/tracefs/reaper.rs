@@ -2,7 +2,7 @@
 //!
 //! Unsafe island: `fork` and what a forked child may still call. The child runs no code of
 //! the recorder's beyond this file, allocates nothing and ends by `_exit`.
-#![allow(unsafe_code)]
+#![expect(unsafe_code, reason = "fork has no safe form")]
 
 use std::ffi::{CStr, CString};
 use std::io;
