@@ -1,0 +1,135 @@
+//! All eras over the same trace, and each of the four systems with and without.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use freehold::{Era, Switch};
+use serde::Serialize;
+
+use crate::comparison_tables::{fragmentation, free_blocks, overview, with_and_without};
+use crate::distance::EndDistance;
+use crate::recorded::Recorded;
+use crate::sentences::sentences;
+use crate::variant::nearest_era;
+use crate::{Lab, LabError, Measures, Options, Replay, StartReport, Table, Variant};
+
+/// The era whose systems are turned off one at a time: it has all four.
+const BASE: Era = Era::Freehold;
+
+/// All eras over the same trace, and each of the four systems with and without.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// How well the start state agrees with what was recorded.
+    pub start: StartReport,
+    /// One sentence for each difference that matters.
+    pub sentences: Vec<String>,
+    /// A column for each era and one for the machine, a row for each measure.
+    pub overview: Table,
+    /// Each of the four systems with and without, all else equal.
+    pub systems: Table,
+    /// Free blocks at the end by zone, type and order.
+    pub free_blocks: Table,
+    /// `unusable_index` and `extfrag_index` by zone and order.
+    pub fragmentation: Table,
+    /// For the era nearest to the recorded kernel: its end against the machine's own.
+    pub distance: Option<EndDistance>,
+    /// The eras in order.
+    pub eras: Vec<Measures>,
+    /// [`Era::Freehold`] without one system each.
+    pub without: Vec<Without>,
+    /// What the machine did.
+    pub recorded: Recorded,
+}
+
+/// What the replay measures without one of the four systems.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Without {
+    /// Name of the system.
+    pub switch: &'static str,
+    /// Without it.
+    pub measures: Measures,
+}
+
+impl Comparison {
+    /// Every table, the most important first.
+    pub fn tables(&self) -> Vec<Table> {
+        let mut tables = vec![
+            self.overview.clone(),
+            self.systems.clone(),
+            self.free_blocks.clone(),
+            self.fragmentation.clone(),
+        ];
+        tables.extend(self.distance.as_ref().map(EndDistance::table));
+        tables
+    }
+}
+
+impl Lab<'_> {
+    /// Replays the trace through every era and without each of the four systems.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn compare(&self, options: Options) -> Result<Comparison, LabError> {
+        let eras = Era::ALL.map(Variant::new);
+        let without = Switch::ALL.map(|switch| Variant::new(BASE).without(switch));
+        let all: Vec<_> = eras.iter().chain(&without).cloned().collect();
+        let mut measures = self.replay_all(&all, options)?.into_iter().map(|replay| replay.measures);
+        let eras: Vec<_> = measures.by_ref().take(eras.len()).collect();
+        let without: Vec<_> = Switch::ALL
+            .into_iter()
+            .zip(measures)
+            .map(|(switch, measures)| Without { switch: switch.name(), measures })
+            .collect();
+        let recorded = self.recorded();
+        let distance = self.end_distance(&eras);
+        Ok(Comparison {
+            start: self.start.report.clone(),
+            sentences: sentences(&eras, &without, distance.as_ref()),
+            overview: overview(self, &eras, &recorded, distance.as_ref()),
+            systems: with_and_without(&eras, &without),
+            free_blocks: free_blocks(self, &eras),
+            fragmentation: fragmentation(self, &eras),
+            distance,
+            eras,
+            without,
+            recorded,
+        })
+    }
+
+    /// Replays several variants, as many at the same time as there are processors; the
+    /// answers are in the order of the variants.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`]: the first one in the order of the variants.
+    pub fn replay_all(&self, variants: &[Variant], options: Options) -> Result<Vec<Replay>, LabError> {
+        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = options.threads.unwrap_or_else(processors).clamp(1, variants.len().max(1));
+        let next = AtomicUsize::new(0);
+        let replays: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
+                        && let Some(variant) = variants.get(number)
+                    {
+                        let replay = self.replay(variant, options);
+                        if let Ok(mut slot) = replays[number].lock() {
+                            *slot = Some(replay);
+                        }
+                    }
+                });
+            }
+        });
+        let replays = replays.into_iter().map(|slot| slot.into_inner().ok().flatten());
+        replays.map(|replay| replay.unwrap_or(Err(LabError::Stopped))).collect()
+    }
+
+    /// For the era nearest to the recorded kernel: its end against the machine's own.
+    fn end_distance(&self, eras: &[Measures]) -> Option<EndDistance> {
+        let era = nearest_era(&self.trace.origin.kernel_release)?;
+        let end = self.trace.ending?.snapshot.as_ref()?;
+        let at = Era::ALL.into_iter().position(|other| other == era)?;
+        EndDistance::new(&self.machine, &era.into(), &eras[at], end)
+    }
+}

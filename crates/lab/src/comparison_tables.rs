@@ -1,0 +1,231 @@
+//! The tables of a comparison.
+
+use freehold::{Era, FreeCounts, MAX_ORDERS, Migratetype, Order, Switch};
+
+use crate::Lab;
+use crate::compare::Without;
+use crate::distance::EndDistance;
+use crate::fit::target_of;
+use crate::measures::{Measures, ZoneSample};
+use crate::recorded::Recorded;
+use crate::table::{Cell, Table};
+
+/// One row of the overview: where its value is found.
+struct Measure {
+    group: &'static str,
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&Measures) -> Cell,
+    machine: fn(&Recorded) -> Cell,
+}
+
+const fn measure(
+    group: &'static str,
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&Measures) -> Cell,
+) -> Measure {
+    Measure { group, name, unit, of, machine: |_| Cell::Empty }
+}
+
+const fn recorded(mut measure: Measure, machine: fn(&Recorded) -> Cell) -> Measure {
+    measure.machine = machine;
+    measure
+}
+
+fn if_recorded(recorded: &Recorded, value: u64) -> Cell {
+    if recorded.has_fallbacks { Cell::Count(value) } else { Cell::Empty }
+}
+
+fn optional(value: Option<u64>) -> Cell {
+    value.map_or(Cell::Empty, Cell::Count)
+}
+
+const FALLBACK: &str = "fallback";
+const LOCK: &str = "zone lock";
+const LISTS: &str = "per-CPU lists";
+const BLOCKS: &str = "pageblocks";
+const READER: &str = "pagetypeinfo";
+const TRACE: &str = "trace";
+const REPLAY: &str = "replay";
+
+/// Every row of the overview but those by order, zone and distance.
+#[rustfmt::skip]
+static MEASURES: [Measure; 36] = [
+    measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
+    measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
+    recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
+    recorded(measure(FALLBACK, "steals", "", |m| Cell::Count(m.locked.steals)), |r| if_recorded(r, r.steals)),
+    measure(FALLBACK, "requests answered from another type's block", "", |m| Cell::Count(m.type_mismatches)),
+    measure(FALLBACK, "requests answered from CMA", "", |m| Cell::Count(m.locked.cma_fallbacks)),
+    measure(BLOCKS, "blocks put on another type's list", "", |m| Cell::Count(m.locked.hygiene_violations)),
+    measure(BLOCKS, "mixed pageblocks at the start", "", |m| Cell::Count(m.mixed.start)),
+    measure(BLOCKS, "mixed pageblocks at the end", "", |m| Cell::Count(m.mixed.end)),
+    measure(BLOCKS, "mixed pageblocks, most", "", |m| Cell::Count(m.mixed.max)),
+    measure(LOCK, "holds", "", |m| Cell::Count(m.locked.holds)),
+    measure(LOCK, "longest hold, touched", "pages", |m| Cell::Count(m.locked.longest_hold_touched)),
+    measure(LOCK, "longest hold", "ns", |m| Cell::Count(m.timing.longest_hold_ns)),
+    measure(LISTS, "refills", "", |m| Cell::Count(m.locked.refills)),
+    recorded(measure(LISTS, "blocks refilled", "", |m| Cell::Count(m.locked.refilled_blocks)), |r| optional(r.refilled_blocks)),
+    measure(LISTS, "drains", "", |m| Cell::Count(m.locked.drains)),
+    recorded(measure(LISTS, "pages drained", "pages", |m| Cell::Count(m.locked.drained_pages)), |r| optional(r.drained_blocks)),
+    measure(LISTS, "largest drain", "pages", |m| Cell::Count(m.locked.largest_drain)),
+    measure(LISTS, "highest high", "pages", |m| Cell::Count(m.highest_high.into())),
+    measure(READER, "list nodes visited at the end", "", |m| Cell::Count(m.nodes.end)),
+    measure(READER, "list nodes visited, most", "", |m| Cell::Count(m.nodes.max)),
+    measure("watermarks", "requests below the low mark", "", |m| Cell::Count(m.slow_paths)),
+    measure("watermarks", "boosts", "", |m| Cell::Count(m.locked.boosts)),
+    measure("watermarks", "kswapd wakes for a boost", "", |m| Cell::Count(m.kswapd_wakes)),
+    measure(TRACE, "allocations", "", |m| Cell::Count(m.followed.allocs)),
+    measure(TRACE, "frees", "", |m| Cell::Count(m.followed.frees)),
+    measure(TRACE, "frees of blocks nobody allocated", "", |m| Cell::Count(m.followed.unknown_frees)),
+    measure(TRACE, "double allocations", "", |m| Cell::Count(m.followed.double_allocs)),
+    measure(TRACE, "blocks split by a partial free", "", |m| Cell::Count(m.followed.splits)),
+    measure(TRACE, "frees of several blocks at once", "", |m| Cell::Count(m.followed.regrouped_frees)),
+    measure(TRACE, "frees skipped: allocation failed", "", |m| Cell::Count(m.followed.skipped_frees)),
+    measure(TRACE, "misaligned events", "", |m| Cell::Count(m.followed.misplaced)),
+    measure(TRACE, "lost events", "", |m| Cell::Count(m.followed.lost_events)),
+    measure(TRACE, "blocks still held at the end", "", |m| Cell::Count(m.followed.held_at_end)),
+    measure(REPLAY, "speed", "million events/s", |m| Cell::Real(m.timing.events_per_second / 1e6)),
+    measure(REPLAY, "metadata", "bytes/page", |m| Cell::Real(m.metadata_bytes_per_page)),
+];
+
+const MACHINE: &str = "machine";
+
+fn era_columns(machine: bool) -> Vec<String> {
+    let eras = Era::ALL.map(|era| era.name().to_owned()).into_iter();
+    eras.chain(machine.then(|| MACHINE.to_owned())).collect()
+}
+
+fn row(eras: &[Measures], of: impl Fn(&Measures) -> Cell, machine: Cell) -> Vec<Cell> {
+    eras.iter().map(of).chain([machine]).collect()
+}
+
+/// A column for each era and one for the machine, a row for each measure.
+pub(crate) fn overview(
+    lab: &Lab<'_>,
+    eras: &[Measures],
+    recorded: &Recorded,
+    distance: Option<&EndDistance>,
+) -> Table {
+    let mut table = Table::new("Eras", era_columns(true));
+    let failed = recorded.failures.iter().sum();
+    table.push("failures", "all orders", "", row(eras, |m| Cell::Count(m.failed()), Cell::Count(failed)));
+    for order in 0..MAX_ORDERS {
+        let of = |m: &Measures| m.followed.failures[order];
+        if recorded.failures[order] > 0 || eras.iter().any(|m| of(m) > 0) {
+            let cells = row(eras, |m| Cell::Count(of(m)), Cell::Count(recorded.failures[order]));
+            table.push("failures", &format!("order {order}"), "", cells);
+        }
+    }
+    for measure in &MEASURES {
+        table.push(
+            measure.group,
+            measure.name,
+            measure.unit,
+            row(eras, measure.of, (measure.machine)(recorded)),
+        );
+    }
+    let huge = lab.machine.pageblock_order;
+    for zone in 0..lab.machine.zones.len() {
+        index_rows(&mut table, lab, eras, zone, huge, "fragmentation");
+    }
+    if let Some(distance) = distance {
+        let only = |value: Cell| {
+            let of = |m: &Measures| if m.variant == distance.variant { value } else { Cell::Empty };
+            row(eras, of, Cell::Empty)
+        };
+        let group = "distance to the machine's end";
+        table.push(group, "free blocks that differ", "", only(Cell::Count(distance.blocks())));
+        table.push(group, "the same", "pages", only(Cell::Count(distance.pages())));
+        table.push(group, "of the machine's free pages", "%", only(Cell::Real(distance.percent())));
+    }
+    table
+}
+
+/// Each of the four systems with and without, all else equal.
+pub(crate) fn with_and_without(eras: &[Measures], without: &[Without]) -> Table {
+    let columns = ["all four".to_owned()].into_iter();
+    let columns = columns.chain(Switch::ALL.map(|switch| format!("no {}", switch.name()))).collect();
+    let mut table = Table::new("One system less (era freehold)", columns);
+    let all: Vec<_> = eras.last().into_iter().chain(without.iter().map(|less| &less.measures)).collect();
+    let failed = all.iter().map(|m| Cell::Count(m.failed())).collect();
+    table.push("failures", "all orders", "", failed);
+    for measure in MEASURES.iter().filter(|measure| measure.group != TRACE) {
+        table.push(measure.group, measure.name, measure.unit, all.iter().map(|m| (measure.of)(m)).collect());
+    }
+    table
+}
+
+/// Free blocks at the end by zone, type and order.
+pub(crate) fn free_blocks(lab: &Lab<'_>, eras: &[Measures]) -> Table {
+    let mut table = Table::new("Free blocks at the end", era_columns(true));
+    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
+    for zone in 0..lab.machine.zones.len() {
+        let machine = end.and_then(|end| target_of(&lab.machine, zone, &end.pagetypeinfo));
+        for kind in Migratetype::ALL {
+            let group = format!("{} {kind}", lab.machine.zone_name(zone));
+            for order in 0..MAX_ORDERS {
+                let of =
+                    |m: &Measures| m.free_at_end.get(zone).map_or(0, |free| free.blocks[order][kind.index()]);
+                let there = machine.map(|machine| machine.free[kind.index()][order].blocks);
+                if there.unwrap_or(0) > 0 || eras.iter().any(|m| of(m) > 0) {
+                    let cells = row(eras, |m| Cell::Count(of(m)), optional(there));
+                    table.push(&group, &format!("order {order}"), "blocks", cells);
+                }
+            }
+        }
+    }
+    table
+}
+
+/// `unusable_index` and `extfrag_index` by zone and order.
+pub(crate) fn fragmentation(lab: &Lab<'_>, eras: &[Measures]) -> Table {
+    let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", era_columns(true));
+    for zone in 0..lab.machine.zones.len() {
+        let name = lab.machine.zone_name(zone);
+        for order in Order::all() {
+            index_rows(&mut table, lab, eras, zone, order, &name);
+        }
+    }
+    table
+}
+
+fn index_rows(table: &mut Table, lab: &Lab<'_>, eras: &[Measures], zone: usize, order: Order, group: &str) {
+    // Samples are in the engine's order of zones, which is by node and type.
+    let key = |number: usize| {
+        let config = &lab.machine.zones[number];
+        (config.node, config.kind, config.start)
+    };
+    let rank = (0..lab.machine.zones.len()).filter(|&other| key(other) < key(zone)).count();
+    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
+    let counts = end.and_then(|end| target_of(&lab.machine, zone, &end.pagetypeinfo)).map(|machine| {
+        let blocks = |order: usize| machine.free.iter().map(move |orders| orders[order].blocks.min(1 << 32));
+        let total = std::array::from_fn(|order| blocks(order).sum());
+        FreeCounts { total, ..FreeCounts::default() }
+    });
+    let thousandths = |value: i64| Cell::Real(value as f64 / 1000.0);
+    let name = lab.machine.zone_name(zone);
+    let mut add = |index: &str, of: fn(&ZoneSample, Order) -> i64, machine: Option<i64>| {
+        let series = |m: &Measures| -> Vec<i64> {
+            m.samples.iter().filter_map(|sample| Some(of(sample.zones.get(rank)?, order))).collect()
+        };
+        let mean = |m: &Measures| {
+            let values = series(m);
+            Cell::Real(values.iter().sum::<i64>() as f64 / 1000.0 / values.len().max(1) as f64)
+        };
+        let last = |m: &Measures| series(m).last().map_or(Cell::Empty, |&value| thousandths(value));
+        let label = format!("{index}, {name}, order {order}");
+        table.push(group, &format!("{label}, mean"), "", row(eras, mean, Cell::Empty));
+        table.push(
+            group,
+            &format!("{label}, end"),
+            "",
+            row(eras, last, machine.map_or(Cell::Empty, thousandths)),
+        );
+    };
+    let unusable = counts.map(|counts| counts.unusable_index(order) as i64);
+    add("unusable_index", |sample, order| sample.unusable_index[order.index()] as i64, unusable);
+    let extfrag = counts.map(|counts| counts.extfrag_index(order));
+    add("extfrag_index", |sample, order| sample.extfrag_index[order.index()], extfrag);
+}

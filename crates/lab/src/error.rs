@@ -1,0 +1,54 @@
+//! Why a trace cannot be replayed.
+
+use freehold::{Broken, SetupError};
+
+/// Why a trace cannot be replayed.
+///
+/// Event numbers count from 0 over the whole trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// The start snapshot has no zone that could be set up.
+    #[error("the start snapshot names no zone with pages; record again, or import with --zoneinfo")]
+    NoZones,
+    /// The start snapshot names a zone that Linux does not have.
+    #[error(
+        "the start snapshot names a zone {name:?}; Linux has DMA, DMA32, Normal, HighMem, Movable, Device"
+    )]
+    UnknownZone {
+        /// The name found.
+        name: String,
+    },
+    /// A number of the start snapshot is out of range.
+    #[error("the start snapshot is out of range: {what}")]
+    OutOfRange {
+        /// What is too large or too small.
+        what: String,
+    },
+    /// A block is not inside one zone of the start snapshot.
+    #[error(
+        "event {event}: the block of order {order} at pfn {pfn:#x} is not inside any zone of the start snapshot"
+    )]
+    OutsideZones {
+        /// Number of the event.
+        event: u64,
+        /// First frame of the block.
+        pfn: u64,
+        /// Size of the block.
+        order: u8,
+    },
+    /// The engine refused the machine.
+    #[error("the engine cannot be set up for this machine")]
+    Setup(#[from] SetupError),
+    /// An invariant of the engine is broken after a replay: an error in Freehold.
+    #[error("{variant}: the engine's state is inconsistent after the replay; please report this trace")]
+    Broken {
+        /// The era and switches that were replayed.
+        variant: String,
+        /// The invariant.
+        source: Broken,
+    },
+    /// A replay thread could not finish: an error in Freehold.
+    #[error("a replay stopped before its end; please report this trace")]
+    Stopped,
+}

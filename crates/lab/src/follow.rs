@@ -1,0 +1,189 @@
+//! Follows the events of a trace, one after the other.
+
+use freehold::{GfpFlags, Memory, Order, Pfn, Request};
+use freehold_trace::{Event, EventKind};
+
+use crate::measures::Followed;
+use crate::timed_mutex::ReplayLocks;
+use crate::traced::{At, Entry, Traced, TracedFrames};
+
+/// Most periodic refreshes between two events, so that a pause in the trace does not take
+/// as long to replay: by then every per-CPU list has decayed.
+const MOST_REFRESHES: u64 = 64;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A memory that follows a trace.
+pub(crate) struct Follower<'f, 'm> {
+    pub(crate) memory: &'f Memory<'m, ReplayLocks>,
+    pub(crate) traced: TracedFrames,
+    pub(crate) followed: Followed,
+    next_refresh_ns: u64,
+}
+
+impl<'f, 'm> Follower<'f, 'm> {
+    pub(crate) fn new(memory: &'f Memory<'m, ReplayLocks>, traced: TracedFrames, first_ns: u64) -> Self {
+        let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
+        Self { memory, traced, followed: Followed::default(), next_refresh_ns }
+    }
+
+    /// Does what happened on the machine.
+    pub(crate) fn event(&mut self, event: &Event) {
+        if event.time_ns >= self.next_refresh_ns {
+            self.refresh(event.time_ns);
+        }
+        match event.kind {
+            EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),
+            EventKind::Alloc { pfn: None, order, .. } => {
+                self.followed.machine_failures[order.index()] += 1;
+            }
+            EventKind::Free { pfn, order } => self.free(event.cpu, pfn, order),
+            EventKind::Lost { count } => {
+                self.followed.lost_places += 1;
+                self.followed.lost_events = self.followed.lost_events.saturating_add(count);
+            }
+            // What the machine's allocator did by itself; `Recorded` counts it.
+            _ => {}
+        }
+    }
+
+    /// What Linux does once a second: per-CPU lists decay; and, in place of kswapd, which
+    /// lowers a boost to nothing once it has reclaimed for it, the boost ends.
+    fn refresh(&mut self, now_ns: u64) {
+        let seconds = (now_ns - self.next_refresh_ns) / SECOND_NS + 1;
+        for _ in 0..seconds.min(MOST_REFRESHES) {
+            let mut busy = false;
+            for cpu in 0..self.memory.cpus() {
+                busy |= self.memory.refresh(cpu);
+            }
+            self.followed.refreshes += 1;
+            if !busy {
+                break;
+            }
+        }
+        for zone in self.memory.zones() {
+            let boost = zone.watermark_boost();
+            if boost > 0 {
+                zone.relax_boost(boost);
+            }
+        }
+        self.next_refresh_ns = self.next_refresh_ns.saturating_add(seconds.saturating_mul(SECOND_NS));
+    }
+
+    #[inline]
+    fn alloc(&mut self, cpu: u16, pfn: Pfn, order: Order, gfp: GfpFlags) {
+        let Some(at) = self.place(pfn, order) else { return };
+        self.followed.allocs += 1;
+        if !self.traced.is_unknown(at, order) {
+            // Somebody freed it unseen.
+            self.followed.double_allocs += 1;
+            self.release(cpu, at, order);
+        }
+        let request = Request { cpu, node: self.traced.node(at), order, gfp };
+        let entry = if let Ok(replayed) = self.memory.alloc(request) {
+            Entry::held(order, replayed)
+        } else {
+            self.followed.failures[order.index()] += 1;
+            Entry::skipped(order)
+        };
+        self.traced.set(at, order, entry);
+    }
+
+    #[inline]
+    fn free(&mut self, cpu: u16, pfn: Pfn, order: Order) {
+        let Some(at) = self.place(pfn, order) else { return };
+        self.followed.frees += 1;
+        let released = self.release(cpu, at, order);
+        let followed = &mut self.followed;
+        followed.unknown_pages += released.unknown_pages;
+        if released.pieces == 0 {
+            followed.unknown_frees += 1;
+        } else if released.pieces > 1 || released.unknown_pages > 0 {
+            followed.regrouped_frees += 1;
+        }
+        if released.pieces > 0 && released.skipped == released.pieces {
+            followed.skipped_frees += 1;
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, pfn: Pfn, order: Order) -> Option<At> {
+        let at = self.traced.find(pfn, order).filter(|_| pfn.is_aligned(order));
+        self.followed.misplaced += u64::from(at.is_none());
+        at
+    }
+
+    /// Frees all that the model holds between a traced block's first and last frame. What is
+    /// part of a larger block is split off first.
+    #[inline]
+    fn release(&mut self, cpu: u16, at: At, order: Order) -> Released {
+        match self.traced.get(at) {
+            Traced::Held(size, replayed) if size == order => {
+                self.traced.clear(at, order);
+                self.give_back(cpu, replayed, order);
+                Released { pieces: 1, ..Released::default() }
+            }
+            Traced::Held(size, _) | Traced::Skipped(size) | Traced::Inside(size) if size > order => {
+                self.split(self.traced.head(at, size), size, order);
+                self.release_pieces(cpu, at, order)
+            }
+            _ => self.release_pieces(cpu, at, order),
+        }
+    }
+
+    fn split(&mut self, head: At, from: Order, to: Order) {
+        self.followed.splits += 1;
+        if let Traced::Held(_, replayed) = self.traced.get(head)
+            && self.memory.split(replayed, from, to).is_err()
+        {
+            self.followed.refused += 1;
+        }
+        self.traced.split(head, from, to);
+    }
+
+    fn release_pieces(&mut self, cpu: u16, at: At, order: Order) -> Released {
+        let mut released = Released::default();
+        let mut offset = 0;
+        while offset < order.pages() {
+            let piece = TracedFrames::behind(at, offset);
+            let size = match self.traced.get(piece) {
+                Traced::Held(size, replayed) => {
+                    self.traced.clear(piece, size);
+                    self.give_back(cpu, replayed, size);
+                    released.pieces += 1;
+                    size
+                }
+                Traced::Skipped(size) => {
+                    self.traced.clear(piece, size);
+                    released.pieces += 1;
+                    released.skipped += 1;
+                    size
+                }
+                Traced::Unknown | Traced::Inside(_) => {
+                    released.unknown_pages += 1;
+                    Order::ZERO
+                }
+            };
+            offset += size.pages();
+        }
+        released
+    }
+
+    #[inline]
+    fn give_back(&mut self, cpu: u16, replayed: Pfn, order: Order) {
+        if self.memory.free(cpu, replayed, order).is_err() {
+            self.followed.refused += 1;
+        }
+    }
+}
+
+/// What was freed for one traced block.
+#[derive(Clone, Copy, Default)]
+struct Released {
+    /// Blocks, those included that the replay could not allocate.
+    pieces: u64,
+    /// Blocks that the replay could not allocate.
+    skipped: u64,
+    /// Pages that the model does not hold.
+    unknown_pages: u64,
+}

@@ -1,0 +1,94 @@
+//! How long each hold of a zone lock lasted on this thread: the lab's only clock.
+//!
+//! A replay is deterministic, so the nth hold of one run does the same as the nth hold of
+//! the next. What a noisy machine adds to one run it rarely adds to the same hold of
+//! another: the shortest time of each hold over all runs is what the hold itself takes,
+//! and the longest of those is reported.
+
+use std::cell::{Cell, RefCell};
+use std::sync::LazyLock;
+use std::time::Instant;
+
+static BASE: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+thread_local! {
+    static RECORDING: Cell<bool> = const { Cell::new(false) };
+    static LOG: RefCell<HoldLog> = const { RefCell::new(HoldLog { shortest_ns: Vec::new(), next: 0 }) };
+}
+
+/// The shortest time of each hold over all runs so far.
+struct HoldLog {
+    shortest_ns: Vec<u32>,
+    /// Number of the next hold in this run.
+    next: usize,
+}
+
+/// The time for a hold that starts now; 0 while nothing is recorded.
+pub(crate) fn now_ns() -> u64 {
+    if RECORDING.get() { stopwatch_ns() } else { 0 }
+}
+
+/// Time passed since some fixed moment.
+pub(crate) fn stopwatch_ns() -> u64 {
+    BASE.elapsed().as_nanos() as u64
+}
+
+/// Notes a hold that started at `taken_ns` and ends now.
+pub(crate) fn note_since(taken_ns: u64) {
+    if !RECORDING.get() {
+        return;
+    }
+    let held_ns = u32::try_from(stopwatch_ns().saturating_sub(taken_ns)).unwrap_or(u32::MAX);
+    LOG.with_borrow_mut(|log| {
+        match log.shortest_ns.get_mut(log.next) {
+            Some(shortest) => *shortest = (*shortest).min(held_ns),
+            None => log.shortest_ns.push(held_ns),
+        }
+        log.next += 1;
+    });
+}
+
+/// Starts a run; the first one forgets what this thread recorded before.
+pub(crate) fn start(first_run: bool) {
+    LOG.with_borrow_mut(|log| {
+        log.next = 0;
+        if first_run {
+            log.shortest_ns.clear();
+        }
+    });
+    RECORDING.set(true);
+}
+
+/// Stops or goes on recording within a run.
+pub(crate) fn record(on: bool) {
+    RECORDING.set(on);
+}
+
+/// The longest of all holds.
+///
+/// Units: nanoseconds.
+pub(crate) fn longest_ns() -> u64 {
+    LOG.with_borrow(|log| log.shortest_ns.iter().copied().max().unwrap_or(0).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_time_of_each_hold_is_kept() {
+        let hold = |ns: u64| note_since(stopwatch_ns().saturating_sub(ns));
+        start(true);
+        hold(5_000_000);
+        hold(2_000_000_000);
+        start(false);
+        hold(800_000_000);
+        hold(1_000_000);
+        record(false);
+        hold(4_000_000_000);
+        assert!((5_000_000..800_000_000).contains(&longest_ns()));
+        start(true);
+        assert_eq!(longest_ns(), 0);
+        record(false);
+    }
+}

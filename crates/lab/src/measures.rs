@@ -1,0 +1,238 @@
+//! What a replay measured.
+
+use freehold::{MAX_ORDERS, MIGRATETYPES, ZoneStats};
+use serde::Serialize;
+
+/// Numbers by order.
+pub type ByOrder = [u64; MAX_ORDERS];
+
+/// Free blocks by order, then by migratetype.
+pub type ByOrderAndType = [[u64; MIGRATETYPES]; MAX_ORDERS];
+
+/// What one replay measured. All but [`Measures::timing`] is the same for every run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Measures {
+    /// The era, and switches that differ from it.
+    pub variant: String,
+    /// How the events could be followed.
+    pub followed: Followed,
+    /// What happened under the zone locks, all zones together.
+    pub locked: Locked,
+    /// Requests answered from another type's block.
+    pub type_mismatches: u64,
+    /// Requests that passed only at the min watermark or below.
+    pub slow_paths: u64,
+    /// Times that kswapd would have been woken for a boosted watermark.
+    pub kswapd_wakes: u64,
+    /// Pageblocks that hold pages of another type than their own.
+    pub mixed: OverTime,
+    /// List nodes that a reader of `/proc/pagetypeinfo` visits under the zone locks, at most
+    /// 100 000 a list. 0 with counts.
+    pub nodes: OverTime,
+    /// The highest `high` that the tuning of a per-CPU list reached.
+    pub highest_high: u32,
+    /// Free blocks at the end, by zone.
+    pub free_at_end: Vec<ZoneFree>,
+    /// The zones' state about 100 times over the trace.
+    pub samples: Vec<Sample>,
+    /// The engine's metadata in bytes.
+    pub metadata_bytes: u64,
+    /// The same per page spanned.
+    pub metadata_bytes_per_page: f64,
+    /// What depends on this machine and its noise.
+    pub timing: Timing,
+}
+
+/// How the events of a trace could be followed. Nothing is dropped without being counted here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Followed {
+    /// Allocations replayed.
+    pub allocs: u64,
+    /// Frees replayed.
+    pub frees: u64,
+    /// Requests that fail in the replay and did not on the machine, by order.
+    pub failures: ByOrder,
+    /// Requests that failed on the machine, by order; not replayed.
+    pub machine_failures: ByOrder,
+    /// Allocations of frames that were still held: freed first. Lost events do that.
+    pub double_allocs: u64,
+    /// Frees of blocks that nobody allocated: compaction allocates unseen, and events get lost.
+    pub unknown_frees: u64,
+    /// Pages in frees that nobody allocated.
+    pub unknown_pages: u64,
+    /// Blocks taken apart because a part of them was freed.
+    pub splits: u64,
+    /// Frees that gathered several smaller blocks, or only some of their pages.
+    pub regrouped_frees: u64,
+    /// Frees of blocks whose allocation fails in the replay.
+    pub skipped_frees: u64,
+    /// Events of blocks that are misaligned or in no zone; not replayed.
+    pub misplaced: u64,
+    /// Splits and frees that the engine refused: 0, or Freehold has an error.
+    pub refused: u64,
+    /// Places at which the ring buffer overflowed.
+    pub lost_places: u64,
+    /// Events that are missing there, as far as the kernel counted them.
+    pub lost_events: u64,
+    /// Periodic refreshes of all per-CPU lists.
+    pub refreshes: u64,
+    /// Blocks that the trace still held at the end.
+    pub held_at_end: u64,
+}
+
+/// What happened under the zone locks; see [`ZoneStats`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Locked {
+    /// Times that a zone lock was taken.
+    pub holds: u64,
+    /// Most pages and list nodes touched in one hold.
+    pub longest_hold_touched: u64,
+    /// Bulk refills of per-CPU lists.
+    pub refills: u64,
+    /// Blocks that refills took.
+    pub refilled_blocks: u64,
+    /// Searches of one order for another type's block.
+    pub fallback_searches: u64,
+    /// Attempts to claim a pageblock.
+    pub claim_attempts: u64,
+    /// Pageblocks claimed.
+    pub claims: u64,
+    /// Blocks stolen from a pageblock that kept its type.
+    pub steals: u64,
+    /// Requests answered from CMA blocks.
+    pub cma_fallbacks: u64,
+    /// Drains of per-CPU lists, one a lock hold.
+    pub drains: u64,
+    /// Pages drained.
+    pub drained_pages: u64,
+    /// Most pages freed by one drain.
+    pub largest_drain: u64,
+    /// Blocks that entered the list of another type than their pageblock's.
+    pub hygiene_violations: u64,
+    /// Times that a watermark boost was raised.
+    pub boosts: u64,
+}
+
+impl From<ZoneStats> for Locked {
+    fn from(stats: ZoneStats) -> Self {
+        Self {
+            holds: stats.lock_holds,
+            longest_hold_touched: stats.longest_hold_touched,
+            refills: stats.refills,
+            refilled_blocks: stats.refilled_blocks,
+            fallback_searches: stats.fallback_searches,
+            claim_attempts: stats.claim_attempts,
+            claims: stats.claims,
+            steals: stats.steals,
+            cma_fallbacks: stats.cma_fallbacks,
+            drains: stats.drains,
+            drained_pages: stats.drained_pages,
+            largest_drain: stats.largest_drain,
+            hygiene_violations: stats.hygiene_violations,
+            boosts: stats.boosts,
+        }
+    }
+}
+
+impl Locked {
+    /// Adds what happened between two readings of the same counters; maxima stay maxima.
+    pub(crate) fn since(self, before: &Self) -> Self {
+        Self {
+            holds: self.holds - before.holds,
+            refills: self.refills - before.refills,
+            refilled_blocks: self.refilled_blocks - before.refilled_blocks,
+            fallback_searches: self.fallback_searches - before.fallback_searches,
+            claim_attempts: self.claim_attempts - before.claim_attempts,
+            claims: self.claims - before.claims,
+            steals: self.steals - before.steals,
+            cma_fallbacks: self.cma_fallbacks - before.cma_fallbacks,
+            drains: self.drains - before.drains,
+            drained_pages: self.drained_pages - before.drained_pages,
+            hygiene_violations: self.hygiene_violations - before.hygiene_violations,
+            boosts: self.boosts - before.boosts,
+            ..self
+        }
+    }
+}
+
+/// A number at the start, at the end, and at its highest sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct OverTime {
+    /// Before the first event.
+    pub start: u64,
+    /// After the last event.
+    pub end: u64,
+    /// The highest of all samples.
+    pub max: u64,
+}
+
+impl OverTime {
+    pub(crate) fn add(&mut self, value: u64, first: bool) {
+        if first {
+            *self = Self { start: value, end: value, max: value };
+        } else {
+            self.end = value;
+            self.max = self.max.max(value);
+        }
+    }
+}
+
+/// The free blocks of one zone.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ZoneFree {
+    /// Name of the zone.
+    pub zone: String,
+    /// Free blocks by order and type.
+    pub blocks: ByOrderAndType,
+}
+
+/// The zones at one moment.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Sample {
+    /// Nanoseconds on the trace's clock.
+    pub time_ns: u64,
+    /// In the order of [`Measures::free_at_end`].
+    pub zones: Vec<ZoneSample>,
+    /// Mixed pageblocks; looked for in every fourth sample.
+    pub mixed: Option<u64>,
+    /// List nodes that a reader would visit; counted in every fourth sample.
+    pub nodes: Option<u64>,
+}
+
+/// One zone at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ZoneSample {
+    /// Free pages.
+    pub free_pages: u64,
+    /// How much of the free memory cannot serve a request, by order, in thousandths.
+    /// Linux counterpart: `unusable_index`.
+    pub unusable_index: ByOrder,
+    /// Whether a request would fail for lack of memory (0) or for fragmentation (1000),
+    /// by order, in thousandths; -1000 where it would not fail.
+    /// Linux counterpart: `extfrag_index`.
+    pub extfrag_index: [i64; MAX_ORDERS],
+}
+
+/// What depends on the machine that the replay ran on.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Timing {
+    /// Events a second of the fastest run, sampling left out.
+    pub events_per_second: f64,
+    /// The longest zone lock hold: of each hold the shortest time over all runs, of those the longest.
+    pub longest_hold_ns: u64,
+    /// Runs.
+    pub runs: u32,
+}
+
+impl Measures {
+    /// Everything but the timing: equal for equal traces.
+    #[must_use]
+    pub fn without_timing(&self) -> Self {
+        Self { timing: Timing::default(), ..self.clone() }
+    }
+
+    /// Requests that fail in the replay and did not on the machine.
+    pub fn failed(&self) -> u64 {
+        self.followed.failures.iter().sum()
+    }
+}

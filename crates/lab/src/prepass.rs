@@ -1,0 +1,130 @@
+//! What the events themselves say about the machine's state at the start.
+
+use freehold::{MIGRATETYPES, Order, Pfn};
+use freehold_trace::{Event, EventKind};
+
+use crate::{LabError, Machine};
+
+/// What the first event of a frame says about its state before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FirstUse {
+    /// No event touches the frame.
+    Untouched,
+    /// It was allocated first, so it was free, whatever the snapshot says: it sat on a
+    /// per-CPU list, or the snapshot was taken while events ran. Holds the requested type.
+    Free(u8),
+    /// It was freed first as the first frame of a block of this order, so that block was allocated.
+    Allocated(Order),
+    /// It lies inside such a block.
+    InsideAllocated,
+}
+
+const UNTOUCHED: u8 = 0;
+const FREE: u8 = 1;
+const ALLOCATED: u8 = 0x10;
+const INSIDE: u8 = 0x40;
+
+/// The first event of every frame.
+#[derive(Clone, Debug)]
+pub struct FirstUses {
+    zones: Vec<Vec<u8>>,
+    /// Events whose block is not aligned to its size, which Linux never makes.
+    pub misaligned: u64,
+}
+
+impl FirstUses {
+    /// Goes through all events once.
+    ///
+    /// # Errors
+    /// [`LabError::OutsideZones`] for the first block that is not inside one zone.
+    pub fn new(machine: &Machine, events: &[Event]) -> Result<Self, LabError> {
+        let zones = machine.zones.iter().map(|zone| vec![UNTOUCHED; zone.spanned as usize]).collect();
+        let mut first = Self { zones, misaligned: 0 };
+        for (number, event) in events.iter().enumerate() {
+            let (pfn, order, code) = match event.kind {
+                EventKind::Alloc { pfn: Some(pfn), order, migratetype, .. } => {
+                    (pfn, order, FREE + migratetype as u8)
+                }
+                EventKind::Free { pfn, order } => (pfn, order, ALLOCATED + order.get()),
+                _ => continue,
+            };
+            if !pfn.is_aligned(order) {
+                first.misaligned += 1;
+                continue;
+            }
+            let outside = || LabError::OutsideZones { event: number as u64, pfn: pfn.0, order: order.get() };
+            let (zone, index) = locate(machine, pfn, order).ok_or_else(outside)?;
+            first.note(zone, index, order, code);
+        }
+        Ok(first)
+    }
+
+    fn note(&mut self, zone: usize, index: usize, order: Order, code: u8) {
+        let frames = &mut self.zones[zone][index..index + order.pages() as usize];
+        if code < ALLOCATED || order == Order::ZERO {
+            for frame in frames.iter_mut().filter(|frame| **frame == UNTOUCHED) {
+                *frame = code;
+            }
+        } else if frames.iter().all(|&frame| frame == UNTOUCHED) {
+            frames.fill(INSIDE);
+            frames[0] = code;
+        } else {
+            // Part of it has been seen before: the rest was allocated, page by page for all we know.
+            for frame in frames.iter_mut().filter(|frame| **frame == UNTOUCHED) {
+                *frame = ALLOCATED;
+            }
+        }
+    }
+
+    /// What the first event says about a frame, counted from its zone's first.
+    pub fn get(&self, zone: usize, index: usize) -> FirstUse {
+        match self.zones[zone][index] {
+            UNTOUCHED => FirstUse::Untouched,
+            INSIDE => FirstUse::InsideAllocated,
+            code if code < FREE + MIGRATETYPES as u8 => FirstUse::Free(code - FREE),
+            code => FirstUse::Allocated(Order::new(code - ALLOCATED).unwrap_or(Order::ZERO)),
+        }
+    }
+}
+
+/// The zone of a block and its first frame, counted from the zone's first.
+pub(crate) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
+    machine.zones.iter().enumerate().find_map(|(number, zone)| {
+        let index = pfn.0.checked_sub(zone.start.0)?;
+        (index.checked_add(order.pages())? <= zone.spanned).then_some((number, index as usize))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold::{GfpFlags, Migratetype};
+    use freehold_trace::{Snapshot, ZoneSnapshot};
+
+    use super::*;
+
+    #[test]
+    fn the_first_event_of_a_frame_decides() {
+        let zone = ZoneSnapshot { name: "Normal".into(), spanned: 64, ..ZoneSnapshot::default() };
+        let start = Snapshot { zones: vec![zone], ..Snapshot::default() };
+        let order = |value| Order::new(value).expect("an order");
+        let event = |kind| Event { time_ns: 0, cpu: 0, pid: 0, kind };
+        let alloc = |pfn, size| {
+            let (migratetype, gfp) = (Migratetype::Movable, GfpFlags::HIGHUSER_MOVABLE);
+            event(EventKind::Alloc { pfn: Some(Pfn(pfn)), order: order(size), migratetype, gfp })
+        };
+        let free = |pfn, size| event(EventKind::Free { pfn: Pfn(pfn), order: order(size) });
+        let events = [alloc(0, 1), free(1, 0), free(8, 2), alloc(8, 0), free(17, 0), free(16, 2), free(3, 1)];
+        let machine = Machine::new(&start, &events).expect("a machine");
+        let first = FirstUses::new(&machine, &events).expect("inside the zone");
+        assert_eq!(first.get(0, 0), FirstUse::Free(1));
+        assert_eq!(first.get(0, 1), FirstUse::Free(1));
+        assert_eq!(first.get(0, 8), FirstUse::Allocated(order(2)));
+        assert_eq!(first.get(0, 11), FirstUse::InsideAllocated);
+        for page in 16..20 {
+            assert_eq!(first.get(0, page), FirstUse::Allocated(Order::ZERO));
+        }
+        assert_eq!(first.get(0, 3), FirstUse::Untouched);
+        assert_eq!(first.misaligned, 1);
+        assert!(FirstUses::new(&machine, &[free(64, 0)]).is_err());
+    }
+}

@@ -1,0 +1,62 @@
+//! What the machine itself did, as far as the trace tells.
+
+use freehold_trace::EventKind;
+use serde::Serialize;
+
+use crate::measures::ByOrder;
+use crate::{Lab, Trace};
+
+/// What the machine itself did, as far as the trace tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Recorded {
+    /// Requests that failed, by order.
+    pub failures: ByOrder,
+    /// Requests answered from another type's block whose pageblock changed its type.
+    pub claims: u64,
+    /// Requests answered from another type's block that kept its type.
+    pub steals: u64,
+    /// Blocks that left per-CPU lists; `None` where the event was not recorded.
+    pub drained_blocks: Option<u64>,
+    /// Blocks taken to refill per-CPU lists; `None` where the event was not recorded.
+    pub refilled_blocks: Option<u64>,
+    /// Whether fallbacks were recorded.
+    pub has_fallbacks: bool,
+}
+
+impl Recorded {
+    /// Counts the events.
+    ///
+    /// A trace without a single fallback event may come from a machine where nothing fell
+    /// back or where the event was switched off: [`Recorded::has_fallbacks`] is false then.
+    pub fn new(trace: Trace<'_>) -> Self {
+        let mut recorded = Self::default();
+        for event in trace.events {
+            match event.kind {
+                EventKind::Alloc { pfn: None, order, .. } => recorded.failures[order.index()] += 1,
+                EventKind::ExtFrag { change_ownership, .. } => {
+                    recorded.has_fallbacks = true;
+                    if change_ownership {
+                        recorded.claims += 1;
+                    } else {
+                        recorded.steals += 1;
+                    }
+                }
+                EventKind::PcpuDrain { .. } => {
+                    recorded.drained_blocks = Some(recorded.drained_blocks.unwrap_or(0) + 1);
+                }
+                EventKind::ZoneLocked { percpu_refill: true, .. } => {
+                    recorded.refilled_blocks = Some(recorded.refilled_blocks.unwrap_or(0) + 1);
+                }
+                _ => {}
+            }
+        }
+        recorded
+    }
+}
+
+impl Lab<'_> {
+    /// What the machine itself did, as far as the trace tells.
+    pub fn recorded(&self) -> Recorded {
+        Recorded::new(self.trace)
+    }
+}

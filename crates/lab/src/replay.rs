@@ -1,0 +1,197 @@
+//! Replays a trace through one generation of the allocator.
+
+use std::mem::MaybeUninit;
+
+use freehold::{Memory, Migratetype, PageTypeRows};
+use serde::Serialize;
+
+use crate::follow::Follower;
+use crate::hold_log;
+use crate::measures::{Locked, Measures, Timing, ZoneFree};
+use crate::sampling::Sampler;
+use crate::start::{Start, StartReport};
+use crate::timed_mutex::ReplayLocks;
+use crate::{LabError, Machine, Trace, Variant};
+
+/// How a trace is replayed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Runs of each replay; more than one only serves the times.
+    pub runs: u32,
+    /// Replays at the same time; `None` for one a processor.
+    pub threads: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { runs: 3, threads: None }
+    }
+}
+
+/// A trace, prepared for any number of replays.
+#[derive(Clone, Debug)]
+pub struct Lab<'t> {
+    /// The trace.
+    pub trace: Trace<'t>,
+    /// The recorded machine.
+    pub machine: Machine,
+    /// The state from which every replay starts.
+    pub start: Start,
+}
+
+/// One era in depth.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Replay {
+    /// What was measured.
+    pub measures: Measures,
+    /// The state at the end in `/proc/pagetypeinfo`'s format.
+    pub pagetypeinfo: String,
+}
+
+impl<'t> Lab<'t> {
+    /// Works out the machine and its state at the start.
+    ///
+    /// # Errors
+    /// A start snapshot that makes no machine, or a block that is not inside one zone.
+    pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
+        let machine = Machine::new(trace.start, trace.events)?;
+        let start = Start::new(&machine, trace)?;
+        Ok(Self { trace, machine, start })
+    }
+
+    /// How well the start state agrees with what was recorded.
+    pub fn start_report(&self) -> &StartReport {
+        &self.start.report
+    }
+
+    /// Replays the trace.
+    ///
+    /// # Errors
+    /// [`LabError::Setup`] for a machine that the engine refuses, [`LabError::Broken`] if an
+    /// invariant does not hold at the end.
+    pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
+        let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
+        let mut replay = self.run(variant, &mut metadata, true)?;
+        for _ in 1..options.runs {
+            let again = self.run(variant, &mut metadata, false)?.measures.timing;
+            let timing = &mut replay.measures.timing;
+            timing.events_per_second = timing.events_per_second.max(again.events_per_second);
+            timing.longest_hold_ns = again.longest_hold_ns;
+            timing.runs += 1;
+        }
+        Ok(replay)
+    }
+
+    /// Replays once; `first` also takes samples and describes the end.
+    fn run(
+        &self,
+        variant: &Variant,
+        metadata: &mut [MaybeUninit<u8>],
+        first: bool,
+    ) -> Result<Replay, LabError> {
+        let switches = variant.switches();
+        let memory = Memory::<ReplayLocks>::new(&self.machine.config(switches), metadata)?;
+        let traced = self.start.populate(&self.machine, &memory)?;
+        let before = Locked::from(memory.zone_stats());
+        let events = self.trace.events;
+        let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
+        let mut follower = Follower::new(&memory, traced, span.0);
+        let sampler = first.then(|| Sampler::new(span.0, span.1));
+        let (sampler, elapsed_ns) = self.follow(&mut follower, sampler, first);
+        let (mut followed, held) = (follower.followed, follower.traced.held_blocks());
+        followed.held_at_end = held;
+        let requests = memory.request_stats();
+        let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
+        let mut measures = Measures {
+            variant: variant.to_string(),
+            followed,
+            locked: Locked::from(memory.zone_stats()).since(&before),
+            type_mismatches: requests.type_mismatches,
+            slow_paths: requests.slow_paths,
+            kswapd_wakes: requests.kswapd_wakes,
+            highest_high: highest_high(&memory),
+            free_at_end: self.free_blocks(&memory),
+            metadata_bytes,
+            metadata_bytes_per_page: per_page,
+            timing: Timing {
+                events_per_second: events.len() as f64 * 1e9 / elapsed_ns.max(1) as f64,
+                longest_hold_ns: hold_log::longest_ns(),
+                runs: 1,
+            },
+            ..Measures::default()
+        };
+        if let Some(sampler) = sampler {
+            sampler.finish(&mut measures);
+        }
+        memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })?;
+        let pagetypeinfo = if first { self.pagetypeinfo(&memory) } else { String::new() };
+        Ok(Replay { measures, pagetypeinfo })
+    }
+
+    /// Follows all events; returns the time it took, sampling left out.
+    ///
+    /// Units: nanoseconds.
+    fn follow(
+        &self,
+        follower: &mut Follower<'_, '_>,
+        mut sampler: Option<Sampler>,
+        first_run: bool,
+    ) -> (Option<Sampler>, u64) {
+        let mut rest = self.trace.events;
+        let mut elapsed_ns = 0;
+        let start_ns = rest.first().map_or(0, |event| event.time_ns);
+        if let Some(sampler) = &mut sampler {
+            sampler.take(follower.memory, start_ns, false);
+        }
+        hold_log::start(first_run);
+        while let Some(next) = rest.first() {
+            let until_ns =
+                sampler.as_ref().map_or(u64::MAX, |sampler| sampler.next_ns().max(next.time_ns + 1));
+            let now = match &sampler {
+                Some(_) => rest.partition_point(|event| event.time_ns < until_ns).max(1),
+                None => rest.len(),
+            };
+            let started_ns = hold_log::stopwatch_ns();
+            for event in &rest[..now] {
+                follower.event(event);
+            }
+            elapsed_ns += hold_log::stopwatch_ns() - started_ns;
+            let last_ns = rest[now - 1].time_ns;
+            rest = &rest[now..];
+            if let Some(sampler) = &mut sampler {
+                hold_log::record(false);
+                let now_ns = rest.first().map_or(last_ns, |event| event.time_ns);
+                sampler.take(follower.memory, now_ns, rest.is_empty());
+                hold_log::record(true);
+            }
+        }
+        hold_log::record(false);
+        (sampler, elapsed_ns)
+    }
+
+    fn free_blocks(&self, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {
+        let zones = self.machine.zones.iter().enumerate();
+        zones
+            .filter_map(|(number, config)| {
+                let zone = memory.zone_of(config.start)?;
+                let blocks = zone.list_lengths().by_type;
+                Some(ZoneFree { zone: self.machine.zone_name(number), blocks })
+            })
+            .collect()
+    }
+
+    fn pagetypeinfo(&self, memory: &Memory<'_, ReplayLocks>) -> String {
+        let types = &self.trace.start.pagetypeinfo.types;
+        let has = |kind: Migratetype| types.is_empty() || types.contains(&(kind as u8));
+        let rows = PageTypeRows { cma: has(Migratetype::Cma), isolate: has(Migratetype::Isolate) };
+        let mut text = String::new();
+        // Writing into a string does not fail.
+        let _ = memory.write_pagetypeinfo(&mut text, rows);
+        text
+    }
+}
+
+fn highest_high(memory: &Memory<'_, ReplayLocks>) -> u32 {
+    let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_stats(cpu)));
+    lists.flatten().map(|stats| stats.highest_high).max().unwrap_or(0)
+}

@@ -1,0 +1,82 @@
+//! Looks at the zones from time to time during a replay.
+
+use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
+
+use crate::measures::{Measures, Sample, ZoneSample};
+use crate::timed_mutex::ReplayLocks;
+
+/// How many samples are taken over the trace's time.
+const SAMPLES: u64 = 100;
+
+/// Every how many samples pageblocks and lists are walked, which takes longer.
+const WALK_EVERY: usize = 4;
+
+/// When the next sample is due, and what the last ones showed.
+pub(crate) struct Sampler {
+    step_ns: u64,
+    next_ns: u64,
+    samples: Vec<Sample>,
+}
+
+impl Sampler {
+    /// Spreads the samples over the time from the first to the last event.
+    pub(crate) fn new(first_ns: u64, last_ns: u64) -> Self {
+        let step_ns = (last_ns.saturating_sub(first_ns) / SAMPLES).max(1);
+        Self { step_ns, next_ns: first_ns.saturating_add(step_ns), samples: Vec::new() }
+    }
+
+    /// The end of the events that come before the next sample.
+    pub(crate) fn next_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    /// Takes a sample; `now_ns` is the time of the next event.
+    pub(crate) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, now_ns: u64, last: bool) {
+        let walk = last || self.samples.len().is_multiple_of(WALK_EVERY);
+        self.samples.push(Sample {
+            time_ns: now_ns,
+            zones: memory.zones().iter().map(zone_sample).collect(),
+            mixed: walk.then(|| mixed_pageblocks(memory)),
+            nodes: walk.then(|| nodes_visited(memory)),
+        });
+        let steps = now_ns.saturating_sub(self.next_ns) / self.step_ns + 1;
+        self.next_ns = self.next_ns.saturating_add(steps.saturating_mul(self.step_ns));
+    }
+
+    /// Puts the samples, and what they show over time, into the measures.
+    pub(crate) fn finish(self, measures: &mut Measures) {
+        for (number, sample) in self.samples.iter().enumerate() {
+            if let Some(mixed) = sample.mixed {
+                measures.mixed.add(mixed, number == 0);
+            }
+            if let Some(nodes) = sample.nodes {
+                measures.nodes.add(nodes, number == 0);
+            }
+        }
+        measures.samples = self.samples;
+    }
+}
+
+fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>) -> ZoneSample {
+    let counts = zone.counts_relaxed();
+    let order = |index: usize| Order::new(index as u8).unwrap_or(Order::MAX);
+    ZoneSample {
+        free_pages: counts.free_pages(),
+        unusable_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.unusable_index(order(index))),
+        extfrag_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.extfrag_index(order(index))),
+    }
+}
+
+fn mixed_pageblocks(memory: &Memory<'_, ReplayLocks>) -> u64 {
+    let blocks = memory.zones().iter().flat_map(freehold::Zone::pageblocks);
+    blocks.filter(freehold::PageblockUse::is_mixed).count() as u64
+}
+
+/// The list nodes that a reader of pagetypeinfo would visit now.
+fn nodes_visited(memory: &Memory<'_, ReplayLocks>) -> u64 {
+    if memory.switches().counts {
+        return 0;
+    }
+    let lists = memory.zones().iter().flat_map(|zone| zone.list_lengths().by_type);
+    lists.flatten().map(|blocks| blocks.min(PAGETYPEINFO_CAP)).sum()
+}

@@ -1,0 +1,126 @@
+//! The differences that matter, as plain sentences.
+
+use freehold::Switch;
+
+use crate::compare::Without;
+use crate::distance::EndDistance;
+use crate::measures::Measures;
+use crate::table::{Cell, grouped};
+
+/// Differences below this share are not worth a sentence.
+const WORTH_TELLING: f64 = 0.05;
+
+/// What is compared: a plural noun and the number.
+type Subject = (&'static str, fn(&Measures) -> u64);
+
+/// What each system is for.
+fn purpose(switch: Switch) -> Subject {
+    match switch {
+        Switch::Hygiene => ("free blocks on another type's list", |m| m.locked.hygiene_violations),
+        Switch::RememberedMode => ("claim attempts", |m| m.locked.claim_attempts),
+        Switch::BatchedDraining => ("pages in the largest drain", |m| m.locked.largest_drain),
+        Switch::Counts => ("list nodes visited by a reader of pagetypeinfo", |m| m.nodes.max),
+    }
+}
+
+/// What each system costs or brings besides.
+const SIDE_EFFECTS: [Subject; 6] = [
+    ("failed requests", |m| m.followed.failures.iter().sum()),
+    ("requests answered from another type's block", |m| m.type_mismatches),
+    ("mixed pageblocks at the end", |m| m.mixed.end),
+    ("pages touched in the longest zone lock hold", |m| m.locked.longest_hold_touched),
+    ("zone lock holds", |m| m.locked.holds),
+    ("fallback searches", |m| m.locked.fallback_searches),
+];
+
+/// One sentence for each difference that matters: what each system does, what it costs,
+/// and how the newest era differs from the oldest.
+pub(crate) fn sentences(
+    eras: &[Measures],
+    without: &[Without],
+    distance: Option<&EndDistance>,
+) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let (Some(oldest), Some(newest)) = (eras.first(), eras.last()) else { return sentences };
+    for (switch, less) in Switch::ALL.into_iter().zip(without) {
+        let name = switch.name().replace('-', " ");
+        let (noun, of) = purpose(switch);
+        sentences.push(sentence(&name, noun, of(&less.measures), of(newest)));
+        for (noun, of) in SIDE_EFFECTS {
+            let (before, after) = (of(&less.measures), of(newest));
+            if is_worth_telling(before, after) {
+                sentences.push(sentence(&name, noun, before, after));
+            }
+        }
+    }
+    for (noun, of) in &SIDE_EFFECTS[..4] {
+        let (before, after) = (of(oldest), of(newest));
+        if is_worth_telling(before, after) {
+            let name = format!("{} against {}", newest.variant, oldest.variant);
+            sentences.push(sentence(&name, noun, before, after));
+        }
+    }
+    if let Some(distance) = distance {
+        sentences.push(format!(
+            "{} ends {} free blocks ({} pages, {} % of the free pages) away from the machine's own pagetypeinfo",
+            distance.variant,
+            grouped(distance.blocks()),
+            grouped(distance.pages()),
+            Cell::Real(distance.percent()).text(),
+        ));
+    }
+    sentences
+}
+
+fn is_worth_telling(before: u64, after: u64) -> bool {
+    let difference = before.abs_diff(after);
+    difference > 0 && difference as f64 >= WORTH_TELLING * before.max(after) as f64
+}
+
+/// What changed from `before` to `after`.
+fn sentence(name: &str, noun: &str, before: u64, after: u64) -> String {
+    let numbers = format!("({} → {})", grouped(before), grouped(after));
+    let ratio = |more: u64, less: u64| {
+        let ratio = more as f64 / less as f64;
+        if ratio >= 10.0 {
+            format!("{}x", grouped(ratio.round() as u64))
+        } else if ratio >= 1.1 {
+            format!("{ratio:.1}x")
+        } else {
+            format!("{:.1} %", (ratio - 1.0) * 100.0)
+        }
+    };
+    match (before, after) {
+        (before, after) if before == after => {
+            format!("{name}: no difference in {noun} on this trace ({})", grouped(before))
+        }
+        (_, 0) => format!("{name}: no {noun} any more {numbers}"),
+        (0, _) => format!("{name}: {noun} where there were none {numbers}"),
+        (before, after) if after < before => {
+            format!("{name}: {} fewer {noun} {numbers}", ratio(before, after))
+        }
+        (before, after) => format!("{name}: {} more {noun} {numbers}", ratio(after, before)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_say_what_the_numbers_say() {
+        let say = |before, after| sentence("it", "steps", before, after).replace('\u{202f}', " ");
+        assert_eq!(say(12_345, 86), "it: 144x fewer steps (12 345 → 86)");
+        assert_eq!(say(10, 0), "it: no steps any more (10 → 0)");
+        assert_eq!(say(0, 7), "it: steps where there were none (0 → 7)");
+        assert_eq!(say(100, 150), "it: 1.5x more steps (100 → 150)");
+        assert_eq!(say(105, 100), "it: 5.0 % fewer steps (105 → 100)");
+        assert_eq!(say(5, 5), "it: no difference in steps on this trace (5)");
+    }
+
+    #[test]
+    fn small_differences_are_not_worth_telling() {
+        assert!(!is_worth_telling(1000, 1001) && !is_worth_telling(0, 0));
+        assert!(is_worth_telling(0, 1) && is_worth_telling(100, 90));
+    }
+}

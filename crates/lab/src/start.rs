@@ -1,0 +1,119 @@
+//! The state from which every replay of a trace starts.
+
+use freehold::{Locks, Memory, Migratetype, Order, Pfn};
+use freehold_trace::FrameUse;
+use serde::Serialize;
+
+use crate::fit::{FitReport, fit};
+use crate::prepass::{FirstUse, FirstUses};
+use crate::traced::TracedFrames;
+use crate::{BlockTypes, Corrections, LabError, Machine, Occupancy, Trace};
+
+/// The state from which every replay of a trace starts: computed once, used by all eras.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// What every frame was used for.
+    pub occupancy: Occupancy,
+    /// The type of every pageblock, by zone.
+    pub block_types: Vec<BlockTypes>,
+    /// What is known about how good this is.
+    pub report: StartReport,
+    first: FirstUses,
+}
+
+/// How well the start state agrees with what was recorded.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct StartReport {
+    /// Where events contradict the snapshot's occupancy.
+    pub corrections: Corrections,
+    /// How well the pageblock types agree with pagetypeinfo.
+    pub fit: FitReport,
+    /// Blocks that were in use at the start and are freed by the events.
+    pub held_blocks: u64,
+    /// Events whose block is not aligned to its size; not replayed.
+    pub misaligned: u64,
+}
+
+impl Start {
+    /// Works the start state out from the snapshot and the events.
+    ///
+    /// # Errors
+    /// [`LabError::OutsideZones`] for an event with a block that is not inside one zone.
+    pub fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, LabError> {
+        let first = FirstUses::new(machine, trace.events)?;
+        let occupancy = Occupancy::new(machine, trace.start, &first);
+        let (block_types, fit) = fit(machine, trace.start, &occupancy, &first);
+        let report = StartReport {
+            corrections: occupancy.corrections,
+            fit,
+            held_blocks: 0,
+            misaligned: first.misaligned,
+        };
+        let mut start = Self { occupancy, block_types, report, first };
+        start.report.held_blocks = start.held(machine).count() as u64;
+        Ok(start)
+    }
+
+    /// The blocks that were in use at the start and are freed by the events.
+    fn held<'s>(&'s self, machine: &'s Machine) -> impl Iterator<Item = (Pfn, Order)> + 's {
+        machine.zones.iter().enumerate().flat_map(move |(number, zone)| {
+            (0..zone.spanned as usize).filter_map(move |index| match self.first.get(number, index) {
+                FirstUse::Allocated(order) => Some((zone.start.add(index as u64), order)),
+                _ => None,
+            })
+        })
+    }
+
+    /// Brings a fresh memory into this state.
+    pub(crate) fn populate<L: Locks>(
+        &self,
+        machine: &Machine,
+        memory: &Memory<'_, L>,
+    ) -> Result<TracedFrames, LabError> {
+        for (number, config) in machine.zones.iter().enumerate() {
+            let Some(zone) = memory.zone_of(config.start) else { continue };
+            let pageblock = machine.pageblock_order.pages();
+            let first_block = config.start.0 / pageblock;
+            for (block, &kind) in (first_block..).zip(&self.block_types[number]) {
+                let pfn = Pfn((block * pageblock).max(config.start.0));
+                zone.set_block_type(pfn, kind)
+                    .map_err(|error| LabError::OutOfRange { what: error.to_string() })?;
+            }
+            let frames = &self.occupancy.zones[number];
+            let mut at = 0;
+            while at < frames.len() {
+                let pfn = config.start.add(at as u64);
+                let used_for = frames[at];
+                if let FirstUse::Allocated(order) = self.first.get(number, at) {
+                    zone.add_allocated(pfn, order, migratetype(used_for))?;
+                    at += order.pages() as usize;
+                    continue;
+                }
+                let pages = match used_for {
+                    FrameUse::Free => frames[at..].iter().take_while(|&&next| next == FrameUse::Free).count(),
+                    _ => 1,
+                };
+                match used_for {
+                    FrameUse::Absent => {}
+                    FrameUse::Free => zone.add_free(pfn, pages as u64)?,
+                    FrameUse::Hugetlb | FrameUse::Offline => zone.add_reserved(pfn, 1)?,
+                    _ => zone.add_allocated(pfn, Order::ZERO, migratetype(used_for))?,
+                }
+                at += pages;
+            }
+        }
+        let mut traced = TracedFrames::new(machine);
+        for (pfn, order) in self.held(machine) {
+            traced.hold_at_start(pfn, order);
+        }
+        Ok(traced)
+    }
+}
+
+/// The type that was probably asked for.
+fn migratetype(used_for: FrameUse) -> Migratetype {
+    match used_for {
+        FrameUse::Movable | FrameUse::Unevictable | FrameUse::Hugetlb => Migratetype::Movable,
+        _ => Migratetype::Unmovable,
+    }
+}

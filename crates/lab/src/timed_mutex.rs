@@ -1,0 +1,52 @@
+//! A mutex that notes how long it was held.
+//!
+//! The one island of unsafe code in this crate.
+#![expect(unsafe_code, reason = "RawMutex is an unsafe trait")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lock_api::RawMutex;
+
+use crate::hold_log;
+
+/// A mutex that notes in its thread's [`hold_log`] how long it was held.
+pub struct TimedMutex {
+    inner: parking_lot::RawMutex,
+    /// When it was taken, by [`hold_log::now_ns`]. Written and read by the holder only.
+    taken_ns: AtomicU64,
+}
+
+/// The locks of a replay: the zone lock is timed, the per-CPU locks are not.
+pub type ReplayLocks = (TimedMutex, parking_lot::RawMutex);
+
+// SAFETY: every method hands on to `parking_lot::RawMutex`, which excludes other holders;
+// the time is noted between its `lock` and `unlock`, by the holder.
+unsafe impl RawMutex for TimedMutex {
+    #[allow(clippy::declare_interior_mutable_const, reason = "the trait asks for it")]
+    const INIT: Self = Self { inner: parking_lot::RawMutex::INIT, taken_ns: AtomicU64::new(0) };
+
+    type GuardMarker = <parking_lot::RawMutex as RawMutex>::GuardMarker;
+
+    fn lock(&self) {
+        self.inner.lock();
+        self.taken_ns.store(hold_log::now_ns(), Ordering::Relaxed);
+    }
+
+    fn try_lock(&self) -> bool {
+        let taken = self.inner.try_lock();
+        if taken {
+            self.taken_ns.store(hold_log::now_ns(), Ordering::Relaxed);
+        }
+        taken
+    }
+
+    unsafe fn unlock(&self) {
+        hold_log::note_since(self.taken_ns.load(Ordering::Relaxed));
+        // SAFETY: the caller holds this mutex and thereby the inner one.
+        unsafe { self.inner.unlock() }
+    }
+
+    fn is_locked(&self) -> bool {
+        self.inner.is_locked()
+    }
+}
