@@ -41,7 +41,6 @@ impl CheckedLock {
 
 // SAFETY: exclusion is the model checker's mutex's.
 unsafe impl lock_api::RawMutex for CheckedLock {
-    #[expect(clippy::declare_interior_mutable_const, reason = "the interface asks for it")]
     const INIT: Self =
         Self { mutex: ManuallyDrop::new(OnceCell::new()), held: UnsafeCell::new(ManuallyDrop::new(None)) };
 
