@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The state of a machine's memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// When the snapshot was taken, in nanoseconds on the trace's clock.
+    /// When the last of it had been read, in nanoseconds on the trace's clock.
     pub time_ns: u64,
     /// Every populated zone, nodes ascending, zones from low to high addresses.
     pub zones: Vec<ZoneSnapshot>,

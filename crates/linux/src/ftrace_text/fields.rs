@@ -40,6 +40,11 @@ impl FieldReader {
 
     /// What the event's fields say; an error says what was expected.
     pub(super) fn read(&mut self, head: &Head<'_>) -> Result<EventKind, String> {
+        match head.event {
+            b"mm_compaction_begin" => return Ok(EventKind::CompactionBegin),
+            b"mm_compaction_end" => return Ok(EventKind::CompactionEnd),
+            _ => {}
+        }
         let fields = Fields::of(head.fields);
         let pfn = self.pfn(fields.get(b"pfn")?)?;
         match head.event {

@@ -27,19 +27,21 @@ pub(super) struct Head<'a> {
     pub(super) cpu: u16,
     pub(super) pid: i32,
     pub(super) time_ns: u64,
-    /// The event's name without `kmem:`.
+    /// The event's name without `kmem:` or `compaction:`.
     pub(super) event: &'a [u8],
     /// What follows the name.
     pub(super) fields: &'a [u8],
 }
 
 /// The events whose fields are read.
-pub(super) const EVENTS: [&[u8]; 5] = [
+pub(super) const EVENTS: [&[u8]; 7] = [
     b"mm_page_alloc",
     b"mm_page_free",
     b"mm_page_alloc_extfrag",
     b"mm_page_alloc_zone_locked",
     b"mm_page_pcpu_drain",
+    b"mm_compaction_begin",
+    b"mm_compaction_end",
 ];
 
 /// Tells what a line is; an error says what a damaged line of a page event should have been.
@@ -47,7 +49,7 @@ pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
     if let Some(lost) = lost(line) {
         return Ok(lost);
     }
-    if line.first() == Some(&b'#') || memmem::find(line, b"mm_page_").is_none() {
+    if line.first() == Some(&b'#') || !mentions_page_event(line) {
         return Ok(Line::Other);
     }
     let mut from = 0;
@@ -66,6 +68,11 @@ pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
     Ok(Line::Other)
 }
 
+/// A quick look that most lines of other events do not pass.
+fn mentions_page_event(line: &[u8]) -> bool {
+    memmem::find(line, b"mm_page_").or_else(|| memmem::find(line, b"mm_compaction_")).is_some()
+}
+
 /// Whether the line holds the event's name as an event of its own would.
 fn named(line: &[u8], name: &[u8]) -> bool {
     memmem::find_iter(line, name).any(|at| {
@@ -77,7 +84,7 @@ fn named(line: &[u8], name: &[u8]) -> bool {
 
 fn event(cpu: u16, pid: i32, time_ns: u64, rest: &[u8]) -> Line<'_> {
     let rest = rest.trim_ascii_start();
-    let rest = rest.strip_prefix(b"kmem:").unwrap_or(rest);
+    let rest = rest.strip_prefix(b"kmem:").or_else(|| rest.strip_prefix(b"compaction:")).unwrap_or(rest);
     let end = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(rest.len());
     let (event, fields) = rest.split_at(end);
     match fields.strip_prefix(b":") {

@@ -39,6 +39,19 @@ fn read(text: &str) -> Result<(Vec<Event>, TextCounts), Error> {
 }
 
 #[test]
+fn compaction_is_read() {
+    let text = "\
+     kcompactd0-37      [001] .....   941.013564: mm_compaction_begin: zone_start=0x100000 migrate_pfn=0x100000 free_pfn=0x63fe00 zone_end=0x640000, mode=sync
+     kcompactd0    37 [001]   941.013565: compaction:mm_compaction_end: zone_start=0x100000 migrate_pfn=0x100000 free_pfn=0x63fe00 zone_end=0x640000, mode=sync status=contended
+     kcompactd0-37      [001] .....   941.013566: mm_compaction_suitable: node=0 zone=Normal   order=-1 ret=continue
+";
+    let (events, counts) = read(text).unwrap();
+    assert_eq!((counts.events, counts.other_lines), (2, 1));
+    let kinds: Vec<_> = events.iter().map(|e| (e.pid, e.kind)).collect();
+    assert_eq!(kinds, [(37, EventKind::CompactionBegin), (37, EventKind::CompactionEnd)]);
+}
+
+#[test]
 fn ftrace_text_is_read() {
     let (events, counts) = read(FTRACE).unwrap();
     assert_eq!((counts.lines, counts.events, counts.lost, counts.other_lines), (10, 6, 123, 3));

@@ -10,7 +10,9 @@ use crate::clock;
 use crate::error::{Error, ParseError};
 use crate::procfs::read_pagetypeinfo;
 use crate::sink::EventSink;
-use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs};
+use crate::tracefs::{
+    Buffers, COMPACTION_EVENTS, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs,
+};
 
 /// The longest pause between two readings of the ring buffers.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
@@ -98,6 +100,12 @@ impl Session {
         for event in options.detail.events() {
             session.instance.write(&format!("events/kmem/{event}/enable"), "1")?;
         }
+        for event in COMPACTION_EVENTS {
+            let switch = format!("events/compaction/{event}/enable");
+            if session.instance.file(&switch).exists() {
+                session.instance.write(&switch, "1")?;
+            }
+        }
         session.instance.write("tracing_on", "1")?;
         Ok(session)
     }
@@ -182,6 +190,13 @@ fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error>
                 return Err(Error::NoKmemEvents { path, event });
             }
             Err(e) => return Err(Error::io("read", &path, e)),
+        }
+    }
+    for event in COMPACTION_EVENTS {
+        let path = tracefs.root().join("events/compaction").join(event).join("format");
+        // A kernel without compaction moves no pages that it could tell of.
+        if let Ok(text) = fs::read_to_string(&path) {
+            formats.push((event, text));
         }
     }
     let types = read_pagetypeinfo(Path::new("/"))?.types;

@@ -1,4 +1,4 @@
-//! What the bytes of a kmem event mean.
+//! What the bytes of a page event mean.
 
 use freehold::{Migratetype, Order, Pfn};
 use freehold_trace::EventKind;
@@ -33,6 +33,9 @@ impl Detail {
     }
 }
 
+/// The events that tell when a task compacts; kernels without compaction have none.
+pub(crate) const COMPACTION_EVENTS: [&str; 2] = ["mm_compaction_begin", "mm_compaction_end"];
+
 /// A decoded event, without the place in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawEvent {
@@ -54,7 +57,7 @@ pub enum Decoded {
     Unreadable,
 }
 
-/// Decodes the kmem events of one kernel.
+/// Decodes the page events of one kernel.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     common_type: Field,
@@ -69,9 +72,16 @@ pub struct Decoder {
 struct Layout {
     id: u64,
     pid: Field,
-    pfn: Field,
-    order: Field,
-    shape: Shape,
+    contents: Contents,
+}
+
+/// What an event holds besides its task.
+#[derive(Clone, Debug)]
+enum Contents {
+    /// A block and what happened to it.
+    Block { pfn: Field, order: Field, shape: Shape },
+    /// Nothing that matters: that it happened is all.
+    Mark(EventKind),
 }
 
 /// The fields that only some events have.
@@ -136,12 +146,20 @@ impl Decoder {
 
     fn fields(&self, layout: &Layout, event: &[u8]) -> Option<RawEvent> {
         let pid = layout.pid.read(event)? as i32;
-        let raw_pfn = layout.pfn.read(event)?;
+        let kind = match &layout.contents {
+            Contents::Mark(kind) => *kind,
+            Contents::Block { pfn, order, shape } => self.block(pfn, order, shape, event)?,
+        };
+        Some(RawEvent { pid, kind })
+    }
+
+    fn block(&self, pfn_field: &Field, order: &Field, shape: &Shape, event: &[u8]) -> Option<EventKind> {
+        let raw_pfn = pfn_field.read(event)?;
         let pfn = Pfn(raw_pfn);
-        let order = order(&layout.order, event)?;
-        let kind = match &layout.shape {
+        let order = self::order(order, event)?;
+        Some(match shape {
             Shape::Alloc { gfp, migratetype } => EventKind::Alloc {
-                pfn: (!layout.pfn.is_all_ones(raw_pfn)).then_some(pfn),
+                pfn: (!pfn_field.is_all_ones(raw_pfn)).then_some(pfn),
                 order,
                 migratetype: self.migratetype(migratetype, event)?,
                 gfp: self.gfp.translate(gfp.read(event)?),
@@ -169,8 +187,7 @@ impl Decoder {
             Shape::PcpuDrain { migratetype } => {
                 EventKind::PcpuDrain { pfn, order, migratetype: self.migratetype(migratetype, event)? }
             }
-        };
-        Some(RawEvent { pid, kind })
+        })
     }
 
     fn migratetype(&self, field: &Field, event: &[u8]) -> Option<Migratetype> {
@@ -185,6 +202,15 @@ fn order(field: &Field, event: &[u8]) -> Option<Order> {
 impl Layout {
     fn new(name: &str, format: &EventFormat) -> Result<Self, FormatError> {
         let field = |wanted: &str| required(format, name, wanted);
+        let (id, pid) = (u64::from(format.id), field("common_pid")?);
+        let mark = match name {
+            "mm_compaction_begin" => Some(EventKind::CompactionBegin),
+            "mm_compaction_end" => Some(EventKind::CompactionEnd),
+            _ => None,
+        };
+        if let Some(kind) = mark {
+            return Ok(Self { id, pid, contents: Contents::Mark(kind) });
+        }
         let (order, shape) = match name {
             "mm_page_alloc" => {
                 ("order", Shape::Alloc { gfp: field("gfp_flags")?, migratetype: field("migratetype")? })
@@ -207,13 +233,7 @@ impl Layout {
             "mm_page_pcpu_drain" => ("order", Shape::PcpuDrain { migratetype: field("migratetype")? }),
             _ => return Err(FormatError(format!("kmem:{name} is not an event that can be decoded"))),
         };
-        Ok(Self {
-            id: u64::from(format.id),
-            pid: field("common_pid")?,
-            pfn: field("pfn")?,
-            order: field(order)?,
-            shape,
-        })
+        Ok(Self { id, pid, contents: Contents::Block { pfn: field("pfn")?, order: field(order)?, shape } })
     }
 }
 

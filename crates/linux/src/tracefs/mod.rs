@@ -15,6 +15,7 @@ mod mount;
 mod reaper;
 mod ring_page;
 
+pub(crate) use decode::COMPACTION_EVENTS;
 pub use decode::{Decoded, Decoder, Detail, RawEvent};
 pub use format::{EventFormat, Field, FormatError, parse_format};
 pub use gfp_table::GfpTable;
