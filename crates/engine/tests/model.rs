@@ -20,7 +20,7 @@ const CPUS: u16 = 2;
 
 /// Zone and geometry: pageblock order, largest order, first frame, pages.
 const SHAPES: [(u8, u8, u64, u64); 4] =
-    [(3, 5, 0x203, 700), (4, 4, 0x400, 640), (4, 5, 0x41d, 900), (9, 10, 0x3f0, 3700)];
+    [(3, 5, 0x203, 300), (4, 4, 0x400, 320), (4, 5, 0x41d, 420), (9, 10, 0x3f0, 3700)];
 
 /// Batch, lower and upper bound of high: no lists to speak of, fixed, tuned.
 const PERCPU: [(i64, i64, i64); 4] = [(1, 0, 0), (4, 4, 4), (7, 28, 28), (5, 12, 90)];
@@ -74,7 +74,7 @@ struct Pair<'a, 'm> {
 impl Pair<'_, '_> {
     fn step(&mut self, number: u64) {
         let cpu = self.random.below(u64::from(CPUS)) as u16;
-        let filling = number / 300 % 3 < 2;
+        let filling = number / 200 % 3 < 2;
         match self.random.below(100) {
             0 => {
                 self.memory.drain_all();
@@ -88,14 +88,17 @@ impl Pair<'_, '_> {
                 self.model.reclaiming = !self.model.reclaiming;
                 self.zone.set_reclaim_active(self.model.reclaiming);
             }
-            5..60 if filling => self.alloc(cpu),
-            5..35 => self.alloc(cpu),
+            5..80 if filling => self.alloc(cpu, number),
+            5..30 => self.alloc(cpu, number),
             _ => self.free(cpu),
         }
     }
 
-    fn alloc(&mut self, cpu: u16) {
-        let kind = self.random.below(TYPES as u64) as usize;
+    fn alloc(&mut self, cpu: u16, number: u64) {
+        // Each phase has a favourite type, which outgrows its pageblocks.
+        let favourite = number / 100 % TYPES as u64;
+        let kind =
+            if self.random.below(3) > 0 { favourite } else { self.random.below(TYPES as u64) } as usize;
         let largest = u64::from(self.model.set.max_order) + 1;
         let size = match self.random.below(8) {
             0 => self.random.below(largest) as u8,
