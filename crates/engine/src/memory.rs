@@ -23,7 +23,8 @@ pub struct MemoryConfig<'c> {
     pub cpus: u16,
     /// The largest order. Linux counterpart: `MAX_PAGE_ORDER`.
     pub max_order: Order,
-    /// The order of a pageblock. Linux counterpart: `pageblock_order`.
+    /// The order of a pageblock. Where it is smaller than `max_order`, a pageblock is a
+    /// huge page and has per-CPU lists. Linux counterpart: `pageblock_order`.
     pub pageblock_order: Order,
     /// What this generation of the allocator does.
     pub switches: Switches,

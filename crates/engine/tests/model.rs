@@ -23,7 +23,7 @@ const SHAPES: [(u8, u8, u64, u64); 4] =
     [(3, 5, 0x203, 300), (4, 4, 0x400, 320), (4, 5, 0x41d, 420), (9, 10, 0x3f0, 3700)];
 
 /// Batch, lower and upper bound of high: no lists to speak of, fixed, tuned.
-const PERCPU: [(i64, i64, i64); 4] = [(1, 0, 0), (4, 4, 4), (7, 28, 28), (5, 12, 90)];
+const PERCPU: [(i64, i64, i64); 4] = [(1, 0, 0), (4, 4, 4), (3, 28, 28), (5, 12, 90)];
 
 fn settings(shape: (u8, u8, u64, u64), percpu: (i64, i64, i64), switches: Switches) -> Settings {
     let (block_order, max_order, start, pages) = shape;

@@ -211,3 +211,22 @@ fn a_request_avoids_mixing_blocks_while_a_lower_zone_can_serve() {
     assert_eq!(memory.alloc(only_here), Ok(Pfn(0x1300)), "movable ones fit where they are");
     memory.check().expect("intact");
 }
+
+#[test]
+fn the_atomic_reserve_counts_as_unusable_but_for_those_who_may_use_it() {
+    // Before 6.8 only what was reserved by a request is subtracted, here nothing.
+    for (era, kernel) in [(Era::Linux6_1, 16), (Era::Linux6_12, 24), (Era::Linux7_3, 24)] {
+        for (gfp, left) in [(GfpFlags::KERNEL | GfpFlags::NORETRY, kernel), (GfpFlags::GFP_ATOMIC, 3)] {
+            let marks = Watermarks { min: 8, low: 8, high: 8 };
+            let zones = [ZoneConfig { watermarks: marks, ..plain_zone(0x400, 64) }];
+            let config =
+                MemoryConfig { watermark_boost_factor: Some(0), ..geometry(&zones, era.switches(), 4, 5) };
+            let mut bytes = metadata(&config);
+            let memory = Memory::new(&config, &mut bytes).expect("valid");
+            let zone = &memory.zones()[0];
+            zone.set_block_type(Pfn(0x430), Migratetype::HighAtomic).expect("nothing there yet");
+            zone.add_free(Pfn(0x400), 64).expect("absent frames");
+            assert_eq!(left_by(&memory, gfp), left, "{}: {gfp:?}", era.name());
+        }
+    }
+}
