@@ -8,7 +8,8 @@ use freehold_lab::{Lab, Options, Variant};
 use std::sync::LazyLock;
 
 static TRACE: LazyLock<Generated> = LazyLock::new(|| {
-    let workload = Workload { events: 1_200_000, pages: 1 << 18, cpus: 4, ..Workload::default() };
+    let workload =
+        Workload { events: 1_200_000, pages: 1 << 18, cpus: 4, free_fraction: 16, ..Workload::default() };
     generate(&workload).expect("a valid workload")
 });
 

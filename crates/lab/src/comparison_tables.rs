@@ -51,7 +51,7 @@ const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 36] = [
+static MEASURES: [Measure; 40] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -68,9 +68,10 @@ static MEASURES: [Measure; 36] = [
     measure(LISTS, "refills", "", |m| Cell::Count(m.locked.refills)),
     recorded(measure(LISTS, "blocks refilled", "", |m| Cell::Count(m.locked.refilled_blocks)), |r| optional(r.refilled_blocks)),
     measure(LISTS, "drains", "", |m| Cell::Count(m.locked.drains)),
-    recorded(measure(LISTS, "pages drained", "pages", |m| Cell::Count(m.locked.drained_pages)), |r| optional(r.drained_blocks)),
+    recorded(measure(LISTS, "pages drained", "pages", |m| Cell::Count(m.locked.drained_pages)), |r| optional(r.drained_pages)),
     measure(LISTS, "largest drain", "pages", |m| Cell::Count(m.locked.largest_drain)),
     measure(LISTS, "highest high", "pages", |m| Cell::Count(m.highest_high.into())),
+    measure(LISTS, "pages on the lists at the end", "pages", |m| Cell::Count(m.percpu_pages_at_end)),
     measure(READER, "list nodes visited at the end", "", |m| Cell::Count(m.nodes.end)),
     measure(READER, "list nodes visited, most", "", |m| Cell::Count(m.nodes.max)),
     measure("watermarks", "requests below the low mark", "", |m| Cell::Count(m.slow_paths)),
@@ -79,6 +80,9 @@ static MEASURES: [Measure; 36] = [
     measure(TRACE, "allocations", "", |m| Cell::Count(m.followed.allocs)),
     measure(TRACE, "frees", "", |m| Cell::Count(m.followed.frees)),
     measure(TRACE, "frees of blocks nobody allocated", "", |m| Cell::Count(m.followed.unknown_frees)),
+    measure(TRACE, "blocks moved by compaction", "", |m| Cell::Count(m.followed.moved_by_compaction)),
+    measure(TRACE, "of these, freed at their new place", "", |m| Cell::Count(m.followed.moved_then_freed)),
+    measure(TRACE, "free blocks that compaction gave back", "", |m| Cell::Count(m.followed.returned_by_compaction)),
     measure(TRACE, "double allocations", "", |m| Cell::Count(m.followed.double_allocs)),
     measure(TRACE, "blocks split by a partial free", "", |m| Cell::Count(m.followed.splits)),
     measure(TRACE, "frees of several blocks at once", "", |m| Cell::Count(m.followed.regrouped_frees)),

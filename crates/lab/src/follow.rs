@@ -3,6 +3,7 @@
 use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind};
 
+use crate::compaction::Compaction;
 use crate::measures::Followed;
 use crate::timed_mutex::ReplayLocks;
 use crate::traced::{At, Entry, Traced, TracedFrames};
@@ -18,13 +19,24 @@ pub(crate) struct Follower<'f, 'm> {
     pub(crate) memory: &'f Memory<'m, ReplayLocks>,
     pub(crate) traced: TracedFrames,
     pub(crate) followed: Followed,
+    compaction: Compaction,
     next_refresh_ns: u64,
+}
+
+/// What becomes of a replayed block whose traced place was freed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It is freed as well.
+    Freed,
+    /// Its pages were moved to a place that no event names: it stays in use.
+    Moved,
 }
 
 impl<'f, 'm> Follower<'f, 'm> {
     pub(crate) fn new(memory: &'f Memory<'m, ReplayLocks>, traced: TracedFrames, first_ns: u64) -> Self {
         let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
-        Self { memory, traced, followed: Followed::default(), next_refresh_ns }
+        let (followed, compaction) = (Followed::default(), Compaction::default());
+        Self { memory, traced, followed, compaction, next_refresh_ns }
     }
 
     /// Does what happened on the machine.
@@ -37,7 +49,12 @@ impl<'f, 'm> Follower<'f, 'm> {
             EventKind::Alloc { pfn: None, order, .. } => {
                 self.followed.machine_failures[order.index()] += 1;
             }
+            EventKind::Free { pfn, order } if self.compaction.is_running(event.pid) => {
+                self.free_while_compacting(event.cpu, pfn, order);
+            }
             EventKind::Free { pfn, order } => self.free(event.cpu, pfn, order),
+            EventKind::CompactionBegin => self.compaction.begin(event.pid),
+            EventKind::CompactionEnd => self.compaction.end(event.pid),
             EventKind::Lost { count } => {
                 self.followed.lost_places += 1;
                 self.followed.lost_events = self.followed.lost_events.saturating_add(count);
@@ -77,7 +94,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         if !self.traced.is_unknown(at, order) {
             // Somebody freed it unseen.
             self.followed.double_allocs += 1;
-            self.release(cpu, at, order);
+            self.release(cpu, at, order, Fate::Freed);
         }
         let request = Request { cpu, node: self.traced.node(at), order, gfp };
         let entry = if let Ok(replayed) = self.memory.alloc(request) {
@@ -93,7 +110,10 @@ impl<'f, 'm> Follower<'f, 'm> {
     fn free(&mut self, cpu: u16, pfn: Pfn, order: Order) {
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.frees += 1;
-        let released = self.release(cpu, at, order);
+        let released = self.release(cpu, at, order, Fate::Freed);
+        if released.pieces == 0 && self.free_moved(cpu, order) {
+            return;
+        }
         let followed = &mut self.followed;
         followed.unknown_pages += released.unknown_pages;
         if released.pieces == 0 {
@@ -106,6 +126,39 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
+    /// A task that compacts frees the old places of what it moved, and what it took unseen
+    /// and did not need.
+    fn free_while_compacting(&mut self, cpu: u16, pfn: Pfn, order: Order) {
+        let Some(at) = self.place(pfn, order) else { return };
+        self.followed.frees += 1;
+        let released = self.release(cpu, at, order, Fate::Moved);
+        if released.pieces == 0 {
+            self.followed.returned_by_compaction += 1;
+        } else {
+            self.followed.moved_by_compaction += released.pieces;
+        }
+    }
+
+    /// Frees a block that compaction moved in place of one that nobody allocated.
+    fn free_moved(&mut self, cpu: u16, order: Order) -> bool {
+        let Some((replayed, mut size)) = self.compaction.take(order) else { return false };
+        while let Some(half) = size.down().filter(|&half| half >= order) {
+            if self.memory.split(replayed, size, half).is_err() {
+                self.followed.refused += 1;
+            }
+            self.compaction.keep(replayed.add(half.pages()), half);
+            size = half;
+        }
+        self.followed.moved_then_freed += 1;
+        self.give_back(cpu, replayed, order, Fate::Freed);
+        true
+    }
+
+    /// Blocks of moved pages whose new place is still not known, and their pages.
+    pub(crate) fn kept_by_compaction(&self) -> (u64, u64) {
+        self.compaction.kept()
+    }
+
     #[inline]
     fn place(&mut self, pfn: Pfn, order: Order) -> Option<At> {
         let at = self.traced.find(pfn, order).filter(|_| pfn.is_aligned(order));
@@ -116,18 +169,18 @@ impl<'f, 'm> Follower<'f, 'm> {
     /// Frees all that the model holds between a traced block's first and last frame. What is
     /// part of a larger block is split off first.
     #[inline]
-    fn release(&mut self, cpu: u16, at: At, order: Order) -> Released {
+    fn release(&mut self, cpu: u16, at: At, order: Order, fate: Fate) -> Released {
         match self.traced.get(at) {
             Traced::Held(size, replayed) if size == order => {
                 self.traced.clear(at, order);
-                self.give_back(cpu, replayed, order);
+                self.give_back(cpu, replayed, order, fate);
                 Released { pieces: 1, ..Released::default() }
             }
             Traced::Held(size, _) | Traced::Skipped(size) | Traced::Inside(size) if size > order => {
                 self.split(self.traced.head(at, size), size, order);
-                self.release_pieces(cpu, at, order)
+                self.release_pieces(cpu, at, order, fate)
             }
-            _ => self.release_pieces(cpu, at, order),
+            _ => self.release_pieces(cpu, at, order, fate),
         }
     }
 
@@ -141,7 +194,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         self.traced.split(head, from, to);
     }
 
-    fn release_pieces(&mut self, cpu: u16, at: At, order: Order) -> Released {
+    fn release_pieces(&mut self, cpu: u16, at: At, order: Order, fate: Fate) -> Released {
         let mut released = Released::default();
         let mut offset = 0;
         while offset < order.pages() {
@@ -149,7 +202,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             let size = match self.traced.get(piece) {
                 Traced::Held(size, replayed) => {
                     self.traced.clear(piece, size);
-                    self.give_back(cpu, replayed, size);
+                    self.give_back(cpu, replayed, size, fate);
                     released.pieces += 1;
                     size
                 }
@@ -170,8 +223,10 @@ impl<'f, 'm> Follower<'f, 'm> {
     }
 
     #[inline]
-    fn give_back(&mut self, cpu: u16, replayed: Pfn, order: Order) {
-        if self.memory.free(cpu, replayed, order).is_err() {
+    fn give_back(&mut self, cpu: u16, replayed: Pfn, order: Order, fate: Fate) {
+        if fate == Fate::Moved {
+            self.compaction.keep(replayed, order);
+        } else if self.memory.free(cpu, replayed, order).is_err() {
             self.followed.refused += 1;
         }
     }

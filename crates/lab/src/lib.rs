@@ -9,6 +9,7 @@
 //! them where it would have.
 #![deny(unsafe_code)]
 
+mod compaction;
 mod compare;
 mod comparison_tables;
 mod distance;

@@ -31,6 +31,8 @@ pub struct Measures {
     pub nodes: OverTime,
     /// The highest `high` that the tuning of a per-CPU list reached.
     pub highest_high: u32,
+    /// Pages on per-CPU lists at the end; not among the free blocks.
+    pub percpu_pages_at_end: u64,
     /// Free blocks at the end, by zone.
     pub free_at_end: Vec<ZoneFree>,
     /// The zones' state about 100 times over the trace.
@@ -56,10 +58,16 @@ pub struct Followed {
     pub machine_failures: ByOrder,
     /// Allocations of frames that were still held: freed first. Lost events do that.
     pub double_allocs: u64,
-    /// Frees of blocks that nobody allocated: compaction allocates unseen, and events get lost.
+    /// Frees of blocks that nobody allocated: some allocations are unseen, and events get lost.
     pub unknown_frees: u64,
     /// Pages in frees that nobody allocated.
     pub unknown_pages: u64,
+    /// Blocks that compaction moved: their old places were freed, the replay keeps them.
+    pub moved_by_compaction: u64,
+    /// Frees of blocks that nobody allocated, taken for such a block at its new place.
+    pub moved_then_freed: u64,
+    /// Free blocks that compaction took unseen and gave back.
+    pub returned_by_compaction: u64,
     /// Blocks taken apart because a part of them was freed.
     pub splits: u64,
     /// Frees that gathered several smaller blocks, or only some of their pages.
@@ -78,6 +86,8 @@ pub struct Followed {
     pub refreshes: u64,
     /// Blocks that the trace still held at the end.
     pub held_at_end: u64,
+    /// Their pages.
+    pub held_pages_at_end: u64,
 }
 
 /// What happened under the zone locks; see [`ZoneStats`].

@@ -1,7 +1,7 @@
 //! What the events themselves say about the machine's state at the start.
 
 use freehold::{MIGRATETYPES, Order, Pfn};
-use freehold_trace::{Event, EventKind};
+use freehold_trace::{Event, EventKind, FrameUse, Snapshot};
 
 use crate::{LabError, Machine};
 
@@ -30,6 +30,9 @@ pub struct FirstUses {
     zones: Vec<Vec<u8>>,
     /// Events whose block is not aligned to its size, which Linux never makes.
     pub misaligned: u64,
+    /// Blocks that the snapshot saw free, and that were freed later without having been
+    /// allocated by any event: compaction took them in between.
+    pub taken_unseen: u64,
 }
 
 impl FirstUses {
@@ -37,9 +40,9 @@ impl FirstUses {
     ///
     /// # Errors
     /// [`LabError::OutsideZones`] for the first block that is not inside one zone.
-    pub fn new(machine: &Machine, events: &[Event]) -> Result<Self, LabError> {
+    pub fn new(machine: &Machine, start: &Snapshot, events: &[Event]) -> Result<Self, LabError> {
         let zones = machine.zones.iter().map(|zone| vec![UNTOUCHED; zone.spanned as usize]).collect();
-        let mut first = Self { zones, misaligned: 0 };
+        let mut first = Self { zones, misaligned: 0, taken_unseen: 0 };
         for (number, event) in events.iter().enumerate() {
             let (pfn, order, code) = match event.kind {
                 EventKind::Alloc { pfn: Some(pfn), order, migratetype, .. } => {
@@ -54,6 +57,11 @@ impl FirstUses {
             }
             let outside = || LabError::OutsideZones { event: number as u64, pfn: pfn.0, order: order.get() };
             let (zone, index) = locate(machine, pfn, order).ok_or_else(outside)?;
+            let is_first_free = code >= ALLOCATED && first.zones[zone][index] == UNTOUCHED;
+            if is_first_free && event.time_ns > start.time_ns && was_free(start, pfn, order) {
+                first.taken_unseen += 1;
+                continue;
+            }
             first.note(zone, index, order, code);
         }
         Ok(first)
@@ -87,6 +95,15 @@ impl FirstUses {
     }
 }
 
+/// Whether the snapshot saw all of a block free.
+fn was_free(start: &Snapshot, pfn: Pfn, order: Order) -> bool {
+    let behind = start.occupancy.partition_point(|run| run.start <= pfn);
+    let run = behind.checked_sub(1).map(|at| start.occupancy[at]);
+    run.is_some_and(|run| {
+        run.used_for == FrameUse::Free && pfn.0 + order.pages() <= run.start.0.saturating_add(run.pages)
+    })
+}
+
 /// The zone of a block and its first frame, counted from the zone's first.
 pub(crate) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
     machine.zones.iter().enumerate().find_map(|(number, zone)| {
@@ -115,7 +132,7 @@ mod tests {
         let free = |pfn, size| event(EventKind::Free { pfn: Pfn(pfn), order: order(size) });
         let events = [alloc(0, 1), free(1, 0), free(8, 2), alloc(8, 0), free(17, 0), free(16, 2), free(3, 1)];
         let machine = Machine::new(&start, &events).expect("a machine");
-        let first = FirstUses::new(&machine, &events).expect("inside the zone");
+        let first = FirstUses::new(&machine, &start, &events).expect("inside the zone");
         assert_eq!(first.get(0, 0), FirstUse::Free(1));
         assert_eq!(first.get(0, 1), FirstUse::Free(1));
         assert_eq!(first.get(0, 8), FirstUse::Allocated(order(2)));
@@ -125,6 +142,6 @@ mod tests {
         }
         assert_eq!(first.get(0, 3), FirstUse::Untouched);
         assert_eq!(first.misaligned, 1);
-        assert!(FirstUses::new(&machine, &[free(64, 0)]).is_err());
+        assert!(FirstUses::new(&machine, &start, &[free(64, 0)]).is_err());
     }
 }

@@ -15,8 +15,8 @@ pub struct Recorded {
     pub claims: u64,
     /// Requests answered from another type's block that kept its type.
     pub steals: u64,
-    /// Blocks that left per-CPU lists; `None` where the event was not recorded.
-    pub drained_blocks: Option<u64>,
+    /// Pages that left per-CPU lists; `None` where the event was not recorded.
+    pub drained_pages: Option<u64>,
     /// Blocks taken to refill per-CPU lists; `None` where the event was not recorded.
     pub refilled_blocks: Option<u64>,
     /// Whether fallbacks were recorded.
@@ -41,8 +41,8 @@ impl Recorded {
                         recorded.steals += 1;
                     }
                 }
-                EventKind::PcpuDrain { .. } => {
-                    recorded.drained_blocks = Some(recorded.drained_blocks.unwrap_or(0) + 1);
+                EventKind::PcpuDrain { order, .. } => {
+                    recorded.drained_pages = Some(recorded.drained_pages.unwrap_or(0) + order.pages());
                 }
                 EventKind::ZoneLocked { percpu_refill: true, .. } => {
                     recorded.refilled_blocks = Some(recorded.refilled_blocks.unwrap_or(0) + 1);

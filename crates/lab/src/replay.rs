@@ -98,8 +98,9 @@ impl<'t> Lab<'t> {
         let mut follower = Follower::new(&memory, traced, span.0);
         let sampler = first.then(|| Sampler::new(span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, sampler, first);
-        let (mut followed, held) = (follower.followed, follower.traced.held_blocks());
-        followed.held_at_end = held;
+        let mut followed = follower.followed;
+        let (traced, moved) = (follower.traced.held(), follower.kept_by_compaction());
+        (followed.held_at_end, followed.held_pages_at_end) = (traced.0 + moved.0, traced.1 + moved.1);
         let requests = memory.request_stats();
         let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
         let mut measures = Measures {
@@ -110,6 +111,7 @@ impl<'t> Lab<'t> {
             slow_paths: requests.slow_paths,
             kswapd_wakes: requests.kswapd_wakes,
             highest_high: highest_high(&memory),
+            percpu_pages_at_end: percpu_pages(&memory),
             free_at_end: self.free_blocks(&memory),
             metadata_bytes,
             metadata_bytes_per_page: per_page,
@@ -189,6 +191,11 @@ impl<'t> Lab<'t> {
         let _ = memory.write_pagetypeinfo(&mut text, rows);
         text
     }
+}
+
+fn percpu_pages(memory: &Memory<'_, ReplayLocks>) -> u64 {
+    let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_pages(cpu)));
+    lists.map(u64::from).sum()
 }
 
 fn highest_high(memory: &Memory<'_, ReplayLocks>) -> u32 {

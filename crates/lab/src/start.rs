@@ -40,7 +40,7 @@ impl Start {
     /// # Errors
     /// [`LabError::OutsideZones`] for an event with a block that is not inside one zone.
     pub fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, LabError> {
-        let first = FirstUses::new(machine, trace.events)?;
+        let first = FirstUses::new(machine, trace.start, trace.events)?;
         let occupancy = Occupancy::new(machine, trace.start, &first);
         let (block_types, fit) = fit(machine, trace.start, &occupancy, &first);
         let report = StartReport {

@@ -26,13 +26,16 @@ pub struct Workload {
     pub pages: u64,
     /// CPUs of the machine.
     pub cpus: u16,
+    /// The part of the pages that reclaim keeps free, as its denominator: the more, the fewer
+    /// are free and the more requests fall back.
+    pub free_fraction: u64,
     /// The allocator of the machine.
     pub era: Era,
 }
 
 impl Default for Workload {
     fn default() -> Self {
-        Self { seed: 1, events: 200_000, pages: 1 << 16, cpus: 2, era: Era::Linux6_12 }
+        Self { seed: 1, events: 200_000, pages: 1 << 16, cpus: 2, free_fraction: 40, era: Era::Linux6_12 }
     }
 }
 
@@ -199,6 +202,7 @@ struct Driver<'d, 'm> {
     next_second_ns: u64,
     random: u64,
     pages: u64,
+    keep_free: u64,
     processes: Vec<Vec<Block>>,
     page_cache: VecDeque<Block>,
     slabs: Vec<Block>,
@@ -219,6 +223,7 @@ impl<'d, 'm> Driver<'d, 'm> {
             next_second_ns: 2_000_000_000,
             random: workload.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             pages: workload.pages,
+            keep_free: workload.pages / workload.free_fraction.max(1),
             processes: Vec::new(),
             page_cache: VecDeque::new(),
             slabs: Vec::new(),
@@ -343,7 +348,7 @@ impl<'d, 'm> Driver<'d, 'm> {
     /// kswapd: the oldest page cache goes once little is free.
     fn reclaim(&mut self) {
         let free: u64 = self.memory.zones().iter().map(freehold::Zone::free_pages).sum();
-        if free > self.pages / 16 {
+        if free > self.keep_free {
             return;
         }
         for _ in 0..self.pages / 100 {

@@ -165,9 +165,12 @@ impl TracedFrames {
         }
     }
 
-    /// Blocks that the replay holds for the trace.
-    pub(crate) fn held_blocks(&self) -> u64 {
+    /// Blocks that the replay holds for the trace, and their pages.
+    pub(crate) fn held(&self) -> (u64, u64) {
         let entries = self.zones.iter().flat_map(|zone| &zone.entries);
-        entries.filter(|entry| matches!(entry.get(), Traced::Held(..))).count() as u64
+        entries.fold((0, 0), |(blocks, pages), entry| match entry.get() {
+            Traced::Held(order, _) => (blocks + 1, pages + order.pages()),
+            _ => (blocks, pages),
+        })
     }
 }

@@ -1,0 +1,73 @@
+//! Small traces, built by hand.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use freehold::{GfpFlags, Migratetype, Order, Pfn};
+use freehold_lab::{Lab, Measures, Options, Trace, Variant};
+use freehold_trace::{Event, EventKind, FrameUse, Origin, Pageset, Run, Snapshot, ZoneSnapshot};
+
+/// Pages of the small machine.
+pub(crate) const PAGES: u64 = 4096;
+
+/// The order with this number.
+pub(crate) fn order(value: u8) -> Order {
+    Order::new(value).expect("an order up to 10")
+}
+
+/// A machine of one zone, all free, whose per-CPU lists keep nothing.
+pub(crate) fn machine() -> Snapshot {
+    let set = Pageset { batch: 1, ..Pageset::default() };
+    let zone = ZoneSnapshot {
+        name: "Normal".to_owned(),
+        spanned: PAGES,
+        present: PAGES,
+        managed: PAGES,
+        pagesets: vec![set],
+        ..ZoneSnapshot::default()
+    };
+    let occupancy = vec![Run { start: Pfn(0), pages: PAGES, used_for: FrameUse::Free }];
+    // Taken after the scripts' first second, so that their first frees tell of the start.
+    Snapshot { time_ns: 1_000_000_000, zones: vec![zone], occupancy, ..Snapshot::default() }
+}
+
+/// Events, one a microsecond.
+#[derive(Default)]
+pub(crate) struct Script {
+    /// What has been added so far.
+    pub(crate) events: Vec<Event>,
+}
+
+impl Script {
+    /// Adds an event on CPU 0, a microsecond behind the last.
+    pub(crate) fn push(mut self, kind: EventKind) -> Self {
+        let time_ns = self.events.last().map_or(0, |event| event.time_ns) + 1000;
+        self.events.push(Event { time_ns, cpu: 0, pid: 0, kind });
+        self
+    }
+
+    /// A movable block is allocated.
+    pub(crate) fn alloc(self, pfn: u64, size: u8) -> Self {
+        let (migratetype, gfp) = (Migratetype::Movable, GfpFlags::HIGHUSER_MOVABLE);
+        self.push(EventKind::Alloc { pfn: Some(Pfn(pfn)), order: order(size), migratetype, gfp })
+    }
+
+    /// A block is freed.
+    pub(crate) fn free(self, pfn: u64, size: u8) -> Self {
+        self.push(EventKind::Free { pfn: Pfn(pfn), order: order(size) })
+    }
+
+    /// Time passes.
+    pub(crate) fn wait_ns(mut self, ns: u64) -> Self {
+        if let Some(last) = self.events.last_mut() {
+            last.time_ns += ns;
+        }
+        self
+    }
+}
+
+/// Replays events on a machine.
+pub(crate) fn replay(start: &Snapshot, script: &Script, variant: &Variant) -> Measures {
+    let origin = Origin::default();
+    let trace = Trace { origin: &origin, start, events: &script.events, ending: None };
+    let lab = Lab::new(trace).expect("a valid trace");
+    lab.replay(variant, Options { runs: 1, threads: None }).expect("a replay").measures
+}

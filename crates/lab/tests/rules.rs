@@ -1,0 +1,131 @@
+//! How each kind of event is followed.
+
+mod common;
+
+use common::{PAGES, Script, machine, order, replay};
+use freehold::{Era, GfpFlags, Migratetype, Pfn};
+use freehold_lab::{Followed, Lab, LabError, Measures, Trace};
+use freehold_trace::{EventKind, FrameUse, Origin, Run};
+
+fn followed(script: &Script) -> Followed {
+    let measures = replay(&machine(), script, &Era::Linux6_12.into());
+    assert_eq!(measures.followed.refused, 0);
+    measures.followed
+}
+
+#[test]
+fn exact_numbers_of_a_small_trace() {
+    let script =
+        Script::default().alloc(100, 0).alloc(101, 0).alloc(8, 3).free(101, 0).free(100, 0).free(8, 3);
+    let measures = replay(&machine(), &script, &Era::Linux6_12.into());
+    let followed = Followed { allocs: 3, frees: 3, ..Followed::default() };
+    assert_eq!(measures.followed, followed);
+    // Lists that keep nothing: one refill and one drain a block, each in a hold of its own.
+    let locked = measures.locked;
+    assert_eq!((locked.refills, locked.refilled_blocks, locked.drains), (3, 3, 3));
+    assert_eq!((locked.drained_pages, locked.largest_drain, locked.holds), (10, 8, 6));
+    assert_eq!((locked.fallback_searches, locked.claims, measures.type_mismatches), (0, 0, 0));
+    let blocks = &measures.free_at_end[0].blocks;
+    assert_eq!(blocks[10][Migratetype::Movable.index()], PAGES / 1024);
+    assert_eq!(blocks.iter().flatten().sum::<u64>(), PAGES / 1024);
+    // Four free blocks of order 10 on four lists' nodes, and none while all is split up.
+    assert_eq!((measures.nodes.start, measures.nodes.end), (4, 4));
+    assert_eq!(measures.samples.first().map(|sample| sample.zones[0].unusable_index[10]), Some(0));
+}
+
+#[test]
+fn a_partial_free_splits_the_block() {
+    let script = Script::default().alloc(16, 2).free(17, 0).free(16, 0).free(18, 0);
+    let followed = followed(&script);
+    assert_eq!((followed.splits, followed.unknown_frees, followed.held_at_end), (1, 0, 1));
+}
+
+#[test]
+fn a_free_may_gather_several_blocks() {
+    let script = Script::default().alloc(16, 0).alloc(17, 0).alloc(18, 1).free(16, 2);
+    let all = followed(&script);
+    assert_eq!((all.regrouped_frees, all.unknown_pages, all.held_at_end), (1, 0, 0));
+    let some = followed(&Script::default().alloc(16, 0).free(16, 0).alloc(17, 0).free(16, 1));
+    assert_eq!((some.regrouped_frees, some.unknown_pages, some.unknown_frees), (1, 1, 0));
+}
+
+#[test]
+fn a_free_of_what_nobody_allocated_is_counted() {
+    let followed = followed(&Script::default().alloc(16, 0).free(16, 0).free(16, 0));
+    assert_eq!((followed.frees, followed.unknown_frees, followed.unknown_pages), (2, 1, 1));
+}
+
+#[test]
+fn what_is_freed_first_was_held_at_the_start() {
+    let followed = followed(&Script::default().free(32, 3).alloc(32, 0));
+    assert_eq!((followed.unknown_frees, followed.held_at_end, followed.held_pages_at_end), (0, 1, 1));
+}
+
+#[test]
+fn what_is_allocated_twice_was_freed_unseen() {
+    let twice = followed(&Script::default().alloc(16, 0).alloc(16, 0).free(16, 0));
+    assert_eq!((twice.double_allocs, twice.unknown_frees, twice.held_at_end), (1, 0, 0));
+    let inside = followed(&Script::default().alloc(16, 3).alloc(17, 0).free(16, 3));
+    assert_eq!((inside.double_allocs, inside.splits, inside.held_at_end), (1, 1, 0));
+    let around = followed(&Script::default().alloc(17, 0).alloc(16, 3).free(16, 3));
+    assert_eq!((around.double_allocs, around.splits, around.held_at_end), (1, 0, 0));
+}
+
+#[test]
+fn failures_in_the_replay_are_counted_and_their_frees_skipped() {
+    let mut start = machine();
+    let zone = &mut start.zones[0];
+    (zone.watermark_min, zone.watermark_low, zone.watermark_high) = (PAGES, PAGES, PAGES);
+    let script = Script::default().alloc(16, 0).alloc(18, 1).free(16, 0).free(18, 0).free(19, 0);
+    let followed = replay(&start, &script, &Era::Linux7_3.into()).followed;
+    assert_eq!((followed.failures[0], followed.failures[1]), (1, 1));
+    assert_eq!((followed.skipped_frees, followed.splits, followed.unknown_frees), (3, 1, 0));
+    assert_eq!((followed.refused, followed.held_at_end), (0, 0));
+}
+
+#[test]
+fn failures_on_the_machine_are_counted_and_not_replayed() {
+    let (migratetype, gfp) = (Migratetype::Movable, GfpFlags::TRANSHUGE_LIGHT);
+    let failed = EventKind::Alloc { pfn: None, order: order(9), migratetype, gfp };
+    let followed = followed(&Script::default().push(failed));
+    assert_eq!((followed.machine_failures[9], followed.allocs), (1, 0));
+}
+
+#[test]
+fn lost_and_misaligned_events_are_counted() {
+    let script = Script::default();
+    let script = script.push(EventKind::Lost { count: 7 }).push(EventKind::Lost { count: 0 }).free(17, 1);
+    let followed = followed(&script);
+    assert_eq!((followed.lost_places, followed.lost_events, followed.misplaced), (2, 7, 1));
+}
+
+#[test]
+fn lists_are_refreshed_once_a_second_and_a_pause_takes_no_time() {
+    let script = Script::default().alloc(1, 0).free(1, 0).wait_ns(1_500_000_000).alloc(1, 0);
+    assert_eq!(followed(&script).refreshes, 1);
+    assert!(followed(&script.wait_ns(u64::MAX / 2)).refreshes <= 65);
+}
+
+#[test]
+fn a_block_outside_all_zones_is_an_error() {
+    for script in [Script::default().alloc(PAGES, 0), Script::default().free(PAGES - 1024 + 1024, 10)] {
+        let (origin, start) = (Origin::default(), machine());
+        let trace = Trace { origin: &origin, start: &start, events: &script.events, ending: None };
+        assert!(matches!(Lab::new(trace), Err(LabError::OutsideZones { event: 0, .. })));
+    }
+}
+
+#[test]
+fn the_snapshot_says_what_events_do_not() {
+    let mut start = machine();
+    let uses = [FrameUse::Movable, FrameUse::Slab, FrameUse::Hugetlb, FrameUse::Absent, FrameUse::Free];
+    let runs = (0..).zip(uses);
+    start.occupancy = runs.map(|(n, used_for)| Run { start: Pfn(n * 512), pages: 512, used_for }).collect();
+    let measures: Measures =
+        replay(&start, &Script::default().alloc(0, 0).free(512, 1), &Era::Freehold.into());
+    // Free: pageblock 4, less the page that was allocated, and the two freed ones.
+    let blocks = measures.free_at_end[0].blocks.iter().enumerate();
+    let pages: u64 = blocks.map(|(order, types)| types.iter().sum::<u64>() << order).sum();
+    assert_eq!(pages + measures.percpu_pages_at_end, 512 + 1 - 1 + 2);
+    assert_eq!(measures.mixed.start, 0);
+}
