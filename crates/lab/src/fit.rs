@@ -104,7 +104,8 @@ pub(crate) fn fit(
         let geometry = Geometry::new(machine, zone);
         let target = target_of(machine, zone, &start.pagetypeinfo);
         let evidence = evidence(&geometry, frames, |index| first.get(zone, index));
-        let counted: u64 = target.map_or(0, |target| target.blocks.iter().sum());
+        let counted: u64 =
+            target.map_or(0, |target| target.blocks.iter().fold(0, |sum, &n| sum.saturating_add(n)));
         let units = units(&geometry, frames, &evidence, counted);
         let given = occupancy.made_up_types.as_ref().map(|types| &types[zone]);
         let mut search = Search::new(&units, target, given.map(Vec::as_slice));

@@ -28,6 +28,9 @@ const EVIDENCE_COST: i64 = 32;
 /// Evaluations after which the search stops, whatever it has found.
 const BUDGET: u64 = 3_000_000;
 
+/// Larger counts, which no machine has, are taken for this one, so that costs fit their type.
+const MOST: u64 = 1 << 40;
+
 impl Unit {
     pub(crate) fn add_evidence(&mut self, of_block: &[u32; MIGRATETYPES]) {
         for (sum, add) in self.evidence.iter_mut().zip(of_block) {
@@ -62,7 +65,7 @@ pub(crate) struct Search<'a> {
 }
 
 fn difference(fitted: i64, machine: FreeCount) -> i64 {
-    let difference = machine.blocks.min(i64::MAX as u64) as i64 - fitted;
+    let difference = machine.blocks.min(MOST) as i64 - fitted;
     if machine.capped { difference.max(0) } else { difference.abs() }
 }
 
@@ -158,7 +161,7 @@ impl<'a> Search<'a> {
                 *value += sign * i64::from(unit.free[order]);
                 cost += (difference(*value, wanted) - before) * (4 + (1 << order));
             }
-            let wanted = target.blocks[kind].min(i64::MAX as u64) as i64;
+            let wanted = target.blocks[kind].min(MOST) as i64;
             let before = (self.blocks[kind] - wanted).abs();
             self.blocks[kind] += sign * unit.counted as i64;
             cost += ((self.blocks[kind] - wanted).abs() - before) * PAGEBLOCK_COST;
@@ -174,12 +177,13 @@ impl<'a> Search<'a> {
             for order in 0..MAX_ORDERS {
                 let wanted = target.free[kind][order];
                 let blocks = difference(self.free[kind][order], wanted) as u64;
-                fit.free_blocks += blocks;
+                fit.free_blocks = fit.free_blocks.saturating_add(blocks);
                 fit.free_pages = fit.free_pages.saturating_add(blocks.saturating_mul(1 << order));
                 let machine_pages = wanted.blocks.saturating_mul(1 << order);
                 fit.machine_free_pages = fit.machine_free_pages.saturating_add(machine_pages);
             }
-            fit.pageblocks += self.blocks[kind].unsigned_abs().abs_diff(target.blocks[kind]);
+            let pageblocks = self.blocks[kind].unsigned_abs().abs_diff(target.blocks[kind]);
+            fit.pageblocks = fit.pageblocks.saturating_add(pageblocks);
         }
         fit
     }

@@ -170,6 +170,10 @@ fn zone_config(zone: &ZoneSnapshot, columns: &ReserveColumns) -> Result<ZoneConf
     if too_large {
         return Err(out_of_range(format!("a watermark, reserve or size of zone {}", zone.name)));
     }
+    let end = zone.start_pfn.checked_add(zone.spanned).filter(|&end| end <= 1 << 52);
+    if end.is_none() {
+        return Err(out_of_range(format!("the end of zone {}", zone.name)));
+    }
     Ok(ZoneConfig {
         node: node.ok_or_else(|| out_of_range(format!("node {}", zone.node)))?,
         kind: kind_of(zone)?,

@@ -147,8 +147,9 @@ impl<'t> Lab<'t> {
         }
         hold_log::start(first_run);
         while let Some(next) = rest.first() {
-            let until_ns =
-                sampler.as_ref().map_or(u64::MAX, |sampler| sampler.next_ns().max(next.time_ns + 1));
+            let until_ns = sampler
+                .as_ref()
+                .map_or(u64::MAX, |sampler| sampler.next_ns().max(next.time_ns.saturating_add(1)));
             let now = match &sampler {
                 Some(_) => rest.partition_point(|event| event.time_ns < until_ns).max(1),
                 None => rest.len(),

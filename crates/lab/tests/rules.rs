@@ -5,7 +5,7 @@ mod common;
 use common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Migratetype, Pfn};
 use freehold_lab::{Followed, Lab, LabError, Measures, Trace};
-use freehold_trace::{EventKind, FrameUse, Origin, Run};
+use freehold_trace::{EventKind, FrameUse, FreeCount, Origin, PageTypeInfo, PageTypeZone, Run};
 
 fn followed(script: &Script) -> Followed {
     let measures = replay(&machine(), script, &Era::Linux6_12.into());
@@ -113,6 +113,30 @@ fn a_block_outside_all_zones_is_an_error() {
         let trace = Trace { origin: &origin, start: &start, events: &script.events, ending: None };
         assert!(matches!(Lab::new(trace), Err(LabError::OutsideZones { event: 0, .. })));
     }
+}
+
+#[test]
+fn numbers_that_no_machine_has_are_errors_or_harmless() {
+    let mut start = machine();
+    start.pagetypeinfo = PageTypeInfo {
+        pageblock_order: 9,
+        zones: vec![PageTypeZone {
+            name: "Normal".to_owned(),
+            free: [[FreeCount { blocks: u64::MAX, capped: false }; 11]; 6],
+            blocks: [u64::MAX; 6],
+            ..PageTypeZone::default()
+        }],
+        ..PageTypeInfo::default()
+    };
+    let mut late = Script::default().alloc(0, 0).free(0, 0);
+    late.events[1].time_ns = u64::MAX;
+    replay(&start, &late, &Era::Freehold.into());
+    start.occupancy.clear();
+    replay(&start, &late, &Era::Linux6_1.into());
+    start.zones[0].start_pfn = u64::MAX - 100;
+    let origin = Origin::default();
+    let trace = Trace { origin: &origin, start: &start, events: &[], ending: None };
+    assert!(matches!(Lab::new(trace), Err(LabError::OutOfRange { .. })));
 }
 
 #[test]
