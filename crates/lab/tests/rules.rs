@@ -153,3 +153,16 @@ fn the_snapshot_says_what_events_do_not() {
     assert_eq!(pages + measures.percpu_pages_at_end, 512 + 1 - 1 + 2);
     assert_eq!(measures.mixed.start, 0);
 }
+
+#[test]
+fn a_reserve_of_the_start_snapshot_can_be_given_up() {
+    let mut start = machine();
+    let mut zone = PageTypeZone { name: "Normal".to_owned(), ..PageTypeZone::default() };
+    zone.blocks[Migratetype::HighAtomic.index()] = PAGES / 512;
+    zone.free[Migratetype::HighAtomic.index()][10] = FreeCount { blocks: PAGES / 1024, capped: false };
+    start.pagetypeinfo = PageTypeInfo { pageblock_order: 9, zones: vec![zone], ..PageTypeInfo::default() };
+    for era in [Era::Linux6_1, Era::Linux7_3] {
+        let measures = replay(&start, &Script::default().alloc(0, 0), &era.into());
+        assert_eq!(measures.failed(), 0, "all memory was in the reserve");
+    }
+}
