@@ -4,12 +4,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("tidy") => tidy(),
-        _ => {
-            eprintln!("usage: cargo xtask tidy");
-            ExitCode::from(2)
-        }
+    if std::env::args().nth(1).as_deref() == Some("tidy") {
+        tidy()
+    } else {
+        eprintln!("usage: cargo xtask tidy");
+        ExitCode::from(2)
     }
 }
 

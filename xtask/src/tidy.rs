@@ -91,7 +91,8 @@ fn long_functions(code: &str) -> Vec<(String, usize, usize)> {
         let Some(at) = trimmed.find("fn ") else { continue };
         let before = &trimmed[..at];
         let is_declaration = before.split_whitespace().all(|word| {
-            word.starts_with("pub") || ["const", "async", "unsafe", "extern", "\"C\"", "(crate)"].contains(&word)
+            word.starts_with("pub")
+                || ["const", "async", "unsafe", "extern", "\"C\"", "(crate)"].contains(&word)
         });
         if !is_declaration {
             continue;
@@ -127,7 +128,8 @@ fn switches(name: &str, text: &str, findings: &mut Vec<String>) {
 fn document(root: &Path, file: &Path, name: &str, text: &str, findings: &mut Vec<String>) {
     for span in text.split('`').skip(1).step_by(2) {
         let path = span.split([':', ' ', '#']).next().unwrap_or_default();
-        let is_path = ROOTS.iter().any(|known| path.starts_with(known)) && !path.contains(['*', '<', '{', '…']);
+        let is_path =
+            ROOTS.iter().any(|known| path.starts_with(known)) && !path.contains(['*', '<', '{', '…']);
         if is_path && !root.join(path).exists() {
             findings.push(format!("{name}: names `{path}`, which does not exist"));
         }

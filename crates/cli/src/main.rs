@@ -1,2 +1,28 @@
-//! The freehold binary.
-fn main() {}
+//! The `freehold` binary: arguments in, exit code out.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod load;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::Record(args) => commands::record::run(&args),
+        Command::Import(args) => commands::import::run(&args),
+        Command::Trace(args) => commands::trace::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -97,6 +97,13 @@ impl Lab<'_> {
         })
     }
 
+    /// Every table of one replay, the most important first; the machine has a column too.
+    pub fn describe(&self, replay: &Replay) -> Vec<Table> {
+        let one = std::slice::from_ref(&replay.measures);
+        let recorded = self.recorded();
+        vec![overview(self, one, &recorded, None), free_blocks(self, one), fragmentation(self, one)]
+    }
+
     /// Replays several variants, as many at the same time as there are processors; the
     /// answers are in the order of the variants.
     ///

@@ -1,6 +1,6 @@
 //! The tables of a comparison.
 
-use freehold::{Era, FreeCounts, MAX_ORDERS, Migratetype, Order, Switch};
+use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order, Switch};
 
 use crate::Lab;
 use crate::compare::Without;
@@ -96,9 +96,8 @@ static MEASURES: [Measure; 40] = [
 
 const MACHINE: &str = "machine";
 
-fn era_columns(machine: bool) -> Vec<String> {
-    let eras = Era::ALL.map(|era| era.name().to_owned()).into_iter();
-    eras.chain(machine.then(|| MACHINE.to_owned())).collect()
+fn columns(eras: &[Measures]) -> Vec<String> {
+    eras.iter().map(|measures| measures.variant.clone()).chain([MACHINE.to_owned()]).collect()
 }
 
 fn row(eras: &[Measures], of: impl Fn(&Measures) -> Cell, machine: Cell) -> Vec<Cell> {
@@ -112,7 +111,7 @@ pub(crate) fn overview(
     recorded: &Recorded,
     distance: Option<&EndDistance>,
 ) -> Table {
-    let mut table = Table::new("Eras", era_columns(true));
+    let mut table = Table::new("Eras", columns(eras));
     let failed = recorded.failures.iter().sum();
     table.push("failures", "all orders", "", row(eras, |m| Cell::Count(m.failed()), Cell::Count(failed)));
     for order in 0..MAX_ORDERS {
@@ -163,7 +162,7 @@ pub(crate) fn with_and_without(eras: &[Measures], without: &[Without]) -> Table 
 
 /// Free blocks at the end by zone, type and order.
 pub(crate) fn free_blocks(lab: &Lab<'_>, eras: &[Measures]) -> Table {
-    let mut table = Table::new("Free blocks at the end", era_columns(true));
+    let mut table = Table::new("Free blocks at the end", columns(eras));
     let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
     for zone in 0..lab.machine.zones.len() {
         let machine = end.and_then(|end| target_of(&lab.machine, zone, &end.pagetypeinfo));
@@ -185,7 +184,7 @@ pub(crate) fn free_blocks(lab: &Lab<'_>, eras: &[Measures]) -> Table {
 
 /// `unusable_index` and `extfrag_index` by zone and order.
 pub(crate) fn fragmentation(lab: &Lab<'_>, eras: &[Measures]) -> Table {
-    let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", era_columns(true));
+    let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", columns(eras));
     for zone in 0..lab.machine.zones.len() {
         let name = lab.machine.zone_name(zone);
         for order in Order::all() {
@@ -196,12 +195,7 @@ pub(crate) fn fragmentation(lab: &Lab<'_>, eras: &[Measures]) -> Table {
 }
 
 fn index_rows(table: &mut Table, lab: &Lab<'_>, eras: &[Measures], zone: usize, order: Order, group: &str) {
-    // Samples are in the engine's order of zones, which is by node and type.
-    let key = |number: usize| {
-        let config = &lab.machine.zones[number];
-        (config.node, config.kind, config.start)
-    };
-    let rank = (0..lab.machine.zones.len()).filter(|&other| key(other) < key(zone)).count();
+    let rank = lab.machine.engine_rank(zone);
     let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
     let counts = end.and_then(|end| target_of(&lab.machine, zone, &end.pagetypeinfo)).map(|machine| {
         let blocks = |order: usize| machine.free.iter().map(move |orders| orders[order].blocks.min(1 << 32));

@@ -37,6 +37,12 @@ pub enum LabError {
         /// Size of the block.
         order: u8,
     },
+    /// A picture could not be drawn: an error in Freehold.
+    #[error("the picture cannot be drawn: {what}")]
+    Picture {
+        /// What went wrong.
+        what: String,
+    },
     /// The engine refused the machine.
     #[error("the engine cannot be set up for this machine")]
     Setup(#[from] SetupError),

@@ -21,6 +21,7 @@ mod hold_log;
 mod machine;
 mod measures;
 mod occupancy;
+mod picture;
 mod plausible;
 mod prepass;
 mod recorded;

@@ -99,6 +99,13 @@ impl Machine {
     }
 
     /// The name of a zone as reports print it.
+    pub(crate) fn engine_rank(&self, zone: usize) -> usize {
+        let key = |config: &ZoneConfig| (config.node, config.kind, config.start);
+        let own = key(&self.zones[zone]);
+        self.zones.iter().filter(|other| key(other) < own).count()
+    }
+
+    /// The node and name of a zone.
     pub fn zone_name(&self, zone: usize) -> String {
         let config = &self.zones[zone];
         if self.zones.iter().all(|other| other.node == 0) {

@@ -88,11 +88,16 @@ impl Cell {
 }
 
 impl Table {
-    pub(crate) fn new(title: impl Into<String>, columns: Vec<String>) -> Self {
+    /// A table without rows.
+    pub fn new(title: impl Into<String>, columns: Vec<String>) -> Self {
         Self { title: title.into(), columns, rows: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, group: &str, measure: &str, unit: &str, cells: Vec<Cell>) {
+    /// Adds a row with one cell a column.
+    ///
+    /// # Panics
+    /// In builds with debug assertions, where the number of cells is another.
+    pub fn push(&mut self, group: &str, measure: &str, unit: &str, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(Row {
             group: group.to_owned(),

@@ -79,9 +79,17 @@ struct Layout {
 #[derive(Clone, Debug)]
 enum Contents {
     /// A block and what happened to it.
-    Block { pfn: Field, order: Field, shape: Shape },
+    Block(Box<BlockFields>),
     /// Nothing that matters: that it happened is all.
     Mark(EventKind),
+}
+
+/// The fields of an event with a block.
+#[derive(Clone, Debug)]
+struct BlockFields {
+    pfn: Field,
+    order: Field,
+    shape: Shape,
 }
 
 /// The fields that only some events have.
@@ -148,18 +156,18 @@ impl Decoder {
         let pid = layout.pid.read(event)? as i32;
         let kind = match &layout.contents {
             Contents::Mark(kind) => *kind,
-            Contents::Block { pfn, order, shape } => self.block(pfn, order, shape, event)?,
+            Contents::Block(fields) => self.block(fields, event)?,
         };
         Some(RawEvent { pid, kind })
     }
 
-    fn block(&self, pfn_field: &Field, order: &Field, shape: &Shape, event: &[u8]) -> Option<EventKind> {
-        let raw_pfn = pfn_field.read(event)?;
+    fn block(&self, fields: &BlockFields, event: &[u8]) -> Option<EventKind> {
+        let raw_pfn = fields.pfn.read(event)?;
         let pfn = Pfn(raw_pfn);
-        let order = self::order(order, event)?;
-        Some(match shape {
+        let order = self::order(&fields.order, event)?;
+        Some(match &fields.shape {
             Shape::Alloc { gfp, migratetype } => EventKind::Alloc {
-                pfn: (!pfn_field.is_all_ones(raw_pfn)).then_some(pfn),
+                pfn: (!fields.pfn.is_all_ones(raw_pfn)).then_some(pfn),
                 order,
                 migratetype: self.migratetype(migratetype, event)?,
                 gfp: self.gfp.translate(gfp.read(event)?),
@@ -233,7 +241,8 @@ impl Layout {
             "mm_page_pcpu_drain" => ("order", Shape::PcpuDrain { migratetype: field("migratetype")? }),
             _ => return Err(FormatError(format!("kmem:{name} is not an event that can be decoded"))),
         };
-        Ok(Self { id, pid, contents: Contents::Block { pfn: field("pfn")?, order: field(order)?, shape } })
+        let fields = BlockFields { pfn: field("pfn")?, order: field(order)?, shape };
+        Ok(Self { id, pid, contents: Contents::Block(Box::new(fields)) })
     }
 }
 

@@ -1,0 +1,244 @@
+//! The command line: parsing only validates.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use freehold::{Era, Switch};
+use freehold_linux::ftrace_text::PfnRadix;
+
+/// Compare generations of the Linux page allocator on a trace of a real machine.
+#[derive(Parser, Debug)]
+#[command(name = "freehold", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
+3 this machine lacks something (root, tracefs, trace events); 4 the output could not be written.";
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Replay a trace through every era and show the differences.
+    Compare(Compare),
+    /// Replay a trace through one era, in depth.
+    Replay(Replay),
+    /// Record this machine's page allocator into a trace (needs root).
+    Record(Record),
+    /// Turn the text of ftrace, trace-cmd or perf into a trace.
+    Import(Import),
+    /// Look into a trace.
+    #[command(subcommand)]
+    Trace(Trace),
+}
+
+/// Which trace, and how it is shown.
+#[derive(Args, Debug)]
+pub(crate) struct Input {
+    /// The trace.
+    pub(crate) trace: PathBuf,
+    /// Use what is readable of a trace that ends in the middle of a record.
+    #[arg(long)]
+    pub(crate) partial: bool,
+}
+
+/// In which form tables are printed.
+#[derive(Args, Debug, Clone, Copy)]
+#[group(multiple = false)]
+pub(crate) struct Form {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print comma-separated values.
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    /// Replays of each era, of which lock hold times are the least of each hold.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
+    pub(crate) repeat: u32,
+    /// Also draw the unusable index over time as an SVG picture.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    /// Which generation of the allocator.
+    #[arg(long, value_parser = parse_era, value_name = "ERA")]
+    pub(crate) era: Era,
+    /// Turn one of the four systems on.
+    #[arg(long = "with", value_parser = parse_switch, value_name = "SYSTEM")]
+    pub(crate) with: Vec<Switch>,
+    /// Turn one of the four systems off.
+    #[arg(long = "without", value_parser = parse_switch, value_name = "SYSTEM")]
+    pub(crate) without: Vec<Switch>,
+    /// Print the state at the end as /proc/pagetypeinfo would.
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    pub(crate) pagetypeinfo: bool,
+    /// Replays, of which lock hold times are the least of each hold.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
+    pub(crate) repeat: u32,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Record {
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Stop after this many seconds.
+    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
+    pub(crate) duration: Option<Duration>,
+    /// Ring buffer of each CPU in KiB.
+    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(16..=16_777_216))]
+    pub(crate) buffer: Option<u64>,
+    /// Also record refills and drains of per-CPU lists.
+    #[arg(long)]
+    pub(crate) detail: bool,
+    /// Do not read what each frame is used for.
+    #[arg(long)]
+    pub(crate) no_occupancy: bool,
+    /// What to run; without a command, record until Ctrl-C.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// Text of ftrace, trace-cmd report or perf script; also as .xz or .zst.
+    pub(crate) text: PathBuf,
+    /// /proc/zoneinfo as it was at the start.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) zoneinfo: PathBuf,
+    /// /proc/pagetypeinfo as it was at the start.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pagetypeinfo: PathBuf,
+    /// /proc/kpageflags as it was at the start.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kpageflags: Option<PathBuf>,
+    /// /proc/pagetypeinfo as it was at the end.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pagetypeinfo_end: Option<PathBuf>,
+    /// The recorded machine's `uname -r`, which decides the era that its end is held against.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "RELEASE")]
+    pub(crate) kernel_release: String,
+    /// How frame numbers without 0x are read.
+    #[arg(long, value_enum, default_value_t = Radix::Auto)]
+    pub(crate) pfn_radix: Radix,
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How frame numbers without 0x are read.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Radix {
+    /// By their looks.
+    Auto,
+    /// As decimal numbers, which kernels before 5.8 print.
+    Decimal,
+    /// As hexadecimal numbers.
+    Hex,
+}
+
+impl From<Radix> for PfnRadix {
+    fn from(radix: Radix) -> Self {
+        match radix {
+            Radix::Auto => Self::Auto,
+            Radix::Decimal => Self::Decimal,
+            Radix::Hex => Self::Hex,
+        }
+    }
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Trace {
+    /// What is in a trace, and where it comes from.
+    Info(TraceInfo),
+    /// The first events of a trace.
+    Head(TraceHead),
+    /// Compress a trace harder.
+    Repack(TraceRepack),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TraceInfo {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TraceHead {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    /// How many events.
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    pub(crate) events: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TraceRepack {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How hard to compress.
+    #[arg(long, value_enum, default_value_t = Effort::Small)]
+    pub(crate) effort: Effort,
+}
+
+/// How hard to compress.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    /// As a recording does.
+    Fast,
+    /// As small as possible.
+    Small,
+}
+
+fn parse_era(name: &str) -> Result<Era, String> {
+    Era::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = Era::ALL.iter().map(|era| era.name()).collect();
+        format!("the eras are {}", known.join(", "))
+    })
+}
+
+fn parse_switch(name: &str) -> Result<Switch, String> {
+    Switch::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = Switch::ALL.iter().map(|switch| switch.name()).collect();
+        format!("the systems are {}", known.join(", "))
+    })
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "a number of seconds above 0, such as 5 or 0.5".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+    if duration.is_zero() { Err(wrong()) } else { Ok(duration) }
+}

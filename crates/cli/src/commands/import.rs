@@ -1,0 +1,34 @@
+//! `freehold import`: a text of another tracer into a trace.
+
+use freehold_linux::{ImportOptions, TraceSink, import};
+use freehold_trace::WriteOptions;
+
+use crate::args::Import;
+use crate::exit::Failure;
+use crate::output::{self, Scratch};
+
+pub(crate) fn run(args: &Import) -> Result<(), Failure> {
+    let scratch = Scratch::create(&args.output, args.force)?;
+    let name = args.output.display().to_string();
+    let mut sink = TraceSink::new(scratch.file()?, WriteOptions::new(&name));
+    let options = ImportOptions {
+        text: args.text.clone(),
+        zoneinfo: args.zoneinfo.clone(),
+        pagetypeinfo: args.pagetypeinfo.clone(),
+        kpageflags: args.kpageflags.clone(),
+        pagetypeinfo_end: args.pagetypeinfo_end.clone(),
+        kernel_release: args.kernel_release.clone(),
+        pfn_radix: args.pfn_radix.into(),
+    };
+    let counts = import(&options, &mut sink)?;
+    scratch.keep()?;
+    let text = args.text.display();
+    output::note(&format!(
+        "{name}: {} events from {} lines of {text}; {} lines of other events, {} events lost",
+        counts.events, counts.lines, counts.other_lines, counts.lost
+    ));
+    if counts.cut_off {
+        output::note(&format!("{text} ends in the middle of a line, which was left out"));
+    }
+    Ok(())
+}

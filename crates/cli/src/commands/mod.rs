@@ -1,0 +1,7 @@
+//! One file a command.
+
+pub(crate) mod compare;
+pub(crate) mod import;
+pub(crate) mod record;
+pub(crate) mod replay;
+pub(crate) mod trace;

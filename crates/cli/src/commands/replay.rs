@@ -1,0 +1,42 @@
+//! `freehold replay`: one trace through one era, in depth.
+
+use freehold_lab::{Options, Variant};
+use serde::Serialize;
+
+use super::compare::{csv, start_line};
+use crate::args::Replay;
+use crate::exit::Failure;
+use crate::{load, output};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    start: &'a freehold_lab::StartReport,
+    replay: &'a freehold_lab::Replay,
+    tables: Vec<freehold_lab::Table>,
+}
+
+pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
+    let loaded = load::whole(&args.input)?;
+    let lab = loaded.lab()?;
+    let variant = Variant { era: args.era, with: args.with.clone(), without: args.without.clone() };
+    let options = Options { runs: args.repeat, ..Options::default() };
+    let replay = lab.replay(&variant, options).map_err(|error| loaded.failure(error))?;
+    if args.pagetypeinfo {
+        return output::print(&replay.pagetypeinfo);
+    }
+    let tables = lab.describe(&replay);
+    if args.form.json {
+        output::print_json(&Report { start: lab.start_report(), replay: &replay, tables })
+    } else if args.form.csv {
+        output::print(&csv(&tables))
+    } else {
+        let tables: Vec<_> = tables.iter().map(freehold_lab::Table::to_text).collect();
+        output::print(&format!(
+            "{}\n{}\n\n{}",
+            loaded.headline(),
+            start_line(lab.start_report()),
+            tables.join("\n\n")
+        ))
+    }
+}

@@ -1,0 +1,83 @@
+//! Exit codes, and which error earns which.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why the program ends before its work is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// A bug in Freehold: an invariant is broken.
+    Bug = 1,
+    /// Unusable arguments or input.
+    Input = 2,
+    /// This machine lacks something.
+    Machine = 3,
+    /// The output could not be written.
+    Output = 4,
+}
+
+/// An error with the exit code that it earns.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) cause: Cause,
+    pub(crate) error: anyhow::Error,
+}
+
+impl Failure {
+    pub(crate) fn new(cause: Cause, error: impl Into<anyhow::Error>) -> Self {
+        Self { cause, error: error.into() }
+    }
+
+    /// The exit code after telling the user, who has read enough where the pipe is closed.
+    pub(crate) fn report(&self) -> ExitCode {
+        let broken_pipe = self.error.chain().any(|error| {
+            error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+        });
+        if self.cause == Cause::Output && broken_pipe {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("freehold: {self}");
+        ExitCode::from(self.cause as u8)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.error)
+    }
+}
+
+impl From<freehold_trace::TraceError> for Failure {
+    fn from(error: freehold_trace::TraceError) -> Self {
+        Self::new(Cause::Input, error)
+    }
+}
+
+impl From<freehold_linux::Error> for Failure {
+    fn from(error: freehold_linux::Error) -> Self {
+        use freehold_linux::Error;
+        let cause = match &error {
+            Error::NotRoot { .. }
+            | Error::NoTracefs { .. }
+            | Error::NoKmemEvents { .. }
+            | Error::NoKpageflags { .. }
+            | Error::Buffer { .. } => Cause::Machine,
+            Error::Sink(_) => Cause::Output,
+            _ => Cause::Input,
+        };
+        Self::new(cause, error)
+    }
+}
+
+impl From<freehold_lab::LabError> for Failure {
+    fn from(error: freehold_lab::LabError) -> Self {
+        use freehold_lab::LabError;
+        let cause = match &error {
+            LabError::Broken { .. } | LabError::Stopped | LabError::Picture { .. } => Cause::Bug,
+            _ => Cause::Input,
+        };
+        Self::new(cause, error)
+    }
+}

@@ -1,0 +1,91 @@
+//! Opens traces and reads them whole.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use anyhow::Context;
+use freehold_lab::{Lab, Trace};
+use freehold_trace::{Ending, Event, Origin, ReadOptions, Snapshot, TraceReader};
+
+use crate::args::Input;
+use crate::exit::{Cause, Failure};
+
+/// A trace's reader.
+pub(crate) type Reader = TraceReader<BufReader<File>>;
+
+/// Opens a trace and reads its header.
+pub(crate) fn open(input: &Input) -> Result<Reader, Failure> {
+    let name = input.trace.display().to_string();
+    let file = File::open(&input.trace)
+        .with_context(|| format!("{name}: the trace cannot be opened; check the path"))
+        .map_err(|error| Failure::new(Cause::Input, error))?;
+    let mut options = ReadOptions::new(&name);
+    options.partial = input.partial;
+    Ok(TraceReader::open(BufReader::with_capacity(1 << 20, file), options)?)
+}
+
+/// Says on standard error that a recording was cut short. Final once all events were read.
+pub(crate) fn warn_if_cut_short(reader: &Reader, input: &Input) {
+    if reader.is_cut_short() {
+        let name = input.trace.display();
+        eprintln!(
+            "freehold: {name}: the recording was cut short; the machine's state at its end is not known"
+        );
+    }
+}
+
+/// A whole trace.
+pub(crate) struct Loaded {
+    name: String,
+    origin: Origin,
+    start: Snapshot,
+    events: Vec<Event>,
+    ending: Option<Ending>,
+}
+
+/// Reads a trace whole.
+pub(crate) fn whole(input: &Input) -> Result<Loaded, Failure> {
+    let mut reader = open(input)?;
+    let mut events = Vec::new();
+    while let Some(batch) = reader.next_batch()? {
+        events.extend_from_slice(batch);
+    }
+    warn_if_cut_short(&reader, input);
+    Ok(Loaded {
+        name: input.trace.display().to_string(),
+        origin: reader.origin().clone(),
+        start: reader.start().clone(),
+        events,
+        ending: reader.ending().cloned(),
+    })
+}
+
+impl Loaded {
+    /// The lab for this trace.
+    pub(crate) fn lab(&self) -> Result<Lab<'_>, Failure> {
+        Lab::new(Trace {
+            origin: &self.origin,
+            start: &self.start,
+            events: &self.events,
+            ending: self.ending.as_ref(),
+        })
+        .map_err(|error| self.failure(error))
+    }
+
+    /// What is wrong, with the name of the trace.
+    pub(crate) fn failure(&self, error: freehold_lab::LabError) -> Failure {
+        let mut failure = Failure::from(error);
+        failure.error = failure.error.context(self.name.clone());
+        failure
+    }
+
+    /// One line on what was recorded.
+    pub(crate) fn headline(&self) -> String {
+        let Origin { kernel_release, cpus, .. } = &self.origin;
+        let span = self.events.first().zip(self.events.last());
+        let seconds = span.map_or(0.0, |(first, last)| (last.time_ns - first.time_ns) as f64 / 1e9);
+        let kernel = if kernel_release.is_empty() { "an unnamed kernel" } else { kernel_release };
+        let events = freehold_lab::grouped(self.events.len() as u64);
+        format!("{}: {events} events in {seconds:.1} s, {kernel}, {cpus} CPUs", self.name)
+    }
+}

@@ -1,0 +1,83 @@
+//! A comparison as a picture: the unusable index over time, a line for each era.
+
+use freehold::Order;
+use plotters::prelude::*;
+
+use crate::{Comparison, Lab, LabError, Measures};
+
+/// Size of the picture in CSS pixels.
+const SIZE: (u32, u32) = (960, 420);
+
+/// One colour an era, told apart also without colour vision (Okabe and Ito's palette).
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(213, 94, 0),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 114, 178),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 158, 115),
+];
+
+/// Each later line is thinner, so that lines that lie on each other all show.
+const WIDTHS: [u32; 5] = [9, 7, 5, 3, 1];
+
+impl Lab<'_> {
+    /// The unusable index of the zone with most pages at the order of a huge page, over the
+    /// time of the trace, as an SVG document.
+    ///
+    /// # Errors
+    /// [`LabError::Picture`] where the drawing fails.
+    pub fn picture(&self, comparison: &Comparison) -> Result<String, LabError> {
+        let mut svg = String::new();
+        let drawn = self.draw(&comparison.eras, &mut svg);
+        drawn.map_err(|error| LabError::Picture { what: error.to_string() })?;
+        Ok(svg)
+    }
+
+    fn draw(&self, eras: &[Measures], svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
+        let order = self.machine.pageblock_order;
+        let zones = 0..self.machine.zones.len();
+        let zone = zones.max_by_key(|&zone| self.machine.zones[zone].managed).unwrap_or(0);
+        let rank = self.machine.engine_rank(zone);
+        let lines: Vec<Vec<(f64, f64)>> = eras.iter().map(|era| line(era, rank, order)).collect();
+        let end_s = lines.iter().flatten().map(|point| point.0).fold(1e-9, f64::max);
+        let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+        root.fill(&WHITE)?;
+        let name = self.machine.zone_name(zone);
+        let caption = format!("{name}: free memory that no request of order {order} can use");
+        let mut chart = ChartBuilder::on(&root)
+            .caption(caption, ("sans-serif", 18))
+            .margin(12)
+            .x_label_area_size(36)
+            .y_label_area_size(56)
+            .build_cartesian_2d(0.0..end_s, 0.0..1.0)?;
+        chart
+            .configure_mesh()
+            .x_desc("seconds")
+            .y_desc("unusable index")
+            .light_line_style(TRANSPARENT)
+            .draw()?;
+        for (((era, line), colour), width) in eras.iter().zip(lines).zip(COLOURS).zip(WIDTHS) {
+            chart
+                .draw_series(LineSeries::new(line, colour.stroke_width(width)))?
+                .label(&era.variant)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(width)));
+        }
+        chart
+            .configure_series_labels()
+            .background_style(WHITE.mix(0.8))
+            .border_style(BLACK.mix(0.3))
+            .draw()?;
+        root.present()?;
+        Ok(())
+    }
+}
+
+/// Seconds since the trace began, and the index.
+fn line(era: &Measures, zone: usize, order: Order) -> Vec<(f64, f64)> {
+    let first = era.samples.first().map_or(0, |sample| sample.time_ns);
+    let points = era.samples.iter().filter_map(|sample| {
+        let index = sample.zones.get(zone)?.unusable_index[order.index()];
+        Some(((sample.time_ns - first) as f64 / 1e9, index as f64 / 1000.0))
+    });
+    points.collect()
+}
