@@ -58,6 +58,9 @@ impl<'m, L: Locks> Memory<'m, L> {
             self.try_zones(&request, Mark::Low, AllocFlags::fast(request.gfp) | self.nofragment(&request));
         if found.is_none() {
             count(&cpu.slow_paths);
+            if request.gfp.contains(GfpFlags::KSWAPD_RECLAIM) {
+                self.wake_kswapd(&request);
+            }
             found = self.try_below_low(&request);
         }
         let Some((zone, index)) = found else {
@@ -120,7 +123,10 @@ impl<'m, L: Locks> Memory<'m, L> {
 
     /// The zones that a request may use, best first: its node's from high to low,
     /// then the other nodes' in ascending order from there.
-    fn zonelist(&self, request: &Request) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
+    pub(crate) fn zonelist(
+        &self,
+        request: &Request,
+    ) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
         let highest = request.gfp.highest_zone();
         let first = request.node.min(self.nodes.saturating_sub(1));
         let nodes = if request.gfp.contains(GfpFlags::THISNODE) { 1 } else { self.nodes };

@@ -65,6 +65,7 @@ mod free_area;
 mod gfp;
 mod highatomic;
 mod inspect;
+mod kswapd;
 mod list;
 mod memory;
 mod metadata;

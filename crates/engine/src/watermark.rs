@@ -94,7 +94,7 @@ pub(crate) struct Admission {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    fn mark(&self, mark: Mark) -> u64 {
+    pub(crate) fn mark(&self, mark: Mark) -> u64 {
         let marks = &self.watermarks;
         let base = match mark {
             Mark::Min => marks.min,
@@ -126,7 +126,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether the zone can serve a request and stay above the mark.
     ///
     /// Linux counterpart: `__zone_watermark_ok`.
-    fn is_above(&self, mark: u64, admission: Admission) -> bool {
+    pub(crate) fn is_above(&self, mark: u64, admission: Admission) -> bool {
         let Admission { order, flags, highest_zone, .. } = admission;
         let free = self.shared.free_pages.load(Ordering::Relaxed) as i64 - self.unusable(order, flags);
         let mut min = mark as i64;
@@ -197,29 +197,9 @@ impl<L: Locks> Zone<'_, L> {
         if !self.shared.below_high.load(Ordering::Relaxed) {
             return;
         }
-        let admission = Admission {
-            order: Order::ZERO,
-            mark: Mark::High,
-            highest_zone: crate::ZoneType::Movable as usize,
-            flags: AllocFlags::empty(),
-        };
-        if self.is_above(self.mark(Mark::High), admission) {
+        if self.is_balanced() {
             self.shared.below_high.store(false, Ordering::Relaxed);
         }
-    }
-
-    /// The pages by which fallbacks have raised the marks.
-    ///
-    /// Units: pages. Linux counterpart: `zone->watermark_boost`.
-    pub fn watermark_boost(&self) -> u64 {
-        self.shared.boost.load(Ordering::Relaxed)
-    }
-
-    /// Lowers the boost by `pages`, as kswapd does once it has reclaimed for it.
-    pub fn relax_boost(&self, pages: u64) {
-        let _guard = self.lock();
-        let boost = self.shared.boost.load(Ordering::Relaxed);
-        self.shared.boost.store(boost.saturating_sub(pages), Ordering::Relaxed);
     }
 }
 

@@ -95,6 +95,8 @@ pub(crate) struct Shared {
     pub(crate) boost: AtomicU64,
     /// kswapd should look at the boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
     pub(crate) boosted: AtomicBool,
+    /// A request came below the low mark and may wake kswapd.
+    pub(crate) kswapd_wanted: AtomicBool,
     /// Linux counterpart: `ZONE_BELOW_HIGH`.
     pub(crate) below_high: AtomicBool,
     /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
@@ -111,6 +113,7 @@ impl Shared {
             reserved_highatomic: AtomicU64::new(0),
             boost: AtomicU64::new(0),
             boosted: AtomicBool::new(false),
+            kswapd_wanted: AtomicBool::new(false),
             below_high: AtomicBool::new(false),
             reclaim_active: AtomicBool::new(false),
         }
@@ -300,11 +303,6 @@ impl<'m, L: Locks> Zone<'m, L> {
     /// What happened on one CPU's lists so far.
     pub fn percpu_stats(&self, cpu: u16) -> Option<PerCpuStats> {
         self.percpu.get(usize::from(cpu)).map(|lists| lists.lock().stats)
-    }
-
-    /// Tells the zone that reclaim is under way, which keeps its per-CPU lists short.
-    pub fn set_reclaim_active(&self, active: bool) {
-        self.shared.reclaim_active.store(active, Ordering::Relaxed);
     }
 
     /// Isolates the pageblock around a frame: its free pages cannot be allocated any more.

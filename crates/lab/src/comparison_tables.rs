@@ -71,7 +71,7 @@ static MEASURES: [Measure; 40] = [
     recorded(measure(LISTS, "pages drained", "pages", |m| Cell::Count(m.locked.drained_pages)), |r| optional(r.drained_pages)),
     measure(LISTS, "largest drain", "pages", |m| Cell::Count(m.locked.largest_drain)),
     measure(LISTS, "highest high", "pages", |m| Cell::Count(m.highest_high.into())),
-    measure(LISTS, "pages on the lists at the end", "pages", |m| Cell::Count(m.percpu_pages_at_end)),
+    recorded(measure(LISTS, "pages on the lists at the end", "pages", |m| Cell::Count(m.percpu_pages_at_end)), |r| optional(r.percpu_pages_at_end)),
     measure(READER, "list nodes visited at the end", "", |m| Cell::Count(m.nodes.end)),
     measure(READER, "list nodes visited, most", "", |m| Cell::Count(m.nodes.max)),
     measure("watermarks", "requests below the low mark", "", |m| Cell::Count(m.slow_paths)),

@@ -4,6 +4,7 @@ use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind};
 
 use crate::compaction::Compaction;
+use crate::kswapd::Kswapd;
 use crate::measures::Followed;
 use crate::timed_mutex::ReplayLocks;
 use crate::traced::{At, Entry, Traced, TracedFrames};
@@ -20,6 +21,7 @@ pub(crate) struct Follower<'f, 'm> {
     pub(crate) traced: TracedFrames,
     pub(crate) followed: Followed,
     compaction: Compaction,
+    kswapd: Kswapd,
     next_refresh_ns: u64,
 }
 
@@ -36,13 +38,16 @@ impl<'f, 'm> Follower<'f, 'm> {
     pub(crate) fn new(memory: &'f Memory<'m, ReplayLocks>, traced: TracedFrames, first_ns: u64) -> Self {
         let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
         let (followed, compaction) = (Followed::default(), Compaction::default());
-        Self { memory, traced, followed, compaction, next_refresh_ns }
+        Self { memory, traced, followed, compaction, kswapd: Kswapd::default(), next_refresh_ns }
     }
 
     /// Does what happened on the machine.
     pub(crate) fn event(&mut self, event: &Event) {
         if event.time_ns >= self.next_refresh_ns {
             self.refresh(event.time_ns);
+        }
+        if self.kswapd.is_due() {
+            self.kswapd.look_after(self.memory);
         }
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),
@@ -64,8 +69,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// What Linux does once a second: per-CPU lists decay; and, in place of kswapd, which
-    /// lowers a boost to nothing once it has reclaimed for it, the boost ends.
+    /// What Linux does once a second: per-CPU lists decay.
     fn refresh(&mut self, now_ns: u64) {
         let seconds = (now_ns - self.next_refresh_ns) / SECOND_NS + 1;
         for _ in 0..seconds.min(MOST_REFRESHES) {
@@ -76,12 +80,6 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.followed.refreshes += 1;
             if !busy {
                 break;
-            }
-        }
-        for zone in self.memory.zones() {
-            let boost = zone.watermark_boost();
-            if boost > 0 {
-                zone.relax_boost(boost);
             }
         }
         self.next_refresh_ns = self.next_refresh_ns.saturating_add(seconds.saturating_mul(SECOND_NS));

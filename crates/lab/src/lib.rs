@@ -18,6 +18,7 @@ mod fit;
 mod fit_search;
 mod follow;
 mod hold_log;
+mod kswapd;
 mod machine;
 mod measures;
 mod occupancy;

@@ -19,6 +19,8 @@ pub struct Recorded {
     pub drained_pages: Option<u64>,
     /// Blocks taken to refill per-CPU lists; `None` where the event was not recorded.
     pub refilled_blocks: Option<u64>,
+    /// Pages on all per-CPU lists at the end; `None` where the end was not recorded.
+    pub percpu_pages_at_end: Option<u64>,
     /// Whether fallbacks were recorded.
     pub has_fallbacks: bool,
 }
@@ -29,7 +31,12 @@ impl Recorded {
     /// A trace without a single fallback event may come from a machine where nothing fell
     /// back or where the event was switched off: [`Recorded::has_fallbacks`] is false then.
     pub fn new(trace: Trace<'_>) -> Self {
-        let mut recorded = Self::default();
+        let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
+        let zones = end.map(|end| &end.zones).filter(|zones| !zones.is_empty());
+        let pages = zones.map(|zones| {
+            zones.iter().flat_map(|zone| &zone.pagesets).fold(0_u64, |sum, set| sum.saturating_add(set.count))
+        });
+        let mut recorded = Self { percpu_pages_at_end: pages, ..Self::default() };
         for event in trace.events {
             match event.kind {
                 EventKind::Alloc { pfn: None, order, .. } => recorded.failures[order.index()] += 1,
