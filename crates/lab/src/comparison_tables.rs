@@ -51,7 +51,7 @@ const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 40] = [
+static MEASURES: [Measure; 41] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -75,6 +75,7 @@ static MEASURES: [Measure; 40] = [
     measure(READER, "list nodes visited at the end", "", |m| Cell::Count(m.nodes.end)),
     measure(READER, "list nodes visited, most", "", |m| Cell::Count(m.nodes.max)),
     measure("watermarks", "requests below the low mark", "", |m| Cell::Count(m.slow_paths)),
+    measure("watermarks", "of these, below the min mark", "", |m| Cell::Count(m.followed.waits)),
     measure("watermarks", "boosts", "", |m| Cell::Count(m.locked.boosts)),
     measure("watermarks", "kswapd wakes for a boost", "", |m| Cell::Count(m.kswapd_wakes)),
     measure(TRACE, "allocations", "", |m| Cell::Count(m.followed.allocs)),

@@ -95,13 +95,42 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.release(cpu, at, order, Fate::Freed);
         }
         let request = Request { cpu, node: self.traced.node(at), order, gfp };
-        let entry = if let Ok(replayed) = self.memory.alloc(request) {
+        let entry = if let Some(replayed) = self.answer(request) {
             Entry::held(order, replayed)
         } else {
             self.followed.failures[order.index()] += 1;
             Entry::skipped(order)
         };
         self.traced.set(at, order, entry);
+    }
+
+    /// Answers a request that the machine answered.
+    ///
+    /// Where the machine reclaimed, what it reclaimed is in the trace as frees, before or
+    /// after: the replay, which cannot wait, goes below the watermarks then, and only gives
+    /// up per-CPU lists and reserves where that does not help.
+    #[inline]
+    fn answer(&mut self, request: Request) -> Option<Pfn> {
+        // May wait, but does not reclaim: the rights of the one without the work of the other.
+        let gfp = request.gfp;
+        let patient = if gfp.contains(GfpFlags::DIRECT_RECLAIM) {
+            gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::MEMALLOC).union(GfpFlags::NOMEMALLOC)
+        } else {
+            gfp
+        };
+        self.memory.alloc(Request { gfp: patient, ..request }).ok().or_else(|| self.answer_at_once(request))
+    }
+
+    #[cold]
+    fn answer_at_once(&mut self, request: Request) -> Option<Pfn> {
+        let below = request.gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
+        self.followed.waits += 1;
+        self.followed.attempts_again += 1;
+        if let Ok(replayed) = self.memory.alloc(Request { gfp: below.union(GfpFlags::MEMALLOC), ..request }) {
+            return Some(replayed);
+        }
+        self.followed.attempts_again += 1;
+        self.memory.alloc(request).ok()
     }
 
     #[inline]

@@ -54,6 +54,10 @@ pub struct Followed {
     pub frees: u64,
     /// Requests that fail in the replay and did not on the machine, by order.
     pub failures: ByOrder,
+    /// Requests that found no zone above its min mark: the machine had to reclaim for them.
+    pub waits: u64,
+    /// Further attempts for these.
+    pub attempts_again: u64,
     /// Requests that failed on the machine, by order; not replayed.
     pub machine_failures: ByOrder,
     /// Allocations of frames that were still held: freed first. Lost events do that.
