@@ -49,7 +49,7 @@ impl Lab<'_> {
             .margin(12)
             .x_label_area_size(36)
             .y_label_area_size(56)
-            .build_cartesian_2d(0.0..end_s, 0.0..1.0)?;
+            .build_cartesian_2d(0.0..end_s, span(lines.iter().flatten().map(|point| point.1)))?;
         chart
             .configure_mesh()
             .x_desc("seconds")
@@ -70,6 +70,14 @@ impl Lab<'_> {
         root.present()?;
         Ok(())
     }
+}
+
+/// What the index ranges over, with some room, so that lines near each other can be told apart.
+fn span(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
+    let (least, most) =
+        values.fold((1.0, 0.0), |(least, most): (f64, f64), value| (least.min(value), most.max(value)));
+    let room = ((most - least) * 0.1).max(0.005);
+    (least - room).max(0.0)..(most + room).min(1.0).max(least)
 }
 
 /// Seconds since the trace began, and the index.
