@@ -2,8 +2,9 @@
 
 use crate::MAX_ORDERS;
 
-/// What happened in one zone under its lock. All exact; none is reset.
+/// What happened in one zone under its lock. All exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ZoneStats {
     /// Times the zone lock was taken.
     pub lock_holds: u64,

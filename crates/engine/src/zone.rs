@@ -295,6 +295,11 @@ impl<'m, L: Locks> Zone<'m, L> {
         counts
     }
 
+    /// Starts the statistics of the zone lock anew, as after bringing frames into service.
+    pub fn reset_stats(&self) {
+        self.state.lock().stats = ZoneStats::default();
+    }
+
     /// What happened under the zone lock so far.
     pub fn stats(&self) -> ZoneStats {
         self.state.lock().stats

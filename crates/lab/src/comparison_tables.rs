@@ -62,7 +62,7 @@ static MEASURES: [Measure; 41] = [
     measure(BLOCKS, "mixed pageblocks at the start", "", |m| Cell::Count(m.mixed.start)),
     measure(BLOCKS, "mixed pageblocks at the end", "", |m| Cell::Count(m.mixed.end)),
     measure(BLOCKS, "mixed pageblocks, most", "", |m| Cell::Count(m.mixed.max)),
-    measure(LOCK, "holds", "", |m| Cell::Count(m.locked.holds)),
+    measure(LOCK, "holds", "", |m| Cell::Count(m.locked.lock_holds)),
     measure(LOCK, "longest hold, touched", "pages", |m| Cell::Count(m.locked.longest_hold_touched)),
     measure(LOCK, "longest hold", "ns", |m| Cell::Count(m.timing.longest_hold_ns)),
     measure(LISTS, "refills", "", |m| Cell::Count(m.locked.refills)),

@@ -43,7 +43,7 @@ pub use error::LabError;
 pub use fit::{BlockTypes, FitReport, ZoneFit};
 pub use machine::Machine;
 pub use measures::{
-    ByOrder, ByOrderAndType, Followed, Locked, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
+    ByOrder, ByOrderAndType, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
 };
 pub use occupancy::{Corrections, Occupancy};
 pub use prepass::{FirstUse, FirstUses};

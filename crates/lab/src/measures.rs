@@ -17,7 +17,7 @@ pub struct Measures {
     /// How the events could be followed.
     pub followed: Followed,
     /// What happened under the zone locks, all zones together.
-    pub locked: Locked,
+    pub locked: ZoneStats,
     /// Requests answered from another type's block.
     pub type_mismatches: u64,
     /// Requests that passed only at the min watermark or below.
@@ -92,81 +92,6 @@ pub struct Followed {
     pub held_at_end: u64,
     /// Their pages.
     pub held_pages_at_end: u64,
-}
-
-/// What happened under the zone locks; see [`ZoneStats`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Locked {
-    /// Times that a zone lock was taken.
-    pub holds: u64,
-    /// Most pages and list nodes touched in one hold.
-    pub longest_hold_touched: u64,
-    /// Bulk refills of per-CPU lists.
-    pub refills: u64,
-    /// Blocks that refills took.
-    pub refilled_blocks: u64,
-    /// Searches of one order for another type's block.
-    pub fallback_searches: u64,
-    /// Attempts to claim a pageblock.
-    pub claim_attempts: u64,
-    /// Pageblocks claimed.
-    pub claims: u64,
-    /// Blocks stolen from a pageblock that kept its type.
-    pub steals: u64,
-    /// Requests answered from CMA blocks.
-    pub cma_fallbacks: u64,
-    /// Drains of per-CPU lists, one a lock hold.
-    pub drains: u64,
-    /// Pages drained.
-    pub drained_pages: u64,
-    /// Most pages freed by one drain.
-    pub largest_drain: u64,
-    /// Blocks that entered the list of another type than their pageblock's.
-    pub hygiene_violations: u64,
-    /// Times that a watermark boost was raised.
-    pub boosts: u64,
-}
-
-impl From<ZoneStats> for Locked {
-    fn from(stats: ZoneStats) -> Self {
-        Self {
-            holds: stats.lock_holds,
-            longest_hold_touched: stats.longest_hold_touched,
-            refills: stats.refills,
-            refilled_blocks: stats.refilled_blocks,
-            fallback_searches: stats.fallback_searches,
-            claim_attempts: stats.claim_attempts,
-            claims: stats.claims,
-            steals: stats.steals,
-            cma_fallbacks: stats.cma_fallbacks,
-            drains: stats.drains,
-            drained_pages: stats.drained_pages,
-            largest_drain: stats.largest_drain,
-            hygiene_violations: stats.hygiene_violations,
-            boosts: stats.boosts,
-        }
-    }
-}
-
-impl Locked {
-    /// Adds what happened between two readings of the same counters; maxima stay maxima.
-    pub(crate) fn since(self, before: &Self) -> Self {
-        Self {
-            holds: self.holds - before.holds,
-            refills: self.refills - before.refills,
-            refilled_blocks: self.refilled_blocks - before.refilled_blocks,
-            fallback_searches: self.fallback_searches - before.fallback_searches,
-            claim_attempts: self.claim_attempts - before.claim_attempts,
-            claims: self.claims - before.claims,
-            steals: self.steals - before.steals,
-            cma_fallbacks: self.cma_fallbacks - before.cma_fallbacks,
-            drains: self.drains - before.drains,
-            drained_pages: self.drained_pages - before.drained_pages,
-            hygiene_violations: self.hygiene_violations - before.hygiene_violations,
-            boosts: self.boosts - before.boosts,
-            ..self
-        }
-    }
 }
 
 /// A number at the start, at the end, and at its highest sample.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::follow::Follower;
 use crate::hold_log;
-use crate::measures::{Locked, Measures, Timing, ZoneFree};
+use crate::measures::{Measures, Timing, ZoneFree};
 use crate::sampling::Sampler;
 use crate::start::{Start, StartReport};
 use crate::timed_mutex::ReplayLocks;
@@ -92,7 +92,7 @@ impl<'t> Lab<'t> {
         let switches = variant.switches();
         let memory = Memory::<ReplayLocks>::new(&self.machine.config(switches), metadata)?;
         let traced = self.start.populate(&self.machine, &memory)?;
-        let before = Locked::from(memory.zone_stats());
+        memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
         let mut follower = Follower::new(&memory, traced, span.0);
@@ -106,7 +106,7 @@ impl<'t> Lab<'t> {
         let mut measures = Measures {
             variant: variant.to_string(),
             followed,
-            locked: Locked::from(memory.zone_stats()).since(&before),
+            locked: memory.zone_stats(),
             type_mismatches: requests.type_mismatches,
             slow_paths: requests.slow_paths - followed.attempts_again,
             kswapd_wakes: requests.kswapd_wakes,

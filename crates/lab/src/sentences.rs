@@ -29,7 +29,7 @@ const SIDE_EFFECTS: [Subject; 6] = [
     ("requests answered from another type's block", |m| m.type_mismatches),
     ("mixed pageblocks at the end", |m| m.mixed.end),
     ("pages touched in the longest zone lock hold", |m| m.locked.longest_hold_touched),
-    ("zone lock holds", |m| m.locked.holds),
+    ("zone lock holds", |m| m.locked.lock_holds),
     ("fallback searches", |m| m.locked.fallback_searches),
 ];
 

@@ -23,7 +23,7 @@ fn exact_numbers_of_a_small_trace() {
     // Lists that keep nothing: one refill and one drain a block, each in a hold of its own.
     let locked = measures.locked;
     assert_eq!((locked.refills, locked.refilled_blocks, locked.drains), (3, 3, 3));
-    assert_eq!((locked.drained_pages, locked.largest_drain, locked.holds), (10, 8, 6));
+    assert_eq!((locked.drained_pages, locked.largest_drain, locked.lock_holds), (10, 8, 6));
     assert_eq!((locked.fallback_searches, locked.claims, measures.type_mismatches), (0, 0, 0));
     let blocks = &measures.free_at_end[0].blocks;
     assert_eq!(blocks[10][Migratetype::Movable.index()], PAGES / 1024);
