@@ -11,7 +11,7 @@ use crate::layout::Column;
 #[non_exhaustive]
 pub enum TraceError {
     /// The operating system refused to read or write.
-    #[error("{file}: cannot read or write the trace")]
+    #[error("{file}: cannot read or write the trace; {}", io_remedy(source.kind()))]
     Io {
         /// Name of the file.
         file: String,
@@ -124,6 +124,14 @@ pub enum TraceError {
         /// Size of the block.
         order: u8,
     },
+}
+
+fn io_remedy(kind: std::io::ErrorKind) -> &'static str {
+    match kind {
+        std::io::ErrorKind::StorageFull => "make room on the device",
+        std::io::ErrorKind::IsADirectory => "name a file in it",
+        _ => "check its device and its permissions",
+    }
 }
 
 fn place(batch: u64) -> String {
