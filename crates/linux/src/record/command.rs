@@ -1,13 +1,16 @@
 //! The command that is recorded.
 
+use std::env;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use rustix::time::Timespec;
 
@@ -15,6 +18,24 @@ use crate::error::Error;
 
 /// How long a command may take to end after it was told to.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// Finds out before anything is recorded that a command cannot be started.
+pub(super) fn check(command: &[String]) -> Result<(), Error> {
+    let Some(program) = command.first() else { return Ok(()) };
+    let runs = |path: PathBuf| {
+        let is_file = path.metadata().map(|it| it.is_file())?;
+        access(&path, Access::EXEC_OK)?;
+        if is_file { Ok(()) } else { Err(io::Error::from(io::ErrorKind::PermissionDenied)) }
+    };
+    let found = if program.contains('/') {
+        runs(PathBuf::from(program))
+    } else {
+        let path = env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+        let mut tries = env::split_paths(&path).map(|folder| runs(folder.join(program)));
+        if tries.any(|found| found.is_ok()) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    };
+    found.map_err(|source| Error::Command { command: program.clone(), source })
+}
 
 /// A running command; told to end when dropped.
 pub(super) struct RecordedCommand {

@@ -43,6 +43,7 @@ pub fn record(
 ) -> Result<RecordReport, Error> {
     let began = Instant::now();
     let cpu_before = clock::process_cpu_ns();
+    command::check(&options.command)?;
     let signals = Signals::watch(options);
     let tracefs = Tracefs::open()?;
     let stale_removed = remove_stale(&tracefs);
