@@ -101,6 +101,38 @@ pub enum Error {
         /// How far it may.
         window_ns: u64,
     },
+    /// A text has nothing to import.
+    #[error(
+        "{file}: no page events in {lines} lines. Check that it is the text of ftrace, `trace-cmd report` or \
+         `perf script`, recorded with the events of kmem (`trace-cmd record -e kmem`)",
+        file = file.display()
+    )]
+    NoEvents {
+        /// The text.
+        file: PathBuf,
+        /// Its lines.
+        lines: u64,
+    },
+    /// An event is about frames that the machine does not have.
+    #[error(
+        "{text}: the event at {seconds}.{nanos:09} s is about a block of {pages} pages at pfn {pfn:#x}, which is \
+         not inside any zone of {zoneinfo}. Take the zoneinfo of the machine and the boot that the text comes \
+         from, and name the spelling of its frame numbers with `--pfn-radix` if it is misread",
+        text = text.display(), zoneinfo = zoneinfo.display(),
+        seconds = time_ns / 1_000_000_000, nanos = time_ns % 1_000_000_000
+    )]
+    OutsideZones {
+        /// The text.
+        text: PathBuf,
+        /// What tells the zones.
+        zoneinfo: PathBuf,
+        /// When it happened.
+        time_ns: u64,
+        /// First frame of the block.
+        pfn: u64,
+        /// Its pages.
+        pages: u64,
+    },
     /// A compressed text could not be unpacked.
     #[error(
         "{file} cannot be unpacked as {format}: {source}. Check the file with `{format} --test` and copy it \
@@ -143,13 +175,22 @@ impl Error {
     /// An error for `action` on `path`, with the commonest causes told apart.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let remedy = match source.kind() {
-            io::ErrorKind::PermissionDenied => return Self::NotRoot { path: path.to_owned() },
+            io::ErrorKind::PermissionDenied if is_the_kernels(path) => {
+                return Self::NotRoot { path: path.to_owned() };
+            }
+            io::ErrorKind::PermissionDenied => "Make it readable, or run the same command as its owner",
+            io::ErrorKind::IsADirectory => "Name a file in it",
             io::ErrorKind::NotFound => "Check the path, and that the kernel has what it names",
             io::ErrorKind::StorageFull => "Make room on the device",
             _ => "Check that the file is of the kind that was asked for",
         };
         Self::Io { action, path: path.to_owned(), source, remedy }
     }
+}
+
+/// Whether the kernel makes this file up.
+fn is_the_kernels(path: &Path) -> bool {
+    ["/proc", "/sys"].iter().any(|root| path.starts_with(root))
 }
 
 /// What was expected on a line, and what was found.
