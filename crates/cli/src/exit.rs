@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::output;
+
 /// Why the program ends before its work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
@@ -38,7 +40,7 @@ impl Failure {
         if self.cause == Cause::Output && broken_pipe {
             return ExitCode::SUCCESS;
         }
-        eprintln!("freehold: {self}");
+        output::note(&format!("freehold: {self}"));
         ExitCode::from(self.cause as u8)
     }
 }

@@ -9,6 +9,7 @@ use freehold_trace::{Ending, Event, Origin, ReadOptions, Snapshot, TraceReader};
 
 use crate::args::Input;
 use crate::exit::{Cause, Failure};
+use crate::output;
 
 /// A trace's reader.
 pub(crate) type Reader = TraceReader<BufReader<File>>;
@@ -28,9 +29,9 @@ pub(crate) fn open(input: &Input) -> Result<Reader, Failure> {
 pub(crate) fn warn_if_cut_short(reader: &Reader, input: &Input) {
     if reader.is_cut_short() {
         let name = input.trace.display();
-        eprintln!(
+        output::note(&format!(
             "freehold: {name}: the recording was cut short; the machine's state at its end is not known"
-        );
+        ));
     }
 }
 

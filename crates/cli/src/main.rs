@@ -4,8 +4,10 @@
 mod args;
 mod commands;
 mod exit;
+mod in_place;
 mod load;
 mod output;
+mod scratch;
 
 use std::process::ExitCode;
 

@@ -1,8 +1,7 @@
-//! Where results go: standard output, and files that are not replaced by accident.
+//! Where results go, and what is said when they cannot.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, anyhow};
 
@@ -24,73 +23,25 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
-fn exists(path: &Path) -> Failure {
+/// The refusal to replace a file.
+pub(crate) fn exists(path: &Path) -> Failure {
     let what = anyhow!("{} exists; replace it with --force or name another file", path.display());
     Failure::new(Cause::Input, what)
 }
 
-/// Creates a file; refuses to replace one unless `force`.
-pub(crate) fn create(path: &Path, force: bool) -> Result<File, Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => exists(path),
-        _ => Failure::new(
-            Cause::Output,
-            anyhow::Error::new(error).context(format!("{} cannot be created", path.display())),
-        ),
-    })
+/// A file that cannot be created.
+pub(crate) fn cannot_create(path: &Path, error: io::Error) -> Failure {
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => "make its folder first",
+        io::ErrorKind::StorageFull => "make room on the device",
+        io::ErrorKind::IsADirectory => "it is a folder; name a file in it",
+        _ => "name a file in a folder that you may write to",
+    };
+    let what = anyhow::Error::new(error).context(format!("{} cannot be created; {remedy}", path.display()));
+    Failure::new(Cause::Output, what)
 }
 
-/// Says something on standard error that is no error.
+/// Says something on standard error. Where nobody can listen, the work goes on.
 pub(crate) fn note(text: &str) {
-    eprintln!("{text}");
-}
-
-/// A file that takes its place only when it is whole; until then, and if it never is, what
-/// was there before stays.
-pub(crate) struct Scratch {
-    partial: PathBuf,
-    place: PathBuf,
-    kept: bool,
-}
-
-impl Scratch {
-    /// Starts a file that is to become `place`; refuses to replace one unless `force`.
-    pub(crate) fn create(place: &Path, force: bool) -> Result<Self, Failure> {
-        if !force && place.exists() {
-            return Err(exists(place));
-        }
-        let mut name = place.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.partial", std::process::id()));
-        Ok(Self { partial: place.with_file_name(name), place: place.to_owned(), kept: false })
-    }
-
-    /// Opens the file.
-    pub(crate) fn file(&self) -> Result<File, Failure> {
-        create(&self.partial, true)
-    }
-
-    /// Puts the file into its place.
-    pub(crate) fn keep(mut self) -> Result<(), Failure> {
-        std::fs::rename(&self.partial, &self.place)
-            .with_context(|| format!("{} cannot be put in place", self.place.display()))
-            .map_err(|error| Failure::new(Cause::Output, error))?;
-        self.kept = true;
-        Ok(())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if !self.kept {
-            // There is nobody left to tell, and the error that led here was told.
-            let _ = std::fs::remove_file(&self.partial);
-        }
-    }
+    let _ = writeln!(io::stderr(), "{text}");
 }

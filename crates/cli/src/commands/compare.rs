@@ -1,6 +1,7 @@
 //! `freehold compare`: one trace through every era.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use anyhow::Context;
 use freehold_lab::{Comparison, Options, StartReport, Table, grouped};
@@ -9,17 +10,20 @@ use crate::args::Compare;
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Loaded};
 use crate::output;
+use crate::scratch::Scratch;
 
 pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     let loaded = load::whole(&args.input)?;
     let lab = loaded.lab()?;
+    let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
     let options = Options { runs: args.repeat, ..Options::default() };
     let comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
-    if let Some(path) = &args.svg {
+    if let (Some(path), Some((scratch, mut file))) = (&args.svg, svg) {
         let picture = lab.picture(&comparison).map_err(|error| loaded.failure(error))?;
-        std::fs::write(path, picture)
-            .with_context(|| format!("{} cannot be written", path.display()))
+        file.write_all(picture.as_bytes())
+            .with_context(|| format!("{} cannot be written; name another file", path.display()))
             .map_err(|error| Failure::new(Cause::Output, error))?;
+        scratch.keep()?;
     }
     if args.form.json {
         output::print_json(&comparison)
@@ -39,8 +43,12 @@ pub(crate) fn csv(tables: &[Table]) -> String {
 
 fn text(loaded: &Loaded, comparison: &Comparison) -> String {
     let mut text = format!("{}\n{}\n\n", loaded.headline(), start_line(&comparison.start));
-    text += &comparison.overview.to_text();
-    text += "\n\n";
+    let distance = comparison.distance.as_ref().map(freehold_lab::EndDistance::table);
+    let tables = [&comparison.overview, &comparison.systems, &comparison.free_blocks];
+    for table in tables.into_iter().chain(&distance) {
+        text += &table.to_text();
+        text += "\n\n";
+    }
     for sentence in &comparison.sentences {
         // Writing into a string does not fail.
         let _ = writeln!(text, "- {sentence}");

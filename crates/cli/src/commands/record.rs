@@ -2,18 +2,19 @@
 
 use freehold_linux::procfs::Occupancy;
 use freehold_linux::tracefs::Detail;
-use freehold_linux::{Progress, RecordOptions, RecordReport, TraceSink, record};
+use freehold_linux::{Error, Progress, RecordOptions, RecordReport, TraceSink, record};
 use freehold_trace::WriteOptions;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::Record;
-use crate::exit::Failure;
+use crate::exit::{Cause, Failure};
+use crate::in_place::InPlace;
 use crate::output;
 
 pub(crate) fn run(args: &Record) -> Result<(), Failure> {
-    let file = output::create(&args.output, args.force)?;
+    let mut file = InPlace::create(&args.output, args.force)?;
     let name = args.output.display().to_string();
-    let mut sink = TraceSink::new(file, WriteOptions::new(&name));
+    let mut sink = TraceSink::new(&mut file, WriteOptions::new(&name));
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,
@@ -31,18 +32,21 @@ pub(crate) fn run(args: &Record) -> Result<(), Failure> {
             Ok(())
         }
         Err(error) => {
-            remove_if_empty(args);
-            Err(error.into())
+            drop(sink);
+            // What was recorded up to an error is worth keeping.
+            if file.is_untouched() || matches!(error, Error::Command { .. }) {
+                file.discard();
+            }
+            Err(failure(error))
         }
     }
 }
 
-/// A recording that failed before its first byte leaves no file behind.
-fn remove_if_empty(args: &Record) {
-    let is_empty = std::fs::metadata(&args.output).is_ok_and(|file| file.len() == 0);
-    if is_empty {
-        // The error that is about to be reported matters more than this one.
-        let _ = std::fs::remove_file(&args.output);
+/// What fails while a machine is recorded is the machine's fault, but for the command.
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Sink(_) | Error::Command { .. } => error.into(),
+        _ => Failure::new(Cause::Machine, error),
     }
 }
 
@@ -64,23 +68,25 @@ fn progress_text(progress: &Progress) -> String {
 fn tell(name: &str, report: &RecordReport) {
     let disturbance = &report.ending.disturbance;
     let seconds = disturbance.wall_ns as f64 / 1e9;
-    eprintln!("{name}: {} events in {seconds:.1} s, {} lost", report.events, report.lost);
-    eprintln!(
+    output::note(&format!("{name}: {} events in {seconds:.1} s, {} lost", report.events, report.lost));
+    output::note(&format!(
         "the recorder used {:.1} s of CPU time and caused {} of the events",
         disturbance.cpu_ns as f64 / 1e9,
         disturbance.own_events
-    );
+    ));
     if let Some(code) = report.ending.command_exit.filter(|&code| code != 0) {
-        eprintln!("the command ended with exit code {code}");
+        output::note(&format!("the command ended with exit code {code}"));
     }
     let not_whole = [(report.unreadable, "could not be decoded"), (report.late, "came late and were moved")];
     for (events, what) in not_whole.into_iter().filter(|&(events, _)| events > 0) {
-        eprintln!("{events} events {what}");
+        output::note(&format!("{events} events {what}"));
     }
     for instance in &report.stale_removed {
-        eprintln!("removed the tracing instance {instance}, left behind by a recorder that was killed");
+        output::note(&format!(
+            "removed the tracing instance {instance}, left behind by a recorder that was killed"
+        ));
     }
     for warning in &report.warnings {
-        eprintln!("warning: {warning}");
+        output::note(&format!("warning: {warning}"));
     }
 }

@@ -3,14 +3,15 @@
 use std::fmt::Write;
 
 use freehold_lab::{Cell, Table, grouped};
-use freehold_trace::{Ending, Event, EventKind, Origin, TraceSummary, WriteOptions, recompress};
+use freehold_trace::{Ending, Event, EventKind, Origin, TraceError, TraceSummary, WriteOptions, recompress};
 use serde::Serialize;
 
 use super::compare::csv;
 use crate::args::{Effort, Form, Trace, TraceHead, TraceInfo, TraceRepack};
-use crate::exit::Failure;
+use crate::exit::{Cause, Failure};
 use crate::load::{self, Reader};
-use crate::output::{self, Scratch};
+use crate::output;
+use crate::scratch::Scratch;
 
 pub(crate) fn run(args: &Trace) -> Result<(), Failure> {
     match args {
@@ -233,12 +234,15 @@ fn aligned(rows: &[HeadRow]) -> String {
 
 fn repack(args: &TraceRepack) -> Result<(), Failure> {
     let reader = load::open(&args.input)?;
-    let scratch = Scratch::create(&args.output, args.force)?;
+    let (scratch, file) = Scratch::create(&args.output, args.force)?;
     let name = args.output.display().to_string();
     let options = match args.effort {
         Effort::Fast => WriteOptions::new(&name),
         Effort::Small => WriteOptions::small(&name),
     };
-    recompress(reader, scratch.file()?, options)?;
+    recompress(reader, file, options).map_err(|error| match &error {
+        TraceError::Io { file, .. } if *file == name => Failure::new(Cause::Output, error),
+        _ => error.into(),
+    })?;
     scratch.keep()
 }
