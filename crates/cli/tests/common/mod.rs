@@ -1,0 +1,146 @@
+//! Runs the binary as a user does, and looks at all that a user sees.
+#![allow(dead_code, reason = "every test crate uses a part of it")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The names of the eras, in the order of their columns.
+pub(crate) const ERAS: [&str; 5] = ["linux-6.1", "linux-6.12", "linux-7.3", "linux-7.3-counts", "freehold"];
+
+/// What a run of the binary left.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn new(output: &Output) -> Self {
+        let ran = Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        };
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        ran
+    }
+
+    /// The same, which is expected to have gone well.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        self
+    }
+
+    /// Expects a failure with `code` whose message has all of `words`.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.stderr);
+        assert_eq!(self.stdout, "", "a failure prints no result");
+        for word in words {
+            assert!(self.stderr.contains(word), "no {word:?} in: {}", self.stderr);
+        }
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).expect("JSON on standard output")
+    }
+}
+
+/// The binary with arguments, not yet run.
+pub(crate) fn freehold<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end.
+pub(crate) fn finish(mut command: Command) -> Ran {
+    Ran::new(&command.output().expect("the command can be started"))
+}
+
+/// Runs the binary to its end.
+pub(crate) fn run<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Ran {
+    finish(freehold(args))
+}
+
+/// Runs the binary with words separated by blanks.
+pub(crate) fn run_words(words: &str) -> Ran {
+    run(words.split_ascii_whitespace())
+}
+
+/// A trace that is committed with the project.
+pub(crate) fn sample(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(name);
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// A file next to the text of a real ftrace.
+pub(crate) fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/ftrace").join(name);
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// The text of a real ftrace.
+pub(crate) fn ftrace_text() -> String {
+    let packed = fs::File::open(fixture("trace.txt.xz")).expect("the fixture");
+    let mut text = String::new();
+    liblzma::read::XzDecoder::new(packed).read_to_string(&mut text).expect("an xz archive of text");
+    text
+}
+
+/// Arguments of an import of `text` into `output`.
+pub(crate) fn import_args(text: &Path, output: &Path) -> Vec<String> {
+    let text = text.display().to_string();
+    let output = output.display().to_string();
+    let (zoneinfo, pagetypeinfo) = (fixture("zoneinfo"), fixture("pagetypeinfo"));
+    let args =
+        ["import", &text, "--zoneinfo", &zoneinfo, "--pagetypeinfo", &pagetypeinfo, "--output", &output];
+    args.map(str::to_owned).to_vec()
+}
+
+/// A few thousand real events as a trace; the folder goes when it is dropped.
+pub(crate) fn small_trace() -> (tempfile::TempDir, PathBuf) {
+    let folder = folder();
+    let text = folder.path().join("small.txt");
+    let head: Vec<_> = ftrace_text().lines().take(4000).map(str::to_owned).collect();
+    fs::write(&text, head.join("\n") + "\n").expect("a file in a new folder");
+    let trace = folder.path().join("small.arrows");
+    run(import_args(&text, &trace)).ok();
+    (folder, trace)
+}
+
+/// A folder of one's own.
+pub(crate) fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// The names in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// The number of events that `trace info` tells.
+pub(crate) fn events(trace: &Path) -> u64 {
+    let info = run([OsStr::new("trace"), OsStr::new("info"), trace.as_os_str(), OsStr::new("--json")]).ok();
+    info.json()["summary"]["events"].as_u64().expect("a number of events")
+}
+
+/// Whether this process is root; says by name that `test` is skipped where not.
+pub(crate) fn is_root(test: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        println!("SKIPPED {test}: not root");
+    }
+    root
+}

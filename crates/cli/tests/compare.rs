@@ -1,0 +1,148 @@
+//! The main job: every row for every era, from every kind of trace, in every form.
+
+mod common;
+
+use std::io::Write;
+use std::path::Path;
+
+use common::{ERAS, folder, freehold, ftrace_text, import_args, run, sample};
+use serde_json::Value;
+
+/// Rows that only one era has, the one nearest to the recorded kernel.
+const ONE_ERA_ONLY: &str = "distance to the machine's end";
+
+#[track_caller]
+fn assert_every_row_for_every_era(comparison: &Value) {
+    let overview = &comparison["overview"];
+    let columns: Vec<_> =
+        overview["columns"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    assert_eq!(columns[..5], ERAS);
+    assert_eq!(columns[5..], ["machine"]);
+    let rows = overview["rows"].as_array().unwrap();
+    assert!(rows.len() >= 42, "{} rows", rows.len());
+    for row in rows {
+        let cells = row["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), columns.len(), "{row}");
+        let known = cells[..5].iter().filter(|cell| cell.is_number()).count();
+        let expected = if row["group"] == ONE_ERA_ONLY { 1 } else { 5 };
+        assert_eq!(known, expected, "{row}");
+    }
+    for measure in [
+        "all orders",
+        "claim attempts",
+        "claims",
+        "steals",
+        "fallback searches",
+        "requests answered from another type's block",
+        "blocks put on another type's list",
+        "mixed pageblocks at the end",
+        "holds",
+        "longest hold, touched",
+        "longest hold",
+        "drains",
+        "largest drain",
+        "list nodes visited, most",
+        "lost events",
+        "frees of blocks nobody allocated",
+        "double allocations",
+    ] {
+        assert!(rows.iter().any(|row| row["measure"] == measure), "no row {measure}");
+    }
+    assert_eq!(comparison["eras"].as_array().unwrap().len(), 5);
+    assert_eq!(comparison["without"].as_array().unwrap().len(), 4);
+    assert!(comparison["sentences"].as_array().unwrap().len() >= 4);
+}
+
+fn has_distance(comparison: &Value) -> bool {
+    let rows = comparison["overview"]["rows"].as_array().unwrap();
+    rows.iter().any(|row| row["group"] == ONE_ERA_ONLY)
+}
+
+#[test]
+fn a_build() {
+    let comparison = run(["compare", &sample("c-build.arrows"), "--repeat", "1", "--json"]).ok().json();
+    assert_every_row_for_every_era(&comparison);
+    assert!(has_distance(&comparison));
+}
+
+#[test]
+fn huge_pages_in_batches() {
+    let trace = sample("thp-churn.arrows");
+    let comparison = run(["compare", &trace, "--repeat", "1", "--json"]).ok().json();
+    assert_every_row_for_every_era(&comparison);
+    assert!(has_distance(&comparison));
+}
+
+#[test]
+fn an_imported_text_plain_and_compressed() {
+    let folder = folder();
+    let text = ftrace_text();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("plain.txt"), &text).unwrap();
+    let mut zst = zstd::stream::Encoder::new(std::fs::File::create(at("trace.txt.zst")).unwrap(), 1).unwrap();
+    zst.write_all(text.as_bytes()).unwrap();
+    zst.finish().unwrap();
+    let mut traces = Vec::new();
+    let xz = common::fixture("trace.txt.xz");
+    for source in [at("plain.txt"), xz.into(), at("trace.txt.zst")] {
+        let output = at("imported.arrows");
+        let mut args = import_args(&source, &output);
+        args.extend(["--pagetypeinfo-end".to_owned(), common::fixture("pagetypeinfo-end")]);
+        args.extend(["--kernel-release", "6.18.44", "--force"].map(str::to_owned));
+        let ran = run(args).ok();
+        assert!(ran.stderr.contains(" events from ") && ran.stdout.is_empty(), "{}", ran.stderr);
+        traces.push(std::fs::read(output).unwrap());
+    }
+    assert!(traces[0] == traces[1] && traces[0] == traces[2], "packing changes nothing");
+    let trace = at("imported.arrows").display().to_string();
+    let comparison = run(["compare", &trace, "--repeat", "1", "--json"]).ok().json();
+    assert_every_row_for_every_era(&comparison);
+    assert!(has_distance(&comparison));
+}
+
+/// The rows of each table below its `# title` line.
+fn tables_of_csv(text: &str) -> Vec<(String, Vec<csv::StringRecord>)> {
+    let mut tables: Vec<(String, String)> = Vec::new();
+    for line in text.split_inclusive("\r\n") {
+        match line.strip_prefix("# ") {
+            Some(title) => tables.push((title.trim_end().to_owned(), String::new())),
+            None => tables.last_mut().expect("a title first").1.push_str(line),
+        }
+    }
+    let parse =
+        |body: &str| csv::Reader::from_reader(body.as_bytes()).records().map(Result::unwrap).collect();
+    tables.into_iter().map(|(title, body)| (title, parse(&body))).collect()
+}
+
+#[test]
+fn a_comparison_in_text_csv_and_svg() {
+    let (folder, trace) = common::small_trace();
+    let picture = folder.path().join("picture.svg");
+    let text = compare(&trace, &["--svg", picture.to_str().unwrap()]);
+    assert!(text.contains("start state: ") && !text.contains('\u{1b}'), "{text}");
+    let head = text.lines().find(|line| line.contains("linux-6.1 ")).expect("a line of eras");
+    assert!(ERAS.iter().all(|era| head.contains(era)), "{head}");
+    for sentence in ["- hygiene: ", "- remembered mode: ", "- batched draining: ", "- counts: "] {
+        assert!(text.contains(sentence), "no {sentence:?} in {text}");
+    }
+
+    let svg = std::fs::read_to_string(&picture).unwrap();
+    let svg = roxmltree::Document::parse(&svg).expect("well-formed XML");
+    assert_eq!(svg.root_element().tag_name().name(), "svg");
+    let words: Vec<_> = svg.descendants().filter_map(|node| node.text()).collect();
+    assert!(ERAS.iter().all(|era| words.iter().any(|word| word.contains(era))), "{words:?}");
+
+    let tables = tables_of_csv(&compare(&trace, &["--csv"]));
+    let (title, rows) = &tables[0];
+    assert_eq!(title, "Eras");
+    assert!(rows.len() >= 42, "{} rows", rows.len());
+    let claims = rows.iter().find(|row| &row[1] == "claim attempts").unwrap();
+    assert!((3..8).all(|cell| claims[cell].parse::<u64>().is_ok()), "{claims:?}");
+    assert!(tables.len() >= 4);
+}
+
+fn compare(trace: &Path, form: &[&str]) -> String {
+    let mut args = vec!["compare", trace.to_str().unwrap(), "--repeat", "1"];
+    args.extend(form);
+    common::finish(freehold(args)).ok().stdout
+}

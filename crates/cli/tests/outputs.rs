@@ -1,0 +1,118 @@
+//! Outputs that cannot be written, and readers that stop reading.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
+use common::{finish, freehold, is_root, names, run, small_trace};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+#[test]
+fn folders_that_take_no_file() {
+    let (folder, trace) = small_trace();
+    let text = folder.path().join("small.txt").display().to_string();
+    let trace = trace.display().to_string();
+    let missing = folder.path().join("missing/out.arrows").display().to_string();
+    let sub = folder.path().join("sub");
+    fs::create_dir(&sub).unwrap();
+    let sub = sub.display().to_string();
+    let before = names(folder.path());
+    for (output, code, remedy) in [
+        (missing.as_str(), 4, "make its folder first"),
+        ("/proc/out.arrows", 4, "cannot be created"),
+        (&sub, 2, "exists"),
+    ] {
+        run(["trace", "repack", &trace, "-o", output]).fails(code, &[output, remedy]);
+        let args = common::import_args(Path::new(&text), Path::new(output));
+        run(args).fails(code, &[output, remedy]);
+        run(["record", "-o", output, "--duration", "1"]).fails(code, &[output, remedy]);
+    }
+    run(["compare", &trace, "--svg", &missing]).fails(4, &[&missing, "make its folder first"]);
+    run(["trace", "repack", &trace, "-o", &sub, "--force"]).fails(4, &[&sub, "it is a folder"]);
+    run(["record", "-o", &sub, "--force"]).fails(4, &[&sub, "it is a folder"]);
+    assert_eq!(names(folder.path()), before);
+}
+
+/// A file system of 64 KiB; unmounted when dropped.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount(test: &str) -> Option<Self> {
+        if !is_root(test) {
+            return None;
+        }
+        let folder = common::folder();
+        match mount("tmpfs", folder.path(), "tmpfs", MountFlags::empty(), Some(c"size=64k")) {
+            Ok(()) => Some(Self(folder)),
+            Err(error) => {
+                println!("SKIPPED {test}: no file system can be mounted: {error}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = unmount(self.0.path(), UnmountFlags::DETACH);
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    let Some(disk) = SmallDisk::mount("a_full_disk") else { return };
+    let output = disk.0.path().join("out.arrows");
+    fs::write(&output, "precious").unwrap();
+    let name = output.display().to_string();
+    let words = [name.as_str(), "make room on the device", "No space left"];
+    run(["trace", "repack", &common::sample("thp-churn.arrows"), "-o", &name, "--effort", "fast", "--force"])
+        .fails(4, &words);
+    let mut args = common::import_args(Path::new(&common::fixture("trace.txt.xz")), &output);
+    args.push("--force".to_owned());
+    run(args).fails(4, &words);
+    assert_eq!(fs::read(&output).unwrap(), b"precious");
+    assert_eq!(names(disk.0.path()), ["out.arrows"]);
+}
+
+#[test]
+fn standard_output_that_takes_nothing() {
+    let Ok(full) = File::options().write(true).open("/dev/full") else {
+        println!("SKIPPED standard_output_that_takes_nothing: no /dev/full");
+        return;
+    };
+    let (_folder, trace) = small_trace();
+    let mut command = freehold(["trace", "head", trace.to_str().unwrap()]);
+    command.stdout(full.try_clone().unwrap());
+    let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    assert!(message.contains("standard output cannot be written"), "{message}");
+
+    let mut command = freehold(["trace", "info", "missing"]);
+    command.stderr(full);
+    assert_eq!(command.status().unwrap().code(), Some(2), "messages that nobody can hear");
+}
+
+#[test]
+fn a_reader_that_stops_reading() {
+    let (_folder, trace) = small_trace();
+    let trace = trace.to_str().unwrap();
+    let many = ["trace", "head", trace, "-n", "100000"];
+    for args in [&many[..], &["trace", "info", trace, "--json"], &["compare", trace, "--repeat", "1"]] {
+        let mut command = freehold(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut reader = BufReader::with_capacity(16, child.stdout.take().unwrap());
+        if args == many {
+            reader.read_line(&mut String::new()).unwrap();
+        }
+        drop(reader);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+    }
+    let help = finish(freehold(["--help"])).ok().stdout;
+    assert!(help.contains("Exit codes") && help.contains("compare"), "{help}");
+}

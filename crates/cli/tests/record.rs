@@ -1,0 +1,225 @@
+//! Recordings of the machine that the tests run on, ended in every way.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Ran, events, finish, folder, freehold, is_root, names, run};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// One test at a time: each disturbs what the others record.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+const INSTANCES: &str = "/sys/kernel/tracing/instances";
+
+/// Whether this machine can be recorded; says by name that `test` is skipped where not.
+fn can_record(test: &str) -> bool {
+    if !is_root(test) {
+        return false;
+    }
+    let folder = folder();
+    let output = folder.path().join("probe.arrows").display().to_string();
+    let ran = run(["record", "-o", &output, "--duration", "0.01", "--no-occupancy", "--buffer", "1024"]);
+    if ran.code == Some(3) {
+        println!("SKIPPED {test}: {}", ran.stderr);
+        return false;
+    }
+    ran.ok();
+    true
+}
+
+/// Starts a recording into `output`; `more` follows the usual arguments.
+fn start(output: &Path, more: &[&str]) -> Child {
+    let mut command = freehold(["record", "--no-occupancy", "--buffer", "8192", "-o"]);
+    command.arg(output).args(more);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary can be started")
+}
+
+fn record(output: &Path, more: &[&str]) -> Ran {
+    finish_child(start(output, more))
+}
+
+fn finish_child(child: Child) -> Ran {
+    Ran::new(&child.wait_with_output().expect("the recorder ends"))
+}
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, signal).expect("the recorder runs");
+}
+
+/// Waits until the recorder has written something besides the header.
+fn wait_for_events(output: &Path) {
+    let began = Instant::now();
+    let mut header = None;
+    while began.elapsed() < Duration::from_secs(20) {
+        let bytes = fs::metadata(output).map_or(0, |file| file.len());
+        if bytes > *header.get_or_insert(bytes) && header != Some(0) {
+            return;
+        }
+        if header == Some(0) {
+            header = None;
+        }
+        // Events to record.
+        let _ = finish(freehold(["--version"]));
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("nothing was recorded in 20 s");
+}
+
+/// Our instances of the recorder with this pid.
+fn instances_of(pid: u32) -> Vec<String> {
+    let entries = fs::read_dir(INSTANCES).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| *name == format!("freehold-{pid}")).collect()
+}
+
+fn info(trace: &Path) -> Value {
+    run(["trace", "info", trace.to_str().unwrap(), "--json"]).ok().json()
+}
+
+#[test]
+fn a_command_and_its_comparison() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_command_and_its_comparison") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("ls.arrows");
+    let script = "for i in 1 2 3 4 5 6 7 8; do ls / >/dev/null; done; exit 7";
+    let mut command = freehold(["record", "--detail", "-o", output.to_str().unwrap(), "--", "sh", "-c"]);
+    command.arg(script);
+    let ran = finish(command).ok();
+    for word in ["ls.arrows: ", " events in ", "0 lost", "CPU time", "the command ended with exit code 7"] {
+        assert!(ran.stderr.contains(word), "no {word:?} in {}", ran.stderr);
+    }
+    let info = info(&output);
+    assert!(info["summary"]["kinds"]["alloc"].as_u64() > Some(100), "{}", info["summary"]);
+    assert_eq!(info["ending"]["command_exit"], 7);
+    assert_eq!(info["origin"]["command"], serde_json::json!(["sh", "-c", script]));
+    let comparison = run(["compare", output.to_str().unwrap(), "--repeat", "1", "--json"]).ok().json();
+    let rows = comparison["overview"]["rows"].as_array().unwrap();
+    for row in rows.iter().filter(|row| row["group"] != "distance to the machine's end") {
+        let cells = row["cells"].as_array().unwrap();
+        assert!(cells[..5].iter().all(Value::is_number), "{row}");
+    }
+    assert!(comparison["distance"].is_object(), "the machine's end is known");
+
+    record(&output, &["--", "true"]).fails(2, &["ls.arrows exists", "--force"]);
+    let recorded = fs::read(&output).unwrap();
+    let ran = record(&output, &["--force", "--", "no-such-command"]);
+    ran.fails(2, &["no-such-command", "Check its name"]);
+    record(&output, &["--force", "--", "/etc"]).fails(2, &["/etc", "permissions"]);
+    assert!(fs::read(&output).unwrap() == recorded, "what was there stays");
+    record(&output, &["--force", "--", "true"]).ok();
+    assert!(events(&output) > 0);
+    let other = folder.path().join("other.arrows");
+    record(&other, &["--", "no-such-command"]).fails(2, &["no-such-command"]);
+    record(Path::new("/dev/null"), &["--force", "--", "no-such-command"]).fails(2, &["no-such-command"]);
+    assert!(!fs::metadata("/dev/null").expect("a device").is_file());
+    assert_eq!(names(folder.path()), ["ls.arrows"]);
+}
+
+#[test]
+fn the_end_of_a_duration() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("the_end_of_a_duration") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let began = Instant::now();
+    record(&output, &["--duration", "0.3"]).ok();
+    assert!(began.elapsed() >= Duration::from_millis(300));
+    assert!(info(&output)["ending"]["snapshot"].is_object());
+    // A command that outlives the duration is told to end.
+    record(&output, &["--force", "--duration", "0.2", "--", "sleep", "60"]).ok();
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert_eq!(info(&output)["ending"]["command_exit"], 128 + 15);
+}
+
+#[test]
+fn signals_end_it_in_good_order() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("signals_end_it_in_good_order") {
+        return;
+    }
+    let folder = folder();
+    for (signal, command) in [(Signal::INT, false), (Signal::TERM, false), (Signal::TERM, true)] {
+        let output = folder.path().join(format!("{}{command}.arrows", signal.as_raw()));
+        let child = start(&output, if command { &["--", "sleep", "60"] } else { &[] });
+        let pid = child.id();
+        wait_for_events(&output);
+        send(&child, signal);
+        let ran = finish_child(child).ok();
+        assert!(ran.stderr.contains(" events in "), "{}", ran.stderr);
+        let info = info(&output);
+        assert!(info["ending"]["snapshot"].is_object(), "the trace is complete");
+        assert!(info["summary"]["events"].as_u64() > Some(0));
+        assert_eq!(instances_of(pid), [""; 0]);
+    }
+}
+
+#[test]
+fn a_killed_recorder_leaves_a_readable_trace() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_killed_recorder_leaves_a_readable_trace") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("killed.arrows");
+    let child = start(&output, &[]);
+    let pid = child.id();
+    wait_for_events(&output);
+    send(&child, Signal::KILL);
+    finish_child(child);
+    let trace = output.to_str().unwrap();
+    let ran = run(["trace", "info", trace, "--partial", "--json"]).ok();
+    assert!(ran.stderr.contains("killed.arrows: the recording was cut short"), "{}", ran.stderr);
+    let info = ran.json();
+    assert!(info["ending"].is_null() && info["summary"]["events"].as_u64() > Some(0));
+    run(["compare", trace, "--partial", "--repeat", "1"]).ok();
+    let began = Instant::now();
+    while !instances_of(pid).is_empty() && began.elapsed() < Duration::from_secs(10) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(instances_of(pid), [""; 0], "no tracing is left behind");
+    assert_eq!(names(folder.path()), ["killed.arrows"]);
+}
+
+#[test]
+fn two_recorders_at_once() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("two_recorders_at_once") {
+        return;
+    }
+    let folder = folder();
+    let outputs = ["a.arrows", "b.arrows"].map(|name| folder.path().join(name));
+    let script = "for i in 1 2 3 4; do ls / >/dev/null; sleep 0.1; done";
+    let children: Vec<_> = outputs.iter().map(|output| start(output, &["--", "sh", "-c", script])).collect();
+    for (child, output) in children.into_iter().zip(&outputs) {
+        finish_child(child).ok();
+        let info = info(output);
+        assert!(info["summary"]["events"].as_u64() > Some(100) && info["ending"]["command_exit"] == 0);
+    }
+}
+
+#[test]
+fn a_listener_that_goes_away() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_listener_that_goes_away") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let mut child = start(&output, &["--", "true"]);
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(info(&output)["ending"]["snapshot"].is_object());
+}
