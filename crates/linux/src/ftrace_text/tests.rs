@@ -1,7 +1,5 @@
 //! Lines in every spelling, whole and damaged.
 
-use std::fmt::Write as _;
-
 use freehold::{GfpFlags, Order, Pfn};
 
 use super::*;
@@ -217,27 +215,4 @@ fn compressed_texts_are_unpacked_and_bad_ones_are_errors() {
     let bomb = zstd(&vec![b'\n'; 70 << 20]);
     let error = read_file(&bomb).unwrap_err();
     assert!(error.to_string().contains("unpacks to more than 500 times"), "{error}");
-}
-
-/// Run by hand: `cargo test --release -p freehold-linux -- --ignored --nocapture lines_per_second`.
-#[test]
-#[ignore = "a measurement"]
-fn lines_per_second() {
-    let mut text = String::new();
-    for i in 0..1_000_000_u64 {
-        let (seconds, micros) = (i / 1_000_000, i % 1_000_000);
-        let _ = writeln!(
-            text,
-            "            bash-7313    [000] .....   {seconds}.{micros:06}: mm_page_alloc: page=0000000002af01c2 \
-             pfn=0x{i:x} order=0 migratetype=0 gfp_flags=GFP_KERNEL_ACCOUNT|__GFP_ZERO|__GFP_COMP"
-        );
-    }
-    let began = std::time::Instant::now();
-    let mut events = 0_u64;
-    read_text_events(Path::new("text"), &mut text.as_bytes(), &TextOptions::default(), &mut |_| {
-        events += 1;
-        Ok(())
-    })
-    .unwrap();
-    println!("{:.2} million lines/s", events as f64 / began.elapsed().as_secs_f64() / 1e6);
 }
