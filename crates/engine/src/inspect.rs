@@ -32,7 +32,7 @@ impl<L: Locks> Zone<'_, L> {
     pub fn percpu_list(&self, cpu: u16, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
         let exists = migratetype.is_mergeable() && self.has_percpu_list(order);
         let guard = self.percpu.get(usize::from(cpu)).filter(|_| exists).map(|lists| lists.lock());
-        let number = PerCpuLists::number(migratetype, order, self.switches.huge_lists_by_mobility);
+        let number = PerCpuLists::number(migratetype, order);
         let mut at = guard.as_ref().and_then(|guard| guard.lists[number.0].first());
         core::iter::from_fn(move || {
             let _held = &guard;

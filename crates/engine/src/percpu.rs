@@ -75,9 +75,9 @@ impl PerCpuLists {
     }
 
     /// The list of a type and order. Linux counterpart: `order_to_pindex`.
-    pub(crate) fn number(migratetype: Migratetype, order: Order, by_mobility: bool) -> ListNumber {
+    pub(crate) fn number(migratetype: Migratetype, order: Order) -> ListNumber {
         ListNumber(if order.get() > COSTLY_ORDER {
-            SMALL_LISTS + usize::from(by_mobility && migratetype == Migratetype::Movable)
+            SMALL_LISTS + usize::from(migratetype == Migratetype::Movable)
         } else {
             PCP_TYPES * order.index() + migratetype.index()
         })
@@ -107,10 +107,6 @@ impl<L: Locks> Zone<'_, L> {
         order.get() <= COSTLY_ORDER || (order == self.blocks.order() && order < self.max_order)
     }
 
-    fn list_number(&self, migratetype: Migratetype, order: Order) -> ListNumber {
-        PerCpuLists::number(migratetype, order, self.switches.huge_lists_by_mobility)
-    }
-
     /// Takes a block from a CPU's list, which is refilled first if it is empty.
     ///
     /// `None` also if somebody else holds the CPU's lists.
@@ -119,7 +115,7 @@ impl<L: Locks> Zone<'_, L> {
         let mut lists = self.percpu[usize::from(cpu)].try_lock()?;
         lists.free_count >>= 1;
         lists.free_factor >>= 1;
-        let number = self.list_number(want.migratetype, want.order);
+        let number = PerCpuLists::number(want.migratetype, want.order);
         if lists.lists[number.0].is_empty() {
             let blocks = lists.refill_blocks(self, want.order);
             if self.switches.highatomic_first && want.flags.contains(crate::AllocFlags::HIGHATOMIC) {
@@ -168,7 +164,7 @@ impl<L: Locks> Zone<'_, L> {
         let slot = &self.percpu[usize::from(cpu)];
         let Some(mut lists) = slot.try_lock() else { return false };
         let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
-        let number = self.list_number(list_type, order);
+        let number = PerCpuLists::number(list_type, order);
         let word = FrameWord::head(FrameKind::PerCpu, order, block_type);
         self.link_percpu(&mut lists.lists[number.0], index, word, Place::Head);
         lists.count += 1 << order.get();

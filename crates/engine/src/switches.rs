@@ -33,9 +33,6 @@ pub struct Switches {
     /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound.
     /// Source: Linux 6.16.
     pub lazy_high_order_flush: bool,
-    /// Huge pages have a per-CPU list for movable and one for other types; without, one for all.
-    /// Source: Linux 6.11 and 6.1 stable.
-    pub huge_lists_by_mobility: bool,
     /// The reserve for atomic high-order requests is kept from others by what is free
     /// in it, and no block is reserved in zones under 100 pageblocks; without, by what
     /// was ever reserved, and at least one block may be.
@@ -97,7 +94,6 @@ impl Era {
             counts: false,
             auto_tuned_high: false,
             lazy_high_order_flush: false,
-            huge_lists_by_mobility: true,
             highatomic_by_free: false,
             highatomic_first: false,
             below_high_mark: false,

@@ -45,15 +45,15 @@ impl Naive {
     }
 
     /// The number of a list.
-    pub(crate) fn list_number(&self, order: u8, kind: usize) -> usize {
+    pub(crate) fn list_number(order: u8, kind: usize) -> usize {
         match order {
             0..=3 => TYPES * usize::from(order) + kind,
-            _ => 12 + usize::from(self.set.switches.huge_lists_by_mobility && kind == MOVABLE),
+            _ => 12 + usize::from(kind == MOVABLE),
         }
     }
 
     pub(crate) fn take_from_cpu(&mut self, cpu: usize, order: u8, kind: usize) -> Option<u64> {
-        let number = self.list_number(order, kind);
+        let number = Self::list_number(order, kind);
         self.cpus[cpu].free_count /= 2;
         self.cpus[cpu].free_factor /= 2;
         if self.cpus[cpu].lists[number].is_empty() {
@@ -95,7 +95,7 @@ impl Naive {
 
     pub(crate) fn put_to_cpu(&mut self, cpu: usize, pfn: u64, order: u8) {
         let kind = self.block_type(pfn);
-        let number = self.list_number(order, kind);
+        let number = Self::list_number(order, kind);
         self.cpus[cpu].lists[number].push_front((pfn, order, kind));
         let excess = if self.set.switches.auto_tuned_high {
             self.tuned_excess(cpu, order)
