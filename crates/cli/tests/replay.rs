@@ -69,9 +69,8 @@ fn the_end_state_reads_as_the_kernels_text() {
         assert_eq!((info.pageblock_order, &info.types), (expected.pageblock_order, &expected.types));
         for (zone, there) in info.zones.iter().zip(&expected.zones) {
             assert_eq!((zone.node, &zone.name), (there.node, &there.name));
-            // The machine counts reserved pageblocks too, which the replay leaves out.
-            let [blocks, most] = [zone, there].map(|zone| zone.blocks.iter().sum::<u64>());
-            assert!(blocks <= most && blocks > most * 9 / 10, "{}: {blocks} of {most}", zone.name);
+            let [blocks, expected] = [zone, there].map(|zone| zone.blocks.iter().sum::<u64>());
+            assert_eq!(blocks, expected, "pageblocks of {}", zone.name);
         }
         assert_eq!(text.lines().count(), machine.lines().count(), "{text}");
         for (line, there) in text.lines().zip(machine.lines()) {

@@ -74,6 +74,11 @@ impl Geometry {
         }
     }
 
+    /// The first frame of a pageblock that is inside the zone, both counted from the zone's first.
+    pub(crate) fn first_frame_of(&self, block: usize) -> usize {
+        ((self.first_block + block) << self.pageblock_order.get()).saturating_sub(self.zone_start as usize)
+    }
+
     /// The pageblock of a frame, both counted from the zone's first.
     pub(crate) fn block_of(&self, index: usize) -> usize {
         ((self.zone_start as usize + index) >> self.pageblock_order.get()) - self.first_block
@@ -104,9 +109,7 @@ pub(crate) fn fit(
         let geometry = Geometry::new(machine, zone);
         let target = target_of(machine, zone, &start.pagetypeinfo);
         let evidence = evidence(&geometry, frames, |index| first.get(zone, index));
-        let counted: u64 =
-            target.map_or(0, |target| target.blocks.iter().fold(0, |sum, &n| sum.saturating_add(n)));
-        let units = units(&geometry, frames, &evidence, counted);
+        let units = units(&geometry, frames, &evidence, counted_in(target));
         let given = occupancy.made_up_types.as_ref().map(|types| &types[zone]);
         let mut search = Search::new(&units, target, given.map(Vec::as_slice));
         search.run();
@@ -156,16 +159,43 @@ fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> F
     blocks
 }
 
-/// Groups pageblocks that share a free block, and says what each group holds.
+/// Whether the kernel's pagetypeinfo counts a pageblock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Counted {
+    /// It holds pages that the allocator manages.
+    Managed,
+    /// It holds only pages that the kernel keeps for itself.
+    Kept,
+    /// It is a hole.
+    No,
+}
+
+/// Tells which pageblocks the kernel counted, which were `counted` in all.
 ///
-/// The kernel counts a pageblock of holes only where its first frame has a descriptor;
-/// `counted` is how many it counted, so the first ones fill up to that.
-fn units(geometry: &Geometry, frames: &[FrameUse], evidence: &[Evidence], counted: u64) -> Vec<Unit> {
-    let mut present = vec![false; geometry.blocks];
-    for (index, frame) in frames.iter().enumerate() {
-        present[geometry.block_of(index)] |= *frame != FrameUse::Absent;
+/// What the kernel keeps for itself looks like a hole. It counts a pageblock whose first
+/// frame has a descriptor, so the first blocks without managed pages fill up to the number.
+pub(crate) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: u64) -> Vec<Counted> {
+    let mut blocks = vec![Counted::No; geometry.blocks];
+    for (index, _) in frames.iter().enumerate().filter(|(_, frame)| **frame != FrameUse::Absent) {
+        blocks[geometry.block_of(index)] = Counted::Managed;
     }
-    let absent_counted = counted.saturating_sub(present.iter().filter(|&&present| present).count() as u64);
+    let managed = blocks.iter().filter(|&&block| block == Counted::Managed).count() as u64;
+    let kept = usize::try_from(counted.saturating_sub(managed)).unwrap_or(usize::MAX);
+    for block in blocks.iter_mut().filter(|block| **block == Counted::No).take(kept) {
+        *block = Counted::Kept;
+    }
+    blocks
+}
+
+/// How many pageblocks a zone's pagetypeinfo counts.
+pub(crate) fn counted_in(target: Option<&PageTypeZone>) -> u64 {
+    target.map_or(0, |target| target.blocks.iter().fold(0, |sum, &blocks| sum.saturating_add(blocks)))
+}
+
+/// Groups pageblocks that share a free block, and says what each group holds; `counted` is
+/// how many the kernel counted.
+fn units(geometry: &Geometry, frames: &[FrameUse], evidence: &[Evidence], counted: u64) -> Vec<Unit> {
+    let counted = counted_blocks(geometry, frames, counted);
     let mut joined = vec![false; geometry.blocks];
     let mut free = vec![[0_u32; MAX_ORDERS]; geometry.blocks];
     for (index, order) in free_blocks(frames, geometry.zone_start) {
@@ -175,10 +205,8 @@ fn units(geometry: &Geometry, frames: &[FrameUse], evidence: &[Evidence], counte
         joined[block + 1..=last].fill(true);
     }
     let mut units: Vec<Unit> = Vec::new();
-    let mut absent_left = absent_counted;
     for block in 0..geometry.blocks {
-        let counts = present[block] || absent_left > 0;
-        absent_left -= u64::from(!present[block] && absent_left > 0);
+        let counts = counted[block] != Counted::No;
         if let Some(unit) = units.last_mut().filter(|_| joined[block]) {
             unit.blocks += 1;
             unit.counted += u64::from(counts);

@@ -4,7 +4,7 @@ use freehold::{Locks, Memory, Migratetype, Order, Pfn};
 use freehold_trace::FrameUse;
 use serde::Serialize;
 
-use crate::fit::{FitReport, fit};
+use crate::fit::{Counted, FitReport, Geometry, counted_blocks, counted_in, fit, target_of};
 use crate::prepass::{FirstUse, FirstUses};
 use crate::traced::TracedFrames;
 use crate::{BlockTypes, Corrections, LabError, Machine, Occupancy, Trace};
@@ -18,6 +18,8 @@ pub struct Start {
     pub block_types: Vec<BlockTypes>,
     /// What is known about how good this is.
     pub report: StartReport,
+    /// By zone: a frame of each pageblock that holds only what the kernel keeps for itself.
+    kept: Vec<Vec<usize>>,
     first: FirstUses,
 }
 
@@ -49,7 +51,8 @@ impl Start {
             held_blocks: 0,
             misaligned: first.misaligned,
         };
-        let mut start = Self { occupancy, block_types, report, first };
+        let kept = kept(machine, trace, &occupancy);
+        let mut start = Self { occupancy, block_types, report, kept, first };
         start.report.held_blocks = start.held(machine).count() as u64;
         Ok(start)
     }
@@ -80,6 +83,9 @@ impl Start {
                     .map_err(|error| LabError::OutOfRange { what: error.to_string() })?;
             }
             let frames = &self.occupancy.zones[number];
+            for &index in &self.kept[number] {
+                zone.add_reserved(config.start.add(index as u64), 1)?;
+            }
             let mut at = 0;
             while at < frames.len() {
                 let pfn = config.start.add(at as u64);
@@ -108,6 +114,20 @@ impl Start {
         }
         Ok(traced)
     }
+}
+
+/// A frame of each pageblock that the kernel counts although nobody can allocate from it.
+fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<usize>> {
+    let zones = occupancy.zones.iter().enumerate();
+    zones
+        .map(|(zone, frames)| {
+            let geometry = Geometry::new(machine, zone);
+            let counted = counted_in(target_of(machine, zone, &trace.start.pagetypeinfo));
+            let blocks = counted_blocks(&geometry, frames, counted).into_iter().enumerate();
+            let kept = blocks.filter(|(_, counted)| *counted == Counted::Kept);
+            kept.map(|(block, _)| geometry.first_frame_of(block)).collect()
+        })
+        .collect()
 }
 
 /// The type that was probably asked for.
