@@ -12,7 +12,7 @@ const EVENTS_A_LOOK: u32 = 64;
 #[derive(Default)]
 pub(crate) struct Kswapd {
     events: u32,
-    /// Bits by node: the engine has at most 64 nodes' worth of zones in a trace.
+    /// One bit a node; nodes 64 apart share one.
     awake: u64,
 }
 

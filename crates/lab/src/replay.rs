@@ -108,7 +108,7 @@ impl<'t> Lab<'t> {
             followed,
             locked: memory.zone_stats(),
             type_mismatches: requests.type_mismatches,
-            slow_paths: requests.slow_paths - followed.attempts_again,
+            slow_paths: requests.slow_paths.saturating_sub(followed.attempts_again),
             kswapd_wakes: requests.kswapd_wakes,
             highest_high: highest_high(&memory),
             percpu_pages_at_end: percpu_pages(&memory),
