@@ -5,6 +5,7 @@ use crate::free_area::Passage;
 use crate::list::Place;
 use crate::refill::Want;
 use crate::sync::Locks;
+use crate::tracepoints::Tracepoints;
 use crate::zone_guard::ZoneGuard;
 use crate::{AllocFlags, Migratetype, Order};
 
@@ -116,6 +117,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             .up_to(self.zone.max_order)
             .find_map(|at| self.first(at, migratetype).map(|index| (index, at)))?;
         self.take(index, order, found, migratetype);
+        L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
         Some(index)
     }
 

@@ -4,6 +4,7 @@ use crate::frame::FrameIndex;
 use crate::free_area::Passage;
 use crate::refill::Want;
 use crate::sync::Locks;
+use crate::tracepoints::{ExtFrag, Tracepoints};
 use crate::zone_guard::ZoneGuard;
 use crate::{AllocFlags, Migratetype, Order};
 
@@ -84,6 +85,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
                     let index = self.first(order, foreign)?;
                     if let Some(taken) = self.claim_block(index, order, foreign, want) {
                         self.state.stats.claims += 1;
+                        self.trace_extfrag(taken, order, foreign, want);
                         return Some(taken);
                     }
                 }
@@ -149,6 +151,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
                 let index = self.first(order, foreign)?;
                 self.take(index, want.order, order, foreign);
                 self.state.stats.steals += 1;
+                self.trace_extfrag(index, order, foreign, want);
                 return Some(index);
             }
         }
@@ -184,7 +187,19 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
         let Some(index) = self.first(order, foreign) else { return false };
         self.move_block_to_native(index, order, want, whole_block);
+        self.trace_extfrag(index, order, foreign, want);
         true
+    }
+
+    fn trace_extfrag(&self, index: FrameIndex, found: Order, foreign: Migratetype, want: Want) {
+        L::Tracepoints::page_alloc_extfrag(ExtFrag {
+            pfn: self.zone.frames.pfn(index),
+            alloc_order: want.order,
+            fallback_order: found,
+            alloc_migratetype: want.migratetype,
+            fallback_migratetype: foreign,
+            change_ownership: self.zone.blocks.get(index) == want.migratetype,
+        });
     }
 
     /// Linux counterpart: `steal_suitable_fallback` before 6.10.

@@ -35,6 +35,7 @@
 //!     cpus: 2,
 //!     max_order: Order::MAX,
 //!     pageblock_order: Order::new(9).unwrap(),
+//!     huge_pages: true,
 //!     switches: Era::Freehold.switches(),
 //!     watermark_boost_factor: None,
 //! };
@@ -78,9 +79,11 @@ mod percpu_tuning;
 mod refill;
 mod render;
 mod request_stats;
+mod restore;
 mod stats;
 mod switches;
 mod sync;
+mod tracepoints;
 mod units;
 mod watermark;
 mod zone;
@@ -96,9 +99,11 @@ pub use migratetype::{MIGRATETYPES, Migratetype, PCP_TYPES};
 pub use pageblock_use::PageblockUse;
 pub use percpu::PerCpuSettings;
 pub use render::{PAGETYPEINFO_CAP, PageTypeRows};
+pub use restore::{PerCpuState, ZoneState};
 pub use stats::{PerCpuStats, RequestStats, ZoneStats};
 pub use switches::{Era, Switch, Switches};
 pub use sync::Locks;
+pub use tracepoints::{ExtFrag, Tracepoints};
 pub use units::{MAX_ORDERS, Order, Pfn};
 pub(crate) use watermark::AllocFlags;
 pub use watermark::Watermarks;

@@ -23,9 +23,11 @@ pub struct MemoryConfig<'c> {
     pub cpus: u16,
     /// The largest order. Linux counterpart: `MAX_PAGE_ORDER`.
     pub max_order: Order,
-    /// The order of a pageblock. Where it is smaller than `max_order`, a pageblock is a
-    /// huge page and has per-CPU lists. Linux counterpart: `pageblock_order`.
+    /// The order of a pageblock. Linux counterpart: `pageblock_order`.
     pub pageblock_order: Order,
+    /// Whether a pageblock is a huge page and has per-CPU lists.
+    /// Linux counterpart: `CONFIG_TRANSPARENT_HUGEPAGE`.
+    pub huge_pages: bool,
     /// What this generation of the allocator does.
     pub switches: Switches,
     /// How far one fallback raises the watermarks, in ten-thousandths of the high one;
@@ -250,6 +252,7 @@ fn zone_parts<'m, L: Locks>(
         percpu,
         max_order: config.max_order,
         switches: config.switches,
+        has_huge_lists: config.huge_pages,
         boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),
     })
 }

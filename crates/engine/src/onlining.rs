@@ -83,7 +83,11 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    fn absent_range(&self, start: Pfn, pages: u64) -> Result<(FrameIndex, FrameIndex), SetupError> {
+    pub(crate) fn absent_range(
+        &self,
+        start: Pfn,
+        pages: u64,
+    ) -> Result<(FrameIndex, FrameIndex), SetupError> {
         let at = self.frames.index(start).ok_or(SetupError::EmptyZone)?;
         if pages == 0 || u64::from(self.frames.end().0 - at.0) < pages {
             return Err(SetupError::EmptyZone);

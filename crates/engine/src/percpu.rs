@@ -5,6 +5,7 @@ use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::list::{BlockList, Place};
 use crate::refill::Want;
 use crate::sync::Locks;
+use crate::tracepoints::Tracepoints;
 use crate::zone::Zone;
 use crate::{Migratetype, Order, PCP_TYPES, PerCpuStats};
 
@@ -100,11 +101,9 @@ impl PerCpuLists {
 impl<L: Locks> Zone<'_, L> {
     /// Whether blocks of this order have per-CPU lists: small ones and huge pages.
     ///
-    /// Where a pageblock is as large as the largest block, the kernel was built
-    /// without huge pages and has no list for them.
     /// Linux counterpart: `pcp_allowed_order`.
     pub(crate) fn has_percpu_list(&self, order: Order) -> bool {
-        order.get() <= COSTLY_ORDER || (order == self.blocks.order() && order < self.max_order)
+        order.get() <= COSTLY_ORDER || (self.has_huge_lists && order == self.blocks.order())
     }
 
     /// Takes a block from a CPU's list, which is refilled first if it is empty.
@@ -213,6 +212,7 @@ impl<L: Locks> Zone<'_, L> {
                 // unless blocks are isolated.
                 let stale = !self.switches.hygiene && guard.state.isolated_blocks == 0;
                 let migratetype = if stale { word.migratetype() } else { self.blocks.get(index) };
+                L::Tracepoints::page_pcpu_drain(self.frames.pfn(index), order, migratetype);
                 guard.free_block(index, order, migratetype, Insertion::ByMergeChance);
             }
             number = (number + 1) % LISTS;

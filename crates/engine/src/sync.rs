@@ -9,7 +9,10 @@ pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, 
 
 use lock_api::RawMutex;
 
-/// The locks that an embedder brings: one kind for zones, one for per-CPU lists.
+use crate::tracepoints::Tracepoints;
+
+/// What an embedder brings: the locks, one kind for zones, one for per-CPU lists, and
+/// whoever watches.
 ///
 /// A kernel names its own spin locks here; a simulator names one that measures
 /// how long it is held.
@@ -18,9 +21,18 @@ pub trait Locks {
     type Zone: RawMutex;
     /// Guards one CPU's lists of one zone. Linux counterpart: `pcp->lock`.
     type PerCpu: RawMutex;
+    /// Who watches; `()` for nobody.
+    type Tracepoints: Tracepoints;
 }
 
 impl<Z: RawMutex, P: RawMutex> Locks for (Z, P) {
     type Zone = Z;
     type PerCpu = P;
+    type Tracepoints = ();
+}
+
+impl<Z: RawMutex, P: RawMutex, T: Tracepoints> Locks for (Z, P, T) {
+    type Zone = Z;
+    type PerCpu = P;
+    type Tracepoints = T;
 }

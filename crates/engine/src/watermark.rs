@@ -2,7 +2,7 @@
 
 use bitflags::bitflags;
 
-use crate::sync::{Locks, Ordering};
+use crate::sync::{AtomicU64, Locks, Ordering};
 use crate::zone::Zone;
 use crate::zone_guard::ZoneGuard;
 use crate::{GfpFlags, Migratetype, Order};
@@ -72,6 +72,35 @@ pub struct Watermarks {
     pub high: u64,
 }
 
+/// The marks of a zone at work: an administrator may change them.
+#[derive(Debug)]
+pub(crate) struct WatermarkCells {
+    min: AtomicU64,
+    low: AtomicU64,
+    high: AtomicU64,
+}
+
+impl WatermarkCells {
+    pub(crate) fn new(marks: Watermarks) -> Self {
+        let Watermarks { min, low, high } = marks;
+        Self { min: AtomicU64::new(min), low: AtomicU64::new(low), high: AtomicU64::new(high) }
+    }
+
+    pub(crate) fn load(&self) -> Watermarks {
+        Watermarks {
+            min: self.min.load(Ordering::Relaxed),
+            low: self.low.load(Ordering::Relaxed),
+            high: self.high.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn store(&self, marks: Watermarks) {
+        self.min.store(marks.min, Ordering::Relaxed);
+        self.low.store(marks.low, Ordering::Relaxed);
+        self.high.store(marks.high, Ordering::Relaxed);
+    }
+}
+
 /// Which mark a request is held against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
@@ -95,13 +124,13 @@ pub(crate) struct Admission {
 
 impl<L: Locks> Zone<'_, L> {
     pub(crate) fn mark(&self, mark: Mark) -> u64 {
-        let marks = &self.watermarks;
+        let marks = &self.shared.watermarks;
         let base = match mark {
-            Mark::Min => marks.min,
-            Mark::Low => marks.low,
-            Mark::High => marks.high,
+            Mark::Min => &marks.min,
+            Mark::Low => &marks.low,
+            Mark::High => &marks.high,
         };
-        base + self.shared.boost.load(Ordering::Relaxed)
+        base.load(Ordering::Relaxed) + self.shared.boost.load(Ordering::Relaxed)
     }
 
     /// Free pages that this request cannot use.
@@ -166,7 +195,7 @@ impl<L: Locks> Zone<'_, L> {
         if self.is_above(mark, admission) {
             return true;
         }
-        let unboosted = self.watermarks.min;
+        let unboosted = self.shared.watermarks.min.load(Ordering::Relaxed);
         let may_ignore_boost = admission.order == Order::ZERO
             && admission.mark == Mark::Min
             && admission.flags.contains(AllocFlags::MIN_RESERVE)
@@ -210,11 +239,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     pub(crate) fn boost_watermark(&mut self, flags: AllocFlags) {
         let zone = self.zone;
         let block = u64::from(zone.blocks.pages());
-        let factor = zone.boost_factor;
+        let factor = zone.shared.boost_factor.load(Ordering::Relaxed);
         if factor == 0 || block * 4 > zone.managed {
             return;
         }
-        let limit = zone.watermarks.high * factor / 10_000;
+        let limit = zone.shared.watermarks.high.load(Ordering::Relaxed) * factor / 10_000;
         if limit == 0 {
             return;
         }

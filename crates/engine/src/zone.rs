@@ -8,8 +8,8 @@ use crate::list::Place;
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Locks, Ordering};
-use crate::watermark::Watermarks;
-use crate::zone_guard::{ZoneGuard, ZoneState};
+use crate::watermark::{WatermarkCells, Watermarks};
+use crate::zone_guard::{LockedState, ZoneGuard};
 use crate::{
     BlockError, FreeCounts, FreeError, MAX_ORDERS, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats,
 };
@@ -92,6 +92,8 @@ pub(crate) struct Shared {
     pub(crate) free_cma: AtomicU64,
     pub(crate) free_highatomic: AtomicU64,
     pub(crate) reserved_highatomic: AtomicU64,
+    pub(crate) watermarks: WatermarkCells,
+    pub(crate) boost_factor: AtomicU64,
     pub(crate) boost: AtomicU64,
     /// kswapd should look at the boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
     pub(crate) boosted: AtomicBool,
@@ -104,13 +106,15 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn new() -> Self {
+    fn new(watermarks: Watermarks, boost_factor: u64) -> Self {
         Self {
             occupied: core::array::from_fn(|_| AtomicU8::new(0)),
             free_pages: AtomicU64::new(0),
             free_cma: AtomicU64::new(0),
             free_highatomic: AtomicU64::new(0),
             reserved_highatomic: AtomicU64::new(0),
+            watermarks: WatermarkCells::new(watermarks),
+            boost_factor: AtomicU64::new(boost_factor),
             boost: AtomicU64::new(0),
             boosted: AtomicBool::new(false),
             kswapd_wanted: AtomicBool::new(false),
@@ -141,14 +145,13 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) managed: u64,
     pub(crate) max_order: Order,
     pub(crate) switches: Switches,
-    pub(crate) watermarks: Watermarks,
-    pub(crate) boost_factor: u64,
+    pub(crate) has_huge_lists: bool,
     pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
     pub(crate) shared: Shared,
     pub(crate) counts: Counts,
-    state: Mutex<L::Zone, ZoneState>,
+    state: Mutex<L::Zone, LockedState>,
     pub(crate) percpu: &'m [Mutex<L::PerCpu, PerCpuLists>],
 }
 
@@ -160,6 +163,7 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) max_order: Order,
     pub(crate) switches: Switches,
     pub(crate) boost_factor: u64,
+    pub(crate) has_huge_lists: bool,
 }
 
 impl<'m, L: Locks> Zone<'m, L> {
@@ -170,14 +174,13 @@ impl<'m, L: Locks> Zone<'m, L> {
             managed: config.managed,
             max_order: parts.max_order,
             switches: parts.switches,
-            watermarks: config.watermarks,
-            boost_factor: parts.boost_factor,
+            has_huge_lists: parts.has_huge_lists,
             lowmem_reserve: config.lowmem_reserve,
             frames: parts.frames,
             blocks: parts.blocks,
-            shared: Shared::new(),
+            shared: Shared::new(config.watermarks, parts.boost_factor),
             counts: Counts::new(),
-            state: Mutex::new(ZoneState::default()),
+            state: Mutex::new(LockedState::default()),
             percpu: parts.percpu,
         }
     }

@@ -9,7 +9,7 @@ use crate::zone::Zone;
 
 /// What only the holder of the zone lock may see or change.
 #[derive(Debug, Default)]
-pub(crate) struct ZoneState {
+pub(crate) struct LockedState {
     pub(crate) lists: FreeLists,
     pub(crate) stats: ZoneStats,
     /// Free pages, isolated ones left out. Linux counterpart: `NR_FREE_PAGES`.
@@ -29,12 +29,12 @@ pub(crate) struct ZoneState {
 /// On drop, the free page numbers become visible to readers without the lock.
 pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
     pub(crate) zone: &'z Zone<'m, L>,
-    pub(crate) state: MutexGuard<'z, L::Zone, ZoneState>,
+    pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
     touched: u64,
 }
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
-    pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, ZoneState>) -> Self {
+    pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, LockedState>) -> Self {
         if zone.switches.counts {
             zone.counts.begin();
         }

@@ -90,6 +90,7 @@ fn check(preemptions: Option<usize>, act: impl Fn(&'static Machine) + Sync + Sen
             cpus: 2,
             max_order: Order::new(1).expect("an order"),
             pageblock_order: Order::new(1).expect("an order"),
+            huge_pages: false,
             switches: Era::Freehold.switches(),
             watermark_boost_factor: None,
         };

@@ -161,6 +161,7 @@ fn run(name: &str, set: &Settings, seed: u64, steps: u64) {
         cpus: CPUS,
         max_order: order(set.max_order),
         pageblock_order: order(set.block_order),
+        huge_pages: set.block_order < set.max_order,
         switches: set.switches,
         watermark_boost_factor: None,
     };

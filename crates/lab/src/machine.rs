@@ -75,6 +75,8 @@ impl Machine {
             cpus: self.cpus,
             max_order: Order::MAX,
             pageblock_order: self.pageblock_order,
+            // A kernel without huge pages has pageblocks as large as the largest block.
+            huge_pages: self.pageblock_order < Order::MAX,
             switches,
             watermark_boost_factor: self.watermark_boost_factor,
         }

@@ -35,6 +35,7 @@ pub(crate) fn config(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'
         cpus: 2,
         max_order: Order::MAX,
         pageblock_order: order(9),
+        huge_pages: true,
         switches,
         watermark_boost_factor: None,
     }
@@ -117,7 +118,12 @@ pub(crate) fn plain_zone(start: u64, spanned: u64) -> ZoneConfig {
 
 /// A machine of the given zones and geometry.
 pub(crate) fn geometry(zones: &[ZoneConfig], switches: Switches, block: u8, max: u8) -> MemoryConfig<'_> {
-    MemoryConfig { max_order: order(max), pageblock_order: order(block), ..config(zones, switches) }
+    MemoryConfig {
+        max_order: order(max),
+        pageblock_order: order(block),
+        huge_pages: block < max,
+        ..config(zones, switches)
+    }
 }
 
 /// What CPU 0 of node 0 asks for.
