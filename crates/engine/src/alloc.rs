@@ -54,8 +54,11 @@ impl<'m, L: Locks> Memory<'m, L> {
         if request.order > self.max_order {
             return Err(AllocError::OrderTooLarge);
         }
-        let mut found =
-            self.try_zones(&request, Mark::Low, AllocFlags::fast(request.gfp) | self.nofragment(&request));
+        let mut flags = AllocFlags::fast(request.gfp) | self.nofragment(&request);
+        if self.switches.highatomic_first {
+            flags |= AllocFlags::highatomic(request.gfp, request.order);
+        }
+        let mut found = self.try_zones(&request, Mark::Low, flags);
         if found.is_none() {
             count(&cpu.slow_paths);
             if request.gfp.contains(GfpFlags::KSWAPD_RECLAIM) {
@@ -87,9 +90,14 @@ impl<'m, L: Locks> Memory<'m, L> {
         if found.is_some() {
             return found;
         }
-        if gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC) {
+        let all_reserves = gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC);
+        if all_reserves {
             // This right takes the place of the others, that to the atomic reserve included.
             flags = flags & (AllocFlags::CMA | AllocFlags::KSWAPD) | AllocFlags::NO_WATERMARKS;
+        }
+        // Atomic requests may leave their cpuset now, which is a new right in Linux.
+        let leaves_cpuset = gfp.contains(GfpFlags::HIGH) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
+        if all_reserves || leaves_cpuset || !self.switches.retries_with_new_rights {
             let found = self.try_zones(request, Mark::Min, flags);
             if found.is_some() {
                 return found;
@@ -141,7 +149,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Whether pageblock types should not mix yet, because a lower zone can serve first.
     ///
     /// Linux counterpart: `alloc_flags_nofragment`.
-    fn nofragment(&self, request: &Request) -> AllocFlags {
+    pub(crate) fn nofragment(&self, request: &Request) -> AllocFlags {
         let preferred = self.zonelist(request).next();
         let applies = preferred.is_some_and(|zone| {
             self.has_dma32

@@ -1,9 +1,9 @@
 //! A zone's lists, block by block.
 
 use crate::percpu::PerCpuLists;
-use crate::sync::Locks;
+use crate::sync::{Locks, Ordering};
 use crate::zone::Zone;
-use crate::{Migratetype, Order, Pfn};
+use crate::{Migratetype, Order, PerCpuSettings, Pfn};
 
 impl<L: Locks> Zone<'_, L> {
     /// The first frames of the blocks on a free list, from first to last: the order
@@ -30,6 +30,19 @@ impl<L: Locks> Zone<'_, L> {
     /// CPU's lists are locked until the iterator is dropped.
     /// Linux counterpart: `zone->per_cpu_pageset->lists[]`.
     pub fn percpu_list(&self, cpu: u16, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
+        self.percpu_blocks(cpu, order, migratetype).map(|(pfn, _)| pfn)
+    }
+
+    /// As [`Zone::percpu_list`], each block with the type that it was freed or found under.
+    ///
+    /// The eras without hygiene go by that type when the block is given back.
+    /// Linux counterpart: `get_pcppage_migratetype`.
+    pub fn percpu_blocks(
+        &self,
+        cpu: u16,
+        order: Order,
+        migratetype: Migratetype,
+    ) -> impl Iterator<Item = (Pfn, Migratetype)> {
         let exists = migratetype.is_mergeable() && self.has_percpu_list(order);
         let guard = self.percpu.get(usize::from(cpu)).filter(|_| exists).map(|lists| lists.lock());
         let number = PerCpuLists::number(migratetype, order);
@@ -38,7 +51,7 @@ impl<L: Locks> Zone<'_, L> {
             let _held = &guard;
             let index = at?;
             at = self.frames.next(index);
-            Some(self.frames.pfn(index))
+            Some((self.frames.pfn(index), self.frames.word(index).migratetype()))
         })
     }
 
@@ -47,5 +60,31 @@ impl<L: Locks> Zone<'_, L> {
     /// Units: pages. Linux counterpart: `pcp->count`.
     pub fn percpu_pages(&self, cpu: u16) -> u32 {
         self.percpu.get(usize::from(cpu)).map_or(0, |lists| lists.lock().count)
+    }
+
+    /// Free pages of CMA pageblocks; exact at the end of the last lock hold.
+    ///
+    /// Units: pages. Linux counterpart: `NR_FREE_CMA_PAGES`.
+    pub fn free_cma_pages(&self) -> u64 {
+        self.shared.free_cma.load(Ordering::Relaxed)
+    }
+
+    /// Free pages of the reserve for atomic requests; exact at the end of the last lock hold.
+    ///
+    /// Units: pages. Linux counterpart: `nr_free_highatomic`.
+    pub fn free_highatomic_pages(&self) -> u64 {
+        self.shared.free_highatomic.load(Ordering::Relaxed)
+    }
+
+    /// Pageblocks that are isolated now.
+    ///
+    /// Linux counterpart: `nr_isolate_pageblock`.
+    pub fn isolated_pageblocks(&self) -> u64 {
+        self.lock().state.isolated_blocks
+    }
+
+    /// The settings of a CPU's lists; `None` for an absent CPU.
+    pub fn percpu_settings(&self, cpu: u16) -> Option<PerCpuSettings> {
+        self.percpu.get(usize::from(cpu)).map(|lists| lists.lock().settings)
     }
 }

@@ -56,7 +56,9 @@ extern crate std;
 
 mod alloc;
 mod buddy;
+mod bulk;
 mod check;
+mod contiguous;
 mod convert;
 mod counts;
 mod error;
@@ -66,6 +68,7 @@ mod free_area;
 mod gfp;
 mod highatomic;
 mod inspect;
+mod isolation;
 mod kswapd;
 mod list;
 mod memory;

@@ -114,13 +114,20 @@ impl<L: Locks> Zone<'_, L> {
         let mut lists = self.percpu[usize::from(cpu)].try_lock()?;
         lists.free_count >>= 1;
         lists.free_factor >>= 1;
+        self.take_from_lists(&mut lists, want)
+    }
+
+    /// Takes a block from lists that the caller holds, refilled first if they have none.
+    ///
+    /// Linux counterpart: `__rmqueue_pcplist`.
+    pub(crate) fn take_from_lists(&self, lists: &mut PerCpuLists, want: Want) -> Option<FrameIndex> {
         let number = PerCpuLists::number(want.migratetype, want.order);
         if lists.lists[number.0].is_empty() {
             let blocks = lists.refill_blocks(self, want.order);
             if self.switches.highatomic_first && want.flags.contains(crate::AllocFlags::HIGHATOMIC) {
                 return None;
             }
-            self.refill_percpu(&mut lists, number, want, blocks);
+            self.refill_percpu(lists, number, want, blocks);
         }
         let index = lists.lists[number.0].first()?;
         lists.lists[number.0].remove(&self.frames, index);

@@ -39,12 +39,28 @@ pub struct Switches {
     /// Source: Linux 6.8 (small zones), 6.13 and 6.12 stable (free pages only).
     pub highatomic_by_free: bool,
     /// Atomic high-order requests reach for the reserve before they refill a per-CPU
-    /// list, and only those below the low watermark add to it.
+    /// list, above the low watermark as well, and only those below it add to it.
     /// Source: by Linux 7.3.
     pub highatomic_first: bool,
     /// A zone below its high watermark is marked, and its per-CPU lists stop growing.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub below_high_mark: bool,
+    /// A pageblock remembers its type while it is isolated; without, whoever ends the
+    /// isolation names the type.
+    /// Source: "`mm/page_isolation`: make page isolation a standalone bit", Linux 6.17.
+    pub isolation_keeps_type: bool,
+    /// Freeing a range of frames gives it back in blocks as large as alignment allows;
+    /// without, page by page.
+    /// Source: by Linux 7.3.
+    pub ranges_freed_in_blocks: bool,
+    /// A bulk allocation is held against the pages that are still missing; without,
+    /// against all that it asks for.
+    /// Source: by Linux 7.3.
+    pub bulk_mark_by_missing: bool,
+    /// A request that failed at the min watermark looks again only if it has gained
+    /// rights since; without, always once more.
+    /// Source: by Linux 7.3.
+    pub retries_with_new_rights: bool,
 }
 
 /// A named generation of the allocator.
@@ -97,6 +113,10 @@ impl Era {
             highatomic_by_free: false,
             highatomic_first: false,
             below_high_mark: false,
+            isolation_keeps_type: false,
+            ranges_freed_in_blocks: false,
+            bulk_mark_by_missing: false,
+            retries_with_new_rights: false,
         };
         let linux_6_12 = Switches {
             hygiene: true,
@@ -111,6 +131,10 @@ impl Era {
             batched_free: true,
             lazy_high_order_flush: true,
             highatomic_first: true,
+            isolation_keeps_type: true,
+            ranges_freed_in_blocks: true,
+            bulk_mark_by_missing: true,
+            retries_with_new_rights: true,
             ..linux_6_12
         };
         let linux_7_3_counts = Switches { counts: true, ..linux_7_3 };

@@ -41,13 +41,17 @@ impl AllocFlags {
 
     /// The flags of the attempts below the low watermark. Linux counterpart: `alloc_flags_slowpath`.
     pub(crate) fn slow(gfp: GfpFlags, order: Order) -> Self {
-        let mut flags = Self::kswapd(gfp) | Self::cma(gfp);
+        let mut flags = Self::kswapd(gfp) | Self::cma(gfp) | Self::highatomic(gfp, order);
         flags.set(Self::MIN_RESERVE, gfp.contains(GfpFlags::HIGH));
-        if !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC) {
-            flags |= Self::NON_BLOCK;
-            flags.set(Self::HIGHATOMIC, order > Order::ZERO && gfp.contains(GfpFlags::HIGH));
-        }
+        flags.set(Self::NON_BLOCK, !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC));
         flags
+    }
+
+    /// The right to the reserve for atomic high-order requests.
+    pub(crate) fn highatomic(gfp: GfpFlags, order: Order) -> Self {
+        let cannot_wait = !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
+        let entitled = cannot_wait && order > Order::ZERO && gfp.contains(GfpFlags::HIGH);
+        if entitled { Self::HIGHATOMIC } else { Self::empty() }
     }
 
     fn kswapd(gfp: GfpFlags) -> Self {
@@ -191,7 +195,11 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// Linux counterpart: `zone_watermark_fast`.
     pub(crate) fn admits(&self, admission: Admission) -> bool {
-        let mark = self.mark(admission.mark);
+        self.admits_at(self.mark(admission.mark), admission)
+    }
+
+    /// Whether the zone admits a request that is held against `mark` pages.
+    pub(crate) fn admits_at(&self, mark: u64, admission: Admission) -> bool {
         if self.is_above(mark, admission) {
             return true;
         }
@@ -199,7 +207,7 @@ impl<L: Locks> Zone<'_, L> {
         let may_ignore_boost = admission.order == Order::ZERO
             && admission.mark == Mark::Min
             && admission.flags.contains(AllocFlags::MIN_RESERVE)
-            && mark > unboosted;
+            && self.shared.boost.load(Ordering::Relaxed) > 0;
         may_ignore_boost && self.is_above(unboosted, admission)
     }
 

@@ -10,9 +10,7 @@ use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Locks, Ordering};
 use crate::watermark::{WatermarkCells, Watermarks};
 use crate::zone_guard::{LockedState, ZoneGuard};
-use crate::{
-    BlockError, FreeCounts, FreeError, MAX_ORDERS, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats,
-};
+use crate::{FreeCounts, FreeError, MAX_ORDERS, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats};
 
 /// Which addresses a zone is for, from low to high.
 ///
@@ -311,24 +309,6 @@ impl<'m, L: Locks> Zone<'m, L> {
     /// What happened on one CPU's lists so far.
     pub fn percpu_stats(&self, cpu: u16) -> Option<PerCpuStats> {
         self.percpu.get(usize::from(cpu)).map(|lists| lists.lock().stats)
-    }
-
-    /// Isolates the pageblock around a frame: its free pages cannot be allocated any more.
-    ///
-    /// # Errors
-    /// See [`BlockError`]; nothing has changed then.
-    pub fn isolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
-        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
-        self.lock().isolate(index)
-    }
-
-    /// Ends the isolation of the pageblock around a frame; it gets its former type back.
-    ///
-    /// # Errors
-    /// See [`BlockError`]; nothing has changed then.
-    pub fn unisolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
-        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
-        self.lock().unisolate(index)
     }
 
     /// Says whether an allocated block can be migrated, where its flags do not tell.
