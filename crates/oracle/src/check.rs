@@ -1,0 +1,185 @@
+//! Holding a transcript against the engine.
+
+use std::fmt;
+use std::io::Read;
+use std::mem::MaybeUninit;
+
+use freehold::{Era, Memory, required_bytes};
+
+use crate::image::Image;
+use crate::player::{Player, Watched};
+use crate::script::{Op, Script, Step};
+use crate::transcript::{Transcript, TranscriptError};
+use crate::word::Word;
+
+/// The first difference between a kernel and the engine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// Which operation, from 0; the number of operations for the state at the end.
+    pub operation: usize,
+    /// The operation.
+    pub step: Option<Step>,
+    /// What the kernel wrote about it.
+    pub kernel: Vec<Word>,
+    /// What the engine would have written.
+    pub engine: Vec<Word>,
+    /// The texts, where they differ: the kernel's and the engine's.
+    pub texts: Option<(String, String)>,
+}
+
+/// What came of holding a transcript against the engine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Every word is the same.
+    Same {
+        /// Operations that were compared.
+        operations: u64,
+        /// Words that were compared.
+        words: u64,
+    },
+    /// They differ.
+    Differs(Box<Divergence>),
+}
+
+/// How a transcript is held against the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Another era than the kernel's own.
+    pub era: Option<Era>,
+    /// Check every invariant of the engine after each so many operations.
+    pub check_every: Option<usize>,
+}
+
+/// Plays a script on the engine, from the state in which the kernel started, and compares.
+///
+/// # Errors
+/// Where the transcript is no good, see [`TranscriptError`]; a difference is not an error.
+pub fn check(
+    script: &Script,
+    transcript: &mut Transcript<impl Read>,
+    options: Options,
+) -> Result<Verdict, TranscriptError> {
+    let era = match options.era {
+        Some(era) => era,
+        None => transcript.era()?,
+    };
+    let image = Image::read(transcript)?;
+    let zones = [image.zone_config()?];
+    let config = image.config(&zones, era)?;
+    let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Watched>(&config)];
+    let memory = Memory::<Watched>::new(&config, &mut metadata)
+        .map_err(|error| TranscriptError::BadStart(error.to_string()))?;
+    image.restore(&memory)?;
+    let mut player = Player::new(&memory, image.numbers.clone(), script.slots as usize);
+    if let Some(difference) = compare_state(&player, &image, 0) {
+        return Ok(Verdict::Differs(Box::new(difference)));
+    }
+    let mut kernel = Vec::new();
+    for (operation, &step) in script.steps.iter().enumerate() {
+        let text = read_operation(transcript, step, &mut kernel, &mut player)?;
+        let engine = player.play(step);
+        let same = engine == kernel.as_slice();
+        if !same || text.as_deref() != player.text().map(str::as_bytes) {
+            let engine = player.words().to_vec();
+            let texts = text.map(|text| {
+                (String::from_utf8_lossy(&text).into_owned(), player.text().unwrap_or_default().to_owned())
+            });
+            let divergence = Divergence { operation, step: Some(step), kernel, engine, texts };
+            return Ok(Verdict::Differs(Box::new(divergence)));
+        }
+        if options.check_every.is_some_and(|every| operation % every == every - 1) {
+            let broken = memory.check().err();
+            broken.map_or(Ok(()), |broken| Err(TranscriptError::BrokenEngine(broken.to_string())))?;
+        }
+    }
+    let end = Image::read(transcript)?;
+    if let Some(difference) = compare_state(&player, &end, script.steps.len()) {
+        return Ok(Verdict::Differs(Box::new(difference)));
+    }
+    match transcript.word()? {
+        Word::End { operations } if operations == script.steps.len() as u64 => {
+            Ok(Verdict::Same { operations, words: transcript.position() })
+        }
+        other => Err(transcript.nonsense(other)),
+    }
+}
+
+/// Reads what the kernel wrote about one operation; returns the text that it printed.
+fn read_operation(
+    transcript: &mut Transcript<impl Read>,
+    step: Step,
+    words: &mut Vec<Word>,
+    player: &mut Player<'_, '_>,
+) -> Result<Option<Vec<u8>>, TranscriptError> {
+    words.clear();
+    let mut text = None;
+    let mut told = matches!(step.op, Op::Set { .. }).then(|| player.told().clone());
+    loop {
+        let word = transcript.word()?;
+        match word {
+            Word::Dump { .. } => {
+                transcript.unread(word);
+                Image::read(transcript)?.state_words(words);
+                continue;
+            }
+            Word::Text { bytes } => text = Some(transcript.text(bytes)?),
+            Word::End { .. } => return Err(transcript.nonsense(word)),
+            _ => {}
+        }
+        if let Some(told) = &mut told {
+            told.take(word);
+        }
+        words.push(word);
+        if matches!(word, Word::PerCpuNow { .. }) {
+            if let Some(told) = told {
+                player.tell(told);
+            }
+            return Ok(text);
+        }
+    }
+}
+
+fn compare_state(player: &Player<'_, '_>, image: &Image, operation: usize) -> Option<Divergence> {
+    let mut kernel = Vec::new();
+    image.state_words(&mut kernel);
+    let mut engine = Vec::new();
+    player.writer().state(&mut |word| engine.push(word));
+    if kernel == engine {
+        return None;
+    }
+    Some(Divergence { operation, step: None, kernel, engine, texts: None })
+}
+
+impl Divergence {
+    /// The first word that differs: its place, the kernel's and the engine's.
+    pub fn first_difference(&self) -> (usize, Option<Word>, Option<Word>) {
+        let at = self.kernel.iter().zip(&self.engine).take_while(|(kernel, engine)| kernel == engine).count();
+        (at, self.kernel.get(at).copied(), self.engine.get(at).copied())
+    }
+}
+
+/// The words around the first difference, and both sides of it.
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step {
+            Some(step) => writeln!(f, "operation {}: {step}", self.operation)?,
+            None => writeln!(f, "the state after {} operations", self.operation)?,
+        }
+        let (at, kernel, engine) = self.first_difference();
+        let show = |word: Option<Word>| word.map_or("nothing more".to_owned(), |word| format!("{word:?}"));
+        if kernel.is_some() || engine.is_some() {
+            writeln!(f, "  word {at}: expected {}", show(kernel))?;
+            writeln!(f, "  word {at}: got      {}", show(engine))?;
+            for (side, words) in [("kernel", &self.kernel), ("engine", &self.engine)] {
+                let from = at.saturating_sub(4);
+                for (number, word) in words.iter().enumerate().skip(from).take(9) {
+                    writeln!(f, "  {side} {number:>5} {word:?}")?;
+                }
+            }
+        }
+        if let Some((kernel, engine)) = &self.texts {
+            writeln!(f, "the kernel printed\n{kernel}\nthe engine printed\n{engine}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Blocks that come and go.
+
+use freehold::GfpFlags;
+
+use super::builder::Builder;
+use super::requests::Kind;
+
+/// Orders by how often real machines ask for them.
+pub(super) const USUAL_ORDERS: [(u32, u8); 11] =
+    [(600, 0), (120, 1), (80, 2), (80, 3), (24, 4), (12, 5), (8, 6), (5, 7), (3, 8), (4, 9), (1, 10)];
+
+/// All orders alike.
+pub(super) const ALL_ORDERS: [(u32, u8); 11] =
+    [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7), (1, 8), (1, 9), (1, 10)];
+
+/// Single pages only.
+pub(super) const PAGES: [(u32, u8); 1] = [(1, 0)];
+
+/// The orders that per-CPU lists hold.
+pub(super) const PERCPU_ORDERS: [(u32, u8); 5] = [(8, 0), (4, 1), (3, 2), (4, 3), (1, 9)];
+
+/// What is asked for while blocks come and go.
+#[derive(Clone, Copy)]
+pub(super) struct Mix {
+    pub(super) orders: &'static [(u32, u8)],
+    /// Weights of the kinds.
+    pub(super) kinds: [(u32, Kind); 3],
+    /// So many requests of a hundred have special rights.
+    pub(super) special: u32,
+}
+
+impl Mix {
+    /// One of the usual mixes.
+    pub(super) fn any(b: &mut Builder) -> Self {
+        let orders: &[&[(u32, u8)]] = &[&USUAL_ORDERS, &USUAL_ORDERS, &ALL_ORDERS, &PAGES, &PERCPU_ORDERS];
+        let weight = |b: &mut Builder| b.rng.u32(1..=8);
+        let kinds = Kind::ALL.map(|kind| (weight(b), kind));
+        let special = b.pick(&[0, 0, 2, 20]);
+        Self { orders: b.pick(orders), kinds, special }
+    }
+
+    pub(super) fn request(&self, b: &mut Builder) -> (u8, GfpFlags, Kind) {
+        let order = b.weighed(self.orders);
+        let kind = b.weighed(&self.kinds);
+        let gfp = if self.special > 0 && b.chance(self.special) { b.rights() } else { b.request(kind) };
+        (order, gfp, kind)
+    }
+}
+
+/// Blocks come and go in runs, so that a share of the zone is held on average.
+pub(super) fn churn(b: &mut Builder, mix: &Mix, percent: u64, steps: usize) {
+    let aim = b.share(percent);
+    let longest = b.pick(&[1, 4, 30, 200]);
+    b.phase(steps, |b| {
+        while !b.done() {
+            let run = b.rng.usize(1..=longest);
+            let below = b.held_pages() < aim;
+            if b.chance(if below { 75 } else { 25 }) || b.held.is_empty() {
+                for _ in b.times(run) {
+                    let (order, gfp, _) = mix.request(b);
+                    b.hold(order, gfp);
+                }
+            } else {
+                let leaving = b.leaving();
+                b.free_held(b.times(run).len(), leaving);
+            }
+            // Without slots nothing was written, and nothing ever would be.
+            if b.held_pages() > b.zone.pages() * 2 {
+                b.relieve(100);
+            }
+        }
+    });
+}
+
+/// Mixes at several fill levels.
+pub(super) fn mixed_orders(b: &mut Builder) {
+    let mix = Mix::any(b);
+    let percent = b.pick(&[5, 25, 50, 75, 90, 97, 105]);
+    let steps = b.rng.usize(200..4000);
+    churn(b, &mix, percent, steps);
+    if b.chance(20) {
+        b.relieve(30);
+    }
+}

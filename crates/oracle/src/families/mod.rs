@@ -1,0 +1,162 @@
+//! Scripts by family: each looks for differences in another part of the allocator.
+//!
+//! A family, a seed and a number of steps determine a script to the last bit. Writers do not
+//! know what is refused when the script is played; they believe that every request is
+//! granted, and a step on a slot that stayed empty does nothing.
+
+mod builder;
+mod churn;
+mod orders;
+mod requests;
+mod slots;
+
+use crate::script::Script;
+use builder::Builder;
+
+/// Pages of a pageblock.
+const PAGEBLOCK_PAGES: u64 = 512;
+
+/// The largest order that is asked for.
+const LARGEST_ORDER: u8 = 10;
+
+/// Which kernel a script is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum KernelKind {
+    /// Linux 6.1.
+    V6_1,
+    /// Linux 7.3.
+    V7_3,
+}
+
+/// A script, and the machine that it is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// What is asked.
+    pub script: Script,
+    /// The machine's memory, as the kernel's `mem=` takes it.
+    pub memory: String,
+    /// The machine's CPUs.
+    pub cpus: u16,
+}
+
+/// The machine that a script is for, as its writer sees it.
+#[derive(Clone, Copy, Debug)]
+struct Zone {
+    memory_kib: u64,
+    cpus: u16,
+}
+
+impl Zone {
+    fn pages(self) -> u64 {
+        self.memory_kib / 4
+    }
+
+    /// About the pages that a script can have: without the kernel and the page table entries.
+    fn usable(self) -> u64 {
+        self.pages() - self.pages() / 64 - 25 * 256
+    }
+
+    fn pageblocks(self) -> u32 {
+        (self.pages() / PAGEBLOCK_PAGES) as u32
+    }
+
+    fn memory(self) -> String {
+        let kib = self.memory_kib;
+        if kib.is_multiple_of(1024) { format!("{}M", kib / 1024) } else { format!("{kib}K") }
+    }
+}
+
+/// A kind of script.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// Each order by itself.
+    SingleOrders,
+    /// All orders and types, with random lifetimes, at several fill levels.
+    MixedOrders,
+    /// Free pages far apart, then higher orders.
+    Fragmentation,
+}
+
+/// How a family is written.
+struct Recipe {
+    family: Family,
+    name: &'static str,
+    /// Sizes of memory to choose from, in MiB; none stands for any size with an odd end.
+    memory_mib: &'static [u64],
+    write: fn(&mut Builder),
+}
+
+const fn recipe(
+    family: Family,
+    name: &'static str,
+    memory_mib: &'static [u64],
+    write: fn(&mut Builder),
+) -> Recipe {
+    Recipe { family, name, memory_mib, write }
+}
+
+const RECIPES: [Recipe; 3] = [
+    recipe(Family::SingleOrders, "single-orders", &[128, 256], orders::single),
+    recipe(Family::MixedOrders, "mixed-orders", &[128, 256], churn::mixed_orders),
+    recipe(Family::Fragmentation, "fragmentation", &[96, 256], orders::fragmentation),
+];
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; RECIPES.len()] = {
+        let mut all = [Self::SingleOrders; RECIPES.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = RECIPES[at].family;
+            at += 1;
+        }
+        all
+    };
+
+    /// The name on a command line.
+    pub fn name(self) -> &'static str {
+        self.recipe().name
+    }
+
+    /// The family with a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.family)
+    }
+
+    /// Whether the family's scripts can be played on a kernel.
+    pub fn runs_on(self, _kernel: KernelKind) -> bool {
+        true
+    }
+
+    /// Writes a script of about `steps` steps, with a digest every few hundred or thousand.
+    pub fn plan(self, seed: u64, steps: usize, kernel: KernelKind) -> Plan {
+        self.plan_with_digests(seed, steps, kernel, (steps / 100).clamp(300, 2000))
+    }
+
+    /// Writes a script of about `steps` steps, with a digest every `digest_every` of them.
+    pub fn plan_with_digests(self, seed: u64, steps: usize, kernel: KernelKind, digest_every: usize) -> Plan {
+        let recipe = self.recipe();
+        // Another generator than the script's, so that a zone says nothing about the steps.
+        let mut rng = fastrand::Rng::with_seed(!seed);
+        let memory_kib = match recipe.memory_mib {
+            [] => odd_size(&mut rng),
+            sizes => sizes[rng.usize(..sizes.len())] << 10,
+        };
+        let zone = Zone { memory_kib, cpus: 1 };
+        let mut builder = Builder::new(zone, kernel, seed, steps, digest_every);
+        while !builder.done() {
+            (recipe.write)(&mut builder);
+        }
+        builder.finish()
+    }
+
+    fn recipe(self) -> &'static Recipe {
+        &RECIPES[self as usize]
+    }
+}
+
+/// From 64 MiB to 4 GiB, small ones most often.
+fn odd_size(rng: &mut fastrand::Rng) -> u64 {
+    let most = 64 << (10 + rng.u32(1..=6));
+    rng.u64((64 << 10) / 4..=most / 4) * 4
+}

@@ -1,0 +1,390 @@
+//! What the real allocator and the engine are asked, in order.
+
+use std::fmt;
+
+use freehold::{GfpFlags, Order};
+
+/// The version of scripts and transcripts alike.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"FHSCRPT1";
+pub(crate) const HEADER_BYTES: usize = 64;
+const STEP_BYTES: usize = 16;
+
+/// The most pages of one bulk allocation.
+pub const MOST_BULK: u32 = 512;
+
+/// A list of calls and the conditions they need.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Script {
+    /// CPUs used, 1 or 2.
+    pub cpus: u8,
+    /// Pageblocks at the end of the zone to make CMA first.
+    pub cma_blocks: u32,
+    /// What it was generated from, for the record.
+    pub seed: u64,
+    /// How many slots the steps use.
+    pub slots: u64,
+    /// The calls.
+    pub steps: Vec<Step>,
+}
+
+/// One call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The CPU that makes it.
+    pub cpu: u8,
+    /// The slot that it fills or empties.
+    pub slot: u32,
+    /// What is called.
+    pub op: Op,
+}
+
+/// Where a range of the zone starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// This far from the zone's start.
+    InZone(u32),
+    /// This far from the start of the pageblock in which the step's slot has its block.
+    AtSlot(u32),
+}
+
+impl Place {
+    /// The distance, whatever from.
+    pub fn offset(self) -> u32 {
+        match self {
+            Self::InZone(offset) | Self::AtSlot(offset) => offset,
+        }
+    }
+}
+
+/// What is called; see `docs/oracle-format.md` for each one's meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// A block into the slot.
+    Alloc {
+        /// Its order.
+        order: Order,
+        /// What is asked for.
+        gfp: GfpFlags,
+    },
+    /// The slot's block goes back.
+    Free,
+    /// The slot's block becomes single pages, in the slot and those behind it.
+    Split,
+    /// Single pages into the slots from this one on.
+    BulkAlloc {
+        /// How many, at most [`MOST_BULK`].
+        pages: u32,
+        /// What is asked for.
+        gfp: GfpFlags,
+    },
+    /// The CPU's lists go back.
+    Drain,
+    /// All CPUs' lists go back.
+    DrainAll,
+    /// The CPU's part of the statistics timer.
+    Refresh,
+    /// Pageblocks are isolated.
+    Isolate {
+        /// How many.
+        blocks: u8,
+        /// The first one, counted in pageblocks.
+        from: Place,
+    },
+    /// The isolation of the same pageblocks ends.
+    UndoIsolate {
+        /// How many.
+        blocks: u8,
+        /// The first one, counted in pageblocks.
+        from: Place,
+    },
+    /// A range into the slots behind this one.
+    Contig {
+        /// Its length.
+        pages: u32,
+        /// Its first page, counted in pages.
+        from: Place,
+        /// Whether it is asked for as CMA does.
+        cma: bool,
+    },
+    /// A tunable is set.
+    Set {
+        /// Which one.
+        tunable: Tunable,
+        /// To what.
+        value: u64,
+    },
+    /// The watermark boost is lowered.
+    RelaxBoost {
+        /// By at most so many.
+        pages: u64,
+    },
+    /// Reclaim is said to be active, or not any more.
+    ReclaimActive(bool),
+    /// The slot's block can be moved by compaction, or not any more.
+    Mark(bool),
+    /// `/proc/pagetypeinfo` is read.
+    PageTypeInfo,
+    /// `/proc/buddyinfo` is read.
+    BuddyInfo,
+    /// A digest of the whole state is taken.
+    Digest,
+    /// The whole state is written out.
+    Dump,
+}
+
+/// What an administrator can set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Tunable {
+    /// `vm.min_free_kbytes`.
+    MinFreeKbytes = 0,
+    /// `vm.watermark_scale_factor`.
+    WatermarkScaleFactor = 1,
+    /// `vm.watermark_boost_factor`.
+    WatermarkBoostFactor = 2,
+    /// `vm.percpu_pagelist_high_fraction`.
+    PercpuPagelistHighFraction = 3,
+}
+
+impl Tunable {
+    /// All of them, by number.
+    pub const ALL: [Self; 4] = [
+        Self::MinFreeKbytes,
+        Self::WatermarkScaleFactor,
+        Self::WatermarkBoostFactor,
+        Self::PercpuPagelistHighFraction,
+    ];
+
+    /// The name below `/proc/sys/vm`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MinFreeKbytes => "min_free_kbytes",
+            Self::WatermarkScaleFactor => "watermark_scale_factor",
+            Self::WatermarkBoostFactor => "watermark_boost_factor",
+            Self::PercpuPagelistHighFraction => "percpu_pagelist_high_fraction",
+        }
+    }
+}
+
+/// What is wrong with a script's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// Too short, or not a script at all.
+    #[error("these bytes are not a script of the oracle (they do not start with FHSCRPT1)")]
+    NotAScript,
+    /// Written by another version.
+    #[error("the script has format version {0}, this program reads version {FORMAT_VERSION}; make it anew")]
+    OtherVersion(u32),
+    /// Ends before its last step.
+    #[error("the script ends after {have} of {expected} operations; it was cut short")]
+    CutShort {
+        /// Steps that are there.
+        have: u64,
+        /// Steps that the header promises.
+        expected: u64,
+    },
+    /// A step that means nothing.
+    #[error("operation {number} of the script is not one that this version knows")]
+    UnknownStep {
+        /// Which one, from 0 on.
+        number: u64,
+    },
+}
+
+/// The fields of a step as they are in the file.
+#[derive(Clone, Copy, Default)]
+struct Raw {
+    kind: u8,
+    order: u8,
+    flags: u8,
+    argument: u64,
+}
+
+impl Op {
+    fn to_raw(self) -> Raw {
+        let raw = |kind| Raw { kind, ..Raw::default() };
+        let at = |from: Place| (u8::from(matches!(from, Place::AtSlot(_))), u64::from(from.offset()));
+        match self {
+            Self::Alloc { order, gfp } => {
+                Raw { order: order.get(), argument: u64::from(gfp.bits()), ..raw(1) }
+            }
+            Self::Free => raw(2),
+            Self::Split => raw(3),
+            Self::BulkAlloc { pages, gfp } => {
+                Raw { argument: u64::from(gfp.bits()) << 32 | u64::from(pages), ..raw(4) }
+            }
+            Self::Drain => raw(5),
+            Self::DrainAll => raw(6),
+            Self::Refresh => raw(7),
+            Self::Isolate { blocks, from } | Self::UndoIsolate { blocks, from } => {
+                let kind = if matches!(self, Self::Isolate { .. }) { 8 } else { 9 };
+                let (flags, argument) = at(from);
+                Raw { kind, order: blocks, flags, argument }
+            }
+            Self::Contig { pages, from, cma } => {
+                let (flags, offset) = at(from);
+                let argument = u64::from(pages) << 32 | offset;
+                Raw { flags: flags | u8::from(cma) << 1, argument, ..raw(10) }
+            }
+            Self::Set { tunable, value } => Raw { flags: tunable as u8, argument: value, ..raw(11) },
+            Self::RelaxBoost { pages } => Raw { argument: pages, ..raw(12) },
+            Self::ReclaimActive(active) => Raw { flags: active.into(), ..raw(13) },
+            Self::Mark(movable) => Raw { flags: movable.into(), ..raw(14) },
+            Self::PageTypeInfo => raw(15),
+            Self::BuddyInfo => Raw { flags: 1, ..raw(15) },
+            Self::Digest => raw(16),
+            Self::Dump => Raw { flags: 1, ..raw(16) },
+        }
+    }
+
+    fn from_raw(raw: Raw) -> Option<Self> {
+        let low = raw.argument as u32;
+        let high = (raw.argument >> 32) as u32;
+        let from = if raw.flags & 1 == 0 { Place::InZone(low) } else { Place::AtSlot(low) };
+        Some(match raw.kind {
+            1 => Self::Alloc { order: Order::new(raw.order)?, gfp: GfpFlags::from_bits(low)? },
+            2 => Self::Free,
+            3 => Self::Split,
+            4 if low <= MOST_BULK => Self::BulkAlloc { pages: low, gfp: GfpFlags::from_bits(high)? },
+            5 => Self::Drain,
+            6 => Self::DrainAll,
+            7 => Self::Refresh,
+            8 => Self::Isolate { blocks: raw.order, from },
+            9 => Self::UndoIsolate { blocks: raw.order, from },
+            10 => Self::Contig { pages: high, from, cma: raw.flags & 2 != 0 },
+            11 => Self::Set { tunable: *Tunable::ALL.get(usize::from(raw.flags))?, value: raw.argument },
+            12 => Self::RelaxBoost { pages: raw.argument },
+            13 => Self::ReclaimActive(raw.flags != 0),
+            14 => Self::Mark(raw.flags != 0),
+            15 => {
+                if raw.flags == 0 {
+                    Self::PageTypeInfo
+                } else {
+                    Self::BuddyInfo
+                }
+            }
+            16 => {
+                if raw.flags == 0 {
+                    Self::Digest
+                } else {
+                    Self::Dump
+                }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Script {
+    /// The script as the oracle reads it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + self.steps.len() * STEP_BYTES);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&u32::from(self.cpus).to_le_bytes());
+        bytes.extend_from_slice(&(self.steps.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&self.slots.to_le_bytes());
+        bytes.extend_from_slice(&u64::from(self.cma_blocks).to_le_bytes());
+        bytes.extend_from_slice(&self.seed.to_le_bytes());
+        bytes.resize(HEADER_BYTES, 0);
+        for step in &self.steps {
+            let raw = step.op.to_raw();
+            bytes.extend_from_slice(&[raw.kind, step.cpu, raw.order, raw.flags]);
+            bytes.extend_from_slice(&step.slot.to_le_bytes());
+            bytes.extend_from_slice(&raw.argument.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a script from the start of `bytes`; returns it and how many bytes it took.
+    ///
+    /// # Errors
+    /// See [`ScriptError`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<(Self, usize), ScriptError> {
+        let header = bytes.get(..HEADER_BYTES).filter(|header| header.starts_with(MAGIC));
+        let header = header.ok_or(ScriptError::NotAScript)?;
+        let version = number(header, 8, 4) as u32;
+        if version != FORMAT_VERSION {
+            return Err(ScriptError::OtherVersion(version));
+        }
+        let expected = number(header, 16, 8);
+        let records = bytes[HEADER_BYTES..].chunks_exact(STEP_BYTES);
+        let steps = records
+            .take(expected.try_into().unwrap_or(usize::MAX))
+            .enumerate()
+            .map(|(at, record)| {
+                Step::from_record(record).ok_or(ScriptError::UnknownStep { number: at as u64 })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if (steps.len() as u64) < expected {
+            return Err(ScriptError::CutShort { have: steps.len() as u64, expected });
+        }
+        let taken = HEADER_BYTES + steps.len() * STEP_BYTES;
+        let script = Self {
+            cpus: number(header, 12, 4) as u8,
+            cma_blocks: number(header, 32, 4) as u32,
+            seed: number(header, 40, 8),
+            slots: number(header, 24, 8),
+            steps,
+        };
+        Ok((script, taken))
+    }
+}
+
+impl Step {
+    fn from_record(record: &[u8]) -> Option<Self> {
+        let raw = Raw { kind: record[0], order: record[2], flags: record[3], argument: number(record, 8, 8) };
+        Some(Self { cpu: record[1], slot: number(record, 4, 4) as u32, op: Op::from_raw(raw)? })
+    }
+}
+
+/// The little-endian number of `length` bytes at `at`.
+pub(crate) fn number(bytes: &[u8], at: usize, length: usize) -> u64 {
+    bytes[at..at + length].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InZone(offset) => write!(f, "{offset} of the zone"),
+            Self::AtSlot(offset) => write!(f, "{offset} from the slot's pageblock"),
+        }
+    }
+}
+
+/// One line, as a person reads a shrunk script.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slot = self.slot;
+        write!(f, "cpu {} ", self.cpu)?;
+        match self.op {
+            Op::Alloc { order, gfp } => write!(f, "alloc slot {slot} order {} {gfp:?}", order.get()),
+            Op::Free => write!(f, "free slot {slot}"),
+            Op::Split => write!(f, "split slot {slot}"),
+            Op::BulkAlloc { pages, gfp } => write!(f, "bulk alloc slot {slot} pages {pages} {gfp:?}"),
+            Op::Drain => write!(f, "drain"),
+            Op::DrainAll => write!(f, "drain all"),
+            Op::Refresh => write!(f, "refresh"),
+            Op::Isolate { blocks, from } => {
+                write!(f, "isolate slot {slot} {blocks} pageblocks from {from}")
+            }
+            Op::UndoIsolate { blocks, from } => {
+                write!(f, "undo isolate slot {slot} {blocks} pageblocks from {from}")
+            }
+            Op::Contig { pages, from, cma } => {
+                let kind = if cma { " for CMA" } else { "" };
+                write!(f, "contig slot {slot} pages {pages} from {from}{kind}")
+            }
+            Op::Set { tunable, value } => write!(f, "set {} {value}", tunable.name()),
+            Op::RelaxBoost { pages } => write!(f, "relax boost {pages}"),
+            Op::ReclaimActive(active) => write!(f, "reclaim active {active}"),
+            Op::Mark(movable) => write!(f, "mark slot {slot} movable {movable}"),
+            Op::PageTypeInfo => write!(f, "read pagetypeinfo"),
+            Op::BuddyInfo => write!(f, "read buddyinfo"),
+            Op::Digest => write!(f, "digest"),
+            Op::Dump => write!(f, "dump"),
+        }
+    }
+}
