@@ -129,16 +129,25 @@ impl Builder {
 
     /// Asks for a block and returns its slot, unless there are no slots left.
     pub(super) fn alloc(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
-        let slot = self.slots.take(order)?;
+        let Some(slot) = self.slots.take(order) else {
+            self.make_room();
+            return None;
+        };
         self.push(slot, Op::Alloc { order: as_order(order), gfp });
         Some(slot)
     }
 
-    /// Asks for a block that [`Self::split`] can take apart.
+    /// Asks for a block that [`Self::split`] can take apart, or for another if there are no slots for it.
     pub(super) fn alloc_for_split(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
-        let slot = self.slots.take_for_split(order)?;
+        let Some(slot) = self.slots.take_for_split(order) else { return self.alloc(order, gfp) };
         self.push(slot, Op::Alloc { order: as_order(order), gfp });
         Some(slot)
+    }
+
+    /// Frees something, and writes at least one step: a loop that waits for steps must end.
+    fn make_room(&mut self) {
+        self.act(Op::Drain);
+        self.free_held(64, Leaving::Random);
     }
 
     /// Asks for a block and keeps it among the held ones.
@@ -150,7 +159,10 @@ impl Builder {
     /// Asks for single pages at once.
     pub(super) fn bulk(&mut self, pages: u32, gfp: GfpFlags) -> Range<u32> {
         let pages = pages.clamp(1, MOST_BULK);
-        let Some(first) = self.slots.take_pages(pages) else { return 0..0 };
+        let Some(first) = self.slots.take_pages(pages) else {
+            self.make_room();
+            return 0..0;
+        };
         self.push(first, Op::BulkAlloc { pages, gfp });
         first..first + pages
     }

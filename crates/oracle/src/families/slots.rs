@@ -134,20 +134,19 @@ impl Slots {
     /// Cuts a run; its slots count as used.
     fn run(&mut self, length: u32) -> Option<u32> {
         let fits = |(room, cut): &(u32, u32)| cut + length <= (room + 1) * ROOM;
-        let (room, cut) = match self.current.filter(fits) {
-            Some(current) => current,
-            None => {
-                let room = self.empty_rooms.pop().or_else(|| self.new_room(0))?;
-                // The room that is left behind may be empty, if it was too short for nothing else.
-                let left = self.current.replace((room, room * ROOM));
-                self.empty_rooms
-                    .extend(left.map(|(left, _)| left).filter(|&left| self.rooms[left as usize] == 0));
-                (room, room * ROOM)
-            }
-        };
+        let (room, cut) = self.current.filter(fits).or_else(|| self.next_room())?;
         self.current = Some((room, cut + length));
         self.rooms[room as usize] += length;
         Some(cut)
+    }
+
+    /// An empty room to cut runs from; the one so far has no place for the next run.
+    fn next_room(&mut self) -> Option<(u32, u32)> {
+        let room = self.empty_rooms.pop().or_else(|| self.new_room(0))?;
+        // If all of it was released, nobody will say so again.
+        let left = self.current.take().filter(|&(left, _)| self.rooms[left as usize] == 0);
+        self.empty_rooms.extend(left.map(|(left, _)| left));
+        Some((room, room * ROOM))
     }
 
     fn new_room(&mut self, used: u32) -> Option<u32> {
