@@ -586,6 +586,11 @@ static gfp_t fh_gfp(u32 bits)
 	gfp_t gfp = 0;
 	unsigned int i;
 
+	/* The allocator takes these for granted, and dies of them: two zones, two types. */
+	if (hweight32(bits & GENMASK(2, 0)) > 1 || hweight32(bits & GENMASK(4, 3)) > 1) {
+		fh_broken = "gfp flags contradict each other";
+		return __GFP_NOWARN;
+	}
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (bits & BIT(i))
 			gfp |= names[i];
@@ -1076,26 +1081,26 @@ static int fh_read_script(void)
 	if (!error)
 		error = fh_script = os_open_file(fh_script_path, of_read(OPENFLAGS()), 0);
 	if (error < 0) {
-		fh_say("the script %s cannot be opened (error %d)", fh_script_path, -error);
+		fh_say("the script cannot be opened (error %d)", -error);
 		return error;
 	}
 	if (os_read_file(fh_script, &fh_head, sizeof(fh_head)) != sizeof(fh_head) ||
 	    memcmp(fh_head.magic, "FHSCRPT1", 8)) {
-		fh_say("%s is not a script", fh_script_path);
+		fh_say("this is not a script, it does not start with FHSCRPT1");
 		return -EINVAL;
 	}
 	if (fh_head.format != FH_FORMAT) {
-		fh_say("%s has format version %u, this oracle reads version %u", fh_script_path,
+		fh_say("the script has format version %u, this oracle reads version %u",
 		       fh_head.format, FH_FORMAT);
 		return -EINVAL;
 	}
 	if (bytes - sizeof(fh_head) != fh_head.ops * sizeof(struct fh_op)) {
-		fh_say("%s is %llu bytes long, which is not what its %llu operations take",
-		       fh_script_path, bytes, fh_head.ops);
+		fh_say("the script is %llu bytes long, which is not what its %llu operations take",
+		       bytes, fh_head.ops);
 		return -EINVAL;
 	}
 	if (!fh_head.cpus || fh_head.cpus > FH_MOST_CPUS || fh_head.cpus != num_online_cpus()) {
-		fh_say("%s is for %u CPUs, the kernel runs on %u", fh_script_path, fh_head.cpus,
+		fh_say("the script is for %u CPUs, the kernel runs on %u", fh_head.cpus,
 		       num_online_cpus());
 		return -EINVAL;
 	}
@@ -1172,8 +1177,7 @@ static int fh_open_transcript(void)
 
 	fh_transcript = os_open_file(fh_transcript_path, flags, 0644);
 	if (fh_transcript < 0)
-		fh_say("the transcript %s cannot be made (error %d)", fh_transcript_path,
-		       -fh_transcript);
+		fh_say("the transcript cannot be made (error %d)", -fh_transcript);
 	return min(fh_transcript, 0);
 }
 
