@@ -1,3 +1,4 @@
 //! The repository's own chores, callable from tests.
 
+pub mod oracle;
 pub mod tidy;

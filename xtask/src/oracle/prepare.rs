@@ -1,0 +1,212 @@
+//! What is changed in a kernel's source, and how the kernel is configured.
+
+use std::fs;
+use std::path::Path;
+
+use super::error::{OracleError, Result};
+use super::process::{command, run};
+use super::version::KernelVersion;
+
+/// The files that go into the kernel: where to, and what is in them.
+pub(crate) const FILES: [(&str, &str); 3] = [
+    ("mm/freehold_oracle.c", include_str!("../../../kernel/oracle/freehold_oracle.c")),
+    ("mm/freehold_oracle_vmstat.c", include_str!("../../../kernel/oracle/freehold_oracle_vmstat.c")),
+    ("mm/Kconfig.freehold", include_str!("../../../kernel/oracle/Kconfig")),
+];
+
+/// The lines at the end of the kernel's own files that bring them in.
+pub(crate) const LINES: [(&str, &str); 4] = [
+    ("mm/page_alloc.c", "#include \"freehold_oracle.c\""),
+    ("mm/vmstat.c", "#include \"freehold_oracle_vmstat.c\""),
+    ("mm/Kconfig", "source \"mm/Kconfig.freehold\""),
+    ("mm/Makefile", "CFLAGS_page_alloc.o += -Dlru_cache_disable=freehold_lru_cache_disable"),
+];
+
+const PAGEBLOCK_FILE: &str = "include/linux/pageblock-flags.h";
+const PAGEBLOCK_ORDER: u32 = 9;
+
+/// Options on top of the smallest configuration: what the oracle needs, and what the allocator
+/// has on any machine.
+const OPTIONS: [&str; 17] = [
+    "-e 64BIT",
+    "-e PRINTK",
+    "-e BUG",
+    "-e PROC_FS",
+    "-e SYSCTL",
+    "-e PROC_SYSCTL",
+    "-e VM_EVENT_COUNTERS",
+    "-e SHMEM",
+    "-e COMPACTION",
+    "-e CMA",
+    "-e FTRACE",
+    "-e ENABLE_DEFAULT_TRACERS",
+    "-e NULL_CHAN",
+    "-e EARLY_PRINTK",
+    "-e CC_OPTIMIZE_FOR_PERFORMANCE",
+    "-d SLUB_TINY",
+    "-d DEBUG_INFO",
+];
+
+/// The same for kernels that have these.
+const OPTIONS_SMP: [&str; 3] = ["-e SMP", "--set-val NR_CPUS 8", "--set-val PAGE_BLOCK_MAX_ORDER 9"];
+
+/// The options for one kernel, as `scripts/config` takes them.
+pub(crate) fn options(version: KernelVersion) -> Vec<&'static str> {
+    let more: &[&str] = if version.most_cpus() > 1 { &OPTIONS_SMP } else { &[] };
+    OPTIONS.iter().chain(more).copied().collect()
+}
+
+/// What the configuration must have in the end.
+fn needed(version: KernelVersion) -> &'static [&'static str] {
+    let all = &["FREEHOLD_ORACLE=y", "64BIT=y", "SMP=y", "PAGE_BLOCK_MAX_ORDER=9"];
+    if version.most_cpus() > 1 { all } else { &all[..2] }
+}
+
+/// What it must not have: these change what the allocator does.
+const UNWANTED: [&str; 6] = [
+    "DEBUG_VM=y",
+    "HUGETLB_PAGE=y",
+    "TRANSPARENT_HUGEPAGE=y",
+    "INIT_ON_ALLOC_DEFAULT_ON=y",
+    "PAGE_POISONING=y",
+    "SHUFFLE_PAGE_ALLOCATOR=y",
+];
+
+/// Puts the oracle into a source tree; what is there already is left alone.
+pub(crate) fn source(tree: &Path, version: KernelVersion) -> Result<()> {
+    for (name, text) in FILES {
+        write_if_changed(&tree.join(name), text)?;
+    }
+    for (name, line) in LINES {
+        let path = tree.join(name);
+        let text = read(&path)?;
+        write_if_changed(&path, &with_last_line(&text, line))?;
+    }
+    // Newer kernels have an option for it.
+    if version < KernelVersion::V7_3 {
+        let path = tree.join(PAGEBLOCK_FILE);
+        let text = read(&path)?;
+        write_if_changed(&path, &with_pageblock_order(&text)?)?;
+    }
+    Ok(())
+}
+
+/// Configures a prepared source tree.
+pub(crate) fn configure(tree: &Path, version: KernelVersion, log: &Path) -> Result<()> {
+    let make = |target: &str| run(command("make").current_dir(tree).args(["ARCH=um", "-s", target]), log);
+    make("tinyconfig")?;
+    let words = options(version).into_iter().flat_map(str::split_whitespace);
+    run(command("scripts/config").current_dir(tree).args(words), log)?;
+    make("olddefconfig")?;
+    let config = tree.join(".config");
+    let text = read(&config)?;
+    match fault(&text, version) {
+        None => Ok(()),
+        Some(fault) => Err(OracleError::Configuration { fault, config }),
+    }
+}
+
+/// What is wrong with a configuration.
+fn fault(config: &str, version: KernelVersion) -> Option<String> {
+    let has = |option: &str| config.lines().any(|line| line.strip_prefix("CONFIG_") == Some(option));
+    let missing = needed(version).iter().find(|option| !has(option));
+    let unwanted = UNWANTED.iter().find(|option| has(option));
+    missing
+        .map(|option| format!("CONFIG_{option} is missing"))
+        .or_else(|| unwanted.map(|option| format!("CONFIG_{option} is there")))
+}
+
+/// `text` with `line` as its last line, once.
+fn with_last_line(text: &str, line: &str) -> String {
+    if text.lines().any(|have| have == line) {
+        return text.to_owned();
+    }
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{end}{line}\n")
+}
+
+/// The header with pageblocks of order 9, as x86-64 with huge pages has them.
+fn with_pageblock_order(text: &str) -> Result<String> {
+    let wanted = PAGEBLOCK_ORDER.to_string();
+    let mut found = false;
+    let mut edited = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let is_order = words.next() == Some("#define") && words.next() == Some("pageblock_order");
+        let value: Vec<_> = words.collect();
+        let is_largest = matches!(value[..], ["(MAX_ORDER-1)" | "MAX_PAGE_ORDER"]);
+        if is_order && (is_largest || value == [wanted.as_str()]) {
+            found = true;
+            edited.push_str("#define pageblock_order\t\t");
+            edited.push_str(&wanted);
+        } else {
+            edited.push_str(line);
+        }
+        edited.push('\n');
+    }
+    if found {
+        return Ok(edited);
+    }
+    Err(OracleError::NoSuchLine {
+        file: PAGEBLOCK_FILE,
+        line: "#define pageblock_order MAX_PAGE_ORDER",
+        consequence: "its pageblocks cannot be made 512 pages large",
+    })
+}
+
+pub(crate) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(OracleError::file(path))
+}
+
+/// Writes a file; one that has this text keeps its time, so that make leaves it alone.
+pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|have| have == text) {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(OracleError::file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "#define pageblock_order\t\tMIN_T(unsigned int, HUGETLB_PAGE_ORDER, MAX_PAGE_ORDER)\n\
+        #else\n#define pageblock_order\t\tMAX_PAGE_ORDER\n#endif\n\
+        #define pageblock_nr_pages\t(1UL << pageblock_order)\n";
+
+    #[test]
+    fn pageblocks_become_order_nine_in_one_line() {
+        let edited = with_pageblock_order(HEADER).unwrap();
+        let wanted = HEADER.replace("\t\tMAX_PAGE_ORDER\n", "\t\t9\n");
+        assert_eq!(edited, wanted);
+        assert_eq!(with_pageblock_order(&edited).unwrap(), wanted, "a second time changes nothing");
+        let old = HEADER.replace("\t\tMAX_PAGE_ORDER\n", "\t\t(MAX_ORDER-1)\n");
+        assert_eq!(with_pageblock_order(&old).unwrap(), wanted);
+    }
+
+    #[test]
+    fn another_header_is_refused() {
+        let error = with_pageblock_order("#define pageblock_order\t\tSOMETHING\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the kernel source cannot be prepared: include/linux/pageblock-flags.h has no line \
+             `#define pageblock_order MAX_PAGE_ORDER`, so its pageblocks cannot be made 512 pages large"
+        );
+    }
+
+    #[test]
+    fn a_line_is_added_once() {
+        let once = with_last_line("a\nb", "c");
+        assert_eq!(once, "a\nb\nc\n");
+        assert_eq!(with_last_line(&once, "c"), once);
+    }
+
+    #[test]
+    fn the_configuration_is_looked_over() {
+        let good = "CONFIG_64BIT=y\nCONFIG_FREEHOLD_ORACLE=y\n";
+        assert_eq!(fault(good, KernelVersion::V6_12), None);
+        assert_eq!(fault(good, KernelVersion::V7_3).as_deref(), Some("CONFIG_SMP=y is missing"));
+        let debugging = format!("{good}CONFIG_DEBUG_VM=y\n");
+        assert_eq!(fault(&debugging, KernelVersion::V6_1).as_deref(), Some("CONFIG_DEBUG_VM=y is there"));
+    }
+}

@@ -1,0 +1,188 @@
+//! Getting a kernel's source: Debian's package of it, or a folder that somebody names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::error::{OracleError, Result, tail};
+use super::mirror;
+use super::prepare::{read, write_if_changed};
+use super::process::{command, require, run};
+use super::version::KernelVersion;
+
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// Puts the source of a kernel into `tree`, which does not exist yet or is whole.
+///
+/// `room` is a folder that is free for use meanwhile.
+pub(crate) fn unpack(
+    version: KernelVersion,
+    source: Option<&Path>,
+    tree: &Path,
+    room: &Path,
+    log: &Path,
+) -> Result<()> {
+    if tree.is_dir() {
+        return Ok(());
+    }
+    // What an interrupted run left is of no use.
+    if room.exists() {
+        fs::remove_dir_all(room).map_err(OracleError::file(room))?;
+    }
+    fs::create_dir_all(room).map_err(OracleError::file(room))?;
+    let unpacked = match source {
+        Some(folder) => copy(version, folder, room, log)?,
+        None => extract(version, &fetch(version, room)?, room, log)?,
+    };
+    check(version, &unpacked)?;
+    fs::rename(&unpacked, tree).map_err(OracleError::file(tree))?;
+    fs::remove_dir_all(room).map_err(OracleError::file(room))
+}
+
+/// Whether a folder holds the source of this kernel.
+pub(crate) fn check(version: KernelVersion, folder: &Path) -> Result<()> {
+    let bad = |detail: String| OracleError::BadSource { path: folder.to_owned(), version, detail };
+    let makefile = read(&folder.join("Makefile")).map_err(|_| bad("it has no Makefile".to_owned()))?;
+    let found = series(&makefile).ok_or_else(|| bad("its Makefile names no version".to_owned()))?;
+    if found == version.name() { Ok(()) } else { Err(bad(format!("it is Linux {found}"))) }
+}
+
+/// The first two numbers of the version in a kernel's Makefile.
+fn series(makefile: &str) -> Option<String> {
+    let number = |name: &str| {
+        makefile.lines().find_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            (key.trim() == name).then(|| value.trim().to_owned())
+        })
+    };
+    Some(format!("{}.{}", number("VERSION")?, number("PATCHLEVEL")?))
+}
+
+fn copy(version: KernelVersion, folder: &Path, room: &Path, log: &Path) -> Result<PathBuf> {
+    check(version, folder)?;
+    let copied = room.join("linux");
+    run(command("cp").args(["-a", "--reflink=auto"]).arg(folder).arg(&copied), log)?;
+    // Objects of another configuration would be in the way.
+    run(command("make").current_dir(&copied).args(["ARCH=um", "-s", "mrproper"]), log)?;
+    Ok(copied)
+}
+
+fn extract(version: KernelVersion, package: &Path, room: &Path, log: &Path) -> Result<PathBuf> {
+    require("dpkg", "dpkg")?;
+    require("xz", "xz-utils")?;
+    run(command("dpkg").arg("-x").arg(package).arg(room.join("package")), log)?;
+    let archive = room.join("package/usr/src").join(format!("{}.tar.xz", version.package()));
+    run(command("tar").arg("-C").arg(room).arg("-xf").arg(archive), log)?;
+    Ok(room.join(version.package()))
+}
+
+/// Fetches Debian's package, from the machine's own suites or from the one that has it.
+fn fetch(version: KernelVersion, room: &Path) -> Result<PathBuf> {
+    require("apt-get", "apt")?;
+    let mut said = String::new();
+    let attempts: &[Suites] = match version {
+        KernelVersion::V6_1 | KernelVersion::V6_12 => &[Suites::OfTheMachine, Suites::OfTheKernel],
+        KernelVersion::V7_3 => &[Suites::OfTheKernel],
+    };
+    for suites in attempts {
+        match download(version, *suites, room) {
+            Ok(package) => return Ok(package),
+            Err(detail) => said = detail,
+        }
+    }
+    Err(OracleError::NoPackage { package: version.package(), detail: said })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Suites {
+    OfTheMachine,
+    OfTheKernel,
+}
+
+/// The fetched file, or what went wrong in apt's words.
+fn download(version: KernelVersion, suites: Suites, room: &Path) -> std::result::Result<PathBuf, String> {
+    let io = |error: std::io::Error| error.to_string();
+    for folder in ["lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(room.join(folder)).map_err(io)?;
+    }
+    let mut options = vec![
+        format!("Dir::State::Lists={}", room.join("lists").display()),
+        format!("Dir::Cache={}", room.join("cache").display()),
+        // The user that apt changes to cannot write here.
+        "APT::Sandbox::User=root".to_owned(),
+        "Acquire::Languages=none".to_owned(),
+    ];
+    if suites == Suites::OfTheKernel {
+        let list = room.join("sources.list");
+        let address = mirror::configured(Path::new("/etc/apt"))
+            .ok_or("apt's settings on this machine name no mirror of Debian")?;
+        write_if_changed(&list, &source_line(&address, version.suite()))
+            .map_err(|error| error.to_string())?;
+        options.push(format!("Dir::Etc::sourcelist={}", list.display()));
+        options.push("Dir::Etc::sourceparts=-".to_owned());
+    }
+    let apt = |words: &[&str]| {
+        let mut apt = command("apt-get");
+        apt.current_dir(room).arg("-q").args(words);
+        for option in &options {
+            apt.arg("-o").arg(option);
+        }
+        said(&mut apt)
+    };
+    // An index that cannot be fetched does not matter if another has the package.
+    let update = apt(&["update"]);
+    apt(&["download", &version.package()]).map_err(|error| match &update {
+        Ok(()) => error,
+        Err(update) => update.clone(),
+    })?;
+    let entries = fs::read_dir(room).map_err(io)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut packages = entries.filter(|path| path.extension().is_some_and(|extension| extension == "deb"));
+    packages.next().ok_or_else(|| "apt-get fetched nothing".to_owned())
+}
+
+/// The line for apt's sources.
+fn source_line(address: &str, suite: &str) -> String {
+    let signed = if Path::new(KEYRING).is_file() { format!("[signed-by={KEYRING}] ") } else { String::new() };
+    format!("deb {signed}{address} {suite} main\n")
+}
+
+/// Runs a command; its last words if it fails.
+fn said(command: &mut Command) -> std::result::Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    Err(tail(&words, 1).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_series_is_read_from_the_makefile() {
+        let makefile = "# SPDX\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n";
+        assert_eq!(series(makefile).as_deref(), Some("6.12"));
+        assert_eq!(series("all:\n"), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_no_source_is_refused() {
+        let folder = std::env::temp_dir().join(format!("freehold-source-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let error = check(KernelVersion::V6_1, &folder).unwrap_err().to_string();
+        assert!(error.ends_with("is not an unpacked source of Linux 6.1: it has no Makefile"), "{error}");
+        fs::write(folder.join("Makefile"), "VERSION = 5\nPATCHLEVEL = 4\n").unwrap();
+        let error = check(KernelVersion::V6_1, &folder).unwrap_err().to_string();
+        assert!(error.ends_with("is not an unpacked source of Linux 6.1: it is Linux 5.4"), "{error}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_suite_is_asked_on_the_machines_mirror() {
+        let line = source_line("http://mirror.example/debian", KernelVersion::V7_3.suite());
+        assert!(line.starts_with("deb "), "{line}");
+        assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
+    }
+}

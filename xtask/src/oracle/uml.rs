@@ -1,0 +1,240 @@
+//! Running one script on one kernel.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::error::{OracleError, Result, tail};
+use super::process::{command, require};
+use super::tree::BuiltKernel;
+use super::version::KernelVersion;
+
+/// How long a kernel may take.
+const SECONDS: u64 = 600;
+
+/// What `timeout` ends with when it had to step in.
+const TIMED_OUT: [i32; 2] = [124, 137];
+
+/// Lines of the console that an error shows.
+const CONSOLE_LINES: usize = 20;
+
+/// What the oracle's own lines start with, and the one that says that all went well.
+const SAYS: &str = "freehold oracle: ";
+const PLAYED: &str = "played ";
+
+const HEADER_BYTES: usize = 64;
+const END_TAG: u64 = 0x3f;
+
+static RUNS: AtomicU32 = AtomicU32::new(0);
+
+impl BuiltKernel {
+    /// Plays `script` and writes `transcript`, which is there only if it is whole.
+    ///
+    /// `memory` is the guest's memory as UML takes it: `256M`, `66060K`. Several may run at once.
+    ///
+    /// # Errors
+    /// See [`OracleError`].
+    pub fn play(&self, script: &Path, transcript: &Path, memory: &str, cpus: u16) -> Result<()> {
+        let most = self.version.most_cpus();
+        if cpus == 0 || cpus > most {
+            return Err(OracleError::TooManyCpus { version: self.version, most, cpus });
+        }
+        require("timeout", "coreutils")?;
+        require("setarch", "util-linux")?;
+        let run = Run { kernel: self, script, memory, room: Room::beside(transcript)? };
+        let written = run.run(cpus)?;
+        fs::rename(written, transcript).map_err(OracleError::file(transcript))
+    }
+}
+
+/// One boot of a kernel.
+struct Run<'a> {
+    kernel: &'a BuiltKernel,
+    script: &'a Path,
+    memory: &'a str,
+    room: Room,
+}
+
+impl Run<'_> {
+    /// The transcript, in the room.
+    fn run(&self, cpus: u16) -> Result<PathBuf> {
+        let script = fs::canonicalize(self.script).map_err(OracleError::file(self.script))?;
+        let link = self.room.0.join("script");
+        // The kernel's command line takes no spaces, and is short.
+        symlink(&script, &link).map_err(OracleError::file(&link))?;
+        let console = self.room.0.join("console");
+        let status = self.boot(cpus, &console)?;
+        let said = fs::read(&console).unwrap_or_default();
+        self.judge(status, &String::from_utf8_lossy(&said))?;
+        Ok(self.room.0.join("transcript"))
+    }
+
+    fn boot(&self, cpus: u16, console: &Path) -> Result<ExitStatus> {
+        let output = File::create(console).map_err(OracleError::file(console))?;
+        let copy = output.try_clone().map_err(OracleError::file(console))?;
+        let program = self.kernel.program();
+        let mut boot = command("timeout");
+        boot.args(["--kill-after=5", &SECONDS.to_string()]);
+        // The guest's memory starts behind the heap, which is to start at the same place each time.
+        boot.args(["setarch", "x86_64", "--addr-no-randomize"]).arg(program);
+        boot.arg(format!("mem={}", self.memory));
+        boot.args(["freehold.script=script", "freehold.transcript=transcript", "uml_dir=./"]);
+        boot.args(["earlyprintk", "keep_bootcon", "con=null"]);
+        if self.kernel.version == KernelVersion::V7_3 {
+            boot.arg(format!("ncpus={cpus}"));
+            boot.arg(if cpus > 1 { "seccomp=on" } else { "seccomp=auto" });
+        }
+        boot.current_dir(&self.room.0).stdout(output).stderr(copy);
+        boot.status().map_err(OracleError::file(program))
+    }
+
+    /// Whether the transcript can be believed.
+    fn judge(&self, status: ExitStatus, said: &str) -> Result<()> {
+        let (version, script) = (self.kernel.version, self.script.to_owned());
+        let console = tail(said, CONSOLE_LINES);
+        if status.code().is_some_and(|code| TIMED_OUT.contains(&code)) {
+            return Err(OracleError::TimedOut { version, script, seconds: SECONDS, console });
+        }
+        let own: Vec<_> = said.lines().filter_map(|line| Some(line.split_once(SAYS)?.1.trim_end())).collect();
+        if let Some(line) = own.iter().find(|line| !line.starts_with(PLAYED)) {
+            return Err(OracleError::Refused { version, script, line: (*line).to_owned() });
+        }
+        let transcript = self.room.0.join("transcript");
+        if own.is_empty() && !transcript.exists() {
+            let (memory, status) = (self.memory.to_owned(), status.to_string());
+            return Err(OracleError::NoBoot { version, memory, status, console });
+        }
+        let whole = match own.len() {
+            0 => Err(format!("the kernel died while it played, with {status}")),
+            _ => is_whole(&self.room.0.join("script"), &transcript),
+        };
+        whole.map_err(|detail| OracleError::NotWhole { version, script, detail, console })
+    }
+}
+
+/// Whether the transcript ends with the word that says that all operations were played.
+fn is_whole(script: &Path, transcript: &Path) -> std::result::Result<(), String> {
+    let io = |error: std::io::Error| error.to_string();
+    let mut header = [0; HEADER_BYTES];
+    File::open(script).and_then(|mut file| file.read_exact(&mut header)).map_err(io)?;
+    let operations = word(&header[16..24]);
+    let mut file = File::open(transcript).map_err(io)?;
+    file.read_exact(&mut header).map_err(|_| "it has no header".to_owned())?;
+    if !header.starts_with(b"FHTRANS1") {
+        return Err("it does not start with FHTRANS1".to_owned());
+    }
+    let length = file.seek(SeekFrom::End(0)).map_err(io)?;
+    if length < HEADER_BYTES as u64 + 8 || length % 8 != 0 {
+        return Err(format!("it is {length} bytes long"));
+    }
+    let mut last = [0; 8];
+    file.seek(SeekFrom::End(-8)).and_then(|_| file.read_exact(&mut last)).map_err(io)?;
+    if word(&last) == END_TAG << 56 | operations {
+        return Ok(());
+    }
+    Err(format!("its last word is {:#018x}, which does not end {operations} operations", word(&last)))
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// A folder of a run's own, gone when the run is over.
+struct Room(PathBuf);
+
+impl Room {
+    /// Beside the transcript, so that it can be put into its place in one step.
+    fn beside(transcript: &Path) -> Result<Self> {
+        let parent = match transcript.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!(".oracle-{}-{run}", std::process::id()));
+        fs::create_dir(&path).map_err(OracleError::file(&path))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// A program that is being written cannot be run, nor while a child of another test has it open.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    /// A kernel that is a shell script: it is called as the real one is.
+    fn play(name: &str, body: &str) -> (String, bool) {
+        let _one = ONE_AT_A_TIME.lock();
+        let folder = std::env::temp_dir().join(format!("freehold-uml-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let program = folder.join("linux");
+        fs::write(&program, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let script = folder.join("s");
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[16] = 7;
+        fs::write(&script, bytes).unwrap();
+        let kernel = BuiltKernel { version: KernelVersion::V6_12, program };
+        let transcript = folder.join("t");
+        let outcome = kernel.play(&script, &transcript, "64M", 1);
+        let text = outcome.map_or_else(|error| error.to_string(), |()| "played".to_owned());
+        let is_there = transcript.exists();
+        fs::remove_dir_all(&folder).unwrap();
+        (text.replace(script.to_str().unwrap(), "SCRIPT"), is_there)
+    }
+
+    const WRITE: &str = "printf 'FHTRANS1%56s' '' > transcript; echo freehold oracle: played 7 operations";
+
+    #[test]
+    fn a_whole_transcript_is_put_into_place() {
+        let body = format!("{WRITE}; printf '\\007\\0\\0\\0\\0\\0\\0\\077' >> transcript");
+        assert_eq!(play("whole", &body), ("played".to_owned(), true));
+    }
+
+    #[test]
+    fn a_transcript_that_was_cut_short_is_not_kept() {
+        let (text, is_there) = play("short", &format!("{WRITE}; printf '12345678' >> transcript"));
+        assert!(
+            text.starts_with("the transcript of SCRIPT by Linux 6.12 is not whole (its last word"),
+            "{text}"
+        );
+        assert!(!is_there);
+    }
+
+    #[test]
+    fn a_kernel_that_says_nothing_of_the_oracle_does_not_boot() {
+        let (text, _) = play("boot", "echo 'Kernel panic - not syncing' >&2; exit 1");
+        assert_eq!(
+            text,
+            "kernel does not boot: Linux 6.12 with mem=64M ended with exit status: 1; it said\n    \
+             Kernel panic - not syncing"
+        );
+    }
+
+    #[test]
+    fn what_the_oracle_objects_to_is_passed_on() {
+        let (text, _) = play("refused", "echo 'freehold oracle: script is not a script'");
+        assert_eq!(text, "the oracle in Linux 6.12 does not play SCRIPT: script is not a script");
+    }
+
+    #[test]
+    fn a_second_cpu_needs_a_kernel_that_has_it() {
+        let kernel = BuiltKernel { version: KernelVersion::V6_1, program: PathBuf::new() };
+        let error = kernel.play(Path::new("s"), Path::new("t"), "64M", 2).unwrap_err().to_string();
+        assert_eq!(error, "Linux 6.1 under User-Mode Linux plays on at most 1 CPUs, not on 2");
+    }
+}
