@@ -85,7 +85,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
     fn try_below_low(&self, request: &Request) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
         let gfp = request.gfp;
-        let mut flags = AllocFlags::slow(gfp, request.order);
+        let mut flags = AllocFlags::slow(gfp, request.order, self.switches);
         let found = self.try_zones(request, Mark::Min, flags);
         if found.is_some() {
             return found;

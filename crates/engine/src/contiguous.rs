@@ -28,11 +28,13 @@ impl<L: Locks> Memory<'_, L> {
         let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
         let (first, end) = zone.pageblock_range(start, pages)?;
         let isolation = Isolation::of(migratetype);
-        zone.isolate_pageblocks(start, pages, isolation)?;
-        for cpu in 0..self.cpus() {
-            zone.drain_cpu(cpu);
-        }
-        let taken = zone.take_range(start, pages);
+        let taken = zone.isolate_pageblocks(start, pages, isolation).and_then(|()| {
+            for cpu in 0..self.cpus() {
+                zone.drain_cpu(cpu);
+            }
+            zone.take_range(start, pages)
+        });
+        // Also after a failure, and also those that somebody else had isolated before.
         zone.unisolate_pageblocks(first, end, isolation.afterwards);
         taken
     }

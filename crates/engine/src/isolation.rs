@@ -104,7 +104,9 @@ impl<L: Locks> Zone<'_, L> {
         }
         let mut at = first.offset(block);
         while at < last {
-            if let Err(error) = self.lock().isolate(at, isolation) {
+            // The lock is let go before the rest is undone.
+            let isolated = self.lock().isolate(at, isolation);
+            if let Err(error) = isolated {
                 self.unisolate_pageblocks(first, at, isolation.afterwards);
                 self.unisolate_pageblocks(last, end, isolation.afterwards);
                 return Err(error);

@@ -22,7 +22,7 @@ impl PerCpuLists {
     fn tuned_refill(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
         let settings = self.settings;
         let base = settings.batch;
-        self.high = self.high.clamp(settings.high_min, settings.high_max);
+        self.high = clamp(self.high, settings.high_min, settings.high_max);
         if self.high < base {
             return None;
         }
@@ -81,7 +81,7 @@ impl PerCpuLists {
         if pages < most && self.free_factor < BATCH_SCALE_MAX {
             self.free_factor += 1;
         }
-        Some(clamp_low_first(pages, batch, most))
+        Some(clamp(pages, batch, most))
     }
 
     /// Linux counterpart: `free_frozen_page_commit`, `nr_pcp_high` and `nr_pcp_free` since 6.7.
@@ -102,7 +102,7 @@ impl PerCpuLists {
         if high < batch {
             return Some(1);
         }
-        Some(clamp_low_first(self.free_count, batch, high - batch))
+        Some(clamp(self.free_count, batch, high - batch))
     }
 
     /// Whether this free, after another of high order, should flush the lists.
@@ -126,7 +126,7 @@ impl PerCpuLists {
     fn tuned_high(&mut self, zone: &Zone<'_, impl Locks>, flush: bool) -> u32 {
         let settings = self.settings;
         let (low_bound, high_bound) = (settings.high_min, settings.high_max);
-        let high = self.high.clamp(low_bound, high_bound);
+        let high = clamp(self.high, low_bound, high_bound);
         self.high = high;
         if high == 0 {
             return 0;
@@ -150,7 +150,7 @@ impl PerCpuLists {
         if self.count >= high {
             let needed = self.free_count + settings.batch;
             if self.high < needed {
-                self.set_high(needed.clamp(low_bound, high_bound));
+                self.set_high(clamp(needed, low_bound, high_bound));
             }
         }
         high
@@ -168,7 +168,10 @@ impl PerCpuLists {
     }
 }
 
-/// `value` between the bounds; the upper one wins where they cross, as in the kernel's `clamp`.
-fn clamp_low_first(value: u32, low: u32, high: u32) -> u32 {
-    value.max(low).min(high)
+/// `value` between the bounds, which an administrator can make cross: then a value from
+/// the upper one on becomes the upper one, and any other the lower one.
+///
+/// Linux counterpart: `clamp`.
+fn clamp(value: u32, low: u32, high: u32) -> u32 {
+    if value >= high { high } else { value.max(low) }
 }

@@ -38,17 +38,13 @@ pub(crate) struct Refill<'g, 'z, 'm, L: Locks> {
     guard: &'g mut ZoneGuard<'z, 'm, L>,
     want: Want,
     mode: Mode,
+    /// Pages taken so far.
+    taken: u64,
 }
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
     pub(crate) fn refill<'g>(&'g mut self, want: Want) -> Refill<'g, 'z, 'm, L> {
-        Refill { guard: self, want, mode: Mode::Native }
-    }
-
-    /// CMA blocks are used first once they hold more than half of the free pages,
-    /// so that they do not stay empty while the rest fills up.
-    fn cma_is_first(&self, flags: AllocFlags) -> bool {
-        flags.contains(AllocFlags::CMA) && self.state.free_cma > self.state.free_pages / 2
+        Refill { guard: self, want, mode: Mode::Native, taken: 0 }
     }
 
     fn take_cma(&mut self, want: Want) -> Option<FrameIndex> {
@@ -66,12 +62,23 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue`.
     pub(crate) fn next(&mut self) -> Option<FrameIndex> {
-        if self.guard.cma_is_first(self.want.flags)
-            && let Some(found) = self.guard.take_cma(self.want)
-        {
-            return Some(found);
-        }
-        if self.guard.zone.switches.hygiene { self.next_by_level() } else { self.next_before_hygiene() }
+        let cma = if self.cma_is_first() { self.guard.take_cma(self.want) } else { None };
+        let found = cma.or_else(|| {
+            if self.guard.zone.switches.hygiene { self.next_by_level() } else { self.next_before_hygiene() }
+        })?;
+        self.taken += self.want.order.pages();
+        Some(found)
+    }
+
+    /// CMA blocks are used first once they hold more than half of the free pages,
+    /// so that they do not stay empty while the rest fills up.
+    ///
+    /// Before hygiene a run takes its pages off the number of free pages at its end only.
+    fn cma_is_first(&self) -> bool {
+        let state = &self.guard.state;
+        let free =
+            if self.guard.zone.switches.hygiene { state.free_pages } else { state.free_pages + self.taken };
+        self.want.flags.contains(AllocFlags::CMA) && state.free_cma > free / 2
     }
 
     fn next_by_level(&mut self) -> Option<FrameIndex> {

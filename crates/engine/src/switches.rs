@@ -42,6 +42,10 @@ pub struct Switches {
     /// list, above the low watermark as well, and only those below it add to it.
     /// Source: by Linux 7.3.
     pub highatomic_first: bool,
+    /// Every `__GFP_HIGH` request for a single page may ignore a boost of the watermarks;
+    /// without, only `__GFP_ATOMIC` ones.
+    /// Source: Linux 6.3, which removed `__GFP_ATOMIC`.
+    pub high_ignores_boost: bool,
     /// A zone below its high watermark is marked, and its per-CPU lists stop growing.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub below_high_mark: bool,
@@ -112,6 +116,7 @@ impl Era {
             lazy_high_order_flush: false,
             highatomic_by_free: false,
             highatomic_first: false,
+            high_ignores_boost: false,
             below_high_mark: false,
             isolation_keeps_type: false,
             ranges_freed_in_blocks: false,
@@ -124,6 +129,7 @@ impl Era {
             batched_decay: true,
             auto_tuned_high: true,
             highatomic_by_free: true,
+            high_ignores_boost: true,
             below_high_mark: true,
             ..linux_6_1
         };

@@ -5,7 +5,7 @@ use bitflags::bitflags;
 use crate::sync::{AtomicU64, Locks, Ordering};
 use crate::zone::Zone;
 use crate::zone_guard::ZoneGuard;
-use crate::{GfpFlags, Migratetype, Order};
+use crate::{GfpFlags, Migratetype, Order, Switches};
 
 bitflags! {
     /// What a request may do beyond the ordinary. Linux counterpart: `ALLOC_*`.
@@ -27,6 +27,8 @@ bitflags! {
         const HIGHATOMIC = 1 << 6;
         /// kswapd may be woken.
         const KSWAPD = 1 << 7;
+        /// A boost of the marks does not count for a single page.
+        const IGNORE_BOOST = 1 << 8;
     }
 }
 
@@ -40,9 +42,11 @@ impl AllocFlags {
     }
 
     /// The flags of the attempts below the low watermark. Linux counterpart: `alloc_flags_slowpath`.
-    pub(crate) fn slow(gfp: GfpFlags, order: Order) -> Self {
+    pub(crate) fn slow(gfp: GfpFlags, order: Order, switches: Switches) -> Self {
         let mut flags = Self::kswapd(gfp) | Self::cma(gfp) | Self::highatomic(gfp, order);
         flags.set(Self::MIN_RESERVE, gfp.contains(GfpFlags::HIGH));
+        let urgent = if switches.high_ignores_boost { GfpFlags::HIGH } else { GfpFlags::ATOMIC };
+        flags.set(Self::IGNORE_BOOST, gfp.contains(urgent));
         flags.set(Self::NON_BLOCK, !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC));
         flags
     }
@@ -206,7 +210,7 @@ impl<L: Locks> Zone<'_, L> {
         let unboosted = self.shared.watermarks.min.load(Ordering::Relaxed);
         let may_ignore_boost = admission.order == Order::ZERO
             && admission.mark == Mark::Min
-            && admission.flags.contains(AllocFlags::MIN_RESERVE)
+            && admission.flags.contains(AllocFlags::IGNORE_BOOST)
             && self.shared.boost.load(Ordering::Relaxed) > 0;
         may_ignore_boost && self.is_above(unboosted, admission)
     }

@@ -9,6 +9,7 @@ use freehold::{Era, Memory, required_bytes};
 use crate::image::Image;
 use crate::player::{Player, Watched};
 use crate::script::{Op, Script, Step};
+use crate::state_summary::StateSummary;
 use crate::transcript::{Transcript, TranscriptError};
 use crate::word::Word;
 
@@ -25,6 +26,10 @@ pub struct Divergence {
     pub engine: Vec<Word>,
     /// The texts, where they differ: the kernel's and the engine's.
     pub texts: Option<(String, String)>,
+    /// The state before, which both have, if the script has it written out there.
+    pub before: Option<Vec<Word>>,
+    /// The states after, the kernel's and the engine's, if the script has them written out there.
+    pub after: Option<(Vec<Word>, Vec<Word>)>,
 }
 
 /// What came of holding a transcript against the engine.
@@ -75,6 +80,7 @@ pub fn check(
         return Ok(Verdict::Differs(Box::new(difference)));
     }
     let mut kernel = Vec::new();
+    let mut before = None;
     for (operation, &step) in script.steps.iter().enumerate() {
         let text = read_operation(transcript, step, &mut kernel, &mut player)?;
         let engine = player.play(step);
@@ -84,9 +90,19 @@ pub fn check(
             let texts = text.map(|text| {
                 (String::from_utf8_lossy(&text).into_owned(), player.text().unwrap_or_default().to_owned())
             });
-            let divergence = Divergence { operation, step: Some(step), kernel, engine, texts };
+            let after = match script.steps.get(operation + 1) {
+                Some(&next) if next.op == Op::Dump => {
+                    let mut words = Vec::new();
+                    read_operation(transcript, next, &mut words, &mut player)?;
+                    Some((words, player.play(next).to_vec()))
+                }
+                _ => None,
+            };
+            let step = Some(step);
+            let divergence = Divergence { operation, step, kernel, engine, texts, before, after };
             return Ok(Verdict::Differs(Box::new(divergence)));
         }
+        before = (step.op == Op::Dump).then(|| kernel.clone());
         if options.check_every.is_some_and(|every| operation % every == every - 1) {
             let broken = memory.check().err();
             broken.map_or(Ok(()), |broken| Err(TranscriptError::BrokenEngine(broken.to_string())))?;
@@ -147,7 +163,7 @@ fn compare_state(player: &Player<'_, '_>, image: &Image, operation: usize) -> Op
     if kernel == engine {
         return None;
     }
-    Some(Divergence { operation, step: None, kernel, engine, texts: None })
+    Some(Divergence { operation, step: None, kernel, engine, texts: None, before: None, after: None })
 }
 
 impl Divergence {
@@ -176,6 +192,13 @@ impl fmt::Display for Divergence {
                     writeln!(f, "  {side} {number:>5} {word:?}")?;
                 }
             }
+        }
+        if let Some(before) = &self.before {
+            writeln!(f, "the state before, of both:\n{}", StateSummary(before))?;
+        }
+        if let Some((kernel, engine)) = &self.after {
+            writeln!(f, "the kernel's state after:\n{}", StateSummary(kernel))?;
+            writeln!(f, "the engine's state after:\n{}", StateSummary(engine))?;
         }
         if let Some((kernel, engine)) = &self.texts {
             writeln!(f, "the kernel printed\n{kernel}\nthe engine printed\n{engine}")?;

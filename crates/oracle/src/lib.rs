@@ -7,14 +7,19 @@
 
 mod check;
 pub mod families;
+mod golden;
 mod image;
+mod kernel;
 mod player;
 pub mod script;
+mod state_summary;
 mod transcript;
 mod witness;
 mod word;
 
 pub use check::{Divergence, Options, Verdict, check};
+pub use golden::{Golden, GoldenError};
+pub use kernel::{KernelVersion, UnknownKernel};
 pub use script::{Op, Place, Script, ScriptError, Step, Tunable};
 pub use transcript::{ORACLE_VERSION, Transcript, TranscriptError};
 pub use word::{Digest, Word};

@@ -251,6 +251,7 @@ impl Player<'_, '_> {
         }
         for page in 0..pages {
             let held = Held { pfn: first.add(page.into()), order: Order::ZERO };
+            let _ = self.writer.zone().set_movable(held.pfn, false);
             self.fill(step.slot + 1 + page, held);
         }
         Some(outcome(0))

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use freehold::Era;
 
+use crate::kernel::KernelVersion;
 use crate::script::{FORMAT_VERSION, HEADER_BYTES, number};
 use crate::word::Word;
 
@@ -106,10 +107,8 @@ impl<R: Read> Transcript<R> {
     /// # Errors
     /// [`TranscriptError::UnknownKernel`].
     pub fn era(&self) -> Result<Era, TranscriptError> {
-        let eras = [("6.1.", Era::Linux6_1), ("6.12.", Era::Linux6_12), ("7.3.", Era::Linux7_3)];
-        eras.into_iter()
-            .find(|(start, _)| self.release.starts_with(start))
-            .map(|(_, era)| era)
+        KernelVersion::of_release(&self.release)
+            .map(KernelVersion::era)
             .ok_or_else(|| TranscriptError::UnknownKernel(self.release.clone()))
     }
 
