@@ -23,7 +23,7 @@ pub(super) enum Leaving {
 pub(super) struct Builder {
     pub(super) rng: Rng,
     pub(super) zone: Zone,
-    kernel: KernelKind,
+    pub(super) kernel: KernelKind,
     /// The CPU of the steps to come.
     pub(super) cpu: u8,
     /// Blocks that are held; what a family takes out while it works, it puts back.

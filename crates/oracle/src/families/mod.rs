@@ -6,9 +6,16 @@
 
 mod builder;
 mod churn;
+mod fill;
+mod fuzz;
 mod orders;
+mod percpu;
+mod pressure;
+mod ranges;
 mod requests;
+mod settings;
 mod slots;
+mod types;
 
 use crate::script::Script;
 use builder::Builder;
@@ -73,8 +80,30 @@ pub enum Family {
     SingleOrders,
     /// All orders and types, with random lifetimes, at several fill levels.
     MixedOrders,
+    /// Requests until nothing is left, with different rights to the reserves.
+    Exhaustion,
     /// Free pages far apart, then higher orders.
     Fragmentation,
+    /// One type's pages in the way of another's.
+    TypePressure,
+    /// Pageblocks that are about half free, on zones with odd ends.
+    Refusals,
+    /// Per-CPU lists at their bounds.
+    PerCpu,
+    /// The reserve for atomic requests.
+    HighAtomic,
+    /// The watermark boost.
+    Boost,
+    /// Isolated pageblocks, contiguous ranges and CMA.
+    Ranges,
+    /// Tunables, texts and bulk allocation.
+    Settings,
+    /// The others, on zones from 64 MiB to 4 GiB with odd ends.
+    OddZones,
+    /// Two CPUs in a written order.
+    TwoCpus,
+    /// Everything at once.
+    Fuzz,
 }
 
 /// How a family is written.
@@ -83,22 +112,47 @@ struct Recipe {
     name: &'static str,
     /// Sizes of memory to choose from, in MiB; none stands for any size with an odd end.
     memory_mib: &'static [u64],
+    calls: Calls,
     write: fn(&mut Builder),
+}
+
+/// Which of the calls that exclude each other a family makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    /// Marks, no ranges.
+    Marks,
+    /// Marks or ranges, some scripts these, some those; perhaps with CMA.
+    Either,
+    /// As [`Self::Either`], ranges most often.
+    Ranges,
 }
 
 const fn recipe(
     family: Family,
     name: &'static str,
     memory_mib: &'static [u64],
+    calls: Calls,
     write: fn(&mut Builder),
 ) -> Recipe {
-    Recipe { family, name, memory_mib, write }
+    Recipe { family, name, memory_mib, calls, write }
 }
 
-const RECIPES: [Recipe; 3] = [
-    recipe(Family::SingleOrders, "single-orders", &[128, 256], orders::single),
-    recipe(Family::MixedOrders, "mixed-orders", &[128, 256], churn::mixed_orders),
-    recipe(Family::Fragmentation, "fragmentation", &[96, 256], orders::fragmentation),
+/// In the order of [`Family`]'s variants.
+const RECIPES: [Recipe; 14] = [
+    recipe(Family::SingleOrders, "single-orders", &[128, 256], Calls::Marks, orders::single),
+    recipe(Family::MixedOrders, "mixed-orders", &[128, 256], Calls::Marks, churn::mixed_orders),
+    recipe(Family::Exhaustion, "exhaustion", &[64, 96, 128], Calls::Marks, pressure::exhaustion),
+    recipe(Family::Fragmentation, "fragmentation", &[96, 256], Calls::Marks, orders::fragmentation),
+    recipe(Family::TypePressure, "type-pressure", &[64, 96, 160], Calls::Marks, types::type_pressure),
+    recipe(Family::Refusals, "refusals", &[], Calls::Marks, types::refusals),
+    recipe(Family::PerCpu, "per-cpu", &[96, 256, 1024], Calls::Marks, percpu::percpu),
+    recipe(Family::HighAtomic, "high-atomic", &[64, 128, 512], Calls::Marks, pressure::high_atomic),
+    recipe(Family::Boost, "boost", &[64, 96, 128], Calls::Marks, pressure::boost),
+    recipe(Family::Ranges, "ranges", &[128, 256], Calls::Ranges, ranges::ranges),
+    recipe(Family::Settings, "settings", &[96, 256], Calls::Marks, settings::settings),
+    recipe(Family::OddZones, "odd-zones", &[], Calls::Either, fuzz::odd_zones),
+    recipe(Family::TwoCpus, "two-cpus", &[128, 256], Calls::Marks, percpu::two_cpus),
+    recipe(Family::Fuzz, "fuzz", &[128, 256, 512], Calls::Either, fuzz::fuzz),
 ];
 
 impl Family {
@@ -123,9 +177,14 @@ impl Family {
         RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.family)
     }
 
-    /// Whether the family's scripts can be played on a kernel.
-    pub fn runs_on(self, _kernel: KernelKind) -> bool {
-        true
+    /// Whether a kernel can have as many CPUs as the family's scripts need.
+    pub fn runs_on(self, kernel: KernelKind) -> bool {
+        self.cpus() == 1 || kernel == KernelKind::V7_3
+    }
+
+    /// The CPUs that the family's scripts use.
+    pub fn cpus(self) -> u16 {
+        if self == Self::TwoCpus { 2 } else { 1 }
     }
 
     /// Writes a script of about `steps` steps, with a digest every few hundred or thousand.
@@ -142,8 +201,16 @@ impl Family {
             [] => odd_size(&mut rng),
             sizes => sizes[rng.usize(..sizes.len())] << 10,
         };
-        let zone = Zone { memory_kib, cpus: 1 };
+        let zone = Zone { memory_kib, cpus: self.cpus() };
         let mut builder = Builder::new(zone, kernel, seed, steps, digest_every);
+        builder.may_mark = match recipe.calls {
+            Calls::Marks => true,
+            Calls::Either => rng.bool(),
+            Calls::Ranges => rng.u8(..4) == 0,
+        };
+        if recipe.calls != Calls::Marks && !recipe.memory_mib.is_empty() {
+            builder.cma_blocks = [0, 0, 4, 16][rng.usize(..4)];
+        }
         while !builder.done() {
             (recipe.write)(&mut builder);
         }

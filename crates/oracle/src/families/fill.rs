@@ -1,0 +1,79 @@
+//! Memory filled to a level, and taken apart.
+
+use freehold::GfpFlags;
+
+use super::LARGEST_ORDER;
+use super::builder::{Builder, Leaving};
+
+/// Asks for more than there is: the largest blocks first, then what lies between them.
+pub(super) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
+    let missing = b.share(108).saturating_sub(b.held_pages());
+    let largest = if b.chance(80) { LARGEST_ORDER } else { b.rng.u8(4..=LARGEST_ORDER) };
+    for _ in b.times((missing >> largest) as usize + 1) {
+        b.hold(largest, gfp);
+    }
+    for order in (0..largest).rev() {
+        let count = if order == 0 { b.rng.usize(100..900) } else { b.rng.usize(4..40) };
+        for _ in b.times(count) {
+            b.hold(order, gfp);
+        }
+    }
+}
+
+/// Fills memory up to a level and returns the blocks: small ones, or pages of large ones.
+pub(super) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
+    let order = b.pick(&[0, 0, 1, 2, 3, 5]);
+    let by_split = b.chance(60);
+    let mut pool = Vec::new();
+    while b.held_pages() < b.share(percent) && !b.done() {
+        if by_split {
+            let order = if b.rng.bool() { LARGEST_ORDER } else { b.rng.u8(1..=LARGEST_ORDER) };
+            if let Some(slot) = b.alloc_for_split(order, gfp) {
+                pool.extend(b.split(slot));
+            }
+        } else {
+            pool.extend(b.alloc(order, gfp));
+        }
+    }
+    pool
+}
+
+/// Frees blocks at a distance: every so many but one, or one of every so many.
+pub(super) fn thin_out(b: &mut Builder, pool: &mut Vec<u32>) {
+    let distance = b.pick(&[2, 2, 2, 3, 4, 8, 16, 64, 512]);
+    let keep_one = b.rng.bool();
+    let leaving = b.pick(&[Leaving::Oldest, Leaving::Oldest, Leaving::Newest, Leaving::Random]);
+    free_where(b, pool, leaving, |at| usize::is_multiple_of(at, distance) != keep_one);
+}
+
+/// Frees the blocks of a pool at some positions.
+pub(super) fn free_where(
+    b: &mut Builder,
+    pool: &mut Vec<u32>,
+    leaving: Leaving,
+    goes: impl Fn(usize) -> bool,
+) {
+    let mut going = Vec::with_capacity(pool.len());
+    let mut at = 0;
+    pool.retain(|&slot| {
+        let leaves = goes(at);
+        at += 1;
+        going.extend(leaves.then_some(slot));
+        !leaves
+    });
+    let count = b.times(going.len()).len();
+    b.free_from(&mut going, count, leaving);
+    pool.append(&mut going);
+}
+
+/// Marks so many of a hundred blocks as movable by compaction.
+pub(super) fn mark_some(b: &mut Builder, pool: &[u32], percent: u32) {
+    for &slot in pool {
+        if b.done() {
+            break;
+        }
+        if b.chance(percent) {
+            b.mark(slot, true);
+        }
+    }
+}
