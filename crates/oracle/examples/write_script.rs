@@ -1,4 +1,4 @@
-//! Writes a script: `write_script <family> <seed> <steps> <6.1|7.3> <file>`.
+//! Writes a script: `write_script <family> <seed> <steps> <kernel> <file>`.
 //!
 //! Prints the memory and the CPUs that the machine needs.
 
@@ -6,22 +6,17 @@ use std::env;
 use std::error::Error;
 use std::fs;
 
-use freehold_oracle::families::{Family, KernelKind};
+use freehold_oracle::KernelVersion;
+use freehold_oracle::families::Family;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [family, seed, steps, kernel, file] = arguments.as_slice() else {
         let names = Family::ALL.map(Family::name).join(", ");
-        return Err(format!("expected: <family> <seed> <steps> <6.1|7.3> <file>; families: {names}").into());
+        return Err(format!("expected: <family> <seed> <steps> <kernel> <file>; families: {names}").into());
     };
     let family = Family::from_name(family).ok_or_else(|| format!("no family is named {family}"))?;
-    let kernel = match kernel.as_str() {
-        "6.1" => KernelKind::V6_1,
-        "7.3" => KernelKind::V7_3,
-        other => {
-            return Err(format!("no scripts are written for kernel {other}, only for 6.1 and 7.3").into());
-        }
-    };
+    let kernel: KernelVersion = kernel.parse()?;
     let plan = family.plan(seed.parse()?, steps.parse()?, kernel);
     fs::write(file, plan.script.to_bytes())?;
     println!("memory={} cpus={}", plan.memory, plan.cpus);

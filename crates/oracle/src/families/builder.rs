@@ -8,7 +8,8 @@ use freehold::{GfpFlags, Order};
 
 use super::requests::{Kind, Rights};
 use super::slots::{LONGEST_RUN, Slots};
-use super::{KernelKind, Plan, Zone};
+use super::{Plan, Zone};
+use crate::KernelVersion;
 use crate::script::{MOST_BULK, Op, Place, Script, Step, Tunable};
 
 /// Which blocks of a pool go back first.
@@ -23,7 +24,7 @@ pub(super) enum Leaving {
 pub(super) struct Builder {
     pub(super) rng: Rng,
     pub(super) zone: Zone,
-    pub(super) kernel: KernelKind,
+    pub(super) kernel: KernelVersion,
     /// The CPU of the steps to come.
     pub(super) cpu: u8,
     /// Blocks that are held; what a family takes out while it works, it puts back.
@@ -37,7 +38,9 @@ pub(super) struct Builder {
     steps: Vec<Step>,
     /// Where the present phase ends.
     limit: usize,
-    /// Where the frees at the end begin, and the most of them.
+    /// Where the script ends, about.
+    total: usize,
+    /// The most frees at its end.
     last: usize,
     digest_every: usize,
     next_digest: usize,
@@ -45,8 +48,13 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(zone: Zone, kernel: KernelKind, seed: u64, steps: usize, digest_every: usize) -> Self {
-        let last = steps - steps / 5;
+    pub(super) fn new(
+        zone: Zone,
+        kernel: KernelVersion,
+        seed: u64,
+        steps: usize,
+        digest_every: usize,
+    ) -> Self {
         Self {
             rng: Rng::with_seed(seed),
             zone,
@@ -58,8 +66,9 @@ impl Builder {
             seed,
             slots: Slots::new(zone.pages()),
             steps: Vec::with_capacity(steps + steps / 16 + 64),
-            limit: last,
-            last: steps - last,
+            limit: steps,
+            total: steps,
+            last: steps / 5,
             digest_every,
             next_digest: digest_every,
             next_dump: steps / 2,
@@ -68,17 +77,18 @@ impl Builder {
 
     /// Whether the present phase has had its steps.
     pub(super) fn done(&self) -> bool {
-        self.steps.len() >= self.limit
+        self.left() == 0
     }
 
     /// So many times, or as often as the phase has steps left.
     pub(super) fn times(&self, wanted: usize) -> Range<usize> {
-        0..wanted.min(self.limit.saturating_sub(self.steps.len()))
+        0..wanted.min(self.left())
     }
 
     /// Steps that the present phase has left.
     pub(super) fn left(&self) -> usize {
-        self.limit.saturating_sub(self.steps.len())
+        let end = self.total - self.held.len().min(self.last);
+        self.limit.min(end).saturating_sub(self.steps.len())
     }
 
     /// Runs a phase of at most so many steps.

@@ -20,22 +20,47 @@ pub(super) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
     }
 }
 
-/// Fills memory up to a level and returns the blocks: small ones, or pages of large ones.
+/// Fills memory up to a level and returns the small blocks: as they came, or pages of large ones.
 pub(super) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
-    let order = b.pick(&[0, 0, 1, 2, 3, 5]);
-    let by_split = b.chance(60);
-    let mut pool = Vec::new();
-    while b.held_pages() < b.share(percent) && !b.done() {
-        if by_split {
-            let order = if b.rng.bool() { LARGEST_ORDER } else { b.rng.u8(1..=LARGEST_ORDER) };
-            if let Some(slot) = b.alloc_for_split(order, gfp) {
-                pool.extend(b.split(slot));
-            }
-        } else {
-            pool.extend(b.alloc(order, gfp));
-        }
+    if b.chance(60) {
+        return fill_by_split(b, gfp, percent, |b| {
+            if b.rng.bool() { LARGEST_ORDER } else { b.rng.u8(1..=LARGEST_ORDER) }
+        });
     }
+    let order = b.pick(&[0, 0, 1, 2, 3, 5]);
+    let mut pool = Vec::new();
+    for _ in b.times(b.left() / 3 + 1) {
+        if b.held_pages() >= b.share(percent) {
+            break;
+        }
+        pool.extend(b.alloc(order, gfp));
+    }
+    fill_the_rest(b, gfp, percent);
     pool
+}
+
+/// Fills memory up to a level with large blocks and returns the pages of those that were split,
+/// no more than the phase has steps for.
+pub(super) fn fill_by_split(
+    b: &mut Builder,
+    gfp: GfpFlags,
+    percent: u64,
+    order: impl Fn(&mut Builder) -> u8,
+) -> Vec<u32> {
+    let mut pool = Vec::new();
+    while b.held_pages() < b.share(percent) && pool.len() < b.left() / 2 {
+        let order = order(b);
+        let Some(slot) = b.alloc_for_split(order, gfp) else { break };
+        pool.extend(b.split(slot));
+    }
+    fill_the_rest(b, gfp, percent);
+    pool
+}
+
+fn fill_the_rest(b: &mut Builder, gfp: GfpFlags, percent: u64) {
+    while b.held_pages() < b.share(percent) && !b.done() {
+        b.hold(LARGEST_ORDER, gfp);
+    }
 }
 
 /// Frees blocks at a distance: every so many but one, or one of every so many.

@@ -52,7 +52,7 @@ type Rare = fn(&mut Builder, &Mix, u64);
 
 fn split(b: &mut Builder, mix: &Mix, _: u64) {
     let (_, gfp, _) = mix.request(b);
-    let order = b.pick(&[1, 1, 2, 2, 3, 4, 5, 7, 9, 10]);
+    let order = b.weighed(&[(60, 1), (40, 2), (30, 3), (10, 4), (6, 5), (2, 7), (1, 9), (1, 10)]);
     if let Some(slot) = b.alloc_for_split(order, gfp) {
         let pages = b.split(slot);
         b.held.extend(pages);

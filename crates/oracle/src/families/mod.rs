@@ -17,6 +17,7 @@ mod settings;
 mod slots;
 mod types;
 
+use crate::KernelVersion;
 use crate::script::Script;
 use builder::Builder;
 
@@ -25,15 +26,6 @@ const PAGEBLOCK_PAGES: u64 = 512;
 
 /// The largest order that is asked for.
 const LARGEST_ORDER: u8 = 10;
-
-/// Which kernel a script is for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum KernelKind {
-    /// Linux 6.1.
-    V6_1,
-    /// Linux 7.3.
-    V7_3,
-}
 
 /// A script, and the machine that it is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -177,9 +169,9 @@ impl Family {
         RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.family)
     }
 
-    /// Whether a kernel can have as many CPUs as the family's scripts need.
-    pub fn runs_on(self, kernel: KernelKind) -> bool {
-        self.cpus() == 1 || kernel == KernelKind::V7_3
+    /// The families whose CPUs a kernel can have.
+    pub fn of(kernel: KernelVersion) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |family| family.cpus() <= kernel.most_cpus())
     }
 
     /// The CPUs that the family's scripts use.
@@ -188,12 +180,18 @@ impl Family {
     }
 
     /// Writes a script of about `steps` steps, with a digest every few hundred or thousand.
-    pub fn plan(self, seed: u64, steps: usize, kernel: KernelKind) -> Plan {
+    pub fn plan(self, seed: u64, steps: usize, kernel: KernelVersion) -> Plan {
         self.plan_with_digests(seed, steps, kernel, (steps / 100).clamp(300, 2000))
     }
 
     /// Writes a script of about `steps` steps, with a digest every `digest_every` of them.
-    pub fn plan_with_digests(self, seed: u64, steps: usize, kernel: KernelKind, digest_every: usize) -> Plan {
+    pub fn plan_with_digests(
+        self,
+        seed: u64,
+        steps: usize,
+        kernel: KernelVersion,
+        digest_every: usize,
+    ) -> Plan {
         let recipe = self.recipe();
         // Another generator than the script's, so that a zone says nothing about the steps.
         let mut rng = fastrand::Rng::with_seed(!seed);

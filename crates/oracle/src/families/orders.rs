@@ -38,8 +38,7 @@ pub(super) fn fragmentation(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
     let percent = b.pick(&[40, 70, 95, 105]);
-    let mut pool = Vec::new();
-    b.phase(b.left() / 2 + 1, |b| pool = fill(b, gfp, percent));
+    let mut pool = fill(b, gfp, percent);
     thin_out(b, &mut pool);
     b.held.append(&mut pool);
     let kind = if b.rng.bool() { kind } else { b.kind() };

@@ -93,7 +93,9 @@ pub(super) fn isolated_near(b: &mut Builder, mix: &Mix, percent: u64) {
 pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
     let count = b.rng.usize(1..6);
     for _ in 0..count {
-        let pages = b.pick(&[1, 2, 5, 16, 33, 100, 256, 511, 512, 512, 513, 700, 1024, 1100, 1536, 2047]);
+        let lengths = [1, 2, 5, 16, 33, 100, 256, 511, 512, 512, 513, 700, 1024, 1100, 1536, 2047];
+        // What is taken must go back again.
+        let pages = b.pick(&lengths).min(b.left() as u32 + 1);
         let cma_pages = b.cma_blocks * PAGEBLOCK_PAGES as u32;
         let taken = if cma_pages > pages && b.rng.bool() {
             let first = b.zone.pageblocks() * PAGEBLOCK_PAGES as u32 - cma_pages;

@@ -2,7 +2,7 @@
 
 use freehold::GfpFlags;
 
-use super::KernelKind;
+use crate::KernelVersion;
 
 /// `GFP_TRANSHUGE_LIGHT` without the compound page.
 const HUGE_LIGHT: GfpFlags = GfpFlags::TRANSHUGE_LIGHT.difference(GfpFlags::COMP);
@@ -68,10 +68,10 @@ impl Rights {
         [Self::Plain, Self::NoWait, Self::Atomic, Self::AtomicNoReserve, Self::MemAlloc, Self::MemAllocNot];
 
     /// A request with these rights, as the kernel's callers make it.
-    pub(super) fn gfp(self, kernel: KernelKind) -> GfpFlags {
+    pub(super) fn gfp(self, kernel: KernelVersion) -> GfpFlags {
         let atomic = match kernel {
-            KernelKind::V6_1 => GfpFlags::GFP_ATOMIC | GfpFlags::ATOMIC,
-            KernelKind::V7_3 => GfpFlags::GFP_ATOMIC,
+            KernelVersion::V6_1 => GfpFlags::GFP_ATOMIC | GfpFlags::ATOMIC,
+            KernelVersion::V6_12 | KernelVersion::V7_3 => GfpFlags::GFP_ATOMIC,
         };
         match self {
             Self::Plain => GfpFlags::KERNEL,

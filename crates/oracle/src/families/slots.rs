@@ -36,7 +36,7 @@ pub(super) struct Slots {
 
 impl Slots {
     pub(super) fn new(zone_pages: u64) -> Self {
-        Self { most_rooms: (zone_pages.div_ceil(u64::from(ROOM)) * 2 + 4) as usize, ..Self::default() }
+        Self { most_rooms: (zone_pages.div_ceil(u64::from(ROOM)) * 2 + 8) as usize, ..Self::default() }
     }
 
     /// How many slots the script needs.

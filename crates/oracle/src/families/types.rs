@@ -1,7 +1,7 @@
 //! One type of page in the way of another.
 
 use super::builder::{Builder, Leaving};
-use super::fill::{exhaust, fill, free_where, mark_some, thin_out};
+use super::fill::{exhaust, fill, fill_by_split, free_where, mark_some, thin_out};
 use super::requests::Kind;
 use super::{LARGEST_ORDER, PAGEBLOCK_PAGES};
 
@@ -10,8 +10,7 @@ pub(super) fn type_pressure(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
     let percent = b.pick(&[60, 90, 100, 106]);
-    let mut pool = Vec::new();
-    b.phase(b.left() / 2 + 1, |b| pool = fill(b, gfp, percent));
+    let mut pool = fill(b, gfp, percent);
     if kind == Kind::Movable {
         let share = b.pick(&[0, 20, 50, 90]);
         mark_some(b, &pool, share);
@@ -42,15 +41,7 @@ pub(super) fn refusals(b: &mut Builder) {
     let percent = b.pick(&[30, 80, 104]);
     let free_of_block = b.rng.usize(60..480);
     let in_one_piece = b.rng.bool();
-    let mut pool = Vec::new();
-    b.phase(b.left() * 2 / 3 + 1, |b| {
-        while b.held_pages() < b.share(percent) && !b.done() {
-            let order = b.pick(&[9, 9, 10]);
-            if let Some(slot) = b.alloc_for_split(order, gfp) {
-                pool.extend(b.split(slot));
-            }
-        }
-    });
+    let mut pool = fill_by_split(b, gfp, percent, |b| b.pick(&[9, 9, 10]));
     if kind == Kind::Movable {
         let share = b.pick(&[0, 10, 50, 100]);
         mark_some(b, &pool, share);
