@@ -12,6 +12,7 @@ mod image;
 mod kernel;
 mod player;
 pub mod script;
+pub mod shrink;
 mod state_summary;
 mod transcript;
 mod witness;
