@@ -59,6 +59,12 @@ impl Zone {
         (self.pages() / PAGEBLOCK_PAGES) as u32
     }
 
+    /// The pageblock behind the last that a script can have: the zone's very end is the kernel's
+    /// own table of pages.
+    fn end_of_usable_blocks(self) -> u32 {
+        self.pageblocks() - self.pageblocks().div_ceil(64)
+    }
+
     fn memory(self) -> String {
         let kib = self.memory_kib;
         if kib.is_multiple_of(1024) { format!("{}M", kib / 1024) } else { format!("{kib}K") }

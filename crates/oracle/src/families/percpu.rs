@@ -8,10 +8,10 @@ use crate::script::{Op, Tunable};
 /// Runs that let batches grow, lists that run full, and what empties them.
 pub(super) fn percpu(b: &mut Builder) {
     let turn = b.weighed(&[
-        (30, long_runs as fn(&mut Builder)),
+        (25, long_runs as fn(&mut Builder)),
         (20, saw),
-        (12, settings),
-        (12, emptied),
+        (15, settings),
+        (25, emptied),
         (10, near_the_end),
         (6, high_orders),
     ]);
@@ -48,7 +48,7 @@ fn long_runs(b: &mut Builder) {
     let order = b.weighed(&PERCPU_ORDERS);
     let kind = b.kind();
     let gfp = b.request(kind);
-    let most = ((b.share(60) >> order) as usize).min(5000);
+    let most = ((b.share(60) >> order) as usize).min(b.pick(&[300, 1500, 5000]));
     let count = b.rng.usize(most / 20..=most);
     for _ in b.times(count) {
         b.hold(order, gfp);

@@ -11,13 +11,13 @@ use crate::script::{Op, Place};
 pub(super) fn ranges(b: &mut Builder) {
     let percent = b.pick(&[3, 10, 30, 60, 85]);
     let mix = if b.cma_blocks > 0 && b.rng.bool() { movable_mix(b) } else { Mix::any(b) };
-    let steps = b.rng.usize(100..1500);
+    let steps = b.rng.usize(100..800);
     churn(b, &mix, percent, steps);
     if b.chance(40) {
         let held = b.held.clone();
         mark_some(b, &held[..held.len().min(200)], 30);
     }
-    let rounds = b.rng.usize(2..20);
+    let rounds = b.rng.usize(4..40);
     for _ in 0..rounds {
         if b.done() {
             break;
@@ -91,14 +91,18 @@ pub(super) fn isolated_near(b: &mut Builder, mix: &Mix, percent: u64) {
 
 /// Ranges of all lengths, aligned and not, some of them in use; their pages stay for a while.
 pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
-    let count = b.rng.usize(1..6);
+    let count = b.rng.usize(1..12);
     for _ in 0..count {
-        let lengths = [1, 2, 5, 16, 33, 100, 256, 511, 512, 512, 513, 700, 1024, 1100, 1536, 2047];
+        let lengths: &[u32] = if b.chance(60) {
+            &[1, 2, 5, 16, 33, 100, 130]
+        } else {
+            &[256, 511, 512, 512, 513, 700, 1024, 1100, 1536, 2047]
+        };
         // What is taken must go back again.
-        let pages = b.pick(&lengths).min(b.left() as u32 + 1);
+        let pages = b.pick(lengths).min(b.left() as u32 + 1);
         let cma_pages = b.cma_blocks * PAGEBLOCK_PAGES as u32;
         let taken = if cma_pages > pages && b.rng.bool() {
-            let first = b.zone.pageblocks() * PAGEBLOCK_PAGES as u32 - cma_pages;
+            let first = b.zone.end_of_usable_blocks() * PAGEBLOCK_PAGES as u32 - cma_pages;
             let from = first + offset(b, cma_pages - pages);
             b.contig(pages, from, true)
         } else if b.chance(30) {
@@ -117,7 +121,7 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
         let back = pool.len() - keep.min(pool.len());
         b.free_from(&mut pool, back, leaving);
         b.held.append(&mut pool);
-        let steps = b.rng.usize(..100);
+        let steps = b.rng.usize(..60);
         churn(b, mix, percent, steps);
     }
 }
