@@ -149,7 +149,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Whether pageblock types should not mix yet, because a lower zone can serve first.
     ///
     /// Linux counterpart: `alloc_flags_nofragment`.
-    pub(crate) fn nofragment(&self, request: &Request) -> AllocFlags {
+    fn nofragment(&self, request: &Request) -> AllocFlags {
         let preferred = self.zonelist(request).next();
         let applies = preferred.is_some_and(|zone| {
             self.has_dma32

@@ -38,6 +38,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let max = self.zone.max_order;
         let (mut index, mut order) = (index, order);
         self.zone.frames.set_word(index, FrameWord::TAIL);
+        self.account_before_hygiene(order.pages() as i64, migratetype);
         while order < max {
             let Some(buddy) = self.free_buddy(index, order) else { break };
             if order >= self.zone.blocks.order() && !self.may_merge_blocks(buddy, migratetype) {
@@ -117,6 +118,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             .up_to(self.zone.max_order)
             .find_map(|at| self.first(at, migratetype).map(|index| (index, at)))?;
         self.take(index, order, found, migratetype);
+        self.account_before_hygiene(-(order.pages() as i64), migratetype);
         L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
         Some(index)
     }

@@ -44,7 +44,7 @@ impl<L: Locks> Memory<'_, L> {
             return None;
         }
         let cpu = self.requests.get(usize::from(request.cpu))?;
-        let flags = AllocFlags::fast(request.gfp) | self.nofragment(request);
+        let flags = AllocFlags::cma(request.gfp);
         let preferred = self.zonelist(request).next()?;
         let wanted = if self.switches.bulk_mark_by_missing { pages.len() - first_empty } else { pages.len() };
         let admission =

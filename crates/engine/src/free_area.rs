@@ -111,15 +111,35 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             self.zone.counts.shift_type(order, migratetype, by);
         }
         let pages = by << order.get();
+        if migratetype == Migratetype::HighAtomic {
+            self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
+        }
+        if self.zone.switches.hygiene {
+            self.account(pages, migratetype);
+        }
+    }
+
+    /// Changes the numbers of free pages by `pages` of a type.
+    ///
+    /// With hygiene the door does that, and the numbers are the sums over the lists.
+    /// Before it, whoever frees, takes or isolates does, going by the type that it has in
+    /// mind; where a pageblock's pages are on other types' lists, isolation makes the
+    /// numbers drift from the lists for good.
+    /// Linux counterpart: `__mod_zone_freepage_state`, later `account_freepages`.
+    pub(crate) fn account(&mut self, pages: i64, migratetype: Migratetype) {
         match migratetype {
             Migratetype::Isolate => return,
             Migratetype::Cma => self.state.free_cma = self.state.free_cma.wrapping_add_signed(pages),
-            Migratetype::HighAtomic => {
-                self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
-            }
             _ => {}
         }
         self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
+    }
+
+    /// As [`Self::account`], where the door does not do it.
+    pub(crate) fn account_before_hygiene(&mut self, pages: i64, migratetype: Migratetype) {
+        if !self.zone.switches.hygiene {
+            self.account(pages, migratetype);
+        }
     }
 
     /// The first block of a list, or `None` if it is empty.

@@ -141,6 +141,7 @@ impl<L: Locks> Zone<'_, L> {
         let word = self.frames.word(head);
         if word.kind() == FrameKind::Free && head.offset(1 << word.order().get()) > boundary {
             guard.pass(head, word.order(), Passage::Leave);
+            guard.account(-(word.order().pages() as i64), self.blocks.get(head));
             guard.free_by_pageblock(head, word.order(), Insertion::ByMergeChance);
         }
     }
@@ -183,12 +184,15 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             self.whole_pageblock(start)?;
             self.toggle_isolation(start, Migratetype::Isolate);
         } else {
+            let former = zone.blocks.get(start);
             zone.blocks.set_isolated(start, true);
             if let Some((start, end)) = self.clipped_pageblock(start) {
-                self.move_free_blocks(start, end, Migratetype::Isolate);
+                let moved = self.move_free_blocks(start, end, Migratetype::Isolate);
+                self.account(-(moved as i64), former);
             }
         }
         self.state.isolated_blocks += 1;
+        self.state.ever_isolated = true;
         Ok(())
     }
 
@@ -209,7 +213,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             self.toggle_isolation(start, to);
         } else {
             if let Some((start, end)) = self.clipped_pageblock(start) {
-                self.move_free_blocks(start, end, to);
+                let moved = self.move_free_blocks(start, end, to);
+                self.account(moved as i64, to);
             }
             zone.blocks.set(start, to);
         }

@@ -52,7 +52,9 @@ impl<L: Locks> Zone<'_, L> {
     /// order above the largest.
     pub fn add_free_block(&self, pfn: Pfn, order: Order, list: Migratetype) -> Result<(), SetupError> {
         let index = self.absent_block(pfn, order)?;
-        self.lock().pass(index, order, Passage::Enter(list, Place::Tail));
+        let mut guard = self.lock();
+        guard.pass(index, order, Passage::Enter(list, Place::Tail));
+        guard.account_before_hygiene(order.pages() as i64, list);
         Ok(())
     }
 

@@ -62,7 +62,7 @@ impl AllocFlags {
         if gfp.contains(GfpFlags::KSWAPD_RECLAIM) { Self::KSWAPD } else { Self::empty() }
     }
 
-    fn cma(gfp: GfpFlags) -> Self {
+    pub(crate) fn cma(gfp: GfpFlags) -> Self {
         if gfp.migratetype() == Migratetype::Movable { Self::CMA } else { Self::empty() }
     }
 }

@@ -134,7 +134,8 @@ impl Shared {
 /// 5. The total per order is the number of blocks on its lists.
 /// 6. With counts, the count per order and type is the length of its list.
 /// 7. With hygiene, a free block is on the list of its pageblock's type.
-/// 8. Free, CMA and reserved pages are the sums over the lists.
+/// 8. Free, CMA and reserved pages are the sums over the lists; free and CMA pages not
+///    without hygiene once a pageblock was isolated.
 /// 9. A per-CPU list's page count is what its lists hold.
 /// 10. Every frame inside a block, but not its first, says so.
 pub struct Zone<'m, L: Locks> {

@@ -22,6 +22,7 @@ pub(crate) struct LockedState {
     pub(crate) reserved_highatomic: u64,
     /// Isolated pageblocks. Linux counterpart: `nr_isolate_pageblock`.
     pub(crate) isolated_blocks: u64,
+    pub(crate) ever_isolated: bool,
 }
 
 /// The zone lock, held.
