@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::error::{OracleError, Result};
-use super::process::{command, run};
+use super::process::{Job, command};
 use super::version::KernelVersion;
 
 /// The files that go into the kernel: where to, and what is in them.
@@ -92,11 +92,11 @@ pub(crate) fn source(tree: &Path, version: KernelVersion) -> Result<()> {
 }
 
 /// Configures a prepared source tree.
-pub(crate) fn configure(tree: &Path, version: KernelVersion, log: &Path) -> Result<()> {
-    let make = |target: &str| run(command("make").current_dir(tree).args(["ARCH=um", "-s", target]), log);
+pub(crate) fn configure(tree: &Path, version: KernelVersion, job: &Job) -> Result<()> {
+    let make = |target: &str| job.run(command("make").current_dir(tree).args(["ARCH=um", "-s", target]));
     make("tinyconfig")?;
     let words = options(version).into_iter().flat_map(str::split_whitespace);
-    run(command("scripts/config").current_dir(tree).args(words), log)?;
+    job.run(command("scripts/config").current_dir(tree).args(words))?;
     make("olddefconfig")?;
     let config = tree.join(".config");
     let text = read(&config)?;

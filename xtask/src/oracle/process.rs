@@ -2,8 +2,8 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::error::{OracleError, Result, tail};
@@ -33,20 +33,44 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Runs a command to its end; all that it says goes to the end of `log`.
-pub(crate) fn run(command: &mut Command, log: &Path) -> Result<()> {
-    let file = OpenOptions::new().create(true).append(true).open(log).map_err(OracleError::file(log))?;
-    let copy = file.try_clone().map_err(OracleError::file(log))?;
-    let status = command.stdout(file).stderr(copy).status();
-    let words = described(command);
-    let failed =
-        |said: &str| OracleError::Build { command: words.clone(), log: log.to_owned(), tail: tail(said, 15) };
-    let status = status.map_err(|error| failed(&error.to_string()))?;
-    if status.success() {
-        return Ok(());
+/// A build in progress.
+#[derive(Debug)]
+pub(crate) struct Job {
+    log: PathBuf,
+    lock: File,
+}
+
+impl Job {
+    /// A build that keeps `lock` and writes to a new `log`.
+    pub(crate) fn new(lock: File, log: PathBuf) -> Result<Self> {
+        fs::write(&log, "").map_err(OracleError::file(&log))?;
+        Ok(Self { log, lock })
     }
-    let said = fs::read(log).unwrap_or_default();
-    Err(failed(&String::from_utf8_lossy(&said)))
+
+    /// Gives a command the lock: where this process is killed, the command goes on.
+    pub(crate) fn guard<'c>(&self, command: &'c mut Command) -> Result<&'c mut Command> {
+        Ok(command.stdin(self.lock.try_clone().map_err(OracleError::file(&self.log))?))
+    }
+
+    /// Runs a command to its end; all that it says goes to the end of the log.
+    pub(crate) fn run(&self, command: &mut Command) -> Result<()> {
+        let log = &self.log;
+        let file = OpenOptions::new().append(true).open(log).map_err(OracleError::file(log))?;
+        let copy = file.try_clone().map_err(OracleError::file(log))?;
+        let status = self.guard(command)?.stdout(file).stderr(copy).status();
+        let words = described(command);
+        let failed = |said: &str| OracleError::Build {
+            command: words.clone(),
+            log: log.clone(),
+            tail: tail(said, 15),
+        };
+        let status = status.map_err(|error| failed(&error.to_string()))?;
+        if status.success() {
+            return Ok(());
+        }
+        let said = fs::read(log).unwrap_or_default();
+        Err(failed(&String::from_utf8_lossy(&said)))
+    }
 }
 
 fn described(command: &Command) -> String {
@@ -68,11 +92,32 @@ mod tests {
 
     #[test]
     fn a_failure_shows_the_last_lines() {
-        let log = env::temp_dir().join(format!("freehold-process-{}.log", std::process::id()));
-        let error = run(command("sh").args(["-c", "echo first; echo last >&2; exit 3"]), &log).unwrap_err();
+        let folder = env::temp_dir().join(format!("freehold-process-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let job = Job::new(File::create(folder.join("lock")).unwrap(), folder.join("log")).unwrap();
+        let error = job.run(command("sh").args(["-c", "echo first; echo last >&2; exit 3"])).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("`sh -c echo first; echo last >&2; exit 3` failed"), "{text}");
         assert!(text.ends_with("    first\n    last"), "{text}");
-        fs::remove_file(&log).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_command_keeps_the_lock_as_long_as_it_runs() {
+        let folder = env::temp_dir().join(format!("freehold-lock-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("lock");
+        let lock = File::create(&path).unwrap();
+        lock.lock().unwrap();
+        let job = Job::new(lock, folder.join("log")).unwrap();
+        let mut sleep = command("sleep");
+        let mut child = job.guard(sleep.arg("60")).unwrap().spawn().unwrap();
+        drop((job, sleep));
+        assert!(File::create(&path).unwrap().try_lock().is_err());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Waits, because a child of another test may have it between its fork and its exec.
+        File::create(&path).unwrap().lock().unwrap();
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::error::{OracleError, Result, tail};
 use super::mirror;
 use super::prepare::{read, write_if_changed};
-use super::process::{command, require, run};
+use super::process::{Job, command, require};
 use super::version::KernelVersion;
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -20,7 +20,7 @@ pub(crate) fn unpack(
     source: Option<&Path>,
     tree: &Path,
     room: &Path,
-    log: &Path,
+    job: &Job,
 ) -> Result<()> {
     if tree.is_dir() {
         return Ok(());
@@ -31,8 +31,8 @@ pub(crate) fn unpack(
     }
     fs::create_dir_all(room).map_err(OracleError::file(room))?;
     let unpacked = match source {
-        Some(folder) => copy(version, folder, room, log)?,
-        None => extract(version, &fetch(version, room)?, room, log)?,
+        Some(folder) => copy(version, folder, room, job)?,
+        None => extract(version, &fetch(version, room, job)?, room, job)?,
     };
     check(version, &unpacked)?;
     fs::rename(&unpacked, tree).map_err(OracleError::file(tree))?;
@@ -58,26 +58,26 @@ fn series(makefile: &str) -> Option<String> {
     Some(format!("{}.{}", number("VERSION")?, number("PATCHLEVEL")?))
 }
 
-fn copy(version: KernelVersion, folder: &Path, room: &Path, log: &Path) -> Result<PathBuf> {
+fn copy(version: KernelVersion, folder: &Path, room: &Path, job: &Job) -> Result<PathBuf> {
     check(version, folder)?;
     let copied = room.join("linux");
-    run(command("cp").args(["-a", "--reflink=auto"]).arg(folder).arg(&copied), log)?;
+    job.run(command("cp").args(["-a", "--reflink=auto"]).arg(folder).arg(&copied))?;
     // Objects of another configuration would be in the way.
-    run(command("make").current_dir(&copied).args(["ARCH=um", "-s", "mrproper"]), log)?;
+    job.run(command("make").current_dir(&copied).args(["ARCH=um", "-s", "mrproper"]))?;
     Ok(copied)
 }
 
-fn extract(version: KernelVersion, package: &Path, room: &Path, log: &Path) -> Result<PathBuf> {
+fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Result<PathBuf> {
     require("dpkg", "dpkg")?;
     require("xz", "xz-utils")?;
-    run(command("dpkg").arg("-x").arg(package).arg(room.join("package")), log)?;
+    job.run(command("dpkg").arg("-x").arg(package).arg(room.join("package")))?;
     let archive = room.join("package/usr/src").join(format!("{}.tar.xz", version.package()));
-    run(command("tar").arg("-C").arg(room).arg("-xf").arg(archive), log)?;
+    job.run(command("tar").arg("-C").arg(room).arg("-xf").arg(archive))?;
     Ok(room.join(version.package()))
 }
 
 /// Fetches Debian's package, from the machine's own suites or from the one that has it.
-fn fetch(version: KernelVersion, room: &Path) -> Result<PathBuf> {
+fn fetch(version: KernelVersion, room: &Path, job: &Job) -> Result<PathBuf> {
     require("apt-get", "apt")?;
     let mut said = String::new();
     let attempts: &[Suites] = match version {
@@ -85,7 +85,7 @@ fn fetch(version: KernelVersion, room: &Path) -> Result<PathBuf> {
         KernelVersion::V7_3 => &[Suites::OfTheKernel],
     };
     for suites in attempts {
-        match download(version, *suites, room) {
+        match download(version, *suites, room, job) {
             Ok(package) => return Ok(package),
             Err(detail) => said = detail,
         }
@@ -100,7 +100,12 @@ enum Suites {
 }
 
 /// The fetched file, or what went wrong in apt's words.
-fn download(version: KernelVersion, suites: Suites, room: &Path) -> std::result::Result<PathBuf, String> {
+fn download(
+    version: KernelVersion,
+    suites: Suites,
+    room: &Path,
+    job: &Job,
+) -> std::result::Result<PathBuf, String> {
     let io = |error: std::io::Error| error.to_string();
     for folder in ["lists/partial", "cache/archives/partial"] {
         fs::create_dir_all(room.join(folder)).map_err(io)?;
@@ -127,7 +132,7 @@ fn download(version: KernelVersion, suites: Suites, room: &Path) -> std::result:
         for option in &options {
             apt.arg("-o").arg(option);
         }
-        said(&mut apt)
+        said(job.guard(&mut apt).map_err(|error| error.to_string())?)
     };
     // An index that cannot be fetched does not matter if another has the package.
     let update = apt(&["update"]);

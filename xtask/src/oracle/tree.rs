@@ -7,7 +7,7 @@ use std::thread;
 
 use super::error::{OracleError, Result};
 use super::prepare;
-use super::process::{command, is_on_path, run};
+use super::process::{Job, command, is_on_path};
 use super::source;
 use super::version::KernelVersion;
 
@@ -57,10 +57,10 @@ impl Kernel {
         if built.program.is_file() {
             return Ok(built);
         }
-        let _lock = folder.lock()?;
+        let lock = folder.lock()?;
         // Whoever had the lock may have built it.
         if !built.program.is_file() {
-            folder.build(source)?;
+            folder.build(source, lock)?;
         }
         Ok(built)
     }
@@ -107,20 +107,20 @@ impl Folder {
         Ok(lock)
     }
 
-    fn build(&self, from: Option<&Path>) -> Result<()> {
+    fn build(&self, from: Option<&Path>, lock: File) -> Result<()> {
         for program in BUILD_PROGRAMS {
             if !is_on_path(program) {
                 return Err(OracleError::NoCompiler { program: program.to_owned() });
             }
         }
-        let (tree, log) = (self.path.join("linux"), self.path.join("log"));
-        fs::write(&log, "").map_err(OracleError::file(&log))?;
+        let tree = self.path.join("linux");
+        let job = Job::new(lock, self.path.join("log"))?;
         if !tree.is_dir() {
             eprintln!("getting the source of Linux {}", self.version);
-            source::unpack(self.version, from, &tree, &self.path.join("unpacking"), &log)?;
+            source::unpack(self.version, from, &tree, &self.path.join("unpacking"), &job)?;
         }
         prepare::source(&tree, self.version)?;
-        self.configure(&tree, &log)?;
+        self.configure(&tree, &job)?;
         eprintln!("building Linux {} with the oracle", self.version);
         let jobs = thread::available_parallelism().map_or(1, usize::from);
         let mut make = command("make");
@@ -128,19 +128,19 @@ impl Folder {
         // The version that the kernel prints tells nothing about this machine.
         make.envs([("KBUILD_BUILD_USER", "freehold"), ("KBUILD_BUILD_HOST", "oracle")]);
         make.env("KBUILD_BUILD_TIMESTAMP", "1970-01-01");
-        run(&mut make, &log)?;
+        job.run(&mut make)?;
         self.keep(&tree.join("linux"))
     }
 
     /// Configures the kernel unless it is configured this way already.
-    fn configure(&self, tree: &Path, log: &Path) -> Result<()> {
+    fn configure(&self, tree: &Path, job: &Job) -> Result<()> {
         let stamp = self.path.join("configured");
         let wanted = format!("{:08x}\n", configuration(self.version));
         let is_there = fs::read_to_string(&stamp).is_ok_and(|have| have == wanted);
         if is_there && tree.join(".config").is_file() {
             return Ok(());
         }
-        prepare::configure(tree, self.version, log)?;
+        prepare::configure(tree, self.version, job)?;
         fs::write(&stamp, wanted).map_err(OracleError::file(&stamp))
     }
 

@@ -1,0 +1,155 @@
+//! Many scripts on one kernel, each held against the engine.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use freehold_oracle::families::{Family, Plan};
+use freehold_oracle::{Divergence, KernelVersion, Options, Script, Transcript, Verdict, check};
+
+use super::error::{OracleError, Result};
+use super::tree::BuiltKernel;
+
+/// The most operations of one script: a boot costs less than playing them.
+const LARGEST_SCRIPT: u64 = 250_000;
+
+/// How often the engine's own invariants are checked, in operations.
+const CHECK_EVERY: usize = 20_000;
+
+/// The scripts of one kernel.
+#[derive(Clone, Debug)]
+pub struct Campaign<'k> {
+    /// The kernel.
+    pub kernel: &'k BuiltKernel,
+    /// The families to take turns.
+    pub families: Vec<Family>,
+    /// The first script's seed; each further script has the next.
+    pub seed: u64,
+    /// The least number of operations in all.
+    pub operations: u64,
+    /// Where scripts and transcripts are kept while they are used.
+    pub folder: PathBuf,
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Scripts that were played.
+    pub scripts: u64,
+    /// Operations that were compared.
+    pub operations: u64,
+    /// Words of transcripts that were compared.
+    pub words: u64,
+    /// How long it took, building excluded.
+    pub elapsed: Duration,
+}
+
+/// A script on which kernel and engine disagree.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Its family.
+    pub family: Family,
+    /// Its seed.
+    pub seed: u64,
+    /// The script and its machine.
+    pub plan: Plan,
+    /// The first difference.
+    pub divergence: Divergence,
+}
+
+impl Campaign<'_> {
+    /// Plays scripts until there were enough operations, or one differs.
+    ///
+    /// # Errors
+    /// See [`OracleError`].
+    pub fn run(&self) -> Result<(Tally, Option<Failure>)> {
+        fs::create_dir_all(&self.folder).map_err(OracleError::file(&self.folder))?;
+        let started = Instant::now();
+        let (next, played) = (AtomicU64::new(0), AtomicU64::new(0));
+        let sum = Mutex::new((Tally::default(), None));
+        let work = || -> Result<()> {
+            while played.load(Ordering::Relaxed) < self.operations {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let (tally, failure) = self.one(number)?;
+                played.fetch_add(tally.operations, Ordering::Relaxed);
+                let mut sum = sum.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                sum.0.scripts += 1;
+                sum.0.operations += tally.operations;
+                sum.0.words += tally.words;
+                if failure.is_some() {
+                    played.store(self.operations, Ordering::Relaxed);
+                    sum.1 = failure;
+                }
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let jobs = thread::available_parallelism().map_or(1, usize::from);
+            let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Ok(())))
+        })?;
+        let (mut tally, failure) = sum.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        tally.elapsed = started.elapsed();
+        Ok((tally, failure))
+    }
+
+    fn one(&self, number: u64) -> Result<(Tally, Option<Failure>)> {
+        let family = self.families[number as usize % self.families.len()];
+        let seed = self.seed.wrapping_add(number);
+        let each = LARGEST_SCRIPT.min(self.operations.max(1));
+        let plan = family.plan(seed, each as usize, self.kernel.version());
+        match hold_against(self.kernel, &plan, &self.folder, &number.to_string())? {
+            Verdict::Same { operations, words } => {
+                Ok((Tally { operations, words, ..Tally::default() }, None))
+            }
+            Verdict::Differs(divergence) => {
+                let failure = Failure { family, seed, plan, divergence: *divergence };
+                Ok((Tally::default(), Some(failure)))
+            }
+        }
+    }
+}
+
+/// Plays one script on the kernel, and holds its transcript against the engine.
+///
+/// # Errors
+/// See [`OracleError`].
+pub fn hold_against(kernel: &BuiltKernel, plan: &Plan, folder: &Path, name: &str) -> Result<Verdict> {
+    let (script, transcript) = play(kernel, plan, folder, name)?;
+    let file = File::open(&transcript).map_err(OracleError::file(&transcript))?;
+    let unusable = |error| OracleError::Transcript { path: transcript.clone(), error };
+    let mut words = Transcript::new(BufReader::with_capacity(1 << 20, file)).map_err(unusable)?;
+    let options = Options { check_every: Some(CHECK_EVERY), ..Options::default() };
+    let verdict = check(&plan.script, &mut words, options).map_err(unusable)?;
+    for path in [&script, &transcript] {
+        fs::remove_file(path).map_err(OracleError::file(path))?;
+    }
+    Ok(verdict)
+}
+
+/// Plays one script on the kernel; returns where the script and the transcript are.
+///
+/// # Errors
+/// See [`OracleError`].
+pub fn play(kernel: &BuiltKernel, plan: &Plan, folder: &Path, name: &str) -> Result<(PathBuf, PathBuf)> {
+    let path = |what: &str| folder.join(format!("{}-{name}-{}.{what}", kernel.version(), std::process::id()));
+    let (script, transcript) = (path("script"), path("transcript"));
+    fs::write(&script, plan.script.to_bytes()).map_err(OracleError::file(&script))?;
+    kernel.play(&script, &transcript, &plan.memory, plan.cpus)?;
+    Ok((script, transcript))
+}
+
+/// Whether a script still makes kernel and engine differ; one that cannot be played does not.
+pub(crate) fn differs(kernel: &BuiltKernel, plan: &Plan, script: &Script, folder: &Path) -> bool {
+    let plan = Plan { script: script.clone(), ..plan.clone() };
+    matches!(hold_against(kernel, &plan, folder, "hunt"), Ok(Verdict::Differs(_)))
+}
+
+/// The families that a kernel can play.
+pub fn families_of(kernel: KernelVersion) -> Vec<Family> {
+    Family::of(kernel).collect()
+}

@@ -1,0 +1,147 @@
+//! `cargo xtask oracle`: asks real kernels, and compares.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use freehold_oracle::families::Family;
+use freehold_oracle::{Golden, KernelVersion, Verdict};
+
+use super::campaign::{self, Campaign, Tally, families_of};
+use super::error::{OracleError, Result};
+use super::hunt::hunt;
+use super::tree::{BuiltKernel, Kernel};
+
+/// The seed of the kept transcripts.
+const GOLDEN_SEED: u64 = 2026;
+
+/// Operations of each kept transcript.
+const GOLDEN_OPERATIONS: usize = 12_000;
+
+/// What to ask, and whom.
+#[derive(Args, Clone, Debug)]
+pub struct OracleArgs {
+    /// The kernel to ask: 6.1, 6.12 or 7.3; without, all of them one after the other
+    #[arg(long)]
+    kernel: Option<KernelVersion>,
+    /// The first script's seed, each further script has the next; without, the time of day
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The least number of operations on each kernel
+    #[arg(long, default_value_t = 1_000_000)]
+    ops: u64,
+    /// One family of scripts only
+    #[arg(long, value_parser = family)]
+    family: Option<Family>,
+    /// An unpacked kernel source to build from, in place of Debian's package
+    #[arg(long, requires = "kernel")]
+    source: Option<PathBuf>,
+    /// Make the kept transcripts of the tests anew
+    #[arg(long)]
+    regenerate: bool,
+}
+
+fn family(name: &str) -> std::result::Result<Family, String> {
+    Family::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Family::ALL.iter().map(|family| family.name()).collect();
+        format!("no family has this name; there are {}", names.join(", "))
+    })
+}
+
+/// Runs the command; whether every kernel and the engine agreed.
+///
+/// # Errors
+/// See [`OracleError`].
+pub fn run(args: &OracleArgs, root: &Path) -> Result<bool> {
+    let kernels = match args.kernel {
+        Some(kernel) => vec![kernel],
+        None => KernelVersion::ALL.to_vec(),
+    };
+    let folder = root.join("target/oracle");
+    fs::create_dir_all(&folder).map_err(OracleError::file(&folder))?;
+    let mut agreed = true;
+    for kernel in kernels {
+        let kernel = Kernel::built(kernel, args.source.as_deref())?;
+        agreed &= if args.regenerate {
+            regenerate(&kernel, args, &folder)?
+        } else {
+            compare(&kernel, args, &folder)?
+        };
+    }
+    Ok(agreed)
+}
+
+fn chosen(args: &OracleArgs, kernel: KernelVersion) -> Vec<Family> {
+    let all = families_of(kernel).into_iter();
+    all.filter(|&family| args.family.is_none_or(|only| only == family)).collect()
+}
+
+fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<bool> {
+    let families = chosen(args, kernel.version());
+    if families.is_empty() {
+        println!("Linux {}: none of its families was asked for", kernel.version());
+        return Ok(true);
+    }
+    let seed = args.seed.unwrap_or_else(|| {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    });
+    let campaign =
+        Campaign { kernel, families, seed, operations: args.ops, folder: folder.to_owned() };
+    let (tally, failure) = campaign.run()?;
+    println!("Linux {}: {}", kernel.version(), summary(&tally, seed));
+    let Some(failure) = failure else { return Ok(true) };
+    println!(
+        "Linux {} and the engine differ: family {}, seed {}, mem={}\n{}",
+        kernel.version(),
+        failure.family.name(),
+        failure.seed,
+        failure.plan.memory,
+        failure.divergence
+    );
+    let prey = hunt(kernel, &failure, folder)?;
+    let path = folder.join(format!("{}-{}-{}.script", kernel.version(), failure.family.name(), failure.seed));
+    fs::write(&path, prey.plan.script.to_bytes()).map_err(OracleError::file(&path))?;
+    println!("the smallest script that differs, kept as {}:", path.display());
+    for step in &prey.plan.script.steps {
+        println!("  {step}");
+    }
+    println!("{}", prey.divergence);
+    Ok(false)
+}
+
+fn summary(tally: &Tally, seed: u64) -> String {
+    let seconds = tally.elapsed.as_secs_f64();
+    let speed = tally.operations as f64 / seconds.max(1e-9);
+    let last = seed.wrapping_add(tally.scripts.saturating_sub(1));
+    format!(
+        "{} operations of {} scripts (seeds {seed} to {last}), {} words compared, in {seconds:.1} s: \
+         {speed:.0} operations/s",
+        tally.operations, tally.scripts, tally.words
+    )
+}
+
+/// Makes the kept transcripts of one kernel anew; those that differ are not kept.
+fn regenerate(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<bool> {
+    let into = Golden::folder().join(kernel.version().name());
+    fs::create_dir_all(&into).map_err(OracleError::file(&into))?;
+    let mut agreed = true;
+    for family in chosen(args, kernel.version()) {
+        let plan = family.plan(args.seed.unwrap_or(GOLDEN_SEED), GOLDEN_OPERATIONS, kernel.version());
+        if let Verdict::Differs(divergence) = campaign::hold_against(kernel, &plan, folder, "golden")? {
+            println!("Linux {} {}: {divergence}", kernel.version(), family.name());
+            agreed = false;
+            continue;
+        }
+        let (script, transcript) = campaign::play(kernel, &plan, folder, "golden")?;
+        let answers = fs::read(&transcript).map_err(OracleError::file(&transcript))?;
+        let path = into.join(format!("{}.zst", family.name()));
+        let packed = Golden::pack(&plan.script, &answers).map_err(OracleError::file(&path))?;
+        println!("{} {} bytes", path.display(), packed.len());
+        fs::write(&path, packed).map_err(OracleError::file(&path))?;
+        for path in [&script, &transcript] {
+            fs::remove_file(path).map_err(OracleError::file(path))?;
+        }
+    }
+    Ok(agreed)
+}
