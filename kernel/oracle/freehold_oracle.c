@@ -427,6 +427,20 @@ static void fh_put_reserved(void)
 	}
 }
 
+/*
+ * What the allocator itself takes for movable. Before 7.3 that includes pages
+ * whose mapping only happens to look like that of a movable one: a slab that
+ * was taken off a list, for example.
+ */
+static bool fh_looks_movable(struct page *page)
+{
+#if FH_SINCE_7_3
+	return PageLRU(page) || page_has_movable_ops(page);
+#else
+	return PageLRU(page) || __PageMovable(page);
+#endif
+}
+
 static void fh_put_movable(void)
 {
 	unsigned long pfn;
@@ -434,7 +448,7 @@ static void fh_put_movable(void)
 	for (pfn = fh_zone->zone_start_pfn; pfn < zone_end_pfn(fh_zone); pfn++) {
 		struct page *page = pfn_to_page(pfn);
 
-		if (test_bit(PG_lru, fh_page_flags(page)) || folio_test_lru(page_folio(page)))
+		if (fh_looks_movable(page))
 			fh_put(FH_W_MOVABLE, 0, pfn);
 	}
 }

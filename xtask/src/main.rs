@@ -1,30 +1,55 @@
-//! `cargo xtask tidy`: checks what a machine can check of the house style.
+//! `cargo xtask`: what a person would otherwise type.
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::{Parser, Subcommand};
+use xtask::oracle::command::{self, OracleArgs};
+
+/// The repository's own chores
+#[derive(Parser)]
+#[command(name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Check what a machine can check of the house style
+    Tidy,
+    /// Play scripts on real kernels and hold their answers against the engine
+    Oracle(OracleArgs),
+}
+
+/// A check found something.
+const FOUND: u8 = 1;
+
+/// The chore could not be done.
+const FAILED: u8 = 3;
+
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("tidy") {
-        tidy()
-    } else {
-        eprintln!("usage: cargo xtask tidy");
-        ExitCode::from(2)
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let done = match Arguments::parse().chore {
+        Chore::Tidy => tidy(&root),
+        Chore::Oracle(arguments) => command::run(&arguments, &root).map_err(|error| error.to_string()),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(FOUND),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(FAILED)
+        }
     }
 }
 
-fn tidy() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    match xtask::tidy::findings(&root) {
-        Ok(findings) if findings.is_empty() => ExitCode::SUCCESS,
-        Ok(findings) => {
-            for finding in findings {
-                println!("{finding}");
-            }
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("the repository cannot be read: {error}");
-            ExitCode::from(2)
-        }
+/// Prints what is not as it should be; whether all is well.
+fn tidy(root: &Path) -> Result<bool, String> {
+    let findings =
+        xtask::tidy::findings(root).map_err(|error| format!("the repository cannot be read: {error}"))?;
+    for finding in &findings {
+        println!("{finding}");
     }
+    Ok(findings.is_empty())
 }

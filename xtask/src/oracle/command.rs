@@ -83,11 +83,10 @@ fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<boo
         println!("Linux {}: none of its families was asked for", kernel.version());
         return Ok(true);
     }
-    let seed = args.seed.unwrap_or_else(|| {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-    });
-    let campaign =
-        Campaign { kernel, families, seed, operations: args.ops, folder: folder.to_owned() };
+    let seed = args
+        .seed
+        .unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()));
+    let campaign = Campaign { kernel, families, seed, operations: args.ops, folder: folder.to_owned() };
     let (tally, failure) = campaign.run()?;
     println!("Linux {}: {}", kernel.version(), summary(&tally, seed));
     let Some(failure) = failure else { return Ok(true) };

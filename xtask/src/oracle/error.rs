@@ -141,6 +141,15 @@ pub enum OracleError {
         /// The kernel's last lines.
         console: String,
     },
+    /// The transcript cannot be held against the engine.
+    #[error("{path}: {error}")]
+    Transcript {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        error: freehold_oracle::TranscriptError,
+    },
     /// A place for the kernels cannot be found.
     #[error("there is no place to keep kernels: set FREEHOLD_CACHE, XDG_CACHE_HOME or HOME")]
     NoCache,

@@ -3,7 +3,10 @@
 //! [`tree`] gets and builds the kernels, [`uml`] runs a script on one.
 //! `kernel/oracle/README.md` says what is built in, `docs/oracle-format.md` what is read and written.
 
+pub mod campaign;
+pub mod command;
 pub mod error;
+pub mod hunt;
 pub mod mirror;
 pub mod prepare;
 pub mod process;

@@ -7,8 +7,8 @@ use std::process::Command;
 use super::error::{OracleError, Result, tail};
 use super::mirror;
 use super::prepare::{read, write_if_changed};
-use super::process::{Job, command, require};
-use super::version::KernelVersion;
+use super::process::{Job, command, is_on_path, require};
+use super::version::{KernelVersion, package_of, suite_of};
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -71,26 +71,25 @@ fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Re
     require("dpkg", "dpkg")?;
     require("xz", "xz-utils")?;
     job.run(command("dpkg").arg("-x").arg(package).arg(room.join("package")))?;
-    let archive = room.join("package/usr/src").join(format!("{}.tar.xz", version.package()));
+    let archive = room.join("package/usr/src").join(format!("{}.tar.xz", package_of(version)));
     job.run(command("tar").arg("-C").arg(room).arg("-xf").arg(archive))?;
-    Ok(room.join(version.package()))
+    Ok(room.join(package_of(version)))
 }
 
 /// Fetches Debian's package, from the machine's own suites or from the one that has it.
 fn fetch(version: KernelVersion, room: &Path, job: &Job) -> Result<PathBuf> {
-    require("apt-get", "apt")?;
-    let mut said = String::new();
+    let mut said = "apt-get is not on this machine".to_owned();
     let attempts: &[Suites] = match version {
         KernelVersion::V6_1 | KernelVersion::V6_12 => &[Suites::OfTheMachine, Suites::OfTheKernel],
         KernelVersion::V7_3 => &[Suites::OfTheKernel],
     };
-    for suites in attempts {
+    for suites in attempts.iter().filter(|_| is_on_path("apt-get")) {
         match download(version, *suites, room, job) {
             Ok(package) => return Ok(package),
             Err(detail) => said = detail,
         }
     }
-    Err(OracleError::NoPackage { package: version.package(), detail: said })
+    Err(OracleError::NoPackage { package: package_of(version), detail: said })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +120,7 @@ fn download(
         let list = room.join("sources.list");
         let address = mirror::configured(Path::new("/etc/apt"))
             .ok_or("apt's settings on this machine name no mirror of Debian")?;
-        write_if_changed(&list, &source_line(&address, version.suite()))
+        write_if_changed(&list, &source_line(&address, suite_of(version)))
             .map_err(|error| error.to_string())?;
         options.push(format!("Dir::Etc::sourcelist={}", list.display()));
         options.push("Dir::Etc::sourceparts=-".to_owned());
@@ -136,7 +135,7 @@ fn download(
     };
     // An index that cannot be fetched does not matter if another has the package.
     let update = apt(&["update"]);
-    apt(&["download", &version.package()]).map_err(|error| match &update {
+    apt(&["download", &package_of(version)]).map_err(|error| match &update {
         Ok(()) => error,
         Err(update) => update.clone(),
     })?;
@@ -186,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_suite_is_asked_on_the_machines_mirror() {
-        let line = source_line("http://mirror.example/debian", KernelVersion::V7_3.suite());
+        let line = source_line("http://mirror.example/debian", suite_of(KernelVersion::V7_3));
         assert!(line.starts_with("deb "), "{line}");
         assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
     }
