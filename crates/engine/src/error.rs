@@ -110,6 +110,12 @@ pub enum SetupError {
     NoCpu,
     /// A per-CPU batch of zero, or a lower bound of `high` above the upper one.
     BadPerCpuSettings,
+    /// A block that is not aligned, too large, or on a list that its pageblock's type or
+    /// its order does not allow.
+    BadBlock {
+        /// Its first frame.
+        at: Pfn,
+    },
 }
 
 impl fmt::Display for SetupError {
@@ -123,6 +129,9 @@ impl fmt::Display for SetupError {
             Self::ZoneTooLarge => f.write_str("a zone spans more than 2^31 pages"),
             Self::BadPageblockOrder => f.write_str("the pageblock order must be 1 up to the maximum order"),
             Self::NoCpu => f.write_str("at least one CPU is needed"),
+            Self::BadBlock { at } => {
+                write!(f, "the block at {at:?} is misaligned, too large or on a list that it cannot be on")
+            }
             Self::BadPerCpuSettings => f.write_str("batch must be at least 1 and high_min at most high_max"),
         }
     }

@@ -48,9 +48,12 @@ impl<L: Locks> Zone<'_, L> {
     /// Brings absent frames into service as one free block at the end of a list.
     ///
     /// # Errors
-    /// As [`Zone::add_free`]; also for a frame that is not aligned to `order`, and for an
-    /// order above the largest.
+    /// As [`Zone::add_free`]; also [`SetupError::BadBlock`] for a frame that is not aligned to
+    /// `order`, an order above the largest and, with hygiene, another type's list.
     pub fn add_free_block(&self, pfn: Pfn, order: Order, list: Migratetype) -> Result<(), SetupError> {
+        if self.switches.hygiene && self.block_type(pfn) != Some(list) {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
         let index = self.absent_block(pfn, order)?;
         let mut guard = self.lock();
         guard.pass(index, order, Passage::Enter(list, Place::Tail));
@@ -65,7 +68,7 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// # Errors
     /// As [`Zone::add_free_block`]; also [`SetupError::NoCpu`] for an absent CPU, and
-    /// [`SetupError::BadPerCpuSettings`] for an order or type without such a list.
+    /// [`SetupError::BadBlock`] for an order or type without such a list.
     pub fn add_percpu_block(
         &self,
         cpu: u16,
@@ -76,7 +79,7 @@ impl<L: Locks> Zone<'_, L> {
     ) -> Result<(), SetupError> {
         let lists = self.percpu.get(usize::from(cpu)).ok_or(SetupError::NoCpu)?;
         if !list.is_mergeable() || !self.has_percpu_list(order) {
-            return Err(SetupError::BadPerCpuSettings);
+            return Err(SetupError::BadBlock { at: pfn });
         }
         let index = self.absent_block(pfn, order)?;
         let mut lists = lists.lock();
@@ -90,7 +93,7 @@ impl<L: Locks> Zone<'_, L> {
     fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
         let (start, end) = self.absent_range(pfn, order.pages())?;
         if !start.is_aligned(order) || order > self.max_order {
-            return Err(SetupError::EmptyZone);
+            return Err(SetupError::BadBlock { at: pfn });
         }
         for index in start.0..end.0 {
             self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
@@ -123,11 +126,12 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Changes the settings of a CPU's lists; nothing happens for an absent CPU.
     ///
+    /// A batch of 0 counts as 1.
     /// Linux counterpart: `pageset_update`.
     pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
         let Some(lists) = self.percpu.get(usize::from(cpu)) else { return };
         let mut lists = lists.lock();
-        lists.settings = settings;
+        lists.settings = PerCpuSettings { batch: settings.batch.max(1), ..settings };
         if !self.switches.auto_tuned_high {
             lists.high = settings.high_min;
         }

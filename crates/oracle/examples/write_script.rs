@@ -17,8 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let family = Family::from_name(family).ok_or_else(|| format!("no family is named {family}"))?;
     let kernel: KernelVersion = kernel.parse()?;
-    let plan = family.plan(seed.parse()?, steps.parse()?, kernel);
-    fs::write(file, plan.script.to_bytes())?;
-    println!("memory={} cpus={}", plan.memory, plan.cpus);
+    let script = family.script(seed.parse()?, steps.parse()?, kernel);
+    fs::write(file, script.to_bytes())?;
+    println!("memory={} cpus={}", script.memory, script.cpus);
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Read;
 use std::mem::MaybeUninit;
 
-use freehold::{Era, Memory, required_bytes};
+use freehold::{Memory, Switches, required_bytes};
 
 use crate::image::Image;
 use crate::player::{Player, Watched};
@@ -49,8 +49,8 @@ pub enum Verdict {
 /// How a transcript is held against the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// Another era than the kernel's own.
-    pub era: Option<Era>,
+    /// Other switches than those of the kernel's own era.
+    pub switches: Option<Switches>,
     /// Check every invariant of the engine after each so many operations.
     pub check_every: Option<usize>,
 }
@@ -64,18 +64,23 @@ pub fn check(
     transcript: &mut Transcript<impl Read>,
     options: Options,
 ) -> Result<Verdict, TranscriptError> {
-    let era = match options.era {
-        Some(era) => era,
-        None => transcript.era()?,
+    let switches = match options.switches {
+        Some(switches) => switches,
+        None => transcript.era()?.switches(),
     };
     let image = Image::read(transcript)?;
     let zones = [image.zone_config()?];
-    let config = image.config(&zones, era)?;
+    let config = image.config(&zones, switches)?;
     let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Watched>(&config)];
     let memory = Memory::<Watched>::new(&config, &mut metadata)
         .map_err(|error| TranscriptError::BadStart(error.to_string()))?;
     image.restore(&memory)?;
-    let mut player = Player::new(&memory, image.numbers.clone(), script.slots as usize);
+    memory.check().map_err(|broken| TranscriptError::BadStart(broken.to_string()))?;
+    if let Some(number) = script.steps.iter().position(|step| u16::from(step.cpu) >= memory.cpus()) {
+        let why = format!("operation {number} is for a CPU that the kernel did not have");
+        return Err(TranscriptError::BadStart(why));
+    }
+    let mut player = Player::new(&memory, image.numbers.clone());
     if let Some(difference) = compare_state(&player, &image, 0) {
         return Ok(Verdict::Differs(Box::new(difference)));
     }

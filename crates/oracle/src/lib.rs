@@ -10,6 +10,7 @@ pub mod families;
 mod golden;
 mod image;
 mod kernel;
+mod numbers;
 mod player;
 pub mod script;
 pub mod shrink;
@@ -17,6 +18,7 @@ mod state_summary;
 mod transcript;
 mod witness;
 mod word;
+mod writer;
 
 pub use check::{Divergence, Options, Verdict, check};
 pub use golden::{Golden, GoldenError};

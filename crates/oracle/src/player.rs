@@ -2,10 +2,11 @@
 
 use freehold::{GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
-use crate::image::{Numbers, Writer, value};
-use crate::script::{MOST_BULK, Op, Place, Step, Tunable};
+use crate::numbers::{Numbers, value};
+use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Step, Tunable};
 use crate::witness::Witness;
 use crate::word::{Digest, Word};
+use crate::writer::Writer;
 
 /// The locks of an engine that is watched.
 pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness);
@@ -31,11 +32,11 @@ pub(crate) struct Player<'e, 'm> {
 }
 
 impl<'e, 'm> Player<'e, 'm> {
-    pub(crate) fn new(memory: &'e Memory<'m, Watched>, told: Numbers, slots: usize) -> Self {
+    pub(crate) fn new(memory: &'e Memory<'m, Watched>, told: Numbers) -> Self {
         let writer = Writer { memory, told };
         let written = value::CHANGING.map(|field| writer.value(field));
         Witness::take(&mut Vec::new());
-        Self { writer, slots: vec![None; slots], written, words: Vec::new(), text: None }
+        Self { writer, slots: Vec::new(), written, words: Vec::new(), text: None }
     }
 
     pub(crate) fn writer(&self) -> &Writer<'e, 'm, Watched> {
@@ -115,6 +116,9 @@ impl<'e, 'm> Player<'e, 'm> {
 
     fn fill(&mut self, slot: u32, held: Held) {
         let slot = slot as usize;
+        if slot as u64 >= MOST_SLOTS {
+            return;
+        }
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
         }

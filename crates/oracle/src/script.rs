@@ -10,6 +10,11 @@ pub const FORMAT_VERSION: u32 = 1;
 const MAGIC: &[u8; 8] = b"FHSCRPT1";
 pub(crate) const HEADER_BYTES: usize = 64;
 const STEP_BYTES: usize = 16;
+const MEMORY_AT: usize = 48;
+const MEMORY_BYTES: usize = HEADER_BYTES - MEMORY_AT;
+
+/// The most slots of a script.
+pub const MOST_SLOTS: u64 = 1 << 25;
 
 /// The most pages of one bulk allocation.
 pub const MOST_BULK: u32 = 512;
@@ -25,6 +30,8 @@ pub struct Script {
     pub seed: u64,
     /// How many slots the steps use.
     pub slots: u64,
+    /// The memory of the machine that it is for, as the kernel's `mem=` takes it.
+    pub memory: String,
     /// The calls.
     pub steps: Vec<Step>,
 }
@@ -185,6 +192,12 @@ pub enum ScriptError {
         /// Steps that the header promises.
         expected: u64,
     },
+    /// More slots than any script needs, or a step that uses one beyond them.
+    #[error("operation {number} of the script uses slots that it does not have, or more than {MOST_SLOTS}")]
+    NoSuchSlot {
+        /// Its number, from 0.
+        number: u64,
+    },
     /// A step that means nothing.
     #[error("operation {number} of the script is not one that this version knows")]
     UnknownStep {
@@ -288,6 +301,7 @@ impl Script {
         bytes.extend_from_slice(&self.slots.to_le_bytes());
         bytes.extend_from_slice(&u64::from(self.cma_blocks).to_le_bytes());
         bytes.extend_from_slice(&self.seed.to_le_bytes());
+        bytes.extend_from_slice(&self.memory.as_bytes()[..self.memory.len().min(MEMORY_BYTES)]);
         bytes.resize(HEADER_BYTES, 0);
         for step in &self.steps {
             let raw = step.op.to_raw();
@@ -327,9 +341,15 @@ impl Script {
             cma_blocks: number(header, 32, 4) as u32,
             seed: number(header, 40, 8),
             slots: number(header, 24, 8),
+            memory: String::from_utf8_lossy(&header[MEMORY_AT..]).trim_end_matches('\0').to_owned(),
             steps,
         };
-        Ok((script, taken))
+        let last = script.steps.iter().position(|step| u64::from(step.slot) >= script.slots.max(1));
+        match last {
+            _ if script.slots > MOST_SLOTS => Err(ScriptError::NoSuchSlot { number: 0 }),
+            Some(number) => Err(ScriptError::NoSuchSlot { number: number as u64 }),
+            None => Ok((script, taken)),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every kept transcript of every kernel, page by page.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use freehold_oracle::families::Family;
@@ -40,7 +40,7 @@ fn the_engine_answers_as_the_kernels_did() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn difference(kernel: KernelVersion, path: &PathBuf) -> Option<String> {
+fn difference(kernel: KernelVersion, path: &Path) -> Option<String> {
     let name = path.display();
     let mut golden = match Golden::open(path) {
         Ok(golden) => golden,

@@ -1,7 +1,7 @@
 //! Scripts of every family: valid, the same every time, and the same after a file.
 
 use freehold::GfpFlags;
-use freehold_oracle::families::{Family, Plan};
+use freehold_oracle::families::Family;
 use freehold_oracle::script::MOST_BULK;
 use freehold_oracle::{KernelVersion, Op, Place, Script, ScriptError, Step};
 
@@ -19,14 +19,14 @@ const FORBIDDEN: GfpFlags = GfpFlags::NOFAIL
     .union(GfpFlags::WRITE)
     .union(GfpFlags::UNKNOWN);
 
-fn each_plan(mut check: impl FnMut(&str, KernelVersion, usize, &Plan)) {
+fn each_script(mut check: impl FnMut(&str, KernelVersion, usize, &Script)) {
     for kernel in KernelVersion::ALL {
         for family in Family::of(kernel) {
             for seed in SEEDS {
                 for steps in STEPS {
-                    let plan = family.plan(seed, steps, kernel);
+                    let script = family.script(seed, steps, kernel);
                     let name = format!("{} seed {seed} steps {steps} kernel {kernel}", family.name());
-                    check(&name, kernel, steps, &plan);
+                    check(&name, kernel, steps, &script);
                 }
             }
         }
@@ -84,9 +84,9 @@ fn gfp_of(op: Op) -> GfpFlags {
 
 #[test]
 fn every_script_is_valid() {
-    each_plan(|name, kernel, _, Plan { script, cpus, .. }| {
+    each_script(|name, kernel, _, script| {
         let mut slots = Slots(vec![None; script.slots as usize]);
-        assert!(u16::from(script.cpus) <= *cpus && *cpus <= kernel.most_cpus(), "{name}");
+        assert!(u16::from(script.cpus) <= kernel.most_cpus(), "{name}");
         for (number, step) in script.steps.iter().enumerate() {
             let result = slots.play(step);
             assert_eq!(result, Ok(()), "{name}, step {number}: {step}");
@@ -106,33 +106,33 @@ fn every_script_is_valid() {
 
 #[test]
 fn every_script_is_about_as_long_as_asked() {
-    each_plan(|name, _, steps, plan| {
-        let length = plan.script.steps.len();
+    each_script(|name, _, steps, script| {
+        let length = script.steps.len();
         assert!(length <= steps + steps / 5 + 700, "{name}: {length}");
         assert!(length >= steps * 4 / 5, "{name}: {length}");
-        let dumps = plan.script.steps.iter().filter(|step| step.op == Op::Dump).count();
-        let digests = plan.script.steps.iter().filter(|step| step.op == Op::Digest).count();
+        let dumps = script.steps.iter().filter(|step| step.op == Op::Dump).count();
+        let digests = script.steps.iter().filter(|step| step.op == Op::Digest).count();
         assert!(dumps <= 1 && digests >= 1, "{name}: {dumps} dumps, {digests} digests");
     });
 }
 
 #[test]
 fn every_script_is_the_same_after_a_file() {
-    each_plan(|name, _, _, plan| {
-        let mut bytes = plan.script.to_bytes();
+    each_script(|name, _, _, script| {
+        let mut bytes = script.to_bytes();
         let length = bytes.len();
         bytes.extend_from_slice(b"what follows");
         let read = Script::from_bytes(&bytes);
-        assert!(read == Ok((plan.script.clone(), length)), "{name}");
+        assert!(read == Ok((script.clone(), length)), "{name}");
     });
 }
 
 #[test]
 fn a_seed_says_it_all() {
     for family in Family::ALL {
-        let plan = |seed| family.plan(seed, 3000, KernelVersion::V7_3);
-        assert!(plan(7) == plan(7), "{}", family.name());
-        assert!(plan(7) != plan(8), "{}", family.name());
+        let script = |seed| family.script(seed, 3000, KernelVersion::V7_3);
+        assert!(script(7) == script(7), "{}", family.name());
+        assert!(script(7) != script(8), "{}", family.name());
         assert_eq!(Family::from_name(family.name()), Some(family));
     }
 }
@@ -140,7 +140,7 @@ fn a_seed_says_it_all() {
 #[test]
 fn families_do_what_they_are_for() {
     let count = |family: Family, is: fn(&Op) -> bool| {
-        let steps = SEEDS.flat_map(|seed| family.plan(seed, 25_000, KernelVersion::V7_3).script.steps);
+        let steps = SEEDS.flat_map(|seed| family.script(seed, 25_000, KernelVersion::V7_3).steps);
         steps.filter(|step| is(&step.op)).count()
     };
     assert!(count(Family::Ranges, |op| matches!(op, Op::Contig { .. })) > 50);
@@ -155,7 +155,7 @@ fn families_do_what_they_are_for() {
 }
 
 fn bytes() -> Vec<u8> {
-    Family::Fuzz.plan(1, 700, KernelVersion::V6_1).script.to_bytes()
+    Family::Fuzz.script(1, 700, KernelVersion::V6_1).to_bytes()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use freehold_oracle::families::{Family, Plan};
+use freehold_oracle::families::Family;
 use freehold_oracle::{Divergence, KernelVersion, Options, Script, Transcript, Verdict, check};
 
 use super::error::{OracleError, Result};
@@ -55,8 +55,8 @@ pub struct Failure {
     pub family: Family,
     /// Its seed.
     pub seed: u64,
-    /// The script and its machine.
-    pub plan: Plan,
+    /// The script.
+    pub script: Script,
     /// The first difference.
     pub divergence: Divergence,
 }
@@ -101,13 +101,13 @@ impl Campaign<'_> {
         let family = self.families[number as usize % self.families.len()];
         let seed = self.seed.wrapping_add(number);
         let each = LARGEST_SCRIPT.min(self.operations.max(1));
-        let plan = family.plan(seed, each as usize, self.kernel.version());
-        match hold_against(self.kernel, &plan, &self.folder, &number.to_string())? {
+        let script = family.script(seed, each as usize, self.kernel.version());
+        match hold_against(self.kernel, &script, &self.folder, &number.to_string())? {
             Verdict::Same { operations, words } => {
                 Ok((Tally { operations, words, ..Tally::default() }, None))
             }
             Verdict::Differs(divergence) => {
-                let failure = Failure { family, seed, plan, divergence: *divergence };
+                let failure = Failure { family, seed, script, divergence: *divergence };
                 Ok((Tally::default(), Some(failure)))
             }
         }
@@ -118,35 +118,33 @@ impl Campaign<'_> {
 ///
 /// # Errors
 /// See [`OracleError`].
-pub fn hold_against(kernel: &BuiltKernel, plan: &Plan, folder: &Path, name: &str) -> Result<Verdict> {
-    let (script, transcript) = play(kernel, plan, folder, name)?;
-    let file = File::open(&transcript).map_err(OracleError::file(&transcript))?;
+pub fn hold_against(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<Verdict> {
+    let transcript = play(kernel, script, folder, name)?;
     let unusable = |error| OracleError::Transcript { path: transcript.clone(), error };
+    let file = File::open(&transcript).map_err(OracleError::file(&transcript))?;
     let mut words = Transcript::new(BufReader::with_capacity(1 << 20, file)).map_err(unusable)?;
     let options = Options { check_every: Some(CHECK_EVERY), ..Options::default() };
-    let verdict = check(&plan.script, &mut words, options).map_err(unusable)?;
-    for path in [&script, &transcript] {
-        fs::remove_file(path).map_err(OracleError::file(path))?;
-    }
+    let verdict = check(script, &mut words, options).map_err(unusable)?;
+    fs::remove_file(&transcript).map_err(OracleError::file(&transcript))?;
     Ok(verdict)
 }
 
-/// Plays one script on the kernel; returns where the script and the transcript are.
+/// Plays one script on the kernel; returns where the transcript is.
 ///
 /// # Errors
 /// See [`OracleError`].
-pub fn play(kernel: &BuiltKernel, plan: &Plan, folder: &Path, name: &str) -> Result<(PathBuf, PathBuf)> {
+pub fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<PathBuf> {
     let path = |what: &str| folder.join(format!("{}-{name}-{}.{what}", kernel.version(), std::process::id()));
-    let (script, transcript) = (path("script"), path("transcript"));
-    fs::write(&script, plan.script.to_bytes()).map_err(OracleError::file(&script))?;
-    kernel.play(&script, &transcript, &plan.memory, plan.cpus)?;
-    Ok((script, transcript))
+    let (question, answer) = (path("script"), path("transcript"));
+    fs::write(&question, script.to_bytes()).map_err(OracleError::file(&question))?;
+    kernel.play(&question, &answer, &script.memory, script.cpus.into())?;
+    fs::remove_file(&question).map_err(OracleError::file(&question))?;
+    Ok(answer)
 }
 
 /// Whether a script still makes kernel and engine differ; one that cannot be played does not.
-pub(crate) fn differs(kernel: &BuiltKernel, plan: &Plan, script: &Script, folder: &Path) -> bool {
-    let plan = Plan { script: script.clone(), ..plan.clone() };
-    matches!(hold_against(kernel, &plan, folder, "hunt"), Ok(Verdict::Differs(_)))
+pub(crate) fn differs(kernel: &BuiltKernel, script: &Script, folder: &Path) -> bool {
+    matches!(hold_against(kernel, script, folder, "hunt"), Ok(Verdict::Differs(_)))
 }
 
 /// The families that a kernel can play.

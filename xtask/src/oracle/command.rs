@@ -5,19 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use freehold_oracle::KernelVersion;
 use freehold_oracle::families::Family;
-use freehold_oracle::{Golden, KernelVersion, Verdict};
 
-use super::campaign::{self, Campaign, Tally, families_of};
+use super::campaign::{Campaign, Tally, families_of};
 use super::error::{OracleError, Result};
 use super::hunt::hunt;
+use super::keepsake;
 use super::tree::{BuiltKernel, Kernel};
-
-/// The seed of the kept transcripts.
-const GOLDEN_SEED: u64 = 2026;
-
-/// Operations of each kept transcript.
-const GOLDEN_OPERATIONS: usize = 12_000;
 
 /// What to ask, and whom.
 #[derive(Args, Clone, Debug)]
@@ -40,6 +35,9 @@ pub struct OracleArgs {
     /// Make the kept transcripts of the tests anew
     #[arg(long)]
     regenerate: bool,
+    /// Keep this script, and the kernel's answers to it, among the transcripts of the tests
+    #[arg(long, value_name = "SCRIPT", requires = "kernel", conflicts_with = "regenerate")]
+    keep: Option<PathBuf>,
 }
 
 fn family(name: &str) -> std::result::Result<Family, String> {
@@ -63,10 +61,12 @@ pub fn run(args: &OracleArgs, root: &Path) -> Result<bool> {
     let mut agreed = true;
     for kernel in kernels {
         let kernel = Kernel::built(kernel, args.source.as_deref())?;
-        agreed &= if args.regenerate {
-            regenerate(&kernel, args, &folder)?
-        } else {
-            compare(&kernel, args, &folder)?
+        agreed &= match &args.keep {
+            Some(script) => keepsake::keep_file(&kernel, script, &folder)?,
+            None if args.regenerate => {
+                keepsake::regenerate(&kernel, &chosen(args, kernel.version()), &folder)?
+            }
+            None => compare(&kernel, args, &folder)?,
         };
     }
     Ok(agreed)
@@ -95,14 +95,14 @@ fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<boo
         kernel.version(),
         failure.family.name(),
         failure.seed,
-        failure.plan.memory,
+        failure.script.memory,
         failure.divergence
     );
     let prey = hunt(kernel, &failure, folder)?;
     let path = folder.join(format!("{}-{}-{}.script", kernel.version(), failure.family.name(), failure.seed));
-    fs::write(&path, prey.plan.script.to_bytes()).map_err(OracleError::file(&path))?;
+    fs::write(&path, prey.script.to_bytes()).map_err(OracleError::file(&path))?;
     println!("the smallest script that differs, kept as {}:", path.display());
-    for step in &prey.plan.script.steps {
+    for step in &prey.script.steps {
         println!("  {step}");
     }
     println!("{}", prey.divergence);
@@ -118,29 +118,4 @@ fn summary(tally: &Tally, seed: u64) -> String {
          {speed:.0} operations/s",
         tally.operations, tally.scripts, tally.words
     )
-}
-
-/// Makes the kept transcripts of one kernel anew; those that differ are not kept.
-fn regenerate(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<bool> {
-    let into = Golden::folder().join(kernel.version().name());
-    fs::create_dir_all(&into).map_err(OracleError::file(&into))?;
-    let mut agreed = true;
-    for family in chosen(args, kernel.version()) {
-        let plan = family.plan(args.seed.unwrap_or(GOLDEN_SEED), GOLDEN_OPERATIONS, kernel.version());
-        if let Verdict::Differs(divergence) = campaign::hold_against(kernel, &plan, folder, "golden")? {
-            println!("Linux {} {}: {divergence}", kernel.version(), family.name());
-            agreed = false;
-            continue;
-        }
-        let (script, transcript) = campaign::play(kernel, &plan, folder, "golden")?;
-        let answers = fs::read(&transcript).map_err(OracleError::file(&transcript))?;
-        let path = into.join(format!("{}.zst", family.name()));
-        let packed = Golden::pack(&plan.script, &answers).map_err(OracleError::file(&path))?;
-        println!("{} {} bytes", path.display(), packed.len());
-        fs::write(&path, packed).map_err(OracleError::file(&path))?;
-        for path in [&script, &transcript] {
-            fs::remove_file(path).map_err(OracleError::file(path))?;
-        }
-    }
-    Ok(agreed)
 }

@@ -150,6 +150,15 @@ pub enum OracleError {
         #[source]
         error: freehold_oracle::TranscriptError,
     },
+    /// A kept transcript, or a script to keep, is no good.
+    #[error("{path}: {error}")]
+    Golden {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        error: freehold_oracle::GoldenError,
+    },
     /// A place for the kernels cannot be found.
     #[error("there is no place to keep kernels: set FREEHOLD_CACHE, XDG_CACHE_HOME or HOME")]
     NoCache,

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use freehold_oracle::families::Plan;
 use freehold_oracle::shrink::shrink;
 use freehold_oracle::{Divergence, Op, Script, Step, Verdict};
 
@@ -17,7 +16,7 @@ const TRIES: usize = 300;
 #[derive(Clone, Debug)]
 pub struct Prey {
     /// The script, with the state written out before and after the operation that differs.
-    pub plan: Plan,
+    pub script: Script,
     /// The difference, with both states.
     pub divergence: Divergence,
 }
@@ -27,19 +26,23 @@ pub struct Prey {
 /// # Errors
 /// See [`super::OracleError`].
 pub fn hunt(kernel: &BuiltKernel, failure: &Failure, folder: &Path) -> Result<Prey> {
-    let mut script = failure.plan.script.clone();
-    script.steps.truncate(failure.divergence.operation + 1);
-    let mut smallest = shrink(&script, |script| differs(kernel, &failure.plan, script, folder), TRIES);
-    let mut plan = Plan { script: smallest.clone(), ..failure.plan.clone() };
-    let Verdict::Differs(divergence) = hold_against(kernel, &plan, folder, "hunt")? else {
-        return Ok(Prey { plan: failure.plan.clone(), divergence: failure.divergence.clone() });
+    let mut cut = failure.script.clone();
+    cut.steps.truncate(failure.divergence.operation + 1);
+    let mut smallest = shrink(&cut, |script| differs(kernel, script, folder), TRIES);
+    let divergence = match hold_against(kernel, &smallest, folder, "hunt")? {
+        Verdict::Differs(divergence) => *divergence,
+        Verdict::Same { .. } => {
+            smallest = cut;
+            failure.divergence.clone()
+        }
     };
     smallest.steps.truncate(divergence.operation + 1);
-    plan.script = with_dumps(&smallest);
-    match hold_against(kernel, &plan, folder, "hunt")? {
-        Verdict::Differs(divergence) => Ok(Prey { plan, divergence: *divergence }),
-        Verdict::Same { .. } => Ok(Prey { plan, divergence: *divergence }),
-    }
+    let script = with_dumps(&smallest);
+    let divergence = match hold_against(kernel, &script, folder, "hunt")? {
+        Verdict::Differs(with_states) => *with_states,
+        Verdict::Same { .. } => divergence,
+    };
+    Ok(Prey { script, divergence })
 }
 
 /// The script with the state written out around its last operation.

@@ -7,6 +7,7 @@ pub mod campaign;
 pub mod command;
 pub mod error;
 pub mod hunt;
+pub mod keepsake;
 pub mod mirror;
 pub mod prepare;
 pub mod process;

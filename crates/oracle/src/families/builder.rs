@@ -6,9 +6,9 @@ use std::ops::Range;
 use fastrand::Rng;
 use freehold::{GfpFlags, Order};
 
+use super::Zone;
 use super::requests::{Kind, Rights};
 use super::slots::{LONGEST_RUN, Slots};
-use super::{Plan, Zone};
 use crate::KernelVersion;
 use crate::script::{MOST_BULK, Op, Place, Script, Step, Tunable};
 
@@ -100,20 +100,20 @@ impl Builder {
     }
 
     /// Frees what is left, or half of it, and closes the script.
-    pub(super) fn finish(mut self) -> Plan {
+    pub(super) fn finish(mut self) -> Script {
         let half = self.rng.bool();
         let count = self.held.len() / if half { 2 } else { 1 };
         let leaving = self.leaving();
         self.free_held(count.min(self.last), leaving);
         self.push(0, Op::Digest);
-        let script = Script {
+        Script {
             cpus: if self.zone.cpus > 1 { 2 } else { 1 },
             cma_blocks: self.cma_blocks,
             seed: self.seed,
             slots: self.slots.len(),
+            memory: self.zone.memory(),
             steps: self.steps,
-        };
-        Plan { script, memory: self.zone.memory(), cpus: self.zone.cpus }
+        }
     }
 
     fn push(&mut self, slot: u32, op: Op) {

@@ -27,17 +27,6 @@ const PAGEBLOCK_PAGES: u64 = 512;
 /// The largest order that is asked for.
 const LARGEST_ORDER: u8 = 10;
 
-/// A script, and the machine that it is for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Plan {
-    /// What is asked.
-    pub script: Script,
-    /// The machine's memory, as the kernel's `mem=` takes it.
-    pub memory: String,
-    /// The machine's CPUs.
-    pub cpus: u16,
-}
-
 /// The machine that a script is for, as its writer sees it.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
@@ -186,18 +175,18 @@ impl Family {
     }
 
     /// Writes a script of about `steps` steps, with a digest every few hundred or thousand.
-    pub fn plan(self, seed: u64, steps: usize, kernel: KernelVersion) -> Plan {
-        self.plan_with_digests(seed, steps, kernel, (steps / 100).clamp(300, 2000))
+    pub fn script(self, seed: u64, steps: usize, kernel: KernelVersion) -> Script {
+        self.script_with_digests(seed, steps, kernel, (steps / 100).clamp(300, 2000))
     }
 
     /// Writes a script of about `steps` steps, with a digest every `digest_every` of them.
-    pub fn plan_with_digests(
+    pub fn script_with_digests(
         self,
         seed: u64,
         steps: usize,
         kernel: KernelVersion,
         digest_every: usize,
-    ) -> Plan {
+    ) -> Script {
         let recipe = self.recipe();
         // Another generator than the script's, so that a zone says nothing about the steps.
         let mut rng = fastrand::Rng::with_seed(!seed);

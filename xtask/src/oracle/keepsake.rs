@@ -1,0 +1,86 @@
+//! The transcripts that the tests keep.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use freehold_oracle::families::Family;
+use freehold_oracle::{Golden, Script, Verdict};
+
+use super::campaign::{hold_against, play};
+use super::error::{OracleError, Result};
+use super::tree::BuiltKernel;
+
+/// The seed of the families' transcripts.
+const SEED: u64 = 2026;
+
+/// Operations of each of them.
+const OPERATIONS: usize = 12_000;
+
+/// What the names of scripts start with that once showed a difference, or are to show one.
+const FOUND: &str = "found-";
+
+/// Makes a kernel's transcripts anew: those of its families, and those of scripts that were kept.
+///
+/// One that differs from the engine is printed and not kept; whether there was none.
+///
+/// # Errors
+/// See [`OracleError`].
+pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> Result<bool> {
+    let mut agreed = true;
+    for family in families {
+        let script = family.script(SEED, OPERATIONS, kernel.version());
+        agreed &= keep(kernel, family.name(), &script, folder)?;
+    }
+    for path in found(kernel)? {
+        let unusable = |error| OracleError::Golden { path: path.clone(), error };
+        let script = Golden::open(&path).map_err(unusable)?.script;
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or(FOUND);
+        agreed &= keep(kernel, name, &script, folder)?;
+    }
+    Ok(agreed)
+}
+
+/// Keeps a script of a file; it is kept under the file's name.
+///
+/// # Errors
+/// See [`OracleError`].
+pub fn keep_file(kernel: &BuiltKernel, path: &Path, folder: &Path) -> Result<bool> {
+    let bytes = fs::read(path).map_err(OracleError::file(path))?;
+    let (script, _) = Script::from_bytes(&bytes)
+        .map_err(|error| OracleError::Golden { path: path.to_owned(), error: error.into() })?;
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("script");
+    keep(kernel, &format!("{FOUND}{}", name.trim_start_matches(FOUND)), &script, folder)
+}
+
+/// The kept scripts of a kernel that are not a family's.
+fn found(kernel: &BuiltKernel) -> Result<Vec<PathBuf>> {
+    let folder = home(kernel);
+    let entries = fs::read_dir(&folder).map_err(OracleError::file(&folder))?;
+    let mut found: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    found.retain(|path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(FOUND.as_bytes()))
+    });
+    found.sort();
+    Ok(found)
+}
+
+fn home(kernel: &BuiltKernel) -> PathBuf {
+    Golden::folder().join(kernel.version().name())
+}
+
+fn keep(kernel: &BuiltKernel, name: &str, script: &Script, folder: &Path) -> Result<bool> {
+    if let Verdict::Differs(divergence) = hold_against(kernel, script, folder, name)? {
+        println!("Linux {} {name}: {divergence}", kernel.version());
+        return Ok(false);
+    }
+    let transcript = play(kernel, script, folder, name)?;
+    let answers = fs::read(&transcript).map_err(OracleError::file(&transcript))?;
+    let home = home(kernel);
+    fs::create_dir_all(&home).map_err(OracleError::file(&home))?;
+    let path = home.join(format!("{name}.zst"));
+    let packed = Golden::pack(script, &answers).map_err(OracleError::file(&path))?;
+    println!("{} {} bytes", path.display(), packed.len());
+    fs::write(&path, packed).map_err(OracleError::file(&path))?;
+    fs::remove_file(&transcript).map_err(OracleError::file(&transcript))?;
+    Ok(true)
+}
