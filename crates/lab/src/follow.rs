@@ -85,6 +85,14 @@ impl<'f, 'm> Follower<'f, 'm> {
         self.next_refresh_ns = self.next_refresh_ns.saturating_add(seconds.saturating_mul(SECOND_NS));
     }
 
+    /// The flags that a caller of `GFP_ATOMIC` would have passed in the replayed era: before
+    /// 6.3 that was one flag more.
+    fn gfp_of_its_time(&self, gfp: GfpFlags) -> GfpFlags {
+        let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
+        let had_own_flag = !self.memory.switches().high_ignores_boost;
+        if atomic && had_own_flag { gfp | GfpFlags::ATOMIC } else { gfp }
+    }
+
     #[inline]
     fn alloc(&mut self, cpu: u16, pfn: Pfn, order: Order, gfp: GfpFlags) {
         let Some(at) = self.place(pfn, order) else { return };
@@ -94,6 +102,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.followed.double_allocs += 1;
             self.release(cpu, at, order, Fate::Freed);
         }
+        let gfp = self.gfp_of_its_time(gfp);
         let request = Request { cpu, node: self.traced.node(at), order, gfp };
         let entry = if let Some(replayed) = self.answer(request) {
             Entry::held(order, replayed)

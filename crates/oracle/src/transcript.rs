@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use freehold::Era;
 
 use crate::kernel::KernelVersion;
-use crate::script::{FORMAT_VERSION, HEADER_BYTES, number};
+use crate::script_file::{FORMAT_VERSION, HEADER_BYTES, number};
 use crate::word::Word;
 
 const MAGIC: &[u8; 8] = b"FHTRANS1";

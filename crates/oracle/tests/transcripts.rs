@@ -81,8 +81,15 @@ fn a_changed_word_is_never_overlooked() {
 fn says_nothing(word: u64, byte: usize) -> bool {
     match Word::decode(word) {
         // What the allocator never had is not looked at, nor why a dump was made.
-        Some(Word::Reserved { .. } | Word::Length { .. } | Word::Movable { .. }) => true,
-        Some(Word::Dump { .. } | Word::DumpEnd | Word::Refused | Word::Value { .. }) => true,
+        Some(
+            Word::Reserved { .. }
+            | Word::Length { .. }
+            | Word::Movable { .. }
+            | Word::Dump { .. }
+            | Word::DumpEnd
+            | Word::Refused
+            | Word::Value { .. },
+        ) => true,
         // The upper bits of the two small fields are free.
         Some(Word::Taken { .. } | Word::Drained { .. } | Word::Free { .. } | Word::BlockType { .. }) => {
             byte == 6 || byte == 5
