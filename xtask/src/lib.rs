@@ -1,4 +1,5 @@
 //! The repository's own chores, callable from tests.
 
+pub mod coverage;
 pub mod oracle;
 pub mod tidy;
