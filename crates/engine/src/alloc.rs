@@ -3,7 +3,7 @@
 use crate::frame::{FrameIndex, FrameWord};
 use crate::memory::Memory;
 use crate::refill::Want;
-use crate::request_stats::count;
+use crate::request_stats::{CpuRequests, count};
 use crate::sync::{Locks, Ordering};
 use crate::watermark::{Admission, AllocFlags, Mark};
 use crate::zone::{Zone, ZoneType};
@@ -25,17 +25,27 @@ pub struct Request {
 impl GfpFlags {
     /// The highest zone that a request may use. Linux counterpart: `gfp_zone`.
     pub fn highest_zone(self) -> ZoneType {
-        if self.contains(Self::DMA) {
-            ZoneType::Dma
-        } else if self.contains(Self::DMA32) {
-            ZoneType::Dma32
-        } else if self.contains(Self::HIGHMEM | Self::MOVABLE) {
-            ZoneType::Movable
-        } else if self.contains(Self::HIGHMEM) {
-            ZoneType::HighMem
-        } else {
-            ZoneType::Normal
-        }
+        const BY_FLAGS: [ZoneType; 16] = {
+            let mut table = [ZoneType::Normal; 16];
+            let mut flags = 0;
+            while flags < table.len() {
+                let gfp = GfpFlags::from_bits_truncate(flags as u32);
+                table[flags] = if gfp.contains(GfpFlags::DMA) {
+                    ZoneType::Dma
+                } else if gfp.contains(GfpFlags::DMA32) {
+                    ZoneType::Dma32
+                } else if gfp.contains(GfpFlags::HIGHMEM.union(GfpFlags::MOVABLE)) {
+                    ZoneType::Movable
+                } else if gfp.contains(GfpFlags::HIGHMEM) {
+                    ZoneType::HighMem
+                } else {
+                    ZoneType::Normal
+                };
+                flags += 1;
+            }
+            table
+        };
+        BY_FLAGS[(self.bits() & 0xf) as usize]
     }
 }
 
@@ -54,6 +64,9 @@ impl<'m, L: Locks> Memory<'m, L> {
         if request.order > self.max_order {
             return Err(AllocError::OrderTooLarge);
         }
+        if let Some(pfn) = self.alloc_at_once(request, cpu) {
+            return Ok(pfn);
+        }
         let mut flags = AllocFlags::fast(request.gfp) | self.nofragment(&request);
         if self.switches.highatomic_first {
             flags |= AllocFlags::highatomic(request.gfp, request.order);
@@ -70,16 +83,24 @@ impl<'m, L: Locks> Memory<'m, L> {
             cpu.refused(request.order);
             return Err(AllocError::NoMemory);
         };
-        let wanted = request.gfp.migratetype();
-        let movable = wanted == Migratetype::Movable;
-        zone.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
-        cpu.answered(request.order);
-        let block_type = zone.blocks.get(index);
-        let suits_cma = block_type == Migratetype::Cma && movable;
-        if block_type != wanted && !suits_cma && block_type != Migratetype::HighAtomic {
-            count(&cpu.type_mismatches);
-        }
-        Ok(zone.frames.pfn(index))
+        Ok(zone.hand_out(index, request, cpu))
+    }
+
+    /// Answers from a CPU's list where nothing can stand in the way: the first zone has
+    /// plenty, and the list has a block.
+    fn alloc_at_once(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
+        let zone = self.zone_with_plenty(request)?;
+        let mut lists = zone.percpu[usize::from(request.cpu)].try_lock()?;
+        let index = zone.take_listed(&mut lists, request)?;
+        drop(lists);
+        Some(zone.hand_out(index, request, cpu))
+    }
+
+    /// The zone that a request is for first, if it has plenty of such blocks.
+    pub(crate) fn zone_with_plenty(&self, request: Request) -> Option<&'m Zone<'m, L>> {
+        let node = self.first_zones.get(usize::from(request.node))?;
+        let zone = self.zones.get(usize::from(node[request.gfp.highest_zone() as usize]))?;
+        (u32::from(request.order.get()) < zone.shared.plenty.load(Ordering::Relaxed)).then_some(zone)
     }
 
     /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
@@ -212,6 +233,20 @@ impl<'m, L: Locks> Memory<'m, L> {
 }
 
 impl<L: Locks> Zone<'_, L> {
+    /// Gives a block that was found to the caller of a request.
+    pub(crate) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
+        let wanted = request.gfp.migratetype();
+        let movable = wanted == Migratetype::Movable;
+        self.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
+        cpu.answered(request.order);
+        let block_type = self.blocks.get(index);
+        let suits_cma = block_type == Migratetype::Cma && movable;
+        if block_type != wanted && !suits_cma && block_type != Migratetype::HighAtomic {
+            count(&cpu.type_mismatches);
+        }
+        self.frames.pfn(index)
+    }
+
     /// Takes a block from a CPU's list or, failing that, from the free lists.
     ///
     /// Linux counterpart: `rmqueue`.

@@ -114,9 +114,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue_smallest`.
     pub(crate) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
-        let (index, found) = order
-            .up_to(self.zone.max_order)
-            .find_map(|at| self.first(at, migratetype).map(|index| (index, at)))?;
+        let found = Order::smallest_in(self.zone.occupied(migratetype) >> order.get() << order.get())?;
+        let index = self.first(found, migratetype)?;
         self.take(index, order, found, migratetype);
         self.account_before_hygiene(-(order.pages() as i64), migratetype);
         L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);

@@ -95,8 +95,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// Says on the outside whether a list has a block.
     fn note_occupied(&mut self, order: Order, migratetype: Migratetype) {
-        let occupied = &self.zone.shared.occupied[order.index()];
-        let bit = 1 << migratetype as u8;
+        let occupied = &self.zone.shared.occupied[migratetype.index()];
+        let bit = 1 << order.get();
         let others = occupied.load(Ordering::Relaxed) & !bit;
         let empty = self.state.lists.get(order, migratetype).is_empty();
         occupied.store(if empty { others } else { others | bit }, Ordering::Relaxed);

@@ -101,13 +101,10 @@ impl GfpFlags {
     ///
     /// Linux counterpart: `gfp_migratetype`.
     pub const fn migratetype(self) -> Migratetype {
-        if self.contains(Self::MOVABLE) {
-            Migratetype::Movable
-        } else if self.contains(Self::RECLAIMABLE) {
-            Migratetype::Reclaimable
-        } else {
-            Migratetype::Unmovable
-        }
+        const BY_FLAGS: [Migratetype; 4] =
+            [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable, Migratetype::Movable];
+        const { assert!(GfpFlags::MOVABLE.bits() << 1 == GfpFlags::RECLAIMABLE.bits()) };
+        BY_FLAGS[(self.bits() >> Self::MOVABLE.bits().trailing_zeros() & 3) as usize]
     }
 
     /// The flag or set of flags that Linux prints as `name`.

@@ -46,6 +46,18 @@ impl BlockList {
         }
     }
 
+    /// Takes the first block off the list.
+    pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
+        let index = self.first?;
+        let after = frames.next(index);
+        self.first = after;
+        match after {
+            Some(after) => frames.set_previous(after, None),
+            None => self.last = None,
+        }
+        Some(index)
+    }
+
     pub(crate) fn remove(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
         let (before, after) = (frames.previous(index), frames.next(index));
         match before {

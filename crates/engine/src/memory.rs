@@ -11,7 +11,7 @@ use crate::percpu::PerCpuLists;
 use crate::request_stats::CpuRequests;
 use crate::sync::{AtomicU8, Locks};
 use crate::watermark::DEFAULT_BOOST_FACTOR;
-use crate::zone::{Zone, ZoneConfig, ZoneParts};
+use crate::zone::{ZONE_TYPES, Zone, ZoneConfig, ZoneParts, ZoneType};
 use crate::{FreeError, Migratetype, Order, Pfn, RequestStats, SetupError, Switches, ZoneStats};
 
 /// How memory is set up.
@@ -72,6 +72,20 @@ impl MemoryConfig<'_> {
         self.zones.iter().find(has_rank).unwrap_or(&self.zones[0])
     }
 
+    /// How many nodes there are.
+    fn nodes(&self) -> usize {
+        self.zones.iter().map(|zone| usize::from(zone.node) + 1).max().unwrap_or(0)
+    }
+
+    /// The ranks of a node's zones that are first for requests.
+    fn first_zones(&self, node: usize) -> FirstZones {
+        ZoneType::ALL.map(|highest| {
+            let fits = |zone: &&ZoneConfig| usize::from(zone.node) == node && zone.kind <= highest;
+            let rank = (0..self.zones.len()).rev().find(|&rank| fits(&self.zone_of_rank(rank)));
+            rank.and_then(|rank| u16::try_from(rank).ok()).unwrap_or(NO_ZONE)
+        })
+    }
+
     /// Pageblocks from a zone's origin to its end.
     fn pageblocks(&self, zone: &ZoneConfig) -> usize {
         let offset = zone.start.0 & (Order::MAX.pages() - 1);
@@ -86,6 +100,7 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
     tally.table::<Zone<'_, L>>(config.zones.len());
     tally.table::<CpuRequests>(usize::from(config.cpus));
+    tally.table::<FirstZones>(config.nodes());
     for zone in config.zones {
         tally.table::<Frame>(zone.spanned as usize);
         tally.table::<AtomicU8>(config.pageblocks(zone));
@@ -106,7 +121,14 @@ pub struct Memory<'m, L: Locks> {
     /// Whether any zone is for 32-bit devices, without which Linux never asks to avoid mixing.
     pub(crate) has_dma32: bool,
     pub(crate) nodes: u16,
+    /// The number of the zone that a request is for first, by node and highest zone.
+    pub(crate) first_zones: &'m [FirstZones],
 }
+
+/// By the highest zone that a request may use; [`NO_ZONE`] where the node has none.
+pub(crate) type FirstZones = [u16; ZONE_TYPES];
+
+const NO_ZONE: u16 = u16::MAX;
 
 impl<'m, L: Locks> Memory<'m, L> {
     /// Sets memory up with every frame absent; [`Zone::add_free`] brings frames into service.
@@ -117,6 +139,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         config.validate()?;
         let mut carver = Carver::new(metadata, required_bytes::<L>(config));
         let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
+        let first_zones = carver.table(config.nodes(), |node| Ok(config.first_zones(node)))?;
         let mut zone_table = carver.reserve::<Zone<'m, L>>(config.zones.len())?;
         let zones = zone_table.table(config.zones.len(), |slot| {
             let zone = config.zone_of_rank(slot);
@@ -128,7 +151,8 @@ impl<'m, L: Locks> Memory<'m, L> {
             switches: config.switches,
             max_order: config.max_order,
             has_dma32: config.zones.iter().any(|zone| zone.kind == crate::ZoneType::Dma32),
-            nodes: config.zones.iter().map(|zone| zone.node).max().map_or(0, |last| last + 1),
+            nodes: config.nodes() as u16,
+            first_zones,
         })
     }
 

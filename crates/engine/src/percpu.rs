@@ -1,5 +1,6 @@
 //! One CPU's lists of free blocks, in front of a zone's free lists.
 
+use crate::alloc::Request;
 use crate::buddy::Insertion;
 use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::list::{BlockList, Place};
@@ -23,8 +24,7 @@ pub struct PerCpuSettings {
     pub flush_needs_batch: bool,
 }
 
-/// Orders up to this one have per-CPU lists. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
-pub(crate) const COSTLY_ORDER: u8 = 3;
+pub(crate) const COSTLY_ORDER: u8 = Order::COSTLY.get();
 
 /// A batch grows at most by this power of two. Linux counterpart: `CONFIG_PCP_BATCH_SCALE_MAX`.
 pub(crate) const BATCH_SCALE_MAX: u32 = 5;
@@ -117,6 +117,17 @@ impl<L: Locks> Zone<'_, L> {
         self.take_from_lists(&mut lists, want)
     }
 
+    /// Takes a block from lists that the caller holds, if the right one has any.
+    pub(crate) fn take_listed(&self, lists: &mut PerCpuLists, request: Request) -> Option<FrameIndex> {
+        let number = PerCpuLists::number(request.gfp.migratetype(), request.order);
+        let index = lists.lists[number.0].pop_first(&self.frames)?;
+        lists.free_count >>= 1;
+        lists.free_factor >>= 1;
+        lists.count -= 1 << request.order.get();
+        lists.stats.allocs += 1;
+        Some(index)
+    }
+
     /// Takes a block from lists that the caller holds, refilled first if they have none.
     ///
     /// Linux counterpart: `__rmqueue_pcplist`.
@@ -129,8 +140,7 @@ impl<L: Locks> Zone<'_, L> {
             }
             self.refill_percpu(lists, number, want, blocks);
         }
-        let index = lists.lists[number.0].first()?;
-        lists.lists[number.0].remove(&self.frames, index);
+        let index = lists.lists[number.0].pop_first(&self.frames)?;
         lists.count -= 1 << want.order.get();
         lists.stats.allocs += 1;
         Some(index)
@@ -169,13 +179,8 @@ impl<L: Locks> Zone<'_, L> {
     ) -> bool {
         let slot = &self.percpu[usize::from(cpu)];
         let Some(mut lists) = slot.try_lock() else { return false };
-        let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
-        let number = PerCpuLists::number(list_type, order);
-        let word = FrameWord::head(FrameKind::PerCpu, order, block_type);
-        self.link_percpu(&mut lists.lists[number.0], index, word, Place::Head);
-        lists.count += 1 << order.get();
-        lists.stats.frees += 1;
-        let Some(mut surplus) = lists.surplus_after_free(self, order) else { return true };
+        let (number, surplus) = self.put_listed(&mut lists, index, order, block_type);
+        let Some(mut surplus) = surplus else { return true };
         while surplus > 0 && lists.count > 0 {
             let now = if self.switches.batched_free { surplus.min(lists.settings.batch) } else { surplus };
             self.drain_percpu(&mut lists, now, number);
@@ -194,6 +199,24 @@ impl<L: Locks> Zone<'_, L> {
             self.clear_below_high();
         }
         true
+    }
+
+    /// Puts a freed block on lists that the caller holds; returns which list it is on, and
+    /// how many pages are too many now.
+    pub(crate) fn put_listed(
+        &self,
+        lists: &mut PerCpuLists,
+        index: FrameIndex,
+        order: Order,
+        block_type: Migratetype,
+    ) -> (ListNumber, Option<u32>) {
+        let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
+        let number = PerCpuLists::number(list_type, order);
+        let word = FrameWord::head(FrameKind::PerCpu, order, block_type);
+        self.link_percpu(&mut lists.lists[number.0], index, word, Place::Head);
+        lists.count += 1 << order.get();
+        lists.stats.frees += 1;
+        (number, lists.surplus_after_free(self, order))
     }
 
     /// Gives `pages` of a CPU's lists back in one hold of the zone lock, round robin

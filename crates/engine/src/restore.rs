@@ -152,7 +152,8 @@ impl<L: Locks> Zone<'_, L> {
     /// Sets what the zone remembers.
     pub fn restore_state(&self, state: ZoneState) {
         let shared = &self.shared;
-        self.lock().state.reserved_highatomic = state.reserved_highatomic;
+        let mut guard = self.lock();
+        guard.state.reserved_highatomic = state.reserved_highatomic;
         shared.boost.store(state.watermark_boost, Ordering::Relaxed);
         shared.boosted.store(state.boosted, Ordering::Relaxed);
         shared.reclaim_active.store(state.reclaim_active, Ordering::Relaxed);

@@ -49,6 +49,9 @@ pub struct Order(u8);
 impl Order {
     /// One page.
     pub const ZERO: Self = Self(0);
+    /// The largest order that has per-CPU lists, huge pages left out.
+    /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
+    pub(crate) const COSTLY: Self = Self(3);
     /// The largest order that any zone can be set up with.
     pub const MAX: Self = Self(MAX_ORDERS as u8 - 1);
 
@@ -70,6 +73,11 @@ impl Order {
     /// Pages in a block of this order.
     pub const fn pages(self) -> u64 {
         1 << self.0
+    }
+
+    /// The smallest order whose bit is set.
+    pub(crate) const fn smallest_in(bits: u32) -> Option<Self> {
+        Self::new(bits.trailing_zeros() as u8)
     }
 
     /// The next larger order, if there is one.

@@ -4,7 +4,7 @@ use bitflags::bitflags;
 
 use crate::sync::{AtomicU64, Locks, Ordering};
 use crate::zone::Zone;
-use crate::zone_guard::ZoneGuard;
+use crate::zone_guard::{LockedState, ZoneGuard};
 use crate::{GfpFlags, Migratetype, Order, Switches};
 
 bitflags! {
@@ -241,6 +241,28 @@ impl<L: Locks> Zone<'_, L> {
         if self.is_balanced() {
             self.shared.below_high.store(false, Ordering::Relaxed);
         }
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// The number of orders, from 0 up, that every request may have without a further look.
+    ///
+    /// Cautious: what any request could be kept from is taken off, so that a request which
+    /// this admits is admitted by [`Zone::admits_and_marks`] at the high mark too.
+    pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
+        use Migratetype::{Movable, Reclaimable, Unmovable};
+        if self.shared.boosted.load(Ordering::Relaxed) {
+            return 0;
+        }
+        let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);
+        let lowmem = self.lowmem_reserve.iter().copied().max().unwrap_or(0);
+        let least = self.mark(Mark::High) + lowmem + kept + Order::COSTLY.pages();
+        if state.free_pages <= least {
+            return 0;
+        }
+        let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
+        let orders = u32::BITS - occupied.leading_zeros();
+        orders.clamp(1, u32::from(Order::COSTLY.get()) + 1)
     }
 }
 

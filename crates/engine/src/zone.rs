@@ -7,10 +7,10 @@ use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::list::Place;
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
-use crate::sync::{AtomicBool, AtomicU8, AtomicU64, Locks, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::watermark::{WatermarkCells, Watermarks};
 use crate::zone_guard::{LockedState, ZoneGuard};
-use crate::{FreeCounts, FreeError, MAX_ORDERS, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats};
+use crate::{FreeCounts, FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats};
 
 /// Which addresses a zone is for, from low to high.
 ///
@@ -84,8 +84,11 @@ pub struct ZoneConfig {
 /// Each is exact at the end of a lock hold.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// One bit a migratetype whose list is not empty, by order.
-    pub(crate) occupied: [AtomicU8; MAX_ORDERS],
+    /// One bit an order whose list is not empty, by migratetype.
+    pub(crate) occupied: [AtomicU32; MIGRATETYPES],
+    /// Requests below this order, up to 4, are above the high mark whatever their flags, and
+    /// nobody waits for kswapd to be woken: most requests need to know no more.
+    pub(crate) plenty: AtomicU32,
     pub(crate) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,
     pub(crate) free_highatomic: AtomicU64,
@@ -106,7 +109,8 @@ pub(crate) struct Shared {
 impl Shared {
     fn new(watermarks: Watermarks, boost_factor: u64) -> Self {
         Self {
-            occupied: core::array::from_fn(|_| AtomicU8::new(0)),
+            occupied: core::array::from_fn(|_| AtomicU32::new(0)),
+            plenty: AtomicU32::new(0),
             free_pages: AtomicU64::new(0),
             free_cma: AtomicU64::new(0),
             free_highatomic: AtomicU64::new(0),
@@ -241,8 +245,13 @@ impl<'m, L: Locks> Zone<'m, L> {
         if self.switches.counts {
             self.counts.of_type(order, migratetype) > 0
         } else {
-            self.shared.occupied[order.index()].load(Ordering::Relaxed) & 1 << migratetype as u8 != 0
+            self.occupied(migratetype) & 1 << order.get() != 0
         }
+    }
+
+    /// One bit an order whose list of this type is not empty.
+    pub(crate) fn occupied(&self, migratetype: Migratetype) -> u32 {
+        self.shared.occupied[migratetype.index()].load(Ordering::Relaxed)
     }
 
     /// The free blocks, each count exact at some moment during the call; no lock.

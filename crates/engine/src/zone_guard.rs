@@ -59,6 +59,7 @@ impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
         shared.free_cma.store(self.state.free_cma, Ordering::Relaxed);
         shared.free_highatomic.store(self.state.free_highatomic, Ordering::Relaxed);
         shared.reserved_highatomic.store(self.state.reserved_highatomic, Ordering::Relaxed);
+        shared.plenty.store(self.zone.plenty(&self.state), Ordering::Relaxed);
         if self.zone.switches.counts {
             self.zone.counts.end();
         }
