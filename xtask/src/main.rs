@@ -20,6 +20,8 @@ enum Chore {
     Tidy,
     /// Play scripts on real kernels and hold their answers against the engine
     Oracle(OracleArgs),
+    /// Measure which branches of the engine the kept transcripts reach
+    Coverage,
 }
 
 /// A check found something.
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let done = match Arguments::parse().chore {
         Chore::Tidy => tidy(&root),
+        Chore::Coverage => xtask::coverage::run(&root).map_err(|error| error.to_string()),
         Chore::Oracle(arguments) => command::run(&arguments, &root).map_err(|error| error.to_string()),
     };
     match done {

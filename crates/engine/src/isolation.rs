@@ -185,7 +185,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             self.toggle_isolation(start, Migratetype::Isolate);
         } else {
             let former = zone.blocks.get(start);
-            zone.blocks.set_isolated(start, true);
+            zone.blocks.set_isolated(start);
             if let Some((start, end)) = self.clipped_pageblock(start) {
                 let moved = self.move_free_blocks(start, end, Migratetype::Isolate);
                 self.account(-(moved as i64), former);
@@ -244,7 +244,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     fn toggle_isolation(&mut self, start: FrameIndex, to: Migratetype) {
         let zone = self.zone;
         let change_type = || match to {
-            Migratetype::Isolate => zone.blocks.set_isolated(start, true),
+            Migratetype::Isolate => zone.blocks.set_isolated(start),
             other => zone.blocks.set(start, other),
         };
         let head = zone.frames.block_head(start);

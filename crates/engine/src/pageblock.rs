@@ -62,10 +62,10 @@ impl<'m> PageblockTable<'m> {
         self.slot(index).store(migratetype as u8, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_isolated(&self, index: FrameIndex, isolated: bool) {
+    /// Isolates a pageblock, which remembers the type that it has.
+    pub(crate) fn set_isolated(&self, index: FrameIndex) {
         let slot = self.slot(index);
-        let value = slot.load(Ordering::Relaxed);
-        slot.store(if isolated { value | ISOLATED } else { value & !ISOLATED }, Ordering::Relaxed);
+        slot.store(slot.load(Ordering::Relaxed) | ISOLATED, Ordering::Relaxed);
     }
 
     /// Gives every pageblock of a block of `order` the same type.
