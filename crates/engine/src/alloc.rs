@@ -1,6 +1,6 @@
 //! The way of a request: flags, zonelist, admission, per-CPU list or free list.
 
-use crate::frame::{FrameIndex, FrameWord};
+use crate::frame::{Frame, FrameIndex, FrameWord};
 use crate::memory::Memory;
 use crate::refill::Want;
 use crate::request_stats::{CpuRequests, count};
@@ -83,24 +83,27 @@ impl<'m, L: Locks> Memory<'m, L> {
             cpu.refused(request.order);
             return Err(AllocError::NoMemory);
         };
-        Ok(zone.hand_out(index, request, cpu))
+        Ok(zone.hand_out(index, zone.frames.frame(index), request, cpu))
     }
 
     /// Answers from a CPU's list where nothing can stand in the way: the first zone has
     /// plenty, and the list has a block.
     fn alloc_at_once(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
-        let zone = self.zone_with_plenty(request)?;
+        let (_, zone) = self.zone_with_plenty(request)?;
         let mut lists = zone.percpu[usize::from(request.cpu)].try_lock()?;
-        let index = zone.take_listed(&mut lists, request)?;
+        let (index, frame) = zone.take_listed(&mut lists, request)?;
         drop(lists);
-        Some(zone.hand_out(index, request, cpu))
+        Some(zone.hand_out(index, frame, request, cpu))
     }
 
-    /// The zone that a request is for first, if it has plenty of such blocks.
-    pub(crate) fn zone_with_plenty(&self, request: Request) -> Option<&'m Zone<'m, L>> {
+    /// The zone that a request is for first, and its number, if it has plenty of such blocks.
+    #[inline]
+    pub(crate) fn zone_with_plenty(&self, request: Request) -> Option<(usize, &'m Zone<'m, L>)> {
         let node = self.first_zones.get(usize::from(request.node))?;
-        let zone = self.zones.get(usize::from(node[request.gfp.highest_zone() as usize]))?;
-        (u32::from(request.order.get()) < zone.shared.plenty.load(Ordering::Relaxed)).then_some(zone)
+        let number = usize::from(node[request.gfp.highest_zone() as usize]);
+        let zone = self.zones.get(number)?;
+        let plenty = u32::from(request.order.get()) < zone.shared.plenty.load(Ordering::Relaxed);
+        plenty.then_some((number, zone))
     }
 
     /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
@@ -234,10 +237,17 @@ impl<'m, L: Locks> Memory<'m, L> {
 
 impl<L: Locks> Zone<'_, L> {
     /// Gives a block that was found to the caller of a request.
-    pub(crate) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
+    #[inline]
+    pub(crate) fn hand_out(
+        &self,
+        index: FrameIndex,
+        frame: &Frame,
+        request: Request,
+        cpu: &CpuRequests,
+    ) -> Pfn {
         let wanted = request.gfp.migratetype();
         let movable = wanted == Migratetype::Movable;
-        self.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
+        frame.hand_over(FrameWord::allocated(request.order, wanted, movable));
         cpu.answered(request.order);
         let block_type = self.blocks.get(index);
         let suits_cma = block_type == Migratetype::Cma && movable;

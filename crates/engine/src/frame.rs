@@ -87,6 +87,12 @@ impl FrameWord {
         self.0 & MOVABLE != 0
     }
 
+    /// Whether an owned block of this order starts here.
+    pub(crate) const fn is_owned_of(self, order: Order) -> bool {
+        let owned = FrameKind::Allocated as u32 | (order.get() as u32) << ORDER_SHIFT;
+        self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == owned
+    }
+
     pub(crate) const fn is_free_of(self, order: Order) -> bool {
         matches!(self.kind(), FrameKind::Free) && self.order().get() == order.get()
     }
@@ -113,10 +119,41 @@ impl Frame {
             word: AtomicU32::new(FrameWord::ABSENT.0),
         }
     }
+
+    pub(crate) fn word(&self) -> FrameWord {
+        FrameWord(self.word.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_word(&self, word: FrameWord) {
+        self.word.store(word.0, Ordering::Relaxed);
+    }
+
+    /// Gives the block that starts here to its new owner.
+    pub(crate) fn hand_over(&self, word: FrameWord) {
+        // Pairs with the acquire in `exchange_word`: who takes the block back comes
+        // after every write to its links.
+        self.word.store(word.0, Ordering::Release);
+    }
+
+    pub(crate) fn next(&self) -> u32 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn previous(&self) -> u32 {
+        self.previous.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_next(&self, to: u32) {
+        self.next.store(to, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_previous(&self, to: u32) {
+        self.previous.store(to, Ordering::Relaxed);
+    }
 }
 
 /// "No frame" in a link.
-const NIL: u32 = u32::MAX;
+pub(crate) const NIL: u32 = u32::MAX;
 
 /// A frame of one zone, counted from the zone's origin.
 ///
@@ -180,23 +217,21 @@ impl<'m> FrameTable<'m> {
         self.origin.add(u64::from(index.0))
     }
 
-    fn frame(&self, index: FrameIndex) -> &Frame {
+    pub(crate) fn frame(&self, index: FrameIndex) -> &'m Frame {
         &self.frames[(index.0 - self.first) as usize]
     }
 
     pub(crate) fn word(&self, index: FrameIndex) -> FrameWord {
-        FrameWord(self.frame(index).word.load(Ordering::Relaxed))
+        self.frame(index).word()
     }
 
     pub(crate) fn set_word(&self, index: FrameIndex, word: FrameWord) {
-        self.frame(index).word.store(word.0, Ordering::Relaxed);
+        self.frame(index).set_word(word);
     }
 
     /// Gives a block to its new owner.
     pub(crate) fn hand_over(&self, index: FrameIndex, word: FrameWord) {
-        // Pairs with the acquire in `exchange_word`: who takes the block back comes
-        // after every write to its links.
-        self.frame(index).word.store(word.0, Ordering::Release);
+        self.frame(index).hand_over(word);
     }
 
     /// Replaces `from` by `to`, unless somebody else was faster.
@@ -207,29 +242,14 @@ impl<'m> FrameTable<'m> {
         self.frame(index).word.compare_exchange(from.0, to.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    fn link(link: &AtomicU32) -> Option<FrameIndex> {
-        let value = link.load(Ordering::Relaxed);
-        (value != NIL).then_some(FrameIndex(value))
-    }
-
-    fn set_link(link: &AtomicU32, to: Option<FrameIndex>) {
-        link.store(to.map_or(NIL, |index| index.0), Ordering::Relaxed);
-    }
-
     pub(crate) fn next(&self, index: FrameIndex) -> Option<FrameIndex> {
-        Self::link(&self.frame(index).next)
+        let next = self.frame(index).next();
+        (next != NIL).then_some(FrameIndex(next))
     }
 
     pub(crate) fn previous(&self, index: FrameIndex) -> Option<FrameIndex> {
-        Self::link(&self.frame(index).previous)
-    }
-
-    pub(crate) fn set_next(&self, index: FrameIndex, to: Option<FrameIndex>) {
-        Self::set_link(&self.frame(index).next, to);
-    }
-
-    pub(crate) fn set_previous(&self, index: FrameIndex, to: Option<FrameIndex>) {
-        Self::set_link(&self.frame(index).previous, to);
+        let previous = self.frame(index).previous();
+        (previous != NIL).then_some(FrameIndex(previous))
     }
 
     /// The first frame of the block that contains `index`, whatever the block does.

@@ -43,6 +43,7 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     pub fn set_reclaim_active(&self, active: bool) {
+        let _guard = self.lock();
         self.shared.reclaim_active.store(active, Ordering::Relaxed);
     }
 

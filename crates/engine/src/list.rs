@@ -1,6 +1,6 @@
 //! Lists of blocks, linked through the frame table.
 
-use crate::frame::{FrameIndex, FrameTable};
+use crate::frame::{Frame, FrameIndex, FrameTable, NIL};
 
 /// Where a block enters a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,68 +10,93 @@ pub(crate) enum Place {
 }
 
 /// A list of blocks. Whoever may change it holds the lock of its owner.
-#[derive(Clone, Copy, Default, Debug)]
+///
+/// Both ends are links as frames have them, so that a list takes 8 bytes.
+#[derive(Debug)]
 pub(crate) struct BlockList {
-    first: Option<FrameIndex>,
-    last: Option<FrameIndex>,
+    first: u32,
+    last: u32,
+}
+
+impl Default for BlockList {
+    fn default() -> Self {
+        Self { first: NIL, last: NIL }
+    }
+}
+
+const fn block(link: u32) -> Option<FrameIndex> {
+    if link == NIL { None } else { Some(FrameIndex(link)) }
 }
 
 impl BlockList {
     pub(crate) fn first(&self) -> Option<FrameIndex> {
-        self.first
+        block(self.first)
     }
 
     pub(crate) fn last(&self) -> Option<FrameIndex> {
-        self.last
+        block(self.last)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.first == NIL
     }
 
     pub(crate) fn insert(&mut self, frames: &FrameTable<'_>, index: FrameIndex, place: Place) {
-        let (before, after) = match place {
-            Place::Head => (None, self.first),
-            Place::Tail => (self.last, None),
-        };
-        frames.set_previous(index, before);
-        frames.set_next(index, after);
-        match before {
-            Some(before) => frames.set_next(before, Some(index)),
-            None => self.first = Some(index),
-        }
-        match after {
-            Some(after) => frames.set_previous(after, Some(index)),
-            None => self.last = Some(index),
+        let frame = frames.frame(index);
+        match place {
+            Place::Head => self.push_first(frames, index, frame),
+            Place::Tail => {
+                frame.set_previous(self.last);
+                frame.set_next(NIL);
+                match block(self.last) {
+                    Some(before) => frames.frame(before).set_next(index.0),
+                    None => self.first = index.0,
+                }
+                self.last = index.0;
+            }
         }
     }
 
-    /// Takes the first block off the list.
-    pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
-        let index = self.first?;
-        let after = frames.next(index);
-        self.first = after;
-        match after {
-            Some(after) => frames.set_previous(after, None),
-            None => self.last = None,
+    /// Puts a block, whose frame the caller has looked up, at the head.
+    #[inline]
+    pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex, frame: &Frame) {
+        frame.set_previous(NIL);
+        frame.set_next(self.first);
+        match block(self.first) {
+            Some(after) => frames.frame(after).set_previous(index.0),
+            None => self.last = index.0,
         }
-        Some(index)
+        self.first = index.0;
+    }
+
+    /// Takes the first block off the list; its frame comes with it.
+    #[inline]
+    pub(crate) fn pop_first<'f>(&mut self, frames: &FrameTable<'f>) -> Option<(FrameIndex, &'f Frame)> {
+        let index = block(self.first)?;
+        let frame = frames.frame(index);
+        self.first = frame.next();
+        match block(self.first) {
+            Some(after) => frames.frame(after).set_previous(NIL),
+            None => self.last = NIL,
+        }
+        Some((index, frame))
     }
 
     pub(crate) fn remove(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
-        let (before, after) = (frames.previous(index), frames.next(index));
-        match before {
-            Some(before) => frames.set_next(before, after),
+        let frame = frames.frame(index);
+        let (before, after) = (frame.previous(), frame.next());
+        match block(before) {
+            Some(before) => frames.frame(before).set_next(after),
             None => self.first = after,
         }
-        match after {
-            Some(after) => frames.set_previous(after, before),
+        match block(after) {
+            Some(after) => frames.frame(after).set_previous(before),
             None => self.last = before,
         }
     }
 
     /// The blocks from first to last.
     pub(crate) fn iter<'f>(&self, frames: &'f FrameTable<'_>) -> impl Iterator<Item = FrameIndex> + 'f {
-        core::iter::successors(self.first, |&index| frames.next(index))
+        core::iter::successors(self.first(), |&index| frames.next(index))
     }
 }

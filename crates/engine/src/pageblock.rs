@@ -2,7 +2,7 @@
 
 use crate::frame::FrameIndex;
 use crate::sync::{AtomicU8, Ordering};
-use crate::{Migratetype, Order};
+use crate::{MIGRATETYPES, Migratetype, Order};
 
 /// The types of one zone's pageblocks: one byte a block.
 ///
@@ -55,7 +55,16 @@ impl<'m> PageblockTable<'m> {
     }
 
     fn decode(value: u8) -> Migratetype {
-        Migratetype::new(value).unwrap_or(Migratetype::Unmovable)
+        const TYPES: [Migratetype; 8] = {
+            let mut types = [Migratetype::Unmovable; 8];
+            let mut value = 0;
+            while value < MIGRATETYPES {
+                types[value] = Migratetype::ALL[value];
+                value += 1;
+            }
+            types
+        };
+        TYPES[usize::from(value & 7)]
     }
 
     pub(crate) fn set(&self, index: FrameIndex, migratetype: Migratetype) {

@@ -2,7 +2,7 @@
 
 use crate::alloc::Request;
 use crate::buddy::Insertion;
-use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::frame::{Frame, FrameIndex, FrameKind, FrameWord};
 use crate::list::{BlockList, Place};
 use crate::refill::Want;
 use crate::sync::Locks;
@@ -63,7 +63,7 @@ impl ListNumber {
 impl PerCpuLists {
     pub(crate) fn new(settings: PerCpuSettings) -> Self {
         Self {
-            lists: [BlockList::default(); LISTS],
+            lists: core::array::from_fn(|_| BlockList::default()),
             count: 0,
             settings,
             high: settings.high_min,
@@ -118,14 +118,19 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Takes a block from lists that the caller holds, if the right one has any.
-    pub(crate) fn take_listed(&self, lists: &mut PerCpuLists, request: Request) -> Option<FrameIndex> {
+    #[inline]
+    pub(crate) fn take_listed(
+        &self,
+        lists: &mut PerCpuLists,
+        request: Request,
+    ) -> Option<(FrameIndex, &Frame)> {
         let number = PerCpuLists::number(request.gfp.migratetype(), request.order);
-        let index = lists.lists[number.0].pop_first(&self.frames)?;
+        let block = lists.lists[number.0].pop_first(&self.frames)?;
         lists.free_count >>= 1;
         lists.free_factor >>= 1;
         lists.count -= 1 << request.order.get();
         lists.stats.allocs += 1;
-        Some(index)
+        Some(block)
     }
 
     /// Takes a block from lists that the caller holds, refilled first if they have none.
@@ -140,7 +145,7 @@ impl<L: Locks> Zone<'_, L> {
             }
             self.refill_percpu(lists, number, want, blocks);
         }
-        let index = lists.lists[number.0].pop_first(&self.frames)?;
+        let (index, _) = lists.lists[number.0].pop_first(&self.frames)?;
         lists.count -= 1 << want.order.get();
         lists.stats.allocs += 1;
         Some(index)
@@ -203,6 +208,7 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Puts a freed block on lists that the caller holds; returns which list it is on, and
     /// how many pages are too many now.
+    #[inline]
     pub(crate) fn put_listed(
         &self,
         lists: &mut PerCpuLists,
@@ -212,8 +218,9 @@ impl<L: Locks> Zone<'_, L> {
     ) -> (ListNumber, Option<u32>) {
         let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
         let number = PerCpuLists::number(list_type, order);
-        let word = FrameWord::head(FrameKind::PerCpu, order, block_type);
-        self.link_percpu(&mut lists.lists[number.0], index, word, Place::Head);
+        let frame = self.frames.frame(index);
+        frame.set_word(FrameWord::head(FrameKind::PerCpu, order, block_type));
+        lists.lists[number.0].push_first(&self.frames, index, frame);
         lists.count += 1 << order.get();
         lists.stats.frees += 1;
         (number, lists.surplus_after_free(self, order))

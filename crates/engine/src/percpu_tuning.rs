@@ -47,9 +47,27 @@ impl PerCpuLists {
         stats.highest_high = stats.highest_high.max(high);
     }
 
+    /// Whether a freed block leaves `high` as it is: a single page, nobody short of memory,
+    /// and the lists not full.
+    #[inline]
+    fn is_calm(&self, zone: &Zone<'_, impl Locks>, order: Order) -> bool {
+        order == Order::ZERO
+            && self.count < self.high
+            && zone.shared.plenty.load(Ordering::Relaxed) > 0
+            && zone.switches.auto_tuned_high
+            && self.settings.high_min <= self.high
+            && self.high <= self.settings.high_max
+    }
+
     /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
+    #[inline]
     pub(crate) fn surplus_after_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
-        if zone.switches.auto_tuned_high {
+        if self.is_calm(zone, order) {
+            self.alloc_factor >>= 1;
+            self.last_free_was_high_order = false;
+            self.free_count += u32::from(self.free_count < self.settings.batch << BATCH_SCALE_MAX);
+            None
+        } else if zone.switches.auto_tuned_high {
             self.tuned_surplus(zone, order)
         } else {
             self.doubling_surplus(zone, order)

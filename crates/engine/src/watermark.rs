@@ -229,6 +229,7 @@ impl<L: Locks> Zone<'_, L> {
                 return true;
             }
             below_high.store(true, Ordering::Relaxed);
+            self.shared.plenty.store(0, Ordering::Relaxed);
         }
         self.admits(admission)
     }
@@ -251,7 +252,11 @@ impl<L: Locks> Zone<'_, L> {
     /// this admits is admitted by [`Zone::admits_and_marks`] at the high mark too.
     pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
         use Migratetype::{Movable, Reclaimable, Unmovable};
-        if self.shared.boosted.load(Ordering::Relaxed) {
+        let shared = &self.shared;
+        if [&shared.boosted, &shared.below_high, &shared.reclaim_active]
+            .iter()
+            .any(|flag| flag.load(Ordering::Relaxed))
+        {
             return 0;
         }
         let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);

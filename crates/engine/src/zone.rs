@@ -87,7 +87,8 @@ pub(crate) struct Shared {
     /// One bit an order whose list is not empty, by migratetype.
     pub(crate) occupied: [AtomicU32; MIGRATETYPES],
     /// Requests below this order, up to 4, are above the high mark whatever their flags, and
-    /// nobody waits for kswapd to be woken: most requests need to know no more.
+    /// neither a boost nor reclaim nor a look below the high mark is pending: most requests
+    /// need to know no more. 0 where any of it is in doubt.
     pub(crate) plenty: AtomicU32,
     pub(crate) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,
