@@ -67,10 +67,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         if let Some(pfn) = self.alloc_at_once(request, cpu) {
             return Ok(pfn);
         }
-        let mut flags = AllocFlags::fast(request.gfp) | self.nofragment(&request);
-        if self.switches.highatomic_first {
-            flags |= AllocFlags::highatomic(request.gfp, request.order);
-        }
+        let flags = self.first_flags(&request, self.zonelist(&request).next());
         let mut found = self.try_zones(&request, Mark::Low, flags);
         if found.is_none() {
             count(&cpu.slow_paths);
@@ -86,10 +83,20 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(zone.hand_out(index, zone.frames.frame(index), request, cpu))
     }
 
-    /// Answers from a CPU's list where nothing can stand in the way: the first zone has
-    /// plenty, and the list has a block.
+    /// Answers where nothing can stand in the way: the first zone has plenty, and the CPU's
+    /// list has a block or the order has no list.
     fn alloc_at_once(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
         let (_, zone) = self.zone_with_plenty(request)?;
+        if !zone.has_percpu_list(request.order) {
+            let flags = self.first_flags(&request, Some(zone));
+            if flags.contains(AllocFlags::NOFRAGMENT) {
+                return None;
+            }
+            let want = Want { order: request.order, migratetype: request.gfp.migratetype(), flags };
+            let index = zone.lock().take_direct(want)?;
+            zone.wake_for_boost(flags, cpu);
+            return Some(zone.hand_out(index, zone.frames.frame(index), request, cpu));
+        }
         let mut lists = zone.percpu[usize::from(request.cpu)].try_lock()?;
         let (index, frame) = zone.take_listed(&mut lists, request)?;
         drop(lists);
@@ -170,21 +177,14 @@ impl<'m, L: Locks> Memory<'m, L> {
         })
     }
 
-    /// Whether pageblock types should not mix yet, because a lower zone can serve first.
-    ///
-    /// Linux counterpart: `alloc_flags_nofragment`.
-    fn nofragment(&self, request: &Request) -> AllocFlags {
-        let preferred = self.zonelist(request).next();
-        let applies = preferred.is_some_and(|zone| {
-            self.has_dma32
-                && zone.kind == ZoneType::Normal
-                && (self.nodes == 1
-                    || self
-                        .zones
-                        .iter()
-                        .any(|lower| lower.node == zone.node && lower.kind == ZoneType::Dma32))
-        });
-        if applies { AllocFlags::NOFRAGMENT } else { AllocFlags::empty() }
+    /// The flags of the first attempt.
+    fn first_flags(&self, request: &Request, preferred: Option<&Zone<'m, L>>) -> AllocFlags {
+        let mut flags = AllocFlags::fast(request.gfp);
+        flags.set(AllocFlags::NOFRAGMENT, preferred.is_some_and(|zone| zone.avoids_mixing));
+        if self.switches.highatomic_first {
+            flags |= AllocFlags::highatomic(request.gfp, request.order);
+        }
+        flags
     }
 
     /// Linux counterpart: `get_page_from_freelist`.
@@ -223,10 +223,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             }
             let want = Want { order, migratetype: want_type, flags };
             let taken = zone.take(request.cpu, want, mark);
-            if flags.contains(AllocFlags::KSWAPD) && zone.shared.boosted.load(Ordering::Relaxed) {
-                zone.shared.boosted.store(false, Ordering::Relaxed);
-                count(&self.requests[usize::from(request.cpu)].kswapd_wakes);
-            }
+            zone.wake_for_boost(flags, &self.requests[usize::from(request.cpu)]);
             if let Some(index) = taken {
                 return Some((zone, index));
             }
@@ -255,6 +252,14 @@ impl<L: Locks> Zone<'_, L> {
             count(&cpu.type_mismatches);
         }
         self.frames.pfn(index)
+    }
+
+    /// Wakes kswapd if a fallback has raised the marks meanwhile.
+    fn wake_for_boost(&self, flags: AllocFlags, cpu: &CpuRequests) {
+        if flags.contains(AllocFlags::KSWAPD) && self.shared.boosted.load(Ordering::Relaxed) {
+            self.shared.boosted.store(false, Ordering::Relaxed);
+            count(&cpu.kswapd_wakes);
+        }
     }
 
     /// Takes a block from a CPU's list or, failing that, from the free lists.

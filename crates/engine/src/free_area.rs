@@ -38,6 +38,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// change here together, and nowhere else.
     ///
     /// Returns the type of the list that the block left, or entered if it was on none.
+    #[inline]
     pub(crate) fn pass(&mut self, index: FrameIndex, order: Order, passage: Passage) -> Migratetype {
         self.touch(1);
         match passage {
@@ -49,7 +50,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             }
             Passage::Leave => {
                 let from = self.leave(index, order);
-                self.zone.frames.set_word(index, FrameWord::TAIL);
+                self.zone.frames.frame(index).set_word(FrameWord::TAIL);
                 self.count_total(order, -1);
                 from
             }
@@ -61,22 +62,33 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
+    #[inline]
     fn enter(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype, place: Place) {
         let zone = self.zone;
         debug_assert!(index.is_aligned(order));
-        zone.frames.set_word(index, FrameWord::head(FrameKind::Free, order, migratetype));
-        self.state.lists.get_mut(order, migratetype).insert(&zone.frames, index, place);
-        self.note_occupied(order, migratetype);
+        let frame = zone.frames.frame(index);
+        frame.set_word(FrameWord::head(FrameKind::Free, order, migratetype));
+        let list = self.state.lists.get_mut(order, migratetype);
+        let was_empty = list.is_empty();
+        list.insert(&zone.frames, index, frame, place);
+        if was_empty {
+            self.note_occupied(order, migratetype, true);
+        }
         self.count_type(order, migratetype, 1);
     }
 
+    #[inline]
     fn leave(&mut self, index: FrameIndex, order: Order) -> Migratetype {
         let zone = self.zone;
-        let word = zone.frames.word(index);
+        let frame = zone.frames.frame(index);
+        let word = frame.word();
         debug_assert!(word.is_free_of(order), "block leaves a list that it is not on");
         let migratetype = word.migratetype();
-        self.state.lists.get_mut(order, migratetype).remove(&zone.frames, index);
-        self.note_occupied(order, migratetype);
+        let list = self.state.lists.get_mut(order, migratetype);
+        list.remove(&zone.frames, frame);
+        if list.is_empty() {
+            self.note_occupied(order, migratetype, false);
+        }
         self.count_type(order, migratetype, -1);
         migratetype
     }
@@ -94,12 +106,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Says on the outside whether a list has a block.
-    fn note_occupied(&mut self, order: Order, migratetype: Migratetype) {
+    fn note_occupied(&mut self, order: Order, migratetype: Migratetype, has_block: bool) {
         let occupied = &self.zone.shared.occupied[migratetype.index()];
         let bit = 1 << order.get();
-        let others = occupied.load(Ordering::Relaxed) & !bit;
-        let empty = self.state.lists.get(order, migratetype).is_empty();
-        occupied.store(if empty { others } else { others | bit }, Ordering::Relaxed);
+        let bits = occupied.load(Ordering::Relaxed);
+        occupied.store(if has_block { bits | bit } else { bits & !bit }, Ordering::Relaxed);
     }
 
     fn count_total(&mut self, order: Order, by: i64) {

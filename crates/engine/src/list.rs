@@ -41,8 +41,9 @@ impl BlockList {
         self.first == NIL
     }
 
-    pub(crate) fn insert(&mut self, frames: &FrameTable<'_>, index: FrameIndex, place: Place) {
-        let frame = frames.frame(index);
+    /// Puts a block, whose frame the caller has looked up, at an end.
+    #[inline]
+    pub(crate) fn insert(&mut self, frames: &FrameTable<'_>, index: FrameIndex, frame: &Frame, place: Place) {
         match place {
             Place::Head => self.push_first(frames, index, frame),
             Place::Tail => {
@@ -82,8 +83,9 @@ impl BlockList {
         Some((index, frame))
     }
 
-    pub(crate) fn remove(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
-        let frame = frames.frame(index);
+    /// Takes a block, whose frame the caller has looked up, off the list.
+    #[inline]
+    pub(crate) fn remove(&mut self, frames: &FrameTable<'_>, frame: &Frame) {
         let (before, after) = (frame.previous(), frame.next());
         match block(before) {
             Some(before) => frames.frame(before).set_next(after),

@@ -72,6 +72,16 @@ impl MemoryConfig<'_> {
         self.zones.iter().find(has_rank).unwrap_or(&self.zones[0])
     }
 
+    /// Whether block types should not mix in a zone yet, because a lower one can serve first.
+    ///
+    /// Linux counterpart: `alloc_flags_nofragment`.
+    fn avoids_mixing(&self, zone: &ZoneConfig) -> bool {
+        let dma32 = |other: &&ZoneConfig| other.kind == ZoneType::Dma32;
+        zone.kind == ZoneType::Normal
+            && self.zones.iter().any(|other| dma32(&other))
+            && (self.nodes() == 1 || self.zones.iter().filter(dma32).any(|other| other.node == zone.node))
+    }
+
     /// How many nodes there are.
     fn nodes(&self) -> usize {
         self.zones.iter().map(|zone| usize::from(zone.node) + 1).max().unwrap_or(0)
@@ -118,8 +128,6 @@ pub struct Memory<'m, L: Locks> {
     pub(crate) requests: &'m [CpuRequests],
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
-    /// Whether any zone is for 32-bit devices, without which Linux never asks to avoid mixing.
-    pub(crate) has_dma32: bool,
     pub(crate) nodes: u16,
     /// The number of the zone that a request is for first, by node and highest zone.
     pub(crate) first_zones: &'m [FirstZones],
@@ -150,7 +158,6 @@ impl<'m, L: Locks> Memory<'m, L> {
             requests,
             switches: config.switches,
             max_order: config.max_order,
-            has_dma32: config.zones.iter().any(|zone| zone.kind == crate::ZoneType::Dma32),
             nodes: config.nodes() as u16,
             first_zones,
         })
@@ -277,6 +284,7 @@ fn zone_parts<'m, L: Locks>(
         max_order: config.max_order,
         switches: config.switches,
         has_huge_lists: config.huge_pages,
+        avoids_mixing: config.avoids_mixing(zone),
         boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),
     })
 }

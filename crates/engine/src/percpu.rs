@@ -91,8 +91,9 @@ impl PerCpuLists {
         from: ListNumber,
     ) -> Option<(FrameIndex, FrameWord)> {
         let index = self.lists[from.0].last()?;
-        self.lists[from.0].remove(&zone.frames, index);
-        let word = zone.frames.word(index);
+        let frame = zone.frames.frame(index);
+        self.lists[from.0].remove(&zone.frames, frame);
+        let word = frame.word();
         self.count -= 1 << word.order().get();
         Some((index, word))
     }

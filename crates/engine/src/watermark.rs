@@ -261,13 +261,18 @@ impl<L: Locks> Zone<'_, L> {
         }
         let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);
         let lowmem = self.lowmem_reserve.iter().copied().max().unwrap_or(0);
-        let least = self.mark(Mark::High) + lowmem + kept + Order::COSTLY.pages();
-        if state.free_pages <= least {
+        let Some(spare) = state.free_pages.checked_sub(self.mark(Mark::High) + lowmem + kept) else {
             return 0;
-        }
+        };
         let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
-        let orders = u32::BITS - occupied.leading_zeros();
-        orders.clamp(1, u32::from(Order::COSTLY.get()) + 1)
+        let orders = (u32::BITS - occupied.leading_zeros()).max(1);
+        if spare > Order::MAX.pages() {
+            orders
+        } else if spare > Order::COSTLY.pages() {
+            orders.min(u32::from(Order::COSTLY.get()) + 1)
+        } else {
+            0
+        }
     }
 }
 

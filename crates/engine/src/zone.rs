@@ -86,7 +86,7 @@ pub struct ZoneConfig {
 pub(crate) struct Shared {
     /// One bit an order whose list is not empty, by migratetype.
     pub(crate) occupied: [AtomicU32; MIGRATETYPES],
-    /// Requests below this order, up to 4, are above the high mark whatever their flags, and
+    /// Requests below this order are above the high mark whatever their flags, and
     /// neither a boost nor reclaim nor a look below the high mark is pending: most requests
     /// need to know no more. 0 where any of it is in doubt.
     pub(crate) plenty: AtomicU32,
@@ -150,6 +150,8 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) max_order: Order,
     pub(crate) switches: Switches,
     pub(crate) has_huge_lists: bool,
+    /// Pageblock types should not mix here while a lower zone can serve.
+    pub(crate) avoids_mixing: bool,
     pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
@@ -168,6 +170,7 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) switches: Switches,
     pub(crate) boost_factor: u64,
     pub(crate) has_huge_lists: bool,
+    pub(crate) avoids_mixing: bool,
 }
 
 impl<'m, L: Locks> Zone<'m, L> {
@@ -179,6 +182,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             max_order: parts.max_order,
             switches: parts.switches,
             has_huge_lists: parts.has_huge_lists,
+            avoids_mixing: parts.avoids_mixing,
             lowmem_reserve: config.lowmem_reserve,
             frames: parts.frames,
             blocks: parts.blocks,
@@ -372,7 +376,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         word: FrameWord,
         place: Place,
     ) {
-        self.frames.set_word(index, word);
-        list.insert(&self.frames, index, place);
+        let frame = self.frames.frame(index);
+        frame.set_word(word);
+        list.insert(&self.frames, index, frame, place);
     }
 }
