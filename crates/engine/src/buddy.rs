@@ -22,7 +22,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// The buddy of a block, if it is free as one block of the same order.
     fn free_buddy(&self, index: FrameIndex, order: Order) -> Option<FrameIndex> {
         let buddy = index.buddy(order);
-        (self.zone.frames.contains(buddy) && self.zone.frames.word(buddy).is_free_of(order)).then_some(buddy)
+        self.zone.frames.get(buddy).is_some_and(|frame| frame.word().is_free_of(order)).then_some(buddy)
     }
 
     /// Merges a block with its free buddies and puts the result on the list of `migratetype`.
@@ -135,9 +135,13 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `expand`.
     pub(crate) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
-        for half in (order.get()..found.get()).rev().filter_map(Order::new) {
+        let mut left = found;
+        while left > order
+            && let Some(half) = left.down()
+        {
             let upper = index.offset(1 << half.get());
             self.pass(upper, half, Passage::Enter(migratetype, Place::Head));
+            left = half;
         }
     }
 

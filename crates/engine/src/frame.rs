@@ -94,7 +94,8 @@ impl FrameWord {
     }
 
     pub(crate) const fn is_free_of(self, order: Order) -> bool {
-        matches!(self.kind(), FrameKind::Free) && self.order().get() == order.get()
+        let free = FrameKind::Free as u32 | (order.get() as u32) << ORDER_SHIFT;
+        self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == free
     }
 }
 
@@ -215,6 +216,11 @@ impl<'m> FrameTable<'m> {
 
     pub(crate) fn pfn(&self, index: FrameIndex) -> Pfn {
         self.origin.add(u64::from(index.0))
+    }
+
+    /// The frame, or `None` outside the zone.
+    pub(crate) fn get(&self, index: FrameIndex) -> Option<&'m Frame> {
+        self.frames.get(index.0.wrapping_sub(self.first) as usize)
     }
 
     pub(crate) fn frame(&self, index: FrameIndex) -> &'m Frame {

@@ -253,26 +253,18 @@ impl<L: Locks> Zone<'_, L> {
     pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
         use Migratetype::{Movable, Reclaimable, Unmovable};
         let shared = &self.shared;
-        if [&shared.boosted, &shared.below_high, &shared.reclaim_active]
-            .iter()
-            .any(|flag| flag.load(Ordering::Relaxed))
-        {
+        let pending = shared.boosted.load(Ordering::Relaxed)
+            | shared.below_high.load(Ordering::Relaxed)
+            | shared.reclaim_active.load(Ordering::Relaxed);
+        let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);
+        let least = self.mark(Mark::High) + self.largest_lowmem_reserve + kept;
+        let spare = state.free_pages.saturating_sub(least);
+        if pending || spare <= Order::COSTLY.pages() {
             return 0;
         }
-        let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);
-        let lowmem = self.lowmem_reserve.iter().copied().max().unwrap_or(0);
-        let Some(spare) = state.free_pages.checked_sub(self.mark(Mark::High) + lowmem + kept) else {
-            return 0;
-        };
         let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
         let orders = (u32::BITS - occupied.leading_zeros()).max(1);
-        if spare > Order::MAX.pages() {
-            orders
-        } else if spare > Order::COSTLY.pages() {
-            orders.min(u32::from(Order::COSTLY.get()) + 1)
-        } else {
-            0
-        }
+        if spare > Order::MAX.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
     }
 }
 

@@ -153,6 +153,7 @@ pub struct Zone<'m, L: Locks> {
     /// Pageblock types should not mix here while a lower zone can serve.
     pub(crate) avoids_mixing: bool,
     pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
+    pub(crate) largest_lowmem_reserve: u64,
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
     pub(crate) shared: Shared,
@@ -184,6 +185,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             has_huge_lists: parts.has_huge_lists,
             avoids_mixing: parts.avoids_mixing,
             lowmem_reserve: config.lowmem_reserve,
+            largest_lowmem_reserve: config.lowmem_reserve.into_iter().max().unwrap_or(0),
             frames: parts.frames,
             blocks: parts.blocks,
             shared: Shared::new(config.watermarks, parts.boost_factor),
