@@ -13,6 +13,7 @@ static BASE: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 thread_local! {
     static RECORDING: Cell<bool> = const { Cell::new(false) };
+    static WAITS: Cell<Waits> = const { Cell::new(Waits { total_ns: 0, longest_ns: 0 }) };
     static LOG: RefCell<HoldLog> = const { RefCell::new(HoldLog { shortest_ns: Vec::new(), next: 0 }) };
 }
 
@@ -21,6 +22,15 @@ struct HoldLog {
     shortest_ns: Vec<u32>,
     /// Number of the next hold in this run.
     next: usize,
+}
+
+/// How long this thread waited for zone locks that others held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Waits {
+    /// All waits together.
+    pub total_ns: u64,
+    /// The longest of them.
+    pub longest_ns: u64,
 }
 
 /// The time for a hold that starts now; 0 while nothing is recorded.
@@ -40,6 +50,15 @@ pub(crate) fn note_since(taken_ns: u64) {
     }
 }
 
+/// Notes a wait that started at `since_ns` and ends now.
+pub(crate) fn note_wait_since(since_ns: u64) {
+    if RECORDING.get() {
+        let waited_ns = stopwatch_ns().saturating_sub(since_ns);
+        let Waits { total_ns, longest_ns } = WAITS.get();
+        WAITS.set(Waits { total_ns: total_ns + waited_ns, longest_ns: longest_ns.max(waited_ns) });
+    }
+}
+
 fn note(held_ns: u32) {
     LOG.with_borrow_mut(|log| {
         match log.shortest_ns.get_mut(log.next) {
@@ -51,7 +70,8 @@ fn note(held_ns: u32) {
 }
 
 /// Starts a run; the first one forgets what this thread recorded before.
-pub(crate) fn start(first_run: bool) {
+pub fn start(first_run: bool) {
+    WAITS.set(Waits::default());
     LOG.with_borrow_mut(|log| {
         log.next = 0;
         if first_run {
@@ -62,8 +82,20 @@ pub(crate) fn start(first_run: bool) {
 }
 
 /// Stops or goes on recording within a run.
-pub(crate) fn record(on: bool) {
+pub fn record(on: bool) {
     RECORDING.set(on);
+}
+
+/// The shortest time of each hold over all runs so far, in the order of the holds.
+///
+/// Units: nanoseconds.
+pub fn holds_ns() -> Vec<u32> {
+    LOG.with_borrow(|log| log.shortest_ns.clone())
+}
+
+/// The waits of the last run.
+pub fn waits() -> Waits {
+    WAITS.get()
 }
 
 /// The longest of all holds.

@@ -17,7 +17,7 @@ mod error;
 mod fit;
 mod fit_search;
 mod follow;
-mod hold_log;
+pub mod hold_log;
 mod kswapd;
 mod machine;
 mod measures;

@@ -1,4 +1,4 @@
-//! A mutex that notes how long it was held.
+//! A mutex that notes how long it was held, and how long it was waited for.
 //!
 //! The one island of unsafe code in this crate.
 #![expect(unsafe_code, reason = "RawMutex is an unsafe trait")]
@@ -9,7 +9,7 @@ use lock_api::RawMutex;
 
 use crate::hold_log;
 
-/// A mutex that notes in its thread's [`hold_log`] how long it was held.
+/// A mutex that notes in its thread's [`hold_log`] how long it was held and waited for.
 pub struct TimedMutex {
     inner: parking_lot::RawMutex,
     /// When it was taken, by [`hold_log::now_ns`]. Written and read by the holder only.
@@ -28,7 +28,11 @@ unsafe impl RawMutex for TimedMutex {
     type GuardMarker = <parking_lot::RawMutex as RawMutex>::GuardMarker;
 
     fn lock(&self) {
-        self.inner.lock();
+        if !self.inner.try_lock() {
+            let since_ns = hold_log::now_ns();
+            self.inner.lock();
+            hold_log::note_wait_since(since_ns);
+        }
         self.taken_ns.store(hold_log::now_ns(), Ordering::Relaxed);
     }
 
