@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use freehold::{Era, Switch};
+use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Turn the text of ftrace, trace-cmd or perf into a trace.
     Import(Import),
+    /// Measure the engine on this machine: a table for each of its systems.
+    Bench(Bench),
     /// Look into a trace.
     #[command(subcommand)]
     Trace(Trace),
@@ -169,6 +171,32 @@ impl From<Radix> for PfnRadix {
     }
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct Bench {
+    /// Which table, or all.
+    #[arg(value_parser = parse_bench, value_name = "TABLE")]
+    pub(crate) table: Tables,
+    /// Fewer rounds: all tables in under three minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Also write the figures as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Also draw the figures as an SVG picture.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Orders for pagealloc instead of 4, 0 and 9; may be given several times.
+    #[arg(long = "order", value_parser = parse_order, value_name = "N")]
+    pub(crate) orders: Vec<Order>,
+    /// One side's work alone, as the counting of instructions asks for it.
+    #[arg(long, hide = true, value_name = "WORK")]
+    pub(crate) work: Option<freehold_bench::Work>,
+}
+
+/// The tables that a run is to measure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Tables(pub(crate) Vec<freehold_bench::Bench>);
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum Trace {
     /// What is in a trace, and where it comes from.
@@ -227,6 +255,22 @@ fn parse_era(name: &str) -> Result<Era, String> {
         let known: Vec<_> = Era::ALL.iter().map(|era| era.name()).collect();
         format!("the eras are {}", known.join(", "))
     })
+}
+
+fn parse_bench(name: &str) -> Result<Tables, String> {
+    let all = freehold_bench::Bench::ALL;
+    if name == "all" {
+        return Ok(Tables(all.to_vec()));
+    }
+    let found = all.iter().find(|bench| bench.name() == name);
+    found.map(|&bench| Tables(vec![bench])).ok_or_else(|| {
+        let known: Vec<_> = all.iter().map(|bench| bench.name()).collect();
+        format!("the tables are {}, all", known.join(", "))
+    })
+}
+
+fn parse_order(text: &str) -> Result<Order, String> {
+    text.parse().ok().and_then(Order::new).ok_or_else(|| format!("an order is 0 to {}", Order::MAX))
 }
 
 fn parse_switch(name: &str) -> Result<Switch, String> {

@@ -73,6 +73,18 @@ impl From<freehold_linux::Error> for Failure {
     }
 }
 
+impl From<freehold_bench::BenchError> for Failure {
+    fn from(error: freehold_bench::BenchError) -> Self {
+        use freehold_bench::BenchError;
+        let cause = match &error {
+            BenchError::Options { .. } => Cause::Input,
+            BenchError::Pin(_) => Cause::Machine,
+            _ => Cause::Bug,
+        };
+        Self::new(cause, error)
+    }
+}
+
 impl From<freehold_lab::LabError> for Failure {
     fn from(error: freehold_lab::LabError) -> Self {
         use freehold_lab::LabError;

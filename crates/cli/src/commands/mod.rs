@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod import;
 pub(crate) mod record;

@@ -1,0 +1,47 @@
+//! Why a benchmark did not come to its end.
+
+use freehold::{AllocError, BlockError, FreeError, SetupError};
+
+/// Why a benchmark did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// The engine refused the machine: an error in Freehold.
+    #[error("the engine cannot be set up for the benchmark")]
+    Setup(#[from] SetupError),
+    /// A pageblock did not take its type: an error in Freehold.
+    #[error("a pageblock of the benchmark cannot be given its type")]
+    Block(#[from] BlockError),
+    /// A request was refused where there is room for it: an error in Freehold.
+    #[error("a request of the benchmark was refused")]
+    Alloc(#[from] AllocError),
+    /// A block was not taken back: an error in Freehold.
+    #[error("a free of the benchmark was refused")]
+    Free(#[from] FreeError),
+    /// A side gave wrong answers: an error in Freehold or in a peer.
+    #[error("{side}: {what}; its figures would mean nothing")]
+    Wrong {
+        /// The side.
+        side: String,
+        /// What it did.
+        what: String,
+    },
+    /// The system refuses to place a thread.
+    #[error("a thread cannot be pinned to a processor; run where sched_setaffinity is allowed")]
+    Pin(#[source] std::io::Error),
+    /// A picture could not be drawn: an error in Freehold.
+    #[error("the picture cannot be drawn: {what}")]
+    Picture {
+        /// What went wrong.
+        what: String,
+    },
+    /// The options do not fit the table.
+    #[error("{what}")]
+    Options {
+        /// What does not fit, and what would.
+        what: String,
+    },
+    /// A thread of a benchmark panicked: an error in Freehold.
+    #[error("a thread of the benchmark stopped before its end")]
+    Stopped,
+}

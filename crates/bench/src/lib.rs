@@ -1,0 +1,100 @@
+//! The benchmarks of the engine: one table each, with and without the system that it shows.
+//!
+//! [`run`] measures one [`Bench`] and returns a [`Report`]: tables, a digest of the work that
+//! was done, and [`Chart`]s that [`draw`] makes a picture of. Every benchmark warms up,
+//! interleaves its sides, and says the median and the spread of many rounds. A new way to
+//! allocate is one small type that is [`Pages`].
+#![deny(unsafe_code)]
+
+mod chart;
+mod counts;
+mod drain;
+mod error;
+mod harness;
+mod pagealloc;
+mod pagetypeinfo;
+mod pin;
+mod refill;
+mod report;
+mod setup;
+mod summary;
+
+use std::path::PathBuf;
+
+use freehold::Order;
+
+pub use chart::{Chart, draw};
+pub use counts::Work;
+pub use error::BenchError;
+pub use harness::{Digest, Pages, interleave};
+pub use report::{Environment, Report};
+pub use setup::SpinLocks;
+pub use summary::Summary;
+
+/// How much is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// A few milliseconds: whether it works at all, for tests.
+    Tiny,
+    /// All tables together under three minutes.
+    Quick,
+    /// As long as good figures take.
+    Full,
+}
+
+/// What is measured how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How much.
+    pub scale: Scale,
+    /// The orders of [`Bench::PageAlloc`]; empty for 4, 0 and 9.
+    pub orders: Vec<Order>,
+    /// This program, if `bench counts --work` starts it as the command line does: it is run
+    /// again under valgrind to count instructions.
+    pub program: Option<PathBuf>,
+}
+
+/// One benchmark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bench {
+    /// What a reader of statistics costs whoever allocates.
+    PageAlloc,
+    /// How long it takes to read the free blocks.
+    PageTypeInfo,
+    /// How long the zone lock is held while files are read into fragmented memory.
+    Refill,
+    /// How long threads that exit hold up each other.
+    Drain,
+    /// What counting per migratetype costs.
+    Counts,
+}
+
+impl Bench {
+    /// All that this build has.
+    pub const ALL: &[Self] = &[Self::PageAlloc, Self::PageTypeInfo, Self::Refill, Self::Drain, Self::Counts];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PageAlloc => "pagealloc",
+            Self::PageTypeInfo => "pagetypeinfo",
+            Self::Refill => "refill",
+            Self::Drain => "drain",
+            Self::Counts => "counts",
+        }
+    }
+}
+
+/// Runs one benchmark.
+///
+/// # Errors
+/// See [`BenchError`].
+pub fn run(bench: Bench, options: &Options) -> Result<Report, BenchError> {
+    match bench {
+        Bench::PageAlloc => pagealloc::run(options),
+        Bench::PageTypeInfo => pagetypeinfo::run(options),
+        Bench::Refill => refill::run(options),
+        Bench::Drain => drain::run(options),
+        Bench::Counts => counts::run(options),
+    }
+}

@@ -1,0 +1,151 @@
+//! Machines of the engine in the states that the benchmarks start from.
+
+use std::mem::MaybeUninit;
+
+use freehold::{
+    GfpFlags, Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, Switches,
+    Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
+};
+
+use crate::BenchError;
+use crate::harness::Pages;
+
+/// The locks of the benchmarks: both spin, and their release is a plain store.
+pub type SpinLocks = (spin::Mutex<()>, spin::Mutex<()>);
+
+/// As Linux has it: who waits for the zone lock gets it in turn.
+pub(crate) type FairLocks = (spin::mutex::TicketMutex<()>, spin::Mutex<()>);
+
+/// The first frame of the zone.
+pub(crate) const START: Pfn = Pfn(1 << 20);
+
+/// Order of a pageblock.
+pub(crate) const BLOCK: Order = match Order::new(9) {
+    Some(order) => order,
+    None => Order::MAX,
+};
+
+/// A machine with one zone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    pub(crate) pages: u64,
+    pub(crate) cpus: u16,
+    pub(crate) switches: Switches,
+}
+
+impl Setup {
+    /// Does something with a machine whose frames are all absent.
+    pub(crate) fn with<L: Locks, R>(
+        self,
+        work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
+    ) -> Result<R, BenchError> {
+        let mut metadata = self.metadata::<L>();
+        work(&self.memory(&mut metadata)?)
+    }
+
+    /// Room for the machine's metadata.
+    pub(crate) fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
+        vec![MaybeUninit::uninit(); required_bytes::<L>(&self.config(&[self.zone()]))]
+    }
+
+    /// The machine, all of its frames absent.
+    pub(crate) fn memory<L: Locks>(
+        self,
+        metadata: &mut [MaybeUninit<u8>],
+    ) -> Result<Memory<'_, L>, BenchError> {
+        Ok(Memory::new(&self.config(&[self.zone()]), metadata)?)
+    }
+
+    fn config(self, zones: &[ZoneConfig]) -> MemoryConfig<'_> {
+        MemoryConfig {
+            zones,
+            cpus: self.cpus,
+            max_order: Order::MAX,
+            pageblock_order: BLOCK,
+            huge_pages: true,
+            switches: self.switches,
+            watermark_boost_factor: None,
+        }
+    }
+
+    /// Its per-CPU lists as Linux chooses them for a zone of this size: a batch of 63, and
+    /// up to an eighth of the zone on the lists of all CPUs.
+    fn zone(self) -> ZoneConfig {
+        let high_max = (self.pages / 8 / u64::from(self.cpus)).clamp(252, 1 << 20) as u32;
+        ZoneConfig {
+            node: 0,
+            kind: ZoneType::Normal,
+            start: START,
+            spanned: self.pages,
+            managed: self.pages,
+            watermarks: Watermarks::default(),
+            lowmem_reserve: [0; 6],
+            percpu: PerCpuSettings { batch: 63, high_min: 252, high_max, flush_needs_batch: false },
+        }
+    }
+}
+
+/// Brings frames into service of which every other one is free, each a block of its own.
+pub(crate) fn add_alternating<L: Locks>(
+    zone: &Zone<'_, L>,
+    start: Pfn,
+    pages: u64,
+) -> Result<(), BenchError> {
+    for page in (0..pages).step_by(2) {
+        zone.add_free_block(start.add(page), Order::ZERO, Migratetype::Movable)?;
+        zone.add_allocated(start.add(page + 1), Order::ZERO, Migratetype::Movable)?;
+    }
+    Ok(())
+}
+
+/// A request of a CPU for movable pages of a user.
+pub(crate) fn movable(cpu: u16, order: Order) -> Request {
+    Request { cpu, node: 0, order, gfp: GfpFlags::HIGHUSER_MOVABLE }
+}
+
+/// The whole memory, shared: every CPU's lists behind their lock.
+pub(crate) struct Shared<'a, 'm, L: Locks> {
+    pub(crate) memory: &'a Memory<'m, L>,
+    pub(crate) cpu: u16,
+}
+
+impl<L: Locks> Pages for Shared<'_, '_, L> {
+    #[inline]
+    fn alloc(&mut self, order: Order) -> Option<Pfn> {
+        self.memory.alloc(movable(self.cpu, order)).ok()
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.memory.free(self.cpu, pfn, order).is_ok()
+    }
+}
+
+/// The same with single pages taken many at once.
+pub(crate) struct SharedBulk<'a, 'm, L: Locks>(pub(crate) Shared<'a, 'm, L>);
+
+impl<L: Locks> Pages for SharedBulk<'_, '_, L> {
+    #[inline]
+    fn alloc(&mut self, order: Order) -> Option<Pfn> {
+        self.0.alloc(order)
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.0.free(pfn, order)
+    }
+
+    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
+        if order != Order::ZERO {
+            return self.0.alloc_many(order, places);
+        }
+        let mut filled = 0;
+        loop {
+            let now = self.0.memory.alloc_bulk(movable(self.0.cpu, order), places);
+            if now == places.len() || now == filled {
+                return now;
+            }
+            filled = now;
+        }
+    }
+}

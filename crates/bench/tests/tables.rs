@@ -1,0 +1,41 @@
+//! Every table, very small: whether it works, not how fast.
+
+use freehold::Order;
+use freehold_bench::{Bench, Options, Report, Scale, draw, run};
+
+fn tiny(bench: Bench) -> Report {
+    let options = Options { scale: Scale::Tiny, orders: Vec::new(), program: None };
+    run(bench, &options).unwrap_or_else(|error| panic!("{}: {error:?}", bench.name()))
+}
+
+#[test]
+fn every_table_has_rows_a_digest_and_a_picture() {
+    for &bench in Bench::ALL {
+        let report = tiny(bench);
+        assert_eq!(report.name, bench.name());
+        assert!(report.tables.iter().all(|table| !table.rows.is_empty()), "{report:?}");
+        assert!(
+            !report.tables.is_empty() && report.digest.len() == 16 && report.digest != "0000000000000000"
+        );
+        assert!(report.to_text().contains(&report.digest));
+        let svg = draw(&[report]).expect("a picture");
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
+    }
+}
+
+#[test]
+fn the_orders_can_be_chosen() {
+    let orders: Vec<_> = [0, 3].into_iter().filter_map(Order::new).collect();
+    let report = run(Bench::PageAlloc, &Options { scale: Scale::Tiny, orders, program: None }).unwrap();
+    let titles: Vec<_> = report.tables.iter().map(|table| &table.title).collect();
+    assert!(titles[0].contains("order 0") && titles[1].contains("order 3"), "{titles:?}");
+}
+
+#[test]
+fn work_under_a_tool_is_named_in_words() {
+    let work: freehold_bench::Work = "split:with:3".parse().unwrap();
+    assert_ne!(work.run().unwrap(), 0);
+    for text in ["", "split", "split:with", "split:with:many", "split:maybe:3", "other:with:3"] {
+        assert!(text.parse::<freehold_bench::Work>().is_err(), "{text}");
+    }
+}

@@ -1,0 +1,61 @@
+//! `freehold bench`: the tables of the benchmarks, measured on this machine.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context;
+use freehold_bench::{Environment, Options, Report, Scale};
+use serde::Serialize;
+
+use crate::args::Bench;
+use crate::exit::{Cause, Failure};
+use crate::output;
+use crate::scratch::Scratch;
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Measured<'a> {
+    environment: &'a Environment,
+    reports: &'a [Report],
+}
+
+pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
+    if let Some(work) = args.work {
+        return output::print(&format!("{:016x}", work.run()?));
+    }
+    // A long run should not find out at its end that it cannot write.
+    let json = args.json.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
+    let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
+    let environment = Environment::here();
+    output::print(&environment.headline())?;
+    let options = Options {
+        scale: if args.quick { Scale::Quick } else { Scale::Full },
+        orders: args.orders.clone(),
+        program: std::env::current_exe().ok(),
+    };
+    let mut reports = Vec::new();
+    for &bench in &args.table.0 {
+        let report = freehold_bench::run(bench, &options)?;
+        output::print(&format!("\n{}", report.to_text()))?;
+        reports.push(report);
+    }
+    if let (Some(path), Some(file)) = (&args.json, json) {
+        let measured = Measured { environment: &environment, reports: &reports };
+        let text =
+            serde_json::to_string_pretty(&measured).map_err(|error| Failure::new(Cause::Bug, error))?;
+        keep(path, file, &text)?;
+    }
+    if let (Some(path), Some(file)) = (&args.svg, svg) {
+        keep(path, file, &freehold_bench::draw(&reports)?)?;
+    }
+    Ok(())
+}
+
+/// Writes a file and puts it into its place.
+fn keep(path: &Path, (scratch, mut file): (Scratch, File), text: &str) -> Result<(), Failure> {
+    file.write_all(text.as_bytes())
+        .with_context(|| format!("{} cannot be written; name another file", path.display()))
+        .map_err(|error| Failure::new(Cause::Output, error))?;
+    scratch.keep()
+}
