@@ -67,6 +67,12 @@ impl<'m, L: Locks> Memory<'m, L> {
         if let Some(pfn) = self.alloc_at_once(request, cpu) {
             return Ok(pfn);
         }
+        self.alloc_with_a_look(request, cpu)
+    }
+
+    /// Answers a request that needs its zones looked at.
+    #[cold]
+    fn alloc_with_a_look(&self, request: Request, cpu: &CpuRequests) -> Result<Pfn, AllocError> {
         let flags = self.first_flags(&request, self.zonelist(&request).next());
         let mut found = self.try_zones(&request, Mark::Low, flags);
         if found.is_none() {
@@ -246,12 +252,20 @@ impl<L: Locks> Zone<'_, L> {
         let movable = wanted == Migratetype::Movable;
         frame.hand_over(FrameWord::allocated(request.order, wanted, movable));
         cpu.answered(request.order);
-        let block_type = self.blocks.get(index);
-        let suits_cma = block_type == Migratetype::Cma && movable;
-        if block_type != wanted && !suits_cma && block_type != Migratetype::HighAtomic {
+        if !self.blocks.is_of(index, wanted) && !self.is_at_home(index, movable) {
             count(&cpu.type_mismatches);
         }
         self.frames.pfn(index)
+    }
+
+    /// Whether a page is where it may be although its pageblock has another type: movable
+    /// ones in CMA pageblocks, any in the reserve for atomic requests.
+    #[cold]
+    fn is_at_home(&self, index: FrameIndex, movable: bool) -> bool {
+        match self.blocks.get(index) {
+            Migratetype::Cma => movable,
+            other => other == Migratetype::HighAtomic,
+        }
     }
 
     /// Wakes kswapd if a fallback has raised the marks meanwhile.

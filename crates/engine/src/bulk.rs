@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::refill::Want;
 use crate::sync::Locks;
 use crate::watermark::{Admission, AllocFlags, Mark};
-use crate::{Migratetype, Order, Pfn};
+use crate::{FreeError, Migratetype, Order, Pfn};
 
 impl<L: Locks> Memory<'_, L> {
     /// Fills the empty places of `pages` with single pages; returns how many places are filled
@@ -31,6 +31,22 @@ impl<L: Locks> Memory<'_, L> {
                 Err(_) => first_empty,
             },
         }
+    }
+
+    /// Takes back single pages under one hold of the CPU's lists; the same as freeing them
+    /// one after the other.
+    ///
+    /// Linux counterpart: `free_unref_folios`.
+    ///
+    /// # Errors
+    /// See [`FreeError`], with the number of pages that were taken back before it: the page
+    /// at fault and those behind it are as they were.
+    pub fn free_bulk(&self, cpu: u16, pages: &[Pfn]) -> Result<(), (usize, FreeError)> {
+        let mut owner = self.exclusive(cpu).ok_or((0, FreeError::NoSuchCpu))?;
+        for (number, &pfn) in pages.iter().enumerate() {
+            owner.free_owned(pfn).map_err(|error| (number, error))?;
+        }
+        Ok(())
     }
 
     /// Takes all pages under one hold of a CPU's lists; `None` if not even one came.

@@ -76,6 +76,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     pub fn alloc(&mut self, request: Request) -> Result<Pfn, AllocError> {
         let request = Request { cpu: self.cpu, ..request };
         if let Some((number, zone)) = self.memory.zone_with_plenty(request)
+            && zone.has_percpu_list(request.order)
             && let Some(Some(lists)) = self.lists.get_mut(number)
             && let Some((index, frame)) = zone.take_listed(lists, request)
         {
@@ -117,6 +118,25 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
             }
         }
         self.free_with_locks(pfn, order)
+    }
+
+    /// Takes back a single page whose owner may have a rival: of two that free the same page
+    /// at once, one gets an error.
+    pub(crate) fn free_owned(&mut self, pfn: Pfn) -> Result<(), FreeError> {
+        let memory: &'a Memory<'m, L> = self.memory;
+        let number =
+            memory.zones.iter().position(|zone| zone.contains(pfn)).ok_or(FreeError::OutsideZones)?;
+        let zone = &memory.zones[number];
+        let index = zone.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
+        let block_type = zone.blocks.get(index);
+        match self.lists.get_mut(number) {
+            Some(Some(lists)) if block_type != Migratetype::Isolate => {
+                zone.reclaim_ownership(index, Order::ZERO)?;
+                zone.put_held(lists, index, Order::ZERO, block_type);
+                Ok(())
+            }
+            _ => self.free_with_locks(pfn, Order::ZERO),
+        }
     }
 
     #[cold]

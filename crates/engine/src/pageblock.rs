@@ -49,6 +49,12 @@ impl<'m> PageblockTable<'m> {
         if value & ISOLATED != 0 { Migratetype::Isolate } else { Self::decode(value) }
     }
 
+    /// Whether a pageblock has this type, and is not isolated.
+    #[inline]
+    pub(crate) fn is_of(&self, index: FrameIndex, migratetype: Migratetype) -> bool {
+        self.slot(index).load(Ordering::Relaxed) == migratetype as u8
+    }
+
     /// The type that the block has or, while it is isolated, had before.
     pub(crate) fn get_beneath_isolation(&self, index: FrameIndex) -> Migratetype {
         Self::decode(self.slot(index).load(Ordering::Relaxed) & !ISOLATED)

@@ -119,6 +119,8 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Takes a block from lists that the caller holds, if the right one has any.
+    ///
+    /// The order has a list: [`Self::has_percpu_list`].
     #[inline]
     pub(crate) fn take_listed(
         &self,

@@ -347,26 +347,28 @@ impl<'m, L: Locks> Zone<'m, L> {
     }
 
     /// Takes the block of a caller that frees it, or says why it is not the caller's.
+    #[inline]
     pub(crate) fn reclaim_ownership(&self, index: FrameIndex, order: Order) -> Result<FrameWord, FreeError> {
         let word = self.frames.word(index);
+        if !word.is_owned_of(order) {
+            return Err(self.why_not_owned(index, word));
+        }
+        let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
+        if self.frames.exchange_word(index, word, transit) { Ok(word) } else { Err(FreeError::AlreadyFree) }
+    }
+
+    #[cold]
+    fn why_not_owned(&self, index: FrameIndex, word: FrameWord) -> FreeError {
         match word.kind() {
-            FrameKind::Allocated if word.order() == order => {
-                let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
-                if self.frames.exchange_word(index, word, transit) {
-                    Ok(word)
-                } else {
-                    Err(FreeError::AlreadyFree)
-                }
-            }
-            FrameKind::Allocated => Err(FreeError::WrongOrder { allocated: word.order() }),
-            FrameKind::Free | FrameKind::PerCpu | FrameKind::InTransit => Err(FreeError::AlreadyFree),
-            FrameKind::Absent => Err(FreeError::OutsideZones),
+            FrameKind::Allocated => FreeError::WrongOrder { allocated: word.order() },
+            FrameKind::Free | FrameKind::PerCpu | FrameKind::InTransit => FreeError::AlreadyFree,
+            FrameKind::Absent => FreeError::OutsideZones,
             FrameKind::Tail => {
                 let head = self.frames.word(self.frames.block_head(index));
                 let free = matches!(head.kind(), FrameKind::Free | FrameKind::PerCpu);
-                Err(if free { FreeError::AlreadyFree } else { FreeError::NotAllocated })
+                if free { FreeError::AlreadyFree } else { FreeError::NotAllocated }
             }
-            FrameKind::Reserved => Err(FreeError::NotAllocated),
+            FrameKind::Reserved => FreeError::NotAllocated,
         }
     }
 
