@@ -51,6 +51,8 @@ pub enum Verdict {
 pub struct Options {
     /// Other switches than those of the kernel's own era.
     pub switches: Option<Switches>,
+    /// Let an owner of the CPU's lists make the requests, in place of the locks.
+    pub owned: bool,
     /// Check every invariant of the engine after each so many operations.
     pub check_every: Option<usize>,
 }
@@ -80,7 +82,7 @@ pub fn check(
         let why = format!("operation {number} is for a CPU that the kernel did not have");
         return Err(TranscriptError::BadStart(why));
     }
-    let mut player = Player::new(&memory, image.numbers.clone());
+    let mut player = Player::new(&memory, image.numbers.clone(), options.owned);
     if let Some(difference) = compare_state(&player, &image, 0) {
         return Ok(Verdict::Differs(Box::new(difference)));
     }

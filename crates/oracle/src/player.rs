@@ -1,6 +1,6 @@
 //! Playing a script on the engine, and writing what the oracle would have written.
 
-use freehold::{GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
+use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
 use crate::numbers::{Numbers, value};
 use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Step, Tunable};
@@ -25,6 +25,8 @@ const EINVAL: u16 = 22;
 pub(crate) struct Player<'e, 'm> {
     writer: Writer<'e, 'm, Watched>,
     slots: Vec<Option<Held>>,
+    /// Whether an owner of the CPU's lists makes the requests.
+    owned: bool,
     /// The values that were last written.
     written: [u64; value::CHANGING.len()],
     words: Vec<Word>,
@@ -32,11 +34,11 @@ pub(crate) struct Player<'e, 'm> {
 }
 
 impl<'e, 'm> Player<'e, 'm> {
-    pub(crate) fn new(memory: &'e Memory<'m, Watched>, told: Numbers) -> Self {
+    pub(crate) fn new(memory: &'e Memory<'m, Watched>, told: Numbers, owned: bool) -> Self {
         let writer = Writer { memory, told };
         let written = value::CHANGING.map(|field| writer.value(field));
         Witness::take(&mut Vec::new());
-        Self { writer, slots: Vec::new(), written, words: Vec::new(), text: None }
+        Self { writer, slots: Vec::new(), owned, written, words: Vec::new(), text: None }
     }
 
     pub(crate) fn writer(&self) -> &Writer<'e, 'm, Watched> {
@@ -135,7 +137,7 @@ impl<'e, 'm> Player<'e, 'm> {
         let memory = self.writer.memory;
         let zone = self.writer.zone();
         match step.op {
-            Op::Alloc { order, gfp } => match memory.alloc(Self::request(step, order, gfp)) {
+            Op::Alloc { order, gfp } => match self.alloc(Self::request(step, order, gfp)) {
                 Ok(pfn) => {
                     // Nothing that a module allocates is on the LRU until it is marked.
                     let _ = zone.set_movable(pfn, false);
@@ -146,7 +148,7 @@ impl<'e, 'm> Player<'e, 'm> {
             },
             Op::Free => {
                 if let Some(held) = self.held(step.slot) {
-                    let freed = memory.free(step.cpu.into(), held.pfn, held.order);
+                    let freed = self.free(step.cpu.into(), held);
                     debug_assert!(freed.is_ok(), "{step}: {freed:?}");
                 }
                 vec![]
@@ -192,6 +194,22 @@ impl<'e, 'm> Player<'e, 'm> {
             Op::PageTypeInfo | Op::BuddyInfo => vec![self.print(step.op)],
             Op::Digest => vec![self.digest()],
             Op::Dump => vec![],
+        }
+    }
+
+    fn alloc(&self, request: Request) -> Result<Pfn, AllocError> {
+        let memory = self.writer.memory;
+        match self.owned.then(|| memory.exclusive(request.cpu)).flatten() {
+            Some(mut owner) => owner.alloc(request),
+            None => memory.alloc(request),
+        }
+    }
+
+    fn free(&self, cpu: u16, held: Held) -> Result<(), FreeError> {
+        let memory = self.writer.memory;
+        match self.owned.then(|| memory.exclusive(cpu)).flatten() {
+            Some(mut owner) => owner.free(held.pfn, held.order),
+            None => memory.free(cpu, held.pfn, held.order),
         }
     }
 
