@@ -1,5 +1,6 @@
 //! What every benchmark does the same way: warm up, interleave the sides, digest the work.
 
+use std::hint::black_box;
 use std::time::Instant;
 
 use freehold::{Order, Pfn};
@@ -134,6 +135,8 @@ pub(crate) fn pairs(
     let start = Instant::now();
     for _ in 0..times {
         let Some(pfn) = side.alloc(order) else { return Err(wrong("has no block left")) };
+        // The caller of a real allocator sees the frame: a pair must not cancel out.
+        let pfn = black_box(pfn);
         sum = sum.wrapping_add(pfn.0);
         taken &= side.free(pfn, order);
     }

@@ -13,6 +13,8 @@ mod error;
 mod harness;
 mod pagealloc;
 mod pagetypeinfo;
+#[cfg(feature = "peers")]
+mod peers;
 mod pin;
 mod refill;
 mod report;
@@ -67,11 +69,22 @@ pub enum Bench {
     Drain,
     /// What counting per migratetype costs.
     Counts,
+    /// The engine beside other page-frame allocators.
+    #[cfg(feature = "peers")]
+    Peers,
 }
 
 impl Bench {
     /// All that this build has.
-    pub const ALL: &[Self] = &[Self::PageAlloc, Self::PageTypeInfo, Self::Refill, Self::Drain, Self::Counts];
+    pub const ALL: &[Self] = &[
+        Self::PageAlloc,
+        Self::PageTypeInfo,
+        Self::Refill,
+        Self::Drain,
+        Self::Counts,
+        #[cfg(feature = "peers")]
+        Self::Peers,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -81,6 +94,8 @@ impl Bench {
             Self::Refill => "refill",
             Self::Drain => "drain",
             Self::Counts => "counts",
+            #[cfg(feature = "peers")]
+            Self::Peers => "peers",
         }
     }
 }
@@ -96,5 +111,7 @@ pub fn run(bench: Bench, options: &Options) -> Result<Report, BenchError> {
         Bench::Refill => refill::run(options),
         Bench::Drain => drain::run(options),
         Bench::Counts => counts::run(options),
+        #[cfg(feature = "peers")]
+        Bench::Peers => peers::run(options),
     }
 }

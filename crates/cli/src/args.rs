@@ -265,7 +265,8 @@ fn parse_bench(name: &str) -> Result<Tables, String> {
     let found = all.iter().find(|bench| bench.name() == name);
     found.map(|&bench| Tables(vec![bench])).ok_or_else(|| {
         let known: Vec<_> = all.iter().map(|bench| bench.name()).collect();
-        format!("the tables are {}, all", known.join(", "))
+        let others = if cfg!(feature = "peers") { "" } else { "; peers needs a build with --features peers" };
+        format!("the tables are {}, all{others}", known.join(", "))
     })
 }
 

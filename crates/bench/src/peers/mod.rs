@@ -1,0 +1,176 @@
+//! `bench peers`: the engine beside other page-frame allocators, in one harness.
+
+mod arena;
+mod foreign;
+mod own;
+mod shapes;
+
+use freehold_lab::{Cell, Table};
+
+use crate::chart::Chart;
+use crate::harness::{Digest, calmest, interleave};
+use crate::pin::on_one_processor;
+use crate::summary::Summary;
+use crate::{BenchError, Options, Pages, Report, Scale};
+
+use shapes::{Figures, Plan, Shape};
+
+/// How a peer is set up: handles on one and the same memory, all of its pages free.
+type Make<H> = fn(pages: u64) -> Result<Vec<H>, BenchError>;
+
+/// A shape of one peer, ready to be measured.
+type Runner = Box<dyn FnMut(&mut Digest) -> Result<Figures, BenchError> + Send>;
+
+/// One allocator.
+struct Peer {
+    name: &'static str,
+    /// Metadata a page, where it does not depend on what is free.
+    bytes_per_page: Option<f64>,
+    /// Sets a shape up; `None` for what this allocator cannot do.
+    prepare: Box<dyn Fn(Shape, Plan) -> Result<Option<Runner>, BenchError> + Send + Sync>,
+}
+
+impl Peer {
+    fn new<H: Pages + Send + 'static>(
+        name: &'static str,
+        bytes_per_page: Option<f64>,
+        largest: u8,
+        make: Make<H>,
+    ) -> Self {
+        let prepare = move |shape: Shape, plan: Plan| {
+            if shape.largest_order() > largest {
+                return Ok(None);
+            }
+            let mut handles = make(plan.pages)?;
+            if shape == Shape::TwoThreads && handles.len() < 2 {
+                return Ok(None);
+            }
+            let mut state = shape.prepare(&mut handles[0], plan)?;
+            let runner = move |digest: &mut Digest| {
+                let figures = shape.run(&mut handles, &mut state, plan, digest);
+                figures.map_err(|error| named(error, name))
+            };
+            Ok(Some(Box::new(runner) as Runner))
+        };
+        Self { name, bytes_per_page, prepare: Box::new(prepare) }
+    }
+}
+
+/// The error with the name of who made it.
+fn named(error: BenchError, name: &str) -> BenchError {
+    match error {
+        BenchError::Wrong { what, .. } => BenchError::Wrong { side: name.to_owned(), what },
+        other => other,
+    }
+}
+
+/// Runs the benchmark.
+pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
+    let plan = Plan::new(options.scale);
+    let rounds = match options.scale {
+        Scale::Tiny => 1,
+        Scale::Quick => 5,
+        Scale::Full => 15,
+    };
+    let mut peers = own::peers();
+    peers.extend(foreign::peers());
+    peers.extend(arena::peers());
+    let mut digest = Digest::default();
+    let mut tables = Tables::new(&peers);
+    for shape in Shape::ALL {
+        let mut work = || one_shape(shape, plan, rounds, &peers, &mut digest);
+        // Two threads choose their processors themselves.
+        let samples = if shape == Shape::TwoThreads { work()? } else { on_one_processor(work)? };
+        for (figure, label) in shape.figures().iter().enumerate() {
+            let sums: Vec<_> = samples.iter().map(|side| summary(side.as_deref(), figure)).collect();
+            tables.add(shape, label, &sums);
+        }
+    }
+    let mut report = tables.finish(&peers);
+    report.notes.push(format!("{} pages; {rounds} rounds; – is what an allocator cannot do", plan.pages));
+    report.notes.push(
+        "buddy-alloc is left out: it keeps its lists in the pages themselves; LLFree is on no registry"
+            .to_owned(),
+    );
+    Ok(report.finish(digest))
+}
+
+/// The tables while they grow: medians, their ratios to freehold's, and their spread.
+struct Tables {
+    medians: Table,
+    ratios: Table,
+    spreads: Table,
+    chart: Chart,
+}
+
+impl Tables {
+    fn new(peers: &[Peer]) -> Self {
+        let names = || peers.iter().map(|peer| peer.name.to_owned());
+        let table = |title: &str| Table::new(title, names().collect());
+        Self {
+            medians: table("peers: medians"),
+            ratios: table("peers: ratio to freehold's locked handle"),
+            spreads: table("peers: spread of the rounds"),
+            chart: Chart {
+                title: "Page-frame allocators in one harness".into(),
+                height: "ns a call".into(),
+                points: Vec::new(),
+                lines: names().map(|name| (name, Vec::new())).collect(),
+            },
+        }
+    }
+
+    fn add(&mut self, shape: Shape, label: &str, sums: &[Option<Summary>]) {
+        let cells = |pick: &dyn Fn(Summary) -> f64| {
+            sums.iter().map(|sum| sum.map_or(Cell::Empty, |sum| Cell::Real(pick(sum)))).collect()
+        };
+        let is_share = label.contains('%');
+        self.medians.push(shape.name(), label, if is_share { "%" } else { "ns" }, cells(&|sum| sum.median));
+        self.spreads.push(shape.name(), label, "%", cells(&|sum| sum.spread_percent));
+        if is_share {
+            return;
+        }
+        let base = sums[own::LOCKED].map_or(f64::NAN, |sum| sum.median);
+        self.ratios.push(shape.name(), label, "×", cells(&|sum| sum.median / base));
+        self.chart.points.push(format!("{}, {label}", shape.name()));
+        for (line, sum) in self.chart.lines.iter_mut().zip(sums) {
+            line.1.push(sum.map_or(0.0, |sum| sum.median));
+        }
+    }
+
+    fn finish(mut self, peers: &[Peer]) -> Report {
+        let bytes = peers.iter().map(|peer| peer.bytes_per_page.map_or(Cell::Empty, Cell::Real));
+        self.medians.push("memory", "metadata", "B a page", bytes.collect());
+        let mut report = Report::new("peers");
+        report.tables.extend([self.medians, self.ratios]);
+        report.details.push(self.spreads);
+        report.charts.push(self.chart);
+        report
+    }
+}
+
+/// Samples by peer, by round; `None` for what a peer cannot do.
+fn one_shape(
+    shape: Shape,
+    plan: Plan,
+    rounds: usize,
+    peers: &[Peer],
+    digest: &mut Digest,
+) -> Result<Vec<Option<Vec<Figures>>>, BenchError> {
+    let mut runners = Vec::new();
+    let mut places = Vec::new();
+    for peer in peers {
+        let runner = (peer.prepare)(shape, plan).map_err(|error| named(error, peer.name))?;
+        places.push(runner.is_some().then_some(runners.len()));
+        runners.extend(runner);
+    }
+    let mut samples = interleave(rounds, &mut runners, |runner| {
+        if shape == Shape::TwoThreads { runner(digest) } else { calmest(|| runner(digest)) }
+    })?;
+    Ok(places.into_iter().map(|place| place.map(|at| std::mem::take(&mut samples[at]))).collect())
+}
+
+fn summary(rounds: Option<&[Figures]>, figure: usize) -> Option<Summary> {
+    let values: Vec<f64> = rounds?.iter().map(|figures| figures[figure]).collect();
+    Some(Summary::of(&values))
+}

@@ -1,0 +1,123 @@
+//! The engine's handles, and the two floors: nothing can be faster than a stack.
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use freehold::{Era, Exclusive, GfpFlags, Memory, Order, Pfn, Request};
+
+use super::Peer;
+use crate::BenchError;
+use crate::harness::Pages;
+use crate::setup::{START, Setup, SpinLocks};
+
+/// Where freehold's locked handle is among the peers.
+pub(super) const LOCKED: usize = 3;
+
+/// The floors and the engine.
+pub(super) fn peers() -> Vec<Peer> {
+    let pages = 1 << 20;
+    let bytes = setup(pages).metadata::<SpinLocks>().len() as f64 / pages as f64;
+    vec![
+        Peer::new("stack", Some(8.0), 0, |pages| Ok(vec![Stack::new(pages)])),
+        Peer::new("stack, spin lock", Some(8.0), 0, |pages| {
+            let stack = Arc::new(spin::Mutex::new(Stack::new(pages)));
+            Ok(vec![LockedStack(Arc::clone(&stack)), LockedStack(stack)])
+        }),
+        Peer::new("freehold, exclusive", Some(bytes), 10, |pages| {
+            let memory = leaked(pages)?;
+            let owners = (0..2).filter_map(|cpu| memory.exclusive(cpu));
+            Ok(owners.map(Owned).collect())
+        }),
+        Peer::new("freehold, locked", Some(bytes), 10, |pages| {
+            let memory = leaked(pages)?;
+            Ok(vec![Locked { memory, cpu: 0 }, Locked { memory, cpu: 1 }])
+        }),
+    ]
+}
+
+fn setup(pages: u64) -> Setup {
+    Setup { pages, cpus: 2, switches: Era::Freehold.switches() }
+}
+
+/// A machine that lives as long as the program: some twelve megabytes a shape.
+fn leaked(pages: u64) -> Result<&'static Memory<'static, SpinLocks>, BenchError> {
+    let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<SpinLocks>().leak();
+    let memory: &'static Memory<'static, SpinLocks> = Box::leak(Box::new(setup(pages).memory(metadata)?));
+    memory.zones()[0].add_free(START, pages)?;
+    Ok(memory)
+}
+
+/// A request that fails at once, as the peers do: nobody's lists are given back for it.
+fn request(cpu: u16, order: Order) -> Request {
+    Request { cpu, node: 0, order, gfp: GfpFlags::HIGHUSER_MOVABLE.difference(GfpFlags::RECLAIM) }
+}
+
+/// One CPU's lists in one owner's hands.
+struct Owned(Exclusive<'static, 'static, SpinLocks>);
+
+impl Pages for Owned {
+    #[inline]
+    fn alloc(&mut self, order: Order) -> Option<Pfn> {
+        self.0.alloc(request(0, order)).ok()
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.0.free(pfn, order).is_ok()
+    }
+}
+
+/// The memory behind its locks.
+struct Locked {
+    memory: &'static Memory<'static, SpinLocks>,
+    cpu: u16,
+}
+
+impl Pages for Locked {
+    #[inline]
+    fn alloc(&mut self, order: Order) -> Option<Pfn> {
+        self.memory.alloc(request(self.cpu, order)).ok()
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.memory.free(self.cpu, pfn, order).is_ok()
+    }
+}
+
+/// Single pages on a stack.
+struct Stack(Vec<Pfn>);
+
+impl Stack {
+    fn new(pages: u64) -> Self {
+        Self((0..pages).rev().map(|page| START.add(page)).collect())
+    }
+}
+
+impl Pages for Stack {
+    #[inline]
+    fn alloc(&mut self, _order: Order) -> Option<Pfn> {
+        self.0.pop()
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, _order: Order) -> bool {
+        self.0.push(pfn);
+        true
+    }
+}
+
+/// The same behind a lock.
+struct LockedStack(Arc<spin::Mutex<Stack>>);
+
+impl Pages for LockedStack {
+    #[inline]
+    fn alloc(&mut self, order: Order) -> Option<Pfn> {
+        self.0.lock().alloc(order)
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.0.lock().free(pfn, order)
+    }
+}

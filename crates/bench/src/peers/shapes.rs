@@ -1,0 +1,289 @@
+//! The shapes of work that allocators are held against each other in.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use freehold::{Order, Pfn};
+
+use crate::harness::{Digest, Pages, batch, ns_since, pairs, wrong};
+use crate::pin::{pin, processors};
+use crate::{BenchError, Scale};
+
+/// Blocks of a batch; those of order 9 are fewer.
+const BATCH: usize = 1024;
+const HUGE_BATCH: usize = 128;
+
+/// Up to three figures of one sample, as [`Shape::figures`] names them.
+pub(super) type Figures = [f64; 3];
+
+/// How large and how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) pages: u64,
+    times: u32,
+    /// The longest that a slow peer may take for one sample.
+    patience: Duration,
+}
+
+impl Plan {
+    pub(super) fn new(scale: Scale) -> Self {
+        let (pages, times, patience_ms) = match scale {
+            Scale::Tiny => (1 << 13, 64, 1),
+            Scale::Quick => (1 << 18, 20_000, 20),
+            Scale::Full => (1_000_448, 100_000, 100),
+        };
+        Self { pages, times, patience: Duration::from_millis(patience_ms) }
+    }
+}
+
+/// A shape of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    OnePage,
+    Batch,
+    Batch4,
+    Batch9,
+    ChurnFresh,
+    ChurnAged,
+    FailingOrder9,
+    TwoThreads,
+}
+
+/// What a shape works on.
+#[derive(Default)]
+pub(super) struct State {
+    held: Vec<(Pfn, Order)>,
+    random: Option<fastrand::Rng>,
+}
+
+impl Shape {
+    pub(super) const ALL: [Self; 8] = [
+        Self::OnePage,
+        Self::Batch,
+        Self::Batch4,
+        Self::Batch9,
+        Self::ChurnFresh,
+        Self::ChurnAged,
+        Self::FailingOrder9,
+        Self::TwoThreads,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::OnePage => "one page",
+            Self::Batch => "order 0, batch of 1024",
+            Self::Batch4 => "order 4, batch of 1024",
+            Self::Batch9 => "order 9, batch of 128",
+            Self::ChurnFresh => "churn at 80 %, fresh",
+            Self::ChurnAged => "churn at 80 %, aged",
+            Self::FailingOrder9 => "failing order 9",
+            Self::TwoThreads => "one page, two threads",
+        }
+    }
+
+    /// Names of the figures of a sample.
+    pub(super) fn figures(self) -> &'static [&'static str] {
+        match self {
+            Self::OnePage | Self::TwoThreads => &["alloc + free"],
+            Self::Batch | Self::Batch4 | Self::Batch9 => &["alloc", "free"],
+            Self::ChurnFresh | Self::ChurnAged => {
+                &["an operation", "orders 1–3 failed, %", "order 9 failed, %"]
+            }
+            Self::FailingOrder9 => &["a request"],
+        }
+    }
+
+    pub(super) fn largest_order(self) -> u8 {
+        match self {
+            Self::OnePage | Self::Batch | Self::TwoThreads => 0,
+            Self::Batch4 => 4,
+            _ => 9,
+        }
+    }
+
+    /// Brings an allocator whose pages are all free into the state that the shape starts from.
+    pub(super) fn prepare(self, side: &mut impl Pages, plan: Plan) -> Result<State, BenchError> {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut state = State::default();
+        match self {
+            Self::OnePage | Self::Batch | Self::TwoThreads => age(side, 2, &mut random, &mut state)?,
+            Self::ChurnAged | Self::FailingOrder9 => age(side, 5, &mut random, &mut state)?,
+            Self::ChurnFresh => {
+                let mut left = plan.pages as i64 * 4 / 5;
+                while left > 0 {
+                    let order = mixed(&mut random);
+                    let Some(pfn) = side.alloc(order) else { break };
+                    state.held.push((pfn, order));
+                    left -= order.pages() as i64;
+                }
+            }
+            Self::Batch4 | Self::Batch9 => {}
+        }
+        state.random = Some(random);
+        Ok(state)
+    }
+
+    /// Takes one sample.
+    pub(super) fn run<H: Pages + Send>(
+        self,
+        handles: &mut [H],
+        state: &mut State,
+        plan: Plan,
+        digest: &mut Digest,
+    ) -> Result<Figures, BenchError> {
+        let side = &mut handles[0];
+        match self {
+            Self::OnePage => Ok([pairs(side, Order::ZERO, plan.times, digest)?, 0.0, 0.0]),
+            Self::Batch => batches(side, 0, BATCH, plan, digest),
+            Self::Batch4 => batches(side, 4, BATCH, plan, digest),
+            Self::Batch9 => batches(side, 9, HUGE_BATCH, plan, digest),
+            Self::ChurnFresh | Self::ChurnAged => churn(side, state, plan, digest),
+            Self::FailingOrder9 => failing(side, plan),
+            Self::TwoThreads => two_threads(handles, plan, digest),
+        }
+    }
+}
+
+/// Allocates every page, then frees one of `share` at random.
+fn age(
+    side: &mut impl Pages,
+    share: usize,
+    random: &mut fastrand::Rng,
+    state: &mut State,
+) -> Result<(), BenchError> {
+    while let Some(pfn) = side.alloc(Order::ZERO) {
+        state.held.push((pfn, Order::ZERO));
+    }
+    random.shuffle(&mut state.held);
+    let kept = state.held.len() - state.held.len() / share;
+    for (pfn, order) in state.held.drain(kept..) {
+        if !side.free(pfn, order) {
+            return Err(wrong("did not take back what it handed out"));
+        }
+    }
+    Ok(())
+}
+
+/// 90 % single pages, 8 % of orders 1 to 3, 2 % huge pages.
+fn mixed(random: &mut fastrand::Rng) -> Order {
+    let order = match random.u32(0..100) {
+        0..90 => 0,
+        90..98 => random.u8(1..4),
+        _ => 9,
+    };
+    Order::new(order).unwrap_or(Order::ZERO)
+}
+
+fn batches(
+    side: &mut impl Pages,
+    order: u8,
+    blocks: usize,
+    plan: Plan,
+    digest: &mut Digest,
+) -> Result<Figures, BenchError> {
+    let order = Order::new(order).unwrap_or(Order::ZERO);
+    // A small arena does not hold as many large blocks.
+    let room = (plan.pages / 4 / order.pages()) as usize;
+    let mut places = vec![None; blocks.min(room)];
+    let begin = Instant::now();
+    let (mut alloc_ns, mut free_ns, mut count) = (0.0, 0.0, 0);
+    while count == 0 || (count * places.len() < plan.times as usize && begin.elapsed() < plan.patience) {
+        let (alloc, free) = batch(side, order, &mut places, digest)?;
+        alloc_ns += alloc;
+        free_ns += free;
+        count += 1;
+    }
+    Ok([alloc_ns / count as f64, free_ns / count as f64, 0.0])
+}
+
+/// Frees a random block and allocates another, so that the memory stays as full as it is.
+fn churn(
+    side: &mut impl Pages,
+    state: &mut State,
+    plan: Plan,
+    digest: &mut Digest,
+) -> Result<Figures, BenchError> {
+    const ROUND: u32 = 64;
+    let random = state.random.get_or_insert_with(|| fastrand::Rng::with_seed(7));
+    let (mut asked, mut failed) = ([0_u32; 2], [0_u32; 2]);
+    let target: i64 = 0;
+    let (mut balance, mut operations) = (0_i64, 0_u32);
+    let begin = Instant::now();
+    let mut elapsed = 0.0;
+    while operations < plan.times && begin.elapsed() < plan.patience {
+        let start = Instant::now();
+        for _ in 0..ROUND {
+            operations += 1;
+            if balance > target && !state.held.is_empty() {
+                let (pfn, order) = state.held.swap_remove(random.usize(0..state.held.len()));
+                if !side.free(pfn, order) {
+                    return Err(wrong("did not take back what it handed out"));
+                }
+                balance -= order.pages() as i64;
+                continue;
+            }
+            let order = mixed(random);
+            let class = usize::from(order.get() == 9);
+            asked[class] += u32::from(order > Order::ZERO);
+            if let Some(pfn) = side.alloc(order) {
+                state.held.push((pfn, order));
+                balance += order.pages() as i64;
+            } else {
+                failed[class] += u32::from(order > Order::ZERO);
+            }
+        }
+        elapsed += ns_since(start);
+    }
+    digest.add(state.held.last().map_or(0, |held| held.0.0));
+    let percent = |class: usize| f64::from(failed[class]) * 100.0 / f64::from(asked[class].max(1));
+    Ok([elapsed / f64::from(operations.max(1)), percent(0), percent(1)])
+}
+
+fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {
+    let order = Order::new(9).unwrap_or(Order::MAX);
+    let (mut asked, begin) = (0_u32, Instant::now());
+    while asked < plan.times && begin.elapsed() < plan.patience {
+        for _ in 0..16 {
+            if side.alloc(order).is_some() {
+                return Err(wrong("has a huge page where there is none"));
+            }
+        }
+        asked += 16;
+    }
+    Ok([ns_since(begin) / f64::from(asked.max(1)), 0.0, 0.0])
+}
+
+/// Two handles on the same memory, each on a thread of its own.
+fn two_threads<H: Pages + Send>(
+    handles: &mut [H],
+    plan: Plan,
+    digest: &mut Digest,
+) -> Result<Figures, BenchError> {
+    let cpus = processors(2)?;
+    let barrier = Barrier::new(2);
+    let results: Vec<Result<(f64, Digest), BenchError>> = thread::scope(|scope| {
+        let threads: Vec<_> = handles[..2]
+            .iter_mut()
+            .enumerate()
+            .map(|(number, handle)| {
+                let (barrier, cpu) = (&barrier, cpus[number % cpus.len()]);
+                scope.spawn(move || {
+                    let pinned = pin(cpu);
+                    barrier.wait();
+                    pinned?;
+                    let mut digest = Digest::default();
+                    Ok((pairs(handle, Order::ZERO, plan.times, &mut digest)?, digest))
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().map_err(|_| BenchError::Stopped)?).collect()
+    });
+    let mut slowest = 0.0_f64;
+    for result in results {
+        let (ns, of_thread) = result?;
+        slowest = slowest.max(ns);
+        digest.add(of_thread.0);
+    }
+    Ok([slowest, 0.0, 0.0])
+}
