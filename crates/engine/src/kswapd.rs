@@ -43,8 +43,9 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     pub fn set_reclaim_active(&self, active: bool) {
-        let _guard = self.lock();
         self.shared.reclaim_active.store(active, Ordering::Relaxed);
+        // Until the next hold of the zone lock finds out anew.
+        self.shared.plenty.store(0, Ordering::Relaxed);
     }
 
     /// The pages by which fallbacks have raised the marks.
