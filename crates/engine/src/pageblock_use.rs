@@ -3,7 +3,7 @@
 use crate::frame::{FrameIndex, FrameKind};
 use crate::sync::Locks;
 use crate::zone::Zone;
-use crate::{Migratetype, Pfn};
+use crate::{MIGRATETYPES, Migratetype, Pfn};
 
 /// What one pageblock holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,12 +37,33 @@ impl PageblockUse {
 impl<L: Locks> Zone<'_, L> {
     /// What each pageblock holds, from low to high. Approximate while others allocate.
     pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
+        self.pageblock_ends().map(|(start, end)| self.pageblock_use_between(start, end))
+    }
+
+    /// The first frame of each pageblock and the one behind its last, as far as they are in the zone.
+    fn pageblock_ends(&self) -> impl Iterator<Item = (FrameIndex, FrameIndex)> + '_ {
         (0..self.blocks.len() as u32).filter_map(|number| {
             let start = FrameIndex(number << self.blocks.order().get());
             let end = start.offset(self.blocks.pages()).min(self.frames.end());
             let start = start.max(self.frames.start());
-            (start < end).then(|| self.pageblock_use_between(start, end))
+            (start < end).then_some((start, end))
         })
+    }
+
+    /// Pageblocks that hold any memory, by [`Migratetype::index`]; no lock.
+    ///
+    /// Linux counterpart: `pagetypeinfo_showblockcount_print`, which looks at the
+    /// first frame of each pageblock only.
+    pub fn blocks_by_type(&self) -> [u64; MIGRATETYPES] {
+        let mut blocks = [0; MIGRATETYPES];
+        for (start, end) in self.pageblock_ends() {
+            let has_memory =
+                (start.0..end.0).any(|index| self.frames.word(FrameIndex(index)).kind() != FrameKind::Absent);
+            if has_memory {
+                blocks[self.blocks.get(start).index()] += 1;
+            }
+        }
+        blocks
     }
 
     fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {

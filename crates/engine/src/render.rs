@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use crate::memory::Memory;
 use crate::sync::Locks;
 use crate::zone::Zone;
-use crate::{FreeCounts, MIGRATETYPES, Migratetype, Order};
+use crate::{FreeCounts, Migratetype, Order};
 
 /// Linux stops counting a list here, so that its reader lets go of the zone lock.
 pub const PAGETYPEINFO_CAP: u64 = 100_000;
@@ -104,22 +104,6 @@ fn write_free_rows<L: Locks>(out: &mut impl Write, zone: &Zone<'_, L>, rows: Pag
         writeln!(out)?;
     }
     Ok(())
-}
-
-impl<L: Locks> Zone<'_, L> {
-    /// Pageblocks that hold any memory, by [`Migratetype::index`].
-    ///
-    /// Linux counterpart: `pagetypeinfo_showblockcount_print`, which looks at the
-    /// first frame of each pageblock only.
-    pub fn blocks_by_type(&self) -> [u64; MIGRATETYPES] {
-        let mut blocks = [0; MIGRATETYPES];
-        for block in self.pageblocks() {
-            if let Some(kind) = block.migratetype {
-                blocks[kind.index()] += 1;
-            }
-        }
-        blocks
-    }
 }
 
 impl FreeCounts {
