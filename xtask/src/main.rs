@@ -31,11 +31,11 @@ const FOUND: u8 = 1;
 const FAILED: u8 = 3;
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let done = match Arguments::parse().chore {
-        Chore::Tidy => tidy(&root),
-        Chore::Coverage => xtask::coverage::run(&root).map_err(|error| error.to_string()),
-        Chore::Oracle(arguments) => command::run(&arguments, &root).map_err(|error| error.to_string()),
+        Chore::Tidy => tidy(root),
+        Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
+        Chore::Oracle(arguments) => command::run(&arguments, root).map_err(|error| error.to_string()),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

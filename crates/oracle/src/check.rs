@@ -121,7 +121,9 @@ pub fn check(
     }
     match transcript.word()? {
         Word::End { operations } if operations == script.steps.len() as u64 => {
-            Ok(Verdict::Same { operations, words: transcript.position() })
+            let words = transcript.position();
+            transcript.at_end()?;
+            Ok(Verdict::Same { operations, words })
         }
         other => Err(transcript.nonsense(other)),
     }
@@ -189,14 +191,14 @@ impl fmt::Display for Divergence {
             None => writeln!(f, "the state after {} operations", self.operation)?,
         }
         let (at, kernel, engine) = self.first_difference();
-        let show = |word: Option<Word>| word.map_or("nothing more".to_owned(), |word| format!("{word:?}"));
+        let show = |word: Option<Word>| word.map_or("nothing more".to_owned(), |word| word.to_string());
         if kernel.is_some() || engine.is_some() {
             writeln!(f, "  word {at}: expected {}", show(kernel))?;
             writeln!(f, "  word {at}: got      {}", show(engine))?;
             for (side, words) in [("kernel", &self.kernel), ("engine", &self.engine)] {
                 let from = at.saturating_sub(4);
                 for (number, word) in words.iter().enumerate().skip(from).take(9) {
-                    writeln!(f, "  {side} {number:>5} {word:?}")?;
+                    writeln!(f, "  {side} {number:>5} {word}")?;
                 }
             }
         }

@@ -36,6 +36,9 @@ pub enum ScriptError {
         /// Its number, from 0.
         number: u64,
     },
+    /// More than a script.
+    #[error("there is more behind the script's last operation")]
+    Longer,
     /// No machine has such a memory.
     #[error("the memory that the script asks for is not a number with K, M or G behind it")]
     BadMemory,

@@ -60,8 +60,7 @@ impl fmt::Display for StateSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for word in self.0 {
             match word {
-                Word::Value { field, value } => writeln!(f, "  value {field}: {value}")?,
-                Word::CpuValue { cpu, field, value } => writeln!(f, "  cpu {cpu} value {field}: {value}")?,
+                Word::Value { .. } | Word::CpuValue { .. } => writeln!(f, "  {word}")?,
                 Word::BlockType { migratetype, block } => {
                     writeln!(f, "  pageblocks from {block} on: {migratetype}")?;
                 }

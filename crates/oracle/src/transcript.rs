@@ -162,6 +162,15 @@ impl<R: Read> Transcript<R> {
         Ok(text)
     }
 
+    /// Makes sure that nothing follows.
+    pub(crate) fn at_end(&mut self) -> Result<(), TranscriptError> {
+        match self.raw() {
+            Ok(word) => Err(TranscriptError::Nonsense { at: self.words - 1, word }),
+            Err(TranscriptError::CutShort { .. }) => Ok(()),
+            Err(other) => Err(other),
+        }
+    }
+
     /// An error for a word that has no business here.
     pub(crate) fn nonsense(&self, word: Word) -> TranscriptError {
         TranscriptError::Nonsense { at: self.words.saturating_sub(1), word: word.encode() }

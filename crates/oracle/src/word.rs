@@ -1,5 +1,7 @@
 //! The words of a transcript.
 
+use std::fmt;
+
 use freehold::{Migratetype, Order, Pfn};
 
 /// One word of a transcript, taken apart.
@@ -156,6 +158,59 @@ impl Word {
             Self::Text { bytes } => raw(0x18, 0, bytes),
             Self::Foreign { freed, pfn } => raw(0x20, 1 + u16::from(freed), pfn.0),
             Self::End { operations } => raw(0x3f, 0, operations),
+        }
+    }
+}
+
+/// What each value of a zone is, by its number.
+const VALUES: [&str; 21] = [
+    "?",
+    "zone_start_pfn",
+    "spanned_pages",
+    "present_pages",
+    "managed_pages",
+    "pageblock_order",
+    "the largest order",
+    "min mark",
+    "low mark",
+    "high mark",
+    "watermark_boost",
+    "nr_reserved_highatomic",
+    "nr_free_highatomic",
+    "NR_FREE_PAGES",
+    "NR_FREE_CMA_PAGES",
+    "zone flags",
+    "watermark_boost_factor",
+    "zone type",
+    "CPUs",
+    "nr_isolate_pageblock",
+    "lowmem_reserve",
+];
+
+/// What each value of a CPU's lists is, by its number.
+const CPU_VALUES: [&str; 10] = [
+    "?",
+    "count",
+    "high",
+    "high_min",
+    "high_max",
+    "batch",
+    "flags",
+    "alloc_factor",
+    "free_count",
+    "free_factor",
+];
+
+/// As a person reads it: values by their names, the rest as it is.
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |names: &[&'static str], field: usize| names.get(field).copied().unwrap_or("?");
+        match *self {
+            Self::Value { field, value } => write!(f, "{} {value}", name(&VALUES, field.into())),
+            Self::CpuValue { cpu, field, value } => {
+                write!(f, "cpu {cpu} {} {value}", name(&CPU_VALUES, field.into()))
+            }
+            other => write!(f, "{other:?}"),
         }
     }
 }

@@ -17,6 +17,9 @@ use super::tree::BuiltKernel;
 /// The most operations of one script: a boot costs less than playing them.
 const LARGEST_SCRIPT: u64 = 250_000;
 
+/// How often a script is played before it is believed to show no difference.
+const PLAYS: usize = 3;
+
 /// How often the engine's own invariants are checked, in operations.
 const CHECK_EVERY: usize = 20_000;
 
@@ -90,7 +93,7 @@ impl Campaign<'_> {
         thread::scope(|scope| {
             let jobs = thread::available_parallelism().map_or(1, usize::from);
             let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Ok(())))
+            workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err(OracleError::Panicked)))
         })?;
         let (mut tally, failure) = sum.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         tally.elapsed = started.elapsed();
@@ -120,31 +123,52 @@ impl Campaign<'_> {
 /// See [`OracleError`].
 pub fn hold_against(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<Verdict> {
     let transcript = play(kernel, script, folder, name)?;
-    let unusable = |error| OracleError::Transcript { path: transcript.clone(), error };
-    let file = File::open(&transcript).map_err(OracleError::file(&transcript))?;
-    let mut words = Transcript::new(BufReader::with_capacity(1 << 20, file)).map_err(unusable)?;
-    let options = Options { check_every: Some(CHECK_EVERY), ..Options::default() };
-    let verdict = check(script, &mut words, options).map_err(unusable)?;
-    fs::remove_file(&transcript).map_err(OracleError::file(&transcript))?;
-    Ok(verdict)
+    transcript.verdict(script)
 }
 
-/// Plays one script on the kernel; returns where the transcript is.
-///
-/// # Errors
-/// See [`OracleError`].
-pub fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<PathBuf> {
+/// A file that is removed when nobody needs it any more.
+pub(crate) struct Played(PathBuf);
+
+impl Drop for Played {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Played {
+    /// Holds it against the engine.
+    pub(crate) fn verdict(&self, script: &Script) -> Result<Verdict> {
+        let unusable = |error| OracleError::Transcript { path: self.0.clone(), error };
+        let file = File::open(&self.0).map_err(OracleError::file(&self.0))?;
+        let mut words = Transcript::new(BufReader::with_capacity(1 << 20, file)).map_err(unusable)?;
+        let options = Options { check_every: Some(CHECK_EVERY), ..Options::default() };
+        check(script, &mut words, options).map_err(unusable)
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        fs::read(&self.0).map_err(OracleError::file(&self.0))
+    }
+}
+
+/// Plays one script on the kernel.
+pub(crate) fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<Played> {
     let path = |what: &str| folder.join(format!("{}-{name}-{}.{what}", kernel.version(), std::process::id()));
-    let (question, answer) = (path("script"), path("transcript"));
-    fs::write(&question, script.to_bytes()).map_err(OracleError::file(&question))?;
-    kernel.play(&question, &answer, &script.memory, script.cpus.into())?;
-    fs::remove_file(&question).map_err(OracleError::file(&question))?;
+    let (question, answer) = (Played(path("script")), Played(path("transcript")));
+    fs::write(&question.0, script.to_bytes()).map_err(OracleError::file(&question.0))?;
+    kernel.play(&question.0, &answer.0, &script.memory, script.cpus.into())?;
     Ok(answer)
 }
 
-/// Whether a script still makes kernel and engine differ; one that cannot be played does not.
-pub(crate) fn differs(kernel: &BuiltKernel, script: &Script, folder: &Path) -> bool {
-    matches!(hold_against(kernel, script, folder, "hunt"), Ok(Verdict::Differs(_)))
+/// The difference that a script still shows; one that cannot be played shows none.
+///
+/// A kernel does not boot the same way each time, so a script is played more than once.
+pub(crate) fn difference(kernel: &BuiltKernel, script: &Script, folder: &Path) -> Option<Divergence> {
+    (0..PLAYS).find_map(|_| match hold_against(kernel, script, folder, "hunt") {
+        Ok(Verdict::Differs(divergence)) => Some(*divergence),
+        _ => None,
+    })
 }
 
 /// The families that a kernel can play.

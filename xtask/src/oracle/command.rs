@@ -14,6 +14,9 @@ use super::hunt::hunt;
 use super::keepsake;
 use super::tree::{BuiltKernel, Kernel};
 
+/// How many steps of a script are printed, its last ones.
+const STEPS_SHOWN: usize = 60;
+
 /// What to ask, and whom.
 #[derive(Args, Clone, Debug)]
 pub struct OracleArgs {
@@ -24,7 +27,7 @@ pub struct OracleArgs {
     #[arg(long)]
     seed: Option<u64>,
     /// The least number of operations on each kernel
-    #[arg(long, default_value_t = 1_000_000)]
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     ops: u64,
     /// One family of scripts only
     #[arg(long, value_parser = family)]
@@ -79,9 +82,12 @@ fn chosen(args: &OracleArgs, kernel: KernelVersion) -> Vec<Family> {
 
 fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<bool> {
     let families = chosen(args, kernel.version());
-    if families.is_empty() {
-        println!("Linux {}: none of its families was asked for", kernel.version());
-        return Ok(true);
+    if let (true, Some(family)) = (families.is_empty(), args.family) {
+        if args.kernel.is_none() {
+            println!("Linux {}: no family {}", kernel.version(), family.name());
+            return Ok(true);
+        }
+        return Err(OracleError::NoSuchFamily { version: kernel.version(), family: family.name() });
     }
     let seed = args
         .seed
@@ -98,11 +104,19 @@ fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<boo
         failure.script.memory,
         failure.divergence
     );
-    let prey = hunt(kernel, &failure, folder)?;
+    let Some(prey) = hunt(kernel, &failure, folder) else {
+        println!("the difference did not show again: it depends on how the kernel booted");
+        return Ok(false);
+    };
     let path = folder.join(format!("{}-{}-{}.script", kernel.version(), failure.family.name(), failure.seed));
     fs::write(&path, prey.script.to_bytes()).map_err(OracleError::file(&path))?;
-    println!("the smallest script that differs, kept as {}:", path.display());
-    for step in &prey.script.steps {
+    println!(
+        "the smallest script found that differs, {} steps, kept as {}:",
+        prey.script.steps.len(),
+        path.display()
+    );
+    let steps = &prey.script.steps;
+    for step in steps.iter().skip(steps.len().saturating_sub(STEPS_SHOWN)) {
         println!("  {step}");
     }
     println!("{}", prey.divergence);

@@ -150,6 +150,17 @@ pub enum OracleError {
         #[source]
         error: freehold_oracle::TranscriptError,
     },
+    /// The engine, or what holds it against the kernel, panicked.
+    #[error("a comparison panicked, see above: the engine has a bug, or the comparison")]
+    Panicked,
+    /// Nothing was asked.
+    #[error("Linux {version} has no family `{family}`: its scripts need more CPUs than that kernel has")]
+    NoSuchFamily {
+        /// The kernel.
+        version: KernelVersion,
+        /// The family.
+        family: &'static str,
+    },
     /// A kept transcript, or a script to keep, is no good.
     #[error("{path}: {error}")]
     Golden {

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use freehold_oracle::shrink::shrink;
-use freehold_oracle::{Divergence, Op, Script, Step, Verdict};
+use freehold_oracle::{Divergence, Op, Script, Step};
 
-use super::campaign::{Failure, differs, hold_against};
-use super::error::Result;
+use super::campaign::{Failure, difference};
 use super::tree::BuiltKernel;
 
 /// How many smaller scripts are tried.
@@ -23,26 +22,20 @@ pub struct Prey {
 
 /// Shrinks a failing script, and has the states around the difference written out.
 ///
-/// # Errors
-/// See [`super::OracleError`].
-pub fn hunt(kernel: &BuiltKernel, failure: &Failure, folder: &Path) -> Result<Prey> {
+/// `None` if the difference does not show again: it then depends on how the kernel booted.
+pub fn hunt(kernel: &BuiltKernel, failure: &Failure, folder: &Path) -> Option<Prey> {
     let mut cut = failure.script.clone();
     cut.steps.truncate(failure.divergence.operation + 1);
-    let mut smallest = shrink(&cut, |script| differs(kernel, script, folder), TRIES);
-    let divergence = match hold_against(kernel, &smallest, folder, "hunt")? {
-        Verdict::Differs(divergence) => *divergence,
-        Verdict::Same { .. } => {
-            smallest = cut;
-            failure.divergence.clone()
+    let smallest = shrink(&cut, |script| difference(kernel, script, folder).is_some(), TRIES);
+    [smallest, cut].into_iter().find_map(|mut script| {
+        let divergence = difference(kernel, &script, folder)?;
+        script.steps.truncate(divergence.operation + 1);
+        let written_out = with_dumps(&script);
+        match difference(kernel, &written_out, folder) {
+            Some(divergence) => Some(Prey { script: written_out, divergence }),
+            None => Some(Prey { script, divergence }),
         }
-    };
-    smallest.steps.truncate(divergence.operation + 1);
-    let script = with_dumps(&smallest);
-    let divergence = match hold_against(kernel, &script, folder, "hunt")? {
-        Verdict::Differs(with_states) => *with_states,
-        Verdict::Same { .. } => divergence,
-    };
-    Ok(Prey { script, divergence })
+    })
 }
 
 /// The script with the state written out around its last operation.

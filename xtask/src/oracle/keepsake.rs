@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use freehold_oracle::families::Family;
-use freehold_oracle::{Golden, Script, Verdict};
+use freehold_oracle::{Golden, Script, ScriptError, Verdict};
 
-use super::campaign::{hold_against, play};
+use super::campaign::play;
 use super::error::{OracleError, Result};
 use super::tree::BuiltKernel;
 
@@ -26,16 +26,15 @@ const FOUND: &str = "found-";
 /// # Errors
 /// See [`OracleError`].
 pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> Result<bool> {
+    // Nothing is written before all that was kept has been read.
+    let kept = found(kernel)?;
     let mut agreed = true;
     for family in families {
         let script = family.script(SEED, OPERATIONS, kernel.version());
         agreed &= keep(kernel, family.name(), &script, folder)?;
     }
-    for path in found(kernel)? {
-        let unusable = |error| OracleError::Golden { path: path.clone(), error };
-        let script = Golden::open(&path).map_err(unusable)?.script;
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or(FOUND);
-        agreed &= keep(kernel, name, &script, folder)?;
+    for (name, script) in &kept {
+        agreed &= keep(kernel, name, script, folder)?;
     }
     Ok(agreed)
 }
@@ -47,21 +46,30 @@ pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> R
 pub fn keep_file(kernel: &BuiltKernel, path: &Path, folder: &Path) -> Result<bool> {
     let bytes = fs::read(path).map_err(OracleError::file(path))?;
     let (script, _) = Script::from_bytes(&bytes)
+        .and_then(
+            |(script, taken)| {
+                if taken == bytes.len() { Ok((script, taken)) } else { Err(ScriptError::Longer) }
+            },
+        )
         .map_err(|error| OracleError::Golden { path: path.to_owned(), error: error.into() })?;
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("script");
     keep(kernel, &format!("{FOUND}{}", name.trim_start_matches(FOUND)), &script, folder)
 }
 
-/// The kept scripts of a kernel that are not a family's.
-fn found(kernel: &BuiltKernel) -> Result<Vec<PathBuf>> {
+/// The kept scripts of a kernel that are not a family's, with their names.
+fn found(kernel: &BuiltKernel) -> Result<Vec<(String, Script)>> {
     let folder = home(kernel);
     let entries = fs::read_dir(&folder).map_err(OracleError::file(&folder))?;
-    let mut found: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    found.retain(|path| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(FOUND.as_bytes()))
-    });
-    found.sort();
-    Ok(found)
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let named = paths.iter().filter_map(|path| Some((path.file_stem()?.to_str()?, path)));
+    named
+        .filter(|(name, _)| name.starts_with(FOUND))
+        .map(|(name, path)| {
+            let unusable = |error| OracleError::Golden { path: path.clone(), error };
+            Ok((name.to_owned(), Golden::open(path).map_err(unusable)?.script))
+        })
+        .collect()
 }
 
 fn home(kernel: &BuiltKernel) -> PathBuf {
@@ -69,18 +77,16 @@ fn home(kernel: &BuiltKernel) -> PathBuf {
 }
 
 fn keep(kernel: &BuiltKernel, name: &str, script: &Script, folder: &Path) -> Result<bool> {
-    if let Verdict::Differs(divergence) = hold_against(kernel, script, folder, name)? {
+    let played = play(kernel, script, folder, name)?;
+    if let Verdict::Differs(divergence) = played.verdict(script)? {
         println!("Linux {} {name}: {divergence}", kernel.version());
         return Ok(false);
     }
-    let transcript = play(kernel, script, folder, name)?;
-    let answers = fs::read(&transcript).map_err(OracleError::file(&transcript))?;
     let home = home(kernel);
     fs::create_dir_all(&home).map_err(OracleError::file(&home))?;
     let path = home.join(format!("{name}.zst"));
-    let packed = Golden::pack(script, &answers).map_err(OracleError::file(&path))?;
+    let packed = Golden::pack(script, &played.bytes()?).map_err(OracleError::file(&path))?;
     println!("{} {} bytes", path.display(), packed.len());
     fs::write(&path, packed).map_err(OracleError::file(&path))?;
-    fs::remove_file(&transcript).map_err(OracleError::file(&transcript))?;
     Ok(true)
 }

@@ -4,6 +4,7 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
 use super::error::{OracleError, Result};
 use super::prepare;
@@ -64,6 +65,14 @@ impl Kernel {
         }
         Ok(built)
     }
+}
+
+/// How long a kernel that this checkout does not use is left for others.
+const OTHERS_MAY_USE_IT: Duration = Duration::from_hours(7 * 24);
+
+fn is_old(path: &Path) -> bool {
+    let modified = fs::metadata(path).and_then(|file| file.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OTHERS_MAY_USE_IT))
 }
 
 /// One kernel's place in the cache.
@@ -153,8 +162,8 @@ impl Folder {
         let entries = fs::read_dir(&self.path).map_err(OracleError::file(&self.path))?;
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with("linux-") && path != place && path.is_file() {
-                // One that is running stays until it ends; one that cannot be removed does no harm.
+            // Another checkout may still use what it built lately; one that cannot be removed does no harm.
+            if name.starts_with("linux-") && path != place && is_old(&path) {
                 let _ = fs::remove_file(&path);
             }
         }

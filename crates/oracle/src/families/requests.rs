@@ -59,13 +59,22 @@ pub(super) enum Rights {
     NoWait,
     Atomic,
     AtomicNoReserve,
+    /// `__GFP_HIGH` alone, which before 6.3 was less than atomic.
+    High,
     MemAlloc,
     MemAllocNot,
 }
 
 impl Rights {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Plain, Self::NoWait, Self::Atomic, Self::AtomicNoReserve, Self::MemAlloc, Self::MemAllocNot];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Plain,
+        Self::NoWait,
+        Self::Atomic,
+        Self::AtomicNoReserve,
+        Self::High,
+        Self::MemAlloc,
+        Self::MemAllocNot,
+    ];
 
     /// A request with these rights, as the kernel's callers make it.
     pub(super) fn gfp(self, kernel: KernelVersion) -> GfpFlags {
@@ -77,6 +86,7 @@ impl Rights {
             Self::Plain => GfpFlags::KERNEL,
             Self::NoWait => GfpFlags::NOWAIT,
             Self::Atomic => atomic,
+            Self::High => GfpFlags::GFP_ATOMIC,
             Self::AtomicNoReserve => atomic | GfpFlags::NOMEMALLOC | GfpFlags::NOWARN,
             Self::MemAlloc => GfpFlags::NOIO | GfpFlags::MEMALLOC,
             Self::MemAllocNot => GfpFlags::KERNEL | GfpFlags::MEMALLOC | GfpFlags::NOMEMALLOC,
