@@ -68,7 +68,7 @@ impl Plan {
         let (last, fragments, rounds, slice_ms) = match options.scale {
             Scale::Tiny => (2, 1 << 9, 1, 0),
             Scale::Quick => (10, 1 << 17, 5, 10),
-            Scale::Full => (10, 1 << 18, 15, 25),
+            Scale::Full => (10, 1 << 18, 9, 20),
         };
         let orders = if options.orders.is_empty() {
             [4, 0, 9].into_iter().filter_map(Order::new).collect()

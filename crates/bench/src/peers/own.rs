@@ -30,7 +30,7 @@ pub(super) fn peers() -> Vec<Peer> {
         }),
         Peer::new("freehold, locked", Some(bytes), 10, |pages| {
             let memory = leaked(pages)?;
-            Ok(vec![Locked { memory, cpu: 0 }, Locked { memory, cpu: 1 }])
+            Ok((0..2).map(|cpu| Locked { memory, cpu, freed: Vec::new() }).collect())
         }),
     ]
 }
@@ -71,6 +71,8 @@ impl Pages for Owned {
 struct Locked {
     memory: &'static Memory<'static, SpinLocks>,
     cpu: u16,
+    /// Single pages on their way back, as [`Memory::free_bulk`] wants them.
+    freed: Vec<Pfn>,
 }
 
 impl Pages for Locked {
@@ -82,6 +84,29 @@ impl Pages for Locked {
     #[inline]
     fn free(&mut self, pfn: Pfn, order: Order) -> bool {
         self.memory.free(self.cpu, pfn, order).is_ok()
+    }
+
+    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
+        let request = request(self.cpu, order);
+        let mut filled = if order == Order::ZERO { self.memory.alloc_bulk(request, places) } else { 0 };
+        while let Some(place) = places.get_mut(filled)
+            && let Ok(pfn) = self.memory.alloc(request)
+        {
+            *place = Some(pfn);
+            filled += 1;
+        }
+        filled
+    }
+
+    fn free_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
+        let blocks = places.iter_mut().filter_map(Option::take);
+        if order == Order::ZERO {
+            self.freed.clear();
+            self.freed.extend(blocks);
+            return self.memory.free_bulk(self.cpu, &self.freed).is_ok();
+        }
+        let (memory, cpu) = (self.memory, self.cpu);
+        blocks.fold(true, |all, pfn| all & memory.free(cpu, pfn, order).is_ok())
     }
 }
 
