@@ -19,6 +19,9 @@ pub trait Pages {
     /// Takes a block back; whether it was taken.
     fn free(&mut self, pfn: Pfn, order: Order) -> bool;
 
+    /// Gives back free pages that are kept aside, where there are such.
+    fn give_back(&mut self) {}
+
     /// Fills empty places from the first on; returns how many places are filled.
     fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
         for (filled, place) in places.iter_mut().enumerate() {

@@ -25,8 +25,7 @@ pub(super) fn peers() -> Vec<Peer> {
         }),
         Peer::new("freehold, exclusive", Some(bytes), 10, |pages| {
             let memory = leaked(pages)?;
-            let owners = (0..2).filter_map(|cpu| memory.exclusive(cpu));
-            Ok(owners.map(Owned).collect())
+            Ok((0..2).map(|cpu| Owned { memory, cpu, lists: memory.exclusive(cpu) }).collect())
         }),
         Peer::new("freehold, locked", Some(bytes), 10, |pages| {
             let memory = leaked(pages)?;
@@ -53,17 +52,28 @@ fn request(cpu: u16, order: Order) -> Request {
 }
 
 /// One CPU's lists in one owner's hands.
-struct Owned(Exclusive<'static, 'static, SpinLocks>);
+struct Owned {
+    memory: &'static Memory<'static, SpinLocks>,
+    cpu: u16,
+    /// Always there, but while pages are given back.
+    lists: Option<Exclusive<'static, 'static, SpinLocks>>,
+}
 
 impl Pages for Owned {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
-        self.0.alloc(request(0, order)).ok()
+        self.lists.as_mut()?.alloc(request(self.cpu, order)).ok()
     }
 
     #[inline]
     fn free(&mut self, pfn: Pfn, order: Order) -> bool {
-        self.0.free(pfn, order).is_ok()
+        self.lists.as_mut().is_some_and(|lists| lists.free(pfn, order).is_ok())
+    }
+
+    fn give_back(&mut self) {
+        self.lists = None;
+        self.memory.zones()[0].drain_cpu(self.cpu);
+        self.lists = self.memory.exclusive(self.cpu);
     }
 }
 
@@ -84,6 +94,10 @@ impl Pages for Locked {
     #[inline]
     fn free(&mut self, pfn: Pfn, order: Order) -> bool {
         self.memory.free(self.cpu, pfn, order).is_ok()
+    }
+
+    fn give_back(&mut self) {
+        self.memory.zones()[0].drain_cpu(self.cpu);
     }
 
     fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {

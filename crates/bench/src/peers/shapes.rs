@@ -152,8 +152,14 @@ fn age(
     random: &mut fastrand::Rng,
     state: &mut State,
 ) -> Result<(), BenchError> {
-    while let Some(pfn) = side.alloc(Order::ZERO) {
-        state.held.push((pfn, Order::ZERO));
+    // Pages that are kept aside cannot be had once the rest is gone: until there are no more.
+    let mut before = usize::MAX;
+    while state.held.len() != before {
+        before = state.held.len();
+        while let Some(pfn) = side.alloc(Order::ZERO) {
+            state.held.push((pfn, Order::ZERO));
+        }
+        side.give_back();
     }
     random.shuffle(&mut state.held);
     let kept = state.held.len() - state.held.len() / share;
@@ -162,6 +168,7 @@ fn age(
             return Err(wrong("did not take back what it handed out"));
         }
     }
+    side.give_back();
     Ok(())
 }
 
