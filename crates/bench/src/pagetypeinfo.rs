@@ -126,9 +126,14 @@ fn measure(
     for reading in Reading::ALL {
         let first = if reading.counts() { 0 } else { 2 };
         for memory in &memories[first..first + 2] {
-            let start = Instant::now();
-            digest.add(reading.read(memory, &mut text));
-            let times = (SAMPLE_NS / ns_since(start).max(1.0)).clamp(1.0, 1000.0) as u32;
+            // The first readings find the caches cold.
+            let mut shortest = f64::MAX;
+            for _ in 0..5 {
+                let start = Instant::now();
+                digest.add(reading.read(memory, &mut text));
+                shortest = shortest.min(ns_since(start));
+            }
+            let times = (SAMPLE_NS / shortest.max(1.0)).clamp(1.0, 1000.0) as u32;
             sides.push((reading, memory, times));
         }
     }
