@@ -174,6 +174,9 @@ impl Image {
         let end = zone.end().0.div_ceil(pageblock);
         for (number, &(first, migratetype)) in runs.iter().enumerate() {
             let last = runs.get(number + 1).map_or(end, |next| next.0);
+            if first < zone.start().0 / pageblock || first >= last || last > end {
+                return Err(TranscriptError::BadStart("its pageblocks are out of order".to_owned()));
+            }
             for block in first..last {
                 let pfn = Pfn((block * pageblock).max(zone.start().0));
                 zone.set_block_type(pfn, migratetype)

@@ -59,6 +59,22 @@ fn one_with_foreign_use_is_void() {
 }
 
 #[test]
+fn one_whose_pageblocks_are_out_of_order_or_outside_is_refused_at_once() {
+    let (script, mut bytes) = kept();
+    let is_block_type = |word: &[u8]| {
+        let word = u64::from_le_bytes(word.try_into().expect("8 bytes"));
+        matches!(Word::decode(word), Some(Word::BlockType { .. }))
+    };
+    let at = bytes[64..].chunks_exact(8).position(is_block_type).expect("a dump") * 8 + 64;
+    let backwards = Word::BlockType { migratetype: freehold::Migratetype::Movable, block: 0 };
+    for _ in 0..1000 {
+        bytes.splice(at..at, backwards.encode().to_le_bytes());
+    }
+    let error = verdict(&script, bytes).expect_err("no zone is like that");
+    assert!(error.to_string().contains("out of order"), "{error}");
+}
+
+#[test]
 fn a_changed_word_is_never_overlooked() {
     let (script, bytes) = kept();
     let mut random = fastrand::Rng::with_seed(7);
