@@ -3,6 +3,7 @@
 use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::free_area::Passage;
 use crate::list::Place;
+use crate::percpu_list::Run;
 use crate::refill::Want;
 use crate::sync::Locks;
 use crate::tracepoints::Tracepoints;
@@ -110,16 +111,78 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
+    /// Frees blocks one after the other, as a CPU's lists give them back.
+    ///
+    /// Linux counterpart: `free_pcppages_bulk`.
+    pub(crate) fn free_run(&mut self, run: Run) {
+        if self.zone.switches.hygiene {
+            return self.free_aligned_parts(run);
+        }
+        // Before hygiene the type seen when the block was freed counts, unless blocks are isolated.
+        let stale = self.state.isolated_blocks == 0;
+        for index in (0..run.blocks).map(|number| run.block(number)) {
+            let own = self.zone.blocks.get(index);
+            let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
+            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.free_block(index, run.order, migratetype, Insertion::ByMergeChance);
+        }
+    }
+
+    /// Frees blocks side by side in parts that would merge with each other first of all: what
+    /// they would do on the free lists meanwhile leaves no trace.
+    fn free_aligned_parts(&mut self, run: Run) {
+        let mut left = run;
+        while left.blocks > 0 {
+            let (start, order) = left.first_aligned_part(self.zone.blocks.order());
+            let migratetype = self.zone.blocks.get(start);
+            let (part, rest) = left.split(1 << (order.get() - run.order.get()));
+            for index in (0..part.blocks).map(|number| part.block(number)) {
+                L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+                self.zone.frames.set_word(index, FrameWord::TAIL);
+            }
+            self.free_block(start, order, migratetype, Insertion::ByMergeChance);
+            left = rest;
+        }
+    }
+
     /// Takes the smallest sufficient block of one type.
     ///
     /// Linux counterpart: `__rmqueue_smallest`.
     pub(crate) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+        self.take_smallest_run(order, migratetype, 1).map(|run| run.first)
+    }
+
+    /// Takes blocks side by side from the smallest sufficient block of one type, up to `most`,
+    /// each the smallest that is left.
+    pub(crate) fn take_smallest_run(
+        &mut self,
+        order: Order,
+        migratetype: Migratetype,
+        most: u32,
+    ) -> Option<Run> {
         let found = Order::smallest_in(self.zone.occupied(migratetype) >> order.get() << order.get())?;
-        let index = self.first(found, migratetype)?;
-        self.take(index, order, found, migratetype);
-        self.account_before_hygiene(-(order.pages() as i64), migratetype);
-        L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
-        Some(index)
+        let first = self.first(found, migratetype)?;
+        let whole = 1 << (found.get() - order.get());
+        let run = Run { first, blocks: most.min(whole), order, down: false };
+        self.pass(first, found, Passage::Leave);
+        self.give_back_rest(run, whole, migratetype);
+        self.account_before_hygiene(-i64::from(run.pages()), migratetype);
+        let taken = FrameWord::head(FrameKind::InTransit, order, migratetype);
+        for index in (0..run.blocks).map(|number| run.block(number)) {
+            self.zone.frames.set_word(index, taken);
+            L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
+        }
+        Some(run)
+    }
+
+    /// Gives back what is behind a run in a block of `whole` blocks of its order.
+    fn give_back_rest(&mut self, run: Run, whole: u32, migratetype: Migratetype) {
+        let mut at = run.blocks;
+        while at < whole {
+            let Some(order) = Order::new(run.order.get() + at.trailing_zeros() as u8) else { return };
+            self.pass(run.block(at), order, Passage::Enter(migratetype, Place::Head));
+            at += 1 << at.trailing_zeros();
+        }
     }
 
     /// Takes a block off its list and gives back what exceeds `order` to the list of `migratetype`.

@@ -82,13 +82,17 @@ impl<L: Locks> Zone<'_, L> {
     fn check_percpu(&self, lists: &PerCpuLists) -> Result<u64, Broken> {
         let (mut blocks, mut pages) = (0, 0);
         for list in &lists.lists {
-            blocks += self.check_list(list, |index| {
+            self.check_list(list.links(), |_| true)?;
+            for index in list.iter(&self.frames) {
                 let word = self.frames.word(index);
+                if word.kind() != FrameKind::PerCpu {
+                    return Err(self.broken(1, Some(index)));
+                }
+                blocks += 1;
                 pages += word.order().pages();
-                word.kind() == FrameKind::PerCpu
-            })?;
+            }
         }
-        if pages == u64::from(lists.count) { Ok(blocks) } else { Err(self.broken(9, lists.lists[0].first())) }
+        if pages == u64::from(lists.count) { Ok(blocks) } else { Err(self.broken(9, None)) }
     }
 
     fn check_lists(&self, guard: &ZoneGuard<'_, '_, L>) -> Result<u64, Broken> {

@@ -36,6 +36,9 @@ const ORDER_BITS: u32 = 0xf;
 const TYPE_SHIFT: u32 = 8;
 const TYPE_BITS: u32 = 0x7;
 const MOVABLE: u32 = 1 << 12;
+const RUN_DOWN: u32 = 1 << 13;
+const RUN_SHIFT: u32 = 16;
+const RUN_BITS: u32 = 0xffff;
 
 impl FrameWord {
     pub(crate) const ABSENT: Self = Self(FrameKind::Absent as u32);
@@ -85,6 +88,20 @@ impl FrameWord {
 
     pub(crate) const fn is_movable(self) -> bool {
         self.0 & MOVABLE != 0
+    }
+
+    /// The word of a block on a per-CPU list that stands for itself and `more` blocks behind it,
+    /// towards lower addresses if `down`.
+    pub(crate) const fn with_run(self, more: u32, down: bool) -> Self {
+        debug_assert!(more <= RUN_BITS);
+        let alone = self.0 & !(RUN_BITS << RUN_SHIFT | RUN_DOWN);
+        Self(alone | more << RUN_SHIFT | if down { RUN_DOWN } else { 0 })
+    }
+
+    /// How many blocks behind it a block on a per-CPU list stands for, and whether they lie
+    /// towards lower addresses.
+    pub(crate) const fn run(self) -> (u32, bool) {
+        (self.0 >> RUN_SHIFT & RUN_BITS, self.0 & RUN_DOWN != 0)
     }
 
     /// Whether an owned block of this order starts here.

@@ -46,11 +46,10 @@ impl<L: Locks> Zone<'_, L> {
         let exists = migratetype.is_mergeable() && self.has_percpu_list(order);
         let guard = self.percpu.get(usize::from(cpu)).filter(|_| exists).map(|lists| lists.lock());
         let number = PerCpuLists::number(migratetype, order);
-        let mut at = guard.as_ref().and_then(|guard| guard.lists[number.0].first());
+        let mut cursor = guard.as_ref().map(|guard| guard.lists[number.0].cursor(&self.frames));
         core::iter::from_fn(move || {
-            let _held = &guard;
-            let index = at?;
-            at = self.frames.next(index);
+            let list = &guard.as_ref()?.lists[number.0];
+            let index = list.next(&self.frames, cursor.as_mut()?)?;
             Some((self.frames.pfn(index), self.frames.word(index).migratetype()))
         })
     }

@@ -79,6 +79,7 @@ mod onlining;
 mod pageblock;
 mod pageblock_use;
 mod percpu;
+mod percpu_list;
 mod percpu_tuning;
 mod refill;
 mod render;

@@ -1,12 +1,10 @@
 //! One CPU's lists of free blocks, in front of a zone's free lists.
 
 use crate::alloc::Request;
-use crate::buddy::Insertion;
 use crate::frame::{Frame, FrameIndex, FrameKind, FrameWord};
-use crate::list::{BlockList, Place};
+use crate::percpu_list::{PerCpuList, Run};
 use crate::refill::Want;
 use crate::sync::Locks;
-use crate::tracepoints::Tracepoints;
 use crate::zone::Zone;
 use crate::{Migratetype, Order, PCP_TYPES, PerCpuStats};
 
@@ -35,7 +33,7 @@ const LISTS: usize = SMALL_LISTS + 2;
 /// One CPU's lists of one zone. Linux counterpart: `struct per_cpu_pages`.
 #[derive(Debug)]
 pub(crate) struct PerCpuLists {
-    pub(crate) lists: [BlockList; LISTS],
+    pub(crate) lists: [PerCpuList; LISTS],
     /// Pages on the lists.
     pub(crate) count: u32,
     pub(crate) settings: PerCpuSettings,
@@ -63,7 +61,7 @@ impl ListNumber {
 impl PerCpuLists {
     pub(crate) fn new(settings: PerCpuSettings) -> Self {
         Self {
-            lists: core::array::from_fn(|_| BlockList::default()),
+            lists: core::array::from_fn(|_| PerCpuList::default()),
             count: 0,
             settings,
             high: settings.high_min,
@@ -84,18 +82,13 @@ impl PerCpuLists {
         })
     }
 
-    /// Takes the last block of the first non-empty list from `from` on.
-    fn take_last(
-        &mut self,
-        zone: &Zone<'_, impl Locks>,
-        from: ListNumber,
-    ) -> Option<(FrameIndex, FrameWord)> {
-        let index = self.lists[from.0].last()?;
-        let frame = zone.frames.frame(index);
-        self.lists[from.0].remove(&zone.frames, frame);
-        let word = frame.word();
-        self.count -= 1 << word.order().get();
-        Some((index, word))
+    /// Takes blocks from the end of a list: side by side, and no more than it takes to have `pages`.
+    fn take_last(&mut self, zone: &Zone<'_, impl Locks>, from: ListNumber, pages: u32) -> Option<Run> {
+        let list = &mut self.lists[from.0];
+        let order = list.last_order(&zone.frames)?;
+        let run = list.take_last(&zone.frames, pages.div_ceil(1 << order.get()))?;
+        self.count -= run.pages();
+        Some(run)
     }
 }
 
@@ -128,12 +121,12 @@ impl<L: Locks> Zone<'_, L> {
         request: Request,
     ) -> Option<(FrameIndex, &Frame)> {
         let number = PerCpuLists::number(request.gfp.migratetype(), request.order);
-        let block = lists.lists[number.0].pop_first(&self.frames)?;
+        let index = lists.lists[number.0].pop_first(&self.frames)?;
         lists.free_count >>= 1;
         lists.free_factor >>= 1;
         lists.count -= 1 << request.order.get();
         lists.stats.allocs += 1;
-        Some(block)
+        Some((index, self.frames.frame(index)))
     }
 
     /// Takes a block from lists that the caller holds, refilled first if they have none.
@@ -148,7 +141,7 @@ impl<L: Locks> Zone<'_, L> {
             }
             self.refill_percpu(lists, number, want, blocks);
         }
-        let (index, _) = lists.lists[number.0].pop_first(&self.frames)?;
+        let index = lists.lists[number.0].pop_first(&self.frames)?;
         lists.count -= 1 << want.order.get();
         lists.stats.allocs += 1;
         Some(index)
@@ -160,18 +153,25 @@ impl<L: Locks> Zone<'_, L> {
         let mut refill = guard.refill(want);
         let mut taken = 0;
         while taken < blocks
-            && let Some(index) = refill.next()
+            && let Some(run) = refill.next_run(blocks - taken)
         {
-            let found_under = self.frames.word(index).migratetype();
-            let word = FrameWord::head(FrameKind::PerCpu, want.order, found_under);
-            self.link_percpu(&mut lists.lists[number.0], index, word, Place::Tail);
-            taken += 1;
+            self.append_percpu(&mut lists.lists[number.0], run, self.frames.word(run.first).migratetype());
+            taken += run.blocks;
         }
         guard.state.stats.refills += 1;
         guard.state.stats.refilled_blocks += u64::from(taken);
         drop(guard);
         lists.count += taken << want.order.get();
         lists.stats.refills += 1;
+    }
+
+    /// Puts blocks that were found under a type at the end of one of a CPU's lists.
+    pub(crate) fn append_percpu(&self, list: &mut PerCpuList, run: Run, found_under: Migratetype) {
+        let word = FrameWord::head(FrameKind::PerCpu, run.order, found_under);
+        for number in 0..run.blocks {
+            self.frames.set_word(run.block(number), word);
+        }
+        list.append(&self.frames, run);
     }
 
     /// Puts a freed block on a CPU's list and gives back what exceeds `high`.
@@ -223,7 +223,7 @@ impl<L: Locks> Zone<'_, L> {
         let number = PerCpuLists::number(list_type, order);
         let frame = self.frames.frame(index);
         frame.set_word(FrameWord::head(FrameKind::PerCpu, order, block_type));
-        lists.lists[number.0].push_first(&self.frames, index, frame);
+        lists.lists[number.0].push_first(&self.frames, index);
         lists.count += 1 << order.get();
         lists.stats.frees += 1;
         (number, lists.surplus_after_free(self, order))
@@ -234,7 +234,7 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
     pub(crate) fn drain_percpu(&self, lists: &mut PerCpuLists, pages: u32, from: ListNumber) {
-        let mut left = i64::from(pages.min(lists.count));
+        let mut left = pages.min(lists.count);
         if left == 0 {
             return;
         }
@@ -243,17 +243,11 @@ impl<L: Locks> Zone<'_, L> {
         let mut number = from.0;
         while left > 0 {
             while left > 0
-                && let Some((index, word)) = lists.take_last(self, ListNumber(number))
+                && let Some(run) = lists.take_last(self, ListNumber(number), left)
             {
-                let order = word.order();
-                left -= order.pages() as i64;
-                drained += order.pages();
-                // Before hygiene the type seen when the block was freed counts,
-                // unless blocks are isolated.
-                let stale = !self.switches.hygiene && guard.state.isolated_blocks == 0;
-                let migratetype = if stale { word.migratetype() } else { self.blocks.get(index) };
-                L::Tracepoints::page_pcpu_drain(self.frames.pfn(index), order, migratetype);
-                guard.free_block(index, order, migratetype, Insertion::ByMergeChance);
+                left = left.saturating_sub(run.pages());
+                drained += u64::from(run.pages());
+                guard.free_run(run);
             }
             number = (number + 1) % LISTS;
         }

@@ -1,6 +1,7 @@
 //! Taking blocks one after the other under one hold of the zone lock.
 
 use crate::frame::FrameIndex;
+use crate::percpu_list::Run;
 use crate::sync::Locks;
 use crate::zone_guard::ZoneGuard;
 use crate::{AllocFlags, Migratetype, Order};
@@ -68,6 +69,27 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
         })?;
         self.taken += self.want.order.pages();
         Some(found)
+    }
+
+    /// The next blocks that lie side by side, no more than `most`: those that as many calls of
+    /// [`Self::next`] would find.
+    pub(crate) fn next_run(&mut self, most: u32) -> Option<Run> {
+        let want = self.want;
+        if self.stays_native()
+            && let Some(run) = self.guard.take_smallest_run(want.order, want.migratetype, most)
+        {
+            self.taken += u64::from(run.pages());
+            return Some(run);
+        }
+        self.next().map(|index| Run::single(index, want.order))
+    }
+
+    /// Whether a block of the wanted type's own lists is taken before any other, and the one
+    /// after it too: what is left of a split block is the smallest then.
+    fn stays_native(&self) -> bool {
+        let may_use_cma = self.want.flags.contains(AllocFlags::CMA) && self.guard.state.free_cma > 0;
+        let level = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
+        self.guard.zone.switches.hygiene && level == Mode::Native && !may_use_cma
     }
 
     /// CMA blocks are used first once they hold more than half of the free pages,

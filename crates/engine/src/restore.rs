@@ -4,10 +4,11 @@
 //! first, then every free block in list order, then the blocks on per-CPU lists, and
 //! last what all of that does not say.
 
-use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::frame::{FrameIndex, FrameWord};
 use crate::free_area::Passage;
 use crate::list::Place;
 use crate::percpu::PerCpuLists;
+use crate::percpu_list::Run;
 use crate::sync::{Locks, Ordering};
 use crate::zone::Zone;
 use crate::{Migratetype, Order, PerCpuSettings, Pfn, SetupError, Watermarks};
@@ -83,8 +84,8 @@ impl<L: Locks> Zone<'_, L> {
         }
         let index = self.absent_block(pfn, order)?;
         let mut lists = lists.lock();
-        let word = FrameWord::head(FrameKind::PerCpu, order, origin);
-        self.link_percpu(&mut lists.lists[PerCpuLists::number(list, order).0], index, word, Place::Tail);
+        let list = &mut lists.lists[PerCpuLists::number(list, order).0];
+        self.append_percpu(list, Run::single(index, order), origin);
         lists.count += 1 << order.get();
         Ok(())
     }

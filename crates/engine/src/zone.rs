@@ -4,7 +4,6 @@ use lock_api::Mutex;
 
 use crate::counts::Counts;
 use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
-use crate::list::Place;
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
@@ -370,18 +369,5 @@ impl<'m, L: Locks> Zone<'m, L> {
             }
             FrameKind::Reserved => FreeError::NotAllocated,
         }
-    }
-
-    /// Puts a block into a list of this zone's per-CPU lists.
-    pub(crate) fn link_percpu(
-        &self,
-        list: &mut crate::list::BlockList,
-        index: FrameIndex,
-        word: FrameWord,
-        place: Place,
-    ) {
-        let frame = self.frames.frame(index);
-        frame.set_word(word);
-        list.insert(&self.frames, index, frame, place);
     }
 }

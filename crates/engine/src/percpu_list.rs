@@ -1,0 +1,277 @@
+//! One of a CPU's lists: the newest blocks on a stack, the older ones in runs.
+
+use crate::Order;
+use crate::frame::{FrameIndex, FrameTable};
+use crate::list::{BlockList, Place};
+
+/// Blocks on the stack at most.
+const STACK: usize = 64;
+
+/// Blocks that move between the stack and the runs at a time: after it, as many calls again
+/// need neither.
+const HALF: usize = STACK / 2;
+
+/// The most blocks of a run, as a frame's word can say.
+const LONGEST_RUN: u32 = 1 << 16;
+
+/// Blocks of one order that lie side by side, in the order in which a list has them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Run {
+    pub(crate) first: FrameIndex,
+    pub(crate) blocks: u32,
+    pub(crate) order: Order,
+    /// Whether the second lies below the first.
+    pub(crate) down: bool,
+}
+
+impl Run {
+    pub(crate) const fn single(first: FrameIndex, order: Order) -> Self {
+        Self { first, blocks: 1, order, down: false }
+    }
+
+    /// The block with this number, counted from 0.
+    pub(crate) const fn block(self, number: u32) -> FrameIndex {
+        let distance = number << self.order.get();
+        FrameIndex(if self.down { self.first.0 - distance } else { self.first.0 + distance })
+    }
+
+    pub(crate) const fn pages(self) -> u32 {
+        self.blocks << self.order.get()
+    }
+
+    /// The first `blocks` of it, which is not all.
+    const fn head(self, blocks: u32) -> Self {
+        Self { blocks, ..self }
+    }
+
+    /// What is left without the first `blocks`, which are not all.
+    const fn rest(self, blocks: u32) -> Self {
+        Self { first: self.block(blocks), blocks: self.blocks - blocks, ..self }
+    }
+
+    /// Up to `blocks` from the first on, and the others.
+    pub(crate) fn split(self, blocks: u32) -> (Self, Self) {
+        let blocks = blocks.min(self.blocks);
+        let rest = if blocks < self.blocks { self.rest(blocks) } else { Self { blocks: 0, ..self } };
+        (Self { blocks, ..self }, rest)
+    }
+
+    /// The largest block that blocks from the first on make up together, up to a limit: its
+    /// first frame and order.
+    pub(crate) fn first_aligned_part(self, limit: Order) -> (FrameIndex, Order) {
+        let step = self.order.get();
+        // The bound that the part has in common with the run, in blocks of its order.
+        let bound = (self.first.0 >> step) + u32::from(self.down);
+        let most = limit.get().saturating_sub(step).into();
+        let doublings = bound.trailing_zeros().min(self.blocks.ilog2()).min(most);
+        let start = if self.down { bound - (1 << doublings) } else { bound };
+        (FrameIndex(start << step), Order::new(step + doublings as u8).unwrap_or(self.order))
+    }
+
+    /// The same blocks from the last to the first.
+    const fn reversed(self) -> Self {
+        Self { first: self.block(self.blocks - 1), down: !self.down, ..self }
+    }
+
+    /// Whether both are one run upwards.
+    fn is_continued_by(self, other: Self) -> bool {
+        let upwards = !self.down && !other.down && self.order == other.order;
+        upwards && self.block(self.blocks) == other.first && self.blocks + other.blocks <= LONGEST_RUN
+    }
+
+    /// The run that begins with a linked block.
+    fn at(frames: &FrameTable<'_>, first: FrameIndex) -> Self {
+        let word = frames.word(first);
+        let (more, down) = word.run();
+        Self { first, blocks: more + 1, order: word.order(), down }
+    }
+}
+
+/// Blocks of one order and type on one CPU, newest first.
+///
+/// A pair of a free and an allocation touches the stack and the block's own word. Of the
+/// blocks below the stack only the first of each run is linked, and its word says how
+/// long the run is; the words of all say that they are on a per-CPU list.
+/// Linux counterpart: one of `per_cpu_pages->lists`.
+#[derive(Debug)]
+pub(crate) struct PerCpuList {
+    stacked: u32,
+    older: BlockList,
+    /// The newest is the last.
+    newest: [u32; STACK],
+}
+
+/// A place between two blocks of a list.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    /// Blocks of the stack that are still ahead.
+    stacked: u32,
+    run: Option<Run>,
+    /// Blocks of the run that are behind.
+    passed: u32,
+}
+
+impl Default for PerCpuList {
+    fn default() -> Self {
+        Self { stacked: 0, older: BlockList::default(), newest: [0; STACK] }
+    }
+}
+
+impl PerCpuList {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stacked == 0 && self.older.is_empty()
+    }
+
+    /// Puts a block, whose word says that it is on a per-CPU list, at the head.
+    #[inline]
+    pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
+        if self.stacked as usize >= STACK {
+            self.store(frames, HALF);
+        }
+        self.newest[self.stacked as usize % STACK] = index.0;
+        self.stacked += 1;
+    }
+
+    /// Takes the first block off the list.
+    #[inline]
+    pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
+        if self.stacked == 0 && !self.fetch(frames) {
+            return None;
+        }
+        self.stacked -= 1;
+        Some(FrameIndex(self.newest[self.stacked as usize % STACK]))
+    }
+
+    /// Puts blocks, whose words say that they are on a per-CPU list, at the tail.
+    pub(crate) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
+        if let Some(last) = self.older.last().map(|last| Run::at(frames, last))
+            && last.is_continued_by(run)
+        {
+            return Self::set_length(frames, Run { blocks: last.blocks + run.blocks, ..last });
+        }
+        let mut left = run;
+        while left.blocks > LONGEST_RUN {
+            self.link(frames, left.head(LONGEST_RUN), Place::Tail);
+            left = left.rest(LONGEST_RUN);
+        }
+        self.link(frames, left, Place::Tail);
+    }
+
+    /// The order of the blocks, if there are any.
+    pub(crate) fn last_order(&self, frames: &FrameTable<'_>) -> Option<Order> {
+        let any = if self.stacked > 0 { Some(FrameIndex(self.newest[0])) } else { self.older.first() };
+        any.map(|index| frames.word(index).order())
+    }
+
+    /// Takes up to `most` of the last blocks, side by side, off the list: the last first.
+    pub(crate) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
+        if self.older.is_empty() {
+            self.store(frames, self.stacked as usize);
+        }
+        let last = self.older.last()?;
+        let run = Run::at(frames, last);
+        if run.blocks <= most {
+            self.older.remove(frames, frames.frame(last));
+            return Some(run.reversed());
+        }
+        let kept = run.blocks - most;
+        Self::set_length(frames, run.head(kept));
+        Some(run.rest(kept).reversed())
+    }
+
+    /// The blocks from first to last.
+    pub(crate) fn iter<'f>(&'f self, frames: &'f FrameTable<'_>) -> impl Iterator<Item = FrameIndex> + 'f {
+        let mut cursor = self.cursor(frames);
+        core::iter::from_fn(move || self.next(frames, &mut cursor))
+    }
+
+    /// A place before the first block.
+    pub(crate) fn cursor(&self, frames: &FrameTable<'_>) -> Cursor {
+        Cursor {
+            stacked: self.stacked,
+            run: self.older.first().map(|first| Run::at(frames, first)),
+            passed: 0,
+        }
+    }
+
+    /// The block behind a place, which moves on.
+    pub(crate) fn next(&self, frames: &FrameTable<'_>, cursor: &mut Cursor) -> Option<FrameIndex> {
+        if cursor.stacked > 0 {
+            cursor.stacked -= 1;
+            return Some(FrameIndex(self.newest[cursor.stacked as usize % STACK]));
+        }
+        let mut run = cursor.run?;
+        if cursor.passed == run.blocks {
+            run = Run::at(frames, frames.next(run.first)?);
+            (cursor.run, cursor.passed) = (Some(run), 0);
+        }
+        cursor.passed += 1;
+        Some(run.block(cursor.passed - 1))
+    }
+
+    /// The links below the stack, for checks.
+    pub(crate) fn links(&self) -> &BlockList {
+        &self.older
+    }
+
+    /// Moves the oldest `blocks` of the stack into runs.
+    #[cold]
+    fn store(&mut self, frames: &FrameTable<'_>, blocks: usize) {
+        let mut at = 0;
+        while at < blocks {
+            let run = self.run_on_stack(frames, at, blocks);
+            at += run.blocks as usize;
+            self.link(frames, run, Place::Head);
+        }
+        self.newest.copy_within(blocks..self.stacked as usize, 0);
+        self.stacked -= blocks as u32;
+    }
+
+    /// The run that begins in a place of the stack and ends before another, newest first.
+    fn run_on_stack(&self, frames: &FrameTable<'_>, start: usize, end: usize) -> Run {
+        let place = |number: usize| self.newest[number % STACK];
+        let order = frames.word(FrameIndex(place(start))).order();
+        let step = 1_u32 << order.get();
+        let second = if start + 1 < end { place(start + 1) } else { place(start) };
+        // From the newest on, a stack that grew upwards goes down.
+        let down = second == place(start).wrapping_add(step);
+        let step = if down { step } else { step.wrapping_neg() };
+        let mut last = start;
+        while last + 1 < end && place(last + 1) == place(last).wrapping_add(step) {
+            last += 1;
+        }
+        Run { first: FrameIndex(place(last)), blocks: (last - start + 1) as u32, order, down }
+    }
+
+    /// Moves the first blocks of the runs onto the empty stack; whether there were any.
+    #[cold]
+    fn fetch(&mut self, frames: &FrameTable<'_>) -> bool {
+        let mut empty = HALF;
+        while empty > 0
+            && let Some((first, _)) = self.older.pop_first(frames)
+        {
+            let run = Run::at(frames, first);
+            let taken = run.blocks.min(empty as u32);
+            if taken < run.blocks {
+                self.link(frames, run.rest(taken), Place::Head);
+            }
+            for number in 0..taken {
+                empty -= 1;
+                self.newest[empty % STACK] = run.block(number).0;
+            }
+        }
+        self.newest.copy_within(empty..HALF, 0);
+        self.stacked = (HALF - empty) as u32;
+        self.stacked > 0
+    }
+
+    fn link(&mut self, frames: &FrameTable<'_>, run: Run, place: Place) {
+        Self::set_length(frames, run);
+        self.older.insert(frames, run.first, frames.frame(run.first), place);
+    }
+
+    fn set_length(frames: &FrameTable<'_>, run: Run) {
+        let frame = frames.frame(run.first);
+        frame.set_word(frame.word().with_run(run.blocks - 1, run.down));
+    }
+}
