@@ -1,6 +1,6 @@
 //! The way of a request: flags, zonelist, admission, per-CPU list or free list.
 
-use crate::frame::{Frame, FrameIndex, FrameWord};
+use crate::frame::{FrameIndex, FrameWord};
 use crate::memory::Memory;
 use crate::refill::Want;
 use crate::request_stats::{CpuRequests, count};
@@ -59,7 +59,30 @@ impl<'m, L: Locks> Memory<'m, L> {
     ///
     /// # Errors
     /// See [`AllocError`].
+    #[inline]
     pub fn alloc(&self, request: Request) -> Result<Pfn, AllocError> {
+        match self.alloc_at_hand(request) {
+            Some(pfn) => Ok(pfn),
+            None => self.alloc_with_a_look(request),
+        }
+    }
+
+    /// Takes a block that lies at hand, if nothing can stand in the way.
+    #[inline]
+    fn alloc_at_hand(&self, request: Request) -> Option<Pfn> {
+        let cpu = self.requests.get(usize::from(request.cpu))?;
+        let zone = self.zones.get(self.first_zone(request)?)?;
+        if request.order > Order::COSTLY || !zone.has_plenty(request.order) {
+            return None;
+        }
+        let mut lists = zone.percpu.get(usize::from(request.cpu))?.try_lock()?;
+        let index = lists.take_at_hand(request.gfp.migratetype(), request.order)?;
+        drop(lists);
+        Some(zone.hand_out(index, request, cpu))
+    }
+
+    #[cold]
+    fn alloc_with_a_look(&self, request: Request) -> Result<Pfn, AllocError> {
         let cpu = self.requests.get(usize::from(request.cpu)).ok_or(AllocError::NoSuchCpu)?;
         if request.order > self.max_order {
             return Err(AllocError::OrderTooLarge);
@@ -67,12 +90,6 @@ impl<'m, L: Locks> Memory<'m, L> {
         if let Some(pfn) = self.alloc_at_once(request, cpu) {
             return Ok(pfn);
         }
-        self.alloc_with_a_look(request, cpu)
-    }
-
-    /// Answers a request that needs its zones looked at.
-    #[cold]
-    fn alloc_with_a_look(&self, request: Request, cpu: &CpuRequests) -> Result<Pfn, AllocError> {
         let flags = self.first_flags(&request, self.zonelist(&request).next());
         let mut found = self.try_zones(&request, Mark::Low, flags);
         if found.is_none() {
@@ -86,13 +103,16 @@ impl<'m, L: Locks> Memory<'m, L> {
             cpu.refused(request.order);
             return Err(AllocError::NoMemory);
         };
-        Ok(zone.hand_out(index, zone.frames.frame(index), request, cpu))
+        Ok(zone.hand_out(index, request, cpu))
     }
 
     /// Answers where nothing can stand in the way: the first zone has plenty, and the CPU's
     /// list has a block or the order has no list.
     fn alloc_at_once(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
-        let (_, zone) = self.zone_with_plenty(request)?;
+        let zone = &self.zones[self.first_zone(request)?];
+        if !zone.has_plenty(request.order) {
+            return None;
+        }
         if !zone.has_percpu_list(request.order) {
             let flags = self.first_flags(&request, Some(zone));
             if flags.contains(AllocFlags::NOFRAGMENT) {
@@ -101,22 +121,20 @@ impl<'m, L: Locks> Memory<'m, L> {
             let want = Want { order: request.order, migratetype: request.gfp.migratetype(), flags };
             let index = zone.lock().take_direct(want)?;
             zone.wake_for_boost(flags, cpu);
-            return Some(zone.hand_out(index, zone.frames.frame(index), request, cpu));
+            return Some(zone.hand_out(index, request, cpu));
         }
         let mut lists = zone.percpu[usize::from(request.cpu)].try_lock()?;
-        let (index, frame) = zone.take_listed(&mut lists, request)?;
+        let index = zone.take_listed(&mut lists, request)?;
         drop(lists);
-        Some(zone.hand_out(index, frame, request, cpu))
+        Some(zone.hand_out(index, request, cpu))
     }
 
-    /// The zone that a request is for first, and its number, if it has plenty of such blocks.
+    /// The number of the zone that a request is for first.
     #[inline]
-    pub(crate) fn zone_with_plenty(&self, request: Request) -> Option<(usize, &'m Zone<'m, L>)> {
+    pub(crate) fn first_zone(&self, request: Request) -> Option<usize> {
         let node = self.first_zones.get(usize::from(request.node))?;
         let number = usize::from(node[request.gfp.highest_zone() as usize]);
-        let zone = self.zones.get(number)?;
-        let plenty = u32::from(request.order.get()) < zone.shared.plenty.load(Ordering::Relaxed);
-        plenty.then_some((number, zone))
+        (number < self.zones.len()).then_some(number)
     }
 
     /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
@@ -239,20 +257,29 @@ impl<'m, L: Locks> Memory<'m, L> {
 }
 
 impl<L: Locks> Zone<'_, L> {
+    /// Whether nothing can stand between a request and a block of this order.
+    #[inline]
+    pub(crate) fn has_plenty(&self, order: Order) -> bool {
+        u32::from(order.get()) < self.shared.plenty.load(Ordering::Relaxed)
+    }
+
     /// Gives a block that was found to the caller of a request.
     #[inline]
-    pub(crate) fn hand_out(
-        &self,
-        index: FrameIndex,
-        frame: &Frame,
-        request: Request,
-        cpu: &CpuRequests,
-    ) -> Pfn {
+    pub(crate) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
         let wanted = request.gfp.migratetype();
         let movable = wanted == Migratetype::Movable;
-        frame.hand_over(FrameWord::allocated(request.order, wanted, movable));
+        self.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
         cpu.answered(request.order);
-        if !self.blocks.is_of(index, wanted) && !self.is_at_home(index, movable) {
+        if self.blocks.is_of(index, wanted) {
+            return self.frames.pfn(index);
+        }
+        self.hand_out_elsewhere(index, movable, cpu)
+    }
+
+    /// Notes that a page does not lie in a pageblock of the wanted type.
+    #[cold]
+    fn hand_out_elsewhere(&self, index: FrameIndex, movable: bool, cpu: &CpuRequests) -> Pfn {
+        if !self.is_at_home(index, movable) {
             count(&cpu.type_mismatches);
         }
         self.frames.pfn(index)
@@ -260,7 +287,6 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Whether a page is where it may be although its pageblock has another type: movable
     /// ones in CMA pageblocks, any in the reserve for atomic requests.
-    #[cold]
     fn is_at_home(&self, index: FrameIndex, movable: bool) -> bool {
         match self.blocks.get(index) {
             Migratetype::Cma => movable,

@@ -3,9 +3,10 @@
 use lock_api::MutexGuard;
 
 use crate::alloc::Request;
-use crate::frame::FrameIndex;
-use crate::memory::Memory;
+use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::memory::{FirstZones, Memory};
 use crate::percpu::PerCpuLists;
+use crate::request_stats::CpuRequests;
 use crate::sync::Locks;
 use crate::zone::Zone;
 use crate::{AllocError, FreeError, Migratetype, Order, Pfn};
@@ -26,7 +27,20 @@ const MOST_ZONES: usize = 8;
 pub struct Exclusive<'a, 'm, L: Locks> {
     memory: &'a Memory<'m, L>,
     cpu: u16,
-    lists: [Option<MutexGuard<'a, L::PerCpu, PerCpuLists>>; MOST_ZONES],
+    requests: &'a CpuRequests,
+    /// The node of the last request that needed a look, and the zones that are first there.
+    node: u16,
+    first_zones: FirstZones,
+    /// The number of the zone that a block was freed to last.
+    recent: usize,
+    /// By the number of the zone.
+    held: [Option<Held<'a, 'm, L>>; MOST_ZONES],
+}
+
+/// One zone's lists of the owner's CPU.
+struct Held<'a, 'm, L: Locks> {
+    zone: &'a Zone<'m, L>,
+    lists: MutexGuard<'a, L::PerCpu, PerCpuLists>,
 }
 
 impl<'m, L: Locks> Memory<'m, L> {
@@ -34,10 +48,15 @@ impl<'m, L: Locks> Memory<'m, L> {
     ///
     /// `None` for an absent CPU.
     pub fn exclusive(&self, cpu: u16) -> Option<Exclusive<'_, 'm, L>> {
-        if cpu >= self.cpus() {
-            return None;
-        }
-        let mut owner = Exclusive { memory: self, cpu, lists: [const { None }; MOST_ZONES] };
+        let mut owner = Exclusive {
+            memory: self,
+            cpu,
+            requests: self.requests.get(usize::from(cpu))?,
+            node: 0,
+            first_zones: *self.first_zones.first()?,
+            recent: 0,
+            held: [const { None }; MOST_ZONES],
+        };
         owner.hold();
         Some(owner)
     }
@@ -57,39 +76,56 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
     fn hold(&mut self) {
         let memory: &'a Memory<'m, L> = self.memory;
-        for (slot, zone) in self.lists.iter_mut().zip(memory.zones) {
-            *slot = Some(zone.percpu[usize::from(self.cpu)].lock());
+        for (slot, zone) in self.held.iter_mut().zip(memory.zones) {
+            *slot = Some(Held { zone, lists: zone.percpu[usize::from(self.cpu)].lock() });
         }
     }
 
     fn let_go(&mut self) {
-        self.lists = [const { None }; MOST_ZONES];
+        self.held = [const { None }; MOST_ZONES];
     }
 
     /// Answers a request of this CPU, whatever CPU it names.
     ///
-    /// The same answer as [`Memory::alloc`] gives.
+    /// The same as [`Memory::alloc`] answers.
     ///
     /// # Errors
     /// See [`AllocError`].
     #[inline]
     pub fn alloc(&mut self, request: Request) -> Result<Pfn, AllocError> {
-        let request = Request { cpu: self.cpu, ..request };
-        if let Some((number, zone)) = self.memory.zone_with_plenty(request)
-            && zone.has_percpu_list(request.order)
-            && let Some(Some(lists)) = self.lists.get_mut(number)
-            && let Some((index, frame)) = zone.take_listed(lists, request)
-        {
-            let counters = &self.memory.requests[usize::from(self.cpu)];
-            return Ok(zone.hand_out(index, frame, request, counters));
+        match self.alloc_at_hand(request) {
+            Some(pfn) => Ok(pfn),
+            None => self.alloc_with_a_look(request),
         }
-        self.alloc_with_locks(request)
+    }
+
+    #[inline]
+    fn alloc_at_hand(&mut self, request: Request) -> Option<Pfn> {
+        let first = self.first_zones[request.gfp.highest_zone() as usize];
+        let held = self.held.get_mut(usize::from(first))?.as_mut()?;
+        if request.node != self.node || request.order > Order::COSTLY || !held.zone.has_plenty(request.order)
+        {
+            return None;
+        }
+        let index = held.lists.take_at_hand(request.gfp.migratetype(), request.order)?;
+        Some(held.zone.hand_out(index, request, self.requests))
     }
 
     #[cold]
-    fn alloc_with_locks(&mut self, request: Request) -> Result<Pfn, AllocError> {
+    fn alloc_with_a_look(&mut self, request: Request) -> Result<Pfn, AllocError> {
+        if let Some(&first_zones) = self.memory.first_zones.get(usize::from(request.node)) {
+            (self.node, self.first_zones) = (request.node, first_zones);
+        }
+        if let Some(number) = self.memory.first_zone(request)
+            && let Some(Some(held)) = self.held.get_mut(number)
+            && held.zone.has_plenty(request.order)
+            && held.zone.has_percpu_list(request.order)
+            && let Some(index) = held.zone.take_listed(&mut held.lists, request)
+        {
+            return Ok(held.zone.hand_out(index, request, self.requests));
+        }
         self.let_go();
-        let answer = self.memory.alloc(request);
+        let answer = self.memory.alloc(Request { cpu: self.cpu, ..request });
         self.hold();
         answer
     }
@@ -102,20 +138,36 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     /// See [`FreeError`]; nothing has changed then.
     #[inline]
     pub fn free(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
-        let memory: &'a Memory<'m, L> = self.memory;
-        if order <= Order::COSTLY
-            && let Some(number) = memory.zones.iter().position(|zone| zone.contains(pfn))
-            && let Some(Some(lists)) = self.lists.get_mut(number)
+        if order == Order::ZERO && self.free_at_hand(pfn).is_some() {
+            return Ok(());
+        }
+        self.free_with_a_look(pfn, order)
+    }
+
+    #[inline]
+    fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
+        let held = self.held.get_mut(self.recent)?.as_mut()?;
+        let (index, frame) = held.zone.frames.find(pfn)?;
+        let block_type = held.zone.blocks.get_listed(index)?;
+        let calm = held.zone.has_plenty(Order::ZERO) && held.lists.has_room_for_page(block_type);
+        if !calm || !frame.word().is_owned_of(Order::ZERO) {
+            return None;
+        }
+        frame.set_word(FrameWord::head(FrameKind::PerCpu, Order::ZERO, block_type));
+        held.lists.put_page_at_hand(index, block_type);
+        Some(())
+    }
+
+    #[cold]
+    fn free_with_a_look(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+        if let Some((held, index)) = self.holder(pfn)
+            && held.zone.has_percpu_list(order)
+            && let block_type = held.zone.blocks.get(index)
+            && block_type != Migratetype::Isolate
+            && held.zone.frames.word(index).is_owned_of(order)
         {
-            let zone = &memory.zones[number];
-            if let Some(index) = zone.frames.index(pfn)
-                && zone.frames.word(index).is_owned_of(order)
-                && let block_type = zone.blocks.get(index)
-                && block_type != Migratetype::Isolate
-            {
-                zone.put_held(lists, index, order, block_type);
-                return Ok(());
-            }
+            held.zone.put_held(&mut held.lists, index, order, block_type);
+            return Ok(());
         }
         self.free_with_locks(pfn, order)
     }
@@ -123,20 +175,22 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     /// Takes back a single page whose owner may have a rival: of two that free the same page
     /// at once, one gets an error.
     pub(crate) fn free_owned(&mut self, pfn: Pfn) -> Result<(), FreeError> {
-        let memory: &'a Memory<'m, L> = self.memory;
-        let number =
-            memory.zones.iter().position(|zone| zone.contains(pfn)).ok_or(FreeError::OutsideZones)?;
-        let zone = &memory.zones[number];
-        let index = zone.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
-        let block_type = zone.blocks.get(index);
-        match self.lists.get_mut(number) {
-            Some(Some(lists)) if block_type != Migratetype::Isolate => {
-                zone.reclaim_ownership(index, Order::ZERO)?;
-                zone.put_held(lists, index, Order::ZERO, block_type);
-                Ok(())
-            }
-            _ => self.free_with_locks(pfn, Order::ZERO),
+        let Some((held, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, Order::ZERO) };
+        let block_type = held.zone.blocks.get(index);
+        if block_type == Migratetype::Isolate {
+            return self.free_with_locks(pfn, Order::ZERO);
         }
+        held.zone.reclaim_ownership(index, Order::ZERO)?;
+        held.zone.put_held(&mut held.lists, index, Order::ZERO, block_type);
+        Ok(())
+    }
+
+    /// The held lists of a frame's zone, and the frame's place there.
+    fn holder(&mut self, pfn: Pfn) -> Option<(&mut Held<'a, 'm, L>, FrameIndex)> {
+        self.recent = self.memory.zones.iter().position(|zone| zone.contains(pfn))?;
+        let held = self.held.get_mut(self.recent)?.as_mut()?;
+        let index = held.zone.frames.index(pfn)?;
+        Some((held, index))
     }
 
     #[cold]
@@ -150,7 +204,6 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
 impl<L: Locks> Zone<'_, L> {
     /// Puts a block on lists that the caller holds for good, and gives back what is too much.
-    #[inline]
     fn put_held(&self, lists: &mut PerCpuLists, index: FrameIndex, order: Order, block_type: Migratetype) {
         let (number, surplus) = self.put_listed(lists, index, order, block_type);
         let Some(mut surplus) = surplus else { return };

@@ -153,6 +153,14 @@ impl Frame {
         self.word.store(word.0, Ordering::Release);
     }
 
+    /// Replaces `from` by `to`, unless somebody else was faster.
+    ///
+    /// Two callers that free the same block race here, and only one of them wins.
+    pub(crate) fn exchange_word(&self, from: FrameWord, to: FrameWord) -> bool {
+        // Pairs with the release in `hand_over`.
+        self.word.compare_exchange(from.0, to.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
     pub(crate) fn next(&self) -> u32 {
         self.next.load(Ordering::Relaxed)
     }
@@ -200,17 +208,31 @@ impl FrameIndex {
 }
 
 /// The frames of one zone.
+///
+/// The table starts at the origin, so that an index is a place in it; the frames there that
+/// come before the zone are absent for good.
 #[derive(Debug)]
 pub(crate) struct FrameTable<'m> {
     origin: Pfn,
+    /// The index of the zone's first frame.
     first: u32,
     frames: &'m [Frame],
 }
 
 impl<'m> FrameTable<'m> {
+    /// The number of places that a zone's table needs.
+    pub(crate) fn places(start: Pfn, spanned: u64) -> usize {
+        (Self::before(start) + spanned) as usize
+    }
+
+    /// Frames between the origin and a zone's start.
+    pub(crate) fn before(start: Pfn) -> u64 {
+        start.0 & (Order::MAX.pages() - 1)
+    }
+
     pub(crate) fn new(start: Pfn, frames: &'m [Frame]) -> Self {
-        let origin = Pfn(start.0 & !(Order::MAX.pages() - 1));
-        Self { origin, first: (start.0 - origin.0) as u32, frames }
+        let before = Self::before(start);
+        Self { origin: Pfn(start.0 - before), first: before as u32, frames }
     }
 
     pub(crate) fn start(&self) -> FrameIndex {
@@ -219,7 +241,7 @@ impl<'m> FrameTable<'m> {
 
     /// The index behind the zone's last frame.
     pub(crate) fn end(&self) -> FrameIndex {
-        FrameIndex(self.first + self.frames.len() as u32)
+        FrameIndex(self.frames.len() as u32)
     }
 
     pub(crate) fn contains(&self, index: FrameIndex) -> bool {
@@ -227,21 +249,32 @@ impl<'m> FrameTable<'m> {
     }
 
     pub(crate) fn index(&self, pfn: Pfn) -> Option<FrameIndex> {
-        let relative = pfn.0.checked_sub(self.origin.0 + u64::from(self.first))?;
-        (relative < self.frames.len() as u64).then(|| FrameIndex(relative as u32 + self.first))
+        let place = pfn.0.wrapping_sub(self.origin.0);
+        let inside = (u64::from(self.first)..self.frames.len() as u64).contains(&place);
+        inside.then_some(FrameIndex(place as u32))
     }
 
+    /// A frame and its index; `None`, or an absent frame, outside the zone.
+    #[inline]
+    pub(crate) fn find(&self, pfn: Pfn) -> Option<(FrameIndex, &'m Frame)> {
+        let place = pfn.0.wrapping_sub(self.origin.0);
+        let frame = self.frames.get(usize::try_from(place).ok()?)?;
+        Some((FrameIndex(place as u32), frame))
+    }
+
+    #[inline]
     pub(crate) fn pfn(&self, index: FrameIndex) -> Pfn {
-        self.origin.add(u64::from(index.0))
+        self.origin.add(index.0.into())
     }
 
-    /// The frame, or `None` outside the zone.
+    /// The frame; `None`, or an absent one, outside the zone.
     pub(crate) fn get(&self, index: FrameIndex) -> Option<&'m Frame> {
-        self.frames.get(index.0.wrapping_sub(self.first) as usize)
+        self.frames.get(index.0 as usize)
     }
 
+    #[inline]
     pub(crate) fn frame(&self, index: FrameIndex) -> &'m Frame {
-        &self.frames[(index.0 - self.first) as usize]
+        &self.frames[index.0 as usize]
     }
 
     pub(crate) fn word(&self, index: FrameIndex) -> FrameWord {
@@ -255,14 +288,6 @@ impl<'m> FrameTable<'m> {
     /// Gives a block to its new owner.
     pub(crate) fn hand_over(&self, index: FrameIndex, word: FrameWord) {
         self.frame(index).hand_over(word);
-    }
-
-    /// Replaces `from` by `to`, unless somebody else was faster.
-    ///
-    /// Two callers that free the same block race here, and only one of them wins.
-    pub(crate) fn exchange_word(&self, index: FrameIndex, from: FrameWord, to: FrameWord) -> bool {
-        // Pairs with the release in `hand_over`.
-        self.frame(index).word.compare_exchange(from.0, to.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     pub(crate) fn next(&self, index: FrameIndex) -> Option<FrameIndex> {

@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 
 use lock_api::Mutex;
 
-use crate::frame::{Frame, FrameIndex, FrameTable, FrameWord};
+use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::metadata::{Carver, Tally};
 use crate::pageblock::PageblockTable;
 use crate::percpu::PerCpuLists;
@@ -98,21 +98,21 @@ impl MemoryConfig<'_> {
 
     /// Pageblocks from a zone's origin to its end.
     fn pageblocks(&self, zone: &ZoneConfig) -> usize {
-        let offset = zone.start.0 & (Order::MAX.pages() - 1);
-        (offset + zone.spanned).div_ceil(self.pageblock_order.pages()) as usize
+        FrameTable::places(zone.start, zone.spanned).div_ceil(self.pageblock_order.pages() as usize)
     }
 }
 
 /// The bytes of metadata that [`Memory::new`] needs.
 ///
-/// Units: bytes. 12 a page, 1 a pageblock, and a fixed part a zone and CPU.
+/// Units: bytes. 12 a page, counted from the zone's start rounded down to the largest block;
+/// 1 a pageblock; and a fixed part a zone and CPU.
 pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
     tally.table::<Zone<'_, L>>(config.zones.len());
     tally.table::<CpuRequests>(usize::from(config.cpus));
     tally.table::<FirstZones>(config.nodes());
     for zone in config.zones {
-        tally.table::<Frame>(zone.spanned as usize);
+        tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
         tally.table::<AtomicU8>(config.pageblocks(zone));
         tally.table::<Mutex<L::PerCpu, PerCpuLists>>(usize::from(config.cpus));
     }
@@ -195,7 +195,35 @@ impl<'m, L: Locks> Memory<'m, L> {
     ///
     /// # Errors
     /// See [`FreeError`]; nothing has changed then.
+    #[inline]
     pub fn free(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+        if order == Order::ZERO && self.free_at_hand(cpu, pfn).is_some() {
+            return Ok(());
+        }
+        self.free_with_a_look(cpu, pfn, order)
+    }
+
+    /// Puts a page at hand, if nothing has to be looked at; `None` and nothing done otherwise.
+    #[inline]
+    fn free_at_hand(&self, cpu: u16, pfn: Pfn) -> Option<()> {
+        let (zone, (index, frame)) =
+            self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
+        let block_type = zone.blocks.get_listed(index)?;
+        let word = frame.word();
+        if !word.is_owned_of(Order::ZERO) || !zone.has_plenty(Order::ZERO) {
+            return None;
+        }
+        let mut lists = zone.percpu.get(usize::from(cpu))?.try_lock()?;
+        let listed = FrameWord::head(FrameKind::PerCpu, Order::ZERO, block_type);
+        if !lists.has_room_for_page(block_type) || !zone.replace_owned(frame, word, listed) {
+            return None;
+        }
+        lists.put_page_at_hand(index, block_type);
+        Some(())
+    }
+
+    #[cold]
+    fn free_with_a_look(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         if cpu >= self.cpus() {
             return Err(FreeError::NoSuchCpu);
         }
@@ -232,7 +260,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     pub fn allocated_block(&self, pfn: Pfn) -> Option<(Order, Migratetype)> {
         let (zone, index) = self.owner(pfn).ok()?;
         let word = zone.frames.word(index);
-        (word.kind() == crate::frame::FrameKind::Allocated).then(|| (word.order(), word.migratetype()))
+        (word.kind() == FrameKind::Allocated).then(|| (word.order(), word.migratetype()))
     }
 
     /// What a CPU does about its lists once a second, in every zone.
@@ -274,9 +302,11 @@ fn zone_parts<'m, L: Locks>(
     zone: &ZoneConfig,
     carver: &mut Carver<'m>,
 ) -> Result<ZoneParts<'m, L>, SetupError> {
-    let frames = carver.table(zone.spanned as usize, |_| Ok(Frame::absent()))?;
+    let frames = carver.table(FrameTable::places(zone.start, zone.spanned), |_| Ok(Frame::absent()))?;
     let types = carver.table(config.pageblocks(zone), |_| Ok(AtomicU8::new(Migratetype::Movable as u8)))?;
-    let percpu = carver.table(usize::from(config.cpus), |_| Ok(Mutex::new(PerCpuLists::new(zone.percpu))))?;
+    let percpu = carver.table(usize::from(config.cpus), |_| {
+        Ok(Mutex::new(PerCpuLists::new(zone.percpu, config.switches)))
+    })?;
     Ok(ZoneParts {
         frames: FrameTable::new(zone.start, frames),
         blocks: PageblockTable::new(config.pageblock_order, types),

@@ -39,7 +39,15 @@ impl Migratetype {
 
     /// The migratetype with this discriminant.
     pub const fn new(value: u8) -> Option<Self> {
-        if (value as usize) < MIGRATETYPES { Some(Self::ALL[value as usize]) } else { None }
+        match value {
+            0 => Some(Self::Unmovable),
+            1 => Some(Self::Movable),
+            2 => Some(Self::Reclaimable),
+            3 => Some(Self::HighAtomic),
+            4 => Some(Self::Cma),
+            5 => Some(Self::Isolate),
+            _ => None,
+        }
     }
 
     /// The discriminant as an array index.

@@ -1,12 +1,12 @@
 //! One CPU's lists of free blocks, in front of a zone's free lists.
 
 use crate::alloc::Request;
-use crate::frame::{Frame, FrameIndex, FrameKind, FrameWord};
+use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::percpu_list::{PerCpuList, Run};
 use crate::refill::Want;
 use crate::sync::Locks;
 use crate::zone::Zone;
-use crate::{Migratetype, Order, PCP_TYPES, PerCpuStats};
+use crate::{Migratetype, Order, PCP_TYPES, PerCpuStats, Switches};
 
 /// Settings of the per-CPU lists of one zone. All in pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,22 +31,28 @@ const SMALL_LISTS: usize = PCP_TYPES * (COSTLY_ORDER as usize + 1);
 const LISTS: usize = SMALL_LISTS + 2;
 
 /// One CPU's lists of one zone. Linux counterpart: `struct per_cpu_pages`.
+///
+/// What every request reads or writes comes first, so that it shares a cache line with the lock.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct PerCpuLists {
-    pub(crate) lists: [PerCpuList; LISTS],
     /// Pages on the lists.
     pub(crate) count: u32,
+    /// Pages freed in a row, halved by each allocation.
+    pub(crate) free_count: u32,
+    /// A single page freed below this number of pages changes nothing but counters; see
+    /// [`PerCpuLists::note_calm`].
+    pub(crate) calm_below: u32,
+    /// The next refill is the batch times two to this power.
+    pub(crate) alloc_factor: u32,
     pub(crate) settings: PerCpuSettings,
     /// Pages above which some are given back.
     pub(crate) high: u32,
-    /// The next refill is the batch times two to this power.
-    pub(crate) alloc_factor: u32,
-    /// Pages freed in a row, halved by each allocation.
-    pub(crate) free_count: u32,
     /// Without automatic tuning: the next drain is the batch times two to this power.
     pub(crate) free_factor: u32,
     pub(crate) last_free_was_high_order: bool,
     pub(crate) stats: PerCpuStats,
+    pub(crate) lists: [PerCpuList; LISTS],
 }
 
 /// Which of the lists.
@@ -59,18 +65,21 @@ impl ListNumber {
 }
 
 impl PerCpuLists {
-    pub(crate) fn new(settings: PerCpuSettings) -> Self {
-        Self {
+    pub(crate) fn new(settings: PerCpuSettings, switches: Switches) -> Self {
+        let mut lists = Self {
             lists: core::array::from_fn(|_| PerCpuList::default()),
             count: 0,
             settings,
             high: settings.high_min,
+            calm_below: 0,
             alloc_factor: 0,
             free_count: 0,
             free_factor: 0,
             last_free_was_high_order: false,
             stats: PerCpuStats { highest_high: settings.high_min, ..PerCpuStats::default() },
-        }
+        };
+        lists.note_calm(switches);
+        lists
     }
 
     /// The list of a type and order. Linux counterpart: `order_to_pindex`.
@@ -80,6 +89,33 @@ impl PerCpuLists {
         } else {
             PCP_TYPES * order.index() + migratetype.index()
         })
+    }
+
+    /// Takes a block of an order with its own lists per type that lies at hand.
+    ///
+    /// `None` also if a list has only blocks that are not at hand.
+    #[inline]
+    pub(crate) fn take_at_hand(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
+        let number = PerCpuLists::number(migratetype, order.min(Order::COSTLY));
+        let index = self.lists.get_mut(number.0)?.pop_stacked()?;
+        self.free_count >>= 1;
+        self.free_factor >>= 1;
+        self.count -= 1 << order.get();
+        Some(index)
+    }
+
+    /// Whether a freed single page of a type can be put at hand without a further look.
+    #[inline]
+    pub(crate) fn has_room_for_page(&self, migratetype: Migratetype) -> bool {
+        self.count + 1 < self.calm_below && self.lists[migratetype.index()].has_room()
+    }
+
+    /// Puts a freed single page of a type at hand, where there is room.
+    #[inline]
+    pub(crate) fn put_page_at_hand(&mut self, index: FrameIndex, migratetype: Migratetype) {
+        self.lists[migratetype.index()].push_stacked(index);
+        self.count += 1;
+        self.note_calm_free();
     }
 
     /// Takes blocks from the end of a list: side by side, and no more than it takes to have `pages`.
@@ -114,19 +150,13 @@ impl<L: Locks> Zone<'_, L> {
     /// Takes a block from lists that the caller holds, if the right one has any.
     ///
     /// The order has a list: [`Self::has_percpu_list`].
-    #[inline]
-    pub(crate) fn take_listed(
-        &self,
-        lists: &mut PerCpuLists,
-        request: Request,
-    ) -> Option<(FrameIndex, &Frame)> {
+    pub(crate) fn take_listed(&self, lists: &mut PerCpuLists, request: Request) -> Option<FrameIndex> {
         let number = PerCpuLists::number(request.gfp.migratetype(), request.order);
         let index = lists.lists[number.0].pop_first(&self.frames)?;
         lists.free_count >>= 1;
         lists.free_factor >>= 1;
         lists.count -= 1 << request.order.get();
-        lists.stats.allocs += 1;
-        Some((index, self.frames.frame(index)))
+        Some(index)
     }
 
     /// Takes a block from lists that the caller holds, refilled first if they have none.
@@ -143,7 +173,6 @@ impl<L: Locks> Zone<'_, L> {
         }
         let index = lists.lists[number.0].pop_first(&self.frames)?;
         lists.count -= 1 << want.order.get();
-        lists.stats.allocs += 1;
         Some(index)
     }
 
@@ -211,7 +240,6 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Puts a freed block on lists that the caller holds; returns which list it is on, and
     /// how many pages are too many now.
-    #[inline]
     pub(crate) fn put_listed(
         &self,
         lists: &mut PerCpuLists,
@@ -221,11 +249,9 @@ impl<L: Locks> Zone<'_, L> {
     ) -> (ListNumber, Option<u32>) {
         let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
         let number = PerCpuLists::number(list_type, order);
-        let frame = self.frames.frame(index);
-        frame.set_word(FrameWord::head(FrameKind::PerCpu, order, block_type));
+        self.frames.set_word(index, FrameWord::head(FrameKind::PerCpu, order, block_type));
         lists.lists[number.0].push_first(&self.frames, index);
         lists.count += 1 << order.get();
-        lists.stats.frees += 1;
         (number, lists.surplus_after_free(self, order))
     }
 
@@ -285,7 +311,7 @@ impl<L: Locks> Zone<'_, L> {
         let mut busy = false;
         let (mut surplus, batch) = {
             let mut lists = slot.lock();
-            busy |= lists.decay_high();
+            busy |= lists.decay_high(self.switches);
             (lists.count.saturating_sub(lists.high), lists.settings.batch)
         };
         while surplus > 0 {

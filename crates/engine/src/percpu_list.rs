@@ -122,24 +122,42 @@ impl PerCpuList {
         self.stacked == 0 && self.older.is_empty()
     }
 
-    /// Puts a block, whose word says that it is on a per-CPU list, at the head.
+    /// Whether the stack has room for one more block.
     #[inline]
-    pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
-        if self.stacked as usize >= STACK {
-            self.store(frames, HALF);
-        }
+    pub(crate) fn has_room(&self) -> bool {
+        (self.stacked as usize) < STACK
+    }
+
+    /// Puts a block, whose word says that it is on a per-CPU list, on the stack, which has room.
+    #[inline]
+    pub(crate) fn push_stacked(&mut self, index: FrameIndex) {
+        debug_assert!(self.has_room());
         self.newest[self.stacked as usize % STACK] = index.0;
         self.stacked += 1;
     }
 
-    /// Takes the first block off the list.
+    /// Takes the first block off the list, if it is on the stack.
     #[inline]
-    pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
-        if self.stacked == 0 && !self.fetch(frames) {
-            return None;
+    pub(crate) fn pop_stacked(&mut self) -> Option<FrameIndex> {
+        let top = self.stacked.checked_sub(1)?;
+        self.stacked = top;
+        Some(FrameIndex(self.newest[top as usize % STACK]))
+    }
+
+    /// Puts a block, whose word says that it is on a per-CPU list, at the head.
+    pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
+        if !self.has_room() {
+            self.store(frames, HALF);
         }
-        self.stacked -= 1;
-        Some(FrameIndex(self.newest[self.stacked as usize % STACK]))
+        self.push_stacked(index);
+    }
+
+    /// Takes the first block off the list.
+    pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
+        if self.stacked == 0 {
+            self.fetch(frames);
+        }
+        self.pop_stacked()
     }
 
     /// Puts blocks, whose words say that they are on a per-CPU list, at the tail.
@@ -215,7 +233,6 @@ impl PerCpuList {
     }
 
     /// Moves the oldest `blocks` of the stack into runs.
-    #[cold]
     fn store(&mut self, frames: &FrameTable<'_>, blocks: usize) {
         let mut at = 0;
         while at < blocks {
@@ -243,9 +260,8 @@ impl PerCpuList {
         Run { first: FrameIndex(place(last)), blocks: (last - start + 1) as u32, order, down }
     }
 
-    /// Moves the first blocks of the runs onto the empty stack; whether there were any.
-    #[cold]
-    fn fetch(&mut self, frames: &FrameTable<'_>) -> bool {
+    /// Moves the first blocks of the runs onto the empty stack.
+    fn fetch(&mut self, frames: &FrameTable<'_>) {
         let mut empty = HALF;
         while empty > 0
             && let Some((first, _)) = self.older.pop_first(frames)
@@ -262,7 +278,6 @@ impl PerCpuList {
         }
         self.newest.copy_within(empty..HALF, 0);
         self.stacked = (HALF - empty) as u32;
-        self.stacked > 0
     }
 
     fn link(&mut self, frames: &FrameTable<'_>, run: Run, place: Place) {

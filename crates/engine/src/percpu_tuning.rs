@@ -3,7 +3,7 @@
 use crate::percpu::{BATCH_SCALE_MAX, COSTLY_ORDER, PerCpuLists};
 use crate::sync::{Locks, Ordering};
 use crate::zone::Zone;
-use crate::{Order, PerCpuStats};
+use crate::{Order, PerCpuStats, Switches};
 
 impl PerCpuLists {
     /// Blocks to take in the next refill; grows while allocations come in a row.
@@ -12,6 +12,7 @@ impl PerCpuLists {
     pub(crate) fn refill_blocks(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> u32 {
         let base = self.settings.batch;
         let pages = if zone.switches.auto_tuned_high { self.tuned_refill(zone, order) } else { Some(base) };
+        self.note_calm(zone.switches);
         match pages {
             None => 1,
             Some(pages) if pages > 1 => (pages >> order.get()).max(2),
@@ -47,31 +48,29 @@ impl PerCpuLists {
         stats.highest_high = stats.highest_high.max(high);
     }
 
-    /// Whether a freed block leaves `high` as it is: a single page, nobody short of memory,
-    /// and the lists not full.
+    /// Says below how many pages a freed single page leaves `high` as it is.
+    pub(crate) fn note_calm(&mut self, switches: Switches) {
+        let settings = self.settings;
+        let within = settings.high_min <= self.high && self.high <= settings.high_max;
+        self.calm_below = if within && switches.auto_tuned_high { self.high } else { 0 };
+    }
+
+    /// What a freed single page changes while the lists are not full and nobody is short of memory.
     #[inline]
-    fn is_calm(&self, zone: &Zone<'_, impl Locks>, order: Order) -> bool {
-        order == Order::ZERO
-            && self.count < self.high
-            && zone.shared.plenty.load(Ordering::Relaxed) > 0
-            && zone.switches.auto_tuned_high
-            && self.settings.high_min <= self.high
-            && self.high <= self.settings.high_max
+    pub(crate) fn note_calm_free(&mut self) {
+        self.alloc_factor >>= 1;
+        self.last_free_was_high_order = false;
+        self.free_count += u32::from(self.free_count < self.settings.batch << BATCH_SCALE_MAX);
     }
 
     /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
-    #[inline]
     pub(crate) fn surplus_after_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
-        if self.is_calm(zone, order) {
-            self.alloc_factor >>= 1;
-            self.last_free_was_high_order = false;
-            self.free_count += u32::from(self.free_count < self.settings.batch << BATCH_SCALE_MAX);
-            None
-        } else if zone.switches.auto_tuned_high {
-            self.tuned_surplus(zone, order)
-        } else {
-            self.doubling_surplus(zone, order)
+        if !zone.switches.auto_tuned_high {
+            return self.doubling_surplus(zone, order);
         }
+        let surplus = self.tuned_surplus(zone, order);
+        self.note_calm(zone.switches);
+        surplus
     }
 
     /// Linux counterpart: `nr_pcp_high` and `nr_pcp_free` before 6.7.
@@ -175,13 +174,14 @@ impl PerCpuLists {
     }
 
     /// Lowers `high` by an eighth towards its lower bound; whether more is left to do.
-    pub(crate) fn decay_high(&mut self) -> bool {
+    pub(crate) fn decay_high(&mut self, switches: Switches) -> bool {
         let low_bound = self.settings.high_min;
         if self.high <= low_bound {
             return false;
         }
         let step = self.settings.batch << BATCH_SCALE_MAX;
         self.high = self.count.saturating_sub(step).max(self.high - (self.high >> 3)).max(low_bound);
+        self.note_calm(switches);
         self.high > low_bound
     }
 }

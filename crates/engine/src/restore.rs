@@ -123,6 +123,7 @@ impl<L: Locks> Zone<'_, L> {
         lists.free_count = state.free_count;
         lists.free_factor = state.free_factor;
         lists.last_free_was_high_order = state.last_free_was_high_order;
+        lists.note_calm(self.switches);
     }
 
     /// Changes the settings of a CPU's lists; nothing happens for an absent CPU.
@@ -136,6 +137,7 @@ impl<L: Locks> Zone<'_, L> {
         if !self.switches.auto_tuned_high {
             lists.high = settings.high_min;
         }
+        lists.note_calm(self.switches);
     }
 
     /// What the zone remembers.

@@ -52,10 +52,6 @@ pub struct ZoneStats {
 /// What happened on one CPU's lists of one zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerCpuStats {
-    /// Blocks allocated from the lists.
-    pub allocs: u64,
-    /// Blocks freed to the lists.
-    pub frees: u64,
     /// Refills under the zone lock.
     pub refills: u64,
     /// The largest `high` that automatic tuning reached.

@@ -7,6 +7,8 @@ pub(crate) use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
+use core::marker::PhantomData;
+
 use lock_api::RawMutex;
 
 use crate::tracepoints::Tracepoints;
@@ -23,6 +25,10 @@ pub trait Locks {
     type PerCpu: RawMutex;
     /// Who watches; `()` for nobody.
     type Tracepoints: Tracepoints;
+    /// Whether of two callers that free the same block at the same instant exactly one
+    /// succeeds, which takes an atomic read-modify-write for each free. A block that is freed
+    /// again later is refused in any case.
+    const TELLS_RACING_FREES_APART: bool = true;
 }
 
 impl<Z: RawMutex, P: RawMutex> Locks for (Z, P) {
@@ -35,4 +41,20 @@ impl<Z: RawMutex, P: RawMutex, T: Tracepoints> Locks for (Z, P, T) {
     type Zone = Z;
     type PerCpu = P;
     type Tracepoints = T;
+}
+
+/// Locks of memory whose blocks have one owner each, who frees a block once: nobody races
+/// with anybody for it. A free then takes the lock of the CPU's lists and nothing else.
+///
+/// Linux has that from the reference count of a page: whoever drops the last reference is
+/// the one that frees it. If two callers do free one block at the same instant, both may
+/// succeed, and the block is handed out twice.
+#[derive(Debug)]
+pub struct OwnersFreeOnce<L>(PhantomData<L>);
+
+impl<L: Locks> Locks for OwnersFreeOnce<L> {
+    type Zone = L::Zone;
+    type PerCpu = L::PerCpu;
+    type Tracepoints = L::Tracepoints;
+    const TELLS_RACING_FREES_APART: bool = false;
 }

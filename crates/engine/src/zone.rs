@@ -3,7 +3,7 @@
 use lock_api::Mutex;
 
 use crate::counts::Counts;
-use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
+use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
@@ -337,7 +337,9 @@ impl<'m, L: Locks> Zone<'m, L> {
         let index = self.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
         let word = self.frames.word(index);
         match word.kind() {
-            FrameKind::Allocated if self.frames.exchange_word(index, word, word.with_movable(movable)) => {
+            FrameKind::Allocated
+                if self.frames.frame(index).exchange_word(word, word.with_movable(movable)) =>
+            {
                 Ok(())
             }
             FrameKind::Free | FrameKind::PerCpu => Err(FreeError::AlreadyFree),
@@ -353,7 +355,21 @@ impl<'m, L: Locks> Zone<'m, L> {
             return Err(self.why_not_owned(index, word));
         }
         let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
-        if self.frames.exchange_word(index, word, transit) { Ok(word) } else { Err(FreeError::AlreadyFree) }
+        if self.replace_owned(self.frames.frame(index), word, transit) {
+            Ok(word)
+        } else {
+            Err(FreeError::AlreadyFree)
+        }
+    }
+
+    /// Replaces the word of an owned block whose owner frees it, unless a rival was faster.
+    #[inline]
+    pub(crate) fn replace_owned(&self, frame: &Frame, from: FrameWord, to: FrameWord) -> bool {
+        if L::TELLS_RACING_FREES_APART {
+            return frame.exchange_word(from, to);
+        }
+        frame.set_word(to);
+        true
     }
 
     #[cold]
