@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 
-use freehold::{Era, Memory, Migratetype, Order, Switch};
+use freehold::{Era, Memory, Migratetype, Order, Switch, Switches};
 use freehold_lab::{Cell, Table};
 
 use crate::chart::Chart;
@@ -106,17 +106,45 @@ impl Route {
     }
 }
 
-fn setup(counts: bool) -> Setup {
-    Setup { pages: PAGES, cpus: 1, switches: Switch::Counts.set(Era::Freehold.switches(), counts) }
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    /// Totals only.
+    Without,
+    /// Types, and the totals beside them.
+    Beside,
+    /// Types; the totals are derived.
+    Derived,
+}
+
+impl Side {
+    const ALL: [Self; 3] = [Self::Without, Self::Beside, Self::Derived];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Without => "without",
+            Self::Beside => "beside",
+            Self::Derived => "derived",
+        }
+    }
+
+    fn setup(self) -> Setup {
+        let switches = Switches {
+            derived_total: self == Self::Derived,
+            ..Switch::Counts.set(Era::Freehold.switches(), self != Self::Without)
+        };
+        Setup { pages: PAGES, cpus: 1, switches }
+    }
 }
 
 /// One side's work, for a run of its own under a tool that counts instructions.
 ///
-/// Written as the route, `with` or `without`, and the number of times, with colons between.
+/// Written as the route, `without`, `beside` or `derived`, and the number of times, with colons
+/// between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Work {
     route: Route,
-    counts: bool,
+    side: Side,
     times: u32,
 }
 
@@ -126,12 +154,12 @@ impl FromStr for Work {
     fn from_str(text: &str) -> Result<Self, String> {
         let parsed = || {
             let mut words = text.split(':');
-            let (route, counts, times) = (words.next()?, words.next()?, words.next()?);
+            let (route, side, times) = (words.next()?, words.next()?, words.next()?);
             let route = Route::ALL.into_iter().find(|known| known.word() == route)?;
-            let counts = matches!(counts, "with" | "without").then_some(counts == "with")?;
-            Some(Self { route, counts, times: times.parse().ok()? })
+            let side = Side::ALL.into_iter().find(|known| known.word() == side)?;
+            Some(Self { route, side, times: times.parse().ok()? })
         };
-        parsed().ok_or_else(|| "route:with:times or route:without:times".to_owned())
+        parsed().ok_or_else(|| "route:side:times, the side without, beside or derived".to_owned())
     }
 }
 
@@ -141,7 +169,7 @@ impl Work {
     /// # Errors
     /// See [`BenchError`].
     pub fn run(self) -> Result<u64, BenchError> {
-        setup(self.counts).with(|memory| {
+        self.side.setup().with(|memory| {
             let mut digest = Digest::default();
             self.route.prepare(memory)?;
             self.route.work(memory, self.times, &mut digest)?;
@@ -177,37 +205,39 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     };
     describe(&samples, &instructions, &mut report);
     report.notes.push(format!(
-        "one block allocated and freed, without counts and with; {rounds} rounds of {times}; movements are blocks \
-         that enter or leave a free list; a total that is derived from the counts is not in the engine"
+        "one block allocated and freed, without counts per type, with counts beside the total of an order, and \
+         with a total that is derived from them; {rounds} rounds of {times}; movements are blocks that enter or \
+         leave a free list"
     ));
     Ok(report.finish(digest))
 }
 
-/// Nanoseconds by route, without and with counts, by round.
+/// Nanoseconds by route, by side, by round.
 fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64>>, BenchError> {
     let mut samples = Vec::new();
     for route in Route::ALL {
-        let of_route = setup(false).with(|without| {
-            route.prepare(without)?;
-            setup(true).with(|with| {
-                route.prepare(with)?;
-                interleave(rounds, &mut [without, with], |memory| {
-                    calmest(|| route.work(memory, times, digest))
-                })
-            })
-        })?;
-        samples.extend(of_route);
+        let [mut without, mut beside, mut derived] =
+            Side::ALL.map(|side| side.setup().metadata::<SpinLocks>());
+        let memories = [
+            Side::Without.setup().memory::<SpinLocks>(&mut without)?,
+            Side::Beside.setup().memory(&mut beside)?,
+            Side::Derived.setup().memory(&mut derived)?,
+        ];
+        memories.iter().try_for_each(|memory| route.prepare(memory))?;
+        samples.extend(interleave(rounds, &mut memories.each_ref(), |memory| {
+            calmest(|| route.work(memory, times, digest))
+        })?);
     }
     Ok(samples)
 }
 
-/// Instructions of one block's two calls, by route, without and with counts; or why not.
+/// Instructions of one block's two calls, by route, by side; or why not.
 fn instructions(program: &Path) -> Result<Vec<f64>, String> {
     let (few, many) = (2 * BATCH as u32, 22 * BATCH as u32);
     let mut found = Vec::new();
     for route in Route::ALL {
-        for side in ["without", "with"] {
-            let count = |times: u32| callgrind(program, &format!("{}:{side}:{times}", route.word()));
+        for side in Side::ALL {
+            let count = |times: u32| callgrind(program, &format!("{}:{}:{times}", route.word(), side.word()));
             let [few_counted, many_counted] = [count(few)?, count(many)?];
             found.push(many_counted.saturating_sub(few_counted) as f64 / f64::from(many - few));
         }
@@ -235,41 +265,50 @@ fn describe(samples: &[Vec<f64>], instructions: &[f64], report: &mut Report) {
     let columns = [
         "ns without",
         "spread %",
-        "ns with",
+        "ns beside",
         "spread %",
-        "ns more",
+        "ns derived",
+        "spread %",
+        "ns more beside",
+        "ns more derived",
         "instr without",
-        "instr with",
+        "instr beside",
+        "instr derived",
         "movements",
-        "ns a movement",
-        "instr a movement",
+        "instr a movement, beside",
+        "instr a movement, derived",
     ];
     let mut table = Table::new(
-        "counts: an allocation and a free of one block, without and with counts per migratetype",
+        "counts: an allocation and a free of one block, without counts per migratetype, with them beside \
+         the total, and with the total derived",
         columns.map(str::to_owned).into(),
     );
-    let mut lines = vec![("without".to_owned(), Vec::new()), ("with".to_owned(), Vec::new())];
-    for (at, (route, pair)) in Route::ALL.iter().zip(samples.chunks(2)).enumerate() {
-        let [without, with] = [&pair[0], &pair[1]].map(|side| Summary::of(side));
-        let more = Summary::of(
-            &pair[1].iter().zip(&pair[0]).map(|(with, without)| with - without).collect::<Vec<_>>(),
-        );
-        let counted = instructions.get(at * 2..at * 2 + 2);
+    let mut lines: Vec<_> = Side::ALL.map(|side| (side.word().to_owned(), Vec::new())).into();
+    for (at, (route, sides)) in Route::ALL.iter().zip(samples.chunks(Side::ALL.len())).enumerate() {
+        let sums: Vec<Summary> = sides.iter().map(|side| Summary::of(side)).collect();
+        let mut cells: Vec<Cell> = Vec::new();
+        for (sum, line) in sums.iter().zip(&mut lines) {
+            cells.extend([Cell::Real(sum.median), Cell::Real(sum.spread_percent)]);
+            line.1.push(sum.median);
+        }
+        for side in &sides[1..] {
+            let more: Vec<f64> = side.iter().zip(&sides[0]).map(|(with, without)| with - without).collect();
+            cells.push(Cell::Real(Summary::of(&more).median));
+        }
         let real = |value: Option<f64>| value.map_or(Cell::Empty, Cell::Real);
+        let counted = instructions.chunks(Side::ALL.len()).nth(at);
         let moved = route.movements().filter(|moved| *moved > 0.0);
-        let times = [without.median, without.spread_percent, with.median, with.spread_percent, more.median];
-        let mut cells: Vec<Cell> = times.map(Cell::Real).into();
-        cells.extend([0, 1].map(|side| real(counted.map(|counted| counted[side]))));
+        cells.extend((0..Side::ALL.len()).map(|side| real(counted.map(|counted| counted[side]))));
         cells.push(real(route.movements()));
-        cells.push(real(moved.map(|moved| more.median / moved)));
-        cells.push(real(moved.zip(counted).map(|(moved, counted)| (counted[1] - counted[0]) / moved)));
+        cells.extend([1, 2].map(|side| {
+            real(moved.zip(counted).map(|(moved, counted)| (counted[side] - counted[0]) / moved))
+        }));
         table.push("", route.name(), "a block", cells);
-        lines[0].1.push(without.median);
-        lines[1].1.push(with.median);
     }
     report.tables.push(table);
     report.charts.push(Chart {
-        title: "Allocating and freeing one block without and with counts".into(),
+        title: "Allocating and freeing one block without counts, with them, and with the total derived"
+            .into(),
         height: "ns".into(),
         points: Route::ALL.map(|route| route.name().to_owned()).into(),
         lines,

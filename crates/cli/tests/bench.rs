@@ -8,7 +8,7 @@ use common::{folder, run, run_words};
 fn what_cannot_be_measured_is_refused() {
     run_words("bench nothing").fails(2, &["nothing", "pagealloc", "drain", "all"]);
     run_words("bench pagealloc --order 11").fails(2, &["0 to 10"]);
-    run_words("bench counts --work split").fails(2, &["route:with:times"]);
+    run_words("bench counts --work split").fails(2, &["route:side:times"]);
 }
 
 #[test]
@@ -20,7 +20,10 @@ fn a_file_that_cannot_be_written_is_noticed_first() {
 
 #[test]
 fn work_to_count_instructions_of_says_its_digest() {
-    let first = run_words("bench counts --work list:with:5").ok().stdout;
+    let first = run_words("bench counts --work list:beside:5").ok().stdout;
     assert_eq!(first.trim_end().len(), 16, "{first}");
-    assert_eq!(run_words("bench counts --work list:without:5").ok().stdout, first, "the same frames");
+    for side in ["without", "derived"] {
+        let work = format!("bench counts --work list:{side}:5");
+        assert_eq!(run_words(&work).ok().stdout, first, "the same frames");
+    }
 }

@@ -1,7 +1,7 @@
 //! Free blocks counted per order and migratetype, readable without the zone lock.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
-use crate::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order};
+use crate::sync::{AtomicU32, Ordering, fence};
+use crate::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
 
 /// The counts of one zone.
 ///
@@ -14,8 +14,56 @@ use crate::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order};
 pub(crate) struct Counts {
     /// Odd while a lock hold is changing counts.
     sequence: AtomicU32,
-    total: [AtomicU64; MAX_ORDERS],
-    by_type: [[AtomicU64; MIGRATETYPES]; MAX_ORDERS],
+    kept: Kept,
+    rows: [Row; MAX_ORDERS],
+}
+
+/// Which numbers a movement changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kept {
+    /// One a type; the total is their sum.
+    Types,
+    /// The total.
+    Total,
+    /// One a type, and the total beside them.
+    Both,
+}
+
+impl Kept {
+    fn by(switches: Switches) -> Self {
+        match (switches.counts, switches.derived_total) {
+            (true, true) => Self::Types,
+            (true, false) => Self::Both,
+            (false, _) => Self::Total,
+        }
+    }
+}
+
+/// The counts of one order: a place a type, the total's, and a spare one.
+///
+/// A zone has at most 2^31 pages, so that 32 bits do and a row is half a cache line.
+#[derive(Debug)]
+#[repr(align(32))]
+struct Row([AtomicU32; 8]);
+
+/// The place of the total.
+const TOTAL: usize = MIGRATETYPES;
+
+impl Row {
+    fn load(&self, place: usize) -> u32 {
+        self.0[place].load(Ordering::Relaxed)
+    }
+
+    /// One block more or, by `u32::MAX`, one less.
+    #[inline]
+    fn shift(&self, place: usize, by: u32) {
+        let count = &self.0[place];
+        count.store(count.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
+    }
+
+    fn by_type(&self) -> [u64; MIGRATETYPES] {
+        core::array::from_fn(|kind| self.load(kind).into())
+    }
 }
 
 /// The free blocks of a zone at one moment.
@@ -42,11 +90,11 @@ impl FreeCounts {
 }
 
 impl Counts {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(switches: Switches) -> Self {
         Self {
             sequence: AtomicU32::new(0),
-            total: core::array::from_fn(|_| AtomicU64::new(0)),
-            by_type: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
+            kept: Kept::by(switches),
+            rows: core::array::from_fn(|_| Row(core::array::from_fn(|_| AtomicU32::new(0)))),
         }
     }
 
@@ -67,37 +115,52 @@ impl Counts {
         self.sequence.store(sequence.wrapping_add(1), Ordering::Release);
     }
 
-    fn shift(count: &AtomicU64, by: i64) {
-        let value = count.load(Ordering::Relaxed);
-        count.store(value.wrapping_add_signed(by), Ordering::Relaxed);
+    /// Counts one block more of an order and type.
+    #[inline]
+    pub(crate) fn add(&self, order: Order, migratetype: Migratetype) {
+        self.shift(order, migratetype, 1);
     }
 
-    pub(crate) fn shift_total(&self, order: Order, by: i64) {
-        Self::shift(&self.total[order.index()], by);
+    /// Counts one block less of an order and type.
+    #[inline]
+    pub(crate) fn remove(&self, order: Order, migratetype: Migratetype) {
+        self.shift(order, migratetype, u32::MAX);
     }
 
-    pub(crate) fn shift_type(&self, order: Order, migratetype: Migratetype, by: i64) {
-        Self::shift(&self.by_type[order.index()][migratetype.index()], by);
+    #[inline]
+    fn shift(&self, order: Order, migratetype: Migratetype, by: u32) {
+        let row = &self.rows[order.index()];
+        match self.kept {
+            Kept::Types => row.shift(migratetype.index(), by),
+            Kept::Total => row.shift(TOTAL, by),
+            Kept::Both => {
+                row.shift(migratetype.index(), by);
+                row.shift(TOTAL, by);
+            }
+        }
     }
 
-    /// Exact for the lock holder, approximate for others.
+    /// The blocks of an order, added up where the total is not kept. Exact for the lock
+    /// holder, approximate for others.
     pub(crate) fn total(&self, order: Order) -> u64 {
-        self.total[order.index()].load(Ordering::Relaxed)
+        let row = &self.rows[order.index()];
+        if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
     }
 
     /// Exact for the lock holder, approximate for others.
     pub(crate) fn of_type(&self, order: Order, migratetype: Migratetype) -> u64 {
-        self.by_type[order.index()][migratetype.index()].load(Ordering::Relaxed)
+        self.rows[order.index()].load(migratetype.index()).into()
     }
 
-    /// Every count, each exact at some moment between call and return.
+    /// Every count, each exact at some moment between call and return; totals that are not
+    /// kept are the sums of what was read.
     pub(crate) fn relaxed(&self) -> FreeCounts {
-        FreeCounts {
-            total: core::array::from_fn(|order| self.total[order].load(Ordering::Relaxed)),
-            by_type: core::array::from_fn(|order| {
-                core::array::from_fn(|kind| self.by_type[order][kind].load(Ordering::Relaxed))
-            }),
-        }
+        let by_type = core::array::from_fn(|order| self.rows[order].by_type());
+        let total = match self.kept {
+            Kept::Types => by_type.map(|types| types.iter().sum()),
+            Kept::Total | Kept::Both => core::array::from_fn(|order| self.rows[order].load(TOTAL).into()),
+        };
+        FreeCounts { total, by_type }
     }
 
     /// Every count at one moment between two lock holds, or `None` if a hold was

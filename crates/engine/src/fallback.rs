@@ -54,9 +54,6 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if to_claim && !wanted.may_claim(order, self.zone.blocks.order()) {
             return Search::TooSmallToClaim;
         }
-        if self.zone.counts.total(order) == 0 {
-            return Search::Empty;
-        }
         wanted
             .fallbacks()
             .into_iter()

@@ -46,13 +46,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             Passage::Enter(migratetype, place) => {
                 self.check_type(index, order, migratetype);
                 self.enter(index, order, migratetype, place);
-                self.count_total(order, 1);
                 migratetype
             }
             Passage::Leave => {
                 let from = self.leave(index, order);
                 self.zone.frames.frame(index).set_word(FrameWord::TAIL);
-                self.count_total(order, -1);
                 from
             }
             Passage::Change(to) => {
@@ -74,7 +72,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if was_empty {
             self.note_occupied(order, migratetype, true);
         }
-        self.count_type(order, migratetype, 1);
+        zone.counts.add(order, migratetype);
+        self.count_pages(order.pages() as i64, migratetype);
     }
 
     fn leave(&mut self, index: FrameIndex, order: Order) -> Migratetype {
@@ -88,7 +87,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if list.is_empty() {
             self.note_occupied(order, migratetype, false);
         }
-        self.count_type(order, migratetype, -1);
+        zone.counts.remove(order, migratetype);
+        self.count_pages(-(order.pages() as i64), migratetype);
         migratetype
     }
 
@@ -112,15 +112,18 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         occupied.store(if has_block { bits | bit } else { bits & !bit }, Ordering::Relaxed);
     }
 
-    fn count_total(&mut self, order: Order, by: i64) {
-        self.zone.counts.shift_total(order, by);
+    /// Changes the numbers of free pages by what a movement brings.
+    fn count_pages(&mut self, pages: i64, migratetype: Migratetype) {
+        if !migratetype.is_mergeable() {
+            self.count_reserved_pages(pages, migratetype);
+        } else if self.zone.switches.hygiene {
+            self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
+        }
     }
 
-    fn count_type(&mut self, order: Order, migratetype: Migratetype, by: i64) {
-        if self.zone.switches.counts {
-            self.zone.counts.shift_type(order, migratetype, by);
-        }
-        let pages = by << order.get();
+    /// The same for the types that few pages have.
+    #[cold]
+    fn count_reserved_pages(&mut self, pages: i64, migratetype: Migratetype) {
         if migratetype == Migratetype::HighAtomic {
             self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
         }

@@ -26,6 +26,10 @@ pub struct Switches {
     /// Free blocks are counted per order and migratetype, readable without the lock.
     /// Source: per-migratetype counts series, not in Linux.
     pub counts: bool,
+    /// The number of free blocks of an order is not kept beside the counts per migratetype:
+    /// whoever reads it adds these up. Nothing without [`Switches::counts`].
+    /// Source: Freehold.
+    pub derived_total: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
     /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
@@ -112,6 +116,7 @@ impl Era {
             batched_free: false,
             batched_drain: false,
             counts: false,
+            derived_total: false,
             auto_tuned_high: false,
             lazy_high_order_flush: false,
             highatomic_by_free: false,
@@ -149,7 +154,7 @@ impl Era {
             Self::Linux6_12 => linux_6_12,
             Self::Linux7_3 => linux_7_3,
             Self::Linux7_3Counts => linux_7_3_counts,
-            Self::Freehold => Switches { batched_drain: true, ..linux_7_3_counts },
+            Self::Freehold => Switches { batched_drain: true, derived_total: true, ..linux_7_3_counts },
         }
     }
 }

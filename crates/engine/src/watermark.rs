@@ -185,14 +185,14 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether a list that the request may use has a block of `order` or more.
     fn has_block(&self, order: Order, flags: AllocFlags) -> bool {
         use Migratetype::{Cma, HighAtomic, Movable, Reclaimable, Unmovable};
-        order.up_to(self.max_order).filter(|&order| self.counts.total(order) > 0).any(|order| {
-            let has = |kind| self.list_has_block(order, kind);
-            has(Unmovable)
-                || has(Movable)
-                || has(Reclaimable)
-                || (flags.contains(AllocFlags::CMA) && has(Cma))
-                || (flags.intersects(AllocFlags::HIGHATOMIC | AllocFlags::OOM) && has(HighAtomic))
-        })
+        let mut occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
+        if flags.contains(AllocFlags::CMA) {
+            occupied |= self.occupied(Cma);
+        }
+        if flags.intersects(AllocFlags::HIGHATOMIC | AllocFlags::OOM) {
+            occupied |= self.occupied(HighAtomic);
+        }
+        occupied >> order.get() != 0
     }
 
     /// Whether the zone admits a request, and at which mark.

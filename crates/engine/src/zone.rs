@@ -135,8 +135,9 @@ impl Shared {
 /// 2. Lists are linked the same forwards and backwards.
 /// 3. Blocks are aligned to their size, lie inside the zone and do not overlap.
 /// 4. Two buddies smaller than a pageblock are never both free.
-/// 5. The total per order is the number of blocks on its lists.
-/// 6. With counts, the count per order and type is the length of its list.
+/// 5. The total per order, kept or derived, is the number of blocks on its lists.
+/// 6. With counts, the count per order and type is the length of its list; with or without,
+///    a list that has a block is noted as such.
 /// 7. With hygiene, a free block is on the list of its pageblock's type.
 /// 8. Free, CMA and reserved pages are the sums over the lists; free and CMA pages not
 ///    without hygiene once a pageblock was isolated.
@@ -188,7 +189,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             frames: parts.frames,
             blocks: parts.blocks,
             shared: Shared::new(config.watermarks, parts.boost_factor),
-            counts: Counts::new(),
+            counts: Counts::new(parts.switches),
             state: Mutex::new(LockedState::default()),
             percpu: parts.percpu,
         }
@@ -245,14 +246,9 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.frames.index(pfn).map(|index| self.blocks.get(index))
     }
 
-    /// Whether a list has a block: from the count where there is one, otherwise
-    /// from the list itself. Exact for the lock holder, approximate for others.
+    /// Whether a list has a block. Exact for the lock holder, approximate for others.
     pub(crate) fn list_has_block(&self, order: Order, migratetype: Migratetype) -> bool {
-        if self.switches.counts {
-            self.counts.of_type(order, migratetype) > 0
-        } else {
-            self.occupied(migratetype) & 1 << order.get() != 0
-        }
+        self.occupied(migratetype) & 1 << order.get() != 0
     }
 
     /// One bit an order whose list of this type is not empty.

@@ -201,15 +201,36 @@ fn counts_say_without_a_walk_what_a_walk_finds() {
 }
 
 #[test]
+fn a_derived_total_is_what_a_kept_one_is() {
+    let mut seen = Vec::new();
+    for derived_total in [false, true] {
+        let switches = Switches { derived_total, ..Era::Freehold.switches() };
+        drained(switches, fixed_lists(4, 32), |memory| {
+            free_in_a_row(memory, 20, 0);
+            unmovable_pages(memory, 9);
+            let zone = &memory.zones()[0];
+            let counts = zone.counts_relaxed();
+            assert_eq!(counts.total, zone.list_lengths().total);
+            assert_eq!(zone.counts_by_walk(1).0.total, counts.total, "a capped walk knows the totals");
+            seen.push(counts);
+        });
+    }
+    assert_eq!(seen[0], seen[1]);
+}
+
+#[test]
 fn without_counts_only_a_walk_knows_the_types() {
-    drained(Era::Linux7_3.switches(), fixed_lists(4, 32), |memory| {
-        unmovable_pages(memory, 9);
-        let zone = &memory.zones()[0];
-        assert_eq!(zone.counts_consistent(8), None);
-        let relaxed = zone.counts_relaxed();
-        assert!(relaxed.by_type.iter().flatten().all(|&blocks| blocks == 0));
-        assert_eq!(relaxed.total, zone.counts_by_walk(u64::MAX).0.total);
-    });
+    let without = Switch::Counts.set(Era::Freehold.switches(), false);
+    for switches in [Era::Linux7_3.switches(), without] {
+        drained(switches, fixed_lists(4, 32), |memory| {
+            unmovable_pages(memory, 9);
+            let zone = &memory.zones()[0];
+            assert_eq!(zone.counts_consistent(8), None);
+            let relaxed = zone.counts_relaxed();
+            assert!(relaxed.by_type.iter().flatten().all(|&blocks| blocks == 0));
+            assert_eq!(relaxed.total, zone.list_lengths().total, "there is nothing to derive it from");
+        });
+    }
 }
 
 #[test]
