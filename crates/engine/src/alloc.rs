@@ -90,7 +90,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         if let Some(pfn) = self.alloc_at_once(request, cpu) {
             return Ok(pfn);
         }
-        let flags = self.first_flags(&request, self.zonelist(&request).next());
+        let preferred = self.zonelist(&request).next();
+        let flags = preferred.map_or(AllocFlags::fast(request.gfp), |zone| zone.first_flags(request));
         let mut found = self.try_zones(&request, Mark::Low, flags);
         if found.is_none() {
             count(&cpu.slow_paths);
@@ -114,14 +115,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             return None;
         }
         if !zone.has_percpu_list(request.order) {
-            let flags = self.first_flags(&request, Some(zone));
-            if flags.contains(AllocFlags::NOFRAGMENT) {
-                return None;
-            }
-            let want = Want { order: request.order, migratetype: request.gfp.migratetype(), flags };
-            let index = zone.lock().take_direct(want)?;
-            zone.wake_for_boost(flags, cpu);
-            return Some(zone.hand_out(index, request, cpu));
+            return zone.take_past_lists(request, cpu);
         }
         let mut lists = zone.percpu[usize::from(request.cpu)].try_lock()?;
         let index = zone.take_listed(&mut lists, request)?;
@@ -201,16 +195,6 @@ impl<'m, L: Locks> Memory<'m, L> {
         })
     }
 
-    /// The flags of the first attempt.
-    fn first_flags(&self, request: &Request, preferred: Option<&Zone<'m, L>>) -> AllocFlags {
-        let mut flags = AllocFlags::fast(request.gfp);
-        flags.set(AllocFlags::NOFRAGMENT, preferred.is_some_and(|zone| zone.avoids_mixing));
-        if self.switches.highatomic_first {
-            flags |= AllocFlags::highatomic(request.gfp, request.order);
-        }
-        flags
-    }
-
     /// Linux counterpart: `get_page_from_freelist`.
     fn try_zones(
         &self,
@@ -261,6 +245,28 @@ impl<L: Locks> Zone<'_, L> {
     #[inline]
     pub(crate) fn has_plenty(&self, order: Order) -> bool {
         u32::from(order.get()) < self.shared.plenty.load(Ordering::Relaxed)
+    }
+
+    /// The flags of the first attempt of a request that is for this zone first.
+    fn first_flags(&self, request: Request) -> AllocFlags {
+        let mut flags = AllocFlags::fast(request.gfp);
+        flags.set(AllocFlags::NOFRAGMENT, self.avoids_mixing);
+        if self.switches.highatomic_first {
+            flags |= AllocFlags::highatomic(request.gfp, request.order);
+        }
+        flags
+    }
+
+    /// Answers a request of an order without per-CPU lists from a zone that has plenty.
+    pub(crate) fn take_past_lists(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
+        let flags = self.first_flags(request);
+        if flags.contains(AllocFlags::NOFRAGMENT) {
+            return None;
+        }
+        let want = Want { order: request.order, migratetype: request.gfp.migratetype(), flags };
+        let index = self.lock().take_direct(want)?;
+        self.wake_for_boost(flags, cpu);
+        Some(self.hand_out(index, request, cpu))
     }
 
     /// Gives a block that was found to the caller of a request.

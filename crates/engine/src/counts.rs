@@ -15,7 +15,7 @@ pub(crate) struct Counts {
     /// Odd while a lock hold is changing counts.
     sequence: AtomicU32,
     kept: Kept,
-    rows: [Row; MAX_ORDERS],
+    rows: [Row; ROWS],
 }
 
 /// Which numbers a movement changes.
@@ -45,6 +45,9 @@ impl Kept {
 #[derive(Debug)]
 #[repr(align(32))]
 struct Row([AtomicU32; 8]);
+
+/// A power of two, so that an order needs no check to be a row's number.
+const ROWS: usize = MAX_ORDERS.next_power_of_two();
 
 /// The place of the total.
 const TOTAL: usize = MIGRATETYPES;
@@ -129,7 +132,7 @@ impl Counts {
 
     #[inline]
     fn shift(&self, order: Order, migratetype: Migratetype, by: u32) {
-        let row = &self.rows[order.index()];
+        let row = &self.rows[order.index() % ROWS];
         match self.kept {
             Kept::Types => row.shift(migratetype.index(), by),
             Kept::Total => row.shift(TOTAL, by),
@@ -143,7 +146,7 @@ impl Counts {
     /// The blocks of an order, added up where the total is not kept. Exact for the lock
     /// holder, approximate for others.
     pub(crate) fn total(&self, order: Order) -> u64 {
-        let row = &self.rows[order.index()];
+        let row = &self.rows[order.index() % ROWS];
         if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
     }
 

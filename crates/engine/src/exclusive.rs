@@ -116,18 +116,27 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         if let Some(&first_zones) = self.memory.first_zones.get(usize::from(request.node)) {
             (self.node, self.first_zones) = (request.node, first_zones);
         }
-        if let Some(number) = self.memory.first_zone(request)
-            && let Some(Some(held)) = self.held.get_mut(number)
-            && held.zone.has_plenty(request.order)
-            && held.zone.has_percpu_list(request.order)
-            && let Some(index) = held.zone.take_listed(&mut held.lists, request)
-        {
-            return Ok(held.zone.hand_out(index, request, self.requests));
+        if let Some(pfn) = self.alloc_held(request) {
+            return Ok(pfn);
         }
         self.let_go();
         let answer = self.memory.alloc(Request { cpu: self.cpu, ..request });
         self.hold();
         answer
+    }
+
+    /// Answers where nothing can stand in the way, without giving the lists up.
+    #[inline]
+    fn alloc_held(&mut self, request: Request) -> Option<Pfn> {
+        let held = self.held.get_mut(self.memory.first_zone(request)?)?.as_mut()?;
+        if !held.zone.has_plenty(request.order) {
+            return None;
+        }
+        if !held.zone.has_percpu_list(request.order) {
+            return held.zone.take_past_lists(request, self.requests);
+        }
+        let index = held.zone.take_listed(&mut held.lists, request)?;
+        Some(held.zone.hand_out(index, request, self.requests))
     }
 
     /// Takes back a block.
@@ -161,13 +170,18 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     #[cold]
     fn free_with_a_look(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         if let Some((held, index)) = self.holder(pfn)
-            && held.zone.has_percpu_list(order)
-            && let block_type = held.zone.blocks.get(index)
-            && block_type != Migratetype::Isolate
             && held.zone.frames.word(index).is_owned_of(order)
+            && let block_type = held.zone.blocks.get(index)
         {
-            held.zone.put_held(&mut held.lists, index, order, block_type);
-            return Ok(());
+            if !held.zone.has_percpu_list(order) {
+                held.zone.reclaim_ownership(index, order)?;
+                held.zone.lock().free_direct(index, order, block_type);
+                return Ok(());
+            }
+            if block_type != Migratetype::Isolate {
+                held.zone.put_held(&mut held.lists, index, order, block_type);
+                return Ok(());
+            }
         }
         self.free_with_locks(pfn, order)
     }

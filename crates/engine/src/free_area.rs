@@ -4,21 +4,26 @@ use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::list::{BlockList, Place};
 use crate::sync::{Locks, Ordering};
 use crate::zone_guard::ZoneGuard;
-use crate::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order};
+use crate::{MAX_ORDERS, Migratetype, Order};
 
 /// The free lists of one zone, by order and migratetype.
 ///
+/// Both sides are powers of two, so that an order needs no check to be a row's number.
 /// Linux counterpart: `zone->free_area[].free_list[]`.
 #[derive(Debug, Default)]
-pub(crate) struct FreeLists([[BlockList; MIGRATETYPES]; MAX_ORDERS]);
+pub(crate) struct FreeLists([[BlockList; 8]; ROWS]);
+
+const ROWS: usize = MAX_ORDERS.next_power_of_two();
 
 impl FreeLists {
+    #[inline]
     pub(crate) fn get(&self, order: Order, migratetype: Migratetype) -> &BlockList {
-        &self.0[order.index()][migratetype.index()]
+        &self.0[order.index() % ROWS][migratetype.index()]
     }
 
+    #[inline]
     fn get_mut(&mut self, order: Order, migratetype: Migratetype) -> &mut BlockList {
-        &mut self.0[order.index()][migratetype.index()]
+        &mut self.0[order.index() % ROWS][migratetype.index()]
     }
 }
 
@@ -61,6 +66,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
+    #[inline]
     fn enter(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype, place: Place) {
         let zone = self.zone;
         debug_assert!(index.is_aligned(order));
@@ -76,6 +82,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.count_pages(order.pages() as i64, migratetype);
     }
 
+    #[inline]
     fn leave(&mut self, index: FrameIndex, order: Order) -> Migratetype {
         let zone = self.zone;
         let frame = zone.frames.frame(index);
@@ -92,14 +99,17 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         migratetype
     }
 
-    /// A `Change` needs no check: conversion moves the pages first and the type after.
+    /// Before hygiene a block may enter a list of another type than its pageblock's. A
+    /// `Change` needs no check: conversion moves the pages first and the type after.
+    #[inline]
     fn check_type(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
-        if self.zone.blocks.get(index) != migratetype {
-            debug_assert!(
-                !self.zone.switches.hygiene,
-                "{order:?} block of {} enters the {migratetype} list",
-                self.zone.blocks.get(index)
-            );
+        let hygiene = self.zone.switches.hygiene;
+        debug_assert!(
+            !hygiene || self.zone.blocks.get(index) == migratetype,
+            "{order:?} block of {} enters the {migratetype} list",
+            self.zone.blocks.get(index)
+        );
+        if !hygiene && self.zone.blocks.get(index) != migratetype {
             self.state.stats.hygiene_violations += 1;
         }
     }
@@ -113,6 +123,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Changes the numbers of free pages by what a movement brings.
+    #[inline]
     fn count_pages(&mut self, pages: i64, migratetype: Migratetype) {
         if !migratetype.is_mergeable() {
             self.count_reserved_pages(pages, migratetype);

@@ -62,6 +62,7 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     /// The next block, or `None` if the zone has none for this request.
     ///
     /// Linux counterpart: `__rmqueue`.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<FrameIndex> {
         let cma = if self.cma_is_first() { self.guard.take_cma(self.want) } else { None };
         let found = cma.or_else(|| {
@@ -96,8 +97,12 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     /// so that they do not stay empty while the rest fills up.
     ///
     /// Before hygiene a run takes its pages off the number of free pages at its end only.
+    #[inline]
     fn cma_is_first(&self) -> bool {
         let state = &self.guard.state;
+        if state.free_cma == 0 {
+            return false;
+        }
         let free =
             if self.guard.zone.switches.hygiene { state.free_pages } else { state.free_pages + self.taken };
         self.want.flags.contains(AllocFlags::CMA) && state.free_cma > free / 2

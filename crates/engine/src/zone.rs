@@ -124,6 +124,13 @@ impl Shared {
             reclaim_active: AtomicBool::new(false),
         }
     }
+
+    /// Free CMA pages, free and all reserved pages for atomic requests.
+    #[inline]
+    pub(crate) fn kept(&self) -> (u64, u64, u64) {
+        let read = |pages: &AtomicU64| pages.load(Ordering::Relaxed);
+        (read(&self.free_cma), read(&self.free_highatomic), read(&self.reserved_highatomic))
+    }
 }
 
 /// One zone. Linux counterpart: `struct zone`.
