@@ -248,7 +248,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// The flags of the first attempt of a request that is for this zone first.
-    fn first_flags(&self, request: Request) -> AllocFlags {
+    pub(crate) fn first_flags(&self, request: Request) -> AllocFlags {
         let mut flags = AllocFlags::fast(request.gfp);
         flags.set(AllocFlags::NOFRAGMENT, self.avoids_mixing);
         if self.switches.highatomic_first {

@@ -8,7 +8,7 @@ use crate::refill::Want;
 use crate::sync::Locks;
 use crate::tracepoints::Tracepoints;
 use crate::zone_guard::ZoneGuard;
-use crate::{AllocFlags, Migratetype, Order};
+use crate::{AllocFlags, Migratetype, Order, Pfn};
 
 /// How a freed block chooses its end of the free list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,13 +114,13 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Frees blocks one after the other, as a CPU's lists give them back.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
-    pub(crate) fn free_run(&mut self, run: Run) {
+    pub(crate) fn free_drained(&mut self, run: Run) {
         if self.zone.switches.hygiene {
-            return self.free_aligned_parts(run);
+            return self.free_run(run, L::Tracepoints::page_pcpu_drain);
         }
         // Before hygiene the type seen when the block was freed counts, unless blocks are isolated.
         let stale = self.state.isolated_blocks == 0;
-        for index in (0..run.blocks).map(|number| run.block(number)) {
+        for index in run.iter() {
             let own = self.zone.blocks.get(index);
             let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
             L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
@@ -128,16 +128,18 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Frees blocks side by side in parts that would merge with each other first of all: what
-    /// they would do on the free lists meanwhile leaves no trace.
-    fn free_aligned_parts(&mut self, run: Run) {
+    /// Frees blocks that lie side by side, with hygiene, in parts that would merge with each
+    /// other first of all: what they would do on the free lists meanwhile leaves no trace.
+    ///
+    /// Every block is told of, with its pageblock's type.
+    pub(crate) fn free_run(&mut self, run: Run, mut tell: impl FnMut(Pfn, Order, Migratetype)) {
         let mut left = run;
         while left.blocks > 0 {
             let (start, order) = left.first_aligned_part(self.zone.blocks.order());
             let migratetype = self.zone.blocks.get(start);
             let (part, rest) = left.split(1 << (order.get() - run.order.get()));
-            for index in (0..part.blocks).map(|number| part.block(number)) {
-                L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            for index in part.iter() {
+                tell(self.zone.frames.pfn(index), run.order, migratetype);
                 self.zone.frames.set_word(index, FrameWord::TAIL);
             }
             self.free_block(start, order, migratetype, Insertion::ByMergeChance);
@@ -168,7 +170,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.give_back_rest(run, whole, migratetype);
         self.account_before_hygiene(-i64::from(run.pages()), migratetype);
         let taken = FrameWord::head(FrameKind::InTransit, order, migratetype);
-        for index in (0..run.blocks).map(|number| run.block(number)) {
+        for index in run.iter() {
             self.zone.frames.set_word(index, taken);
             L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
         }

@@ -25,22 +25,22 @@ const MOST_ZONES: usize = 8;
 /// Two owners that free the same block at the same instant are not told apart; one after
 /// the other they are.
 pub struct Exclusive<'a, 'm, L: Locks> {
-    memory: &'a Memory<'m, L>,
+    pub(crate) memory: &'a Memory<'m, L>,
     cpu: u16,
-    requests: &'a CpuRequests,
+    pub(crate) requests: &'a CpuRequests,
     /// The node of the last request that needed a look, and the zones that are first there.
     node: u16,
     first_zones: FirstZones,
     /// The number of the zone that a block was freed to last.
     recent: usize,
     /// By the number of the zone.
-    held: [Option<Held<'a, 'm, L>>; MOST_ZONES],
+    pub(crate) held: [Option<Held<'a, 'm, L>>; MOST_ZONES],
 }
 
 /// One zone's lists of the owner's CPU.
-struct Held<'a, 'm, L: Locks> {
-    zone: &'a Zone<'m, L>,
-    lists: MutexGuard<'a, L::PerCpu, PerCpuLists>,
+pub(crate) struct Held<'a, 'm, L: Locks> {
+    pub(crate) zone: &'a Zone<'m, L>,
+    pub(crate) lists: MutexGuard<'a, L::PerCpu, PerCpuLists>,
 }
 
 impl<'m, L: Locks> Memory<'m, L> {

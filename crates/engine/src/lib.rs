@@ -72,6 +72,7 @@ mod inspect;
 mod isolation;
 mod kswapd;
 mod list;
+mod many;
 mod memory;
 mod metadata;
 mod migratetype;

@@ -197,8 +197,8 @@ impl<L: Locks> Zone<'_, L> {
     /// Puts blocks that were found under a type at the end of one of a CPU's lists.
     pub(crate) fn append_percpu(&self, list: &mut PerCpuList, run: Run, found_under: Migratetype) {
         let word = FrameWord::head(FrameKind::PerCpu, run.order, found_under);
-        for number in 0..run.blocks {
-            self.frames.set_word(run.block(number), word);
+        for index in run.iter() {
+            self.frames.set_word(index, word);
         }
         list.append(&self.frames, run);
     }
@@ -273,7 +273,7 @@ impl<L: Locks> Zone<'_, L> {
             {
                 left = left.saturating_sub(run.pages());
                 drained += u64::from(run.pages());
-                guard.free_run(run);
+                guard.free_drained(run);
             }
             number = (number + 1) % LISTS;
         }

@@ -35,6 +35,11 @@ impl Run {
         FrameIndex(if self.down { self.first.0 - distance } else { self.first.0 + distance })
     }
 
+    /// The blocks from the first on.
+    pub(crate) fn iter(self) -> impl Iterator<Item = FrameIndex> {
+        (0..self.blocks).map(move |number| self.block(number))
+    }
+
     pub(crate) const fn pages(self) -> u32 {
         self.blocks << self.order.get()
     }
@@ -71,6 +76,17 @@ impl Run {
     /// The same blocks from the last to the first.
     const fn reversed(self) -> Self {
         Self { first: self.block(self.blocks - 1), down: !self.down, ..self }
+    }
+
+    /// This run and a block behind it as one, if the block continues it.
+    pub(crate) fn with_next(self, index: FrameIndex) -> Option<Self> {
+        let distance = 1_u32 << self.order.get();
+        let down = index.0 == self.first.0.wrapping_sub(distance);
+        let alone = self.blocks == 1 && (down || index.0 == self.first.0.wrapping_add(distance));
+        let run = if alone { Self { down, ..self } } else { self };
+        let last = run.block(run.blocks - 1).0;
+        let next = if run.down { last.wrapping_sub(distance) } else { last.wrapping_add(distance) };
+        (index.0 == next).then_some(Self { blocks: run.blocks + 1, ..run })
     }
 
     /// Whether both are one run upwards.

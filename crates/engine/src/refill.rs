@@ -75,14 +75,19 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     /// The next blocks that lie side by side, no more than `most`: those that as many calls of
     /// [`Self::next`] would find.
     pub(crate) fn next_run(&mut self, most: u32) -> Option<Run> {
+        let native = self.next_native_run(most);
+        native.or_else(|| self.next().map(|index| Run::single(index, self.want.order)))
+    }
+
+    /// The same, but only from the wanted type's own lists.
+    pub(crate) fn next_native_run(&mut self, most: u32) -> Option<Run> {
         let want = self.want;
-        if self.stays_native()
-            && let Some(run) = self.guard.take_smallest_run(want.order, want.migratetype, most)
-        {
-            self.taken += u64::from(run.pages());
-            return Some(run);
+        if !self.stays_native() {
+            return None;
         }
-        self.next().map(|index| Run::single(index, want.order))
+        let run = self.guard.take_smallest_run(want.order, want.migratetype, most)?;
+        self.taken += u64::from(run.pages());
+        Some(run)
     }
 
     /// Whether a block of the wanted type's own lists is taken before any other, and the one

@@ -252,19 +252,31 @@ impl<L: Locks> Zone<'_, L> {
     /// this admits is admitted by [`Zone::admits_and_marks`] at the high mark too.
     pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
         use Migratetype::{Movable, Reclaimable, Unmovable};
+        let spare = self.spare_pages(state);
+        if spare <= Order::COSTLY.pages() {
+            return 0;
+        }
+        let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
+        let orders = (u32::BITS - occupied.leading_zeros()).max(1);
+        if spare > Order::MAX.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
+    }
+
+    /// Free pages that no request could be kept from; 0 where something is pending.
+    fn spare_pages(&self, state: &LockedState) -> u64 {
         let shared = &self.shared;
         let pending = shared.boosted.load(Ordering::Relaxed)
             | shared.below_high.load(Ordering::Relaxed)
             | shared.reclaim_active.load(Ordering::Relaxed);
         let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);
         let least = self.mark(Mark::High) + self.largest_lowmem_reserve + kept;
-        let spare = state.free_pages.saturating_sub(least);
-        if pending || spare <= Order::COSTLY.pages() {
-            return 0;
-        }
-        let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
-        let orders = (u32::BITS - occupied.leading_zeros()).max(1);
-        if spare > Order::MAX.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
+        if pending { 0 } else { state.free_pages.saturating_sub(least) }
+    }
+
+    /// How many blocks of an order can be taken one after the other before [`Self::plenty`]
+    /// has to be asked again, as far as pages go.
+    pub(crate) fn plenty_of(&self, order: Order, state: &LockedState) -> u32 {
+        let beyond = self.spare_pages(state).saturating_sub(Order::MAX.pages());
+        u32::try_from(beyond >> order.get()).unwrap_or(u32::MAX)
     }
 }
 

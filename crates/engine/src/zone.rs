@@ -376,7 +376,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     }
 
     #[cold]
-    fn why_not_owned(&self, index: FrameIndex, word: FrameWord) -> FreeError {
+    pub(crate) fn why_not_owned(&self, index: FrameIndex, word: FrameWord) -> FreeError {
         match word.kind() {
             FrameKind::Allocated => FreeError::WrongOrder { allocated: word.order() },
             FrameKind::Free | FrameKind::PerCpu | FrameKind::InTransit => FreeError::AlreadyFree,

@@ -3,7 +3,10 @@
 mod common;
 
 use common::*;
-use freehold::{Era, FreeError, GfpFlags, Order, Pfn, Request, ZoneType};
+use freehold::{
+    AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, OneThread, Order, Pfn, Request, ZoneType,
+    required_bytes,
+};
 
 /// A machine on which every request is made twice: with locks, and by an owner.
 #[test]
@@ -67,4 +70,121 @@ fn many_pages_go_back_at_once() {
     assert_eq!(bulk.free_bulk(0, &pages[..3]), Err((0, FreeError::AlreadyFree)));
     assert_eq!(bulk.free_bulk(9, &pages[..3]), Err((0, FreeError::NoSuchCpu)));
     bulk.check().expect("every invariant holds");
+}
+
+/// Every block of every list, in order.
+fn lists(memory: &Memory<'_, Locks>) -> Vec<Pfn> {
+    let zone = &memory.zones()[0];
+    let kinds = || Order::all().flat_map(|order| Migratetype::ALL.map(|kind| (order, kind)));
+    let free = kinds().flat_map(|(order, kind)| zone.free_list(order, kind).collect::<Vec<_>>());
+    free.chain(kinds().flat_map(|(order, kind)| zone.percpu_list(1, order, kind).collect::<Vec<_>>()))
+        .collect()
+}
+
+/// Batches of one order are the same as one call after the other, refusals included.
+#[test]
+fn many_blocks_at_once_are_the_same_as_one_after_the_other() {
+    for era in Era::ALL {
+        let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
+        let config = config(&zones, era.switches());
+        let (mut one, mut other) = (metadata(&config), metadata(&config));
+        let (single, many) = (all_free(&config, &mut one), all_free(&config, &mut other));
+        let (mut one, mut other) = (single.exclusive(1).expect("a CPU"), many.exclusive(1).expect("a CPU"));
+        let mut random = Random::new(11);
+        let mut held: Vec<(Pfn, Order)> = Vec::new();
+        for step in 0..1500 {
+            let seed = format!("{} seed 11 step {step}", era.name());
+            if random.below(10) < if step / 300 % 2 == 0 { 6 } else { 3 } {
+                let gfp = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::GFP_ATOMIC];
+                let size = order([0, 1, 3, 4, 4, 5, 9, 10][random.below(8) as usize]);
+                let gfp = gfp[random.below(3) as usize];
+                let request = Request { cpu: 1, node: 0, order: size, gfp };
+                let mut places = vec![None; random.below(200 >> (size.get() / 2)) as usize + 1];
+                let filled = other.alloc_many(request, &mut places);
+                let answers: Vec<_> = (0..filled).map(|_| one.alloc(request).ok()).collect();
+                assert_eq!(places[..filled], answers, "{seed}");
+                if filled < places.len() {
+                    assert_eq!(one.alloc(request), Err(AllocError::NoMemory), "{seed}");
+                }
+                held.extend(places.into_iter().flatten().map(|pfn| (pfn, size)));
+            } else if !held.is_empty() {
+                if random.below(2) == 0 {
+                    held.sort_unstable();
+                }
+                let size = held[random.below(held.len() as u64) as usize].1;
+                let most = random.below(150) as usize + 1;
+                let mut chosen: Vec<Pfn> = Vec::new();
+                held.retain(|&(pfn, own)| {
+                    let goes = own == size && chosen.len() < most && random.below(4) > 0;
+                    chosen.extend(goes.then_some(pfn));
+                    !goes
+                });
+                assert_eq!(other.free_many(size, &chosen), Ok(()), "{seed}");
+                chosen.iter().for_each(|&pfn| assert_eq!(one.free(pfn, size), Ok(()), "{seed}"));
+                if let Some(&again) = chosen.first() {
+                    assert_eq!(other.free_many(size, &[again]), Err((0, FreeError::AlreadyFree)), "{seed}");
+                }
+            }
+            if step % 100 == 0 {
+                drop((one, other));
+                assert_eq!(lists(&single), lists(&many), "{seed}");
+                assert_eq!(single.zones()[0].percpu_state(1), many.zones()[0].percpu_state(1), "{seed}");
+                many.check().expect("every invariant holds");
+                (one, other) = (single.exclusive(1).expect("a CPU"), many.exclusive(1).expect("a CPU"));
+            }
+        }
+        drop((one, other));
+        assert_eq!(single.request_stats().allocs, many.request_stats().allocs, "{}", era.name());
+    }
+}
+
+#[test]
+fn a_batch_stops_at_the_block_at_fault() {
+    let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
+    let config = config(&zones, Era::Freehold.switches());
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let mut owner = memory.exclusive(0).expect("a CPU");
+    let request = Request { cpu: 0, node: 0, order: order(5), gfp: GfpFlags::KERNEL };
+    let mut places = [None; 9];
+    assert_eq!(owner.alloc_many(request, &mut places), 9);
+    let mut blocks: Vec<Pfn> = places.into_iter().flatten().collect();
+    blocks.insert(4, Pfn(1));
+    assert_eq!(owner.free_many(order(5), &blocks), Err((4, FreeError::OutsideZones)));
+    blocks.drain(..5);
+    assert_eq!(owner.free_many(order(4), &blocks), Err((0, FreeError::WrongOrder { allocated: order(5) })));
+    blocks.push(blocks[0]);
+    assert_eq!(owner.free_many(order(5), &blocks), Err((5, FreeError::AlreadyFree)));
+    drop(owner);
+    memory.check().expect("every invariant holds");
+}
+
+/// Memory of one thread answers as memory behind locks does.
+#[test]
+fn memory_of_one_thread_needs_no_locks() {
+    let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
+    let config = config(&zones, Era::Linux7_3.switches());
+    let mut metadata = vec![core::mem::MaybeUninit::uninit(); required_bytes::<OneThread>(&config)];
+    let memory = Memory::<OneThread>::new(&config, &mut metadata).expect("a valid machine");
+    memory.zones()[0].add_free(Pfn(0x400), 0x4000).expect("absent frames");
+    let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
+    let page = memory.alloc(request).expect("plenty");
+    assert_eq!(memory.free(0, page, Order::ZERO), Ok(()));
+    assert_eq!(memory.free(0, page, Order::ZERO), Err(FreeError::AlreadyFree));
+    let owner = memory.exclusive(0).expect("a CPU");
+    let other = memory.alloc(request).expect("the free lists answer while the CPU's are held");
+    drop(owner);
+    assert_eq!(memory.free(0, other, Order::ZERO), Ok(()));
+    memory.check().expect("every invariant holds");
+}
+
+#[test]
+#[should_panic(expected = "a thread waits for a lock that it holds itself")]
+fn one_thread_cannot_wait_for_itself() {
+    let zones = [zone(ZoneType::Normal, 0x400, 0x400)];
+    let config = config(&zones, Era::Linux7_3.switches());
+    let mut metadata = vec![core::mem::MaybeUninit::uninit(); required_bytes::<OneThread>(&config)];
+    let memory = Memory::<OneThread>::new(&config, &mut metadata).expect("a valid machine");
+    let _owner = memory.exclusive(0);
+    memory.drain_all();
 }

@@ -1,0 +1,151 @@
+//! Many blocks of one order at once, in one owner's hands.
+
+use crate::alloc::Request;
+use crate::exclusive::{Exclusive, Held};
+use crate::frame::{FrameKind, FrameWord};
+use crate::percpu_list::Run;
+use crate::refill::Want;
+use crate::request_stats::CpuRequests;
+use crate::sync::Locks;
+use crate::zone::Zone;
+use crate::{AllocFlags, FreeError, Order, Pfn};
+
+/// Blocks that one hold of the zone lock takes or gives back at most.
+const A_HOLD: u32 = 64;
+
+impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
+    /// Fills the empty places of `blocks`; returns how many places are filled from the start on.
+    ///
+    /// The same as [`Exclusive::alloc`] for one empty place after the other until one fails, with
+    /// fewer holds of the zone lock.
+    pub fn alloc_many(&mut self, request: Request, blocks: &mut [Option<Pfn>]) -> usize {
+        let mut filled = 0;
+        while let Some(empty) = blocks[filled..].iter().position(Option::is_none) {
+            filled += empty;
+            filled += self.fill_at_once(request, &mut blocks[filled..]);
+            match blocks.get_mut(filled) {
+                Some(place @ None) => match self.alloc(request) {
+                    Ok(pfn) => *place = Some(pfn),
+                    Err(_) => return filled,
+                },
+                Some(Some(_)) => {}
+                None => break,
+            }
+        }
+        blocks.len()
+    }
+
+    /// Fills empty places, as long as nothing can stand in the way; returns how many.
+    fn fill_at_once(&mut self, request: Request, places: &mut [Option<Pfn>]) -> usize {
+        let Some((held, requests)) = self.held_first(request) else { return 0 };
+        let zone = held.zone;
+        let mut filled = 0;
+        if zone.has_percpu_list(request.order) {
+            while zone.has_plenty(request.order)
+                && let Some(place @ None) = places.get_mut(filled)
+                && let Some(index) = zone.take_listed(&mut held.lists, request)
+            {
+                *place = Some(zone.hand_out(index, request, requests));
+                filled += 1;
+            }
+            return filled;
+        }
+        while zone.has_plenty(request.order) {
+            let now = zone.fill_past_lists(request, &mut places[filled..], requests);
+            filled += now;
+            if now == 0 {
+                break;
+            }
+        }
+        filled
+    }
+
+    /// Takes blocks of one order back.
+    ///
+    /// The same as [`Exclusive::free`] for one after the other, with fewer holds of the zone lock.
+    ///
+    /// # Errors
+    /// See [`FreeError`], with the number of blocks that were taken back before it: the block
+    /// at fault and those behind it are as they were.
+    pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
+        let mut freed = 0;
+        while let Some(&pfn) = blocks.get(freed) {
+            let zone = self.memory.zone_of(pfn).filter(|zone| zone.frees_plainly(order));
+            let (now, done) = match zone {
+                Some(zone) => zone.free_past_lists(order, &blocks[freed..]),
+                None => (1, self.free(pfn, order)),
+            };
+            done.map_err(|error| (freed + now - 1, error))?;
+            freed += now;
+        }
+        Ok(())
+    }
+
+    /// The lists of the zone that a request is for first.
+    fn held_first(&mut self, request: Request) -> Option<(&mut Held<'a, 'm, L>, &'a CpuRequests)> {
+        let number = self.memory.first_zone(request)?;
+        Some((self.held.get_mut(number)?.as_mut()?, self.requests))
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Fills empty places with blocks of an order without per-CPU lists, in one hold of the
+    /// zone lock; returns how many.
+    fn fill_past_lists(&self, request: Request, places: &mut [Option<Pfn>], cpu: &CpuRequests) -> usize {
+        let flags = self.first_flags(request);
+        if flags.intersects(AllocFlags::NOFRAGMENT | AllocFlags::HIGHATOMIC) {
+            return 0;
+        }
+        let empty = places.iter().take(A_HOLD as usize).take_while(|place| place.is_none()).count();
+        let want = Want { order: request.order, migratetype: request.gfp.migratetype(), flags };
+        let mut guard = self.lock();
+        let most = (empty as u32).min(self.plenty_of(request.order, &guard.state));
+        let mut filled = 0;
+        let mut refill = guard.refill(want);
+        while filled < most
+            && let Some(run) = refill.next_native_run(most - filled)
+        {
+            for index in run.iter() {
+                places[filled as usize] = Some(self.hand_out(index, request, cpu));
+                filled += 1;
+            }
+        }
+        guard.state.stats.direct_allocs += u64::from(filled);
+        filled as usize
+    }
+
+    /// Takes back blocks of an order without per-CPU lists in one hold of the zone lock, until
+    /// one lies elsewhere or cannot be taken; returns how many were looked at, and whether the
+    /// last of them could be.
+    fn free_past_lists(&self, order: Order, blocks: &[Pfn]) -> (usize, Result<(), FreeError>) {
+        let mut guard = self.lock();
+        let mut run: Option<Run> = None;
+        let mut done = Ok(());
+        let mut looked_at = 0;
+        for index in blocks.iter().take(A_HOLD as usize).map_while(|&pfn| self.frames.index(pfn)) {
+            looked_at += 1;
+            let frame = self.frames.frame(index);
+            let word = frame.word();
+            if !word.is_owned_of(order) {
+                done = Err(self.why_not_owned(index, word));
+                break;
+            }
+            frame.set_word(FrameWord::head(FrameKind::InTransit, order, word.migratetype()));
+            guard.state.stats.direct_frees += 1;
+            let longer = run.and_then(|run| run.with_next(index));
+            if let (Some(run), None) = (run, longer) {
+                guard.free_run(run, |_, _, _| ());
+            }
+            run = longer.or(Some(Run::single(index, order)));
+        }
+        if let Some(run) = run {
+            guard.free_run(run, |_, _, _| ());
+        }
+        (looked_at, done)
+    }
+
+    /// Whether blocks of an order go to the free lists one by one, each as a whole.
+    fn frees_plainly(&self, order: Order) -> bool {
+        self.switches.hygiene && !self.has_percpu_list(order) && order <= self.blocks.order()
+    }
+}
