@@ -2,6 +2,7 @@
 
 use crate::frame::{FrameIndex, FrameWord};
 use crate::memory::Memory;
+use crate::percpu::PerCpuLists;
 use crate::refill::Want;
 use crate::request_stats::{CpuRequests, count};
 use crate::sync::{Locks, Ordering};
@@ -107,8 +108,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(zone.hand_out(index, request, cpu))
     }
 
-    /// Answers where nothing can stand in the way: the first zone has plenty, and the CPU's
-    /// list has a block or the order has no list.
+    /// Answers where nothing can stand in the way: the first zone has plenty.
     fn alloc_at_once(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
         let zone = &self.zones[self.first_zone(request)?];
         if !zone.has_plenty(request.order) {
@@ -118,9 +118,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             return zone.take_past_lists(request, cpu);
         }
         let mut lists = zone.percpu[usize::from(request.cpu)].try_lock()?;
-        let index = zone.take_listed(&mut lists, request)?;
-        drop(lists);
-        Some(zone.hand_out(index, request, cpu))
+        zone.take_by_list(&mut lists, request, cpu)
     }
 
     /// The number of the zone that a request is for first.
@@ -257,15 +255,32 @@ impl<L: Locks> Zone<'_, L> {
         flags
     }
 
+    /// What a request wants that has no rights or wishes beyond the ordinary.
+    pub(crate) fn plain_want(&self, request: Request) -> Option<Want> {
+        let flags = self.first_flags(request);
+        let plain = !flags.intersects(AllocFlags::NOFRAGMENT | AllocFlags::HIGHATOMIC);
+        plain.then(|| Want { order: request.order, migratetype: request.gfp.migratetype(), flags })
+    }
+
     /// Answers a request of an order without per-CPU lists from a zone that has plenty.
     pub(crate) fn take_past_lists(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
-        let flags = self.first_flags(request);
-        if flags.contains(AllocFlags::NOFRAGMENT) {
-            return None;
-        }
-        let want = Want { order: request.order, migratetype: request.gfp.migratetype(), flags };
+        let want = self.plain_want(request)?;
         let index = self.lock().take_direct(want)?;
-        self.wake_for_boost(flags, cpu);
+        self.wake_for_boost(want.flags, cpu);
+        Some(self.hand_out(index, request, cpu))
+    }
+
+    /// Answers a request from lists that the caller holds, of a zone that has plenty.
+    pub(crate) fn take_by_list(
+        &self,
+        lists: &mut PerCpuLists,
+        request: Request,
+        cpu: &CpuRequests,
+    ) -> Option<Pfn> {
+        let want = self.plain_want(request)?;
+        lists.note_alloc();
+        let index = self.take_from_lists(lists, want).or_else(|| self.lock().take_direct(want))?;
+        self.wake_for_boost(want.flags, cpu);
         Some(self.hand_out(index, request, cpu))
     }
 

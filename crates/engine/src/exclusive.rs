@@ -135,8 +135,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         if !held.zone.has_percpu_list(request.order) {
             return held.zone.take_past_lists(request, self.requests);
         }
-        let index = held.zone.take_listed(&mut held.lists, request)?;
-        Some(held.zone.hand_out(index, request, self.requests))
+        held.zone.take_by_list(&mut held.lists, request, self.requests)
     }
 
     /// Takes back a block.
@@ -154,7 +153,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     }
 
     #[inline]
-    fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
+    pub(crate) fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
         let held = self.held.get_mut(self.recent)?.as_mut()?;
         let (index, frame) = held.zone.frames.find(pfn)?;
         let block_type = held.zone.blocks.get_listed(index)?;

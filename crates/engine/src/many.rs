@@ -3,12 +3,12 @@
 use crate::alloc::Request;
 use crate::exclusive::{Exclusive, Held};
 use crate::frame::{FrameKind, FrameWord};
+use crate::percpu::PerCpuLists;
 use crate::percpu_list::Run;
-use crate::refill::Want;
 use crate::request_stats::CpuRequests;
 use crate::sync::Locks;
 use crate::zone::Zone;
-use crate::{AllocFlags, FreeError, Order, Pfn};
+use crate::{FreeError, Order, Pfn};
 
 /// Blocks that one hold of the zone lock takes or gives back at most.
 const A_HOLD: u32 = 64;
@@ -39,17 +39,10 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     fn fill_at_once(&mut self, request: Request, places: &mut [Option<Pfn>]) -> usize {
         let Some((held, requests)) = self.held_first(request) else { return 0 };
         let zone = held.zone;
-        let mut filled = 0;
         if zone.has_percpu_list(request.order) {
-            while zone.has_plenty(request.order)
-                && let Some(place @ None) = places.get_mut(filled)
-                && let Some(index) = zone.take_listed(&mut held.lists, request)
-            {
-                *place = Some(zone.hand_out(index, request, requests));
-                filled += 1;
-            }
-            return filled;
+            return zone.fill_by_list(&mut held.lists, request, places, requests);
         }
+        let mut filled = 0;
         while zone.has_plenty(request.order) {
             let now = zone.fill_past_lists(request, &mut places[filled..], requests);
             filled += now;
@@ -70,6 +63,10 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut freed = 0;
         while let Some(&pfn) = blocks.get(freed) {
+            if order == Order::ZERO && self.free_at_hand(pfn).is_some() {
+                freed += 1;
+                continue;
+            }
             let zone = self.memory.zone_of(pfn).filter(|zone| zone.frees_plainly(order));
             let (now, done) = match zone {
                 Some(zone) => zone.free_past_lists(order, &blocks[freed..]),
@@ -89,15 +86,35 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 }
 
 impl<L: Locks> Zone<'_, L> {
+    /// Fills empty places from lists that the caller holds; returns how many.
+    fn fill_by_list(
+        &self,
+        lists: &mut PerCpuLists,
+        request: Request,
+        places: &mut [Option<Pfn>],
+        cpu: &CpuRequests,
+    ) -> usize {
+        for (filled, place) in places.iter_mut().enumerate() {
+            if place.is_some() || !self.has_plenty(request.order) {
+                return filled;
+            }
+            let at_hand = lists.take_at_hand(request.gfp.migratetype(), request.order);
+            *place = match at_hand {
+                Some(index) => Some(self.hand_out(index, request, cpu)),
+                None => self.take_by_list(lists, request, cpu),
+            };
+            if place.is_none() {
+                return filled;
+            }
+        }
+        places.len()
+    }
+
     /// Fills empty places with blocks of an order without per-CPU lists, in one hold of the
     /// zone lock; returns how many.
     fn fill_past_lists(&self, request: Request, places: &mut [Option<Pfn>], cpu: &CpuRequests) -> usize {
-        let flags = self.first_flags(request);
-        if flags.intersects(AllocFlags::NOFRAGMENT | AllocFlags::HIGHATOMIC) {
-            return 0;
-        }
+        let Some(want) = self.plain_want(request) else { return 0 };
         let empty = places.iter().take(A_HOLD as usize).take_while(|place| place.is_none()).count();
-        let want = Want { order: request.order, migratetype: request.gfp.migratetype(), flags };
         let mut guard = self.lock();
         let most = (empty as u32).min(self.plenty_of(request.order, &guard.state));
         let mut filled = 0;

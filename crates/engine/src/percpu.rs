@@ -1,6 +1,5 @@
 //! One CPU's lists of free blocks, in front of a zone's free lists.
 
-use crate::alloc::Request;
 use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::percpu_list::{PerCpuList, Run};
 use crate::refill::Want;
@@ -91,15 +90,14 @@ impl PerCpuLists {
         })
     }
 
-    /// Takes a block of an order with its own lists per type that lies at hand.
+    /// Takes a block of an order that has lists, if it lies at hand.
     ///
     /// `None` also if a list has only blocks that are not at hand.
     #[inline]
     pub(crate) fn take_at_hand(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
-        let number = PerCpuLists::number(migratetype, order.min(Order::COSTLY));
+        let number = PerCpuLists::number(migratetype, order);
         let index = self.lists.get_mut(number.0)?.pop_stacked()?;
-        self.free_count >>= 1;
-        self.free_factor >>= 1;
+        self.note_alloc();
         self.count -= 1 << order.get();
         Some(index)
     }
@@ -142,21 +140,8 @@ impl<L: Locks> Zone<'_, L> {
     /// Linux counterpart: `rmqueue_pcplist`.
     pub(crate) fn take_percpu(&self, cpu: u16, want: Want) -> Option<FrameIndex> {
         let mut lists = self.percpu[usize::from(cpu)].try_lock()?;
-        lists.free_count >>= 1;
-        lists.free_factor >>= 1;
+        lists.note_alloc();
         self.take_from_lists(&mut lists, want)
-    }
-
-    /// Takes a block from lists that the caller holds, if the right one has any.
-    ///
-    /// The order has a list: [`Self::has_percpu_list`].
-    pub(crate) fn take_listed(&self, lists: &mut PerCpuLists, request: Request) -> Option<FrameIndex> {
-        let number = PerCpuLists::number(request.gfp.migratetype(), request.order);
-        let index = lists.lists[number.0].pop_first(&self.frames)?;
-        lists.free_count >>= 1;
-        lists.free_factor >>= 1;
-        lists.count -= 1 << request.order.get();
-        Some(index)
     }
 
     /// Takes a block from lists that the caller holds, refilled first if they have none.

@@ -178,6 +178,9 @@ impl PerCpuList {
 
     /// Puts blocks, whose words say that they are on a per-CPU list, at the tail.
     pub(crate) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
+        if self.is_empty() && run.blocks as usize <= HALF {
+            return self.put_on_empty_stack(run);
+        }
         if let Some(last) = self.older.last().map(|last| Run::at(frames, last))
             && last.is_continued_by(run)
         {
@@ -199,10 +202,7 @@ impl PerCpuList {
 
     /// Takes up to `most` of the last blocks, side by side, off the list: the last first.
     pub(crate) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
-        if self.older.is_empty() {
-            self.store(frames, self.stacked as usize);
-        }
-        let last = self.older.last()?;
+        let Some(last) = self.older.last() else { return self.take_oldest_stacked(frames, most) };
         let run = Run::at(frames, last);
         if run.blocks <= most {
             self.older.remove(frames, frames.frame(last));
@@ -211,6 +211,24 @@ impl PerCpuList {
         let kept = run.blocks - most;
         Self::set_length(frames, run.head(kept));
         Some(run.rest(kept).reversed())
+    }
+
+    fn take_oldest_stacked(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
+        let most = most.min(self.stacked);
+        if most == 0 {
+            return None;
+        }
+        let run = self.run_on_stack(frames, 0, most as usize);
+        self.newest.copy_within(run.blocks as usize..self.stacked as usize, 0);
+        self.stacked -= run.blocks;
+        Some(run.reversed())
+    }
+
+    fn put_on_empty_stack(&mut self, run: Run) {
+        for (place, index) in self.newest.iter_mut().zip(run.reversed().iter()) {
+            *place = index.0;
+        }
+        self.stacked = run.blocks;
     }
 
     /// The blocks from first to last.

@@ -55,6 +55,13 @@ impl PerCpuLists {
         self.calm_below = if within && switches.auto_tuned_high { self.high } else { 0 };
     }
 
+    /// What an allocation changes.
+    #[inline]
+    pub(crate) fn note_alloc(&mut self) {
+        self.free_count >>= 1;
+        self.free_factor >>= 1;
+    }
+
     /// What a freed single page changes while the lists are not full and nobody is short of memory.
     #[inline]
     pub(crate) fn note_calm_free(&mut self) {
