@@ -97,8 +97,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Linux counterpart: `free_one_page`.
     pub(crate) fn free_direct(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
         self.state.stats.direct_frees += 1;
+        let movable_pages = self.zone.frames.word(index).movable_pages();
         if self.zone.switches.hygiene {
             self.free_by_pageblock(index, order, Insertion::ByMergeChance);
+            self.count_returned(index, order, movable_pages);
         } else {
             // Before hygiene the type that the caller read without the lock counts,
             // unless blocks are isolated.
@@ -138,11 +140,14 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             let (start, order) = left.first_aligned_part(self.zone.blocks.order());
             let migratetype = self.zone.blocks.get(start);
             let (part, rest) = left.split(1 << (order.get() - run.order.get()));
+            let mut movable_pages = 0;
             for index in part.iter() {
                 tell(self.zone.frames.pfn(index), run.order, migratetype);
+                movable_pages += self.zone.frames.word(index).movable_pages();
                 self.zone.frames.set_word(index, FrameWord::TAIL);
             }
             self.free_block(start, order, migratetype, Insertion::ByMergeChance);
+            self.count_returned(start, order, movable_pages);
             left = rest;
         }
     }
@@ -215,17 +220,21 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Linux counterpart: `rmqueue_buddy` under the lock.
     pub(crate) fn take_direct(&mut self, want: Want) -> Option<FrameIndex> {
         let reserve = want.flags.contains(AllocFlags::HIGHATOMIC);
-        let found = reserve.then(|| self.take_smallest(want.order, Migratetype::HighAtomic)).flatten();
+        let found = reserve.then(|| self.take_reserved(want)).flatten();
         let found = found.or_else(|| self.refill(want).next()).or_else(|| {
             let desperate = AllocFlags::OOM | AllocFlags::NON_BLOCK;
-            want.flags
-                .intersects(desperate)
-                .then(|| self.take_smallest(want.order, Migratetype::HighAtomic))
-                .flatten()
+            want.flags.intersects(desperate).then(|| self.take_reserved(want)).flatten()
         });
         if found.is_some() {
             self.state.stats.direct_allocs += 1;
         }
         found
+    }
+
+    /// Takes a block from the reserve for atomic requests.
+    fn take_reserved(&mut self, want: Want) -> Option<FrameIndex> {
+        let found = self.take_smallest(want.order, Migratetype::HighAtomic)?;
+        self.count_taken(Run::single(found, want.order), want.migratetype);
+        Some(found)
     }
 }

@@ -50,7 +50,8 @@ impl<L: Locks> Zone<'_, L> {
         }
         let guard = self.lock();
         let free_blocks = self.check_lists(&guard)?;
-        self.check_frames(free_blocks, percpu_blocks)
+        self.check_frames(free_blocks, percpu_blocks)?;
+        self.check_uses()
     }
 
     fn broken(&self, invariant: u8, at: Option<FrameIndex>) -> Broken {
@@ -161,6 +162,25 @@ impl<L: Locks> Zone<'_, L> {
             at = next;
         }
         if free_blocks == 0 && percpu_blocks == 0 { Ok(()) } else { Err(self.broken(1, None)) }
+    }
+
+    /// Verifies what pageblocks count, where they do.
+    fn check_uses(&self) -> Result<(), Broken> {
+        for (start, end) in self.pageblock_ends() {
+            let Some(counted) = self.blocks.counted_use(start) else { return Ok(()) };
+            let whole = self.frames.word(self.frames.block_head(start));
+            let whole = whole.kind() == FrameKind::Free && whole.order() >= self.blocks.order();
+            let free_pages = |at| match self.frames.word(FrameIndex(at)) {
+                word if word.kind() == FrameKind::Free && !whole => word.order().pages() as u32,
+                _ => 0,
+            };
+            let free: u32 = (start.0..end.0).map(free_pages).sum();
+            let most = if whole { 0 } else { self.blocks.pages() - free };
+            if counted.free != free || counted.movable > most {
+                return Err(self.broken(11, Some(start)));
+            }
+        }
+        Ok(())
     }
 
     fn check_free_block(&self, at: FrameIndex, order: Order, listed: Migratetype) -> Result<(), Broken> {

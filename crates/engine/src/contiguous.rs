@@ -4,6 +4,7 @@ use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::free_area::Passage;
 use crate::isolation::Isolation;
 use crate::memory::Memory;
+use crate::percpu_list::Run;
 use crate::sync::Locks;
 use crate::zone::Zone;
 use crate::{BlockError, Migratetype, Order, Pfn};
@@ -54,6 +55,8 @@ impl<L: Locks> Zone<'_, L> {
                 guard.pass(at, order, Passage::Leave);
                 at = at.offset(1 << order.get());
             }
+            let pages = Run { first, blocks: end.0 - first.0, order: Order::ZERO, down: false };
+            guard.count_taken(pages, Migratetype::Movable);
         }
         let page = FrameWord::allocated(Order::ZERO, Migratetype::Movable, true);
         for index in first.0..end.0 {

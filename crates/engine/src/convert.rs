@@ -2,6 +2,7 @@
 
 use crate::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::free_area::Passage;
+use crate::percpu_list::Run;
 use crate::sync::Locks;
 use crate::zone_guard::ZoneGuard;
 use crate::{BlockError, Migratetype, Order};
@@ -59,6 +60,23 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let moved = self.move_free_blocks(start, start.offset(self.zone.blocks.pages()), to);
         self.zone.blocks.set(start, to);
         moved
+    }
+
+    /// Counts in their pageblocks blocks that have left the free lists for a request of `wanted`.
+    #[inline]
+    pub(crate) fn count_taken(&mut self, run: Run, wanted: Migratetype) {
+        if self.zone.switches.claims_by_counts && wanted == Migratetype::Movable {
+            self.zone.blocks.count_taken(run);
+        }
+    }
+
+    /// Counts in its pageblock a block that has come back, of which so many pages had been
+    /// taken for movable requests.
+    #[inline]
+    pub(crate) fn count_returned(&mut self, index: FrameIndex, order: Order, movable_pages: u32) {
+        if self.zone.switches.claims_by_counts {
+            self.zone.blocks.count_returned(index, order, movable_pages);
+        }
     }
 
     /// Notes that a block has left the free lists for a request.

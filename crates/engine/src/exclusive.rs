@@ -3,7 +3,7 @@
 use lock_api::MutexGuard;
 
 use crate::alloc::Request;
-use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::frame::FrameIndex;
 use crate::memory::{FirstZones, Memory};
 use crate::percpu::PerCpuLists;
 use crate::request_stats::CpuRequests;
@@ -158,10 +158,11 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         let (index, frame) = held.zone.frames.find(pfn)?;
         let block_type = held.zone.blocks.get_listed(index)?;
         let calm = held.zone.has_plenty(Order::ZERO) && held.lists.has_room_for_page(block_type);
-        if !calm || !frame.word().is_owned_of(Order::ZERO) {
+        let word = frame.word();
+        if !calm || !word.is_owned_of(Order::ZERO) {
             return None;
         }
-        frame.set_word(FrameWord::head(FrameKind::PerCpu, Order::ZERO, block_type));
+        frame.set_word(word.given_back());
         held.lists.put_page_at_hand(index, block_type);
         Some(())
     }

@@ -2,6 +2,7 @@
 
 use crate::frame::FrameIndex;
 use crate::free_area::Passage;
+use crate::pageblock::BlockUse;
 use crate::refill::Want;
 use crate::sync::Locks;
 use crate::tracepoints::{ExtFrag, Tracepoints};
@@ -17,13 +18,6 @@ enum Search {
     Empty,
     /// A block of this order is too small to claim its pageblock for.
     TooSmallToClaim,
-}
-
-/// The pages of one pageblock by what they would mean to a new owner.
-#[derive(Clone, Copy, Default, Debug)]
-struct BlockUse {
-    free: u32,
-    movable: u32,
 }
 
 impl Migratetype {
@@ -131,8 +125,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         used.free + alike >= pages / 2
     }
 
-    /// Counts what a pageblock's pages are used for.
+    /// Finds out what a pageblock's pages are used for.
     fn pageblock_use(&mut self, start: FrameIndex) -> BlockUse {
+        if let Some(used) = self.zone.blocks.counted_use(start) {
+            return used;
+        }
         let end = start.offset(self.zone.blocks.pages());
         let (used, visited) = self.zone.frames.uses(start, end);
         self.touch(visited);
@@ -147,6 +144,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             if let Search::Found(foreign) = self.search(order, want.migratetype, false) {
                 let index = self.first(order, foreign)?;
                 self.take(index, want.order, order, foreign);
+                if self.zone.switches.claims_by_counts {
+                    // It may come back without ever having had an owner.
+                    self.mark_taken(index, want.order, want.migratetype);
+                }
                 self.state.stats.steals += 1;
                 self.trace_extfrag(index, order, foreign, want);
                 return Some(index);

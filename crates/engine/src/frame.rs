@@ -25,8 +25,9 @@ pub(crate) enum FrameKind {
 
 /// A frame's state as one word: what it does, the order of its block, and a type.
 ///
-/// The type is the list's for `Free`, the list that it goes back to for `PerCpu`
-/// (which only the eras without hygiene use), and the requested one for `Allocated`.
+/// The type is the list's for `Free` and the requested one for `Allocated`. For `PerCpu` it is
+/// that of the list that the block goes back to, which only the eras without hygiene use, or
+/// where claims go by counts the one last requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameWord(u32);
 
@@ -102,6 +103,17 @@ impl FrameWord {
     /// towards lower addresses.
     pub(crate) const fn run(self) -> (u32, bool) {
         (self.0 >> RUN_SHIFT & RUN_BITS, self.0 & RUN_DOWN != 0)
+    }
+
+    /// Pages of the block if a movable request asked for it last, otherwise 0.
+    pub(crate) const fn movable_pages(self) -> u32 {
+        let movable = matches!(self.migratetype(), Migratetype::Movable | Migratetype::Cma);
+        if movable { self.order().pages() as u32 } else { 0 }
+    }
+
+    /// The same block on a per-CPU list, with the type that its last owner asked for.
+    pub(crate) const fn given_back(self) -> Self {
+        Self(self.0 & !(KIND_BITS | MOVABLE) | FrameKind::PerCpu as u32)
     }
 
     /// Whether an owned block of this order starts here.

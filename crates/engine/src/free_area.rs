@@ -51,11 +51,13 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             Passage::Enter(migratetype, place) => {
                 self.check_type(index, order, migratetype);
                 self.enter(index, order, migratetype, place);
+                self.zone.blocks.count_entered(index, order);
                 migratetype
             }
             Passage::Leave => {
                 let from = self.leave(index, order);
                 self.zone.frames.frame(index).set_word(FrameWord::TAIL);
+                self.zone.blocks.count_left(index, order);
                 from
             }
             Passage::Change(to) => {

@@ -6,10 +6,10 @@ use lock_api::Mutex;
 
 use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::metadata::{Carver, Tally};
-use crate::pageblock::PageblockTable;
+use crate::pageblock::{Pageblock, PageblockTable};
 use crate::percpu::PerCpuLists;
 use crate::request_stats::CpuRequests;
-use crate::sync::{AtomicU8, Locks};
+use crate::sync::Locks;
 use crate::watermark::DEFAULT_BOOST_FACTOR;
 use crate::zone::{ZONE_TYPES, Zone, ZoneConfig, ZoneParts, ZoneType};
 use crate::{FreeError, Migratetype, Order, Pfn, RequestStats, SetupError, Switches, ZoneStats};
@@ -105,7 +105,7 @@ impl MemoryConfig<'_> {
 /// The bytes of metadata that [`Memory::new`] needs.
 ///
 /// Units: bytes. 12 a page, counted from the zone's start rounded down to the largest block;
-/// 1 a pageblock; and a fixed part a zone and CPU.
+/// 4 a pageblock; and a fixed part a zone and CPU.
 pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
     tally.table::<Zone<'_, L>>(config.zones.len());
@@ -113,7 +113,7 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     tally.table::<FirstZones>(config.nodes());
     for zone in config.zones {
         tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
-        tally.table::<AtomicU8>(config.pageblocks(zone));
+        tally.table::<Pageblock>(config.pageblocks(zone));
         tally.table::<Mutex<L::PerCpu, PerCpuLists>>(usize::from(config.cpus));
     }
     tally.bytes()
@@ -214,8 +214,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             return None;
         }
         let mut lists = zone.percpu.get(usize::from(cpu))?.try_lock()?;
-        let listed = FrameWord::head(FrameKind::PerCpu, Order::ZERO, block_type);
-        if !lists.has_room_for_page(block_type) || !zone.replace_owned(frame, word, listed) {
+        if !lists.has_room_for_page(block_type) || !zone.replace_owned(frame, word, word.given_back()) {
             return None;
         }
         lists.put_page_at_hand(index, block_type);
@@ -303,16 +302,16 @@ fn zone_parts<'m, L: Locks>(
     carver: &mut Carver<'m>,
 ) -> Result<ZoneParts<'m, L>, SetupError> {
     let frames = carver.table(FrameTable::places(zone.start, zone.spanned), |_| Ok(Frame::absent()))?;
-    let types = carver.table(config.pageblocks(zone), |_| Ok(AtomicU8::new(Migratetype::Movable as u8)))?;
-    let percpu = carver.table(usize::from(config.cpus), |_| {
-        Ok(Mutex::new(PerCpuLists::new(zone.percpu, config.switches)))
-    })?;
+    let blocks = carver.table(config.pageblocks(zone), |_| Ok(Pageblock::movable()))?;
+    let switches = config.switches.of_a_zone();
+    let percpu = carver
+        .table(usize::from(config.cpus), |_| Ok(Mutex::new(PerCpuLists::new(zone.percpu, switches))))?;
     Ok(ZoneParts {
         frames: FrameTable::new(zone.start, frames),
-        blocks: PageblockTable::new(config.pageblock_order, types),
+        blocks: PageblockTable::new(config.pageblock_order, switches.claims_by_counts, blocks),
         percpu,
         max_order: config.max_order,
-        switches: config.switches,
+        switches,
         has_huge_lists: config.huge_pages,
         avoids_mixing: config.avoids_mixing(zone),
         boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),

@@ -2,6 +2,7 @@
 
 use crate::buddy::Insertion;
 use crate::frame::{FrameIndex, FrameKind, FrameWord};
+use crate::percpu_list::Run;
 use crate::sync::Locks;
 use crate::zone::Zone;
 use crate::{BlockError, Migratetype, Order, Pfn, SetupError};
@@ -79,6 +80,9 @@ impl<L: Locks> Zone<'_, L> {
             self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
         }
         let movable = migratetype == Migratetype::Movable;
+        if self.switches.claims_by_counts {
+            self.lock().count_taken(Run::single(at, order), migratetype);
+        }
         self.frames.set_word(at, FrameWord::allocated(order, migratetype, movable));
         Ok(())
     }

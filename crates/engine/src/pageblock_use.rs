@@ -41,7 +41,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// The first frame of each pageblock and the one behind its last, as far as they are in the zone.
-    fn pageblock_ends(&self) -> impl Iterator<Item = (FrameIndex, FrameIndex)> + '_ {
+    pub(crate) fn pageblock_ends(&self) -> impl Iterator<Item = (FrameIndex, FrameIndex)> + '_ {
         (0..self.blocks.len() as u32).filter_map(|number| {
             let start = FrameIndex(number << self.blocks.order().get());
             let end = start.offset(self.blocks.pages()).min(self.frames.end());

@@ -234,7 +234,9 @@ impl<L: Locks> Zone<'_, L> {
     ) -> (ListNumber, Option<u32>) {
         let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
         let number = PerCpuLists::number(list_type, order);
-        self.frames.set_word(index, FrameWord::head(FrameKind::PerCpu, order, block_type));
+        let frame = self.frames.frame(index);
+        let found_under = FrameWord::head(FrameKind::PerCpu, order, block_type);
+        frame.set_word(if self.switches.hygiene { frame.word().given_back() } else { found_under });
         lists.lists[number.0].push_first(&self.frames, index);
         lists.count += 1 << order.get();
         (number, lists.surplus_after_free(self, order))

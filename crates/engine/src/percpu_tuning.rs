@@ -52,7 +52,7 @@ impl PerCpuLists {
     pub(crate) fn note_calm(&mut self, switches: Switches) {
         let settings = self.settings;
         let within = settings.high_min <= self.high && self.high <= settings.high_max;
-        self.calm_below = if within && switches.auto_tuned_high { self.high } else { 0 };
+        self.calm_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
     }
 
     /// What an allocation changes.

@@ -68,6 +68,7 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
         let found = cma.or_else(|| {
             if self.guard.zone.switches.hygiene { self.next_by_level() } else { self.next_before_hygiene() }
         })?;
+        self.guard.count_taken(Run::single(found, self.want.order), self.want.migratetype);
         self.taken += self.want.order.pages();
         Some(found)
     }
@@ -86,6 +87,7 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
             return None;
         }
         let run = self.guard.take_smallest_run(want.order, want.migratetype, most)?;
+        self.guard.count_taken(run, want.migratetype);
         self.taken += u64::from(run.pages());
         Some(run)
     }

@@ -84,6 +84,9 @@ impl<L: Locks> Zone<'_, L> {
         }
         let index = self.absent_block(pfn, order)?;
         let mut lists = lists.lock();
+        if self.switches.claims_by_counts {
+            self.lock().count_taken(Run::single(index, order), origin);
+        }
         let list = &mut lists.lists[PerCpuLists::number(list, order).0];
         self.append_percpu(list, Run::single(index, order), origin);
         lists.count += 1 << order.get();

@@ -14,6 +14,10 @@ pub struct Switches {
     /// A bulk refill goes on from the fallback level that last succeeded.
     /// Source: "speed up fallbacks in `rmqueue_bulk`", Linux 6.15 and 6.12 stable.
     pub remembered_mode: bool,
+    /// Whether a pageblock may be claimed is decided by two numbers that it keeps, not by a
+    /// look at each of its pages. Nothing without [`Switches::hygiene`].
+    /// Source: Freehold.
+    pub claims_by_counts: bool,
     /// The decay of a per-CPU list frees one batch a lock hold.
     /// Source: Linux 6.11 and 6.12 stable.
     pub batched_decay: bool,
@@ -71,6 +75,13 @@ pub struct Switches {
     pub retries_with_new_rights: bool,
 }
 
+impl Switches {
+    /// As a zone goes by them: without those that mean nothing beside the others.
+    pub(crate) const fn of_a_zone(self) -> Self {
+        Self { claims_by_counts: self.claims_by_counts && self.hygiene, ..self }
+    }
+}
+
 /// A named generation of the allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Era {
@@ -112,6 +123,7 @@ impl Era {
         let linux_6_1 = Switches {
             hygiene: false,
             remembered_mode: false,
+            claims_by_counts: false,
             batched_decay: false,
             batched_free: false,
             batched_drain: false,
@@ -154,7 +166,12 @@ impl Era {
             Self::Linux6_12 => linux_6_12,
             Self::Linux7_3 => linux_7_3,
             Self::Linux7_3Counts => linux_7_3_counts,
-            Self::Freehold => Switches { batched_drain: true, derived_total: true, ..linux_7_3_counts },
+            Self::Freehold => Switches {
+                claims_by_counts: true,
+                batched_drain: true,
+                derived_total: true,
+                ..linux_7_3_counts
+            },
         }
     }
 }

@@ -150,6 +150,8 @@ impl Shared {
 ///    without hygiene once a pageblock was isolated.
 /// 9. A per-CPU list's page count is what its lists hold.
 /// 10. Every frame inside a block, but not its first, says so.
+/// 11. With claims by counts, a pageblock's free pages in blocks smaller than itself are as
+///     many as it counts, and together with its movable ones no more than it has.
 pub struct Zone<'m, L: Locks> {
     pub(crate) node: u16,
     pub(crate) kind: ZoneType,

@@ -200,6 +200,16 @@ fn every_era_answers_like_the_model() {
 }
 
 #[test]
+fn claims_by_counts_and_by_a_look_answer_like_the_model() {
+    for claims_by_counts in [false, true] {
+        for base in [Era::Linux6_12, Era::Freehold] {
+            let switches = Switches { claims_by_counts, ..base.switches() };
+            all_sets(&format!("{}, by counts {claims_by_counts}", base.name()), switches);
+        }
+    }
+}
+
+#[test]
 fn hygiene_and_remembered_mode_alone_answer_like_the_model() {
     for base in [Era::Linux6_1, Era::Linux7_3] {
         for switch in [Switch::Hygiene, Switch::RememberedMode] {

@@ -84,6 +84,76 @@ fn remembered_mode_claims_once_a_refill() {
     }
 }
 
+/// The pageblock of [`scarce`] with two more of its pages free, which makes half of it.
+fn half_free(memory: &Memory<'_, common::Locks>) {
+    memory.free(0, Pfn(0x418), order(1)).expect("in use");
+}
+
+#[test]
+fn a_claim_by_counts_sees_what_a_look_sees_and_looks_at_no_page() {
+    for claims_by_counts in [false, true] {
+        let switches = Switches { claims_by_counts, ..Era::Freehold.switches() };
+        scarce(switches, common::NO_LISTS, |memory| {
+            unmovable_pages(memory, 1);
+            let stats = memory.zone_stats();
+            assert_eq!((stats.claim_attempts, stats.claims, stats.steals), (2, 0, 1));
+            // A page on its way, the rest of its block split off; a look adds a dozen frames.
+            assert_eq!(stats.longest_hold_touched < 10, claims_by_counts, "{stats:?}");
+        });
+        scarce(switches, common::NO_LISTS, |memory| {
+            half_free(memory);
+            unmovable_pages(memory, 1);
+            let stats = memory.zone_stats();
+            assert_eq!((stats.claim_attempts, stats.claims, stats.steals), (1, 1, 0));
+        });
+    }
+}
+
+#[test]
+fn claims_by_counts_know_who_has_what() {
+    let switches = Era::Freehold.switches();
+    scarce(switches, common::NO_LISTS, |memory| {
+        // Two pages of the movable pageblock are stolen: neither free nor movable any more.
+        assert_eq!(unmovable_pages(memory, 2), [0x41a, 0x41b]);
+        // What comes back is free again, and the first is movable then.
+        memory.free(0, Pfn(0x41a), order(0)).expect("held");
+        assert_eq!(memory.alloc(request(MOVABLE, 0)), Ok(Pfn(0x41a)));
+        memory.check().expect("intact");
+        // Ten of sixteen pages were movable, and four are free: with the stolen one, 4 + 1 of 16
+        // suit an unmovable request, and with four movable pages back, 8 + 1.
+        unmovable_pages(memory, 1);
+        assert_eq!(memory.zone_stats().claims, 0);
+        memory.free(0, Pfn(0x410), order(3)).expect("held");
+        memory.free(0, Pfn(0x418), order(1)).expect("held");
+        unmovable_pages(memory, 1);
+        assert_eq!(memory.zone_stats().claims, 1);
+    });
+}
+
+#[test]
+fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_left_as() {
+    // Ten movable pages in use and six free ones, two of which the CPU takes at a time.
+    for (claims_by_counts, claims) in [(true, 1), (false, 0)] {
+        let switches = Switches { claims_by_counts, ..Era::Freehold.switches() };
+        scarce(switches, fixed_lists(2, 12), |memory| {
+            let stolen = unmovable_pages(memory, 2);
+            for &pfn in &stolen {
+                memory.free(0, Pfn(pfn), order(0)).expect("held");
+            }
+            // Freed to the list of the pageblock's type, from which movable requests take them.
+            for _ in &stolen {
+                memory.alloc(request(MOVABLE, 0)).expect("a page on the list");
+            }
+            memory.drain_all();
+            // Six free then. The two that changed hands count as neither free nor movable.
+            memory.free(0, Pfn(0x418), order(1)).expect("held");
+            memory.drain_all();
+            unmovable_pages(memory, 1);
+            assert_eq!(memory.zone_stats().claims, claims, "by counts: {claims_by_counts}");
+        });
+    }
+}
+
 /// A zone of which 64 pages are in use, and what `act` does with it.
 fn drained(
     switches: Switches,

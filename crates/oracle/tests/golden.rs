@@ -83,11 +83,12 @@ type Flip = (&'static str, fn(&mut Switches), &'static [KernelVersion]);
 ///
 /// Batched decay and drains take blocks in the same order and only let go of the lock in
 /// between; counts answer no request. The others without a kernel show in rare cases only.
-const FLIPS: [Flip; 17] = {
+const FLIPS: [Flip; 18] = {
     use KernelVersion::{V6_1, V6_12, V7_3};
     [
         ("hygiene", |switches| switches.hygiene ^= true, &[V6_1, V6_12, V7_3]),
         ("remembered_mode", |switches| switches.remembered_mode ^= true, &[V6_12, V7_3]),
+        ("claims_by_counts", |switches| switches.claims_by_counts ^= true, &[]),
         ("batched_decay", |switches| switches.batched_decay ^= true, &[]),
         ("batched_free", |switches| switches.batched_free ^= true, &[V6_1, V6_12, V7_3]),
         ("batched_drain", |switches| switches.batched_drain ^= true, &[]),

@@ -7,6 +7,35 @@ const FALLBACKS: [[usize; 2]; 3] = [[RECLAIMABLE, MOVABLE], [RECLAIMABLE, UNMOVA
 impl Naive {
     /// The next block for a type, with the level at which the last one was found.
     pub(crate) fn next(&mut self, want: u8, kind: usize, level: &mut Level) -> Option<u64> {
+        let pfn = self.next_by_level(want, kind, level)?;
+        if kind == MOVABLE {
+            for block in self.blocks_of(pfn, want) {
+                let most = 1 << self.set.block_order;
+                let pages = self.movable.entry(block).or_default();
+                *pages = (*pages + (1 << want)).min(most);
+            }
+        }
+        Some(pfn)
+    }
+
+    /// The numbers of the pageblocks that a block touches.
+    fn blocks_of(&self, pfn: u64, order: u8) -> impl Iterator<Item = u64> + use<> {
+        let shift = self.set.block_order;
+        pfn >> shift..=(pfn + (1 << order) - 1) >> shift
+    }
+
+    /// Counts a block that has come back, from an owner who asked for `asked`.
+    pub(crate) fn count_returned(&mut self, pfn: u64, order: u8, asked: usize) {
+        for block in self.blocks_of(pfn, order) {
+            let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
+            let taken = pages - self.uses(start, start + pages).0;
+            let back = if asked == MOVABLE { 1 << order } else { 0 };
+            let counted = self.movable.entry(block).or_default();
+            *counted = counted.saturating_sub(back).min(taken);
+        }
+    }
+
+    fn next_by_level(&mut self, want: u8, kind: usize, level: &mut Level) -> Option<u64> {
         if !self.set.switches.hygiene {
             return self.next_before_hygiene(want, kind);
         }
@@ -101,7 +130,11 @@ impl Naive {
             let start = pfn & !((1 << self.set.block_order) - 1);
             let end = start + (1 << self.set.block_order);
             let inside = start >= self.set.start && end <= self.set.end;
-            if inside && self.is_suited(self.uses(start, end), foreign, kind) {
+            let mut used = self.uses(start, end);
+            if self.set.switches.claims_by_counts {
+                used.1 = self.movable.get(&(start >> self.set.block_order)).copied().unwrap_or(0);
+            }
+            if inside && self.is_suited(used, foreign, kind) {
                 self.move_free(start, end, kind);
                 self.set_types(start, self.set.block_order, kind);
                 return self.take_smallest(want, kind);

@@ -48,6 +48,8 @@ pub(crate) struct Naive {
     pub(crate) lists: Vec<[VecDeque<u64>; TYPES]>,
     /// Type of each pageblock by its number.
     pub(crate) types: BTreeMap<u64, usize>,
+    /// Pages of each pageblock that movable requests were given, as far as anybody keeps count.
+    pub(crate) movable: BTreeMap<u64, u64>,
     /// Owned blocks: order and the type asked for.
     pub(crate) owned: BTreeMap<u64, (u8, usize)>,
     pub(crate) cpus: Vec<CpuLists>,
@@ -65,6 +67,7 @@ impl Naive {
             types: (set.start >> set.block_order..=set.end >> set.block_order)
                 .map(|block| (block, MOVABLE))
                 .collect(),
+            movable: BTreeMap::new(),
             owned: BTreeMap::new(),
             cpus: (0..cpus).map(|_| CpuLists::new(&set)).collect(),
             boost: 0,
@@ -192,11 +195,12 @@ impl Naive {
     }
 
     pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
-        let (order, _) = self.owned.remove(&pfn).expect("an owned block");
+        let (order, asked) = self.owned.remove(&pfn).expect("an owned block");
         if self.has_cpu_list(order) {
-            self.put_to_cpu(cpu, pfn, order);
+            self.put_to_cpu(cpu, pfn, order, asked);
         } else {
             self.free_direct(pfn, order);
+            self.count_returned(pfn, order, asked);
         }
     }
 

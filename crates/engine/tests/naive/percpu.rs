@@ -10,7 +10,8 @@ const LISTS: usize = 14;
 /// A batch grows at most by two to this power.
 const SCALE: i64 = 5;
 
-/// One block on a list: frame, order, and its pageblock's type when it was put there.
+/// One block on a list: frame, order, and its pageblock's type when it was put there or, where
+/// claims go by counts, what its last owner asked for.
 type Entry = (u64, u8, usize);
 
 pub(crate) struct CpuLists {
@@ -93,10 +94,11 @@ impl Naive {
         if pages > 1 { (pages >> order).max(2) } else { pages }
     }
 
-    pub(crate) fn put_to_cpu(&mut self, cpu: usize, pfn: u64, order: u8) {
+    pub(crate) fn put_to_cpu(&mut self, cpu: usize, pfn: u64, order: u8, asked: usize) {
         let kind = self.block_type(pfn);
         let number = Self::list_number(order, kind);
-        self.cpus[cpu].lists[number].push_front((pfn, order, kind));
+        let by_counts = self.set.switches.claims_by_counts && self.set.switches.hygiene;
+        self.cpus[cpu].lists[number].push_front((pfn, order, if by_counts { asked } else { kind }));
         let excess = if self.set.switches.auto_tuned_high {
             self.tuned_excess(cpu, order)
         } else {
@@ -186,6 +188,7 @@ impl Naive {
                 left -= 1 << order;
                 let kind = if self.set.switches.hygiene { self.block_type(pfn) } else { seen };
                 self.free_block(pfn, order, kind, false);
+                self.count_returned(pfn, order, seen);
             }
         }
     }
