@@ -91,6 +91,9 @@ impl<'m, L: Locks> Memory<'m, L> {
         if let Some(pfn) = self.alloc_at_once(request, cpu) {
             return Ok(pfn);
         }
+        if self.refuses_at_once(&request, cpu) {
+            return Err(AllocError::NoMemory);
+        }
         let preferred = self.zonelist(&request).next();
         let flags = preferred.map_or(AllocFlags::fast(request.gfp), |zone| zone.first_flags(request));
         let mut found = self.try_zones(&request, Mark::Low, flags);
@@ -106,6 +109,31 @@ impl<'m, L: Locks> Memory<'m, L> {
             return Err(AllocError::NoMemory);
         };
         Ok(zone.hand_out(index, request, cpu))
+    }
+
+    /// Refuses a request that no zone has a block for and that leaves it at that; whether it did.
+    ///
+    /// No mark and no right can help it, and nobody gives anything back for it. What the long
+    /// way to the same answer would leave behind is left behind here.
+    pub(crate) fn refuses_at_once(&self, request: &Request, cpu: &CpuRequests) -> bool {
+        let (order, gfp) = (request.order, request.gfp);
+        let insists = GfpFlags::DIRECT_RECLAIM | GfpFlags::NOFAIL | GfpFlags::MEMALLOC;
+        if order == Order::ZERO || order > self.max_order || gfp.intersects(insists) {
+            return false;
+        }
+        let highest = gfp.highest_zone();
+        let only_node = gfp.contains(GfpFlags::THISNODE).then(|| self.first_node(request));
+        let may_use =
+            |zone: &&Zone<'_, L>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
+        if self.zones.iter().filter(may_use).any(|zone| zone.has_any_block(order)) {
+            return false;
+        }
+        for zone in self.zones.iter().filter(may_use) {
+            zone.note_refusal(gfp);
+        }
+        count(&cpu.slow_paths);
+        cpu.refused(order);
+        true
     }
 
     /// Answers where nothing can stand in the way: the first zone has plenty.
@@ -176,6 +204,11 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.zonelist(request).any(|zone| zone.unreserve_highatomic(to, force))
     }
 
+    /// The node that a request starts from.
+    fn first_node(&self, request: &Request) -> u16 {
+        request.node.min(self.nodes.saturating_sub(1))
+    }
+
     /// The zones that a request may use, best first: its node's from high to low,
     /// then the other nodes' in ascending order from there.
     pub(crate) fn zonelist(
@@ -183,7 +216,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         request: &Request,
     ) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
         let highest = request.gfp.highest_zone();
-        let first = request.node.min(self.nodes.saturating_sub(1));
+        let first = self.first_node(request);
         let nodes = if request.gfp.contains(GfpFlags::THISNODE) { 1 } else { self.nodes };
         let all = self.nodes;
         let zones = self.zones;

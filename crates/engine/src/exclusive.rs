@@ -119,6 +119,9 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         if let Some(pfn) = self.alloc_held(request) {
             return Ok(pfn);
         }
+        if self.memory.refuses_at_once(&request, self.requests) {
+            return Err(AllocError::NoMemory);
+        }
         self.let_go();
         let answer = self.memory.alloc(Request { cpu: self.cpu, ..request });
         self.hold();

@@ -228,10 +228,24 @@ impl<L: Locks> Zone<'_, L> {
             if self.admits(Admission { mark: Mark::High, ..admission }) {
                 return true;
             }
-            below_high.store(true, Ordering::Relaxed);
-            self.shared.plenty.store(0, Ordering::Relaxed);
+            self.note_below_high();
         }
         self.admits(admission)
+    }
+
+    fn note_below_high(&self) {
+        self.shared.below_high.store(true, Ordering::Relaxed);
+        self.shared.plenty.store(0, Ordering::Relaxed);
+    }
+
+    /// Leaves behind what a request leaves that this zone has no block for at any mark.
+    pub(crate) fn note_refusal(&self, gfp: GfpFlags) {
+        if self.switches.below_high_mark && !self.shared.below_high.load(Ordering::Relaxed) {
+            self.note_below_high();
+        }
+        if gfp.contains(GfpFlags::KSWAPD_RECLAIM) {
+            self.shared.kswapd_wanted.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Takes back the below-high mark once the zone is above its high mark again.

@@ -87,6 +87,32 @@ fn a_refused_request_changes_no_list() {
 }
 
 #[test]
+fn a_refusal_at_once_leaves_what_the_long_way_leaves() {
+    // The right to all reserves, taken back by a second flag, makes for the long way.
+    let long_way = GfpFlags::MEMALLOC | GfpFlags::NOMEMALLOC;
+    for (name, switches) in all_switch_sets() {
+        for gfp in [GfpFlags::NOWAIT, GfpFlags::GFP_ATOMIC, GfpFlags::TRANSHUGE_LIGHT] {
+            let mut left = Vec::new();
+            for flags in [gfp, gfp | long_way] {
+                limited(switches, 201, common::NO_LISTS, |memory| {
+                    // Single pages are left, with a neighbour in use each.
+                    let pages: Vec<Pfn> = std::iter::from_fn(|| memory.alloc(request(gfp, 0)).ok()).collect();
+                    for &pfn in pages.iter().filter(|pfn| pfn.0.is_multiple_of(2)) {
+                        memory.free(0, pfn, order(0)).expect("held");
+                    }
+                    let zone = &memory.zones()[0];
+                    zone.take_kswapd_wake();
+                    zone.restore_state(freehold::ZoneState::default());
+                    assert_eq!(memory.alloc(request(flags, 4)), Err(AllocError::NoMemory), "{name}");
+                    left.push((dump(memory), zone.state(), zone.take_kswapd_wake()));
+                });
+            }
+            assert_eq!(left[0], left[1], "{name}, {gfp:?}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_asked_is_named() {
     limited(freehold::Era::Freehold.switches(), 40, common::NO_LISTS, |memory| {
         assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 6)), Err(AllocError::OrderTooLarge));
