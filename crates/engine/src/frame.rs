@@ -128,41 +128,32 @@ impl FrameWord {
     }
 }
 
-/// The metadata of one frame: 12 bytes.
+/// The state of one frame: 4 bytes.
 ///
-/// The links belong to whoever holds the lock of the list that the frame is on;
-/// the word is written by the holder of that lock or, for an allocated frame, by
-/// the one caller that frees it.
+/// Written by the holder of the lock of the list that the frame is on or, for an allocated
+/// frame, by the one caller that frees it.
 #[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Frame {
-    next: AtomicU32,
-    previous: AtomicU32,
-    word: AtomicU32,
-}
+#[repr(transparent)]
+pub(crate) struct Frame(AtomicU32);
 
 impl Frame {
     pub(crate) fn absent() -> Self {
-        Self {
-            next: AtomicU32::new(NIL),
-            previous: AtomicU32::new(NIL),
-            word: AtomicU32::new(FrameWord::ABSENT.0),
-        }
+        Self(AtomicU32::new(FrameWord::ABSENT.0))
     }
 
     pub(crate) fn word(&self) -> FrameWord {
-        FrameWord(self.word.load(Ordering::Relaxed))
+        FrameWord(self.0.load(Ordering::Relaxed))
     }
 
     pub(crate) fn set_word(&self, word: FrameWord) {
-        self.word.store(word.0, Ordering::Relaxed);
+        self.0.store(word.0, Ordering::Relaxed);
     }
 
     /// Gives the block that starts here to its new owner.
     pub(crate) fn hand_over(&self, word: FrameWord) {
         // Pairs with the acquire in `exchange_word`: who takes the block back comes
         // after every write to its links.
-        self.word.store(word.0, Ordering::Release);
+        self.0.store(word.0, Ordering::Release);
     }
 
     /// Replaces `from` by `to`, unless somebody else was faster.
@@ -170,7 +161,24 @@ impl Frame {
     /// Two callers that free the same block race here, and only one of them wins.
     pub(crate) fn exchange_word(&self, from: FrameWord, to: FrameWord) -> bool {
         // Pairs with the release in `hand_over`.
-        self.word.compare_exchange(from.0, to.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.0.compare_exchange(from.0, to.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// The neighbours of one frame's block on a list: 8 bytes.
+///
+/// They belong to whoever holds the lock of the list. The way of a page from its owner to a
+/// per-CPU list and back does not touch them: that is why they lie in a table of their own.
+#[derive(Debug)]
+#[repr(C, align(8))]
+pub(crate) struct Links {
+    next: AtomicU32,
+    previous: AtomicU32,
+}
+
+impl Links {
+    pub(crate) fn none() -> Self {
+        Self { next: AtomicU32::new(NIL), previous: AtomicU32::new(NIL) }
     }
 
     pub(crate) fn next(&self) -> u32 {
@@ -229,6 +237,7 @@ pub(crate) struct FrameTable<'m> {
     /// The index of the zone's first frame.
     first: u32,
     frames: &'m [Frame],
+    links: &'m [Links],
 }
 
 impl<'m> FrameTable<'m> {
@@ -242,9 +251,10 @@ impl<'m> FrameTable<'m> {
         start.0 & (Order::MAX.pages() - 1)
     }
 
-    pub(crate) fn new(start: Pfn, frames: &'m [Frame]) -> Self {
+    /// A table of as many frames as links: [`Self::places`].
+    pub(crate) fn new(start: Pfn, frames: &'m [Frame], links: &'m [Links]) -> Self {
         let before = Self::before(start);
-        Self { origin: Pfn(start.0 - before), first: before as u32, frames }
+        Self { origin: Pfn(start.0 - before), first: before as u32, frames, links }
     }
 
     pub(crate) fn start(&self) -> FrameIndex {
@@ -289,6 +299,11 @@ impl<'m> FrameTable<'m> {
         &self.frames[index.0 as usize]
     }
 
+    #[inline]
+    pub(crate) fn links(&self, index: FrameIndex) -> &'m Links {
+        &self.links[index.0 as usize]
+    }
+
     pub(crate) fn word(&self, index: FrameIndex) -> FrameWord {
         self.frame(index).word()
     }
@@ -303,12 +318,12 @@ impl<'m> FrameTable<'m> {
     }
 
     pub(crate) fn next(&self, index: FrameIndex) -> Option<FrameIndex> {
-        let next = self.frame(index).next();
+        let next = self.links(index).next();
         (next != NIL).then_some(FrameIndex(next))
     }
 
     pub(crate) fn previous(&self, index: FrameIndex) -> Option<FrameIndex> {
-        let previous = self.frame(index).previous();
+        let previous = self.links(index).previous();
         (previous != NIL).then_some(FrameIndex(previous))
     }
 

@@ -76,7 +76,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         frame.set_word(FrameWord::head(FrameKind::Free, order, migratetype));
         let list = self.state.lists.get_mut(order, migratetype);
         let was_empty = list.is_empty();
-        list.insert(&zone.frames, index, frame, place);
+        list.insert(&zone.frames, index, place);
         if was_empty {
             self.note_occupied(order, migratetype, true);
         }
@@ -92,7 +92,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         debug_assert!(word.is_free_of(order), "block leaves a list that it is not on");
         let migratetype = word.migratetype();
         let list = self.state.lists.get_mut(order, migratetype);
-        list.remove(&zone.frames, frame);
+        list.remove(&zone.frames, index);
         if list.is_empty() {
             self.note_occupied(order, migratetype, false);
         }

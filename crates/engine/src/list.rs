@@ -1,6 +1,6 @@
 //! Lists of blocks, linked through the frame table.
 
-use crate::frame::{Frame, FrameIndex, FrameTable, NIL};
+use crate::frame::{FrameIndex, FrameTable, NIL};
 
 /// Where a block enters a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,16 +41,25 @@ impl BlockList {
         self.first == NIL
     }
 
-    /// Puts a block, whose frame the caller has looked up, at an end.
+    /// Puts a block at an end.
     #[inline]
-    pub(crate) fn insert(&mut self, frames: &FrameTable<'_>, index: FrameIndex, frame: &Frame, place: Place) {
+    pub(crate) fn insert(&mut self, frames: &FrameTable<'_>, index: FrameIndex, place: Place) {
+        let links = frames.links(index);
         match place {
-            Place::Head => self.push_first(frames, index, frame),
+            Place::Head => {
+                links.set_previous(NIL);
+                links.set_next(self.first);
+                match block(self.first) {
+                    Some(after) => frames.links(after).set_previous(index.0),
+                    None => self.last = index.0,
+                }
+                self.first = index.0;
+            }
             Place::Tail => {
-                frame.set_previous(self.last);
-                frame.set_next(NIL);
+                links.set_previous(self.last);
+                links.set_next(NIL);
                 match block(self.last) {
-                    Some(before) => frames.frame(before).set_next(index.0),
+                    Some(before) => frames.links(before).set_next(index.0),
                     None => self.first = index.0,
                 }
                 self.last = index.0;
@@ -58,41 +67,17 @@ impl BlockList {
         }
     }
 
-    /// Puts a block, whose frame the caller has looked up, at the head.
+    /// Takes a block off the list.
     #[inline]
-    pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex, frame: &Frame) {
-        frame.set_previous(NIL);
-        frame.set_next(self.first);
-        match block(self.first) {
-            Some(after) => frames.frame(after).set_previous(index.0),
-            None => self.last = index.0,
-        }
-        self.first = index.0;
-    }
-
-    /// Takes the first block off the list; its frame comes with it.
-    #[inline]
-    pub(crate) fn pop_first<'f>(&mut self, frames: &FrameTable<'f>) -> Option<(FrameIndex, &'f Frame)> {
-        let index = block(self.first)?;
-        let frame = frames.frame(index);
-        self.first = frame.next();
-        match block(self.first) {
-            Some(after) => frames.frame(after).set_previous(NIL),
-            None => self.last = NIL,
-        }
-        Some((index, frame))
-    }
-
-    /// Takes a block, whose frame the caller has looked up, off the list.
-    #[inline]
-    pub(crate) fn remove(&mut self, frames: &FrameTable<'_>, frame: &Frame) {
-        let (before, after) = (frame.previous(), frame.next());
+    pub(crate) fn remove(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
+        let links = frames.links(index);
+        let (before, after) = (links.previous(), links.next());
         match block(before) {
-            Some(before) => frames.frame(before).set_next(after),
+            Some(before) => frames.links(before).set_next(after),
             None => self.first = after,
         }
         match block(after) {
-            Some(after) => frames.frame(after).set_previous(before),
+            Some(after) => frames.links(after).set_previous(before),
             None => self.last = before,
         }
     }

@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 
 use lock_api::Mutex;
 
-use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord};
+use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links};
 use crate::metadata::{Carver, Tally};
 use crate::pageblock::{Pageblock, PageblockTable};
 use crate::percpu::PerCpuLists;
@@ -113,6 +113,7 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     tally.table::<FirstZones>(config.nodes());
     for zone in config.zones {
         tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
+        tally.table::<Links>(FrameTable::places(zone.start, zone.spanned));
         tally.table::<Pageblock>(config.pageblocks(zone));
         tally.table::<Mutex<L::PerCpu, PerCpuLists>>(usize::from(config.cpus));
     }
@@ -301,13 +302,15 @@ fn zone_parts<'m, L: Locks>(
     zone: &ZoneConfig,
     carver: &mut Carver<'m>,
 ) -> Result<ZoneParts<'m, L>, SetupError> {
-    let frames = carver.table(FrameTable::places(zone.start, zone.spanned), |_| Ok(Frame::absent()))?;
+    let places = FrameTable::places(zone.start, zone.spanned);
+    let frames = carver.table(places, |_| Ok(Frame::absent()))?;
+    let links = carver.table(places, |_| Ok(Links::none()))?;
     let blocks = carver.table(config.pageblocks(zone), |_| Ok(Pageblock::movable()))?;
     let switches = config.switches.of_a_zone();
     let percpu = carver
         .table(usize::from(config.cpus), |_| Ok(Mutex::new(PerCpuLists::new(zone.percpu, switches))))?;
     Ok(ZoneParts {
-        frames: FrameTable::new(zone.start, frames),
+        frames: FrameTable::new(zone.start, frames, links),
         blocks: PageblockTable::new(config.pageblock_order, switches.claims_by_counts, blocks),
         percpu,
         max_order: config.max_order,

@@ -205,7 +205,7 @@ impl PerCpuList {
         let Some(last) = self.older.last() else { return self.take_oldest_stacked(frames, most) };
         let run = Run::at(frames, last);
         if run.blocks <= most {
-            self.older.remove(frames, frames.frame(last));
+            self.older.remove(frames, last);
             return Some(run.reversed());
         }
         let kept = run.blocks - most;
@@ -298,8 +298,9 @@ impl PerCpuList {
     fn fetch(&mut self, frames: &FrameTable<'_>) {
         let mut empty = HALF;
         while empty > 0
-            && let Some((first, _)) = self.older.pop_first(frames)
+            && let Some(first) = self.older.first()
         {
+            self.older.remove(frames, first);
             let run = Run::at(frames, first);
             let taken = run.blocks.min(empty as u32);
             if taken < run.blocks {
@@ -316,7 +317,7 @@ impl PerCpuList {
 
     fn link(&mut self, frames: &FrameTable<'_>, run: Run, place: Place) {
         Self::set_length(frames, run);
-        self.older.insert(frames, run.first, frames.frame(run.first), place);
+        self.older.insert(frames, run.first, place);
     }
 
     fn set_length(frames: &FrameTable<'_>, run: Run) {
