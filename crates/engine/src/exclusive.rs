@@ -12,7 +12,7 @@ use crate::zone::Zone;
 use crate::{AllocError, FreeError, Migratetype, Order, Pfn};
 
 /// How many zones' lists one owner can hold; requests of further zones take their locks.
-const MOST_ZONES: usize = 8;
+pub(crate) const MOST_ZONES: usize = 8;
 
 /// One CPU's lists, held by one owner for as long as this lives.
 ///
@@ -32,7 +32,7 @@ pub struct Exclusive<'a, 'm, L: Locks> {
     node: u16,
     first_zones: FirstZones,
     /// The number of the zone that a block was freed to last.
-    recent: usize,
+    pub(crate) recent: usize,
     /// By the number of the zone.
     pub(crate) held: [Option<Held<'a, 'm, L>>; MOST_ZONES],
 }
@@ -156,18 +156,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     }
 
     #[inline]
-    pub(crate) fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
-        let held = self.held.get_mut(self.recent)?.as_mut()?;
-        let (index, frame) = held.zone.frames.find(pfn)?;
-        let block_type = held.zone.blocks.get_listed(index)?;
-        let calm = held.zone.has_plenty(Order::ZERO) && held.lists.has_room_for_page(block_type);
-        let word = frame.word();
-        if !calm || !word.is_owned_of(Order::ZERO) {
-            return None;
-        }
-        frame.set_word(word.given_back());
-        held.lists.put_page_at_hand(index, block_type);
-        Some(())
+    fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
+        self.held[self.recent % MOST_ZONES].as_mut()?.free_at_hand(pfn)
     }
 
     #[cold]
@@ -216,6 +206,25 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         let done = self.memory.free(self.cpu, pfn, order);
         self.hold();
         done
+    }
+}
+
+impl<L: Locks> Held<'_, '_, L> {
+    /// Puts a page at hand, if nothing has to be looked at; `None` and nothing done otherwise.
+    #[inline]
+    pub(crate) fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
+        let (zone, lists) = (self.zone, &mut *self.lists);
+        let (index, frame) = zone.frames.find(pfn)?;
+        let word = frame.word();
+        let calm = zone.has_plenty(Order::ZERO)
+            && lists.has_room_for_page()
+            && zone.blocks.is_of(index, lists.freed_type);
+        if !calm || !word.is_owned_of(Order::ZERO) {
+            return None;
+        }
+        frame.set_word(word.given_back());
+        lists.put_page_at_hand(index);
+        Some(())
     }
 }
 

@@ -57,6 +57,7 @@ extern crate std;
 mod alloc;
 mod buddy;
 mod bulk;
+mod cache_line;
 mod check;
 mod contiguous;
 mod convert;

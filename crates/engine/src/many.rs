@@ -1,8 +1,7 @@
 //! Many blocks of one order at once, in one owner's hands.
 
 use crate::alloc::Request;
-use crate::exclusive::{Exclusive, Held};
-use crate::frame::{FrameKind, FrameWord};
+use crate::exclusive::{Exclusive, Held, MOST_ZONES};
 use crate::percpu::PerCpuLists;
 use crate::percpu_list::Run;
 use crate::request_stats::CpuRequests;
@@ -63,9 +62,12 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut freed = 0;
         while let Some(&pfn) = blocks.get(freed) {
-            if order == Order::ZERO && self.free_at_hand(pfn).is_some() {
-                freed += 1;
-                continue;
+            if order == Order::ZERO {
+                let at_hand = self.free_pages_at_hand(&blocks[freed..]);
+                freed += at_hand;
+                if at_hand > 0 {
+                    continue;
+                }
             }
             let zone = self.memory.zone_of(pfn).filter(|zone| zone.frees_plainly(order));
             let (now, done) = match zone {
@@ -76,6 +78,12 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
             freed += now;
         }
         Ok(())
+    }
+
+    /// Puts pages at hand until one has to be looked at; returns how many.
+    fn free_pages_at_hand(&mut self, pages: &[Pfn]) -> usize {
+        let Some(held) = &mut self.held[self.recent % MOST_ZONES] else { return 0 };
+        pages.iter().take_while(|&&pfn| held.free_at_hand(pfn).is_some()).count()
     }
 
     /// The lists of the zone that a request is for first.
@@ -141,23 +149,24 @@ impl<L: Locks> Zone<'_, L> {
         let mut looked_at = 0;
         for index in blocks.iter().take(A_HOLD as usize).map_while(|&pfn| self.frames.index(pfn)) {
             looked_at += 1;
-            let frame = self.frames.frame(index);
-            let word = frame.word();
+            let longer = run.and_then(|run| run.with_next(index));
+            if longer.is_none()
+                && let Some(whole) = run.take()
+            {
+                guard.free_run(whole, |_, _, _| ());
+            }
+            // A block that is named twice is free by now: within a run there are no two alike.
+            let word = self.frames.word(index);
             if !word.is_owned_of(order) {
                 done = Err(self.why_not_owned(index, word));
                 break;
-            }
-            frame.set_word(FrameWord::head(FrameKind::InTransit, order, word.migratetype()));
-            guard.state.stats.direct_frees += 1;
-            let longer = run.and_then(|run| run.with_next(index));
-            if let (Some(run), None) = (run, longer) {
-                guard.free_run(run, |_, _, _| ());
             }
             run = longer.or(Some(Run::single(index, order)));
         }
         if let Some(run) = run {
             guard.free_run(run, |_, _, _| ());
         }
+        guard.state.stats.direct_frees += looked_at as u64 - u64::from(done.is_err());
         (looked_at, done)
     }
 

@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use lock_api::Mutex;
 
+use crate::cache_line::OwnLines;
 use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links};
 use crate::metadata::{Carver, Tally};
 use crate::pageblock::{Pageblock, PageblockTable};
@@ -11,7 +12,7 @@ use crate::percpu::PerCpuLists;
 use crate::request_stats::CpuRequests;
 use crate::sync::Locks;
 use crate::watermark::DEFAULT_BOOST_FACTOR;
-use crate::zone::{ZONE_TYPES, Zone, ZoneConfig, ZoneParts, ZoneType};
+use crate::zone::{CpuLists, ZONE_TYPES, Zone, ZoneConfig, ZoneParts, ZoneType};
 use crate::{FreeError, Migratetype, Order, Pfn, RequestStats, SetupError, Switches, ZoneStats};
 
 /// How memory is set up.
@@ -115,7 +116,7 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
         tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
         tally.table::<Links>(FrameTable::places(zone.start, zone.spanned));
         tally.table::<Pageblock>(config.pageblocks(zone));
-        tally.table::<Mutex<L::PerCpu, PerCpuLists>>(usize::from(config.cpus));
+        tally.table::<CpuLists<L>>(usize::from(config.cpus));
     }
     tally.bytes()
 }
@@ -209,16 +210,16 @@ impl<'m, L: Locks> Memory<'m, L> {
     fn free_at_hand(&self, cpu: u16, pfn: Pfn) -> Option<()> {
         let (zone, (index, frame)) =
             self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
-        let block_type = zone.blocks.get_listed(index)?;
         let word = frame.word();
         if !word.is_owned_of(Order::ZERO) || !zone.has_plenty(Order::ZERO) {
             return None;
         }
         let mut lists = zone.percpu.get(usize::from(cpu))?.try_lock()?;
-        if !lists.has_room_for_page(block_type) || !zone.replace_owned(frame, word, word.given_back()) {
+        let calm = lists.has_room_for_page() && zone.blocks.is_of(index, lists.freed_type);
+        if !calm || !zone.replace_owned(frame, word, word.given_back()) {
             return None;
         }
-        lists.put_page_at_hand(index, block_type);
+        lists.put_page_at_hand(index);
         Some(())
     }
 
@@ -307,8 +308,9 @@ fn zone_parts<'m, L: Locks>(
     let links = carver.table(places, |_| Ok(Links::none()))?;
     let blocks = carver.table(config.pageblocks(zone), |_| Ok(Pageblock::movable()))?;
     let switches = config.switches.of_a_zone();
-    let percpu = carver
-        .table(usize::from(config.cpus), |_| Ok(Mutex::new(PerCpuLists::new(zone.percpu, switches))))?;
+    let percpu = carver.table(usize::from(config.cpus), |_| {
+        Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, switches))))
+    })?;
     Ok(ZoneParts {
         frames: FrameTable::new(zone.start, frames, links),
         blocks: PageblockTable::new(config.pageblock_order, switches.claims_by_counts, blocks),

@@ -112,13 +112,6 @@ impl<'m> PageblockTable<'m> {
         if value & ISOLATED != 0 { Migratetype::Isolate } else { Self::decode(value) }
     }
 
-    /// The type of a pageblock whose pages have per-CPU lists of their own; `None` for others.
-    #[inline]
-    pub(crate) fn get_listed(&self, index: FrameIndex) -> Option<Migratetype> {
-        let value = self.blocks.get((index.0 >> self.order.get()) as usize)?.load();
-        Migratetype::new((value & TYPE_BITS) as u8).filter(|kind| kind.is_mergeable())
-    }
-
     /// Whether a pageblock has this type, and is not isolated.
     #[inline]
     pub(crate) fn is_of(&self, index: FrameIndex, migratetype: Migratetype) -> bool {

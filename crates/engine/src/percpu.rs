@@ -50,6 +50,10 @@ pub(crate) struct PerCpuLists {
     /// Without automatic tuning: the next drain is the batch times two to this power.
     pub(crate) free_factor: u32,
     pub(crate) last_free_was_high_order: bool,
+    /// The type of the list that a block was freed to last. Which list a page goes to is
+    /// compared with it, not read from its pageblock: a processor goes on where it guessed a
+    /// comparison right, and would wait for the address of the list.
+    pub(crate) freed_type: Migratetype,
     pub(crate) stats: PerCpuStats,
     pub(crate) lists: [PerCpuList; LISTS],
 }
@@ -75,6 +79,7 @@ impl PerCpuLists {
             free_count: 0,
             free_factor: 0,
             last_free_was_high_order: false,
+            freed_type: Migratetype::Movable,
             stats: PerCpuStats { highest_high: settings.high_min, ..PerCpuStats::default() },
         };
         lists.note_calm(switches);
@@ -102,16 +107,17 @@ impl PerCpuLists {
         Some(index)
     }
 
-    /// Whether a freed single page of a type can be put at hand without a further look.
+    /// Whether a freed single page can be put at hand without a further look, if its
+    /// pageblock's type is [`Self::freed_type`].
     #[inline]
-    pub(crate) fn has_room_for_page(&self, migratetype: Migratetype) -> bool {
-        self.count + 1 < self.calm_below && self.lists[migratetype.index()].has_room()
+    pub(crate) fn has_room_for_page(&self) -> bool {
+        self.count + 1 < self.calm_below && self.lists[self.freed_type.index()].has_room()
     }
 
-    /// Puts a freed single page of a type at hand, where there is room.
+    /// Puts a freed single page of the type at hand, where there is room.
     #[inline]
-    pub(crate) fn put_page_at_hand(&mut self, index: FrameIndex, migratetype: Migratetype) {
-        self.lists[migratetype.index()].push_stacked(index);
+    pub(crate) fn put_page_at_hand(&mut self, index: FrameIndex) {
+        self.lists[self.freed_type.index()].push_stacked(index);
         self.count += 1;
         self.note_calm_free();
     }
@@ -233,6 +239,7 @@ impl<L: Locks> Zone<'_, L> {
         block_type: Migratetype,
     ) -> (ListNumber, Option<u32>) {
         let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
+        lists.freed_type = list_type;
         let number = PerCpuLists::number(list_type, order);
         let frame = self.frames.frame(index);
         let found_under = FrameWord::head(FrameKind::PerCpu, order, block_type);

@@ -32,7 +32,11 @@ impl Run {
     /// The block with this number, counted from 0.
     pub(crate) const fn block(self, number: u32) -> FrameIndex {
         let distance = number << self.order.get();
-        FrameIndex(if self.down { self.first.0 - distance } else { self.first.0 + distance })
+        FrameIndex(if self.down {
+            self.first.0.wrapping_sub(distance)
+        } else {
+            self.first.0.wrapping_add(distance)
+        })
     }
 
     /// The blocks from the first on.
@@ -79,14 +83,15 @@ impl Run {
     }
 
     /// This run and a block behind it as one, if the block continues it.
+    #[inline]
     pub(crate) fn with_next(self, index: FrameIndex) -> Option<Self> {
-        let distance = 1_u32 << self.order.get();
-        let down = index.0 == self.first.0.wrapping_sub(distance);
-        let alone = self.blocks == 1 && (down || index.0 == self.first.0.wrapping_add(distance));
-        let run = if alone { Self { down, ..self } } else { self };
-        let last = run.block(run.blocks - 1).0;
-        let next = if run.down { last.wrapping_sub(distance) } else { last.wrapping_add(distance) };
-        (index.0 == next).then_some(Self { blocks: run.blocks + 1, ..run })
+        let longer = Self { blocks: self.blocks + 1, ..self };
+        let is_behind = index == self.block(self.blocks);
+        let turned = Self { down: true, ..longer };
+        if is_behind {
+            return Some(longer);
+        }
+        (self.blocks == 1 && index == turned.block(1)).then_some(turned)
     }
 
     /// Whether both are one run upwards.

@@ -5,7 +5,7 @@ use crate::{MAX_ORDERS, Order, RequestStats};
 
 /// One CPU's counters. Written by that CPU, read by anyone.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(128))]
 pub(crate) struct CpuRequests {
     allocs: [AtomicU64; MAX_ORDERS],
     failures: [AtomicU64; MAX_ORDERS],

@@ -2,6 +2,7 @@
 
 use lock_api::Mutex;
 
+use crate::cache_line::OwnLines;
 use crate::counts::Counts;
 use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::pageblock::PageblockTable;
@@ -88,7 +89,7 @@ pub(crate) struct Shared {
     /// Requests below this order are above the high mark whatever their flags, and
     /// neither a boost nor reclaim nor a look below the high mark is pending: most requests
     /// need to know no more. 0 where any of it is in doubt.
-    pub(crate) plenty: AtomicU32,
+    pub(crate) plenty: OwnLines<AtomicU32>,
     pub(crate) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,
     pub(crate) free_highatomic: AtomicU64,
@@ -110,7 +111,7 @@ impl Shared {
     fn new(watermarks: Watermarks, boost_factor: u64) -> Self {
         Self {
             occupied: core::array::from_fn(|_| AtomicU32::new(0)),
-            plenty: AtomicU32::new(0),
+            plenty: OwnLines(AtomicU32::new(0)),
             free_pages: AtomicU64::new(0),
             free_cma: AtomicU64::new(0),
             free_highatomic: AtomicU64::new(0),
@@ -152,30 +153,37 @@ impl Shared {
 /// 10. Every frame inside a block, but not its first, says so.
 /// 11. With claims by counts, a pageblock's free pages in blocks smaller than itself are as
 ///     many as it counts, and together with its movable ones no more than it has.
+///
+/// What never changes comes first; then, each on lines of its own, what the holders of the
+/// zone lock publish, what they count, and what only they see.
+#[repr(C)]
 pub struct Zone<'m, L: Locks> {
-    pub(crate) node: u16,
-    pub(crate) kind: ZoneType,
-    pub(crate) managed: u64,
-    pub(crate) max_order: Order,
+    pub(crate) frames: FrameTable<'m>,
+    pub(crate) blocks: PageblockTable<'m>,
+    pub(crate) percpu: &'m [CpuLists<L>],
     pub(crate) switches: Switches,
+    pub(crate) max_order: Order,
     pub(crate) has_huge_lists: bool,
     /// Pageblock types should not mix here while a lower zone can serve.
     pub(crate) avoids_mixing: bool,
+    pub(crate) kind: ZoneType,
+    pub(crate) node: u16,
+    pub(crate) managed: u64,
     pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
     pub(crate) largest_lowmem_reserve: u64,
-    pub(crate) frames: FrameTable<'m>,
-    pub(crate) blocks: PageblockTable<'m>,
-    pub(crate) shared: Shared,
-    pub(crate) counts: Counts,
-    state: Mutex<L::Zone, LockedState>,
-    pub(crate) percpu: &'m [Mutex<L::PerCpu, PerCpuLists>],
+    pub(crate) shared: OwnLines<Shared>,
+    pub(crate) counts: OwnLines<Counts>,
+    state: OwnLines<Mutex<L::Zone, LockedState>>,
 }
+
+/// One CPU's lists of a zone behind their lock, on cache lines of their own.
+pub(crate) type CpuLists<L> = OwnLines<Mutex<<L as Locks>::PerCpu, PerCpuLists>>;
 
 /// The parts of a zone that live in the caller's memory, and the choices that all zones share.
 pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
-    pub(crate) percpu: &'m [Mutex<L::PerCpu, PerCpuLists>],
+    pub(crate) percpu: &'m [CpuLists<L>],
     pub(crate) max_order: Order,
     pub(crate) switches: Switches,
     pub(crate) boost_factor: u64,
@@ -197,9 +205,9 @@ impl<'m, L: Locks> Zone<'m, L> {
             largest_lowmem_reserve: config.lowmem_reserve.into_iter().max().unwrap_or(0),
             frames: parts.frames,
             blocks: parts.blocks,
-            shared: Shared::new(config.watermarks, parts.boost_factor),
-            counts: Counts::new(parts.switches),
-            state: Mutex::new(LockedState::default()),
+            shared: OwnLines(Shared::new(config.watermarks, parts.boost_factor)),
+            counts: OwnLines(Counts::new(parts.switches)),
+            state: OwnLines(Mutex::new(LockedState::default())),
             percpu: parts.percpu,
         }
     }

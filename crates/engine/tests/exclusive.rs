@@ -154,7 +154,15 @@ fn a_batch_stops_at_the_block_at_fault() {
     blocks.drain(..5);
     assert_eq!(owner.free_many(order(4), &blocks), Err((0, FreeError::WrongOrder { allocated: order(5) })));
     blocks.push(blocks[0]);
+    blocks.extend(owner.alloc(request));
     assert_eq!(owner.free_many(order(5), &blocks), Err((5, FreeError::AlreadyFree)));
+    assert_eq!(owner.free_many(order(5), &blocks[6..]), Ok(()));
+    // The block behind a run is not the owner's any more.
+    let mut three = [None; 3];
+    assert_eq!(owner.alloc_many(request, &mut three), 3);
+    let three: Vec<Pfn> = three.into_iter().flatten().collect();
+    assert_eq!(owner.free(three[2], order(5)), Ok(()));
+    assert_eq!(owner.free_many(order(5), &three), Err((2, FreeError::AlreadyFree)));
     drop(owner);
     memory.check().expect("every invariant holds");
 }
