@@ -29,6 +29,8 @@ pub use chart::{Chart, draw};
 pub use counts::Work;
 pub use error::BenchError;
 pub use harness::{Digest, Pages, interleave};
+#[cfg(feature = "peers")]
+pub use peers::{serve, serve_engine};
 pub use report::{Environment, Report};
 pub use setup::SpinLocks;
 pub use summary::Summary;
@@ -44,6 +46,15 @@ pub enum Scale {
     Full,
 }
 
+/// A side of [`Bench::Peers`] that another process measures.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outside {
+    /// A program that answers as `serve` does.
+    Program(PathBuf),
+    /// A User-Mode Linux with Freehold's oracle in it.
+    Linux(PathBuf),
+}
+
 /// What is measured how.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -54,6 +65,8 @@ pub struct Options {
     /// This program, if `bench counts --work` starts it as the command line does: it is run
     /// again under valgrind to count instructions.
     pub program: Option<PathBuf>,
+    /// Further sides of `bench peers`.
+    pub outside: Vec<Outside>,
 }
 
 /// One benchmark.
@@ -98,6 +111,19 @@ impl Bench {
             Self::Peers => "peers",
         }
     }
+}
+
+/// Looks whether the sides that other processes measure can be asked: a long run is not to
+/// find out at its end that they cannot.
+///
+/// # Errors
+/// [`BenchError::Outside`].
+pub fn check(options: &Options) -> Result<(), BenchError> {
+    #[cfg(feature = "peers")]
+    peers::check(options)?;
+    #[cfg(not(feature = "peers"))]
+    let _ = options;
+    Ok(())
 }
 
 /// Runs one benchmark.

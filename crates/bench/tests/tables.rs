@@ -4,7 +4,7 @@ use freehold::Order;
 use freehold_bench::{Bench, Options, Report, Scale, draw, run};
 
 fn tiny(bench: Bench) -> Report {
-    let options = Options { scale: Scale::Tiny, orders: Vec::new(), program: None };
+    let options = Options { scale: Scale::Tiny, orders: Vec::new(), program: None, outside: Vec::new() };
     run(bench, &options).unwrap_or_else(|error| panic!("{}: {error:?}", bench.name()))
 }
 
@@ -26,7 +26,9 @@ fn every_table_has_rows_a_digest_and_a_picture() {
 #[test]
 fn the_orders_can_be_chosen() {
     let orders: Vec<_> = [0, 3].into_iter().filter_map(Order::new).collect();
-    let report = run(Bench::PageAlloc, &Options { scale: Scale::Tiny, orders, program: None }).unwrap();
+    let report =
+        run(Bench::PageAlloc, &Options { scale: Scale::Tiny, orders, program: None, outside: Vec::new() })
+            .unwrap();
     let titles: Vec<_> = report.tables.iter().map(|table| &table.title).collect();
     assert!(titles[0].contains("order 0") && titles[1].contains("order 3"), "{titles:?}");
 }

@@ -188,6 +188,15 @@ pub(crate) struct Bench {
     /// Orders for pagealloc instead of 4, 0 and 9; may be given several times.
     #[arg(long = "order", value_parser = parse_order, value_name = "N")]
     pub(crate) orders: Vec<Order>,
+    /// Another side for peers: a program that docs/benchmarks.md describes; may be given several times.
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) outside: Vec<PathBuf>,
+    /// Another side for peers: a User-Mode Linux that `cargo xtask oracle` has built.
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) linux: Vec<PathBuf>,
+    /// Be a side of another run: the engine's locked handle.
+    #[arg(long, hide = true)]
+    pub(crate) serve: bool,
     /// One side's work alone, as the counting of instructions asks for it.
     #[arg(long, hide = true, value_name = "WORK")]
     pub(crate) work: Option<freehold_bench::Work>,

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::Context;
-use freehold_bench::{Environment, Options, Report, Scale};
+use anyhow::{Context, anyhow};
+use freehold_bench::{Environment, Options, Outside, Report, Scale};
 use serde::Serialize;
 
 use crate::args::Bench;
@@ -24,16 +24,23 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
     if let Some(work) = args.work {
         return output::print(&format!("{:016x}", work.run()?));
     }
+    #[cfg(feature = "peers")]
+    if args.serve {
+        return Ok(freehold_bench::serve_engine()?);
+    }
+    let outside = outside(args)?;
     // A long run should not find out at its end that it cannot write.
     let json = args.json.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
     let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
-    let environment = Environment::here();
-    output::print(&environment.headline())?;
     let options = Options {
         scale: if args.quick { Scale::Quick } else { Scale::Full },
         orders: args.orders.clone(),
         program: std::env::current_exe().ok(),
+        outside,
     };
+    freehold_bench::check(&options)?;
+    let environment = Environment::here();
+    output::print(&environment.headline())?;
     let mut reports = Vec::new();
     for &bench in &args.table.0 {
         let report = freehold_bench::run(bench, &options)?;
@@ -50,6 +57,17 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
         keep(path, file, &freehold_bench::draw(&reports)?)?;
     }
     Ok(())
+}
+
+/// The sides that other processes measure.
+fn outside(args: &Bench) -> Result<Vec<Outside>, Failure> {
+    let programs = args.outside.iter().cloned().map(Outside::Program);
+    let outside: Vec<_> = programs.chain(args.linux.iter().cloned().map(Outside::Linux)).collect();
+    if args.serve || (!outside.is_empty() && !args.table.0.iter().any(|bench| bench.name() == "peers")) {
+        let what = anyhow!("--outside and --linux are for peers, in a build with --features peers");
+        return Err(Failure::new(Cause::Input, what));
+    }
+    Ok(outside)
 }
 
 /// Writes a file and puts it into its place.
