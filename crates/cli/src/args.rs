@@ -182,7 +182,7 @@ pub(crate) struct Bench {
     /// Also write the figures as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Also draw the figures as an SVG picture.
+    /// Also draw the figures as an SVG picture; in a folder that is there, a picture of each table.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Orders for pagealloc instead of 4, 0 and 9; may be given several times.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{folder, run, run_words};
+use common::{folder, names, run, run_words};
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
@@ -67,4 +67,12 @@ mod outside {
         assert_eq!(lines[3..5], ["= ready", "= prepared"]);
         assert!(lines[5].starts_with("= figures ") && lines[6].starts_with("= wrong "), "{said}");
     }
+}
+
+#[test]
+fn a_folder_gets_a_picture_of_each_table() {
+    let folder = folder();
+    let svg = folder.path().to_str().expect("a path in UTF-8");
+    run(["bench", "drain", "--quick", "--svg", svg]).ok();
+    assert_eq!(names(folder.path()), ["bench-drain.svg"]);
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use freehold_bench::{Environment, Options, Outside, Report, Scale};
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
     let outside = outside(args)?;
     // A long run should not find out at its end that it cannot write.
     let json = args.json.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
-    let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
+    let mut pictures = pictures(args)?;
     let options = Options {
         scale: if args.quick { Scale::Quick } else { Scale::Full },
         orders: args.orders.clone(),
@@ -53,10 +53,28 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
             serde_json::to_string_pretty(&measured).map_err(|error| Failure::new(Cause::Bug, error))?;
         keep(path, file, &text)?;
     }
-    if let (Some(path), Some(file)) = (&args.svg, svg) {
-        keep(path, file, &freehold_bench::draw(&reports)?)?;
+    // One of all of them, or one of each.
+    let shown = reports.len().div_ceil(pictures.len().max(1));
+    for ((path, file), reports) in pictures.drain(..).zip(reports.chunks(shown.max(1))) {
+        keep(&path, file, &freehold_bench::draw(reports)?)?;
     }
     Ok(())
+}
+
+/// A file that was named, and what becomes it.
+type Place = (PathBuf, (Scratch, File));
+
+/// The files for pictures: none, one, or in a folder one a table.
+fn pictures(args: &Bench) -> Result<Vec<Place>, Failure> {
+    let paths = match &args.svg {
+        None => Vec::new(),
+        Some(folder) if folder.is_dir() => {
+            let tables = args.table.0.iter();
+            tables.map(|bench| folder.join(format!("bench-{}.svg", bench.name()))).collect()
+        }
+        Some(path) => vec![path.clone()],
+    };
+    paths.into_iter().map(|path| Scratch::create(&path, true).map(|file| (path, file))).collect()
 }
 
 /// The sides that other processes measure.
