@@ -375,6 +375,7 @@ static void fh_greet(void)
 		  zone_managed_pages(fh_zone));
 	fh_answer("note interrupts are off all the time, so that to turn them off costs nothing; single pages of a batch go by alloc_pages_bulk and free_unref_%s",
 		  FH_SINCE_6_12 ? "folios" : "page_list");
+	fh_answer("note a free of order 9 looks at 512 struct pages, which belong to the block");
 	fh_answer("ready");
 }
 
