@@ -107,7 +107,7 @@ impl Route {
 }
 
 fn setup(counts: bool) -> Setup {
-    Setup { pages: PAGES, cpus: 1, switches: Switch::Counts.set(Era::Freehold.switches(), counts) }
+    Setup::new(PAGES, 1, Switch::Counts.set(Era::Freehold.switches(), counts))
 }
 
 /// One side's work, for a run of its own under a tool that counts instructions.

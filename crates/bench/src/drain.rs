@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     );
     for threads in THREADS {
         let samples = interleave(rounds, &mut sides(), |(_, switches)| {
-            let setup = Setup { pages: pages * 2, cpus: threads, switches: *switches };
+            let setup = Setup::new(pages * 2, threads, *switches);
             round(setup, pages / u64::from(threads), &cpus, &mut digest)
         })?;
         describe(threads, &samples, &mut table);

@@ -18,6 +18,7 @@ mod peers;
 mod pin;
 mod refill;
 mod report;
+mod scale;
 mod setup;
 mod summary;
 
@@ -82,6 +83,8 @@ pub enum Bench {
     Drain,
     /// What counting per migratetype costs.
     Counts,
+    /// What a call costs in zones of up to 1 TiB.
+    Scale,
     /// The engine beside other page-frame allocators.
     #[cfg(feature = "peers")]
     Peers,
@@ -95,6 +98,7 @@ impl Bench {
         Self::Refill,
         Self::Drain,
         Self::Counts,
+        Self::Scale,
         #[cfg(feature = "peers")]
         Self::Peers,
     ];
@@ -107,6 +111,7 @@ impl Bench {
             Self::Refill => "refill",
             Self::Drain => "drain",
             Self::Counts => "counts",
+            Self::Scale => "scale",
             #[cfg(feature = "peers")]
             Self::Peers => "peers",
         }
@@ -137,6 +142,7 @@ pub fn run(bench: Bench, options: &Options) -> Result<Report, BenchError> {
         Bench::Refill => refill::run(options),
         Bench::Drain => drain::run(options),
         Bench::Counts => counts::run(options),
+        Bench::Scale => scale::run(options),
         #[cfg(feature = "peers")]
         Bench::Peers => peers::run(options),
     }

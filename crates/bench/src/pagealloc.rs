@@ -97,7 +97,7 @@ struct Sample {
 pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let plan = Plan::new(options);
     let room = plan.pages();
-    let setup = Setup { pages: room + plan.fragments * 2, cpus: 1, switches: Era::Freehold.switches() };
+    let setup = Setup::new(room + plan.fragments * 2, 1, Era::Freehold.switches());
     let mut digest = Digest::default();
     let mut report = Report::new("pagealloc");
     let cpus = processors(2)?;
