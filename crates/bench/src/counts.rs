@@ -10,7 +10,7 @@ use freehold_lab::{Cell, Table};
 use crate::chart::Chart;
 use crate::harness::{Digest, batch, calmest, interleave, pairs};
 use crate::pin::on_one_processor;
-use crate::setup::{START, Setup, Shared, SharedBulk, SpinLocks};
+use crate::setup::{Owned, START, Setup, Shared, SharedBulk, SpinLocks};
 use crate::summary::Summary;
 use crate::{BenchError, Options, Report, Scale};
 
@@ -19,6 +19,28 @@ const PAGES: u64 = 1 << 15;
 
 /// Blocks of a batch.
 const BATCH: usize = 1024;
+
+/// How the blocks are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Handle {
+    Locked,
+    Exclusive,
+}
+
+impl Handle {
+    const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::Exclusive => "exclusive",
+        }
+    }
+}
+
+/// A side: how blocks are asked for, and whether they are counted.
+const SIDES: [(Handle, bool); 4] =
+    [(Handle::Locked, false), (Handle::Locked, true), (Handle::Exclusive, false), (Handle::Exclusive, true)];
 
 /// A way through the allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,20 +107,28 @@ impl Route {
     /// Allocates and frees; nanoseconds for one block's two calls.
     fn work(
         self,
+        handle: Handle,
         memory: &Memory<'_, SpinLocks>,
         times: u32,
         digest: &mut Digest,
     ) -> Result<f64, BenchError> {
-        let shared = Shared { memory, cpu: 0 };
+        let shared = || Shared { memory, cpu: 0 };
+        let owned = || Owned::of(memory, 0);
         if self != Self::RefillAndDrain {
-            return pairs(&mut { shared }, self.order(), times, digest);
+            return match handle {
+                Handle::Locked => pairs(&mut shared(), self.order(), times, digest),
+                Handle::Exclusive => pairs(&mut owned()?, self.order(), times, digest),
+            };
         }
-        let mut side = SharedBulk(shared);
         let mut places = [None; BATCH];
         let mut sum = 0.0;
         let batches = times.div_ceil(BATCH as u32);
         for _ in 0..batches {
-            let (alloc_ns, free_ns) = batch(&mut side, Order::ZERO, &mut places, digest)?;
+            // Whoever owns the lists has to let go before they can be drained.
+            let (alloc_ns, free_ns) = match handle {
+                Handle::Locked => batch(&mut SharedBulk(shared()), Order::ZERO, &mut places, digest)?,
+                Handle::Exclusive => batch(&mut owned()?, Order::ZERO, &mut places, digest)?,
+            };
             sum += alloc_ns + free_ns;
             memory.drain_all();
         }
@@ -112,10 +142,12 @@ fn setup(counts: bool) -> Setup {
 
 /// One side's work, for a run of its own under a tool that counts instructions.
 ///
-/// Written as the route, `with` or `without`, and the number of times, with colons between.
+/// Written as the route, `with` or `without`, the number of times and, where it is not
+/// `locked`, the handle, with colons between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Work {
     route: Route,
+    handle: Handle,
     counts: bool,
     times: u32,
 }
@@ -129,9 +161,11 @@ impl FromStr for Work {
             let (route, counts, times) = (words.next()?, words.next()?, words.next()?);
             let route = Route::ALL.into_iter().find(|known| known.word() == route)?;
             let counts = matches!(counts, "with" | "without").then_some(counts == "with")?;
-            Some(Self { route, counts, times: times.parse().ok()? })
+            let handle = words.next().unwrap_or(Handle::Locked.word());
+            let handle = Handle::ALL.into_iter().find(|known| known.word() == handle)?;
+            Some(Self { route, handle, counts, times: times.parse().ok()? })
         };
-        parsed().ok_or_else(|| "route:with:times or route:without:times".to_owned())
+        parsed().ok_or_else(|| "route:with:times or route:without:times, and :exclusive if so".to_owned())
     }
 }
 
@@ -144,7 +178,7 @@ impl Work {
         setup(self.counts).with(|memory| {
             let mut digest = Digest::default();
             self.route.prepare(memory)?;
-            self.route.work(memory, self.times, &mut digest)?;
+            self.route.work(self.handle, memory, self.times, &mut digest)?;
             Ok(digest.0)
         })
     }
@@ -178,12 +212,12 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     describe(&samples, &instructions, &mut report);
     report.notes.push(format!(
         "one block allocated and freed, without counts and with; {rounds} rounds of {times}; movements are blocks \
-         that enter or leave a free list; a total that is derived from the counts is not in the engine"
+         that enter or leave a free list; the locked handle refills and drains many pages at once; a total that is derived from the counts is not in the engine"
     ));
     Ok(report.finish(digest))
 }
 
-/// Nanoseconds by route, without and with counts, by round.
+/// Nanoseconds by route, by side, by round.
 fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64>>, BenchError> {
     let mut samples = Vec::new();
     for route in Route::ALL {
@@ -191,8 +225,9 @@ fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64
             route.prepare(without)?;
             setup(true).with(|with| {
                 route.prepare(with)?;
-                interleave(rounds, &mut [without, with], |memory| {
-                    calmest(|| route.work(memory, times, digest))
+                let mut sides = SIDES.map(|(handle, counts)| (handle, if counts { with } else { without }));
+                interleave(rounds, &mut sides, |&mut (handle, memory)| {
+                    calmest(|| route.work(handle, memory, times, digest))
                 })
             })
         })?;
@@ -201,13 +236,15 @@ fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64
     Ok(samples)
 }
 
-/// Instructions of one block's two calls, by route, without and with counts; or why not.
+/// Instructions of one block's two calls, by route, by side; or why not.
 fn instructions(program: &Path) -> Result<Vec<f64>, String> {
     let (few, many) = (2 * BATCH as u32, 22 * BATCH as u32);
     let mut found = Vec::new();
     for route in Route::ALL {
-        for side in ["without", "with"] {
-            let count = |times: u32| callgrind(program, &format!("{}:{side}:{times}", route.word()));
+        for (handle, counts) in SIDES {
+            let (handle, counts) = (handle.word(), if counts { "with" } else { "without" });
+            let count =
+                |times: u32| callgrind(program, &format!("{}:{counts}:{times}:{handle}", route.word()));
             let [few_counted, many_counted] = [count(few)?, count(many)?];
             found.push(many_counted.saturating_sub(few_counted) as f64 / f64::from(many - few));
         }
@@ -248,13 +285,23 @@ fn describe(samples: &[Vec<f64>], instructions: &[f64], report: &mut Report) {
         "counts: an allocation and a free of one block, without and with counts per migratetype",
         columns.map(str::to_owned).into(),
     );
-    let mut lines = vec![("without".to_owned(), Vec::new()), ("with".to_owned(), Vec::new())];
-    for (at, (route, pair)) in Route::ALL.iter().zip(samples.chunks(2)).enumerate() {
+    let mut lines: Vec<(String, Vec<f64>)> = Vec::new();
+    for (handle, counts) in SIDES {
+        lines.push((format!("{}, {}", handle.word(), if counts { "with" } else { "without" }), Vec::new()));
+    }
+    let rows = Handle::ALL.iter().enumerate().flat_map(|(number, handle)| {
+        Route::ALL
+            .iter()
+            .enumerate()
+            .map(move |(at, route)| (number, handle, at * SIDES.len() + number * 2, route))
+    });
+    for (number, handle, at, route) in rows {
+        let pair = &samples[at..at + 2];
         let [without, with] = [&pair[0], &pair[1]].map(|side| Summary::of(side));
         let more = Summary::of(
             &pair[1].iter().zip(&pair[0]).map(|(with, without)| with - without).collect::<Vec<_>>(),
         );
-        let counted = instructions.get(at * 2..at * 2 + 2);
+        let counted = instructions.get(at..at + 2);
         let real = |value: Option<f64>| value.map_or(Cell::Empty, Cell::Real);
         let moved = route.movements().filter(|moved| *moved > 0.0);
         let times = [without.median, without.spread_percent, with.median, with.spread_percent, more.median];
@@ -263,9 +310,9 @@ fn describe(samples: &[Vec<f64>], instructions: &[f64], report: &mut Report) {
         cells.push(real(route.movements()));
         cells.push(real(moved.map(|moved| more.median / moved)));
         cells.push(real(moved.zip(counted).map(|(moved, counted)| (counted[1] - counted[0]) / moved)));
-        table.push("", route.name(), "a block", cells);
-        lines[0].1.push(without.median);
-        lines[1].1.push(with.median);
+        table.push(handle.word(), route.name(), "a block", cells);
+        lines[number * 2].1.push(without.median);
+        lines[number * 2 + 1].1.push(with.median);
     }
     report.tables.push(table);
     report.charts.push(Chart {

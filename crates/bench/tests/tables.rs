@@ -30,14 +30,22 @@ fn the_orders_can_be_chosen() {
         run(Bench::PageAlloc, &Options { scale: Scale::Tiny, orders, program: None, outside: Vec::new() })
             .unwrap();
     let titles: Vec<_> = report.tables.iter().map(|table| &table.title).collect();
-    assert!(titles[0].contains("order 0") && titles[1].contains("order 3"), "{titles:?}");
+    assert_eq!(titles.len(), 4, "each order with each handle");
+    assert!(titles[1].contains("order 0, exclusive") && titles[2].contains("order 3, locked"), "{titles:?}");
 }
 
 #[test]
 fn work_under_a_tool_is_named_in_words() {
     let work: freehold_bench::Work = "split:with:3".parse().unwrap();
     assert_ne!(work.run().unwrap(), 0);
-    for text in ["", "split", "split:with", "split:with:many", "split:maybe:3", "other:with:3"] {
+    let exclusive: freehold_bench::Work = "list:without:3:exclusive".parse().unwrap();
+    assert_eq!(
+        exclusive.run().unwrap(),
+        "list:without:3".parse::<freehold_bench::Work>().unwrap().run().unwrap()
+    );
+    for text in
+        ["list:with:3:other", "", "split", "split:with", "split:with:many", "split:maybe:3", "other:with:3"]
+    {
         assert!(text.parse::<freehold_bench::Work>().is_err(), "{text}");
     }
 }
