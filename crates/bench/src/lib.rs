@@ -16,6 +16,7 @@ mod pagetypeinfo;
 #[cfg(feature = "peers")]
 mod peers;
 mod pin;
+mod queue;
 mod refill;
 mod report;
 mod scale;
