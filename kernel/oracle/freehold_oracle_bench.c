@@ -280,12 +280,14 @@ static __printf(1, 2) void fh_answer(const char *format, ...)
 static void fh_age(unsigned int share)
 {
 	struct page *page;
-	u64 i, kept;
+	u64 i, at, kept;
 
 	while ((page = alloc_pages_node(0, FH_BENCH_GFP | __GFP_MEMALLOC, 0)))
 		fh_hold(page, 0);
-	for (i = fh_held_len; i > 1; i--)
-		swap(fh_held[i - 1], fh_held[fh_below(i)]);
+	for (i = fh_held_len; i > 1; i--) {
+		at = fh_below(i);
+		swap(fh_held[i - 1], fh_held[at]);
+	}
 	kept = fh_held_len - fh_held_len / share;
 	while (fh_held_len > kept)
 		__free_pages(fh_slot_page(fh_held[--fh_held_len]), 0);
@@ -354,6 +356,8 @@ static void fh_bench_run(const struct fh_plan *plan)
 		if (lost < 10)
 			break;
 	}
+	if (test_taint(TAINT_BAD_PAGE))
+		fh_bench_wrong = "has found a page that is not as it should be";
 	if (fh_bench_wrong)
 		fh_answer("wrong %s", fh_bench_wrong);
 	else
