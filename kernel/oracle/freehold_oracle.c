@@ -352,19 +352,27 @@ static void fh_play(u32 cpu)
 }
 
 /*
- * One CPU's player. Signals of the host that are faults stay open, UML needs
- * them, and so do those with which a person ends the whole thing.
+ * Signals of the host that are faults stay open, UML needs them, and so do
+ * those with which a person ends the whole thing.
  */
-static int fh_player(void *data)
+static void fh_block_signals(unsigned long *before)
 {
 	static const unsigned long open = BIT(1) | BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6) |
 					  BIT(7) | BIT(8) | BIT(11) | BIT(15);
-	unsigned long mask[16], before[16], flags;
-	u32 cpu = (unsigned long)data;
+	unsigned long mask[16];
 
 	memset(mask, 0xff, sizeof(mask));
 	mask[0] &= ~(open >> 1);
 	fh_host_sigmask(0, mask, before);
+}
+
+/* One CPU's player. */
+static int fh_player(void *data)
+{
+	unsigned long before[16], flags;
+	u32 cpu = (unsigned long)data;
+
+	fh_block_signals(before);
 	local_irq_save(flags);
 	preempt_count_inc();
 
@@ -537,8 +545,16 @@ static int __init fh_transcript_setup(char *path)
 }
 __setup("freehold.transcript=", fh_transcript_setup);
 
+#include "freehold_oracle_bench.c"
+
 static int __init fh_init(void)
 {
+	if (fh_bench_wanted) {
+		if (!fh_find_zone())
+			fh_bench();
+		kernel_power_off();
+		return 0;
+	}
 	if (!fh_script_path || !fh_transcript_path)
 		return 0;
 	if (fh_read_script() || fh_find_zone() || fh_make_slots() || fh_make_cma())

@@ -2,12 +2,23 @@
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde::Serialize;
 
 use crate::{BenchError, Report};
 
-/// Size of one picture in CSS pixels.
-const SIZE: (u32, u32) = (960, 360);
+/// Size of one picture in CSS pixels, what is below its points left out.
+const SIZE: (u32, u32) = (960, 336);
+
+/// How much of its width has the names of the lines.
+const LEGEND: u32 = 280;
+
+/// Height of one of those.
+const LEGEND_LINE: i32 = 18;
+
+/// Size of the letters, and how wide one is at most.
+const FONT: i32 = 12;
+const LETTER: f64 = 6.5;
 
 /// Colours that are told apart also without colour vision (Okabe and Ito's palette).
 const COLOURS: [RGBColor; 7] = [
@@ -33,6 +44,29 @@ pub struct Chart {
     pub lines: Vec<(String, Vec<f64>)>,
 }
 
+impl Chart {
+    /// Whether the names of the points have room side by side.
+    fn has_room(&self) -> bool {
+        let room = f64::from(SIZE.0 - LEGEND - 96) / self.points.len().max(1) as f64;
+        self.longest_name() < room
+    }
+
+    fn longest_name(&self) -> f64 {
+        let letters = self.points.iter().map(|name| name.chars().count()).max();
+        letters.unwrap_or(0) as f64 * LETTER
+    }
+
+    /// Room for the names of the points.
+    fn label_height(&self) -> u32 {
+        if self.has_room() { 24 } else { 16 + self.longest_name() as u32 }
+    }
+
+    fn total_height(&self) -> u32 {
+        let names = 72 + self.lines.len() as u32 * LEGEND_LINE as u32;
+        (SIZE.1 + self.label_height()).max(names)
+    }
+}
+
 /// All charts of all reports below each other, as an SVG document.
 ///
 /// # Errors
@@ -45,13 +79,17 @@ pub fn draw(reports: &[Report]) -> Result<String, BenchError> {
 }
 
 fn draw_all(charts: &[&Chart], svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
-    let rows = charts.len().max(1);
-    let root = SVGBackend::with_string(svg, (SIZE.0, SIZE.1 * rows as u32)).into_drawing_area();
-    root.fill(&WHITE)?;
-    for (area, chart) in root.split_evenly((rows, 1)).iter().zip(charts) {
-        draw_one(area, chart)?;
+    let height: u32 = charts.iter().map(|chart| chart.total_height()).sum();
+    let mut rest = SVGBackend::with_string(svg, (SIZE.0, height.max(1))).into_drawing_area();
+    rest.fill(&WHITE)?;
+    for chart in charts {
+        let (area, below) = rest.split_vertically(chart.total_height());
+        let (plot, legend) = area.split_horizontally(SIZE.0 - LEGEND);
+        draw_one(&plot, chart)?;
+        draw_legend(&legend, chart)?;
+        rest = below;
     }
-    root.present()?;
+    rest.present()?;
     Ok(())
 }
 
@@ -63,32 +101,58 @@ fn draw_one(
     let mut canvas = ChartBuilder::on(area)
         .caption(&chart.title, ("sans-serif", 18))
         .margin(12)
-        .x_label_area_size(36)
+        .x_label_area_size(chart.label_height())
         .y_label_area_size(72)
         .build_cartesian_2d(-0.2..last as f64 + 0.2, heights(chart).log_scale())?;
     canvas
         .configure_mesh()
         .disable_x_mesh()
-        .x_labels(chart.points.len().max(2))
+        .x_labels(if chart.has_room() { chart.points.len().max(2) } else { 0 })
         .x_label_formatter(&|at| point_name(&chart.points, *at))
         .y_desc(&chart.height)
         .light_line_style(TRANSPARENT)
         .draw()?;
-    for ((name, values), colour) in chart.lines.iter().zip(COLOURS.iter().cycle()) {
-        let line: Vec<(f64, f64)> = values
-            .iter()
-            .enumerate()
-            .filter(|value| *value.1 > 0.0)
-            .map(|(at, value)| (at as f64, *value))
-            .collect();
-        canvas
-            .draw_series(LineSeries::new(line.iter().copied(), colour.stroke_width(2)))?
-            .label(name)
-            .legend(|(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
-        canvas.draw_series(line.into_iter().map(|point| Circle::new(point, 3, colour.filled())))?;
+    for (number, (_, values)) in chart.lines.iter().enumerate() {
+        let (line_style, point_style) = styles(number);
+        let points: Vec<_> = values.iter().enumerate().map(|(at, &value)| (at as f64, value)).collect();
+        // A line has a gap where it has no value.
+        for part in points.split(|point| point.1 <= 0.0).filter(|part| !part.is_empty()) {
+            canvas.draw_series(LineSeries::new(part.iter().copied(), line_style))?;
+            canvas.draw_series(part.iter().map(|&point| Circle::new(point, 3, point_style)))?;
+        }
     }
-    canvas.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.3)).draw()?;
+    if !chart.has_room() {
+        let style = ("sans-serif", FONT).into_font().transform(FontTransform::Rotate90);
+        let style = style.into_text_style(area).pos(Pos::new(HPos::Left, VPos::Center));
+        let (left, top) = area.get_base_pixel();
+        for (at, name) in chart.points.iter().enumerate() {
+            let (x, y) = canvas.backend_coord(&(at as f64, heights(chart).start));
+            area.draw_text(name, &style, (x - left, y - top + 8))?;
+        }
+    }
     Ok(())
+}
+
+/// The names of the lines, beside the plot.
+fn draw_legend(
+    area: &DrawingArea<SVGBackend<'_>, Shift>,
+    chart: &Chart,
+) -> Result<(), Box<dyn std::error::Error>> {
+    for (number, (name, _)) in chart.lines.iter().enumerate() {
+        let (line_style, point_style) = styles(number);
+        let y = 48 + number as i32 * LEGEND_LINE;
+        area.draw(&PathElement::new([(4, y), (24, y)], line_style))?;
+        area.draw(&Circle::new((14, y), 3, point_style))?;
+        area.draw(&Text::new(name.as_str(), (30, y - FONT / 2), ("sans-serif", FONT)))?;
+    }
+    Ok(())
+}
+
+/// How a line and its points look: with more lines than colours, the points become hollow.
+fn styles(number: usize) -> (ShapeStyle, ShapeStyle) {
+    let colour = COLOURS[number % COLOURS.len()];
+    let line = colour.stroke_width(if number < COLOURS.len() { 2 } else { 1 });
+    (line, if number < COLOURS.len() { colour.filled() } else { line })
 }
 
 /// What the values range over, with some room; values that are not above 0 have no place.

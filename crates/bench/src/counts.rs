@@ -10,7 +10,7 @@ use freehold_lab::{Cell, Table};
 use crate::chart::Chart;
 use crate::harness::{Digest, batch, calmest, interleave, pairs};
 use crate::pin::on_one_processor;
-use crate::setup::{START, Setup, Shared, SharedBulk, SpinLocks};
+use crate::setup::{Owned, START, Setup, Shared, SharedBulk, SpinLocks};
 use crate::summary::Summary;
 use crate::{BenchError, Options, Report, Scale};
 
@@ -19,6 +19,24 @@ const PAGES: u64 = 1 << 15;
 
 /// Blocks of a batch.
 const BATCH: usize = 1024;
+
+/// How the blocks are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Handle {
+    Locked,
+    Exclusive,
+}
+
+impl Handle {
+    const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::Exclusive => "exclusive",
+        }
+    }
+}
 
 /// A way through the allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,20 +103,28 @@ impl Route {
     /// Allocates and frees; nanoseconds for one block's two calls.
     fn work(
         self,
+        handle: Handle,
         memory: &Memory<'_, SpinLocks>,
         times: u32,
         digest: &mut Digest,
     ) -> Result<f64, BenchError> {
-        let shared = Shared { memory, cpu: 0 };
+        let shared = || Shared { memory, cpu: 0 };
+        let owned = || Owned::of(memory, 0);
         if self != Self::RefillAndDrain {
-            return pairs(&mut { shared }, self.order(), times, digest);
+            return match handle {
+                Handle::Locked => pairs(&mut shared(), self.order(), times, digest),
+                Handle::Exclusive => pairs(&mut owned()?, self.order(), times, digest),
+            };
         }
-        let mut side = SharedBulk(shared);
         let mut places = [None; BATCH];
         let mut sum = 0.0;
         let batches = times.div_ceil(BATCH as u32);
         for _ in 0..batches {
-            let (alloc_ns, free_ns) = batch(&mut side, Order::ZERO, &mut places, digest)?;
+            // Whoever owns the lists has to let go before they can be drained.
+            let (alloc_ns, free_ns) = match handle {
+                Handle::Locked => batch(&mut SharedBulk(shared()), Order::ZERO, &mut places, digest)?,
+                Handle::Exclusive => batch(&mut owned()?, Order::ZERO, &mut places, digest)?,
+            };
             sum += alloc_ns + free_ns;
             memory.drain_all();
         }
@@ -133,17 +159,18 @@ impl Side {
             derived_total: self == Self::Derived,
             ..Switch::Counts.set(Era::Freehold.switches(), self != Self::Without)
         };
-        Setup { pages: PAGES, cpus: 1, switches }
+        Setup::new(PAGES, 1, switches)
     }
 }
 
 /// One side's work, for a run of its own under a tool that counts instructions.
 ///
-/// Written as the route, `without`, `beside` or `derived`, and the number of times, with colons
-/// between.
+/// Written as the route, `without`, `beside` or `derived`, the number of times and, where it is
+/// not `locked`, the handle, with colons between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Work {
     route: Route,
+    handle: Handle,
     side: Side,
     times: u32,
 }
@@ -157,9 +184,13 @@ impl FromStr for Work {
             let (route, side, times) = (words.next()?, words.next()?, words.next()?);
             let route = Route::ALL.into_iter().find(|known| known.word() == route)?;
             let side = Side::ALL.into_iter().find(|known| known.word() == side)?;
-            Some(Self { route, side, times: times.parse().ok()? })
+            let handle = words.next().unwrap_or(Handle::Locked.word());
+            let handle = Handle::ALL.into_iter().find(|known| known.word() == handle)?;
+            Some(Self { route, handle, side, times: times.parse().ok()? })
         };
-        parsed().ok_or_else(|| "route:side:times, the side without, beside or derived".to_owned())
+        parsed().ok_or_else(|| {
+            "route:side:times, the side without, beside or derived, and :exclusive if so".to_owned()
+        })
     }
 }
 
@@ -172,7 +203,7 @@ impl Work {
         self.side.setup().with(|memory| {
             let mut digest = Digest::default();
             self.route.prepare(memory)?;
-            self.route.work(memory, self.times, &mut digest)?;
+            self.route.work(self.handle, memory, self.times, &mut digest)?;
             Ok(digest.0)
         })
     }
@@ -207,15 +238,20 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     report.notes.push(format!(
         "one block allocated and freed, without counts per type, with counts beside the total of an order, and \
          with a total that is derived from them; {rounds} rounds of {times}; movements are blocks that enter or \
-         leave a free list"
+         leave a free list; the locked handle refills and drains many pages at once"
     ));
     Ok(report.finish(digest))
 }
 
-/// Nanoseconds by route, by side, by round.
+/// Every row of the table.
+fn rows() -> impl Iterator<Item = (Handle, Route)> {
+    Handle::ALL.into_iter().flat_map(|handle| Route::ALL.map(|route| (handle, route)))
+}
+
+/// Nanoseconds by row, by side, by round.
 fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64>>, BenchError> {
     let mut samples = Vec::new();
-    for route in Route::ALL {
+    for (handle, route) in rows() {
         let [mut without, mut beside, mut derived] =
             Side::ALL.map(|side| side.setup().metadata::<SpinLocks>());
         let memories = [
@@ -225,19 +261,20 @@ fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64
         ];
         memories.iter().try_for_each(|memory| route.prepare(memory))?;
         samples.extend(interleave(rounds, &mut memories.each_ref(), |memory| {
-            calmest(|| route.work(memory, times, digest))
+            calmest(|| route.work(handle, memory, times, digest))
         })?);
     }
     Ok(samples)
 }
 
-/// Instructions of one block's two calls, by route, by side; or why not.
+/// Instructions of one block's two calls, by row, by side; or why not.
 fn instructions(program: &Path) -> Result<Vec<f64>, String> {
     let (few, many) = (2 * BATCH as u32, 22 * BATCH as u32);
     let mut found = Vec::new();
-    for route in Route::ALL {
+    for (handle, route) in rows() {
         for side in Side::ALL {
-            let count = |times: u32| callgrind(program, &format!("{}:{}:{times}", route.word(), side.word()));
+            let work = |times: u32| format!("{}:{}:{times}:{}", route.word(), side.word(), handle.word());
+            let count = |times: u32| callgrind(program, &work(times));
             let [few_counted, many_counted] = [count(few)?, count(many)?];
             found.push(many_counted.saturating_sub(few_counted) as f64 / f64::from(many - few));
         }
@@ -284,7 +321,7 @@ fn describe(samples: &[Vec<f64>], instructions: &[f64], report: &mut Report) {
         columns.map(str::to_owned).into(),
     );
     let mut lines: Vec<_> = Side::ALL.map(|side| (side.word().to_owned(), Vec::new())).into();
-    for (at, (route, sides)) in Route::ALL.iter().zip(samples.chunks(Side::ALL.len())).enumerate() {
+    for (at, ((handle, route), sides)) in rows().zip(samples.chunks(Side::ALL.len())).enumerate() {
         let sums: Vec<Summary> = sides.iter().map(|side| Summary::of(side)).collect();
         let mut cells: Vec<Cell> = Vec::new();
         for (sum, line) in sums.iter().zip(&mut lines) {
@@ -303,14 +340,14 @@ fn describe(samples: &[Vec<f64>], instructions: &[f64], report: &mut Report) {
         cells.extend([1, 2].map(|side| {
             real(moved.zip(counted).map(|(moved, counted)| (counted[side] - counted[0]) / moved))
         }));
-        table.push("", route.name(), "a block", cells);
+        table.push(handle.word(), route.name(), "a block", cells);
     }
     report.tables.push(table);
     report.charts.push(Chart {
         title: "Allocating and freeing one block without counts, with them, and with the total derived"
             .into(),
         height: "ns".into(),
-        points: Route::ALL.map(|route| route.name().to_owned()).into(),
+        points: rows().map(|(handle, route)| format!("{}, {}", route.name(), handle.word())).collect(),
         lines,
     });
 }

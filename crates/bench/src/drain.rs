@@ -5,28 +5,50 @@ use std::thread;
 use std::time::Instant;
 
 use freehold::{Era, Memory, Order, Pfn, Switch, Switches, ZoneStats};
-use freehold_lab::{Cell, ReplayLocks, Table, hold_log};
+use freehold_lab::{Cell, Table, TimedMutex, hold_log};
+use spin::mutex::TicketMutex;
 
 use crate::chart::Chart;
-use crate::harness::{Digest, Pages, interleave, ns_since, wrong};
-use crate::pin::{pin, processors, sharing_note};
+use crate::harness::{Digest, Pages, calmest, clock_ns, interleave, ns_since, wrong};
+use crate::pin::{on_one_processor, pin, processors, sharing_note};
+use crate::queue::{Turn, in_turn};
 use crate::setup::{START, Setup, Shared};
 use crate::summary::Summary;
 use crate::{BenchError, Options, Report, Scale};
 
-/// How many threads exit at once.
-const THREADS: [u16; 2] = [2, 8];
+/// A zone lock as Linux has it: who waits spins, and gets it in turn.
+type Locks = (TimedMutex<TicketMutex<()>>, spin::Mutex<()>);
 
-/// What one thread saw of the zone lock, in nanoseconds.
+/// How many CPUs exit at once.
+const CPUS: [u16; 2] = [2, 8];
+
+/// What one CPU saw of the zone lock, in nanoseconds.
 #[derive(Clone, Copy, Default, Debug)]
 struct Exit {
+    /// How many, and all of them together.
+    holds: f64,
+    held: f64,
     longest_hold: f64,
     p99_hold: f64,
     waited: f64,
     longest_wait: f64,
 }
 
-/// One round: the worst of all threads, and the sum of their waiting.
+impl Exit {
+    fn new(holds: &[f64], waited: f64, longest_wait: f64) -> Self {
+        let sum = Summary::of(holds);
+        Self {
+            holds: sum.samples as f64,
+            held: holds.iter().sum(),
+            longest_hold: sum.max,
+            p99_hold: sum.p99,
+            waited,
+            longest_wait,
+        }
+    }
+}
+
+/// One round: the worst of all CPUs, but the holds of all of them.
 #[derive(Clone, Copy, Default, Debug)]
 struct Round {
     worst: Exit,
@@ -54,56 +76,69 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
         Scale::Quick => (1 << 16, 7),
         Scale::Full => (1 << 18, 31),
     };
-    let cpus = processors(usize::from(THREADS[1]))?;
+    let processors = processors(usize::from(CPUS[1]))?;
     let mut digest = Digest::default();
     let mut report = Report::new("drain");
     let mut table = Table::new(
-        "drain: threads that free all their pages at exit",
+        "drain: CPUs that free all their pages at exit",
         sides().iter().map(|side| side.0.to_owned()).collect(),
     );
-    for threads in THREADS {
+    let mut add = |title: &str, samples: &[Vec<Round>]| {
+        describe(title, samples, &mut table);
+        report.charts.push(picture(title, samples));
+    };
+    // Where threads share processors, what they wait for is the end of others' time slices.
+    for threads in CPUS.into_iter().filter(|&threads| usize::from(threads) <= processors.len()) {
         let samples = interleave(rounds, &mut sides(), |(_, switches)| {
-            let setup = Setup { pages: pages * 2, cpus: threads, switches: *switches };
-            round(setup, pages / u64::from(threads), &cpus, &mut digest)
+            let setup = Setup::new(pages * 2, threads, *switches);
+            at_once(setup, pages / u64::from(threads), &processors, &mut digest)
         })?;
-        describe(threads, &samples, &mut table);
-        report.charts.push(picture(threads, &samples));
+        add(&format!("{threads} threads"), &samples);
+    }
+    for cpus in CPUS {
+        let samples = on_one_processor(|| {
+            interleave(rounds, &mut sides(), |(_, switches)| {
+                let setup = Setup::new(pages * 2, cpus, *switches);
+                calmest(|| computed(setup, pages / u64::from(cpus), &mut digest))
+            })
+        })?;
+        add(&format!("{cpus} CPUs, computed"), &samples);
     }
     report.tables.push(table);
-    report.notes.extend(sharing_note(&cpus));
+    report.notes.extend(sharing_note(&processors));
     report.notes.push(format!(
-        "{pages} pages in all, freed page by page by as many threads on {} processors, then each drains its \
-         lists; medians of {rounds} rounds of the worst thread; a hold or wait during which the system ran \
-         somebody else is as long as that; `without` is without batched draining",
-        cpus.len()
+        "{pages} pages in all, freed page by page by as many CPUs, which then drain their lists; medians of \
+         {rounds} rounds of the worst CPU; threads spin for the zone lock and get it in turn, and what the \
+         system ran in between is part of their holds and waits; `without` is without batched draining"
     ));
+    report.notes.push(
+        "computed: one thread does what all CPUs do and times it; then each hold is moved to where its CPU \
+         would have got the lock, first come, first served, as if there were as many processors; all waits \
+         together follow from how long the lock is held in all, which batching leaves as it is: what it \
+         shortens is each one of them"
+            .to_owned(),
+    );
     Ok(report.finish(digest))
 }
 
-/// All threads begin to free at the same moment.
-fn round(setup: Setup, pages_each: u64, cpus: &[usize], digest: &mut Digest) -> Result<Round, BenchError> {
-    setup.with(|memory: &Memory<'_, ReplayLocks>| {
-        let zone = &memory.zones()[0];
-        zone.add_free(START, setup.pages)?;
-        let mut owned: Vec<Vec<Pfn>> = vec![Vec::new(); usize::from(setup.cpus)];
-        // As processes that run at the same time: each has pages from all over.
-        for _ in 0..pages_each {
-            for (cpu, pages) in owned.iter_mut().enumerate() {
-                let pfn = Shared { memory, cpu: cpu as u16 }.alloc(Order::ZERO);
-                pages.push(pfn.ok_or_else(|| wrong("has no block left"))?);
-            }
-        }
-        owned.iter().flatten().for_each(|pfn| digest.add(pfn.0));
-        memory.drain_all();
-        zone.reset_stats();
+/// Threads that all begin to free at the same moment.
+fn at_once(
+    setup: Setup,
+    pages_each: u64,
+    processors: &[usize],
+    digest: &mut Digest,
+) -> Result<Round, BenchError> {
+    setup.with(|memory: &Memory<'_, Locks>| {
+        let owned = everybodys_pages(memory, setup, pages_each, digest)?;
         let barrier = Barrier::new(owned.len());
         let start = Instant::now();
         let exits = thread::scope(|scope| {
             let threads: Vec<_> = owned
                 .iter()
+                .zip(processors)
                 .enumerate()
-                .map(|(cpu, pages)| {
-                    let (barrier, processor) = (&barrier, cpus[cpu % cpus.len()]);
+                .map(|(cpu, (pages, &processor))| {
+                    let barrier = &barrier;
                     scope.spawn(move || exit(memory, cpu as u16, processor, pages, barrier))
                 })
                 .collect();
@@ -112,24 +147,106 @@ fn round(setup: Setup, pages_each: u64, cpus: &[usize], digest: &mut Digest) -> 
                 .map(|thread| thread.join().map_err(|_| BenchError::Stopped)?)
                 .collect::<Result<Vec<_>, _>>()
         })?;
-        let wall_ns = ns_since(start);
-        if zone.free_pages() != setup.pages {
-            return Err(wrong("has lost pages"));
-        }
-        let worst = |pick: fn(&Exit) -> f64| exits.iter().map(pick).fold(0.0, f64::max);
-        let worst = Exit {
-            longest_hold: worst(|exit| exit.longest_hold),
-            p99_hold: worst(|exit| exit.p99_hold),
-            waited: worst(|exit| exit.waited),
-            longest_wait: worst(|exit| exit.longest_wait),
-        };
-        Ok(Round { worst, wall_ns, stats: zone.stats() })
+        judge(memory, setup, &exits, ns_since(start))
     })
+}
+
+/// CPUs that all begin to free at the same moment, in computed time.
+fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round, BenchError> {
+    setup.with(|memory: &Memory<'_, Locks>| {
+        let owned = everybodys_pages(memory, setup, pages_each, digest)?;
+        let mut freed = vec![0; owned.len()];
+        let (clock, mut noted) = (clock_ns(), 0);
+        hold_log::start(true);
+        let outcomes = in_turn(owned.len(), |cpu| {
+            let mut before = 0.0;
+            // Until the lock was taken; the last call of all drains the lists.
+            while freed[cpu] <= owned[cpu].len() {
+                let start = Instant::now();
+                match owned[cpu].get(freed[cpu]) {
+                    Some(&pfn) => memory.free(cpu as u16, pfn, Order::ZERO)?,
+                    None => memory.zones()[0].drain_cpu(cpu as u16),
+                }
+                let took = (ns_since(start) - clock).max(0.0);
+                freed[cpu] += 1;
+                let holds = hold_log::holds_since(noted);
+                noted += holds.len();
+                if holds.is_empty() {
+                    before += took;
+                    continue;
+                }
+                let held: f64 = holds.iter().map(|&hold| f64::from(hold)).sum();
+                let between = (took - held).max(0.0) / holds.len() as f64;
+                let mut turns: Vec<_> =
+                    holds.iter().map(|&hold| Turn { before: between, hold: f64::from(hold) }).collect();
+                turns[0].before += before;
+                return Ok(turns);
+            }
+            Ok(if before > 0.0 { vec![Turn { before, hold: 0.0 }] } else { Vec::new() })
+        });
+        hold_log::record(false);
+        let outcomes = outcomes?;
+        let exits: Vec<_> = outcomes
+            .iter()
+            .map(|outcome| Exit::new(&outcome.holds, outcome.waited, outcome.longest_wait))
+            .collect();
+        let end = outcomes.iter().map(|outcome| outcome.end).fold(0.0, f64::max);
+        judge(memory, setup, &exits, end)
+    })
+}
+
+/// The pages of each CPU; half of all are left free.
+fn everybodys_pages(
+    memory: &Memory<'_, Locks>,
+    setup: Setup,
+    pages_each: u64,
+    digest: &mut Digest,
+) -> Result<Vec<Vec<Pfn>>, BenchError> {
+    let zone = &memory.zones()[0];
+    zone.add_free(START, setup.pages)?;
+    let mut owned: Vec<Vec<Pfn>> = vec![Vec::new(); usize::from(setup.cpus)];
+    // As processes that run at the same time: each has pages from all over.
+    for _ in 0..pages_each {
+        for (cpu, pages) in owned.iter_mut().enumerate() {
+            let pfn = Shared { memory, cpu: cpu as u16 }.alloc(Order::ZERO);
+            pages.push(pfn.ok_or_else(|| wrong("has no block left"))?);
+        }
+    }
+    for pfn in owned.iter().flatten() {
+        digest.add(pfn.0);
+    }
+    memory.drain_all();
+    zone.reset_stats();
+    Ok(owned)
+}
+
+/// A round in a few numbers.
+fn judge(
+    memory: &Memory<'_, Locks>,
+    setup: Setup,
+    exits: &[Exit],
+    wall_ns: f64,
+) -> Result<Round, BenchError> {
+    let zone = &memory.zones()[0];
+    if zone.free_pages() != setup.pages {
+        return Err(wrong("has lost pages"));
+    }
+    let worst = |pick: fn(&Exit) -> f64| exits.iter().map(pick).fold(0.0, f64::max);
+    let sum = |pick: fn(&Exit) -> f64| exits.iter().map(pick).sum::<f64>();
+    let worst = Exit {
+        holds: sum(|exit| exit.holds),
+        held: sum(|exit| exit.held),
+        longest_hold: worst(|exit| exit.longest_hold),
+        p99_hold: worst(|exit| exit.p99_hold),
+        waited: worst(|exit| exit.waited),
+        longest_wait: worst(|exit| exit.longest_wait),
+    };
+    Ok(Round { worst, wall_ns, stats: zone.stats() })
 }
 
 /// One thread's exit.
 fn exit(
-    memory: &Memory<'_, ReplayLocks>,
+    memory: &Memory<'_, Locks>,
     cpu: u16,
     processor: usize,
     pages: &[Pfn],
@@ -147,37 +264,33 @@ fn exit(
     memory.zones()[0].drain_cpu(cpu);
     hold_log::record(false);
     freed?;
-    let holds = Summary::of(&hold_log::holds_ns().into_iter().map(f64::from).collect::<Vec<_>>());
+    let holds: Vec<f64> = hold_log::holds_ns().into_iter().map(f64::from).collect();
     let waits = hold_log::waits();
-    Ok(Exit {
-        longest_hold: holds.max,
-        p99_hold: holds.p99,
-        waited: waits.total_ns as f64,
-        longest_wait: waits.longest_ns as f64,
-    })
+    Ok(Exit::new(&holds, waits.total_ns as f64, waits.longest_ns as f64))
 }
 
 fn median(rounds: &[Round], pick: fn(&Round) -> f64) -> f64 {
     Summary::of(&rounds.iter().map(pick).collect::<Vec<_>>()).median
 }
 
-fn describe(threads: u16, samples: &[Vec<Round>], table: &mut Table) {
-    let group = format!("{threads} threads");
-    let picks: [Figure; 6] = [
+fn describe(group: &str, samples: &[Vec<Round>], table: &mut Table) {
+    let picks: [Figure; 8] = [
+        ("zone lock taken", "times", |round| round.worst.holds),
+        ("held, in all", "µs", |round| round.worst.held / 1e3),
         ("longest hold", "µs", |round| round.worst.longest_hold / 1e3),
         ("p99 of the holds", "µs", |round| round.worst.p99_hold / 1e3),
-        ("a thread waited, in all", "µs", |round| round.worst.waited / 1e3),
+        ("a CPU waited, in all", "µs", |round| round.worst.waited / 1e3),
         ("longest wait", "µs", |round| round.worst.longest_wait / 1e3),
         ("from the first free to the last exit", "µs", |round| round.wall_ns / 1e3),
         ("largest drain", "pages", |round| round.stats.largest_drain as f64),
     ];
     for (measure, unit, pick) in picks {
         let cells = samples.iter().map(|rounds| Cell::Real(median(rounds, pick)));
-        table.push(&group, measure, unit, cells.collect());
+        table.push(group, measure, unit, cells.collect());
     }
 }
 
-fn picture(threads: u16, samples: &[Vec<Round>]) -> Chart {
+fn picture(title: &str, samples: &[Vec<Round>]) -> Chart {
     let lines = sides().into_iter().zip(samples).map(|((name, _), rounds)| {
         let values = vec![
             median(rounds, |round| round.worst.p99_hold / 1e3),
@@ -188,7 +301,7 @@ fn picture(threads: u16, samples: &[Vec<Round>]) -> Chart {
         (name.to_owned(), values)
     });
     Chart {
-        title: format!("{threads} threads free all their pages at exit"),
+        title: format!("{title}: all pages are freed at exit"),
         height: "µs".into(),
         points: ["p99 hold", "longest hold", "longest wait", "all waits"].map(str::to_owned).into(),
         lines: lines.collect(),

@@ -35,6 +35,19 @@ pub enum BenchError {
         /// What went wrong.
         what: String,
     },
+    /// A side in a process of its own does not do what it should.
+    #[error("{side}: {what}; {remedy}")]
+    Outside {
+        /// Which one.
+        side: String,
+        /// What went wrong.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The run that this process is a side of cannot be answered.
+    #[error("the benchmark that asks cannot be answered; start this program by --outside")]
+    Talk(#[source] std::io::Error),
     /// The options do not fit the table.
     #[error("{what}")]
     Options {

@@ -172,8 +172,11 @@ pub(crate) fn batch(
     Ok((alloc_ns / blocks, free_ns / blocks))
 }
 
+/// What a side is called until somebody knows its name.
+pub(crate) const UNNAMED: &str = "a side";
+
 pub(crate) fn wrong(what: &str) -> BenchError {
-    BenchError::Wrong { side: "a side".into(), what: what.into() }
+    BenchError::Wrong { side: UNNAMED.into(), what: what.into() }
 }
 
 #[cfg(test)]

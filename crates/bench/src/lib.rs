@@ -16,8 +16,10 @@ mod pagetypeinfo;
 #[cfg(feature = "peers")]
 mod peers;
 mod pin;
+mod queue;
 mod refill;
 mod report;
+mod scale;
 mod setup;
 mod summary;
 
@@ -29,6 +31,8 @@ pub use chart::{Chart, draw};
 pub use counts::Work;
 pub use error::BenchError;
 pub use harness::{Digest, Pages, interleave};
+#[cfg(feature = "peers")]
+pub use peers::{serve, serve_engine};
 pub use report::{Environment, Report};
 pub use setup::SpinLocks;
 pub use summary::Summary;
@@ -44,6 +48,15 @@ pub enum Scale {
     Full,
 }
 
+/// A side of [`Bench::Peers`] that another process measures.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outside {
+    /// A program that answers as `serve` does.
+    Program(PathBuf),
+    /// A User-Mode Linux with Freehold's oracle in it.
+    Linux(PathBuf),
+}
+
 /// What is measured how.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -54,6 +67,8 @@ pub struct Options {
     /// This program, if `bench counts --work` starts it as the command line does: it is run
     /// again under valgrind to count instructions.
     pub program: Option<PathBuf>,
+    /// Further sides of `bench peers`.
+    pub outside: Vec<Outside>,
 }
 
 /// One benchmark.
@@ -69,6 +84,8 @@ pub enum Bench {
     Drain,
     /// What counting per migratetype costs.
     Counts,
+    /// What a call costs in zones of up to 1 TiB.
+    Scale,
     /// The engine beside other page-frame allocators.
     #[cfg(feature = "peers")]
     Peers,
@@ -82,6 +99,7 @@ impl Bench {
         Self::Refill,
         Self::Drain,
         Self::Counts,
+        Self::Scale,
         #[cfg(feature = "peers")]
         Self::Peers,
     ];
@@ -94,10 +112,24 @@ impl Bench {
             Self::Refill => "refill",
             Self::Drain => "drain",
             Self::Counts => "counts",
+            Self::Scale => "scale",
             #[cfg(feature = "peers")]
             Self::Peers => "peers",
         }
     }
+}
+
+/// Looks whether the sides that other processes measure can be asked: a long run is not to
+/// find out at its end that they cannot.
+///
+/// # Errors
+/// [`BenchError::Outside`].
+pub fn check(options: &Options) -> Result<(), BenchError> {
+    #[cfg(feature = "peers")]
+    peers::check(options)?;
+    #[cfg(not(feature = "peers"))]
+    let _ = options;
+    Ok(())
 }
 
 /// Runs one benchmark.
@@ -111,6 +143,7 @@ pub fn run(bench: Bench, options: &Options) -> Result<Report, BenchError> {
         Bench::Refill => refill::run(options),
         Bench::Drain => drain::run(options),
         Bench::Counts => counts::run(options),
+        Bench::Scale => scale::run(options),
         #[cfg(feature = "peers")]
         Bench::Peers => peers::run(options),
     }

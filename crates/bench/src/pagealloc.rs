@@ -13,7 +13,7 @@ use freehold_lab::{Cell, Table};
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, clock_ns, interleave, ns_since, wrong};
 use crate::pin::{pin, processors, sharing_note};
-use crate::setup::{FairLocks, START, Setup, Shared, add_alternating};
+use crate::setup::{FairLocks, Owned, START, Setup, Shared, add_alternating};
 use crate::summary::{Summary, percent_over};
 use crate::{BenchError, Options, Report, Scale};
 
@@ -51,6 +51,24 @@ const MONITORS: [Monitor; 8] = [
     Monitor { name: "consistent, loop", source: Source::Consistent, pause: None },
     Monitor { name: "text, loop", source: Source::Text, pause: None },
 ];
+
+/// How the pages are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Handle {
+    Locked,
+    Exclusive,
+}
+
+impl Handle {
+    const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::Exclusive => "exclusive",
+        }
+    }
+}
 
 /// How much is done.
 struct Plan {
@@ -97,7 +115,7 @@ struct Sample {
 pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let plan = Plan::new(options);
     let room = plan.pages();
-    let setup = Setup { pages: room + plan.fragments * 2, cpus: 1, switches: Era::Freehold.switches() };
+    let setup = Setup::new(room + plan.fragments * 2, 1, Era::Freehold.switches());
     let mut digest = Digest::default();
     let mut report = Report::new("pagealloc");
     let cpus = processors(2)?;
@@ -108,7 +126,9 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
         add_alternating(zone, START.add(room), plan.fragments * 2)?;
         for &order in &plan.orders {
             let samples = both_threads(memory, &plan, order, &cpus, &mut digest)?;
-            describe(&plan, order, &samples, &mut report);
+            for (handle, samples) in Handle::ALL.into_iter().zip(&samples) {
+                describe(&plan, order, handle, samples, &mut report);
+            }
         }
         Ok(())
     })?;
@@ -142,14 +162,17 @@ impl Drop for Finally<'_> {
     }
 }
 
-/// Samples by number of blocks, then by monitor, then by round.
+/// Samples of one handle by number of blocks, then by monitor, then by round.
+type Samples = Vec<Vec<Vec<Sample>>>;
+
+/// Samples of each handle.
 fn both_threads(
     memory: &Memory<'_, FairLocks>,
     plan: &Plan,
     order: Order,
     cpus: &[usize],
     digest: &mut Digest,
-) -> Result<Vec<Vec<Vec<Sample>>>, BenchError> {
+) -> Result<[Samples; 2], BenchError> {
     let board = Board::default();
     let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
     let samples = thread::scope(|scope| {
@@ -157,14 +180,16 @@ fn both_threads(
         let worker = scope.spawn(|| {
             let _finally = Finally(&board);
             pin(first)?;
-            let mut side = Shared { memory, cpu: 0 };
             let clock = clock_ns();
-            plan.counts
-                .iter()
-                .map(|&count| one_count(&mut side, plan, order, count, clock, &board, digest))
-                .collect()
+            let mut samples = [Vec::new(), Vec::new()];
+            for &count in &plan.counts {
+                let mut of_count = one_count(memory, plan, order, count, clock, &board, digest)?;
+                samples[1].push(of_count.split_off(MONITORS.len()));
+                samples[0].push(of_count);
+            }
+            Ok(samples)
         });
-        let samples: Result<Vec<_>, BenchError> = worker.join().map_err(|_| BenchError::Stopped)?;
+        let samples: Result<_, BenchError> = worker.join().map_err(|_| BenchError::Stopped)?;
         reader.join().map_err(|_| BenchError::Stopped)??;
         samples
     })?;
@@ -172,8 +197,9 @@ fn both_threads(
     Ok(samples)
 }
 
+/// Samples by handle and monitor, then by round.
 fn one_count(
-    side: &mut impl Pages,
+    memory: &Memory<'_, FairLocks>,
     plan: &Plan,
     order: Order,
     count: usize,
@@ -182,13 +208,23 @@ fn one_count(
     digest: &mut Digest,
 ) -> Result<Vec<Vec<Sample>>, BenchError> {
     let mut places = vec![None; count];
-    let mut monitors: Vec<usize> = (0..MONITORS.len()).collect();
-    interleave(plan.rounds, &mut monitors, |&mut monitor| {
+    let mut sides: Vec<(Handle, usize)> = Handle::ALL
+        .into_iter()
+        .flat_map(|handle| (0..MONITORS.len()).map(move |monitor| (handle, monitor)))
+        .collect();
+    interleave(plan.rounds, &mut sides, |&mut (handle, monitor)| {
         board.wanted.store(monitor, Ordering::Relaxed);
         while board.running.load(Ordering::Relaxed) != monitor && !board.done.load(Ordering::Relaxed) {
             thread::yield_now();
         }
-        calmest(|| slice(side, plan.slice, order, &mut places, clock, digest))
+        calmest(|| match handle {
+            Handle::Locked => {
+                slice(&mut Shared { memory, cpu: 0 }, plan.slice, order, &mut places, clock, digest)
+            }
+            Handle::Exclusive => {
+                slice(&mut Owned::of(memory, 0)?, plan.slice, order, &mut places, clock, digest)
+            }
+        })
     })
 }
 
@@ -268,17 +304,18 @@ fn read_on(memory: &Memory<'_, FairLocks>, board: &Board) {
     board.read.store(sum, Ordering::Relaxed);
 }
 
-fn describe(plan: &Plan, order: Order, samples: &[Vec<Vec<Sample>>], report: &mut Report) {
+fn describe(plan: &Plan, order: Order, handle: Handle, samples: &Samples, report: &mut Report) {
+    let side = format!("order {order}, {} handle", handle.name());
     let columns =
         ["min", "stddev", "max"].into_iter().chain(MONITORS[1..].iter().map(|monitor| monitor.name));
     let mut table = Table::new(
-        format!("pagealloc, order {order}: ns a block without a reader, and % lost to one"),
+        format!("pagealloc, {side}: ns a block without a reader, and % lost to one"),
         columns.map(str::to_owned).collect(),
     );
     let detail_columns = MONITORS.iter().flat_map(|monitor| {
         ["min", "median", "stddev", "max"].map(|figure| format!("{}: {figure}", monitor.name))
     });
-    let mut details = Table::new(format!("pagealloc, order {order}, every side"), detail_columns.collect());
+    let mut details = Table::new(format!("pagealloc, {side}, every side"), detail_columns.collect());
     let mut losses: Vec<Vec<f64>> = vec![Vec::new(); MONITORS.len() - 1];
     for (phase, pick) in [("alloc", alloc_of as fn(&Sample) -> f64), ("free", free_of)] {
         for (count, sides) in plan.counts.iter().zip(samples) {
@@ -299,10 +336,10 @@ fn describe(plan: &Plan, order: Order, samples: &[Vec<Vec<Sample>>], report: &mu
     table.push("all", "median", "%", [Cell::Empty; 3].into_iter().chain(medians).collect());
     report.tables.push(table);
     report.details.push(details);
-    report.charts.push(picture(plan, order, samples));
+    report.charts.push(picture(plan, &side, samples));
 }
 
-fn picture(plan: &Plan, order: Order, samples: &[Vec<Vec<Sample>>]) -> Chart {
+fn picture(plan: &Plan, side: &str, samples: &Samples) -> Chart {
     let line = |monitor: usize| {
         let both = |sample: &Sample| sample.alloc_ns + sample.free_ns;
         samples
@@ -311,7 +348,7 @@ fn picture(plan: &Plan, order: Order, samples: &[Vec<Vec<Sample>>]) -> Chart {
             .collect()
     };
     Chart {
-        title: format!("Allocating and freeing N blocks of order {order} beside a reader"),
+        title: format!("Allocating and freeing N blocks beside a reader: {side}"),
         height: "ns a block".into(),
         points: plan.counts.iter().map(|count| format!("N = {count}")).collect(),
         lines: MONITORS.iter().enumerate().map(|(at, monitor)| (monitor.name.to_owned(), line(at))).collect(),

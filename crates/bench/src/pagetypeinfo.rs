@@ -79,7 +79,7 @@ fn run_here(options: &Options) -> Result<Report, BenchError> {
         Scale::Quick => (1 << 22, 9),
         Scale::Full => (1 << 22, 51),
     };
-    let with = Setup { pages, cpus: 1, switches: Era::Freehold.switches() };
+    let with = Setup::new(pages, 1, Era::Freehold.switches());
     let without = Setup { switches: Switch::Counts.set(with.switches, false), ..with };
     let setups = [with, with, without, without];
     let mut metadata: Vec<_> = setups.iter().map(|setup| setup.metadata::<SpinLocks>()).collect();

@@ -75,7 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
 
 /// Fragments a machine, reads files into it, and notes its lock holds.
 fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, BenchError> {
-    let setup = Setup { pages: blocks * BLOCK.pages(), cpus: 1, switches: side.switches };
+    let setup = Setup::new(blocks * BLOCK.pages(), 1, side.switches);
     setup.with(|memory: &Memory<'_, ReplayLocks>| {
         let zone = &memory.zones()[0];
         for block in 0..blocks {

@@ -3,12 +3,12 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    GfpFlags, Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, Switches,
-    Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
+    Exclusive, GfpFlags, Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request,
+    Switches, Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
 };
 
 use crate::BenchError;
-use crate::harness::Pages;
+use crate::harness::{Pages, wrong};
 
 /// The locks of the benchmarks: both spin, and their release is a plain store.
 pub type SpinLocks = (spin::Mutex<()>, spin::Mutex<()>);
@@ -31,9 +31,15 @@ pub(crate) struct Setup {
     pub(crate) pages: u64,
     pub(crate) cpus: u16,
     pub(crate) switches: Switches,
+    /// Pages of the zone that the CPUs' lists are chosen for.
+    pub(crate) tuned_for: u64,
 }
 
 impl Setup {
+    pub(crate) fn new(pages: u64, cpus: u16, switches: Switches) -> Self {
+        Self { pages, cpus, switches, tuned_for: pages }
+    }
+
     /// Does something with a machine whose frames are all absent.
     pub(crate) fn with<L: Locks, R>(
         self,
@@ -45,7 +51,12 @@ impl Setup {
 
     /// Room for the machine's metadata.
     pub(crate) fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
-        vec![MaybeUninit::uninit(); required_bytes::<L>(&self.config(&[self.zone()]))]
+        vec![MaybeUninit::uninit(); self.metadata_bytes::<L>()]
+    }
+
+    /// How much that is.
+    pub(crate) fn metadata_bytes<L: Locks>(self) -> usize {
+        required_bytes::<L>(&self.config(&[self.zone()]))
     }
 
     /// The machine, all of its frames absent.
@@ -68,10 +79,10 @@ impl Setup {
         }
     }
 
-    /// Its per-CPU lists as Linux chooses them for a zone of this size: a batch of 63, and
+    /// Its per-CPU lists as Linux chooses them for a zone of its size: a batch of 63, and
     /// up to an eighth of the zone on the lists of all CPUs.
     fn zone(self) -> ZoneConfig {
-        let high_max = (self.pages / 8 / u64::from(self.cpus)).clamp(252, 1 << 20) as u32;
+        let high_max = (self.tuned_for / 8 / u64::from(self.cpus)).clamp(252, 1 << 20) as u32;
         ZoneConfig {
             node: 0,
             kind: ZoneType::Normal,
@@ -147,5 +158,31 @@ impl<L: Locks> Pages for SharedBulk<'_, '_, L> {
             }
             filled = now;
         }
+    }
+}
+
+/// One CPU's lists in one owner's hands.
+pub(crate) struct Owned<'a, 'm, L: Locks> {
+    cpu: u16,
+    lists: Exclusive<'a, 'm, L>,
+}
+
+impl<'a, 'm, L: Locks> Owned<'a, 'm, L> {
+    /// Holds a CPU's lists until it is dropped.
+    pub(crate) fn of(memory: &'a Memory<'m, L>, cpu: u16) -> Result<Self, BenchError> {
+        let lists = memory.exclusive(cpu).ok_or_else(|| wrong("has no such CPU"))?;
+        Ok(Self { cpu, lists })
+    }
+}
+
+impl<L: Locks> Pages for Owned<'_, '_, L> {
+    #[inline]
+    fn alloc(&mut self, order: Order) -> Option<Pfn> {
+        self.lists.alloc(movable(self.cpu, order)).ok()
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.lists.free(pfn, order).is_ok()
     }
 }

@@ -4,7 +4,7 @@ use freehold::Order;
 use freehold_bench::{Bench, Options, Report, Scale, draw, run};
 
 fn tiny(bench: Bench) -> Report {
-    let options = Options { scale: Scale::Tiny, orders: Vec::new(), program: None };
+    let options = Options { scale: Scale::Tiny, orders: Vec::new(), program: None, outside: Vec::new() };
     run(bench, &options).unwrap_or_else(|error| panic!("{}: {error:?}", bench.name()))
 }
 
@@ -26,16 +26,26 @@ fn every_table_has_rows_a_digest_and_a_picture() {
 #[test]
 fn the_orders_can_be_chosen() {
     let orders: Vec<_> = [0, 3].into_iter().filter_map(Order::new).collect();
-    let report = run(Bench::PageAlloc, &Options { scale: Scale::Tiny, orders, program: None }).unwrap();
+    let report =
+        run(Bench::PageAlloc, &Options { scale: Scale::Tiny, orders, program: None, outside: Vec::new() })
+            .unwrap();
     let titles: Vec<_> = report.tables.iter().map(|table| &table.title).collect();
-    assert!(titles[0].contains("order 0") && titles[1].contains("order 3"), "{titles:?}");
+    assert_eq!(titles.len(), 4, "each order with each handle");
+    assert!(titles[1].contains("order 0, exclusive") && titles[2].contains("order 3, locked"), "{titles:?}");
 }
 
 #[test]
 fn work_under_a_tool_is_named_in_words() {
     let work: freehold_bench::Work = "split:with:3".parse().unwrap();
     assert_ne!(work.run().unwrap(), 0);
-    for text in ["", "split", "split:with", "split:with:many", "split:maybe:3", "other:with:3"] {
+    let exclusive: freehold_bench::Work = "list:without:3:exclusive".parse().unwrap();
+    assert_eq!(
+        exclusive.run().unwrap(),
+        "list:without:3".parse::<freehold_bench::Work>().unwrap().run().unwrap()
+    );
+    for text in
+        ["list:with:3:other", "", "split", "split:with", "split:with:many", "split:maybe:3", "other:with:3"]
+    {
         assert!(text.parse::<freehold_bench::Work>().is_err(), "{text}");
     }
 }

@@ -182,12 +182,21 @@ pub(crate) struct Bench {
     /// Also write the figures as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Also draw the figures as an SVG picture.
+    /// Also draw the figures as an SVG picture; in a folder that is there, a picture of each table.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Orders for pagealloc instead of 4, 0 and 9; may be given several times.
     #[arg(long = "order", value_parser = parse_order, value_name = "N")]
     pub(crate) orders: Vec<Order>,
+    /// Another side for peers: a program that docs/benchmarks.md describes; may be given several times.
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) outside: Vec<PathBuf>,
+    /// Another side for peers: a User-Mode Linux that `cargo xtask oracle` has built.
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) linux: Vec<PathBuf>,
+    /// Be a side of another run: the engine's locked handle.
+    #[arg(long, hide = true)]
+    pub(crate) serve: bool,
     /// One side's work alone, as the counting of instructions asks for it.
     #[arg(long, hide = true, value_name = "WORK")]
     pub(crate) work: Option<freehold_bench::Work>,

@@ -77,7 +77,7 @@ impl From<freehold_bench::BenchError> for Failure {
     fn from(error: freehold_bench::BenchError) -> Self {
         use freehold_bench::BenchError;
         let cause = match &error {
-            BenchError::Options { .. } => Cause::Input,
+            BenchError::Options { .. } | BenchError::Outside { .. } | BenchError::Talk(_) => Cause::Input,
             BenchError::Pin(_) => Cause::Machine,
             _ => Cause::Bug,
         };

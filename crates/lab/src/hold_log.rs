@@ -93,6 +93,13 @@ pub fn holds_ns() -> Vec<u32> {
     LOG.with_borrow(|log| log.shortest_ns.clone())
 }
 
+/// The same from the hold with this number on.
+///
+/// Units: nanoseconds.
+pub fn holds_since(first: usize) -> Vec<u32> {
+    LOG.with_borrow(|log| log.shortest_ns.get(first..).unwrap_or_default().to_vec())
+}
+
 /// The waits of the last run.
 pub fn waits() -> Waits {
     WAITS.get()
@@ -120,6 +127,7 @@ mod tests {
         record(false);
         note_since(0);
         assert_eq!(longest_ns(), 800);
+        assert_eq!((holds_since(0), holds_since(1), holds_since(2)), (vec![500, 800], vec![800], vec![]));
         start(true);
         assert_eq!(longest_ns(), 0);
         record(false);

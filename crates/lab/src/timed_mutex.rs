@@ -10,8 +10,8 @@ use lock_api::RawMutex;
 use crate::hold_log;
 
 /// A mutex that notes in its thread's [`hold_log`] how long it was held and waited for.
-pub struct TimedMutex {
-    inner: parking_lot::RawMutex,
+pub struct TimedMutex<R = parking_lot::RawMutex> {
+    inner: R,
     /// When it was taken, by [`hold_log::now_ns`]. Written and read by the holder only.
     taken_ns: AtomicU64,
 }
@@ -19,13 +19,13 @@ pub struct TimedMutex {
 /// The locks of a replay: the zone lock is timed, the per-CPU locks are not.
 pub type ReplayLocks = (TimedMutex, parking_lot::RawMutex);
 
-// SAFETY: every method hands on to `parking_lot::RawMutex`, which excludes other holders;
-// the time is noted between its `lock` and `unlock`, by the holder.
-unsafe impl RawMutex for TimedMutex {
+// SAFETY: every method hands on to the inner `RawMutex`, which excludes other holders; the
+// time is noted between its `lock` and `unlock`, by the holder.
+unsafe impl<R: RawMutex> RawMutex for TimedMutex<R> {
     #[allow(clippy::declare_interior_mutable_const, reason = "the trait asks for it")]
-    const INIT: Self = Self { inner: parking_lot::RawMutex::INIT, taken_ns: AtomicU64::new(0) };
+    const INIT: Self = Self { inner: R::INIT, taken_ns: AtomicU64::new(0) };
 
-    type GuardMarker = <parking_lot::RawMutex as RawMutex>::GuardMarker;
+    type GuardMarker = R::GuardMarker;
 
     fn lock(&self) {
         if !self.inner.try_lock() {

@@ -8,11 +8,12 @@ use super::process::{Job, command};
 use super::version::KernelVersion;
 
 /// The files that go into the kernel: where to, and what is in them.
-pub(crate) const FILES: [(&str, &str); 6] = [
+pub(crate) const FILES: [(&str, &str); 7] = [
     ("mm/freehold_oracle.c", include_str!("../../../kernel/oracle/freehold_oracle.c")),
     ("mm/freehold_oracle_state.c", include_str!("../../../kernel/oracle/freehold_oracle_state.c")),
     ("mm/freehold_oracle_events.c", include_str!("../../../kernel/oracle/freehold_oracle_events.c")),
     ("mm/freehold_oracle_calls.c", include_str!("../../../kernel/oracle/freehold_oracle_calls.c")),
+    ("mm/freehold_oracle_bench.c", include_str!("../../../kernel/oracle/freehold_oracle_bench.c")),
     ("mm/freehold_oracle_vmstat.c", include_str!("../../../kernel/oracle/freehold_oracle_vmstat.c")),
     ("mm/Kconfig.freehold", include_str!("../../../kernel/oracle/Kconfig")),
 ];

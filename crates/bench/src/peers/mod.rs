@@ -2,32 +2,46 @@
 
 mod arena;
 mod foreign;
+mod outside;
 mod own;
+mod protocol;
+mod serve;
 mod shapes;
 
 use freehold_lab::{Cell, Table};
 
 use crate::chart::Chart;
-use crate::harness::{Digest, calmest, interleave};
+use crate::harness::{Digest, UNNAMED, calmest, interleave};
 use crate::pin::on_one_processor;
 use crate::summary::Summary;
 use crate::{BenchError, Options, Pages, Report, Scale};
 
 use shapes::{Figures, Plan, Shape};
 
+pub use serve::{serve, serve_engine};
+
 /// How a peer is set up: handles on one and the same memory, all of its pages free.
 type Make<H> = fn(pages: u64) -> Result<Vec<H>, BenchError>;
 
+/// Takes one sample.
+type Measure = Box<dyn FnMut(&mut Digest) -> Result<Figures, BenchError> + Send>;
+
 /// A shape of one peer, ready to be measured.
-type Runner = Box<dyn FnMut(&mut Digest) -> Result<Figures, BenchError> + Send>;
+struct Runner {
+    run: Measure,
+    /// Whether it takes a sample again where others took the processor away.
+    calms_itself: bool,
+}
+
+/// Sets a shape up; `None` for what an allocator cannot do.
+type Prepare = Box<dyn Fn(Shape, Plan) -> Result<Option<Runner>, BenchError> + Send + Sync>;
 
 /// One allocator.
 struct Peer {
-    name: &'static str,
+    name: String,
     /// Metadata a page, where it does not depend on what is free.
     bytes_per_page: Option<f64>,
-    /// Sets a shape up; `None` for what this allocator cannot do.
-    prepare: Box<dyn Fn(Shape, Plan) -> Result<Option<Runner>, BenchError> + Send + Sync>,
+    prepare: Prepare,
 }
 
 impl Peer {
@@ -46,22 +60,30 @@ impl Peer {
                 return Ok(None);
             }
             let mut state = shape.prepare(&mut handles[0], plan)?;
-            let runner = move |digest: &mut Digest| {
+            let run = move |digest: &mut Digest| {
                 let figures = shape.run(&mut handles, &mut state, plan, digest);
                 figures.map_err(|error| named(error, name))
             };
-            Ok(Some(Box::new(runner) as Runner))
+            Ok(Some(Runner { run: Box::new(run), calms_itself: false }))
         };
-        Self { name, bytes_per_page, prepare: Box::new(prepare) }
+        Self { name: name.to_owned(), bytes_per_page, prepare: Box::new(prepare) }
     }
 }
 
 /// The error with the name of who made it.
 fn named(error: BenchError, name: &str) -> BenchError {
     match error {
-        BenchError::Wrong { what, .. } => BenchError::Wrong { side: name.to_owned(), what },
+        BenchError::Wrong { what, side } if side == UNNAMED => {
+            BenchError::Wrong { side: name.to_owned(), what }
+        }
         other => other,
     }
+}
+
+/// Looks whether each side outside greets.
+pub(crate) fn check(options: &Options) -> Result<(), BenchError> {
+    let plan = Plan::new(options.scale);
+    options.outside.iter().try_for_each(|side| outside::peer(side, plan).map(|_| ()))
 }
 
 /// Runs the benchmark.
@@ -75,6 +97,12 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let mut peers = own::peers();
     peers.extend(foreign::peers());
     peers.extend(arena::peers());
+    let mut notes = Vec::new();
+    for outside in &options.outside {
+        let (peer, of_peer) = outside::peer(outside, plan)?;
+        notes.extend(of_peer.iter().map(|note| format!("{}: {note}", peer.name)));
+        peers.push(peer);
+    }
     let mut digest = Digest::default();
     let mut tables = Tables::new(&peers);
     for shape in Shape::ALL {
@@ -88,10 +116,8 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     }
     let mut report = tables.finish(&peers);
     report.notes.push(format!("{} pages; {rounds} rounds; – is what an allocator cannot do", plan.pages));
-    report.notes.push(
-        "buddy-alloc is left out: it keeps its lists in the pages themselves; LLFree is on no registry"
-            .to_owned(),
-    );
+    report.notes.push("buddy-alloc is left out: it keeps its lists in the pages themselves".to_owned());
+    report.notes.extend(notes);
     Ok(report.finish(digest))
 }
 
@@ -105,7 +131,7 @@ struct Tables {
 
 impl Tables {
     fn new(peers: &[Peer]) -> Self {
-        let names = || peers.iter().map(|peer| peer.name.to_owned());
+        let names = || peers.iter().map(|peer| peer.name.clone());
         let table = |title: &str| Table::new(title, names().collect());
         Self {
             medians: table("peers: medians"),
@@ -160,12 +186,15 @@ fn one_shape(
     let mut runners = Vec::new();
     let mut places = Vec::new();
     for peer in peers {
-        let runner = (peer.prepare)(shape, plan).map_err(|error| named(error, peer.name))?;
+        let runner = (peer.prepare)(shape, plan).map_err(|error| named(error, &peer.name))?;
         places.push(runner.is_some().then_some(runners.len()));
         runners.extend(runner);
     }
     let mut samples = interleave(rounds, &mut runners, |runner| {
-        if shape == Shape::TwoThreads { runner(digest) } else { calmest(|| runner(digest)) }
+        if shape == Shape::TwoThreads || runner.calms_itself {
+            return (runner.run)(digest);
+        }
+        calmest(|| (runner.run)(digest))
     })?;
     Ok(places.into_iter().map(|place| place.map(|at| std::mem::take(&mut samples[at]))).collect())
 }

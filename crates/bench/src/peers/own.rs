@@ -35,7 +35,7 @@ pub(super) fn peers() -> Vec<Peer> {
 }
 
 fn setup(pages: u64) -> Setup {
-    Setup { pages, cpus: 2, switches: Era::Freehold.switches() }
+    Setup::new(pages, 2, Era::Freehold.switches())
 }
 
 /// A machine that lives as long as the program: some twelve megabytes a shape.

@@ -21,9 +21,9 @@ pub(super) type Figures = [f64; 3];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) pages: u64,
-    times: u32,
+    pub(super) times: u32,
     /// The longest that a slow peer may take for one sample.
-    patience: Duration,
+    pub(super) patience: Duration,
 }
 
 impl Plan {
@@ -79,6 +79,20 @@ impl Shape {
             Self::ChurnAged => "churn at 80 %, aged",
             Self::FailingOrder9 => "failing order 9",
             Self::TwoThreads => "one page, two threads",
+        }
+    }
+
+    /// The name where it may have no blanks.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::OnePage => "one-page",
+            Self::Batch => "batch-0",
+            Self::Batch4 => "batch-4",
+            Self::Batch9 => "batch-9",
+            Self::ChurnFresh => "churn-fresh",
+            Self::ChurnAged => "churn-aged",
+            Self::FailingOrder9 => "failing-9",
+            Self::TwoThreads => "two-threads",
         }
     }
 

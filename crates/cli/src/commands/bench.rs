@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use freehold_bench::{Environment, Options, Report, Scale};
+use anyhow::{Context, anyhow};
+use freehold_bench::{Environment, Options, Outside, Report, Scale};
 use serde::Serialize;
 
 use crate::args::Bench;
@@ -24,16 +24,23 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
     if let Some(work) = args.work {
         return output::print(&format!("{:016x}", work.run()?));
     }
+    #[cfg(feature = "peers")]
+    if args.serve {
+        return Ok(freehold_bench::serve_engine()?);
+    }
+    let outside = outside(args)?;
     // A long run should not find out at its end that it cannot write.
     let json = args.json.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
-    let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
-    let environment = Environment::here();
-    output::print(&environment.headline())?;
+    let mut pictures = pictures(args)?;
     let options = Options {
         scale: if args.quick { Scale::Quick } else { Scale::Full },
         orders: args.orders.clone(),
         program: std::env::current_exe().ok(),
+        outside,
     };
+    freehold_bench::check(&options)?;
+    let environment = Environment::here();
+    output::print(&environment.headline())?;
     let mut reports = Vec::new();
     for &bench in &args.table.0 {
         let report = freehold_bench::run(bench, &options)?;
@@ -46,10 +53,39 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
             serde_json::to_string_pretty(&measured).map_err(|error| Failure::new(Cause::Bug, error))?;
         keep(path, file, &text)?;
     }
-    if let (Some(path), Some(file)) = (&args.svg, svg) {
-        keep(path, file, &freehold_bench::draw(&reports)?)?;
+    // One of all of them, or one of each.
+    let shown = reports.len().div_ceil(pictures.len().max(1));
+    for ((path, file), reports) in pictures.drain(..).zip(reports.chunks(shown.max(1))) {
+        keep(&path, file, &freehold_bench::draw(reports)?)?;
     }
     Ok(())
+}
+
+/// A file that was named, and what becomes it.
+type Place = (PathBuf, (Scratch, File));
+
+/// The files for pictures: none, one, or in a folder one a table.
+fn pictures(args: &Bench) -> Result<Vec<Place>, Failure> {
+    let paths = match &args.svg {
+        None => Vec::new(),
+        Some(folder) if folder.is_dir() => {
+            let tables = args.table.0.iter();
+            tables.map(|bench| folder.join(format!("bench-{}.svg", bench.name()))).collect()
+        }
+        Some(path) => vec![path.clone()],
+    };
+    paths.into_iter().map(|path| Scratch::create(&path, true).map(|file| (path, file))).collect()
+}
+
+/// The sides that other processes measure.
+fn outside(args: &Bench) -> Result<Vec<Outside>, Failure> {
+    let programs = args.outside.iter().cloned().map(Outside::Program);
+    let outside: Vec<_> = programs.chain(args.linux.iter().cloned().map(Outside::Linux)).collect();
+    if args.serve || (!outside.is_empty() && !args.table.0.iter().any(|bench| bench.name() == "peers")) {
+        let what = anyhow!("--outside and --linux are for peers, in a build with --features peers");
+        return Err(Failure::new(Cause::Input, what));
+    }
+    Ok(outside)
 }
 
 /// Writes a file and puts it into its place.

@@ -1,0 +1,335 @@
+//! Sides that other processes measure: allocators of other programs, and a real Linux.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use super::protocol::{self, Greeting, MARK};
+use super::shapes::Plan;
+use super::{Measure, Peer, Runner};
+use crate::{BenchError, Outside};
+
+/// How long a side may take for an answer; the slowest one takes three samples for it.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// How long a side may take to end once nobody asks any more.
+const LEAVE: Duration = Duration::from_secs(2);
+
+/// Lines of a side's own that an error shows.
+const SAID_LINES: usize = 4;
+
+static ROOMS: AtomicU32 = AtomicU32::new(0);
+
+/// The side as a peer, and what has to be known of it.
+pub(super) fn peer(outside: &Outside, plan: Plan) -> Result<(Peer, Vec<String>), BenchError> {
+    let Greeting { name, bytes_per_page, notes } = Process::start(outside, plan)?.1;
+    let outside = outside.clone();
+    let prepare = move |shape, plan| {
+        // A process of its own for each shape: it ends with its memory, and keeps to the
+        // processor of the thread that starts it.
+        let (mut process, _) = Process::start(&outside, plan)?;
+        match process.ask(&protocol::prepare(shape, plan))?.as_str() {
+            "prepared" => {}
+            "cannot" => return Ok(None),
+            other => return Err(process.wrong(other)),
+        }
+        let run: Measure = Box::new(move |digest| {
+            let answer = process.ask(protocol::RUN)?;
+            let (figures, done) = protocol::parse_figures(&answer).ok_or_else(|| process.wrong(&answer))?;
+            digest.add(done);
+            Ok(figures)
+        });
+        Ok(Some(Runner { run, calms_itself: true }))
+    };
+    Ok((Peer { name, bytes_per_page, prepare: Box::new(prepare) }, notes))
+}
+
+/// A line of a process: one for the benchmark, or one for people.
+enum Line {
+    Answer(String),
+    Said(String),
+}
+
+/// A side's process.
+struct Process {
+    child: Child,
+    /// Always there, until the process is to end.
+    input: Option<ChildStdin>,
+    lines: Receiver<Line>,
+    /// What the process said last to people.
+    said: VecDeque<String>,
+    /// What the user calls it, and what to do when it does not work.
+    called: (String, &'static str),
+    _room: Room,
+}
+
+impl Process {
+    /// Starts it and hears its greeting.
+    fn start(outside: &Outside, plan: Plan) -> Result<(Self, Greeting), BenchError> {
+        let called = outside.called();
+        let failed = |what: String| BenchError::Outside { side: called.0.clone(), what, remedy: called.1 };
+        let unusable = |error: std::io::Error| failed(format!("cannot be started ({error})"));
+        let path = fs::canonicalize(outside.path()).map_err(unusable)?;
+        let room = Room::new().map_err(|error| failed(format!("has no folder to run in ({error})")))?;
+        let mut command = outside.command(&path, plan);
+        command.current_dir(&room.0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(unusable)?;
+        let (sender, lines) = channel();
+        if let Some(output) = child.stdout.take() {
+            listen(output, sender.clone());
+        }
+        if let Some(errors) = child.stderr.take() {
+            listen(errors, sender);
+        }
+        let input = child.stdin.take();
+        let mut process = Self { child, input, lines, said: VecDeque::new(), called, _room: room };
+        let greeting = process.greeting()?;
+        Ok((process, greeting))
+    }
+
+    fn greeting(&mut self) -> Result<Greeting, BenchError> {
+        let mut greeting = Greeting::default();
+        let first = self.answer(PATIENCE)?;
+        if first != protocol::FIRST {
+            return Err(self.failed(format!("greets with `{first}`, not with `{}`", protocol::FIRST)));
+        }
+        loop {
+            let line = self.answer(PATIENCE)?;
+            if line == protocol::LAST {
+                return Ok(greeting);
+            }
+            if !greeting.add(&line) {
+                return Err(self.failed(format!("greets with `{line}`")));
+            }
+        }
+    }
+
+    /// Asks something; the answer.
+    fn ask(&mut self, what: &str) -> Result<String, BenchError> {
+        let asked = self.input.as_mut().map(|input| writeln!(input, "{what}"));
+        match asked {
+            // One that has ended cannot be asked; what it said before tells more.
+            Some(Ok(()) | Err(_)) => self.answer(PATIENCE),
+            None => Err(BenchError::Stopped),
+        }
+    }
+
+    /// The next line that is for the benchmark.
+    fn answer(&mut self, within: Duration) -> Result<String, BenchError> {
+        let start = Instant::now();
+        loop {
+            match self.lines.recv_timeout(within.saturating_sub(start.elapsed())) {
+                Ok(Line::Answer(line)) => return Ok(line),
+                // What follows a panic says less than its first line.
+                Ok(Line::Said(line)) if line.contains("panic") => self.said = [line].into(),
+                Ok(Line::Said(_)) if self.said.iter().any(|line| line.contains("panic")) => {}
+                Ok(Line::Said(line)) => {
+                    self.said.push_back(line);
+                    if self.said.len() > SAID_LINES {
+                        self.said.pop_front();
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(self.failed(format!("did not answer within {} s", within.as_secs())));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.child.wait();
+                    let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+                    return Err(self.failed(format!("ended without an answer, {status}")));
+                }
+            }
+        }
+    }
+
+    /// An answer that is none.
+    fn wrong(&self, answer: &str) -> BenchError {
+        match answer.strip_prefix("wrong ") {
+            Some(what) => BenchError::Wrong { side: self.called.0.clone(), what: what.to_owned() },
+            None => self.failed(format!("answered `{answer}`")),
+        }
+    }
+
+    fn failed(&self, what: String) -> BenchError {
+        let said: Vec<_> = self.said.iter().map(String::as_str).collect();
+        let what = if said.is_empty() { what } else { format!("{what}; it said: {}", said.join(" / ")) };
+        BenchError::Outside { side: self.called.0.clone(), what, remedy: self.called.1 }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It is to end by itself, so that it can put its things away.
+        self.input = None;
+        let start = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < LEAVE {
+            thread::sleep(Duration::from_millis(2));
+        }
+        // There is nobody left to tell, and one that has ended cannot be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Hands on the lines of a process until it ends or nobody listens.
+fn listen(output: impl Read + Send + 'static, lines: Sender<Line>) {
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut bytes = Vec::new();
+        while output.read_until(b'\n', &mut bytes).is_ok_and(|length| length > 0) {
+            let text = String::from_utf8_lossy(&bytes);
+            let text = text.trim_end();
+            let line = match text.strip_prefix(MARK) {
+                Some(answer) => Line::Answer(answer.to_owned()),
+                None => Line::Said(text.to_owned()),
+            };
+            if !text.is_empty() && lines.send(line).is_err() {
+                return;
+            }
+            bytes.clear();
+        }
+    });
+}
+
+impl Outside {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Program(path) | Self::Linux(path) => path,
+        }
+    }
+
+    /// What a message calls it, and its remedy.
+    fn called(&self) -> (String, &'static str) {
+        match self {
+            Self::Program(path) => (
+                format!("--outside {}", path.display()),
+                "name a program that answers as docs/benchmarks.md says",
+            ),
+            Self::Linux(path) => (
+                format!("--linux {}", path.display()),
+                "name a User-Mode Linux that `cargo xtask oracle` has built from this version",
+            ),
+        }
+    }
+
+    fn command(&self, path: &Path, plan: Plan) -> Command {
+        let mut command = Command::new(path);
+        if matches!(self, Self::Linux(_)) {
+            // A page, what the kernel knows of it, and the kernel.
+            let memory_kib = plan.pages * 4 + plan.pages / 16 + (96 << 10);
+            command.arg(format!("mem={memory_kib}K"));
+            command.args(["freehold.bench", "uml_dir=./", "earlyprintk", "keep_bootcon", "con=null"]);
+        }
+        command
+    }
+}
+
+/// A folder of a process's own, gone when the process is.
+struct Room(PathBuf);
+
+impl Room {
+    fn new() -> std::io::Result<Self> {
+        let name = format!("freehold-side-{}-{}", std::process::id(), ROOMS.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Mutex;
+
+    use super::super::shapes::Shape;
+    use super::*;
+    use crate::{Digest, Scale};
+
+    /// A program that is being written cannot be run, nor while a child of another test has it open.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    /// A program that is a shell script, and the folder that it is in.
+    fn script(body: &str) -> (Room, PathBuf) {
+        let room = Room::new().unwrap();
+        let program = room.0.join("side");
+        fs::write(&program, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        (room, program)
+    }
+
+    /// What comes of it.
+    fn start(body: &str) -> Result<Greeting, String> {
+        let _one = ONE_AT_A_TIME.lock();
+        let (_room, program) = script(body);
+        let started = Process::start(&Outside::Program(program.clone()), Plan::new(Scale::Tiny));
+        started
+            .map(|(_, greeting)| greeting)
+            .map_err(|error| error.to_string().replace(program.to_str().unwrap(), "PROGRAM"))
+    }
+
+    #[test]
+    fn a_greeting_is_heard_among_what_is_for_people() {
+        let greeting = start("echo booting; echo '= side 1'; echo '= name x'; echo '= ready'; read line");
+        assert_eq!(greeting.unwrap().name, "x");
+    }
+
+    #[test]
+    fn a_side_is_asked_shape_by_shape() {
+        let _one = ONE_AT_A_TIME.lock();
+        let greeting = "echo '= side 1'; echo '= name x'; echo '= note y'; echo '= ready'";
+        let answers = "prepare\\ one*) echo = prepared;; prepare*) echo = cannot;; \
+                       run) echo = figures 1500 0 0 00000000000000ff;;";
+        let (_room, program) =
+            script(&format!("{greeting}\nwhile read -r line; do case $line in {answers} esac; done"));
+        let plan = Plan::new(Scale::Tiny);
+        let (peer, notes) = peer(&Outside::Program(program), plan).unwrap();
+        assert_eq!((peer.name.as_str(), notes), ("x", vec!["y".to_owned()]));
+        assert!((peer.prepare)(Shape::TwoThreads, plan).unwrap().is_none());
+        let mut runner = (peer.prepare)(Shape::OnePage, plan).unwrap().unwrap();
+        let mut digest = Digest::default();
+        assert!(((runner.run)(&mut digest).unwrap()[0] - 1.5).abs() < 1e-9);
+        assert_ne!(digest, Digest::default());
+    }
+
+    #[test]
+    fn a_program_that_is_no_side_is_named_with_its_last_words() {
+        let error = start("echo first; echo 'no such option' >&2; exit 3").unwrap_err();
+        assert!(
+            error.starts_with("--outside PROGRAM: ended without an answer, exit status: 3; it said: "),
+            "{error}"
+        );
+        assert!(error.contains("no such option") && error.ends_with("as docs/benchmarks.md says"), "{error}");
+        let error = start("echo '= side 2'; read line").unwrap_err();
+        assert!(error.contains("greets with `side 2`, not with `side 1`"), "{error}");
+        let error = start("echo '= side 1'; echo '= metadata x'; read line").unwrap_err();
+        assert!(error.contains("greets with `metadata x`"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_does_not_answer_is_not_waited_for_forever() {
+        let _one = ONE_AT_A_TIME.lock();
+        let outside = Outside::Program("/bin/sh".into());
+        let mut child = Command::new("sleep");
+        let mut child = child.arg("60").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = channel();
+        listen(child.stdout.take().unwrap(), sender);
+        let called = outside.called();
+        let room = Room::new().unwrap();
+        let mut process = Process { child, input: None, lines, said: VecDeque::new(), called, _room: room };
+        let error = process.answer(Duration::from_millis(10)).unwrap_err().to_string();
+        process.child.kill().unwrap();
+        assert!(error.contains("did not answer within 0 s"), "{error}");
+    }
+}
