@@ -288,6 +288,13 @@ impl<L: Locks> Zone<'_, L> {
         flags
     }
 
+    /// Whether a freed page can go to a CPU's list without a further look, as far as the zone
+    /// is concerned: nobody is short of memory, nor of large blocks where that matters.
+    #[inline]
+    pub(crate) fn takes_pages_calmly(&self) -> bool {
+        self.has_plenty(if self.switches.merges_at_once { Order::ABOVE_COSTLY } else { Order::ZERO })
+    }
+
     /// What a request wants that has no rights or wishes beyond the ordinary.
     pub(crate) fn plain_want(&self, request: Request) -> Option<Want> {
         let flags = self.first_flags(request);

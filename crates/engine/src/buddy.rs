@@ -7,6 +7,7 @@ use crate::percpu_list::Run;
 use crate::refill::Want;
 use crate::sync::Locks;
 use crate::tracepoints::Tracepoints;
+use crate::zone::Zone;
 use crate::zone_guard::ZoneGuard;
 use crate::{AllocFlags, Migratetype, Order, Pfn};
 
@@ -17,6 +18,33 @@ pub(crate) enum Insertion {
     ByMergeChance,
     /// Always at the tail.
     Tail,
+}
+
+/// Free pages among the eight of an aligned block of the largest small order from which on a
+/// page that is freed between them is worth keeping free.
+const WORTH_MERGING: u32 = 2;
+
+impl<L: Locks> Zone<'_, L> {
+    /// Whether the free lists have no large block to spare, and that matters.
+    #[inline]
+    pub(crate) fn lacks_large_blocks(&self) -> bool {
+        self.switches.merges_at_once && !self.has_plenty(Order::ABOVE_COSTLY)
+    }
+
+    /// Whether a freed block should merge, now or with what is freed next to it, rather than
+    /// wait on a CPU's list for the next request. Approximate without the zone lock.
+    #[inline]
+    pub(crate) fn merges_at_once(&self, index: FrameIndex, order: Order) -> bool {
+        self.lacks_large_blocks() && order < self.blocks.order() && self.free_around(index) >= WORTH_MERGING
+    }
+
+    /// Free pages in the aligned block of [`Order::COSTLY`] around a frame, by the blocks that
+    /// start in it.
+    fn free_around(&self, index: FrameIndex) -> u32 {
+        let pages =
+            |word: FrameWord| if word.kind() == FrameKind::Free { 1 << word.order().get() } else { 0 };
+        self.frames.around(index, Order::COSTLY).iter().map(|frame| pages(frame.word())).sum()
+    }
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
@@ -98,8 +126,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     pub(crate) fn free_direct(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
         self.state.stats.direct_frees += 1;
         let movable_pages = self.zone.frames.word(index).movable_pages();
+        // What waits to be merged waits where it is taken last.
+        let merges = self.zone.merges_at_once(index, order);
+        let insertion = if merges { Insertion::Tail } else { Insertion::ByMergeChance };
         if self.zone.switches.hygiene {
-            self.free_by_pageblock(index, order, Insertion::ByMergeChance);
+            self.free_by_pageblock(index, order, insertion);
             self.count_returned(index, order, movable_pages);
         } else {
             // Before hygiene the type that the caller read without the lock counts,
@@ -109,7 +140,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             } else {
                 seen
             };
-            self.free_block(index, order, migratetype, Insertion::ByMergeChance);
+            self.free_block(index, order, migratetype, insertion);
         }
     }
 

@@ -172,6 +172,7 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Whether blocks of an order go to the free lists one by one, each as a whole.
     fn frees_plainly(&self, order: Order) -> bool {
-        self.switches.hygiene && !self.has_percpu_list(order) && order <= self.blocks.order()
+        let as_a_whole = self.switches.hygiene && order <= self.blocks.order();
+        as_a_whole && !self.has_percpu_list(order) && !self.lacks_large_blocks()
     }
 }

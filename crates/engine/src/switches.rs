@@ -34,6 +34,10 @@ pub struct Switches {
     /// whoever reads it adds these up. Nothing without [`Switches::counts`].
     /// Source: Freehold.
     pub derived_total: bool,
+    /// While the free lists have no large block to spare, a freed block with free pages around
+    /// it goes there and not to a CPU's list, where it would be taken again before it merges.
+    /// Source: Freehold.
+    pub merges_at_once: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
     /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
@@ -129,6 +133,7 @@ impl Era {
             batched_drain: false,
             counts: false,
             derived_total: false,
+            merges_at_once: false,
             auto_tuned_high: false,
             lazy_high_order_flush: false,
             highatomic_by_free: false,
@@ -170,6 +175,7 @@ impl Era {
                 claims_by_counts: true,
                 batched_drain: true,
                 derived_total: true,
+                merges_at_once: true,
                 ..linux_7_3_counts
             },
         }

@@ -141,12 +141,20 @@ impl Naive {
         }
     }
 
-    fn free_direct(&mut self, pfn: u64, order: u8) {
+    fn free_direct(&mut self, pfn: u64, order: u8, tail: bool) {
         if self.set.switches.hygiene {
-            self.free_by_pageblock(pfn, order, false);
+            self.free_by_pageblock(pfn, order, tail);
         } else {
-            self.free_block(pfn, order, self.block_type(pfn), false);
+            self.free_block(pfn, order, self.block_type(pfn), tail);
         }
+    }
+
+    /// Pages of the free blocks that start in the eight aligned pages around a page.
+    fn free_around(&self, pfn: u64) -> u64 {
+        let here = |&at: &u64| at & !7 == pfn & !7;
+        let pages =
+            |size: usize| (self.lists[size].iter().flatten().copied().filter(here).count() as u64) << size;
+        (0..self.lists.len()).map(pages).sum()
     }
 
     /// Cuts a block down to `want`; the upper halves go to the heads of a type's lists.
@@ -196,10 +204,12 @@ impl Naive {
 
     pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
         let (order, asked) = self.owned.remove(&pfn).expect("an owned block");
-        if self.has_cpu_list(order) {
+        // The zone never has plenty: its lowmem reserve is larger than itself.
+        let merges = self.set.switches.merges_at_once && self.free_around(pfn) >= 2;
+        if self.has_cpu_list(order) && !merges {
             self.put_to_cpu(cpu, pfn, order, asked);
         } else {
-            self.free_direct(pfn, order);
+            self.free_direct(pfn, order, merges);
             self.count_returned(pfn, order, asked);
         }
     }
