@@ -36,16 +36,22 @@ fn the_orders_can_be_chosen() {
 
 #[test]
 fn work_under_a_tool_is_named_in_words() {
-    let work: freehold_bench::Work = "split:with:3".parse().unwrap();
+    let work: freehold_bench::Work = "split:derived:3".parse().unwrap();
     assert_ne!(work.run().unwrap(), 0);
     let exclusive: freehold_bench::Work = "list:without:3:exclusive".parse().unwrap();
     assert_eq!(
         exclusive.run().unwrap(),
         "list:without:3".parse::<freehold_bench::Work>().unwrap().run().unwrap()
     );
-    for text in
-        ["list:with:3:other", "", "split", "split:with", "split:with:many", "split:maybe:3", "other:with:3"]
-    {
+    for text in [
+        "",
+        "split",
+        "split:beside",
+        "split:beside:many",
+        "split:with:3",
+        "other:beside:3",
+        "list:beside:3:other",
+    ] {
         assert!(text.parse::<freehold_bench::Work>().is_err(), "{text}");
     }
 }
