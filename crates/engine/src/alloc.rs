@@ -69,7 +69,8 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 
     /// Takes a block that lies at hand, if nothing can stand in the way.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
     fn alloc_at_hand(&self, request: Request) -> Option<Pfn> {
         let cpu = self.requests.get(usize::from(request.cpu))?;
         let zone = self.zones.get(self.first_zone(request)?)?;
@@ -313,7 +314,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Answers a request from lists that the caller holds, of a zone that has plenty.
     pub(crate) fn take_by_list(
         &self,
-        lists: &mut PerCpuLists,
+        lists: &mut PerCpuLists<'_>,
         request: Request,
         cpu: &CpuRequests,
     ) -> Option<Pfn> {

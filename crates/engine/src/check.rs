@@ -80,7 +80,7 @@ impl<L: Locks> Zone<'_, L> {
         if list.last() == before { Ok(blocks) } else { Err(self.broken(2, before)) }
     }
 
-    fn check_percpu(&self, lists: &PerCpuLists) -> Result<u64, Broken> {
+    fn check_percpu(&self, lists: &PerCpuLists<'_>) -> Result<u64, Broken> {
         let (mut blocks, mut pages) = (0, 0);
         for list in &lists.lists {
             self.check_list(list.links(), |_| true)?;

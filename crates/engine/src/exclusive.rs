@@ -40,7 +40,7 @@ pub struct Exclusive<'a, 'm, L: Locks> {
 /// One zone's lists of the owner's CPU.
 pub(crate) struct Held<'a, 'm, L: Locks> {
     pub(crate) zone: &'a Zone<'m, L>,
-    pub(crate) lists: MutexGuard<'a, L::PerCpu, PerCpuLists>,
+    pub(crate) lists: MutexGuard<'a, L::PerCpu, PerCpuLists<'m>>,
 }
 
 impl<'m, L: Locks> Memory<'m, L> {
@@ -99,7 +99,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
     fn alloc_at_hand(&mut self, request: Request) -> Option<Pfn> {
         let first = self.first_zones[request.gfp.highest_zone() as usize];
         let held = self.held.get_mut(usize::from(first))?.as_mut()?;
@@ -155,7 +156,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         self.free_with_a_look(pfn, order)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
     fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
         self.held[self.recent % MOST_ZONES].as_mut()?.free_at_hand(pfn)
     }
@@ -211,7 +213,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
 impl<L: Locks> Held<'_, '_, L> {
     /// Puts a page at hand, if nothing has to be looked at; `None` and nothing done otherwise.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
     pub(crate) fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
         let (zone, lists) = (self.zone, &mut *self.lists);
         let (index, frame) = zone.frames.find(pfn)?;
@@ -230,7 +233,13 @@ impl<L: Locks> Held<'_, '_, L> {
 
 impl<L: Locks> Zone<'_, L> {
     /// Puts a block on lists that the caller holds for good, and gives back what is too much.
-    fn put_held(&self, lists: &mut PerCpuLists, index: FrameIndex, order: Order, block_type: Migratetype) {
+    fn put_held(
+        &self,
+        lists: &mut PerCpuLists<'_>,
+        index: FrameIndex,
+        order: Order,
+        block_type: Migratetype,
+    ) {
         if self.merges_at_once(index, order) {
             return self.lock().free_direct(index, order, block_type);
         }

@@ -20,7 +20,7 @@ pub(crate) struct BlockList {
 
 impl Default for BlockList {
     fn default() -> Self {
-        Self { first: NIL, last: NIL }
+        Self::EMPTY
     }
 }
 
@@ -29,6 +29,8 @@ const fn block(link: u32) -> Option<FrameIndex> {
 }
 
 impl BlockList {
+    pub(crate) const EMPTY: Self = Self { first: NIL, last: NIL };
+
     pub(crate) fn first(&self) -> Option<FrameIndex> {
         block(self.first)
     }

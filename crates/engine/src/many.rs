@@ -97,7 +97,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Fills empty places from lists that the caller holds; returns how many.
     fn fill_by_list(
         &self,
-        lists: &mut PerCpuLists,
+        lists: &mut PerCpuLists<'_>,
         request: Request,
         places: &mut [Option<Pfn>],
         cpu: &CpuRequests,

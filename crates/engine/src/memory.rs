@@ -8,7 +8,8 @@ use crate::cache_line::OwnLines;
 use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links};
 use crate::metadata::{Carver, Tally};
 use crate::pageblock::{Pageblock, PageblockTable};
-use crate::percpu::PerCpuLists;
+use crate::percpu::{LISTS, PerCpuLists, stack_places};
+use crate::percpu_list::PerCpuList;
 use crate::request_stats::CpuRequests;
 use crate::sync::Locks;
 use crate::watermark::DEFAULT_BOOST_FACTOR;
@@ -116,7 +117,10 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
         tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
         tally.table::<Links>(FrameTable::places(zone.start, zone.spanned));
         tally.table::<Pageblock>(config.pageblocks(zone));
-        tally.table::<CpuLists<L>>(usize::from(config.cpus));
+        tally.table::<CpuLists<'_, L>>(usize::from(config.cpus));
+        for _ in 0..config.cpus {
+            stack_places(zone.spanned).for_each(|places| tally.table::<u32>(places));
+        }
     }
     tally.bytes()
 }
@@ -206,7 +210,8 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 
     /// Puts a page at hand, if nothing has to be looked at; `None` and nothing done otherwise.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
     fn free_at_hand(&self, cpu: u16, pfn: Pfn) -> Option<()> {
         let (zone, (index, frame)) =
             self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
@@ -310,8 +315,13 @@ fn zone_parts<'m, L: Locks>(
     let links = carver.table(places, |_| Ok(Links::none()))?;
     let blocks = carver.table(config.pageblocks(zone), |_| Ok(Pageblock::movable()))?;
     let switches = config.switches.of_a_zone();
-    let percpu = carver.table(usize::from(config.cpus), |_| {
-        Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, switches))))
+    let mut cpus = carver.reserve::<CpuLists<'m, L>>(usize::from(config.cpus))?;
+    let percpu = cpus.table(usize::from(config.cpus), |_| {
+        let mut lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));
+        for (list, places) in lists.iter_mut().zip(stack_places(zone.spanned)) {
+            *list = PerCpuList::new(carver.table(places, |_| Ok(0))?);
+        }
+        Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, switches, lists))))
     })?;
     Ok(ZoneParts {
         frames: FrameTable::new(zone.start, frames, links),

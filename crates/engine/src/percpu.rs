@@ -27,14 +27,31 @@ pub(crate) const COSTLY_ORDER: u8 = Order::COSTLY.get();
 pub(crate) const BATCH_SCALE_MAX: u32 = 5;
 
 const SMALL_LISTS: usize = PCP_TYPES * (COSTLY_ORDER as usize + 1);
-const LISTS: usize = SMALL_LISTS + 2;
+pub(crate) const LISTS: usize = SMALL_LISTS + 2;
+
+/// Places of a stack of blocks, single pages left out.
+const SMALL_STACK: usize = 64;
+
+/// Places of a stack of single pages at most. Pages that come back in no order are linked one
+/// by one below the stack, so it holds what a batch of requests may take and give back.
+const LARGE_STACK: usize = 2048;
+
+/// Pages of a zone for one place of a stack of single pages.
+const PAGES_A_PLACE: u64 = 256;
+
+/// The places of each list's stack in a zone of so many pages.
+pub(crate) fn stack_places(spanned: u64) -> impl Iterator<Item = usize> {
+    let large = usize::try_from(spanned / PAGES_A_PLACE).unwrap_or(LARGE_STACK);
+    let large = large.clamp(SMALL_STACK, LARGE_STACK);
+    (0..LISTS).map(move |number| if number < PCP_TYPES { large } else { SMALL_STACK })
+}
 
 /// One CPU's lists of one zone. Linux counterpart: `struct per_cpu_pages`.
 ///
 /// What every request reads or writes comes first, so that it shares a cache line with the lock.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct PerCpuLists {
+pub(crate) struct PerCpuLists<'m> {
     /// Pages on the lists.
     pub(crate) count: u32,
     /// Pages freed in a row, halved by each allocation.
@@ -55,7 +72,7 @@ pub(crate) struct PerCpuLists {
     /// comparison right, and would wait for the address of the list.
     pub(crate) freed_type: Migratetype,
     pub(crate) stats: PerCpuStats,
-    pub(crate) lists: [PerCpuList; LISTS],
+    pub(crate) lists: [PerCpuList<'m>; LISTS],
 }
 
 /// Which of the lists.
@@ -67,10 +84,10 @@ impl ListNumber {
     pub(crate) const FIRST: Self = Self(0);
 }
 
-impl PerCpuLists {
-    pub(crate) fn new(settings: PerCpuSettings, switches: Switches) -> Self {
+impl<'m> PerCpuLists<'m> {
+    pub(crate) fn new(settings: PerCpuSettings, switches: Switches, lists: [PerCpuList<'m>; LISTS]) -> Self {
         let mut lists = Self {
-            lists: core::array::from_fn(|_| PerCpuList::default()),
+            lists,
             count: 0,
             settings,
             high: settings.high_min,
@@ -153,7 +170,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Takes a block from lists that the caller holds, refilled first if they have none.
     ///
     /// Linux counterpart: `__rmqueue_pcplist`.
-    pub(crate) fn take_from_lists(&self, lists: &mut PerCpuLists, want: Want) -> Option<FrameIndex> {
+    pub(crate) fn take_from_lists(&self, lists: &mut PerCpuLists<'_>, want: Want) -> Option<FrameIndex> {
         let number = PerCpuLists::number(want.migratetype, want.order);
         if lists.lists[number.0].is_empty() {
             let blocks = lists.refill_blocks(self, want.order);
@@ -168,7 +185,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Linux counterpart: `rmqueue_bulk`.
-    fn refill_percpu(&self, lists: &mut PerCpuLists, number: ListNumber, want: Want, blocks: u32) {
+    fn refill_percpu(&self, lists: &mut PerCpuLists<'_>, number: ListNumber, want: Want, blocks: u32) {
         let mut guard = self.lock();
         let mut refill = guard.refill(want);
         let mut taken = 0;
@@ -186,7 +203,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Puts blocks that were found under a type at the end of one of a CPU's lists.
-    pub(crate) fn append_percpu(&self, list: &mut PerCpuList, run: Run, found_under: Migratetype) {
+    pub(crate) fn append_percpu(&self, list: &mut PerCpuList<'_>, run: Run, found_under: Migratetype) {
         let word = FrameWord::head(FrameKind::PerCpu, run.order, found_under);
         for index in run.iter() {
             self.frames.set_word(index, word);
@@ -233,7 +250,7 @@ impl<L: Locks> Zone<'_, L> {
     /// how many pages are too many now.
     pub(crate) fn put_listed(
         &self,
-        lists: &mut PerCpuLists,
+        lists: &mut PerCpuLists<'_>,
         index: FrameIndex,
         order: Order,
         block_type: Migratetype,
@@ -253,7 +270,7 @@ impl<L: Locks> Zone<'_, L> {
     /// from list `from` on, the coldest first.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
-    pub(crate) fn drain_percpu(&self, lists: &mut PerCpuLists, pages: u32, from: ListNumber) {
+    pub(crate) fn drain_percpu(&self, lists: &mut PerCpuLists<'_>, pages: u32, from: ListNumber) {
         let mut left = pages.min(lists.count);
         if left == 0 {
             return;

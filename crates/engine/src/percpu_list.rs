@@ -4,13 +4,6 @@ use crate::Order;
 use crate::frame::{FrameIndex, FrameTable};
 use crate::list::{BlockList, Place};
 
-/// Blocks on the stack at most.
-const STACK: usize = 64;
-
-/// Blocks that move between the stack and the runs at a time: after it, as many calls again
-/// need neither.
-const HALF: usize = STACK / 2;
-
 /// The most blocks of a run, as a frame's word can say.
 const LONGEST_RUN: u32 = 1 << 16;
 
@@ -115,11 +108,12 @@ impl Run {
 /// long the run is; the words of all say that they are on a per-CPU list.
 /// Linux counterpart: one of `per_cpu_pages->lists`.
 #[derive(Debug)]
-pub(crate) struct PerCpuList {
-    stacked: u32,
+pub(crate) struct PerCpuList<'m> {
+    /// The stack is between the two places.
+    top: u32,
+    bottom: u32,
+    newest: &'m mut [u32],
     older: BlockList,
-    /// The newest is the last.
-    newest: [u32; STACK],
 }
 
 /// A place between two blocks of a list.
@@ -132,50 +126,51 @@ pub(crate) struct Cursor {
     passed: u32,
 }
 
-impl Default for PerCpuList {
-    fn default() -> Self {
-        Self { stacked: 0, older: BlockList::default(), newest: [0; STACK] }
+impl<'m> PerCpuList<'m> {
+    /// An empty list with room for its stack, at least two places.
+    pub(crate) fn new(newest: &'m mut [u32]) -> Self {
+        Self { top: 0, bottom: 0, newest, older: BlockList::default() }
     }
-}
 
-impl PerCpuList {
     pub(crate) fn is_empty(&self) -> bool {
-        self.stacked == 0 && self.older.is_empty()
+        self.top == self.bottom && self.older.is_empty()
     }
 
     /// Whether the stack has room for one more block.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        (self.stacked as usize) < STACK
+        (self.top as usize) < self.newest.len()
     }
 
     /// Puts a block, whose word says that it is on a per-CPU list, on the stack, which has room.
     #[inline]
     pub(crate) fn push_stacked(&mut self, index: FrameIndex) {
         debug_assert!(self.has_room());
-        self.newest[self.stacked as usize % STACK] = index.0;
-        self.stacked += 1;
+        self.newest[self.top as usize] = index.0;
+        self.top += 1;
     }
 
     /// Takes the first block off the list, if it is on the stack.
     #[inline]
     pub(crate) fn pop_stacked(&mut self) -> Option<FrameIndex> {
-        let top = self.stacked.checked_sub(1)?;
-        self.stacked = top;
-        Some(FrameIndex(self.newest[top as usize % STACK]))
+        if self.top == self.bottom {
+            return None;
+        }
+        self.top -= 1;
+        Some(FrameIndex(self.newest[self.top as usize]))
     }
 
     /// Puts a block, whose word says that it is on a per-CPU list, at the head.
     pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
         if !self.has_room() {
-            self.store(frames, HALF);
+            self.make_room(frames);
         }
         self.push_stacked(index);
     }
 
     /// Takes the first block off the list.
     pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
-        if self.stacked == 0 {
+        if self.top == self.bottom {
             self.fetch(frames);
         }
         self.pop_stacked()
@@ -183,7 +178,7 @@ impl PerCpuList {
 
     /// Puts blocks, whose words say that they are on a per-CPU list, at the tail.
     pub(crate) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
-        if self.is_empty() && run.blocks as usize <= HALF {
+        if self.is_empty() && run.blocks as usize <= self.half() {
             return self.put_on_empty_stack(run);
         }
         if let Some(last) = self.older.last().map(|last| Run::at(frames, last))
@@ -201,7 +196,8 @@ impl PerCpuList {
 
     /// The order of the blocks, if there are any.
     pub(crate) fn last_order(&self, frames: &FrameTable<'_>) -> Option<Order> {
-        let any = if self.stacked > 0 { Some(FrameIndex(self.newest[0])) } else { self.older.first() };
+        let stacked = self.newest.get(self.bottom as usize).filter(|_| self.bottom < self.top);
+        let any = stacked.map(|&index| FrameIndex(index)).or(self.older.first());
         any.map(|index| frames.word(index).order())
     }
 
@@ -219,13 +215,12 @@ impl PerCpuList {
     }
 
     fn take_oldest_stacked(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
-        let most = most.min(self.stacked);
-        if most == 0 {
+        let end = self.top.min(self.bottom.saturating_add(most));
+        if end == self.bottom {
             return None;
         }
-        let run = self.run_on_stack(frames, 0, most as usize);
-        self.newest.copy_within(run.blocks as usize..self.stacked as usize, 0);
-        self.stacked -= run.blocks;
+        let run = self.run_on_stack(frames, self.bottom as usize, end as usize);
+        self.bottom += run.blocks;
         Some(run.reversed())
     }
 
@@ -233,7 +228,11 @@ impl PerCpuList {
         for (place, index) in self.newest.iter_mut().zip(run.reversed().iter()) {
             *place = index.0;
         }
-        self.stacked = run.blocks;
+        (self.bottom, self.top) = (0, run.blocks);
+    }
+
+    fn half(&self) -> usize {
+        self.newest.len() / 2
     }
 
     /// The blocks from first to last.
@@ -245,7 +244,7 @@ impl PerCpuList {
     /// A place before the first block.
     pub(crate) fn cursor(&self, frames: &FrameTable<'_>) -> Cursor {
         Cursor {
-            stacked: self.stacked,
+            stacked: self.top - self.bottom,
             run: self.older.first().map(|first| Run::at(frames, first)),
             passed: 0,
         }
@@ -255,7 +254,7 @@ impl PerCpuList {
     pub(crate) fn next(&self, frames: &FrameTable<'_>, cursor: &mut Cursor) -> Option<FrameIndex> {
         if cursor.stacked > 0 {
             cursor.stacked -= 1;
-            return Some(FrameIndex(self.newest[cursor.stacked as usize % STACK]));
+            return Some(FrameIndex(self.newest[(self.bottom + cursor.stacked) as usize]));
         }
         let mut run = cursor.run?;
         if cursor.passed == run.blocks {
@@ -271,21 +270,23 @@ impl PerCpuList {
         &self.older
     }
 
-    /// Moves the oldest `blocks` of the stack into runs.
-    fn store(&mut self, frames: &FrameTable<'_>, blocks: usize) {
-        let mut at = 0;
-        while at < blocks {
-            let run = self.run_on_stack(frames, at, blocks);
+    /// Makes room on a stack that has reached its last place: if more than half of the places
+    /// are taken, the oldest blocks become runs.
+    fn make_room(&mut self, frames: &FrameTable<'_>) {
+        let end = self.newest.len().min(self.bottom.max(self.half() as u32) as usize);
+        let mut at = self.bottom as usize;
+        while at < end {
+            let run = self.run_on_stack(frames, at, end);
             at += run.blocks as usize;
             self.link(frames, run, Place::Head);
         }
-        self.newest.copy_within(blocks..self.stacked as usize, 0);
-        self.stacked -= blocks as u32;
+        self.newest.copy_within(at..self.top as usize, 0);
+        (self.bottom, self.top) = (0, self.top - at as u32);
     }
 
     /// The run that begins in a place of the stack and ends before another, newest first.
     fn run_on_stack(&self, frames: &FrameTable<'_>, start: usize, end: usize) -> Run {
-        let place = |number: usize| self.newest[number % STACK];
+        let place = |number: usize| self.newest[number];
         let order = frames.word(FrameIndex(place(start))).order();
         let step = 1_u32 << order.get();
         let second = if start + 1 < end { place(start + 1) } else { place(start) };
@@ -301,7 +302,8 @@ impl PerCpuList {
 
     /// Moves the first blocks of the runs onto the empty stack.
     fn fetch(&mut self, frames: &FrameTable<'_>) {
-        let mut empty = HALF;
+        let half = self.half();
+        let mut empty = half;
         while empty > 0
             && let Some(first) = self.older.first()
         {
@@ -313,11 +315,10 @@ impl PerCpuList {
             }
             for number in 0..taken {
                 empty -= 1;
-                self.newest[empty % STACK] = run.block(number).0;
+                self.newest[empty] = run.block(number).0;
             }
         }
-        self.newest.copy_within(empty..HALF, 0);
-        self.stacked = (HALF - empty) as u32;
+        (self.bottom, self.top) = (empty as u32, half as u32);
     }
 
     fn link(&mut self, frames: &FrameTable<'_>, run: Run, place: Place) {

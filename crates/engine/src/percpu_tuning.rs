@@ -5,7 +5,7 @@ use crate::sync::{Locks, Ordering};
 use crate::zone::Zone;
 use crate::{Order, PerCpuStats, Switches};
 
-impl PerCpuLists {
+impl PerCpuLists<'_> {
     /// Blocks to take in the next refill; grows while allocations come in a row.
     ///
     /// Linux counterpart: `nr_pcp_alloc`.

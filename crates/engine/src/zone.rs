@@ -160,7 +160,7 @@ impl Shared {
 pub struct Zone<'m, L: Locks> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
-    pub(crate) percpu: &'m [CpuLists<L>],
+    pub(crate) percpu: &'m [CpuLists<'m, L>],
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     pub(crate) has_huge_lists: bool,
@@ -177,13 +177,13 @@ pub struct Zone<'m, L: Locks> {
 }
 
 /// One CPU's lists of a zone behind their lock, on cache lines of their own.
-pub(crate) type CpuLists<L> = OwnLines<Mutex<<L as Locks>::PerCpu, PerCpuLists>>;
+pub(crate) type CpuLists<'m, L> = OwnLines<Mutex<<L as Locks>::PerCpu, PerCpuLists<'m>>>;
 
 /// The parts of a zone that live in the caller's memory, and the choices that all zones share.
 pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
-    pub(crate) percpu: &'m [CpuLists<L>],
+    pub(crate) percpu: &'m [CpuLists<'m, L>],
     pub(crate) max_order: Order,
     pub(crate) switches: Switches,
     pub(crate) boost_factor: u64,
