@@ -44,7 +44,9 @@ impl<L: Locks> Memory<'_, L> {
     pub fn free_bulk(&self, cpu: u16, pages: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut owner = self.exclusive(cpu).ok_or((0, FreeError::NoSuchCpu))?;
         for (number, &pfn) in pages.iter().enumerate() {
-            owner.free_owned(pfn).map_err(|error| (number, error))?;
+            if owner.free_owned_at_hand(pfn).is_none() {
+                owner.free_owned(pfn).map_err(|error| (number, error))?;
+            }
         }
         Ok(())
     }
@@ -77,7 +79,8 @@ impl<L: Locks> Memory<'_, L> {
         let mut found_any = false;
         while filled < pages.len() {
             if pages[filled].is_none() {
-                let Some(index) = zone.take_from_lists(&mut lists, want) else { break };
+                let at_hand = lists.pop_at_hand(migratetype, Order::ZERO);
+                let Some(index) = at_hand.or_else(|| zone.take_from_lists(&mut lists, want)) else { break };
                 zone.frames.hand_over(index, FrameWord::allocated(Order::ZERO, migratetype, movable));
                 pages[filled] = Some(zone.frames.pfn(index));
                 cpu.answered(Order::ZERO);

@@ -37,6 +37,13 @@ pub struct Exclusive<'a, 'm, L: Locks> {
     pub(crate) held: [Option<Held<'a, 'm, L>>; MOST_ZONES],
 }
 
+/// Whether somebody else may free the same block at the same instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rivals {
+    None,
+    Possible,
+}
+
 /// One zone's lists of the owner's CPU.
 pub(crate) struct Held<'a, 'm, L: Locks> {
     pub(crate) zone: &'a Zone<'m, L>,
@@ -159,7 +166,13 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
-        self.held[self.recent % MOST_ZONES].as_mut()?.free_at_hand(pfn)
+        self.held[self.recent % MOST_ZONES].as_mut()?.free_at_hand(pfn, Rivals::None)
+    }
+
+    /// The same for a page whose owner may have a rival.
+    #[inline]
+    pub(crate) fn free_owned_at_hand(&mut self, pfn: Pfn) -> Option<()> {
+        self.held[self.recent % MOST_ZONES].as_mut()?.free_at_hand(pfn, Rivals::Possible)
     }
 
     #[cold]
@@ -215,7 +228,7 @@ impl<L: Locks> Held<'_, '_, L> {
     /// Puts a page at hand, if nothing has to be looked at; `None` and nothing done otherwise.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
-    pub(crate) fn free_at_hand(&mut self, pfn: Pfn) -> Option<()> {
+    pub(crate) fn free_at_hand(&mut self, pfn: Pfn, rivals: Rivals) -> Option<()> {
         let (zone, lists) = (self.zone, &mut *self.lists);
         let (index, frame) = zone.frames.find(pfn)?;
         let word = frame.word();
@@ -225,7 +238,11 @@ impl<L: Locks> Held<'_, '_, L> {
         if !calm || !word.is_owned_of(Order::ZERO) {
             return None;
         }
-        frame.set_word(word.given_back());
+        match rivals {
+            Rivals::None => frame.set_word(word.given_back()),
+            Rivals::Possible if zone.replace_owned(frame, word, word.given_back()) => {}
+            Rivals::Possible => return None,
+        }
         lists.put_page_at_hand(index);
         Some(())
     }

@@ -1,7 +1,7 @@
 //! Many blocks of one order at once, in one owner's hands.
 
 use crate::alloc::Request;
-use crate::exclusive::{Exclusive, Held, MOST_ZONES};
+use crate::exclusive::{Exclusive, Held, MOST_ZONES, Rivals};
 use crate::percpu::PerCpuLists;
 use crate::percpu_list::Run;
 use crate::request_stats::CpuRequests;
@@ -83,7 +83,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     /// Puts pages at hand until one has to be looked at; returns how many.
     fn free_pages_at_hand(&mut self, pages: &[Pfn]) -> usize {
         let Some(held) = &mut self.held[self.recent % MOST_ZONES] else { return 0 };
-        pages.iter().take_while(|&&pfn| held.free_at_hand(pfn).is_some()).count()
+        pages.iter().take_while(|&&pfn| held.free_at_hand(pfn, Rivals::None).is_some()).count()
     }
 
     /// The lists of the zone that a request is for first.

@@ -117,9 +117,16 @@ impl<'m> PerCpuLists<'m> {
     /// `None` also if a list has only blocks that are not at hand.
     #[inline]
     pub(crate) fn take_at_hand(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
+        let index = self.pop_at_hand(migratetype, order)?;
+        self.note_alloc();
+        Some(index)
+    }
+
+    /// The same as one of many that count as one allocation.
+    #[inline]
+    pub(crate) fn pop_at_hand(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
         let number = PerCpuLists::number(migratetype, order);
         let index = self.lists.get_mut(number.0)?.pop_stacked()?;
-        self.note_alloc();
         self.count -= 1 << order.get();
         Some(index)
     }
