@@ -4,9 +4,6 @@ use crate::Order;
 use crate::frame::{FrameIndex, FrameTable};
 use crate::list::{BlockList, Place};
 
-/// The most blocks of a run, as a frame's word can say.
-const LONGEST_RUN: u32 = 1 << 16;
-
 /// Blocks of one order that lie side by side, in the order in which a list has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
@@ -90,22 +87,25 @@ impl Run {
     /// Whether both are one run upwards.
     fn is_continued_by(self, other: Self) -> bool {
         let upwards = !self.down && !other.down && self.order == other.order;
-        upwards && self.block(self.blocks) == other.first && self.blocks + other.blocks <= LONGEST_RUN
+        upwards && self.block(self.blocks) == other.first
     }
 
     /// The run that begins with a linked block.
     fn at(frames: &FrameTable<'_>, first: FrameIndex) -> Self {
         let word = frames.word(first);
-        let (more, down) = word.run();
-        Self { first, blocks: more + 1, order: word.order(), down }
+        let (is_run, down) = word.run();
+        let alone = Self { first, blocks: 1, order: word.order(), down };
+        let blocks = if is_run { frames.links(alone.block(1)).next() } else { 1 };
+        Self { blocks, ..alone }
     }
 }
 
 /// Blocks of one order and type on one CPU, newest first.
 ///
 /// A pair of a free and an allocation touches the stack and the block's own word. Of the
-/// blocks below the stack only the first of each run is linked, and its word says how
-/// long the run is; the words of all say that they are on a per-CPU list.
+/// blocks below the stack only the first of each run is linked; the second has no links of its
+/// own, so that their place says how long the run is. The words of all say that they are on a
+/// per-CPU list.
 /// Linux counterpart: one of `per_cpu_pages->lists`.
 #[derive(Debug)]
 pub(crate) struct PerCpuList<'m> {
@@ -186,12 +186,7 @@ impl<'m> PerCpuList<'m> {
         {
             return Self::set_length(frames, Run { blocks: last.blocks + run.blocks, ..last });
         }
-        let mut left = run;
-        while left.blocks > LONGEST_RUN {
-            self.link(frames, left.head(LONGEST_RUN), Place::Tail);
-            left = left.rest(LONGEST_RUN);
-        }
-        self.link(frames, left, Place::Tail);
+        self.link(frames, run, Place::Tail);
     }
 
     /// The order of the blocks, if there are any.
@@ -328,6 +323,10 @@ impl<'m> PerCpuList<'m> {
 
     fn set_length(frames: &FrameTable<'_>, run: Run) {
         let frame = frames.frame(run.first);
-        frame.set_word(frame.word().with_run(run.blocks - 1, run.down));
+        let is_run = run.blocks > 1;
+        frame.set_word(frame.word().with_run(is_run, run.down));
+        if is_run {
+            frames.links(run.block(1)).set_next(run.blocks);
+        }
     }
 }
