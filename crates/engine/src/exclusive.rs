@@ -240,7 +240,7 @@ impl<L: Locks> Held<'_, '_, L> {
         }
         match rivals {
             Rivals::None => frame.set_word(word.given_back()),
-            Rivals::Possible if zone.replace_owned(frame, word, word.given_back()) => {}
+            Rivals::Possible if frame.replace_owned::<L>(word, word.given_back()) => {}
             Rivals::Possible => return None,
         }
         lists.put_page_at_hand(index);

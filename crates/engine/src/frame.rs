@@ -1,6 +1,6 @@
 //! One word of state and two links for every page frame.
 
-use crate::sync::{AtomicU16, AtomicU32, Ordering};
+use crate::sync::{AtomicU16, AtomicU32, Locks, Ordering};
 use crate::{Migratetype, Order, Pfn};
 
 /// What a frame is doing.
@@ -157,6 +157,16 @@ impl Frame {
         // Pairs with the acquire in `exchange_word`: who takes the block back comes
         // after every write to its links.
         self.0.store(word.narrow(), Ordering::Release);
+    }
+
+    /// Replaces the word of an owned block whose owner frees it, unless a rival was faster.
+    #[inline]
+    pub(crate) fn replace_owned<L: Locks>(&self, from: FrameWord, to: FrameWord) -> bool {
+        if L::TELLS_RACING_FREES_APART {
+            return self.exchange_word(from, to);
+        }
+        self.set_word(to);
+        true
     }
 
     /// Replaces `from` by `to`, unless somebody else was faster.

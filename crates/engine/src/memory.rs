@@ -221,7 +221,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
         let mut lists = zone.percpu.get(usize::from(cpu))?.try_lock()?;
         let calm = lists.has_room_for_page() && zone.blocks.is_of(index, lists.freed_type);
-        if !calm || !zone.replace_owned(frame, word, word.given_back()) {
+        if !calm || !frame.replace_owned::<L>(word, word.given_back()) {
             return None;
         }
         lists.put_page_at_hand(index);

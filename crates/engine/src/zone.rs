@@ -4,7 +4,7 @@ use lock_api::Mutex;
 
 use crate::cache_line::OwnLines;
 use crate::counts::Counts;
-use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord};
+use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
@@ -374,21 +374,11 @@ impl<'m, L: Locks> Zone<'m, L> {
             return Err(self.why_not_owned(index, word));
         }
         let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
-        if self.replace_owned(self.frames.frame(index), word, transit) {
+        if self.frames.frame(index).replace_owned::<L>(word, transit) {
             Ok(word)
         } else {
             Err(FreeError::AlreadyFree)
         }
-    }
-
-    /// Replaces the word of an owned block whose owner frees it, unless a rival was faster.
-    #[inline]
-    pub(crate) fn replace_owned(&self, frame: &Frame, from: FrameWord, to: FrameWord) -> bool {
-        if L::TELLS_RACING_FREES_APART {
-            return frame.exchange_word(from, to);
-        }
-        frame.set_word(to);
-        true
     }
 
     #[cold]

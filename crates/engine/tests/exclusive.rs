@@ -3,10 +3,7 @@
 mod common;
 
 use common::*;
-use freehold::{
-    AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, OneThread, Order, Pfn, Request, ZoneType,
-    required_bytes,
-};
+use freehold::{AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, Order, Pfn, Request, ZoneType};
 
 /// A machine on which every request is made twice: with locks, and by an owner.
 #[test]
@@ -120,7 +117,9 @@ fn many_blocks_at_once_are_the_same_as_one_after_the_other() {
                     !goes
                 });
                 assert_eq!(other.free_many(size, &chosen), Ok(()), "{seed}");
-                chosen.iter().for_each(|&pfn| assert_eq!(one.free(pfn, size), Ok(()), "{seed}"));
+                for &pfn in &chosen {
+                    assert_eq!(one.free(pfn, size), Ok(()), "{seed}");
+                }
                 if let Some(&again) = chosen.first() {
                     assert_eq!(other.free_many(size, &[again]), Err((0, FreeError::AlreadyFree)), "{seed}");
                 }
@@ -165,34 +164,4 @@ fn a_batch_stops_at_the_block_at_fault() {
     assert_eq!(owner.free_many(order(5), &three), Err((2, FreeError::AlreadyFree)));
     drop(owner);
     memory.check().expect("every invariant holds");
-}
-
-/// Memory of one thread answers as memory behind locks does.
-#[test]
-fn memory_of_one_thread_needs_no_locks() {
-    let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
-    let config = config(&zones, Era::Linux7_3.switches());
-    let mut metadata = vec![core::mem::MaybeUninit::uninit(); required_bytes::<OneThread>(&config)];
-    let memory = Memory::<OneThread>::new(&config, &mut metadata).expect("a valid machine");
-    memory.zones()[0].add_free(Pfn(0x400), 0x4000).expect("absent frames");
-    let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
-    let page = memory.alloc(request).expect("plenty");
-    assert_eq!(memory.free(0, page, Order::ZERO), Ok(()));
-    assert_eq!(memory.free(0, page, Order::ZERO), Err(FreeError::AlreadyFree));
-    let owner = memory.exclusive(0).expect("a CPU");
-    let other = memory.alloc(request).expect("the free lists answer while the CPU's are held");
-    drop(owner);
-    assert_eq!(memory.free(0, other, Order::ZERO), Ok(()));
-    memory.check().expect("every invariant holds");
-}
-
-#[test]
-#[should_panic(expected = "a thread waits for a lock that it holds itself")]
-fn one_thread_cannot_wait_for_itself() {
-    let zones = [zone(ZoneType::Normal, 0x400, 0x400)];
-    let config = config(&zones, Era::Linux7_3.switches());
-    let mut metadata = vec![core::mem::MaybeUninit::uninit(); required_bytes::<OneThread>(&config)];
-    let memory = Memory::<OneThread>::new(&config, &mut metadata).expect("a valid machine");
-    let _owner = memory.exclusive(0);
-    memory.drain_all();
 }

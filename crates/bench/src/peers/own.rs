@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use freehold::{Era, Exclusive, GfpFlags, Memory, Order, Pfn, Request};
+use freehold::{Era, Exclusive, GfpFlags, Locks, Memory, Order, OwnersFreeOnce, Pfn, Request};
 
 use super::Peer;
 use crate::BenchError;
@@ -23,15 +23,21 @@ pub(super) fn peers() -> Vec<Peer> {
             let stack = Arc::new(spin::Mutex::new(Stack::new(pages)));
             Ok(vec![LockedStack(Arc::clone(&stack)), LockedStack(stack)])
         }),
-        Peer::new("freehold, exclusive", Some(bytes), 10, |pages| {
-            let memory = leaked(pages)?;
-            Ok((0..2).map(|cpu| Owned { memory, cpu, lists: memory.exclusive(cpu) }).collect())
-        }),
-        Peer::new("freehold, locked", Some(bytes), 10, |pages| {
-            let memory = leaked(pages)?;
-            Ok((0..2).map(|cpu| Locked { memory, cpu, freed: Vec::new() }).collect())
-        }),
+        Peer::new("freehold, exclusive", Some(bytes), 10, owned),
+        Peer::new("freehold, locked", Some(bytes), 10, locked::<SpinLocks>),
+        Peer::new("freehold, locked, owners free once", Some(bytes), 10, locked::<OwnersFreeOnce<SpinLocks>>),
     ]
+}
+
+fn owned(pages: u64) -> Result<Vec<Owned>, BenchError> {
+    let memory = leaked(pages)?;
+    let owner = |cpu| Owned { memory, cpu, lists: memory.exclusive(cpu), freed: Vec::new() };
+    Ok((0..2).map(owner).collect())
+}
+
+fn locked<L: Locks + 'static>(pages: u64) -> Result<Vec<Locked<L>>, BenchError> {
+    let memory = leaked(pages)?;
+    Ok((0..2).map(|cpu| Locked { memory, cpu, freed: Vec::new() }).collect())
 }
 
 fn setup(pages: u64) -> Setup {
@@ -39,9 +45,9 @@ fn setup(pages: u64) -> Setup {
 }
 
 /// A machine that lives as long as the program: some twelve megabytes a shape.
-fn leaked(pages: u64) -> Result<&'static Memory<'static, SpinLocks>, BenchError> {
-    let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<SpinLocks>().leak();
-    let memory: &'static Memory<'static, SpinLocks> = Box::leak(Box::new(setup(pages).memory(metadata)?));
+fn leaked<L: Locks + 'static>(pages: u64) -> Result<&'static Memory<'static, L>, BenchError> {
+    let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<L>().leak();
+    let memory: &'static Memory<'static, L> = Box::leak(Box::new(setup(pages).memory(metadata)?));
     memory.zones()[0].add_free(START, pages)?;
     Ok(memory)
 }
@@ -57,6 +63,8 @@ struct Owned {
     cpu: u16,
     /// Always there, but while pages are given back.
     lists: Option<Exclusive<'static, 'static, SpinLocks>>,
+    /// Blocks on their way back, as [`Exclusive::free_many`] wants them.
+    freed: Vec<Pfn>,
 }
 
 impl Pages for Owned {
@@ -75,17 +83,28 @@ impl Pages for Owned {
         self.memory.zones()[0].drain_cpu(self.cpu);
         self.lists = self.memory.exclusive(self.cpu);
     }
+
+    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
+        let request = request(self.cpu, order);
+        self.lists.as_mut().map_or(0, |lists| lists.alloc_many(request, places))
+    }
+
+    fn free_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
+        self.freed.clear();
+        self.freed.extend(places.iter_mut().filter_map(Option::take));
+        self.lists.as_mut().is_some_and(|lists| lists.free_many(order, &self.freed).is_ok())
+    }
 }
 
 /// The memory behind its locks.
-struct Locked {
-    memory: &'static Memory<'static, SpinLocks>,
+struct Locked<L: Locks + 'static> {
+    memory: &'static Memory<'static, L>,
     cpu: u16,
     /// Single pages on their way back, as [`Memory::free_bulk`] wants them.
     freed: Vec<Pfn>,
 }
 
-impl Pages for Locked {
+impl<L: Locks> Pages for Locked<L> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
         self.memory.alloc(request(self.cpu, order)).ok()
