@@ -107,6 +107,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
         let Some((zone, index)) = found else {
             cpu.refused(request.order);
+            self.zonelist(&request).for_each(|zone| zone.note_refused(request.order));
             return Err(AllocError::NoMemory);
         };
         Ok(zone.hand_out(index, request, cpu))
@@ -131,6 +132,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
         for zone in self.zones.iter().filter(may_use) {
             zone.note_refusal(gfp);
+            zone.note_refused(order);
         }
         count(&cpu.slow_paths);
         cpu.refused(order);
@@ -290,10 +292,17 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Whether a freed page can go to a CPU's list without a further look, as far as the zone
-    /// is concerned: nobody is short of memory, nor of large blocks where that matters.
+    /// is concerned: nobody is short of memory, nor of blocks.
     #[inline]
     pub(crate) fn takes_pages_calmly(&self) -> bool {
-        self.has_plenty(if self.switches.merges_at_once { Order::ABOVE_COSTLY } else { Order::ZERO })
+        self.has_plenty(Order::ZERO) && !self.shared.lacks_blocks.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a small block was refused, for which pages could have merged.
+    fn note_refused(&self, order: Order) {
+        if self.switches.merges_at_once && (Order::ZERO < order && order <= Order::COSTLY) {
+            self.shared.lacks_blocks.store(true, Ordering::Relaxed);
+        }
     }
 
     /// What a request wants that has no rights or wishes beyond the ordinary.

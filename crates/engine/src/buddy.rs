@@ -5,7 +5,7 @@ use crate::free_area::Passage;
 use crate::list::Place;
 use crate::percpu_list::Run;
 use crate::refill::Want;
-use crate::sync::Locks;
+use crate::sync::{Locks, Ordering};
 use crate::tracepoints::Tracepoints;
 use crate::zone::Zone;
 use crate::zone_guard::ZoneGuard;
@@ -25,17 +25,13 @@ pub(crate) enum Insertion {
 const WORTH_MERGING: u32 = 2;
 
 impl<L: Locks> Zone<'_, L> {
-    /// Whether the free lists have no large block to spare, and that matters.
-    #[inline]
-    pub(crate) fn lacks_large_blocks(&self) -> bool {
-        self.switches.merges_at_once && !self.has_plenty(Order::ABOVE_COSTLY)
-    }
-
     /// Whether a freed block should merge, now or with what is freed next to it, rather than
     /// wait on a CPU's list for the next request. Approximate without the zone lock.
     #[inline]
     pub(crate) fn merges_at_once(&self, index: FrameIndex, order: Order) -> bool {
-        self.lacks_large_blocks() && order < self.blocks.order() && self.free_around(index) >= WORTH_MERGING
+        self.shared.lacks_blocks.load(Ordering::Relaxed)
+            && order < self.blocks.order()
+            && self.free_around(index) >= WORTH_MERGING
     }
 
     /// Free pages in the aligned block of [`Order::COSTLY`] around a frame, by the blocks that

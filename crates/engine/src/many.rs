@@ -5,7 +5,7 @@ use crate::exclusive::{Exclusive, Held, MOST_ZONES, Rivals};
 use crate::percpu::PerCpuLists;
 use crate::percpu_list::Run;
 use crate::request_stats::CpuRequests;
-use crate::sync::Locks;
+use crate::sync::{Locks, Ordering};
 use crate::zone::Zone;
 use crate::{FreeError, Order, Pfn};
 
@@ -173,6 +173,6 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether blocks of an order go to the free lists one by one, each as a whole.
     fn frees_plainly(&self, order: Order) -> bool {
         let as_a_whole = self.switches.hygiene && order <= self.blocks.order();
-        as_a_whole && !self.has_percpu_list(order) && !self.lacks_large_blocks()
+        as_a_whole && !self.has_percpu_list(order) && !self.shared.lacks_blocks.load(Ordering::Relaxed)
     }
 }

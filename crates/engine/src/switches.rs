@@ -34,8 +34,9 @@ pub struct Switches {
     /// whoever reads it adds these up. Nothing without [`Switches::counts`].
     /// Source: Freehold.
     pub derived_total: bool,
-    /// While the free lists have no large block to spare, a freed block with free pages around
-    /// it goes there and not to a CPU's list, where it would be taken again before it merges.
+    /// Once a block of a small order above 0 was refused, and until there are large blocks to
+    /// spare, a freed block with free pages around it goes to the free lists and not to a CPU's
+    /// list, where it would be taken again before it merges.
     /// Source: Freehold.
     pub merges_at_once: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and

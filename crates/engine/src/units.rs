@@ -52,8 +52,6 @@ impl Order {
     /// The largest order that has per-CPU lists, huge pages left out.
     /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
     pub(crate) const COSTLY: Self = Self(3);
-    /// The smallest order above.
-    pub(crate) const ABOVE_COSTLY: Self = Self(4);
     /// The largest order that any zone can be set up with.
     pub const MAX: Self = Self(MAX_ORDERS as u8 - 1);
 

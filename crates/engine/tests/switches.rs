@@ -323,7 +323,7 @@ fn the_four_systems_do_not_change_where_pages_go_within_a_cpu() {
 
 /// Eight pages of which some are free; where the first goes when it is freed: how many pages are
 /// on the list of the CPU, and how often a block bypassed it.
-fn freed_between(switches: Switches, free: &[u64]) -> (u32, u64) {
+fn freed_between(switches: Switches, free: &[u64], refused: Option<u8>) -> (u32, u64) {
     let zones = [ZoneConfig { percpu: fixed_lists(4, 32), ..plain_zone(0x400, 64) }];
     let config = geometry(&zones, switches, 4, 5);
     let mut bytes = metadata(&config);
@@ -335,6 +335,9 @@ fn freed_between(switches: Switches, free: &[u64]) -> (u32, u64) {
         } else {
             zone.add_allocated(Pfn(pfn), order(0), Migratetype::Movable).expect("absent frames");
         }
+    }
+    if let Some(size) = refused {
+        assert!(memory.alloc(request(MOVABLE, size)).is_err(), "no such block");
     }
     memory.free(0, Pfn(0x400), order(0)).expect("in use");
     memory.check().expect("intact");
@@ -351,8 +354,17 @@ fn a_page_between_free_ones_merges_at_once_where_large_blocks_are_lacking() {
         (&[0x403, 0x406], merged),
         (&[0x401, 0x406], merged),
     ] {
-        assert_eq!(freed_between(Era::Freehold.switches(), free), answer, "{free:x?}");
-        assert_eq!(freed_between(off, free), listed, "{free:x?}");
+        let on = Era::Freehold.switches();
+        for (switches, refused, answer) in [
+            (on, Some(1), answer),
+            (on, Some(3), answer),
+            // Nobody lacked a block that a page could merge into.
+            (on, None, listed),
+            (on, Some(5), listed),
+            (off, Some(1), listed),
+        ] {
+            assert_eq!(freed_between(switches, free, refused), answer, "{free:x?}, refused {refused:?}");
+        }
     }
 }
 

@@ -56,6 +56,7 @@ pub(crate) struct Naive {
     pub(crate) boost: i64,
     pub(crate) below_high: bool,
     pub(crate) reclaiming: bool,
+    pub(crate) lacks_blocks: bool,
 }
 
 impl Naive {
@@ -73,6 +74,7 @@ impl Naive {
             boost: 0,
             below_high: false,
             reclaiming: false,
+            lacks_blocks: false,
         };
         let mut at = set.start;
         while at < set.end {
@@ -198,14 +200,16 @@ impl Naive {
             self.drain_all();
             found = self.attempt(cpu, order, kind, 0);
         }
+        self.lacks_blocks |= found.is_none() && (1..=3).contains(&order);
         self.owned.insert(found?, (order, kind));
         found
     }
 
     pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
         let (order, asked) = self.owned.remove(&pfn).expect("an owned block");
-        // The zone never has plenty: its lowmem reserve is larger than itself.
-        let merges = self.set.switches.merges_at_once && self.free_around(pfn) >= 2;
+        // The zone never has plenty, because its lowmem reserve is larger than itself: once blocks
+        // were lacking, they are for ever.
+        let merges = self.set.switches.merges_at_once && self.lacks_blocks && self.free_around(pfn) >= 2;
         if self.has_cpu_list(order) && !merges {
             self.put_to_cpu(cpu, pfn, order, asked);
         } else {
