@@ -340,16 +340,16 @@ impl<L: Locks> Zone<'_, L> {
         let wanted = request.gfp.migratetype();
         let movable = wanted == Migratetype::Movable;
         self.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
-        cpu.answered(request.order);
+        cpu.answered(request.order, 1);
         if self.blocks.is_of(index, wanted) {
             return self.frames.pfn(index);
         }
-        self.hand_out_elsewhere(index, movable, cpu)
+        self.note_elsewhere(index, movable, cpu)
     }
 
-    /// Notes that a page does not lie in a pageblock of the wanted type.
+    /// The frame of a page that does not lie in a pageblock of the wanted type, which is noted.
     #[cold]
-    fn hand_out_elsewhere(&self, index: FrameIndex, movable: bool, cpu: &CpuRequests) -> Pfn {
+    pub(crate) fn note_elsewhere(&self, index: FrameIndex, movable: bool, cpu: &CpuRequests) -> Pfn {
         if !self.is_at_home(index, movable) {
             count(&cpu.type_mismatches);
         }

@@ -83,7 +83,7 @@ impl<L: Locks> Memory<'_, L> {
                 let Some(index) = at_hand.or_else(|| zone.take_from_lists(&mut lists, want)) else { break };
                 zone.frames.hand_over(index, FrameWord::allocated(Order::ZERO, migratetype, movable));
                 pages[filled] = Some(zone.frames.pfn(index));
-                cpu.answered(Order::ZERO);
+                cpu.answered(Order::ZERO, 1);
                 found_any = true;
             }
             filled += 1;

@@ -1,13 +1,14 @@
 //! Many blocks of one order at once, in one owner's hands.
 
 use crate::alloc::Request;
-use crate::exclusive::{Exclusive, Held, MOST_ZONES, Rivals};
+use crate::exclusive::{Exclusive, Held, MOST_ZONES};
+use crate::frame::FrameWord;
 use crate::percpu::PerCpuLists;
 use crate::percpu_list::Run;
 use crate::request_stats::CpuRequests;
 use crate::sync::{Locks, Ordering};
 use crate::zone::Zone;
-use crate::{FreeError, Order, Pfn};
+use crate::{FreeError, Migratetype, Order, Pfn};
 
 /// Blocks that one hold of the zone lock takes or gives back at most.
 const A_HOLD: u32 = 64;
@@ -82,14 +83,38 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
     /// Puts pages at hand until one has to be looked at; returns how many.
     fn free_pages_at_hand(&mut self, pages: &[Pfn]) -> usize {
-        let Some(held) = &mut self.held[self.recent % MOST_ZONES] else { return 0 };
-        pages.iter().take_while(|&&pfn| held.free_at_hand(pfn, Rivals::None).is_some()).count()
+        self.held[self.recent % MOST_ZONES].as_mut().map_or(0, |held| held.free_pages_at_hand(pages))
     }
 
     /// The lists of the zone that a request is for first.
     fn held_first(&mut self, request: Request) -> Option<(&mut Held<'a, 'm, L>, &'a CpuRequests)> {
         let number = self.memory.first_zone(request)?;
         Some((self.held.get_mut(number)?.as_mut()?, self.requests))
+    }
+}
+
+impl<L: Locks> Held<'_, '_, L> {
+    fn free_pages_at_hand(&mut self, pages: &[Pfn]) -> usize {
+        let (zone, lists) = (self.zone, &mut *self.lists);
+        if !zone.takes_pages_calmly() {
+            return 0;
+        }
+        let list = &mut lists.lists[lists.freed_type.index()];
+        let most = list.room().min(lists.calm_below.saturating_sub(lists.count + 1));
+        let mut freed = 0;
+        for &pfn in pages.iter().take(most as usize) {
+            let Some((index, frame)) = zone.frames.find(pfn) else { break };
+            let word = frame.word();
+            if !word.is_owned_of(Order::ZERO) || !zone.blocks.is_of(index, lists.freed_type) {
+                break;
+            }
+            frame.set_word(word.given_back());
+            list.push_stacked(index);
+            freed += 1;
+        }
+        lists.count += freed;
+        lists.note_calm_frees(freed);
+        freed as usize
     }
 }
 
@@ -102,20 +127,44 @@ impl<L: Locks> Zone<'_, L> {
         places: &mut [Option<Pfn>],
         cpu: &CpuRequests,
     ) -> usize {
-        for (filled, place) in places.iter_mut().enumerate() {
-            if place.is_some() || !self.has_plenty(request.order) {
-                return filled;
-            }
-            let at_hand = lists.take_at_hand(request.gfp.migratetype(), request.order);
-            *place = match at_hand {
-                Some(index) => Some(self.hand_out(index, request, cpu)),
-                None => self.take_by_list(lists, request, cpu),
-            };
+        let mut filled = 0;
+        while self.has_plenty(request.order) {
+            filled += self.fill_at_hand(lists, request, &mut places[filled..], cpu);
+            let Some(place @ None) = places.get_mut(filled) else { break };
+            *place = self.take_by_list(lists, request, cpu);
             if place.is_none() {
-                return filled;
+                break;
             }
+            filled += 1;
         }
-        places.len()
+        filled
+    }
+
+    /// Fills empty places with what lies at hand; returns how many.
+    fn fill_at_hand(
+        &self,
+        lists: &mut PerCpuLists<'_>,
+        request: Request,
+        places: &mut [Option<Pfn>],
+        cpu: &CpuRequests,
+    ) -> usize {
+        let wanted = request.gfp.migratetype();
+        let movable = wanted == Migratetype::Movable;
+        let word = FrameWord::allocated(request.order, wanted, movable);
+        let list = &mut lists.lists[PerCpuLists::number(wanted, request.order).0];
+        let mut filled = 0;
+        for place in places.iter_mut().take_while(|place| place.is_none()) {
+            let Some(index) = list.pop_stacked() else { break };
+            self.frames.hand_over(index, word);
+            let is_native = self.blocks.is_of(index, wanted);
+            let native = is_native.then(|| self.frames.pfn(index));
+            *place = native.or_else(|| Some(self.note_elsewhere(index, movable, cpu)));
+            filled += 1;
+        }
+        lists.count -= filled << request.order.get();
+        lists.note_allocs(filled);
+        cpu.answered(request.order, filled.into());
+        filled as usize
     }
 
     /// Fills empty places with blocks of an order without per-CPU lists, in one hold of the

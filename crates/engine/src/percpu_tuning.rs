@@ -62,6 +62,23 @@ impl PerCpuLists<'_> {
         self.free_factor >>= 1;
     }
 
+    /// What so many allocations in a row change.
+    pub(crate) fn note_allocs(&mut self, number: u32) {
+        self.free_count = self.free_count.unbounded_shr(number);
+        self.free_factor = self.free_factor.unbounded_shr(number);
+    }
+
+    /// What so many freed single pages change while the lists are not full and nobody is short
+    /// of memory.
+    pub(crate) fn note_calm_frees(&mut self, number: u32) {
+        if number > 0 {
+            let most = self.free_count.max(self.settings.batch << BATCH_SCALE_MAX);
+            self.alloc_factor = self.alloc_factor.unbounded_shr(number);
+            self.last_free_was_high_order = false;
+            self.free_count = (self.free_count + number).min(most);
+        }
+    }
+
     /// What a freed single page changes while the lists are not full and nobody is short of memory.
     #[inline]
     pub(crate) fn note_calm_free(&mut self) {

@@ -32,8 +32,9 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl CpuRequests {
-    pub(crate) fn answered(&self, order: Order) {
-        count(&self.allocs[order.index()]);
+    pub(crate) fn answered(&self, order: Order, requests: u64) {
+        let counter = &self.allocs[order.index()];
+        counter.store(counter.load(Ordering::Relaxed) + requests, Ordering::Relaxed);
     }
 
     pub(crate) fn refused(&self, order: Order) {
