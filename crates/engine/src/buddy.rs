@@ -162,6 +162,13 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Every block is told of, with its pageblock's type.
     pub(crate) fn free_run(&mut self, run: Run, mut tell: impl FnMut(Pfn, Order, Migratetype)) {
+        if run.blocks == 1 {
+            let movable_pages = self.zone.frames.word(run.first).movable_pages();
+            let migratetype = self.zone.blocks.get(run.first);
+            tell(self.zone.frames.pfn(run.first), run.order, migratetype);
+            self.free_block(run.first, run.order, migratetype, Insertion::ByMergeChance);
+            return self.count_returned(run.first, run.order, movable_pages);
+        }
         let mut left = run;
         while left.blocks > 0 {
             let (start, order) = left.first_aligned_part(self.zone.blocks.order());

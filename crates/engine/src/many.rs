@@ -196,8 +196,8 @@ impl<L: Locks> Zone<'_, L> {
         let mut run: Option<Run> = None;
         let mut done = Ok(());
         let mut looked_at = 0;
-        for index in blocks.iter().take(A_HOLD as usize).map_while(|&pfn| self.frames.index(pfn)) {
-            looked_at += 1;
+        for &pfn in blocks.iter().take(A_HOLD as usize) {
+            let Some((index, frame)) = self.frames.find(pfn) else { break };
             let longer = run.and_then(|run| run.with_next(index));
             if longer.is_none()
                 && let Some(whole) = run.take()
@@ -205,11 +205,15 @@ impl<L: Locks> Zone<'_, L> {
                 guard.free_run(whole, |_, _, _| ());
             }
             // A block that is named twice is free by now: within a run there are no two alike.
-            let word = self.frames.word(index);
+            let word = frame.word();
             if !word.is_owned_of(order) {
-                done = Err(self.why_not_owned(index, word));
+                if self.frames.contains(index) {
+                    looked_at += 1;
+                    done = Err(self.why_not_owned(index, word));
+                }
                 break;
             }
+            looked_at += 1;
             run = longer.or(Some(Run::single(index, order)));
         }
         if let Some(run) = run {

@@ -21,12 +21,13 @@ impl Run {
 
     /// The block with this number, counted from 0.
     pub(crate) const fn block(self, number: u32) -> FrameIndex {
-        let distance = number << self.order.get();
-        FrameIndex(if self.down {
-            self.first.0.wrapping_sub(distance)
-        } else {
-            self.first.0.wrapping_add(distance)
-        })
+        FrameIndex(self.first.0.wrapping_add(number.wrapping_mul(self.step())))
+    }
+
+    /// From one block to the next.
+    const fn step(self) -> u32 {
+        let pages = 1_u32 << self.order.get();
+        if self.down { pages.wrapping_neg() } else { pages }
     }
 
     /// The blocks from the first on.
