@@ -358,12 +358,9 @@ impl<'m, L: Locks> Zone<'m, L> {
     pub fn set_movable(&self, pfn: Pfn, movable: bool) -> Result<(), FreeError> {
         let index = self.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
         let word = self.frames.word(index);
+        let exchange = || self.frames.frame(index).exchange_word(word, word.with_movable(movable));
         match word.kind() {
-            FrameKind::Allocated
-                if self.frames.frame(index).exchange_word(word, word.with_movable(movable)) =>
-            {
-                Ok(())
-            }
+            FrameKind::Allocated if exchange() => Ok(()),
             FrameKind::Free | FrameKind::PerCpu => Err(FreeError::AlreadyFree),
             _ => Err(FreeError::NotAllocated),
         }
