@@ -144,6 +144,9 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
     pub(crate) fn free_drained(&mut self, run: Run) {
+        if self.zone.switches.hygiene && run.order > self.zone.blocks.order() {
+            return self.free_over_pageblocks(run);
+        }
         if self.zone.switches.hygiene {
             return self.free_run(run, L::Tracepoints::page_pcpu_drain);
         }
@@ -154,6 +157,18 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
             L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
             self.free_block(index, run.order, migratetype, Insertion::ByMergeChance);
+        }
+    }
+
+    /// Frees blocks larger than a pageblock, each part under the type that its pageblock has
+    /// now: the types may have parted while the block had an owner.
+    fn free_over_pageblocks(&mut self, run: Run) {
+        for index in run.iter() {
+            let movable_pages = self.zone.frames.word(index).movable_pages();
+            let migratetype = self.zone.blocks.get(index);
+            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.free_by_pageblock(index, run.order, Insertion::ByMergeChance);
+            self.count_returned(index, run.order, movable_pages);
         }
     }
 

@@ -116,3 +116,22 @@ fn a_page_freed_into_an_isolated_block_stays_there() {
         memory.check().expect("intact");
     }
 }
+
+#[test]
+fn a_listed_block_goes_back_to_each_of_its_pageblocks() {
+    // Blocks of a CPU's lists can be larger than very small pageblocks.
+    let zones = [plain_zone(0x400, 64)];
+    let config = geometry(&zones, Era::Linux7_3.switches(), 1, 5);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let zone = &memory.zones()[0];
+    let listed_block = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 3)).expect("free pages");
+    zone.set_percpu_settings(0, common::LONG_LISTS);
+    memory.free(0, listed_block, order(3)).expect("held");
+    assert!(zone.percpu_pages(0) >= 8);
+    zone.isolate_block(listed_block).expect("movable pages only");
+    memory.drain_all();
+    memory.check().expect("intact");
+    assert_eq!(listed(zone, 1, Migratetype::Isolate), [listed_block.0]);
+    assert_eq!(zone.free_pages(), 62);
+}

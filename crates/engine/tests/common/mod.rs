@@ -106,6 +106,10 @@ pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
 pub(crate) const NO_LISTS: PerCpuSettings =
     PerCpuSettings { batch: 1, high_min: 0, high_max: 0, flush_needs_batch: false };
 
+/// Per-CPU lists that keep what they get.
+pub(crate) const LONG_LISTS: PerCpuSettings =
+    PerCpuSettings { batch: 1, high_min: 1000, high_max: 1000, flush_needs_batch: false };
+
 /// A zone without marks or per-CPU lists, all of it managed.
 pub(crate) fn plain_zone(start: u64, spanned: u64) -> ZoneConfig {
     ZoneConfig {
