@@ -1,0 +1,184 @@
+//! The short ways of requests and frees give what the long ways give.
+
+mod common;
+mod twins;
+
+use common::{Locks, all_switch_sets, geometry, metadata};
+use freehold::{
+    Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
+};
+use twins::Twins;
+
+/// Node, kind and pages of zones that lie one behind the other.
+type Layout = [(u16, ZoneType, u64)];
+
+const ONE: &Layout = &[(0, ZoneType::Normal, 0x1a03)];
+
+/// The same, with an end that no pageblock crosses.
+const ALIGNED: &Layout = &[(0, ZoneType::Normal, 0xaa0d)];
+
+/// The second node lies first, and no border is aligned.
+const NODES: &Layout = &[
+    (1, ZoneType::Normal, 0x781),
+    (1, ZoneType::Movable, 0x2fe),
+    (0, ZoneType::Dma32, 0x555),
+    (0, ZoneType::Normal, 0x1203),
+];
+
+/// More zones than an owner holds.
+const MANY: &Layout = &[
+    (0, ZoneType::Dma, 0x101),
+    (0, ZoneType::Dma32, 0x303),
+    (0, ZoneType::Normal, 0x805),
+    (1, ZoneType::Normal, 0x503),
+    (1, ZoneType::Movable, 0x201),
+    (2, ZoneType::Normal, 0x407),
+    (2, ZoneType::Movable, 0x3ff),
+    (3, ZoneType::Normal, 0x302),
+    (3, ZoneType::Movable, 0x401),
+    (4, ZoneType::Movable, 0x333),
+];
+
+/// Enough pages, most of them absent, for the largest stack.
+const LARGE: u64 = 2048 * 256;
+
+fn zones(layout: &Layout, percpu: PerCpuSettings) -> Vec<ZoneConfig> {
+    let mut start = 0x5f3;
+    let zone = |&(node, kind, spanned): &(u16, ZoneType, u64)| {
+        let here = Pfn(start);
+        start += spanned;
+        ZoneConfig {
+            node,
+            watermarks: Watermarks { min: 32, low: 60, high: 90 },
+            percpu,
+            ..common::zone(kind, here.0, spanned)
+        }
+    };
+    layout.iter().map(zone).collect()
+}
+
+/// Sets a machine up with all frames free but the last `absent` of the last zone, and with some
+/// pageblocks of every type.
+fn machine<'m>(
+    config: &MemoryConfig<'_>,
+    bytes: &'m mut [core::mem::MaybeUninit<u8>],
+    absent: u64,
+) -> Memory<'m, Locks> {
+    let memory = Memory::<Locks>::new(config, bytes).expect("a valid machine");
+    for (number, at) in config.zones.iter().enumerate() {
+        let zone = memory.zone_of(at.start).expect("a zone");
+        let spanned = at.spanned - if number + 1 == config.zones.len() { absent } else { 0 };
+        let block = config.pageblock_order.pages();
+        let kinds = [Migratetype::Cma, Migratetype::Unmovable, Migratetype::Reclaimable];
+        for (nth, kind) in [(1, kinds[0]), (2, kinds[0]), (4, kinds[1]), (5, kinds[2])] {
+            let pfn = Pfn((at.start.0 & !(block - 1)) + nth * block);
+            if pfn.0 + block <= at.start.0 + spanned {
+                zone.set_block_type(pfn, kind).expect("nothing there yet");
+            }
+        }
+        zone.add_free(at.start, spanned).expect("absent frames");
+    }
+    memory
+}
+
+/// What may happen, so many times.
+const STEPS: u64 = 160;
+
+struct Case<'c> {
+    name: &'c str,
+    layout: &'c Layout,
+    switches: Switches,
+    percpu: PerCpuSettings,
+    orders: (u8, u8),
+    seed: u64,
+    /// Whether the other side never has plenty.
+    never_plenty: bool,
+    /// Pages of the last zone on one side that are absent.
+    absent: u64,
+}
+
+fn run(case: &Case<'_>) {
+    let short_zones = zones(case.layout, case.percpu);
+    let mut long_zones = short_zones.clone();
+    if case.never_plenty {
+        // Held against requests that nobody makes.
+        for zone in &mut long_zones {
+            zone.lowmem_reserve[ZoneType::Device as usize] = 1 << 40;
+        }
+    }
+    let mut short_zones = short_zones;
+    short_zones.last_mut().expect("a zone").spanned += case.absent;
+    let (block, max) = case.orders;
+    let config = geometry(&short_zones, case.switches, block, max);
+    let long_config = geometry(&long_zones, case.switches, block, max);
+    let (mut one, mut other) = (metadata(&config), metadata(&long_config));
+    let (short, long) = (machine(&config, &mut one, case.absent), machine(&long_config, &mut other, 0));
+    let mut twins = Twins::new(&long_config, &short, &long, case.seed);
+    for step in 0..STEPS {
+        twins.context = format!("{} {:?} seed {} step {step}", case.name, case.orders, case.seed);
+        twins.step(step / 60 % 3 < 2);
+        if step % 16 == 0 {
+            twins.compare();
+            twins.check();
+        }
+    }
+    twins.empty();
+    twins.compare();
+    twins.check();
+    let answered: u64 = twins.request_stats().allocs.iter().sum();
+    assert!(answered > 10 * STEPS, "{}: {answered} answers", case.name);
+}
+
+const fn tuned(batch: u32, high_min: u32, high_max: u32) -> PerCpuSettings {
+    PerCpuSettings { batch, high_min, high_max, flush_needs_batch: false }
+}
+
+const SMALL: PerCpuSettings = tuned(7, 28, 200);
+const WIDE: PerCpuSettings = tuned(63, 300, 2500);
+
+fn case<'c>(name: &'c str, layout: &'c Layout, switches: Switches, seed: u64) -> Case<'c> {
+    Case {
+        name,
+        layout,
+        switches,
+        percpu: if seed.is_multiple_of(2) { SMALL } else { WIDE },
+        orders: [(9, 10), (5, 7), (3, 3), (4, 10), (10, 10), (1, 4)][(seed / 2 % 6) as usize],
+        seed,
+        never_plenty: true,
+        absent: 0,
+    }
+}
+
+#[test]
+fn a_zone_with_plenty_answers_as_one_that_never_has_plenty() {
+    for (number, (name, switches)) in all_switch_sets().into_iter().enumerate() {
+        // Plenty is what ends the merging of pages at once.
+        let switches = Switches { merges_at_once: false, ..switches };
+        for (at, layout) in [ONE, NODES, MANY].into_iter().enumerate() {
+            run(&case(&name, layout, switches, 3 * number as u64 + at as u64));
+        }
+    }
+}
+
+#[test]
+fn an_owner_gets_what_everybody_gets() {
+    for (number, (name, switches)) in all_switch_sets().into_iter().enumerate() {
+        for merges_at_once in [false, true] {
+            let switches = Switches { merges_at_once, ..switches };
+            let seed = 100 + 2 * number as u64 + u64::from(merges_at_once);
+            let layout = [ONE, NODES, MANY][number % 3];
+            run(&Case { never_plenty: false, ..case(&name, layout, switches, seed) });
+        }
+    }
+}
+
+#[test]
+fn a_large_stack_holds_what_a_small_one_holds() {
+    for (number, (name, switches)) in all_switch_sets().into_iter().enumerate().filter(|(at, _)| at % 3 == 0)
+    {
+        let orders = [(9, 10), (5, 7)][number % 2];
+        let base = case(&name, ALIGNED, switches, 200 + number as u64);
+        let percpu = tuned(63, 3000, 6000);
+        run(&Case { never_plenty: false, absent: LARGE, percpu, orders, ..base });
+    }
+}

@@ -1,0 +1,339 @@
+//! Two memories that get the same calls: one takes every short way, the other none.
+
+use freehold::{
+    BlockError, Exclusive, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings,
+    Pfn, Request, RequestStats, Watermarks, Zone, ZoneStats,
+};
+
+use super::common::{Locks, Random, order};
+
+const GFPS: [GfpFlags; 12] = [
+    GfpFlags::KERNEL,
+    GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE),
+    GfpFlags::KERNEL.union(GfpFlags::DMA32),
+    GfpFlags::KERNEL.union(GfpFlags::NOFAIL),
+    GfpFlags::HIGHUSER_MOVABLE,
+    GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::THISNODE),
+    GfpFlags::TRANSHUGE,
+    GfpFlags::KERNEL.union(GfpFlags::MOVABLE),
+    // From here on nobody waits.
+    GfpFlags::GFP_ATOMIC,
+    GfpFlags::GFP_ATOMIC.union(GfpFlags::HIGHMEM).union(GfpFlags::MOVABLE),
+    GfpFlags::NOWAIT,
+    GfpFlags::GFP_ATOMIC.union(GfpFlags::MEMALLOC),
+];
+
+const WAITING: u64 = 8;
+const CPUS: u16 = 2;
+
+/// What both sides hold: what one of them answered, the other answered too.
+pub(crate) struct Twins<'a, 'm> {
+    pub(crate) short: &'a Memory<'m, Locks>,
+    pub(crate) long: &'a Memory<'m, Locks>,
+    pub(crate) random: Random,
+    pub(crate) context: String,
+    held: Vec<(Pfn, Order)>,
+    contiguous: Vec<Pfn>,
+    largest: u64,
+    nodes: u64,
+}
+
+/// One CPU's lists in an owner's hands on one side.
+struct Session<'a, 'm>(Exclusive<'a, 'm, Locks>);
+
+impl<'a, 'm> Twins<'a, 'm> {
+    pub(crate) fn new(
+        config: &MemoryConfig<'_>,
+        short: &'a Memory<'m, Locks>,
+        long: &'a Memory<'m, Locks>,
+        seed: u64,
+    ) -> Self {
+        Self {
+            short,
+            long,
+            random: Random::new(seed),
+            context: String::new(),
+            held: Vec::new(),
+            contiguous: Vec::new(),
+            largest: u64::from(config.max_order.get()) + 1,
+            nodes: config.zones.iter().map(|zone| u64::from(zone.node) + 2).max().unwrap_or(1),
+        }
+    }
+
+    /// One thing that may happen to a machine.
+    pub(crate) fn step(&mut self, filling: bool) {
+        let cpu = self.random.below(CPUS.into()) as u16;
+        match self.random.below(100) {
+            0 => self.both(Memory::drain_all),
+            1..=3 => self.both(|memory| memory.refresh(cpu)),
+            4 => self.change_zone(cpu),
+            5 | 6 => self.isolate(),
+            7 => self.contiguous(),
+            8..=45 => self.session(cpu, filling),
+            46..=50 => self.bulk(cpu),
+            kind if (kind < 80) == filling => (0..self.random.below(20)).for_each(|_| self.alloc(cpu)),
+            _ => (0..self.random.below(20)).for_each(|_| self.free(cpu)),
+        }
+    }
+
+    fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Locks>) -> T) {
+        assert_eq!(act(self.short), act(self.long), "{}", self.context);
+    }
+
+    fn request(&mut self, cpu: u16, may_wait: bool) -> Request {
+        let first = if may_wait { 0 } else { WAITING };
+        let gfp = GFPS[(first + self.random.below(GFPS.len() as u64 - first)) as usize];
+        let size = match self.random.below(10) {
+            0 => self.random.below(self.largest),
+            1..=3 => self.random.below(4.min(self.largest)),
+            _ => 0,
+        };
+        Request { cpu, node: self.random.below(self.nodes) as u16, order: order(size as u8), gfp }
+    }
+
+    fn alloc(&mut self, cpu: u16) {
+        let request = self.request(cpu, true);
+        let answer = self.short.alloc(request);
+        assert_eq!(answer, self.long.alloc(request), "{} {request:?}", self.context);
+        self.held.extend(answer.ok().map(|pfn| (pfn, request.order)));
+    }
+
+    fn take_held(&mut self) -> Option<(Pfn, Order)> {
+        let count = self.held.len() as u64;
+        (count > 0).then(|| self.held.swap_remove(self.random.below(count) as usize))
+    }
+
+    fn free(&mut self, cpu: u16) {
+        let Some((pfn, size)) = self.take_held() else { return };
+        self.both(|memory| memory.free(cpu, pfn, size));
+        if self.random.below(8) == 0 {
+            self.both(|memory| memory.free(cpu, pfn, size));
+        }
+    }
+
+    /// Up to `most` held blocks of one order, near each other or not.
+    fn choose(&mut self, most: u64) -> Option<(Order, Vec<Pfn>)> {
+        if self.random.below(2) == 0 {
+            self.held.sort_unstable();
+        }
+        if self.random.below(3) == 0 {
+            self.held.reverse();
+        }
+        let size = self.held.get(self.random.below(self.held.len().max(1) as u64) as usize)?.1;
+        let most = 1 + self.random.below(most) as usize;
+        let mut chosen = Vec::new();
+        let random = &mut self.random;
+        self.held.retain(|&(pfn, own)| {
+            let goes = own == size && chosen.len() < most && random.below(8) > 0;
+            chosen.extend(goes.then_some(pfn));
+            !goes
+        });
+        Some((size, chosen))
+    }
+
+    /// One side has one or two owners; the other makes the same calls with locks.
+    fn session(&mut self, cpu: u16, filling: bool) {
+        let two = self.random.below(3) == 0;
+        let mut owner = Session(self.short.exclusive(cpu).expect("a CPU"));
+        let mut other = two.then(|| Session(self.short.exclusive(1 - cpu).expect("a CPU")));
+        for _ in 0..=self.random.below(6) {
+            let turn = two && self.random.below(2) == 0;
+            let (at, owner) = match &mut other {
+                Some(other) if turn => (1 - cpu, other),
+                _ => (cpu, &mut owner),
+            };
+            if (self.random.below(10) < 6) == filling {
+                self.alloc_many(owner, at, !two);
+            } else {
+                self.free_many(owner, at);
+            }
+            if !two && self.random.below(4) == 0 {
+                owner.0.pause();
+            }
+        }
+    }
+
+    fn alloc_many(&mut self, owner: &mut Session<'_, '_>, cpu: u16, may_wait: bool) {
+        let request = self.request(cpu, may_wait);
+        let most = 1 + self.random.below(300 >> request.order.get().min(7)) as usize;
+        if self.random.below(3) == 0 {
+            for _ in 0..most.min(30) {
+                let answer = owner.0.alloc(request);
+                assert_eq!(answer, self.long.alloc(request), "{} {request:?}", self.context);
+                self.held.extend(answer.ok().map(|pfn| (pfn, request.order)));
+            }
+            return;
+        }
+        let mut places = vec![None; most];
+        for place in &mut places {
+            *place = (self.random.below(40) == 0).then_some(Pfn(7));
+        }
+        let given = places.clone();
+        let filled = owner.0.alloc_many(request, &mut places);
+        for (number, before) in given.iter().enumerate().filter(|(_, before)| before.is_none()) {
+            let answer = self.long.alloc(request).ok();
+            assert_eq!(places[number], answer, "{} {number} of {request:?}", self.context);
+            assert_eq!(answer.is_none(), number == filled, "{} {number} {request:?}", self.context);
+            if *before == answer {
+                break;
+            }
+            self.held.extend(answer.map(|pfn| (pfn, request.order)));
+        }
+    }
+
+    fn free_many(&mut self, owner: &mut Session<'_, '_>, cpu: u16) {
+        let Some((size, mut chosen)) = self.choose(150) else { return };
+        if self.random.below(3) == 0 {
+            for pfn in chosen {
+                assert_eq!(owner.0.free(pfn, size), self.long.free(cpu, pfn, size), "{}", self.context);
+            }
+            return;
+        }
+        if self.random.below(4) == 0 {
+            let wrong = [Pfn(1), chosen.first().copied().unwrap_or(Pfn(2)), Pfn(0x900)];
+            chosen.push(wrong[self.random.below(3) as usize]);
+        }
+        let done = owner.0.free_many(size, &chosen);
+        self.free_one_by_one(cpu, size, &chosen, done);
+    }
+
+    fn free_one_by_one(
+        &mut self,
+        cpu: u16,
+        size: Order,
+        chosen: &[Pfn],
+        done: Result<(), (usize, FreeError)>,
+    ) {
+        let mut expected = Ok(());
+        for (number, &pfn) in chosen.iter().enumerate() {
+            if let Err(error) = self.long.free(cpu, pfn, size) {
+                expected = Err((number, error));
+                break;
+            }
+            // What was named by mistake may have been held all the same.
+            self.held.retain(|&(own, _)| own != pfn);
+        }
+        assert_eq!(done, expected, "{}", self.context);
+    }
+
+    fn bulk(&mut self, cpu: u16) {
+        let request = Request { order: Order::ZERO, ..self.request(cpu, true) };
+        let mut places = vec![None; 1 + self.random.below(200) as usize];
+        let mut same = places.clone();
+        let filled = self.short.alloc_bulk(request, &mut places);
+        assert_eq!(filled, self.long.alloc_bulk(request, &mut same), "{}", self.context);
+        assert_eq!(places, same, "{}", self.context);
+        self.held.extend(places.into_iter().flatten().map(|pfn| (pfn, Order::ZERO)));
+        let Some((size, chosen)) = self.choose(150) else { return };
+        if size == Order::ZERO {
+            let done = self.short.free_bulk(cpu, &chosen);
+            self.free_one_by_one(cpu, size, &chosen, done);
+        } else {
+            self.held.extend(chosen.into_iter().map(|pfn| (pfn, size)));
+        }
+    }
+
+    fn change_zone(&mut self, cpu: u16) {
+        let zone = self.random.below(self.short.zones().len() as u64) as usize;
+        let batch = 1 + self.random.below(70) as u32;
+        let high_min = self.random.below(500) as u32;
+        let high_max = self.random.below(3000) as u32;
+        let flush_needs_batch = self.random.below(2) == 0;
+        let high_max = if self.random.below(4) == 0 { high_max } else { high_max.max(high_min) };
+        let settings = PerCpuSettings { batch, high_min, high_max, flush_needs_batch };
+        let min = self.random.below(200);
+        let high = min + self.random.below(600);
+        let watermarks = Watermarks { min, low: min.midpoint(high), high };
+        let choice = self.random.below(6);
+        self.both(|memory| {
+            let zone = &memory.zones()[zone];
+            match choice {
+                0 => zone.set_reclaim_active(!zone.state().reclaim_active),
+                1 | 2 => zone.set_percpu_settings(cpu, settings),
+                3 => zone.set_watermarks(watermarks),
+                4 => zone.relax_boost(u64::from(batch)),
+                _ => assert!(zone.take_kswapd_wake() || choice == 5),
+            }
+        });
+    }
+
+    fn some_frame(&mut self) -> Pfn {
+        let zones = self.long.zones();
+        let zone = &zones[self.random.below(zones.len() as u64) as usize];
+        Pfn(zone.start().0 + self.random.below(zone.end().0 - zone.start().0))
+    }
+
+    fn isolate(&mut self) {
+        let pfn = self.some_frame();
+        let isolates = self.random.below(2) == 0;
+        self.both(|memory| -> Result<(), BlockError> {
+            let zone = memory.zone_of(pfn).expect("a frame of the zone");
+            if isolates { zone.isolate_block(pfn) } else { zone.unisolate_block(pfn) }
+        });
+    }
+
+    fn contiguous(&mut self) {
+        let pfn = self.some_frame();
+        // One side's last zone has absent frames behind the other's end.
+        let end = self.long.zone_of(pfn).map_or(pfn, Zone::end);
+        let pages = (1 + self.random.below(90)).min(end.0 - pfn.0);
+        let kind = [Migratetype::Cma, Migratetype::Movable][self.random.below(2) as usize];
+        let taken = self.short.alloc_contig_range(pfn, pages, kind);
+        assert_eq!(taken, self.long.alloc_contig_range(pfn, pages, kind), "{}", self.context);
+        if taken.is_ok() {
+            self.contiguous.extend((0..pages).map(|number| pfn.add(number)));
+        }
+        if self.random.below(2) == 0 {
+            self.held.extend(self.contiguous.drain(..).map(|pfn| (pfn, Order::ZERO)));
+        }
+    }
+
+    /// Gives everything that is held back.
+    pub(crate) fn empty(&mut self) {
+        self.held.extend(self.contiguous.drain(..).map(|pfn| (pfn, Order::ZERO)));
+        while !self.held.is_empty() {
+            self.free(0);
+        }
+        self.both(Memory::drain_all);
+    }
+
+    /// Everything that can be seen is the same on both sides.
+    pub(crate) fn compare(&self) {
+        let context = &self.context;
+        assert_eq!(self.short.request_stats(), self.long.request_stats(), "{context}");
+        for (short, long) in self.short.zones().iter().zip(self.long.zones()) {
+            let here = format!("{context}, zone at {:?}", short.start());
+            assert_eq!(short.state(), long.state(), "{here}");
+            assert_eq!(stats(short.stats()), stats(long.stats()), "{here}");
+            for cpu in 0..CPUS {
+                assert_eq!(short.percpu_state(cpu), long.percpu_state(cpu), "{here}");
+            }
+            for size in Order::all() {
+                for kind in Migratetype::ALL {
+                    let here = format!("{here}, {kind} {size:?}");
+                    assert!(short.free_list(size, kind).eq(long.free_list(size, kind)), "{here}");
+                    for cpu in 0..CPUS {
+                        let (short, long) =
+                            (short.percpu_blocks(cpu, size, kind), long.percpu_blocks(cpu, size, kind));
+                        assert!(short.eq(long), "{here} on CPU {cpu}");
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn check(&self) {
+        for memory in [self.short, self.long] {
+            memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", self.context));
+        }
+    }
+
+    pub(crate) fn request_stats(&self) -> RequestStats {
+        self.short.request_stats()
+    }
+}
+
+/// What happened under the lock, however often it was taken for it.
+fn stats(of: ZoneStats) -> ZoneStats {
+    ZoneStats { lock_holds: 0, longest_hold_touched: 0, nodes_walked: 0, ..of }
+}
