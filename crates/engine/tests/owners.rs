@@ -1,0 +1,176 @@
+//! Owners, batches and single requests in parallel, also where racing frees are not told apart.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::thread;
+
+use common::{Random, geometry, order, plain_zone};
+use freehold::{
+    Era, Exclusive, GfpFlags, Locks, Memory, Order, OwnersFreeOnce, PerCpuSettings, Pfn, Request, ZoneConfig,
+    required_bytes,
+};
+
+const START: u64 = 0x403;
+const PAGES: u64 = 20_000;
+const GFPS: [GfpFlags; 3] = [
+    GfpFlags::GFP_ATOMIC,
+    GfpFlags::HIGHUSER_MOVABLE.difference(GfpFlags::DIRECT_RECLAIM),
+    GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE),
+];
+
+/// Who owns each page: a page that is given twice is seen at once.
+struct Owners(Vec<AtomicU8>);
+
+impl Owners {
+    fn change(&self, pfn: Pfn, size: Order, from: u8, to: u8) {
+        for page in pfn.0..pfn.0 + size.pages() {
+            let was = self.0[(page - START) as usize].swap(to, Ordering::Relaxed);
+            assert_eq!(was, from, "{page:#x} changes hands");
+        }
+    }
+}
+
+/// One thread's blocks.
+struct Worker<'a> {
+    owners: &'a Owners,
+    name: u8,
+    cpu: u16,
+    random: Random,
+    held: Vec<(Pfn, Order)>,
+}
+
+impl Worker<'_> {
+    fn request(&mut self) -> Request {
+        let size = order([0, 0, 0, 0, 1, 3, 4, 5][self.random.below(8) as usize]);
+        Request { cpu: self.cpu, node: 0, order: size, gfp: GFPS[self.random.below(3) as usize] }
+    }
+
+    fn got(&mut self, pfn: Pfn, size: Order) {
+        self.owners.change(pfn, size, 0, self.name);
+        self.held.push((pfn, size));
+    }
+
+    fn give(&mut self) -> Option<(Pfn, Order)> {
+        let count = self.held.len() as u64;
+        let (pfn, size) = (count > 0).then(|| self.held.swap_remove(self.random.below(count) as usize))?;
+        self.owners.change(pfn, size, self.name, 0);
+        Some((pfn, size))
+    }
+
+    fn single<L: Locks>(&mut self, memory: &Memory<'_, L>) {
+        if self.random.below(100) < 52 {
+            let request = self.request();
+            if let Ok(pfn) = memory.alloc(request) {
+                self.got(pfn, request.order);
+            }
+        } else if let Some((pfn, size)) = self.give() {
+            memory.free(self.cpu, pfn, size).expect("a held block");
+        }
+    }
+
+    fn batch<L: Locks>(&mut self, owner: &mut Exclusive<'_, '_, L>) {
+        if self.random.below(100) < 52 && self.held.len() < 1500 {
+            let request = self.request();
+            let mut places = vec![None; 1 + self.random.below(80) as usize];
+            owner.alloc_many(request, &mut places);
+            places.into_iter().flatten().for_each(|pfn| self.got(pfn, request.order));
+            return;
+        }
+        self.held.sort_unstable();
+        let Some((first, size)) = self.give() else { return };
+        let mut chosen = vec![first];
+        let most = self.random.below(80) as usize;
+        let (owners, name) = (self.owners, self.name);
+        self.held.retain(|&(pfn, own)| {
+            let goes = own == size && chosen.len() <= most;
+            if goes {
+                owners.change(pfn, own, name, 0);
+                chosen.push(pfn);
+            }
+            !goes
+        });
+        owner.free_many(size, &chosen).expect("held blocks");
+    }
+
+    fn bulk<L: Locks>(&mut self, memory: &Memory<'_, L>) {
+        let request = Request { order: Order::ZERO, ..self.request() };
+        let mut pages = [None; 40];
+        memory.alloc_bulk(request, &mut pages);
+        let pages: Vec<Pfn> = pages.into_iter().flatten().collect();
+        for (from, to) in [(0, self.name), (self.name, 0)] {
+            for &pfn in &pages {
+                self.owners.change(pfn, Order::ZERO, from, to);
+            }
+        }
+        memory.free_bulk(self.cpu, &pages).expect("held pages");
+    }
+
+    fn work<L: Locks>(mut self, memory: &Memory<'_, L>, owns: bool, steps: u32) {
+        for _ in 0..steps {
+            if owns {
+                let mut owner = memory.exclusive(self.cpu).expect("a CPU");
+                for _ in 0..self.random.below(8) {
+                    self.batch(&mut owner);
+                    owner.pause();
+                }
+            } else {
+                (0..20).for_each(|_| self.single(memory));
+                self.bulk(memory);
+            }
+        }
+        while let Some((pfn, size)) = self.give() {
+            memory.free(self.cpu, pfn, size).expect("a held block");
+        }
+    }
+}
+
+fn run<L: Locks<Zone: Sync + Send, PerCpu: Sync + Send>>(era: Era, steps: u32) {
+    let percpu = PerCpuSettings { batch: 15, high_min: 60, high_max: 900, flush_needs_batch: false };
+    let zones = [ZoneConfig { percpu, ..plain_zone(START, PAGES) }];
+    let config = geometry(&zones, era.switches(), 5, 7);
+    let mut bytes = vec![core::mem::MaybeUninit::uninit(); required_bytes::<L>(&config)];
+    let memory = Memory::<L>::new(&config, &mut bytes).expect("a valid machine");
+    let zone = &memory.zones()[0];
+    zone.add_free(Pfn(START), PAGES).expect("absent frames");
+    let owners = Owners((0..PAGES).map(|_| AtomicU8::new(0)).collect());
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                memory.drain_all();
+                memory.refresh(0);
+                zone.set_reclaim_active(!zone.state().reclaim_active);
+                thread::yield_now();
+            }
+        });
+        // Two CPUs; the first has an owner and a guest.
+        let workers = [(1, 0, true), (2, 0, false), (3, 1, false)].map(|(name, cpu, owns)| {
+            let random = Random::new(u64::from(name));
+            let worker = Worker { owners: &owners, name, cpu, random, held: Vec::new() };
+            let memory = &memory;
+            scope.spawn(move || worker.work(memory, owns, steps))
+        });
+        let results = workers.map(thread::ScopedJoinHandle::join);
+        done.store(true, Ordering::Relaxed);
+        others.join().expect("drains");
+        assert!(results.iter().all(Result::is_ok), "{}", era.name());
+    });
+    memory.drain_all();
+    memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
+    assert_eq!(zone.free_pages(), PAGES, "{}: every page is back", era.name());
+}
+
+#[test]
+fn an_owner_a_guest_and_a_neighbour_lose_no_page() {
+    for era in Era::ALL {
+        run::<common::Locks>(era, 1500);
+    }
+}
+
+#[test]
+fn owners_that_free_once_lose_no_page() {
+    for era in Era::ALL {
+        run::<OwnersFreeOnce<common::Locks>>(era, 1500);
+    }
+}
