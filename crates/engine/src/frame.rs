@@ -1,4 +1,4 @@
-//! One word of state and two links for every page frame.
+//! State and links of every page frame, in a table each.
 
 use crate::sync::{AtomicU16, AtomicU32, Locks, Ordering};
 use crate::{Migratetype, Order, Pfn};
@@ -165,6 +165,7 @@ impl Frame {
         if L::TELLS_RACING_FREES_APART {
             return self.exchange_word(from, to);
         }
+        // An owner that has no rival comes after the request that gave it the block.
         self.set_word(to);
         true
     }

@@ -106,8 +106,9 @@ impl MemoryConfig<'_> {
 
 /// The bytes of metadata that [`Memory::new`] needs.
 ///
-/// Units: bytes. 12 a page, counted from the zone's start rounded down to the largest block;
-/// 4 a pageblock; and a fixed part a zone and CPU.
+/// Units: bytes. 10 a page, counted from the zone's start rounded down to the largest block;
+/// 4 a pageblock; a fixed part a zone and CPU; and for each of these, 12 for every 256 pages of
+/// the zone, 24 KiB at most.
 pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
     tally.table::<Zone<'_, L>>(config.zones.len());
