@@ -10,7 +10,7 @@ use freehold_lab::{Cell, Table};
 use crate::chart::Chart;
 use crate::harness::{Digest, batch, calmest, interleave, pairs};
 use crate::pin::on_one_processor;
-use crate::setup::{Owned, START, Setup, Shared, SharedBulk, SpinLocks};
+use crate::setup::{Handle, Owned, START, Setup, Shared, SharedBulk, SpinLocks};
 use crate::summary::Summary;
 use crate::{BenchError, Options, Report, Scale};
 
@@ -19,24 +19,6 @@ const PAGES: u64 = 1 << 15;
 
 /// Blocks of a batch.
 const BATCH: usize = 1024;
-
-/// How the blocks are asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Handle {
-    Locked,
-    Exclusive,
-}
-
-impl Handle {
-    const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Locked => "locked",
-            Self::Exclusive => "exclusive",
-        }
-    }
-}
 
 /// A way through the allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

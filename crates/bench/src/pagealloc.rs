@@ -13,7 +13,7 @@ use freehold_lab::{Cell, Table};
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, clock_ns, interleave, ns_since, wrong};
 use crate::pin::{pin, processors, sharing_note};
-use crate::setup::{FairLocks, Owned, START, Setup, Shared, add_alternating};
+use crate::setup::{FairLocks, Handle, Owned, START, Setup, Shared, add_alternating};
 use crate::summary::{Summary, percent_over};
 use crate::{BenchError, Options, Report, Scale};
 
@@ -51,24 +51,6 @@ const MONITORS: [Monitor; 8] = [
     Monitor { name: "consistent, loop", source: Source::Consistent, pause: None },
     Monitor { name: "text, loop", source: Source::Text, pause: None },
 ];
-
-/// How the pages are asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Handle {
-    Locked,
-    Exclusive,
-}
-
-impl Handle {
-    const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Locked => "locked",
-            Self::Exclusive => "exclusive",
-        }
-    }
-}
 
 /// How much is done.
 struct Plan {
@@ -305,7 +287,7 @@ fn read_on(memory: &Memory<'_, FairLocks>, board: &Board) {
 }
 
 fn describe(plan: &Plan, order: Order, handle: Handle, samples: &Samples, report: &mut Report) {
-    let side = format!("order {order}, {} handle", handle.name());
+    let side = format!("order {order}, {} handle", handle.word());
     let columns =
         ["min", "stddev", "max"].into_iter().chain(MONITORS[1..].iter().map(|monitor| monitor.name));
     let mut table = Table::new(

@@ -114,6 +114,24 @@ pub(crate) fn movable(cpu: u16, order: Order) -> Request {
     Request { cpu, node: 0, order, gfp: GfpFlags::HIGHUSER_MOVABLE }
 }
 
+/// How blocks are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Handle {
+    Locked,
+    Exclusive,
+}
+
+impl Handle {
+    pub(crate) const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::Exclusive => "exclusive",
+        }
+    }
+}
+
 /// The whole memory, shared: every CPU's lists behind their lock.
 pub(crate) struct Shared<'a, 'm, L: Locks> {
     pub(crate) memory: &'a Memory<'m, L>,
