@@ -5,7 +5,7 @@ use core::fmt;
 /// What kind of pages a pageblock is meant for.
 ///
 /// The discriminants follow a kernel with CMA and memory isolation built in;
-/// [`crate::pagetypeinfo`] leaves out the rows that a kernel was built without.
+/// [`crate::Memory::write_pagetypeinfo`] leaves out the rows that a kernel was built without.
 /// Linux counterpart: `enum migratetype`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
