@@ -1,0 +1,83 @@
+//! Free blocks of a machine by zone, order and, where it is known, migratetype.
+
+use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold_trace::FreeCount;
+use serde::{Serialize, Serializer};
+
+/// Free blocks of a machine, as one reading of a [`super::Source`] found them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FreeBlocks {
+    /// Where the numbers come from.
+    pub source: Source,
+    /// When the reading ended, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// What the reading took, in nanoseconds of wall time.
+    pub cost_ns: u64,
+    /// The order of a pageblock, where the source tells it.
+    pub pageblock_order: Option<u8>,
+    /// The migratetypes that this kernel has, in the order of its own texts; empty where the source
+    /// knows no types.
+    #[serde(serialize_with = "by_name")]
+    pub types: Vec<Migratetype>,
+    /// Populated zones, in the kernel's order.
+    pub zones: Vec<ZoneFreeBlocks>,
+}
+
+fn by_name<S: Serializer>(types: &[Migratetype], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(types.iter().map(|kind| kind.name()))
+}
+
+/// What free blocks are read from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The kernel's own fields, read by a BPF program without any lock: exact and uncapped.
+    Bpf,
+    /// `/proc/pagetypeinfo`: takes each zone's lock with interrupts off, and stops counting at 100 000.
+    Pagetypeinfo,
+    /// `/proc/buddyinfo`: open to everybody, takes each zone's lock for a moment, knows no types.
+    Buddyinfo,
+}
+
+impl Source {
+    /// The name that messages and metrics use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bpf => "bpf",
+            Self::Pagetypeinfo => "pagetypeinfo",
+            Self::Buddyinfo => "buddyinfo",
+        }
+    }
+}
+
+/// One zone's free blocks.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ZoneFreeBlocks {
+    /// NUMA node.
+    pub node: u32,
+    /// Name of the zone.
+    pub name: String,
+    /// Free blocks by order: `nr_free` of each free area, or the sum over types where only those are read.
+    pub total: [FreeCount; MAX_ORDERS],
+    /// Free blocks by [`Migratetype::index`] and order, where the source knows types.
+    pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
+    /// Pageblocks by [`Migratetype::index`], where the source tells them.
+    pub pageblocks: Option<[u64; MIGRATETYPES]>,
+}
+
+impl ZoneFreeBlocks {
+    /// Free pages, a lower bound where a number is capped.
+    pub fn free_pages(&self) -> u64 {
+        self.pages_from(0)
+    }
+
+    /// Pages in free blocks of `order` and above, a lower bound where a number is capped.
+    pub fn pages_from(&self, order: usize) -> u64 {
+        self.total.iter().enumerate().skip(order).map(|(at, count)| count.blocks << at).sum()
+    }
+
+    /// How many blocks of `order` the free blocks of that order and above make up.
+    pub fn blocks_from(&self, order: usize) -> u64 {
+        self.pages_from(order) >> order
+    }
+}
