@@ -106,7 +106,7 @@ pub use memory::{Memory, MemoryConfig, required_bytes};
 pub use migratetype::{MIGRATETYPES, Migratetype, PCP_TYPES};
 pub use pageblock_use::PageblockUse;
 pub use percpu::PerCpuSettings;
-pub use render::{PAGETYPEINFO_CAP, PageTypeRows};
+pub use render::{PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
 pub use restore::{PerCpuState, ZoneState};
 pub use stats::{PerCpuStats, RequestStats, ZoneStats};
 pub use switches::{Era, Switch, Switches};

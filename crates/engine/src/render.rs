@@ -47,28 +47,15 @@ impl<L: Locks> Memory<'_, L> {
         for node in 0..self.nodes {
             let zones = || self.zones.iter().filter(move |zone| zone.node() == node);
             let Some(first) = zones().next() else { continue };
-            writeln!(out, "Page block order: {}", first.pageblock_order())?;
-            writeln!(out, "Pages per block:  {}\n", first.pageblock_order().pages())?;
-            write!(out, "{:<43} ", "Free pages count per migrate type at order")?;
-            for order in Order::ZERO.up_to(self.max_order) {
-                write!(out, "{:>6} ", order.get())?;
-            }
-            writeln!(out)?;
+            pagetypeinfo::write_head(out, first.pageblock_order(), self.max_order)?;
             for zone in zones() {
                 write_free_rows(out, zone, rows)?;
             }
-            write!(out, "\n{:<23}", "Number of blocks type ")?;
-            for kind in rows.types() {
-                write!(out, "{:>12} ", kind.name())?;
-            }
-            writeln!(out)?;
+            pagetypeinfo::write_blocks_head(out, rows.types())?;
             for zone in zones() {
                 let blocks = zone.blocks_by_type();
-                write!(out, "Node {}, zone {:>8} ", zone.node(), zone.kind().name())?;
-                for kind in rows.types() {
-                    write!(out, "{:>12} ", blocks[kind.index()])?;
-                }
-                writeln!(out)?;
+                let blocks = rows.types().map(|kind| blocks[kind.index()].into());
+                pagetypeinfo::write_blocks_row(out, zone.node(), zone.kind().name(), blocks)?;
             }
         }
         Ok(())
@@ -80,12 +67,9 @@ impl<L: Locks> Memory<'_, L> {
     /// Those of the writer.
     pub fn write_buddyinfo(&self, out: &mut impl Write) -> fmt::Result {
         for zone in self.zones {
-            write!(out, "Node {}, zone {:>8} ", zone.node(), zone.kind().name())?;
             let counts = zone.counts_relaxed();
-            for order in Order::ZERO.up_to(self.max_order) {
-                write!(out, "{:>6} ", counts.total[order.index()])?;
-            }
-            writeln!(out)?;
+            let total = Order::ZERO.up_to(self.max_order).map(|order| counts.total[order.index()]);
+            write_buddyinfo_row(out, zone.node(), zone.kind().name(), total)?;
         }
         Ok(())
     }
@@ -95,15 +79,97 @@ fn write_free_rows<L: Locks>(out: &mut impl Write, zone: &Zone<'_, L>, rows: Pag
     let counts =
         if zone.switches.counts { zone.counts_relaxed() } else { zone.counts_by_walk(PAGETYPEINFO_CAP).0 };
     for kind in rows.types() {
-        write!(out, "Node {:>4}, zone {:>8}, type {:>12} ", zone.node(), zone.kind().name(), kind.name())?;
-        for order in Order::ZERO.up_to(zone.max_order()) {
-            let blocks = counts.by_type[order.index()][kind.index()];
-            let mark = if blocks >= PAGETYPEINFO_CAP { ">" } else { "" };
-            write!(out, "{mark}{:>6} ", blocks.min(PAGETYPEINFO_CAP))?;
-        }
-        writeln!(out)?;
+        let orders = Order::ZERO.up_to(zone.max_order());
+        let blocks = orders.map(|order| counts.by_type[order.index()][kind.index()]);
+        let counted = blocks.map(|blocks| (blocks.min(PAGETYPEINFO_CAP), blocks >= PAGETYPEINFO_CAP));
+        pagetypeinfo::write_free_row(out, zone.node(), zone.kind().name(), kind, counted)?;
     }
     Ok(())
+}
+
+/// Writes one zone's row of `/proc/buddyinfo`: its free blocks by order.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_buddyinfo_row(
+    out: &mut impl Write,
+    node: impl fmt::Display,
+    zone: &str,
+    blocks: impl Iterator<Item = u64>,
+) -> fmt::Result {
+    write!(out, "Node {node}, zone {zone:>8} ")?;
+    for blocks in blocks {
+        write!(out, "{blocks:>6} ")?;
+    }
+    writeln!(out)
+}
+
+/// The rows of `/proc/pagetypeinfo`, one at a time, whoever has counted.
+pub mod pagetypeinfo {
+    use core::fmt::{self, Display, Write};
+
+    use crate::{Migratetype, Order};
+
+    /// Writes what a node's part begins with: the pageblock order, and the orders above the free rows.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_head(out: &mut impl Write, pageblock_order: Order, max_order: Order) -> fmt::Result {
+        writeln!(out, "Page block order: {pageblock_order}")?;
+        writeln!(out, "Pages per block:  {}\n", pageblock_order.pages())?;
+        write!(out, "{:<43} ", "Free pages count per migrate type at order")?;
+        for order in Order::ZERO.up_to(max_order) {
+            write!(out, "{:>6} ", order.get())?;
+        }
+        writeln!(out)
+    }
+
+    /// Writes the free blocks of one zone and type by order, each with whether counting had stopped there.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_free_row(
+        out: &mut impl Write,
+        node: impl Display,
+        zone: &str,
+        kind: Migratetype,
+        counted: impl Iterator<Item = (u64, bool)>,
+    ) -> fmt::Result {
+        write!(out, "Node {node:>4}, zone {zone:>8}, type {:>12} ", kind.name())?;
+        for (blocks, capped) in counted {
+            write!(out, "{}{blocks:>6} ", if capped { ">" } else { "" })?;
+        }
+        writeln!(out)
+    }
+
+    /// Writes the types above the rows of pageblocks.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_blocks_head(out: &mut impl Write, types: impl Iterator<Item = Migratetype>) -> fmt::Result {
+        write!(out, "\n{:<23}", "Number of blocks type ")?;
+        for kind in types {
+            write!(out, "{:>12} ", kind.name())?;
+        }
+        writeln!(out)
+    }
+
+    /// Writes one zone's pageblocks by type.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_blocks_row(
+        out: &mut impl Write,
+        node: impl Display,
+        zone: &str,
+        blocks: impl Iterator<Item = u64>,
+    ) -> fmt::Result {
+        write!(out, "Node {node}, zone {zone:>8} ")?;
+        for blocks in blocks {
+            write!(out, "{blocks:>12} ")?;
+        }
+        writeln!(out)
+    }
 }
 
 impl FreeCounts {
