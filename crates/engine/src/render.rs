@@ -54,7 +54,7 @@ impl<L: Locks> Memory<'_, L> {
             pagetypeinfo::write_blocks_head(out, rows.types())?;
             for zone in zones() {
                 let blocks = zone.blocks_by_type();
-                let blocks = rows.types().map(|kind| blocks[kind.index()].into());
+                let blocks = rows.types().map(|kind| blocks[kind.index()]);
                 pagetypeinfo::write_blocks_row(out, zone.node(), zone.kind().name(), blocks)?;
             }
         }

@@ -53,6 +53,12 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// This build has no BPF sensor.
+    #[error(
+        "this freehold was built without its BPF sensor. Build it with `--features bpf` (needs clang, libelf \
+         and zlib), or use `--sensor procfs`"
+    )]
+    NotBuilt,
     /// The kernel could not set aside the ring buffers.
     #[error(
         "the kernel refused ring buffers of {kib_per_cpu} KiB a CPU: {source}. Ask for less with `--buffer`"
@@ -185,6 +191,19 @@ impl Error {
             _ => "Check that the file is of the kind that was asked for",
         };
         Self::Io { action, path: path.to_owned(), source, remedy }
+    }
+}
+
+impl Error {
+    /// Whether the file is not there or not open to this process, so that trying again is of no use.
+    pub(crate) fn is_closed_or_missing(&self) -> bool {
+        match self {
+            Self::NotRoot { .. } | Self::NoKpageflags { .. } => true,
+            Self::Io { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
+            }
+            _ => false,
+        }
     }
 }
 

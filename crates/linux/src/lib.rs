@@ -7,6 +7,7 @@ pub mod ftrace_text;
 mod import;
 pub mod procfs;
 mod record;
+pub mod sample;
 pub mod sensor;
 mod sink;
 pub mod tracefs;

@@ -6,7 +6,9 @@
 
 mod buddyinfo;
 mod kpageflags;
+mod machine;
 mod pagetypeinfo;
+mod pressure;
 mod read;
 mod snapshot;
 mod sysctl;
@@ -15,10 +17,12 @@ mod zoneinfo;
 
 pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
 pub use kpageflags::{fold_kpageflags, read_kpageflags};
+pub use machine::{Machine, read_machine};
 pub use pagetypeinfo::{parse_pagetypeinfo, read_pagetypeinfo};
+pub use pressure::{Pressure, Stall, parse_pressure, read_pressure};
 pub use snapshot::{Occupancy, managed_changes, snapshot};
 pub use sysctl::{SYSCTLS, read_sysctls};
-pub use vmstat::{parse_vmstat, read_vmstat};
+pub use vmstat::{parse_vmstat, read_every_counter, read_vmstat};
 pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
 
 pub(crate) use kpageflags::fold_kpageflags_file;

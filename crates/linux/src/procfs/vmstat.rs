@@ -30,13 +30,23 @@ pub fn read_vmstat(root: &Path) -> Result<BTreeMap<String, u64>, Error> {
     parse_vmstat(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
+/// Reads every counter of `proc/vmstat` below `root`.
+pub fn read_every_counter(root: &Path) -> Result<BTreeMap<String, u64>, Error> {
+    let path = root.join("proc/vmstat");
+    parse_counters(&read_text(&path)?, |_| true).map_err(|e| e.in_file(&path, REPORT))
+}
+
 /// Parses the contents of `/proc/vmstat` and keeps what concerns the allocator.
 pub fn parse_vmstat(text: &str) -> Result<BTreeMap<String, u64>, ParseError> {
+    parse_counters(text, |name| KEPT.iter().any(|start| name.starts_with(start)))
+}
+
+fn parse_counters(text: &str, keep: impl Fn(&str) -> bool) -> Result<BTreeMap<String, u64>, ParseError> {
     let mut counters = BTreeMap::new();
     for (line, row) in (1..).zip(text.lines()) {
         let mut words = row.split_ascii_whitespace();
         let Some(name) = words.next() else { continue };
-        if KEPT.iter().any(|start| name.starts_with(start)) {
+        if keep(name) {
             counters.insert(name.to_owned(), number(line, name, words.next())?);
         }
     }

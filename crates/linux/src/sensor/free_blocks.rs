@@ -13,6 +13,9 @@ pub struct FreeBlocks {
     pub time_ns: u64,
     /// What the reading took, in nanoseconds of wall time.
     pub cost_ns: u64,
+    /// When the numbers by type were read; older than `time_ns` where a reading of them was put off for its
+    /// cost, none where there are none.
+    pub types_time_ns: Option<u64>,
     /// The order of a pageblock, where the source tells it.
     pub pageblock_order: Option<u8>,
     /// The migratetypes that this kernel has, in the order of its own texts; empty where the source
@@ -21,6 +24,21 @@ pub struct FreeBlocks {
     pub types: Vec<Migratetype>,
     /// Populated zones, in the kernel's order.
     pub zones: Vec<ZoneFreeBlocks>,
+}
+
+impl FreeBlocks {
+    /// Takes over what `older` knows of types, with the time when it was read.
+    pub(super) fn take_types_of(&mut self, older: &Self) {
+        self.types_time_ns = older.types_time_ns;
+        self.pageblock_order = older.pageblock_order;
+        self.types.clone_from(&older.types);
+        for zone in &mut self.zones {
+            let known = older.zones.iter().find(|known| known.node == zone.node && known.name == zone.name);
+            if let Some(known) = known {
+                (zone.by_type, zone.pageblocks) = (known.by_type, known.pageblocks);
+            }
+        }
+    }
 }
 
 fn by_name<S: Serializer>(types: &[Migratetype], serializer: S) -> Result<S::Ok, S::Error> {

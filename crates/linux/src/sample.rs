@@ -1,0 +1,81 @@
+//! One look at a machine's memory, and who takes it again and again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use freehold_trace::ZoneSnapshot;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::procfs::{Machine, Pressure, read_every_counter, read_machine, read_pressure, read_zoneinfo};
+use crate::sensor::{Choice, FreeBlocks, Ration, Sensor};
+
+/// One look at a machine's memory.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Sample {
+    /// Milliseconds since 1970.
+    pub unix_ms: u64,
+    /// Free blocks by zone, order and type.
+    pub free: FreeBlocks,
+    /// Zones with their watermarks and per-CPU lists; empty where `/proc/zoneinfo` cannot be read.
+    pub zones: Vec<ZoneSnapshot>,
+    /// `/proc/vmstat`; empty where it cannot be read.
+    pub counters: BTreeMap<String, u64>,
+    /// `/proc/pressure/memory`, where the kernel keeps it.
+    pub pressure: Option<Pressure>,
+    /// What could not be had, why, and what to do about it.
+    pub notes: Vec<String>,
+}
+
+/// Takes samples of one machine.
+pub struct Sampler {
+    root: PathBuf,
+    sensor: Sensor,
+    machine: Machine,
+}
+
+impl Sampler {
+    /// A sampler of the machine whose `/proc` and `/sys` lie below `root`.
+    ///
+    /// # Errors
+    /// Those of [`Sensor::open`], and files of the machine that make no sense.
+    pub fn open(root: &Path, choice: Choice) -> Result<Self, Error> {
+        let sensor = Sensor::open(root, choice, Ration::ByCost)?;
+        Ok(Self { root: root.to_owned(), sensor, machine: read_machine(root)? })
+    }
+
+    /// What stays the same while the machine is up.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The sensor of free blocks alone, for whoever needs nothing else.
+    pub fn sensor(&mut self) -> &mut Sensor {
+        &mut self.sensor
+    }
+
+    /// Takes a sample. What cannot be read besides free blocks is left out and noted.
+    ///
+    /// # Errors
+    /// Free blocks that cannot be read.
+    pub fn sample(&mut self) -> Result<Sample, Error> {
+        let free = self.sensor.read()?;
+        let mut notes = self.sensor.notes();
+        let zones = or_note(read_zoneinfo(&self.root), &mut notes);
+        let counters = or_note(read_every_counter(&self.root), &mut notes);
+        let pressure = or_note(read_pressure(&self.root).map(Some), &mut notes);
+        Ok(Sample { unix_ms: unix_ms(), free, zones, counters, pressure, notes })
+    }
+}
+
+fn or_note<T: Default>(read: Result<T, Error>, notes: &mut Vec<String>) -> T {
+    read.unwrap_or_else(|error| {
+        notes.push(error.to_string());
+        T::default()
+    })
+}
+
+fn unix_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
+}

@@ -1,0 +1,140 @@
+//! Free blocks from the texts of `/proc`, with the reading of pagetypeinfo rationed by its own cost.
+
+use std::path::{Path, PathBuf};
+
+use freehold::Migratetype;
+use freehold_trace::{FreeCount, PageTypeInfo};
+
+use super::{FreeBlocks, Source, ZoneFreeBlocks};
+use crate::clock;
+use crate::error::Error;
+use crate::procfs::{read_buddyinfo, read_pagetypeinfo};
+
+/// How much of the time pagetypeinfo may be read: a reading that took 1 ms is followed by none for a second.
+const SHARE_OF_TIME: u64 = 1000;
+
+/// Reads `/proc/pagetypeinfo` as often as its cost allows, and `/proc/buddyinfo` in between and where the
+/// former is closed.
+pub(super) struct ProcfsSensor {
+    root: PathBuf,
+    ration: Ration,
+    types: Types,
+}
+
+/// What is known of free blocks by type.
+enum Types {
+    /// Not read yet.
+    Unread,
+    /// The last reading.
+    Read(FreeBlocks),
+    /// This process may not, or the kernel has none.
+    Closed,
+}
+
+impl ProcfsSensor {
+    pub(super) fn new(root: &Path, ration: Ration) -> Self {
+        Self { root: root.to_owned(), ration, types: Types::Unread }
+    }
+
+    /// Reads free blocks, by type where that is open and not too dear just now.
+    ///
+    /// # Errors
+    /// Those of `/proc/buddyinfo`, and of a pagetypeinfo that is there and makes no sense.
+    pub(super) fn read(&mut self) -> Result<FreeBlocks, Error> {
+        if self.types_are_due() {
+            match timed(|| read_pagetypeinfo(&self.root).map(from_pagetypeinfo)) {
+                Ok(read) => {
+                    self.types = Types::Read(read.clone());
+                    return Ok(read);
+                }
+                Err(error) if error.is_closed_or_missing() => self.types = Types::Closed,
+                Err(error) => return Err(error),
+            }
+        }
+        let mut totals = timed(|| buddyinfo(&self.root))?;
+        if let Types::Read(types) = &self.types {
+            totals.take_types_of(types);
+        }
+        Ok(totals)
+    }
+
+    /// Whether free blocks by type cannot be had.
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(self.types, Types::Closed)
+    }
+
+    fn types_are_due(&self) -> bool {
+        match (&self.types, self.ration) {
+            (Types::Closed, _) => false,
+            (Types::Unread, _) | (Types::Read(_), Ration::Unlimited) => true,
+            (Types::Read(last), Ration::ByCost) => {
+                clock::monotonic_ns() >= last.time_ns + last.cost_ns.saturating_mul(SHARE_OF_TIME)
+            }
+        }
+    }
+}
+
+/// How often pagetypeinfo may be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ration {
+    /// For a thousandth of the time at most.
+    ByCost,
+    /// At every reading, for whoever measures what that does.
+    Unlimited,
+}
+
+fn timed(read: impl FnOnce() -> Result<FreeBlocks, Error>) -> Result<FreeBlocks, Error> {
+    let start = clock::monotonic_ns();
+    let mut free = read()?;
+    free.time_ns = clock::monotonic_ns();
+    free.cost_ns = free.time_ns - start;
+    free.types_time_ns = free.types_time_ns.map(|_| free.time_ns);
+    Ok(free)
+}
+
+fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
+    let zones = info.zones.into_iter().map(|zone| {
+        let mut total = [FreeCount::default(); freehold::MAX_ORDERS];
+        for orders in &zone.free {
+            for (total, count) in total.iter_mut().zip(orders) {
+                total.blocks += count.blocks;
+                total.capped |= count.capped;
+            }
+        }
+        ZoneFreeBlocks {
+            node: zone.node,
+            name: zone.name,
+            total,
+            by_type: Some(zone.free),
+            pageblocks: Some(zone.blocks),
+        }
+    });
+    FreeBlocks {
+        source: Source::Pagetypeinfo,
+        time_ns: 0,
+        cost_ns: 0,
+        types_time_ns: Some(0),
+        pageblock_order: Some(info.pageblock_order),
+        types: info.types.iter().filter_map(|&kind| Migratetype::new(kind)).collect(),
+        zones: zones.collect(),
+    }
+}
+
+fn buddyinfo(root: &Path) -> Result<FreeBlocks, Error> {
+    let zones = read_buddyinfo(root)?.into_iter().map(|zone| ZoneFreeBlocks {
+        node: zone.node,
+        name: zone.name,
+        total: zone.free.map(|blocks| FreeCount { blocks, capped: false }),
+        by_type: None,
+        pageblocks: None,
+    });
+    Ok(FreeBlocks {
+        source: Source::Buddyinfo,
+        time_ns: 0,
+        cost_ns: 0,
+        types_time_ns: None,
+        pageblock_order: None,
+        types: Vec::new(),
+        zones: zones.collect(),
+    })
+}

@@ -1,0 +1,222 @@
+//! What two samples say about a machine's memory.
+
+use freehold::{FreeCounts, MAX_ORDERS, MIGRATETYPES, Order};
+use freehold_linux::procfs::{Machine, Pressure};
+use freehold_linux::sample::Sample;
+use freehold_linux::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
+use freehold_trace::{FreeCount, ZoneSnapshot};
+use serde::Serialize;
+
+use crate::rates::{Rate, rates};
+use crate::trend::Trend;
+
+/// Where a machine's memory stands: what every output renders.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Model {
+    /// The machine.
+    pub machine: Machine,
+    /// Milliseconds since 1970 of the later sample.
+    pub unix_ms: u64,
+    /// How free blocks were read.
+    pub sensor: SensorModel,
+    /// The order of a pageblock, where it is known.
+    pub pageblock_order: Option<u8>,
+    /// Names of the migratetypes that the kernel has, in its order; empty where types are not known.
+    pub types: Vec<&'static str>,
+    /// The zones.
+    pub zones: Vec<ZoneModel>,
+    /// Counters and how fast they move.
+    pub rates: Vec<Rate>,
+    /// How long tasks waited for memory, where the kernel tells it.
+    pub pressure: Option<Pressure>,
+    /// What could not be had, why, and what to do about it.
+    pub notes: Vec<String>,
+}
+
+/// How free blocks were read.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SensorModel {
+    /// Where they come from.
+    pub source: Source,
+    /// What the reading took.
+    pub cost_ns: u64,
+    /// How much older the numbers by type are than the totals; none where there are none.
+    pub types_age_ms: Option<u64>,
+}
+
+/// One zone.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ZoneModel {
+    /// NUMA node.
+    pub node: u32,
+    /// Name of the zone.
+    pub name: String,
+    /// What `/proc/zoneinfo` says of it.
+    pub pages: Option<ZonePages>,
+    /// Free pages.
+    pub free_pages: u64,
+    /// Free blocks by order.
+    pub free: [FreeCount; MAX_ORDERS],
+    /// Free blocks by [`freehold::Migratetype::index`] and order, where types are known.
+    pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
+    /// Pageblocks by [`freehold::Migratetype::index`], where they are known.
+    pub pageblocks: Option<[u64; MIGRATETYPES]>,
+    /// How many blocks of each order the free blocks of that order and above make up.
+    pub blocks: [u64; MAX_ORDERS],
+    /// The share of free memory that cannot serve a request of each order, 0 to 1.
+    ///
+    /// Linux counterpart: `unusable_index`, which has 1 for a zone without free memory.
+    pub unusable_index: [f64; MAX_ORDERS],
+    /// Why a request of each order would fail: towards 0 for lack of memory, towards 1 for
+    /// fragmentation; none where it would not fail.
+    ///
+    /// Linux counterpart: `extfrag_index`, which has -1 for none.
+    pub extfrag_index: [Option<f64>; MAX_ORDERS],
+    /// Where the blocks of a pageblock's order and above are heading.
+    pub trend: Option<Trend>,
+}
+
+/// A zone's numbers in `/proc/zoneinfo`. Units: pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ZonePages {
+    /// Pages that the allocator manages.
+    pub managed: u64,
+    /// The min watermark, without the boost.
+    pub min: u64,
+    /// The low watermark, without the boost.
+    pub low: u64,
+    /// The high watermark, without the boost.
+    pub high: u64,
+    /// The boost on top of each watermark.
+    pub boost: u64,
+    /// Pages on per-CPU lists.
+    pub percpu: u64,
+}
+
+impl Model {
+    /// What `now` says, with rates against `before`.
+    ///
+    /// Trends need more than two samples: [`crate::monitor::Monitor`] fills them in.
+    pub fn new(machine: &Machine, before: Option<&Sample>, now: &Sample) -> Self {
+        let seconds =
+            before.map_or(0.0, |before| now.free.time_ns.saturating_sub(before.free.time_ns) as f64 / 1e9);
+        Self {
+            machine: machine.clone(),
+            unix_ms: now.unix_ms,
+            sensor: SensorModel::new(&now.free),
+            pageblock_order: now.free.pageblock_order,
+            types: now.free.types.iter().map(|kind| kind.name()).collect(),
+            zones: now.free.zones.iter().map(|zone| ZoneModel::new(zone, &now.zones)).collect(),
+            rates: rates(before.map(|before| &before.counters), &now.counters, seconds),
+            pressure: now.pressure,
+            notes: now.notes.clone(),
+        }
+    }
+}
+
+impl SensorModel {
+    fn new(free: &FreeBlocks) -> Self {
+        let types_age_ms = free.types_time_ns.map(|read| free.time_ns.saturating_sub(read) / 1_000_000);
+        Self { source: free.source, cost_ns: free.cost_ns, types_age_ms }
+    }
+}
+
+impl ZoneModel {
+    fn new(zone: &ZoneFreeBlocks, zoneinfo: &[ZoneSnapshot]) -> Self {
+        let counts = FreeCounts { total: zone.total.map(|count| count.blocks), ..FreeCounts::default() };
+        let orders: [Order; MAX_ORDERS] =
+            std::array::from_fn(|at| Order::new(at as u8).unwrap_or(Order::MAX));
+        let pages = zoneinfo.iter().find(|known| known.node == zone.node && known.name == zone.name);
+        Self {
+            node: zone.node,
+            name: zone.name.clone(),
+            pages: pages.map(ZonePages::new),
+            free_pages: zone.free_pages(),
+            free: zone.total,
+            by_type: zone.by_type,
+            pageblocks: zone.pageblocks,
+            blocks: std::array::from_fn(|order| zone.blocks_from(order)),
+            unusable_index: orders.map(|order| counts.unusable_index(order) as f64 / 1000.0),
+            extfrag_index: orders.map(|order| {
+                let thousandths = counts.extfrag_index(order);
+                (thousandths != -1000).then_some(thousandths as f64 / 1000.0)
+            }),
+            trend: None,
+        }
+    }
+
+    /// `Node 0, zone Normal`, as the kernel writes it.
+    pub fn title(&self) -> String {
+        format!("Node {}, zone {}", self.node, self.name)
+    }
+}
+
+impl ZonePages {
+    fn new(zone: &ZoneSnapshot) -> Self {
+        Self {
+            managed: zone.managed,
+            min: zone.watermark_min,
+            low: zone.watermark_low,
+            high: zone.watermark_high,
+            boost: zone.boost,
+            percpu: zone.pagesets.iter().map(|set| set.count).sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use freehold_linux::sample::Sampler;
+    use freehold_linux::sensor::Choice;
+
+    use super::*;
+
+    fn sample(kernel: &str) -> (Machine, Sample) {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures");
+        let mut sampler = Sampler::open(&fixtures.join(kernel), Choice::Procfs).unwrap();
+        let sample = sampler.sample().unwrap();
+        (sampler.machine().clone(), sample)
+    }
+
+    #[test]
+    fn indices_follow_the_kernels_formulas() {
+        let (machine, mut now) = sample("linux-6.18");
+        let zone = &mut now.free.zones[0];
+        zone.total = [FreeCount::default(); MAX_ORDERS];
+        zone.total[0].blocks = 96;
+        zone.total[3].blocks = 4;
+        let model = Model::new(&machine, None, &now);
+        let zone = &model.zones[0];
+        assert_eq!((zone.free_pages, zone.blocks[0], zone.blocks[3], zone.blocks[4]), (128, 128, 4, 0));
+        assert_eq!(
+            (zone.unusable_index[0], zone.unusable_index[3], zone.unusable_index[4]),
+            (0.0, 0.75, 1.0)
+        );
+        assert_eq!(zone.extfrag_index[3], None);
+        // 1 - (1 + 128 / 512) / 100
+        assert_eq!(zone.extfrag_index[9], Some(0.988));
+    }
+
+    #[test]
+    fn rates_are_of_the_time_between() {
+        let (machine, before) = sample("linux-6.18");
+        let mut now = before.clone();
+        now.free.time_ns = before.free.time_ns + 500_000_000;
+        *now.counters.get_mut("pgfree").unwrap() += 50;
+        let model = Model::new(&machine, Some(&before), &now);
+        let pgfree = model.rates.iter().find(|rate| rate.name == "pgfree").unwrap();
+        assert_eq!(pgfree.per_second, Some(100.0));
+        assert!(Model::new(&machine, None, &now).rates.iter().all(|rate| rate.per_second.is_none()));
+    }
+
+    #[test]
+    fn zones_are_found_in_zoneinfo() {
+        let (machine, now) = sample("linux-6.18");
+        let model = Model::new(&machine, None, &now);
+        assert!(model.zones.iter().all(|zone| zone.pages.is_some_and(|pages| pages.managed > 0)));
+        let without = Sample { zones: Vec::new(), ..now };
+        assert!(Model::new(&machine, None, &without).zones.iter().all(|zone| zone.pages.is_none()));
+    }
+}

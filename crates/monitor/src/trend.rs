@@ -1,0 +1,65 @@
+//! Where the number of large free blocks is heading.
+
+use serde::Serialize;
+
+/// How many points a trend is taken from at most; all pairs of them are compared.
+const MOST_POINTS: usize = 64;
+
+/// A number that changes over time.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Trend {
+    /// Its change a second: the median over all pairs of points, so that a single spike moves nothing.
+    pub per_second: f64,
+    /// Seconds until it is 0 if it goes on like this; none where it does not fall.
+    pub exhausted_in_s: Option<f64>,
+    /// Seconds that the points span.
+    pub over_s: f64,
+}
+
+/// The trend of points `(seconds, value)` in the order of time; none for fewer than three points.
+///
+/// The slope is the Theil–Sen estimator over at most 64 of the points, evenly chosen.
+pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {
+    let (first, last) = (points.first()?, points.last()?);
+    let step = points.len().div_ceil(MOST_POINTS).max(1);
+    let chosen: Vec<_> = points.iter().rev().step_by(step).collect();
+    if chosen.len() < 3 {
+        return None;
+    }
+    let mut slopes = Vec::new();
+    for (at, later) in chosen.iter().enumerate() {
+        for earlier in &chosen[at + 1..] {
+            if later.0 > earlier.0 {
+                slopes.push((later.1 - earlier.1) / (later.0 - earlier.0));
+            }
+        }
+    }
+    let middle = slopes.len() / 2;
+    let per_second =
+        *slopes.get(middle).is_some().then(|| slopes.select_nth_unstable_by(middle, f64::total_cmp).1)?;
+    let exhausted_in_s = (per_second < 0.0).then(|| last.1 / -per_second);
+    Some(Trend { per_second, exhausted_in_s, over_s: last.0 - first.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_falling_line_ends() {
+        let points: Vec<_> = (0..300).map(|s| (f64::from(s), 1000.0 - 2.0 * f64::from(s))).collect();
+        let trend = trend(&points).unwrap();
+        assert!((trend.per_second + 2.0).abs() < 1e-9);
+        assert!((trend.exhausted_in_s.unwrap() - 402.0 / 2.0).abs() < 1e-6);
+        assert!((trend.over_s - 299.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_spike_moves_nothing_and_a_level_line_has_no_end() {
+        let mut points: Vec<_> = (0..50).map(|s| (f64::from(s), 70.0)).collect();
+        points[20].1 = 0.0;
+        assert_eq!(trend(&points).unwrap().exhausted_in_s, None);
+        assert!(trend(&points[..2]).is_none() && trend(&[]).is_none());
+        assert!(trend(&[(1.0, 5.0); 9]).is_none(), "points of one moment have no slope");
+    }
+}
