@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod history;
+pub mod map;
 pub mod model;
 pub mod monitor;
 pub mod rates;

@@ -1,5 +1,7 @@
 //! What two samples say about a machine's memory.
 
+use std::sync::Arc;
+
 use freehold::{FreeCounts, MAX_ORDERS, MIGRATETYPES, Order};
 use freehold_linux::procfs::{Machine, Pressure};
 use freehold_linux::sample::Sample;
@@ -7,6 +9,7 @@ use freehold_linux::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
 use freehold_trace::{FreeCount, ZoneSnapshot};
 use serde::Serialize;
 
+use crate::map::Map;
 use crate::rates::{Rate, rates};
 use crate::trend::Trend;
 
@@ -29,6 +32,8 @@ pub struct Model {
     pub rates: Vec<Rate>,
     /// How long tasks waited for memory, where the kernel tells it.
     pub pressure: Option<Pressure>,
+    /// What the pageblocks hold, where that can be read.
+    pub map: Option<Arc<Map>>,
     /// What could not be had, why, and what to do about it.
     pub notes: Vec<String>,
 }
@@ -109,6 +114,7 @@ impl Model {
             zones: now.free.zones.iter().map(|zone| ZoneModel::new(zone, &now.zones)).collect(),
             rates: rates(before.map(|before| &before.counters), &now.counters, seconds),
             pressure: now.pressure,
+            map: None,
             notes: now.notes.clone(),
         }
     }
