@@ -48,6 +48,18 @@ pub enum BenchError {
     /// The run that this process is a side of cannot be answered.
     #[error("the benchmark that asks cannot be answered; start this program by --outside")]
     Talk(#[source] std::io::Error),
+    /// This machine has no room for what is measured.
+    #[error("{} MiB of memory cannot be had for the benchmark; free some, or run it with --quick", bytes >> 20)]
+    Memory {
+        /// What was asked for.
+        bytes: u64,
+        /// What the system answered.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Free blocks of this machine cannot be read.
+    #[error("this machine's free blocks cannot be read")]
+    Sensor(#[source] Box<freehold_linux::Error>),
     /// The options do not fit the table.
     #[error("{what}")]
     Options {

@@ -20,6 +20,7 @@ mod queue;
 mod refill;
 mod report;
 mod scale;
+mod sensor;
 mod setup;
 mod summary;
 
@@ -86,13 +87,15 @@ pub enum Bench {
     Counts,
     /// What a call costs in zones of up to 1 TiB.
     Scale,
+    /// What reading this machine's free blocks costs a process that takes page faults.
+    Sensor,
     /// The engine beside other page-frame allocators.
     #[cfg(feature = "peers")]
     Peers,
 }
 
 impl Bench {
-    /// All that this build has.
+    /// All that this build has about the engine: what `all` stands for.
     pub const ALL: &[Self] = &[
         Self::PageAlloc,
         Self::PageTypeInfo,
@@ -104,6 +107,11 @@ impl Bench {
         Self::Peers,
     ];
 
+    /// The benchmark of this name, those about the machine itself included.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().chain([&Self::Sensor]).copied().find(|bench| bench.name() == name)
+    }
+
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
@@ -113,6 +121,7 @@ impl Bench {
             Self::Drain => "drain",
             Self::Counts => "counts",
             Self::Scale => "scale",
+            Self::Sensor => "sensor",
             #[cfg(feature = "peers")]
             Self::Peers => "peers",
         }
@@ -144,6 +153,7 @@ pub fn run(bench: Bench, options: &Options) -> Result<Report, BenchError> {
         Bench::Drain => drain::run(options),
         Bench::Counts => counts::run(options),
         Bench::Scale => scale::run(options),
+        Bench::Sensor => sensor::run(options),
         #[cfg(feature = "peers")]
         Bench::Peers => peers::run(options),
     }

@@ -1,11 +1,15 @@
 //! The command line: parsing only validates.
 
+mod monitor;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
+
+pub(crate) use monitor::{Sensing, Snapshot, SnapshotFormat, Watch};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
 #[derive(Parser, Debug)]
@@ -34,6 +38,10 @@ pub(crate) enum Command {
     /// Look into a trace.
     #[command(subcommand)]
     Trace(Trace),
+    /// Print this machine's free blocks as the kernel's texts do, or as JSON.
+    Snapshot(Snapshot),
+    /// Run a command when memory passes a threshold.
+    Watch(Watch),
 }
 
 /// Which trace, and how it is shown.
@@ -271,11 +279,10 @@ fn parse_bench(name: &str) -> Result<Tables, String> {
     if name == "all" {
         return Ok(Tables(all.to_vec()));
     }
-    let found = all.iter().find(|bench| bench.name() == name);
-    found.map(|&bench| Tables(vec![bench])).ok_or_else(|| {
+    freehold_bench::Bench::from_name(name).map(|bench| Tables(vec![bench])).ok_or_else(|| {
         let known: Vec<_> = all.iter().map(|bench| bench.name()).collect();
         let others = if cfg!(feature = "peers") { "" } else { "; peers needs a build with --features peers" };
-        format!("the tables are {}, all{others}", known.join(", "))
+        format!("the tables are {}, all of these by `all`, and sensor{others}", known.join(", "))
     })
 }
 

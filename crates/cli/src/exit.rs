@@ -65,6 +65,7 @@ impl From<freehold_linux::Error> for Failure {
             | Error::NoTracefs { .. }
             | Error::NoKmemEvents { .. }
             | Error::NoKpageflags { .. }
+            | Error::NotBuilt
             | Error::Buffer { .. } => Cause::Machine,
             Error::Sink(_) => Cause::Output,
             _ => Cause::Input,
@@ -78,7 +79,7 @@ impl From<freehold_bench::BenchError> for Failure {
         use freehold_bench::BenchError;
         let cause = match &error {
             BenchError::Options { .. } | BenchError::Outside { .. } | BenchError::Talk(_) => Cause::Input,
-            BenchError::Pin(_) => Cause::Machine,
+            BenchError::Pin(_) | BenchError::Memory { .. } | BenchError::Sensor(_) => Cause::Machine,
             _ => Cause::Bug,
         };
         Self::new(cause, error)

@@ -23,6 +23,10 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
+        Command::Snapshot(args) => commands::snapshot::run(&args),
+        Command::Watch(args) => {
+            return commands::watch::run(&args).unwrap_or_else(|failure| failure.report());
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

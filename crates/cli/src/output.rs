@@ -45,3 +45,10 @@ pub(crate) fn cannot_create(path: &Path, error: io::Error) -> Failure {
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
+
+/// Says on standard error what a machine could not tell.
+pub(crate) fn notes(notes: &[String]) {
+    for text in notes {
+        note(&format!("freehold: {text}"));
+    }
+}

@@ -16,7 +16,8 @@ pub enum Error {
     /// The kernel keeps this from everybody but root.
     #[error(
         "{path} is open to root only. Without root, texts of ftrace, trace-cmd and perf can still be \
-         imported. Run the same command as root (CAP_SYS_ADMIN) to reach it"
+         imported, and free blocks read without their types. Run the same command as root (CAP_SYS_ADMIN) to \
+         reach it"
     )]
     NotRoot {
         /// The file or folder that was refused.

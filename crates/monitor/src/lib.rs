@@ -10,4 +10,5 @@ pub mod model;
 pub mod monitor;
 pub mod rates;
 pub mod text;
+pub mod threshold;
 pub mod trend;

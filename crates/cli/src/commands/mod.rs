@@ -5,4 +5,6 @@ pub(crate) mod compare;
 pub(crate) mod import;
 pub(crate) mod record;
 pub(crate) mod replay;
+pub(crate) mod snapshot;
 pub(crate) mod trace;
+pub(crate) mod watch;

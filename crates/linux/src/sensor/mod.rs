@@ -29,9 +29,6 @@ trait LockFree: Send {
     fn read(&mut self) -> Result<FreeBlocks, Error>;
 }
 
-/// Said where pagetypeinfo is closed to this process.
-const TYPES_ARE_CLOSED: &str = "free blocks by migratetype are missing: /proc/pagetypeinfo is open to root only. Run as root to have them";
-
 /// Said where pagetypeinfo is what free blocks are read from.
 const TAKES_THE_LOCK: &str = "reading /proc/pagetypeinfo takes each zone's lock with interrupts off; it is read for a \
      thousandth of the time at most, and /proc/buddyinfo in between";
@@ -91,8 +88,11 @@ impl Sensor {
             return Vec::new();
         }
         let fell_back = self.fell_back.as_ref().map(|why| format!("free blocks are read from /proc: {why}"));
-        let missing = if self.procfs.is_closed() { TYPES_ARE_CLOSED } else { TAKES_THE_LOCK };
-        fell_back.into_iter().chain([missing.to_owned()]).collect()
+        let types = match self.procfs.closed() {
+            Some(why) => format!("free blocks by migratetype are missing: {why}"),
+            None => TAKES_THE_LOCK.to_owned(),
+        };
+        fell_back.into_iter().chain([types]).collect()
     }
 }
 

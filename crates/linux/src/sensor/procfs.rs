@@ -27,8 +27,8 @@ enum Types {
     Unread,
     /// The last reading.
     Read(FreeBlocks),
-    /// This process may not, or the kernel has none.
-    Closed,
+    /// They cannot be had, for this reason.
+    Closed(String),
 }
 
 impl ProcfsSensor {
@@ -47,7 +47,7 @@ impl ProcfsSensor {
                     self.types = Types::Read(read.clone());
                     return Ok(read);
                 }
-                Err(error) if error.is_closed_or_missing() => self.types = Types::Closed,
+                Err(error) if error.is_closed_or_missing() => self.types = Types::Closed(error.to_string()),
                 Err(error) => return Err(error),
             }
         }
@@ -58,14 +58,17 @@ impl ProcfsSensor {
         Ok(totals)
     }
 
-    /// Whether free blocks by type cannot be had.
-    pub(super) fn is_closed(&self) -> bool {
-        matches!(self.types, Types::Closed)
+    /// Why free blocks by type cannot be had, where they cannot.
+    pub(super) fn closed(&self) -> Option<&str> {
+        match &self.types {
+            Types::Closed(why) => Some(why),
+            _ => None,
+        }
     }
 
     fn types_are_due(&self) -> bool {
         match (&self.types, self.ration) {
-            (Types::Closed, _) => false,
+            (Types::Closed(_), _) => false,
             (Types::Unread, _) | (Types::Read(_), Ration::Unlimited) => true,
             (Types::Read(last), Ration::ByCost) => {
                 clock::monotonic_ns() >= last.time_ns + last.cost_ns.saturating_mul(SHARE_OF_TIME)

@@ -1,0 +1,105 @@
+//! The arguments of the commands that look at a machine.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use freehold_linux::sensor::Choice;
+use freehold_monitor::threshold::Threshold;
+
+use super::parse_seconds;
+
+/// Which machine is read, and how.
+#[derive(Args, Debug)]
+pub(crate) struct Sensing {
+    /// What free blocks are read from.
+    #[arg(long, value_enum, default_value_t = SensorChoice::Auto)]
+    pub(crate) sensor: SensorChoice,
+    /// Read the files of a machine below this folder instead of this machine's.
+    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
+    pub(crate) root: PathBuf,
+}
+
+/// What free blocks are read from.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SensorChoice {
+    /// BPF where it works, otherwise /proc.
+    Auto,
+    /// The kernel's fields, without its zone lock.
+    Bpf,
+    /// /proc/pagetypeinfo (takes the zone lock; rationed) and /proc/buddyinfo.
+    Procfs,
+}
+
+impl From<SensorChoice> for Choice {
+    fn from(choice: SensorChoice) -> Self {
+        match choice {
+            SensorChoice::Auto => Self::Auto,
+            SensorChoice::Bpf => Self::Bpf,
+            SensorChoice::Procfs => Self::Procfs,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Snapshot {
+    #[command(flatten)]
+    pub(crate) sensing: Sensing,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t = SnapshotFormat::Pagetypeinfo)]
+    pub(crate) format: SnapshotFormat,
+    /// Print numbers above 100 000 as they are, where the kernel prints >100000.
+    #[arg(long)]
+    pub(crate) exact: bool,
+}
+
+/// In which form free blocks are printed.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SnapshotFormat {
+    /// As /proc/pagetypeinfo.
+    Pagetypeinfo,
+    /// As /proc/buddyinfo.
+    Buddyinfo,
+    /// Everything that is known, with the indices.
+    Json,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = WATCH_HELP)]
+pub(crate) struct Watch {
+    #[command(flatten)]
+    pub(crate) sensing: Sensing,
+    /// Wait until a number is above a value; all that are given must hold at once.
+    #[arg(long, value_name = "METRIC=VALUE", required_unless_present = "below")]
+    pub(crate) above: Vec<Threshold>,
+    /// Wait until a number is below a value; all that are given must hold at once.
+    #[arg(long, value_name = "METRIC=VALUE")]
+    pub(crate) below: Vec<Threshold>,
+    /// Only zones of this name; otherwise all zones together.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) zone: Option<String>,
+    /// Only zones of this node.
+    #[arg(long, value_name = "N")]
+    pub(crate) node: Option<u32>,
+    /// Seconds from one look to the next.
+    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS", default_value = "1")]
+    pub(crate) interval: Duration,
+    /// How long it must hold without a break before the command runs.
+    #[arg(long = "for", value_parser = parse_seconds, value_name = "SECONDS")]
+    pub(crate) hold: Option<Duration>,
+    /// Give up after this many seconds, with exit code 124.
+    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
+    pub(crate) timeout: Option<Duration>,
+    /// What to run; without a command, end when the threshold is passed.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+const WATCH_HELP: &str = "\
+Metrics: unusable_index:ORDER (0 to 1), extfrag_index:ORDER (0 to 1; no value while the order is there),
+blocks:ORDER (what the free blocks of that order and above make up), free_pages,
+pressure_some, pressure_full (percent of the last ten seconds).
+
+The command finds what was measured in FREEHOLD_REASON.
+Exit codes: the command's (128 + the signal that killed it); 0 without a command;
+124 when --timeout passed first; 126 when the command cannot be started; otherwise as elsewhere.";

@@ -1,0 +1,107 @@
+//! `freehold watch`: a command that runs when memory passes a threshold.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::anyhow;
+use freehold_linux::sample::Sampler;
+use freehold_monitor::model::Model;
+use freehold_monitor::monitor::Monitor;
+use freehold_monitor::threshold::{Side, Zones};
+
+use crate::args::Watch;
+use crate::exit::{Cause, Failure};
+use crate::output;
+
+/// The exit code when the time is up, as timeout(1) has it.
+const TIMED_OUT: u8 = 124;
+
+/// The exit code when the command cannot be started, as env(1) has it.
+const CANNOT_START: u8 = 126;
+
+pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
+    let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    let mut monitor = Monitor::new(sampler.machine().clone());
+    let zones = Zones { name: args.zone.clone(), node: args.node };
+    let started = Instant::now();
+    let mut held_since = None;
+    let mut notes = Vec::new();
+    loop {
+        let looked = Instant::now();
+        let model = monitor.take(sampler.sample()?);
+        check_measurable(args, &model, &zones)?;
+        if notes != model.notes {
+            notes.clone_from(&model.notes);
+            output::notes(&notes);
+        }
+        match reason(args, &model, &zones) {
+            Some(reason) => {
+                let since = *held_since.get_or_insert(looked);
+                if args.hold.is_none_or(|hold| since.elapsed() >= hold) {
+                    return act(&args.command, &reason);
+                }
+            }
+            None => held_since = None,
+        }
+        let left = args.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+        if left.is_some_and(|left| left.is_zero()) {
+            output::note("freehold: the threshold was not passed in time");
+            return Ok(ExitCode::from(TIMED_OUT));
+        }
+        let pause = args.interval.saturating_sub(looked.elapsed());
+        thread::sleep(left.map_or(pause, |left| left.min(pause)));
+    }
+}
+
+/// Refuses to wait for what can never come.
+fn check_measurable(args: &Watch, model: &Model, zones: &Zones) -> Result<(), Failure> {
+    if !zones.exist_in(model) {
+        let known: Vec<_> = model.zones.iter().map(freehold_monitor::model::ZoneModel::title).collect();
+        let what = anyhow!("this machine has no such zone; it has {}", known.join("; "));
+        return Err(Failure::new(Cause::Input, what));
+    }
+    let pressure = args.above.iter().chain(&args.below).find(|threshold| threshold.metric.needs_pressure());
+    match pressure {
+        Some(threshold) if model.pressure.is_none() => {
+            let what =
+                anyhow!("{} cannot be measured: this kernel has no /proc/pressure/memory", threshold.metric);
+            Err(Failure::new(Cause::Machine, what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What was measured, if all of it has passed its threshold.
+fn reason(args: &Watch, model: &Model, zones: &Zones) -> Option<String> {
+    let above = args.above.iter().map(|threshold| (threshold, Side::Above, ">"));
+    let below = args.below.iter().map(|threshold| (threshold, Side::Below, "<"));
+    let passed = above.chain(below).map(|(threshold, side, sign)| {
+        let measured = threshold.passed(side, model, zones)?;
+        Some(format!("{} = {measured} {sign} {}", threshold.metric, threshold.value))
+    });
+    Some(passed.collect::<Option<Vec<_>>>()?.join(", "))
+}
+
+/// Runs the command, and ends as it does.
+fn act(command: &[String], reason: &str) -> Result<ExitCode, Failure> {
+    let Some((program, arguments)) = command.split_first() else {
+        output::print(reason)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    output::note(&format!("freehold: {reason}"));
+    match Command::new(program).args(arguments).env("FREEHOLD_REASON", reason).status() {
+        Ok(status) => {
+            let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+            Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+        }
+        Err(error) => {
+            let text = format!(
+                "freehold: cannot start `{program}`: {error}. Check its name, its path and its permissions"
+            );
+            output::note(&text);
+            Ok(ExitCode::from(CANNOT_START))
+        }
+    }
+}

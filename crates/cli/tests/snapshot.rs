@@ -1,0 +1,64 @@
+//! `freehold snapshot`, on the files of other kernels and on this machine.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{is_root, run};
+
+fn fixture(kernel: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures").join(kernel)
+}
+
+fn snapshot(root: &Path, more: &[&str]) -> common::Ran {
+    let root = root.to_str().unwrap();
+    run(["snapshot", "--sensor", "procfs", "--root", root].iter().chain(more))
+}
+
+#[test]
+fn the_kernels_texts_come_out_as_they_went_in() {
+    for kernel in ["linux-5.15", "linux-6.12-cma", "linux-6.18"] {
+        let text = fs::read_to_string(fixture(kernel).join("proc/pagetypeinfo")).unwrap();
+        assert_eq!(snapshot(&fixture(kernel), &[]).ok().stdout, text, "{kernel}");
+    }
+    let text = fs::read_to_string(fixture("linux-6.18").join("proc/buddyinfo")).unwrap();
+    assert_eq!(snapshot(&fixture("linux-6.18"), &["--format", "buddyinfo"]).ok().stdout, text);
+}
+
+#[test]
+fn json_has_the_indices() {
+    let json = snapshot(&fixture("linux-6.12-cma"), &["--format", "json"]).ok().json();
+    assert_eq!(json["sensor"]["source"], "pagetypeinfo");
+    assert_eq!(json["types"][4], "CMA");
+    let zone = &json["zones"][2];
+    assert_eq!(zone["name"], "Normal");
+    assert_eq!(zone["free"][0]["capped"], true);
+    assert!(zone["unusable_index"][9].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn what_cannot_be_had_is_named() {
+    let folder = common::folder();
+    fs::create_dir(folder.path().join("proc")).unwrap();
+    let copy = |name: &str| {
+        fs::copy(fixture("linux-6.18").join("proc").join(name), folder.path().join("proc").join(name))
+            .unwrap()
+    };
+    snapshot(folder.path(), &[]).fails(2, &["buddyinfo", "No such file"]);
+    copy("buddyinfo");
+    snapshot(folder.path(), &[]).fails(3, &["free blocks by migratetype", "--format buddyinfo"]);
+    let ran = snapshot(folder.path(), &["--format", "buddyinfo"]).ok();
+    assert!(ran.stderr.contains("zoneinfo"), "{}", ran.stderr);
+    fs::write(folder.path().join("proc/buddyinfo"), "Node 0, zone DMA 1 2 three\n").unwrap();
+    snapshot(folder.path(), &[]).fails(2, &["buddyinfo:1", "free blocks", "three"]);
+}
+
+#[test]
+fn this_machine_is_read() {
+    let ran = run(["snapshot", "--format", "buddyinfo"]).ok();
+    assert!(ran.stdout.starts_with("Node 0, zone"), "{}", ran.stdout);
+    if is_root("this_machine_is_read") {
+        assert!(run(["snapshot"]).ok().stdout.contains("Number of blocks type"));
+    }
+}

@@ -1,0 +1,237 @@
+//! Numbers that are waited for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use freehold::{FreeCounts, MAX_ORDERS, Order};
+
+use crate::model::Model;
+
+/// A number that a model has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Metric {
+    /// The share of free memory that cannot serve a request of the order.
+    UnusableIndex(Order),
+    /// Why a request of the order would fail.
+    ExtfragIndex(Order),
+    /// How many blocks of the order the free blocks of that order and above make up.
+    Blocks(Order),
+    /// Free pages.
+    FreePages,
+    /// Share of the last ten seconds in which some task waited for memory, in percent.
+    PressureSome,
+    /// Share of the last ten seconds in which every task waited for memory, in percent.
+    PressureFull,
+}
+
+/// A metric and the value that it is held against.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Threshold {
+    /// What is measured.
+    pub metric: Metric,
+    /// The value.
+    pub value: f64,
+}
+
+/// On which side of a threshold a number is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// Greater than the value.
+    Above,
+    /// Smaller than the value.
+    Below,
+}
+
+/// Which zones a number is about; all of them together make one number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Zones {
+    /// Only zones of this name.
+    pub name: Option<String>,
+    /// Only zones of this node.
+    pub node: Option<u32>,
+}
+
+impl Zones {
+    /// The free blocks of these zones by order; none where the machine has no such zone.
+    fn free(&self, model: &Model) -> Option<FreeCounts> {
+        let wanted = model.zones.iter().filter(|zone| {
+            self.name.as_ref().is_none_or(|name| *name == zone.name)
+                && self.node.is_none_or(|node| node == zone.node)
+        });
+        wanted.fold(None, |sum: Option<FreeCounts>, zone| {
+            let mut sum = sum.unwrap_or_default();
+            for (total, count) in sum.total.iter_mut().zip(&zone.free) {
+                *total += count.blocks;
+            }
+            Some(sum)
+        })
+    }
+
+    /// Whether the machine has such a zone.
+    pub fn exist_in(&self, model: &Model) -> bool {
+        self.free(model).is_some()
+    }
+}
+
+impl Metric {
+    /// The number in `model`; none where it cannot be told or has no value just now.
+    pub fn measure(self, model: &Model, zones: &Zones) -> Option<f64> {
+        let free = || zones.free(model);
+        match self {
+            Self::UnusableIndex(order) => Some(free()?.unusable_index(order) as f64 / 1000.0),
+            Self::ExtfragIndex(order) => {
+                let thousandths = free()?.extfrag_index(order);
+                (thousandths != -1000).then_some(thousandths as f64 / 1000.0)
+            }
+            Self::Blocks(order) => {
+                let pages = |(at, blocks): (usize, &u64)| blocks << at;
+                let total: u64 = free()?.total.iter().enumerate().skip(order.index()).map(pages).sum();
+                Some((total >> order.get()) as f64)
+            }
+            Self::FreePages => Some(free()?.free_pages() as f64),
+            Self::PressureSome => Some(model.pressure?.some.avg10),
+            Self::PressureFull => Some(model.pressure?.full.avg10),
+        }
+    }
+}
+
+impl Metric {
+    /// Whether it comes from `/proc/pressure`, which a kernel may lack.
+    pub fn needs_pressure(self) -> bool {
+        matches!(self, Self::PressureSome | Self::PressureFull)
+    }
+}
+
+impl Threshold {
+    /// The number, if it is on this side of the threshold.
+    pub fn passed(&self, side: Side, model: &Model, zones: &Zones) -> Option<f64> {
+        self.metric.measure(model, zones).filter(|&measured| match side {
+            Side::Above => measured > self.value,
+            Side::Below => measured < self.value,
+        })
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnusableIndex(order) => write!(f, "unusable_index:{order}"),
+            Self::ExtfragIndex(order) => write!(f, "extfrag_index:{order}"),
+            Self::Blocks(order) => write!(f, "blocks:{order}"),
+            Self::FreePages => f.write_str("free_pages"),
+            Self::PressureSome => f.write_str("pressure_some"),
+            Self::PressureFull => f.write_str("pressure_full"),
+        }
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (metric, value) =
+            text.split_once('=').ok_or("a threshold is METRIC=VALUE, such as unusable_index:9=0.8")?;
+        let value: f64 = value.parse().map_err(|_| format!("{value:?} is not a number"))?;
+        if !value.is_finite() {
+            return Err(format!("{value} is not a number that can be passed"));
+        }
+        Ok(Self { metric: metric.parse()?, value })
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, order) = text.split_once(':').map_or((text, None), |(name, order)| (name, Some(order)));
+        let with_order = |metric: fn(Order) -> Self| {
+            let order = order.ok_or_else(|| format!("{name} needs an order, such as {name}:9"))?;
+            let order = order.parse().ok().and_then(Order::new);
+            order.map(metric).ok_or_else(|| format!("an order is 0 to {}", MAX_ORDERS - 1))
+        };
+        let without = |metric| match order {
+            Some(_) => Err(format!("{name} has no order")),
+            None => Ok(metric),
+        };
+        match name {
+            "unusable_index" => with_order(Self::UnusableIndex),
+            "extfrag_index" => with_order(Self::ExtfragIndex),
+            "blocks" => with_order(Self::Blocks),
+            "free_pages" => without(Self::FreePages),
+            "pressure_some" => without(Self::PressureSome),
+            "pressure_full" => without(Self::PressureFull),
+            _ => Err(format!(
+                "no metric {name:?}; there are unusable_index, extfrag_index, blocks, free_pages, pressure_some \
+                 and pressure_full"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold_linux::procfs::{Machine, Pressure};
+
+    use super::*;
+    use crate::monitor::tests::sample;
+
+    fn model() -> Model {
+        let mut sample = sample(0, "Normal", 96);
+        sample.free.zones[0].total[3].blocks = 4;
+        sample.free.zones.push(sample.free.zones[0].clone());
+        sample.free.zones[1].name = "DMA".to_owned();
+        sample.free.zones[1].node = 1;
+        Model::new(&Machine::default(), None, &sample)
+    }
+
+    fn measure(metric: &str, zones: &Zones) -> Option<f64> {
+        metric.parse::<Metric>().unwrap().measure(&model(), zones)
+    }
+
+    #[test]
+    fn zones_are_taken_together() {
+        let all = Zones::default();
+        assert_eq!(measure("free_pages", &all), Some(256.0));
+        assert_eq!(measure("blocks:3", &all), Some(8.0));
+        assert_eq!(measure("blocks:4", &all), Some(0.0));
+        assert_eq!(measure("unusable_index:3", &all), Some(0.75));
+        assert_eq!(measure("extfrag_index:3", &all), None);
+        assert_eq!(measure("pressure_some", &all), None, "the sample has none");
+        let one = Zones { node: Some(1), name: Some("DMA".to_owned()) };
+        assert_eq!(measure("free_pages", &one), Some(128.0));
+        assert_eq!(measure("free_pages", &Zones { node: Some(7), ..Zones::default() }), None);
+    }
+
+    #[test]
+    fn thresholds_have_two_sides() {
+        let threshold: Threshold = "free_pages=200".parse().unwrap();
+        let all = Zones::default();
+        assert_eq!(threshold.passed(Side::Above, &model(), &all), Some(256.0));
+        assert_eq!(threshold.passed(Side::Below, &model(), &all), None);
+        let mut pressed = model();
+        pressed.pressure = Some(Pressure::default());
+        let full: Threshold = "pressure_full=0".parse().unwrap();
+        assert_eq!(full.passed(Side::Below, &pressed, &all), None, "equal is on neither side");
+    }
+
+    #[test]
+    fn what_is_no_threshold_is_named() {
+        let wrong = |text: &str| text.parse::<Threshold>().unwrap_err();
+        assert!(wrong("free_pages").contains("METRIC=VALUE"));
+        assert!(wrong("free_pages:3=1").contains("has no order"));
+        assert!(wrong("blocks=1").contains("blocks:9"));
+        assert!(wrong("blocks:11=1").contains("0 to 10"));
+        assert!(wrong("blocks:3=NaN").contains("can be passed"));
+        assert!(wrong("luck=1").contains("unusable_index"));
+        for metric in [
+            "unusable_index:9",
+            "extfrag_index:1",
+            "blocks:0",
+            "free_pages",
+            "pressure_some",
+            "pressure_full",
+        ] {
+            assert_eq!(metric.parse::<Metric>().unwrap().to_string(), metric);
+        }
+    }
+}
