@@ -1,10 +1,12 @@
 //! Where a machine's free blocks are read: kernel fields by BPF, or texts of `/proc`.
 
+mod bpf;
 mod free_blocks;
 mod procfs;
 
 use std::path::Path;
 
+pub use bpf::{BPF_BUILT, BpfError, BpfSensor};
 pub use free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 pub use procfs::Ration;
 

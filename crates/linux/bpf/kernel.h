@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the programs know of the running kernel: only names. Where a field is, how large a structure is and
+ * which value a constant has is filled in from the kernel's own BTF when the programs are loaded, so an
+ * array's size below means nothing. Linux 5.17 is the oldest that is looked for: earlier ones have no
+ * bpf_loop.
+ */
+#ifndef FREEHOLD_KERNEL_H
+#define FREEHOLD_KERNEL_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed int __s32;
+typedef signed long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+typedef __u8 u8;
+typedef __u32 u32;
+typedef __u64 u64;
+
+/* The number of BPF_MAP_TYPE_ARRAY, which is the same on every kernel. */
+#define ARRAY_MAP 2
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct free_area {
+	struct list_head free_list[6];
+	unsigned long nr_free;
+};
+
+struct pglist_data;
+
+struct zone {
+	struct pglist_data *zone_pgdat;
+	unsigned long zone_start_pfn;
+	unsigned long spanned_pages;
+	unsigned long present_pages;
+	const char *name;
+	struct free_area free_area[11];
+};
+
+struct pglist_data {
+	struct zone node_zones[5];
+	int node_id;
+};
+
+struct page {
+	unsigned long flags;
+	struct list_head buddy_list;
+	unsigned long compound_head;
+	unsigned int page_type;
+};
+
+/* What older kernels call the link of a free page. */
+struct page___lru {
+	struct list_head lru;
+};
+
+/* What newer kernels call `compound_head`. */
+struct page___info {
+	unsigned long compound_info;
+};
+
+struct kmem_cache {
+	const char *name;
+	struct list_head list;
+};
+
+struct slab {
+	struct kmem_cache *slab_cache;
+};
+
+struct kthread {
+	void *data;
+};
+
+struct task_struct {
+	unsigned int flags;
+	int pid;
+	char comm[16];
+	struct list_head tasks;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	void *worker_private;
+};
+
+#pragma clang attribute pop
+
+enum migratetype {
+	MIGRATE_UNMOVABLE,
+	MIGRATE_MOVABLE,
+	MIGRATE_RECLAIMABLE,
+	MIGRATE_HIGHATOMIC,
+	MIGRATE_CMA,
+	MIGRATE_ISOLATE,
+};
+
+/* What marks a slab's first page: a flag up to 6.9, a type in the highest byte of `page_type` since 6.12. */
+enum pageflags {
+	PG_slab = 7,
+};
+
+enum pagetype {
+	PGTY_slab = 0xf5,
+};
+
+/* Reads what is at `address`, or leaves `into` at zero; tells whether it could. */
+#define PEEK(into, address) (bpf_probe_read_kernel(&(into), sizeof(into), (void *)(address)) == 0)
+
+/* The address of a field of a structure at `address`. */
+#define FIELD(address, type, field) ((u64)(address) + bpf_core_field_offset(struct type, field))
+
+#endif

@@ -1,0 +1,144 @@
+//! Finds the kernel's zones, and believes only what agrees with `/proc/zoneinfo`.
+
+use freehold::{MAX_ORDERS, Migratetype};
+use freehold_trace::ZoneSnapshot;
+
+use super::error::BpfError;
+use super::messages::{Message, TYPES, word};
+use super::object::{Programs, get};
+
+/// How often the tasks are searched: a task that ends meanwhile may lead astray.
+const SEARCHES: u32 = 4;
+
+/// The most zones of a node, whatever the kernel's configuration.
+const ZONES_OF_A_NODE: u64 = 8;
+
+/// What this kernel was built with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Layout {
+    /// Bytes of a `struct page`.
+    pub(super) page_bytes: u64,
+    /// The types that the kernel has, with the number that it has for each, by that number.
+    pub(super) types: Vec<(usize, Migratetype)>,
+}
+
+impl Layout {
+    /// Asks the kernel's type information.
+    pub(super) fn ask(programs: &Programs) -> Result<Self, BpfError> {
+        let mut message = Message::new(&[], 3 + Migratetype::ALL.len());
+        programs.run("describe", &mut message)?;
+        let (orders, lists) = (message.word(0), message.word(1));
+        if orders == 0 || orders > MAX_ORDERS as u64 {
+            return Err(BpfError::Layout {
+                detail: format!("{orders} orders where 1 to {MAX_ORDERS} are known"),
+            });
+        }
+        let number = |kind: Migratetype| message.word(3 + kind.index()).checked_sub(1);
+        let mut types: Vec<_> =
+            Migratetype::ALL.into_iter().filter_map(|kind| Some((number(kind)? as usize, kind))).collect();
+        types.sort_unstable_by_key(|(number, _)| *number);
+        let in_order = types.iter().enumerate().all(|(at, (number, _))| at == *number);
+        if !in_order || types.len() as u64 != lists || types.len() > TYPES {
+            let known: Vec<_> = types.iter().map(|(number, kind)| format!("{number} {kind}")).collect();
+            let detail = format!("{lists} lists an order, of which {} are known", known.join(", "));
+            return Err(BpfError::Layout { detail });
+        }
+        Ok(Self { page_bytes: message.word(2), types })
+    }
+}
+
+/// A zone as the kernel has it.
+struct KernelZone {
+    address: u64,
+    node: u64,
+    start_pfn: u64,
+    spanned: u64,
+    present: u64,
+    name: String,
+}
+
+/// The address of each of `zones`.
+pub(super) fn locate(programs: &Programs, zones: &[ZoneSnapshot]) -> Result<Vec<u64>, BpfError> {
+    let mut searches = 0;
+    loop {
+        searches += 1;
+        let (found, nodes) = kernel_zones(programs)?;
+        let addresses: Result<Vec<_>, _> = zones.iter().map(|zone| address(&found, zone, nodes)).collect();
+        if addresses.is_ok() || searches == SEARCHES {
+            return addresses;
+        }
+    }
+}
+
+/// The zones of all nodes, and how many nodes were found.
+fn kernel_zones(programs: &Programs) -> Result<(Vec<KernelZone>, u64), BpfError> {
+    let mut found = Message::new(&[], 1);
+    programs.run("find_nodes", &mut found)?;
+    let mut zones = Vec::new();
+    for key in 0..found.word(0) {
+        let node = word(&get(&programs.nodes, key as u32)?, 0);
+        for index in 0..ZONES_OF_A_NODE {
+            let mut message = Message::new(&[node, index], 9);
+            if programs.run("describe_zone", &mut message)? != 0 || message.word(2) == 0 {
+                break;
+            }
+            zones.push(KernelZone {
+                address: message.word(2),
+                node: message.word(3),
+                start_pfn: message.word(4),
+                spanned: message.word(5),
+                present: message.word(6),
+                name: message.text(7),
+            });
+        }
+    }
+    Ok((zones, found.word(0)))
+}
+
+/// Where a zone of `/proc/zoneinfo` is.
+fn address(found: &[KernelZone], zone: &ZoneSnapshot, nodes: u64) -> Result<u64, BpfError> {
+    let ours = found.iter().find(|z| z.node == u64::from(zone.node) && z.name == zone.name);
+    let Some(ours) = ours else {
+        return Err(BpfError::NoZone { node: zone.node, name: zone.name.clone(), nodes });
+    };
+    let numbers = [
+        ("start_pfn", ours.start_pfn, zone.start_pfn),
+        ("spanned", ours.spanned, zone.spanned),
+        ("present", ours.present, zone.present),
+    ];
+    match numbers.into_iter().find(|(_, found, expected)| found != expected) {
+        None => Ok(ours.address),
+        Some((what, found, expected)) => {
+            Err(BpfError::WrongZone { node: zone.node, name: zone.name.clone(), what, found, expected })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_is_believed_only_if_its_numbers_agree() {
+        let zone = ZoneSnapshot {
+            name: "Normal".to_owned(),
+            start_pfn: 4096,
+            spanned: 100,
+            present: 90,
+            ..ZoneSnapshot::default()
+        };
+        let kernel = |node, present| KernelZone {
+            address: 7,
+            node,
+            start_pfn: 4096,
+            spanned: 100,
+            present,
+            name: "Normal".to_owned(),
+        };
+        assert_eq!(address(&[kernel(1, 90), kernel(0, 90)], &zone, 2), Ok(7));
+        let missing = address(&[kernel(1, 90)], &zone, 1).unwrap_err();
+        assert_eq!(missing, BpfError::NoZone { node: 0, name: "Normal".to_owned(), nodes: 1 });
+        let wrong = address(&[kernel(0, 91)], &zone, 1).unwrap_err();
+        assert!(matches!(wrong, BpfError::WrongZone { what: "present", found: 91, expected: 90, .. }));
+    }
+}

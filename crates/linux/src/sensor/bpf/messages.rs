@@ -1,0 +1,120 @@
+//! What the programs are asked and what they answer: 64-bit numbers one after the other, as in
+//! `crates/linux/bpf`.
+
+/// Room for orders in a zone's entry.
+pub(super) const ORDERS: usize = 11;
+
+/// Room for types in a zone's entry.
+pub(super) const TYPES: usize = 8;
+
+/// Pageblocks of one entry of the map `pageblocks`.
+pub(super) const CHUNK: usize = 65536;
+
+/// Frames of one question about slabs.
+pub(super) const BATCH: usize = 8192;
+
+/// Bytes of a number.
+const WORD: usize = 8;
+
+/// A program's argument, in and out.
+#[derive(Clone, Debug)]
+pub(super) struct Message(Vec<u8>);
+
+impl Message {
+    /// A message of `words` numbers, of which the first are given and the others 0.
+    pub(super) fn new(given: &[u64], words: usize) -> Self {
+        let mut bytes: Vec<u8> = given.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        bytes.resize(words * WORD, 0);
+        Self(bytes)
+    }
+
+    /// What the kernel reads and writes.
+    pub(super) fn bytes(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+
+    /// The number at place `index`.
+    pub(super) fn word(&self, index: usize) -> u64 {
+        word(&self.0, index)
+    }
+
+    /// The text that starts at place `index` and ends at a zero byte.
+    pub(super) fn text(&self, index: usize) -> String {
+        let bytes = self.0.get(index * WORD..).unwrap_or_default();
+        let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    }
+}
+
+/// The number at place `index`; 0 beyond the end.
+pub(super) fn word(bytes: &[u8], index: usize) -> u64 {
+    let bytes = bytes.get(index * WORD..(index + 1) * WORD).unwrap_or_default();
+    bytes.try_into().map_or(0, u64::from_ne_bytes)
+}
+
+/// One zone's entry of the map `zones`, as it was read.
+#[derive(Clone, Debug)]
+pub(super) struct ZoneEntry(Vec<u8>);
+
+impl ZoneEntry {
+    /// Where each part starts, in words.
+    const NR_FREE: usize = 3;
+    const BLOCKS: usize = Self::NR_FREE + ORDERS;
+    const CAPPED: usize = Self::BLOCKS + ORDERS * TYPES;
+    const UNSETTLED: usize = Self::CAPPED + ORDERS;
+    const LOW_PAGE: usize = Self::UNSETTLED + 1 + 2 * ORDERS;
+    const WORDS: usize = Self::LOW_PAGE + 2;
+
+    /// The entry of a zone that was not read yet.
+    pub(super) fn fresh(address: u64, start_pfn: u64, end_pfn: u64) -> Vec<u8> {
+        Message::new(&[address, start_pfn, end_pfn], Self::WORDS).0
+    }
+
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) fn nr_free(&self, order: usize) -> u64 {
+        word(&self.0, Self::NR_FREE + order)
+    }
+
+    /// Free blocks of `order` on the list of the kernel's type `number`.
+    pub(super) fn blocks(&self, order: usize, number: usize) -> u64 {
+        word(&self.0, Self::BLOCKS + order * TYPES + number)
+    }
+
+    /// Whether that is only a lower bound.
+    pub(super) fn is_capped(&self, order: usize, number: usize) -> bool {
+        word(&self.0, Self::CAPPED + order) >> number & 1 != 0
+    }
+
+    /// Orders whose lists did not hold still, over all readings.
+    pub(super) fn unsettled(&self) -> u64 {
+        word(&self.0, Self::UNSETTLED)
+    }
+
+    /// The lowest and the highest known address of a free block's `struct page`.
+    pub(super) fn pages(&self) -> Option<(u64, u64)> {
+        let (low, high) = (word(&self.0, Self::LOW_PAGE), word(&self.0, Self::LOW_PAGE + 1));
+        (low != 0).then_some((low, high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts_are_where_they_were_put() {
+        let mut message = Message::new(&[7, u64::from_ne_bytes(*b"Normal\0x")], 4);
+        message.bytes()[24] = 1;
+        assert_eq!((message.word(0), message.text(1), message.word(2)), (7, "Normal".to_owned(), 0));
+        assert_ne!(message.word(3), 0);
+        assert_eq!(message.word(4), 0, "beyond the end");
+        let entry = ZoneEntry::new(ZoneEntry::fresh(1, 2, 3));
+        assert_eq!(
+            (entry.nr_free(10), entry.blocks(10, 7), entry.unsettled(), entry.pages()),
+            (0, 0, 0, None)
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! The loaded BPF object: its programs, run one at a time, and its maps.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use libbpf_rs::{
+    ErrorKind, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, PrintLevel, ProgramInput, set_print,
+};
+
+use super::error::BpfError;
+use super::messages::Message;
+
+/// The compiled programs.
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/free_areas.bpf.o"));
+
+/// The kernel's description of its own types.
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+
+/// What libbpf had to say about the object that is being loaded.
+static WARNINGS: Mutex<String> = Mutex::new(String::new());
+
+/// How much of it an error quotes.
+const QUOTED_BYTES: usize = 400;
+
+/// The object in the kernel.
+#[derive(Debug)]
+pub(super) struct Programs {
+    object: Object,
+    pub(super) zones: MapHandle,
+    pub(super) nodes: MapHandle,
+    pub(super) pageblocks: MapHandle,
+    pub(super) frames: MapHandle,
+}
+
+impl Programs {
+    /// Loads the programs, with room for `zones` zones and `chunks` chunks of pageblocks.
+    pub(super) fn load(zones: u32, chunks: u32) -> Result<Self, BpfError> {
+        if !Path::new(BTF).exists() {
+            return Err(BpfError::NoBtf { path: BTF });
+        }
+        // libbpf prints to standard error where nobody takes its messages.
+        set_print(Some((PrintLevel::Warn, |_, text| {
+            let mut warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
+            if warnings.len() < QUOTED_BYTES {
+                warnings.push_str(text.lines().next().unwrap_or_default());
+                warnings.push_str("; ");
+            }
+        })));
+        WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(|e| refusal(&e))?;
+        for mut map in open.maps_mut() {
+            let entries = match map.name().to_str() {
+                Some("zones") => zones,
+                Some("pageblocks") => chunks,
+                _ => continue,
+            };
+            map.set_max_entries(entries.max(1)).map_err(|e| refusal(&e))?;
+        }
+        let object = open.load().map_err(|e| refusal(&e))?;
+        Ok(Self {
+            zones: handle(&object, "zones")?,
+            nodes: handle(&object, "nodes")?,
+            pageblocks: handle(&object, "pageblocks")?,
+            frames: handle(&object, "frames")?,
+            object,
+        })
+    }
+
+    /// Runs a program on `message`, which it may write its answer to, and tells what it returned.
+    pub(super) fn run(&self, program: &'static str, message: &mut Message) -> Result<u32, BpfError> {
+        let failed = |detail: String| BpfError::Run { program, detail };
+        let found = self.object.progs_mut().find(|p| p.name() == program);
+        let found = found.ok_or_else(|| failed("it is not in the object".to_owned()))?;
+        let input = ProgramInput { context_in: Some(message.bytes()), ..ProgramInput::default() };
+        let output = found.test_run(input).map_err(|e| failed(e.to_string()))?;
+        Ok(output.return_value)
+    }
+}
+
+fn handle(object: &Object, name: &'static str) -> Result<MapHandle, BpfError> {
+    let map = object.maps().find(|m| m.name() == name);
+    let map = map.ok_or_else(|| BpfError::Refused { detail: format!("no map `{name}`") })?;
+    MapHandle::try_from(&map).map_err(|e| refusal(&e))
+}
+
+/// The entry of a map at `key`.
+pub(super) fn get(map: &MapHandle, key: u32) -> Result<Vec<u8>, BpfError> {
+    match map.lookup(&key.to_ne_bytes(), MapFlags::ANY) {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) => Err(BpfError::Run { program: "lookup", detail: format!("there is no entry {key}") }),
+        Err(error) => Err(BpfError::Run { program: "lookup", detail: error.to_string() }),
+    }
+}
+
+/// Writes the entry of a map at `key`.
+pub(super) fn put(map: &MapHandle, key: u32, bytes: &[u8]) -> Result<(), BpfError> {
+    map.update(&key.to_ne_bytes(), bytes, MapFlags::ANY)
+        .map_err(|e| BpfError::Run { program: "update", detail: e.to_string() })
+}
+
+/// Why the kernel does not have the object, told apart by what it answered.
+fn refusal(error: &libbpf_rs::Error) -> BpfError {
+    let warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if error.kind() == ErrorKind::PermissionDenied && !may_load() {
+        return BpfError::NotPermitted { detail: error.to_string() };
+    }
+    BpfError::Refused { detail: format!("{error}: {}", warnings.trim_end_matches("; ")) }
+}
+
+/// Whether this process has `CAP_BPF` and `CAP_PERFMON`, or `CAP_SYS_ADMIN`, which holds both.
+///
+/// The verifier answers EACCES where it does not like a program, so the answer alone does not tell.
+fn may_load() -> bool {
+    const SYS_ADMIN: u64 = 1 << 21;
+    const PERFMON_AND_BPF: u64 = 1 << 38 | 1 << 39;
+    let locked = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let has = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let has = has.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0);
+    !locked.contains("[confidentiality]")
+        && (has & SYS_ADMIN != 0 || has & PERFMON_AND_BPF == PERFMON_AND_BPF)
+}

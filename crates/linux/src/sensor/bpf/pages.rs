@@ -1,0 +1,197 @@
+//! Frames: the pageblocks that free blocks are in, and the slab caches that frames belong to.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use freehold::Migratetype;
+use freehold_trace::ZoneSnapshot;
+
+use super::error::BpfError;
+use super::messages::{BATCH, CHUNK, Message, ZoneEntry, word};
+use super::object::{get, put};
+use super::sensor::{BpfSensor, kind_of};
+
+/// What the table of all `struct page` is aligned to on x86-64, wherever the kernel has put it.
+const TABLE_ALIGN: u64 = 1 << 30;
+
+/// Words of `struct name_question`: the cache and its name.
+const NAME_WORDS: usize = 9;
+
+impl BpfSensor {
+    /// The types on whose lists each pageblock has free blocks: pairs of a pageblock's number (its first
+    /// frame's number by the pages of a pageblock) and a type, by number.
+    ///
+    /// A pageblock without free blocks is not in it. One with free blocks on lists of two types is in it
+    /// twice, which kernels before 6.10 may have. All lists are walked to their ends; of one that changes
+    /// under each of several walks, what lies behind the change may be missing. A kernel without preemption
+    /// lets nothing else run on this CPU meanwhile, which a million blocks make a tenth of a second.
+    ///
+    /// # Errors
+    /// Where the sensor was opened without the order of a pageblock, or frame numbers cannot be told.
+    pub fn free_list_types(&mut self) -> Result<Vec<(u64, Migratetype)>, BpfError> {
+        let order = self.pageblock_order.ok_or(BpfError::NoPageblockOrder)?;
+        let page_table = self.page_table()?;
+        let blank = vec![0; CHUNK];
+        for chunk in 0..self.chunks {
+            put(&self.programs.pageblocks, chunk, &blank)?;
+        }
+        let given = [self.zones.len() as u64, page_table, order.into(), self.first_pageblock];
+        let mut message = Message::new(&given, 7);
+        self.programs.run("mark", &mut message)?;
+        let outside = message.word(5);
+        if outside != 0 {
+            return Err(BpfError::OutsideZones { blocks: outside });
+        }
+        let mut found = Vec::new();
+        for chunk in 0..self.chunks {
+            let bits = get(&self.programs.pageblocks, chunk)?;
+            let first = self.first_pageblock + u64::from(chunk) * CHUNK as u64;
+            for (pageblock, bits) in (first..).zip(&bits).filter(|(_, bits)| **bits != 0) {
+                let numbers = (0..8).filter(|number| bits >> number & 1 != 0);
+                found.extend(numbers.filter_map(|n| Some((pageblock, kind_of(&self.layout, n)?))));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The name of the slab cache that each of the frames `pfns` belongs to; `None` where a frame is no
+    /// slab's.
+    ///
+    /// # Errors
+    /// Where frame numbers cannot be told, or this kernel's slabs are unknown.
+    pub fn slab_names(&mut self, pfns: &[u64]) -> Result<Vec<Option<String>>, BpfError> {
+        let page_table = self.page_table()?;
+        let mut names = HashMap::new();
+        let mut found = Vec::with_capacity(pfns.len());
+        for batch in pfns.chunks(BATCH) {
+            let numbers: Vec<_> =
+                batch.iter().map(|pfn| if self.has_frame(*pfn) { *pfn } else { u64::MAX }).collect();
+            put(&self.programs.frames, 0, Message::new(&numbers, BATCH).bytes())?;
+            let mut message = Message::new(&[batch.len() as u64, page_table], 2);
+            if self.programs.run("find_caches", &mut message)? != 0 {
+                return Err(BpfError::NoSlabs);
+            }
+            let caches = get(&self.programs.frames, 0)?;
+            for cache in (0..batch.len()).map(|index| word(&caches, index)) {
+                if cache != 0 && !names.contains_key(&cache) {
+                    names.insert(cache, self.cache_name(cache)?);
+                }
+                found.push(names.get(&cache).cloned().flatten());
+            }
+        }
+        Ok(found)
+    }
+
+    fn cache_name(&self, cache: u64) -> Result<Option<String>, BpfError> {
+        let mut message = Message::new(&[cache], NAME_WORDS);
+        let gone = self.programs.run("name_cache", &mut message)? != 0;
+        let name = message.text(1);
+        // A page that became something else meanwhile may lead to what only looks like a cache.
+        let plain = !name.is_empty() && name.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+        Ok((!gone && plain).then_some(name))
+    }
+
+    /// Whether a frame is in a populated zone.
+    fn has_frame(&self, pfn: u64) -> bool {
+        self.zones.iter().any(|zone| pfn >= zone.start_pfn && pfn - zone.start_pfn < zone.spanned)
+    }
+
+    /// Where the table of all `struct page` starts: found out once.
+    fn page_table(&mut self) -> Result<u64, BpfError> {
+        if let Some(known) = self.page_table {
+            return Ok(known);
+        }
+        if !cfg!(target_arch = "x86_64") {
+            let detail = "the way it is told is for x86-64".to_owned();
+            return Err(BpfError::NoPageTable { detail });
+        }
+        self.programs.run("edges", &mut Message::new(&[self.zones.len() as u64], 1))?;
+        let mut seen = Vec::new();
+        for (key, zone) in (0..).zip(&self.zones) {
+            if let Some(pages) = ZoneEntry::new(get(&self.programs.zones, key)?).pages() {
+                seen.push((zone.clone(), pages));
+            }
+        }
+        let named = match symbol("vmemmap_base") {
+            Some(address) => {
+                let mut message = Message::new(&[address], 2);
+                (self.programs.run("peek", &mut message)? == 0).then(|| message.word(1))
+            }
+            None => None,
+        };
+        let table = table_start(&seen, self.layout.page_bytes, named)?;
+        self.page_table = Some(table);
+        Ok(table)
+    }
+}
+
+/// The one start of the table with which all pages that were `seen` are in their zones; `named` is what the
+/// kernel calls it, where it says so.
+fn table_start(
+    seen: &[(ZoneSnapshot, (u64, u64))],
+    page_bytes: u64,
+    named: Option<u64>,
+) -> Result<u64, BpfError> {
+    let unknown = |detail: String| BpfError::NoPageTable { detail };
+    let (mut lowest, mut highest) = (0, u64::MAX);
+    for (zone, (low, high)) in seen {
+        let last = zone.start_pfn + zone.spanned - 1;
+        lowest = lowest.max(high.saturating_sub(last * page_bytes));
+        highest = highest.min(low.saturating_sub(zone.start_pfn * page_bytes));
+    }
+    if seen.is_empty() {
+        return Err(unknown("no zone has free blocks".to_owned()));
+    }
+    if let Some(named) = named {
+        if (lowest..=highest).contains(&named) {
+            return Ok(named);
+        }
+        return Err(unknown("the kernel's own symbol does not fit its zones".to_owned()));
+    }
+    let first = lowest.next_multiple_of(TABLE_ALIGN);
+    if first > highest {
+        return Err(unknown("free blocks of different zones lie too far apart".to_owned()));
+    }
+    if highest - first >= TABLE_ALIGN {
+        return Err(unknown("several places would fit".to_owned()));
+    }
+    Ok(first)
+}
+
+/// The address of one of the kernel's variables, where `/proc/kallsyms` tells it to this process.
+fn symbol(name: &str) -> Option<u64> {
+    let lines = BufReader::new(File::open("/proc/kallsyms").ok()?).lines();
+    for line in lines.map_while(Result::ok) {
+        let mut words = line.split_ascii_whitespace();
+        let (address, symbol) = (words.next(), words.nth(1));
+        if symbol == Some(name) {
+            return u64::from_str_radix(address?, 16).ok().filter(|address| *address != 0);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: u64 = 0xffff_ea00_4000_0000;
+
+    fn zone(start_pfn: u64, spanned: u64, free: [u64; 2]) -> (ZoneSnapshot, (u64, u64)) {
+        let zone = ZoneSnapshot { start_pfn, spanned, ..ZoneSnapshot::default() };
+        (zone, (TABLE + free[0] * 64, TABLE + free[1] * 64))
+    }
+
+    #[test]
+    fn a_small_zone_tells_where_the_table_starts() {
+        let small = zone(4096, 1 << 20, [5000, 6000]);
+        assert_eq!(table_start(std::slice::from_ref(&small), 64, None), Ok(TABLE));
+        let large = zone(1 << 20, 1 << 30, [1 << 25, 1 << 26]);
+        assert!(table_start(std::slice::from_ref(&large), 64, None).is_err(), "several fit");
+        assert_eq!(table_start(&[small.clone(), large.clone()], 64, None), Ok(TABLE));
+        assert_eq!(table_start(&[large], 64, Some(TABLE)), Ok(TABLE));
+        assert!(table_start(&[small], 64, Some(TABLE + (1 << 30))).is_err(), "the symbol is wrong");
+        assert!(table_start(&[], 64, None).is_err());
+    }
+}
