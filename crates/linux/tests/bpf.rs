@@ -1,0 +1,279 @@
+//! The BPF sensor against the machine that the tests run on. It needs root and the feature `bpf`; without
+//! them each test says by name that it is skipped.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use freehold::{MAX_ORDERS, Migratetype};
+use freehold_linux::procfs::{read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
+use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, FreeBlocks, Source};
+use freehold_trace::PageTypeInfo;
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
+
+/// One test at a time: each wants the machine quiet, or busy in its own way.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Bits of `/proc/kpageflags`.
+const SLAB: u64 = 1 << 7;
+const BUDDY: u64 = 1 << 10;
+const ANON: u64 = 1 << 12;
+
+const PAGE: u64 = 4096;
+
+fn machine() -> MutexGuard<'static, ()> {
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn root() -> &'static Path {
+    Path::new("/")
+}
+
+/// A sensor; says by name that `test` is skipped where there can be none.
+fn sensor(test: &str) -> Option<BpfSensor> {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED {test}: not root");
+        return None;
+    }
+    let order = read_pagetypeinfo(root()).unwrap().pageblock_order;
+    match BpfSensor::open(&read_zoneinfo(root()).unwrap(), Some(order)) {
+        Ok(sensor) => Some(sensor),
+        Err(
+            error @ (BpfError::NotBuilt
+            | BpfError::NoBtf { .. }
+            | BpfError::NotPermitted { .. }
+            | BpfError::Refused { .. }),
+        ) => {
+            println!("SKIPPED {test}: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A reading between two of `/proc/pagetypeinfo` that are the same; says that `test` is skipped where the
+/// machine does not keep still.
+fn quiet(test: &str, sensor: &mut BpfSensor) -> Option<(FreeBlocks, PageTypeInfo)> {
+    for _ in 0..500 {
+        let before = read_pagetypeinfo(root()).unwrap();
+        let reading = sensor.read().unwrap();
+        if read_pagetypeinfo(root()).unwrap() == before {
+            return Some((reading, before));
+        }
+    }
+    println!("SKIPPED {test}: the machine is too busy to compare two readings");
+    None
+}
+
+/// What holds for every reading: the types' numbers make up the total.
+fn assert_sums(reading: &FreeBlocks) {
+    for zone in &reading.zones {
+        let by_type = zone.by_type.unwrap();
+        for order in 0..MAX_ORDERS {
+            let sum: u64 = by_type.iter().map(|counts| counts[order].blocks).sum();
+            assert_eq!(sum, zone.total[order].blocks, "{} order {order}", zone.name);
+        }
+    }
+}
+
+/// Everything in `reading` that the kernel's text tells exactly is the same there.
+fn assert_equal(reading: &FreeBlocks, text: &PageTypeInfo) {
+    assert_eq!(reading.types.iter().map(|kind| *kind as u8).collect::<Vec<_>>(), text.types);
+    for theirs in &text.zones {
+        let zone = reading.zones.iter().find(|z| z.node == theirs.node && z.name == theirs.name).unwrap();
+        let ours = zone.by_type.unwrap();
+        for kind in &reading.types {
+            for order in 0..MAX_ORDERS {
+                let (ours, theirs) = (ours[kind.index()][order], theirs.free[kind.index()][order]);
+                let same = if theirs.capped { ours.blocks >= theirs.blocks } else { ours == theirs };
+                assert!(same, "{} {kind} order {order}: {ours:?} and {theirs:?}", zone.name);
+            }
+        }
+    }
+}
+
+/// A file in memory of `pages` pages, all written.
+fn file_in_memory(pages: u64) -> File {
+    let file = File::from(memfd_create("freehold-test", MemfdFlags::CLOEXEC).unwrap());
+    let block = vec![1; 1 << 20];
+    for at in (0..pages * PAGE).step_by(block.len()) {
+        file.write_all_at(&block, at).unwrap();
+    }
+    file
+}
+
+fn available_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+fn flags(pfn: u64, count: usize) -> Vec<u64> {
+    let mut bytes = vec![0; count * 8];
+    let read = File::open("/proc/kpageflags").unwrap().read_at(&mut bytes, pfn * 8).unwrap_or(0);
+    bytes[..read].chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
+}
+
+#[test]
+fn a_build_without_the_program_says_so() {
+    if BPF_BUILT {
+        return;
+    }
+    let error = BpfSensor::open(&[], None).unwrap_err();
+    assert_eq!(error, BpfError::NotBuilt);
+    assert!(error.to_string().contains("built without the bpf feature"));
+}
+
+#[test]
+fn counts_equal_pagetypeinfo() {
+    let _machine = machine();
+    let Some(mut sensor) = sensor("counts_equal_pagetypeinfo") else { return };
+    let Some((reading, text)) = quiet("counts_equal_pagetypeinfo", &mut sensor) else { return };
+    assert_eq!((reading.source, reading.pageblock_order), (Source::Bpf, Some(text.pageblock_order)));
+    assert_sums(&reading);
+    assert_equal(&reading, &text);
+}
+
+#[test]
+fn zones_that_are_not_the_kernels_are_refused() {
+    let _machine = machine();
+    if sensor("zones_that_are_not_the_kernels_are_refused").is_none() {
+        return;
+    }
+    let zones = read_zoneinfo(root()).unwrap();
+    let mut shifted = zones.clone();
+    shifted.last_mut().unwrap().name = "Nowhere".to_owned();
+    shifted.last_mut().unwrap().present = 1;
+    assert!(matches!(BpfSensor::open(&shifted, None), Err(BpfError::NoZone { .. })));
+    let mut longer = zones;
+    longer[0].spanned += 1;
+    assert!(matches!(BpfSensor::open(&longer, None), Err(BpfError::WrongZone { what: "spanned", .. })));
+}
+
+#[test]
+fn long_lists_are_counted_to_their_end() {
+    const TEST: &str = "long_lists_are_counted_to_their_end";
+    const PAGES: u64 = 3 << 18;
+    let _machine = machine();
+    let Some(mut sensor) = sensor(TEST) else { return };
+    if available_bytes() < 3 * PAGES * PAGE {
+        println!("SKIPPED {TEST}: not enough memory");
+        return;
+    }
+    let file = file_in_memory(PAGES);
+    for page in (0..PAGES).step_by(2) {
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(&file, hole, page * PAGE, PAGE).unwrap();
+    }
+    let Some((reading, text)) = quiet(TEST, &mut sensor) else { return };
+    assert_sums(&reading);
+    assert_equal(&reading, &text);
+    for zone in read_buddyinfo(root()).unwrap() {
+        let ours = reading.zones.iter().find(|z| z.node == zone.node && z.name == zone.name).unwrap();
+        let near = |order: usize| ours.total[order].blocks.abs_diff(zone.free[order]) < 1000;
+        assert!((0..MAX_ORDERS).all(near), "{:?} and {:?}", ours.total, zone.free);
+    }
+    let movable = |zone: usize| reading.zones[zone].by_type.unwrap()[Migratetype::Movable.index()][0];
+    let most = (0..reading.zones.len()).map(movable).max_by_key(|count| count.blocks).unwrap();
+    assert!(!most.capped);
+    if most.blocks <= 100_000 {
+        println!("SKIPPED {TEST}: the longest list has only {} blocks", most.blocks);
+    }
+}
+
+#[test]
+fn readings_of_a_busy_machine_stay_within_what_changed() {
+    /// Pages that the busy thread takes and gives back.
+    const PAGES: u64 = 1 << 14;
+    let _machine = machine();
+    let Some(mut sensor) = sensor("readings_of_a_busy_machine_stay_within_what_changed") else { return };
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                drop(file_in_memory(PAGES));
+            }
+        });
+        for _ in 0..500 {
+            let before = read_buddyinfo(root()).unwrap();
+            let reading = sensor.read().unwrap();
+            let after = read_buddyinfo(root()).unwrap();
+            assert_sums(&reading);
+            for zone in &reading.zones {
+                let is_it =
+                    |z: &&freehold_linux::procfs::BuddyZone| z.node == zone.node && z.name == zone.name;
+                let (before, after) = (before.iter().find(is_it).unwrap(), after.iter().find(is_it).unwrap());
+                for order in 0..MAX_ORDERS {
+                    let (one, other) = (before.free[order], after.free[order]);
+                    let bounds = one.min(other).saturating_sub(2 * PAGES)..=one.max(other) + 2 * PAGES;
+                    let blocks = zone.total[order].blocks;
+                    assert!(bounds.contains(&blocks), "{} order {order}: {blocks}, {bounds:?}", zone.name);
+                }
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    println!("{} orders did not hold still in 500 readings", sensor.unsettled());
+}
+
+#[test]
+fn ten_thousand_readings_in_a_row() {
+    let _machine = machine();
+    let Some(mut sensor) = sensor("ten_thousand_readings_in_a_row") else { return };
+    for _ in 0..10_000 {
+        assert_sums(&sensor.read().unwrap());
+    }
+}
+
+#[test]
+fn pageblocks_with_free_blocks_are_where_kpageflags_has_them() {
+    const TEST: &str = "pageblocks_with_free_blocks_are_where_kpageflags_has_them";
+    let _machine = machine();
+    let Some(mut sensor) = sensor(TEST) else { return };
+    let types = sensor.free_list_types().unwrap();
+    let text = read_pagetypeinfo(root()).unwrap();
+    let mut wrong = 0;
+    let every = types.len().div_ceil(500);
+    let looked_at: Vec<_> = types.iter().step_by(every).collect();
+    for (pageblock, _) in &looked_at {
+        let pages = 1 << text.pageblock_order;
+        // A block larger than a pageblock shows at its first page only.
+        let begin = (pageblock * pages) & !((1 << (MAX_ORDERS - 1)) - 1);
+        let end = (pageblock + 1) * pages;
+        wrong += usize::from(!flags(begin, (end - begin) as usize).iter().any(|flags| flags & BUDDY != 0));
+    }
+    assert!(!looked_at.is_empty() && wrong * 20 < looked_at.len(), "{wrong} of {}", looked_at.len());
+    for kind in [Migratetype::Unmovable, Migratetype::Movable] {
+        assert!(types.iter().any(|(_, found)| *found == kind), "no pageblock of type {kind}");
+    }
+}
+
+#[test]
+fn slab_pages_are_named_and_others_are_not() {
+    const TEST: &str = "slab_pages_are_named_and_others_are_not";
+    const FRAMES: usize = 20_000;
+    let _machine = machine();
+    let Some(mut sensor) = sensor(TEST) else { return };
+    let (mut slabs, mut others) = (Vec::new(), Vec::new());
+    for zone in read_zoneinfo(root()).unwrap() {
+        for first in (zone.start_pfn..zone.start_pfn + zone.spanned).step_by(1 << 16) {
+            for (pfn, flags) in (first..).zip(flags(first, 1 << 16)) {
+                if flags & SLAB != 0 && slabs.len() < FRAMES {
+                    slabs.push(pfn);
+                } else if flags & (BUDDY | ANON) != 0 && others.len() < FRAMES {
+                    others.push(pfn);
+                }
+            }
+        }
+    }
+    let names = sensor.slab_names(&slabs).unwrap();
+    let named = names.iter().flatten().count();
+    assert!(named * 20 > slabs.len() * 19, "{named} of {}", slabs.len());
+    assert!(names.iter().flatten().any(|name| name.starts_with("kmalloc-") || name == "dentry"));
+    let named = sensor.slab_names(&others).unwrap().into_iter().flatten().count();
+    assert!(named * 20 < others.len(), "{named} of {} pages that are no slab's", others.len());
+    assert_eq!(sensor.slab_names(&[u64::MAX, u64::MAX >> 12]), Ok(vec![None, None]), "no such frames");
+}
