@@ -65,7 +65,7 @@ impl From<freehold_linux::Error> for Failure {
             | Error::NoTracefs { .. }
             | Error::NoKmemEvents { .. }
             | Error::NoKpageflags { .. }
-            | Error::NotBuilt
+            | Error::Bpf(_)
             | Error::Buffer { .. } => Cause::Machine,
             Error::Sink(_) => Cause::Output,
             _ => Cause::Input,

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::sensor::BpfError;
+
 /// What the sinks of this crate may fail with.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -54,12 +56,9 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// This build has no BPF sensor.
-    #[error(
-        "this freehold was built without its BPF sensor. Build it with `--features bpf` (needs clang, libelf \
-         and zlib), or use `--sensor procfs`"
-    )]
-    NotBuilt,
+    /// Free blocks could not be read by BPF.
+    #[error(transparent)]
+    Bpf(#[from] BpfError),
     /// The kernel could not set aside the ring buffers.
     #[error(
         "the kernel refused ring buffers of {kib_per_cpu} KiB a CPU: {source}. Ask for less with `--buffer`"

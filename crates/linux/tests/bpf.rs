@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use freehold::{MAX_ORDERS, Migratetype};
+use freehold_linux::Error;
 use freehold_linux::procfs::{read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
-use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, FreeBlocks, Source};
+use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source};
 use freehold_trace::PageTypeInfo;
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 
@@ -125,6 +126,18 @@ fn a_build_without_the_program_says_so() {
     let error = BpfSensor::open(&[], None).unwrap_err();
     assert_eq!(error, BpfError::NotBuilt);
     assert!(error.to_string().contains("built without the bpf feature"));
+}
+
+#[test]
+fn the_sensor_asks_bpf_first() {
+    let _machine = machine();
+    let folder = Sensor::open(Path::new("/nowhere"), Choice::Bpf, Ration::ByCost).map(|_| ());
+    assert!(matches!(folder, Err(Error::Bpf(BpfError::NotBuilt | BpfError::NotLive { .. }))));
+    if sensor("the_sensor_asks_bpf_first").is_some() {
+        let mut sensor = Sensor::open(root(), Choice::Auto, Ration::ByCost).unwrap();
+        assert_eq!(sensor.read().unwrap().source, Source::Bpf);
+        assert_eq!(sensor.notes(), Vec::<String>::new());
+    }
 }
 
 #[test]

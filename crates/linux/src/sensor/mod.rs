@@ -11,6 +11,7 @@ pub use free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 pub use procfs::Ration;
 
 use crate::error::Error;
+use crate::procfs::{read_pagetypeinfo, read_zoneinfo};
 use procfs::ProcfsSensor;
 
 /// Which sensor is asked for.
@@ -99,8 +100,22 @@ impl Sensor {
 }
 
 /// The lock-free way to the fields of the running kernel.
-fn open_lock_free(_root: &Path) -> Result<Box<dyn LockFree>, Error> {
-    Err(Error::NotBuilt)
+fn open_lock_free(root: &Path) -> Result<Box<dyn LockFree>, Error> {
+    if !BPF_BUILT {
+        return Err(BpfError::NotBuilt.into());
+    }
+    if root != Path::new("/") {
+        return Err(BpfError::NotLive { root: root.to_owned() }.into());
+    }
+    // The one reading that takes the zone locks: no other file tells the order of a pageblock.
+    let pageblock_order = read_pagetypeinfo(root).ok().map(|info| info.pageblock_order);
+    Ok(Box::new(BpfSensor::open(&read_zoneinfo(root)?, pageblock_order)?))
+}
+
+impl LockFree for BpfSensor {
+    fn read(&mut self) -> Result<FreeBlocks, Error> {
+        Ok(Self::read(self)?)
+    }
 }
 
 #[cfg(test)]
@@ -118,7 +133,7 @@ mod tests {
 
     impl LockFree for FailsAfter {
         fn read(&mut self) -> Result<FreeBlocks, Error> {
-            self.0 = self.0.checked_sub(1).ok_or(Error::NotBuilt)?;
+            self.0 = self.0.checked_sub(1).ok_or(BpfError::NotBuilt)?;
             Ok(self.1.clone())
         }
     }
