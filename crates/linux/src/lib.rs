@@ -5,6 +5,7 @@ mod clock;
 mod error;
 pub mod ftrace_text;
 mod import;
+pub mod pageblocks;
 pub mod procfs;
 mod record;
 pub mod sample;

@@ -19,23 +19,8 @@ use std::path::Path;
 use freehold::Pfn;
 use freehold_trace::{FrameUse, Run, ZoneSnapshot};
 
+use super::kpf;
 use crate::error::Error;
-
-/// Bits of `/proc/kpageflags`, which are the kernel's ABI (`kernel-page-flags.h`).
-mod kpf {
-    pub(super) const LRU: u64 = 1 << 5;
-    pub(super) const SLAB: u64 = 1 << 7;
-    pub(super) const BUDDY: u64 = 1 << 10;
-    pub(super) const ANON: u64 = 1 << 12;
-    pub(super) const COMPOUND_HEAD: u64 = 1 << 15;
-    pub(super) const COMPOUND_TAIL: u64 = 1 << 16;
-    pub(super) const HUGE: u64 = 1 << 17;
-    pub(super) const UNEVICTABLE: u64 = 1 << 18;
-    pub(super) const NOPAGE: u64 = 1 << 20;
-    pub(super) const OFFLINE: u64 = 1 << 23;
-    pub(super) const PGTABLE: u64 = 1 << 26;
-    pub(super) const RESERVED: u64 = 1 << 32;
-}
 
 /// Bytes read at a time.
 const CHUNK_BYTES: usize = 1 << 20;

@@ -5,23 +5,30 @@
 //! (`buddyinfo`, `vmstat`) is a few lines here.
 
 mod buddyinfo;
+mod hugepages;
 mod kpageflags;
+pub(crate) mod kpf;
 mod machine;
 mod pagetypeinfo;
 mod pressure;
 mod read;
+mod slabinfo;
 mod snapshot;
 mod sysctl;
+mod vmallocinfo;
 mod vmstat;
 mod zoneinfo;
 
 pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
+pub use hugepages::{HugetlbPool, read_hugetlb_pools};
 pub use kpageflags::{fold_kpageflags, read_kpageflags};
 pub use machine::{Machine, read_machine};
 pub use pagetypeinfo::{parse_pagetypeinfo, read_pagetypeinfo};
 pub use pressure::{Pressure, Stall, parse_pressure, read_pressure};
+pub use slabinfo::{SlabCache, parse_slabinfo, read_slabinfo};
 pub use snapshot::{Occupancy, managed_changes, snapshot};
 pub use sysctl::{SYSCTLS, read_sysctls};
+pub use vmallocinfo::{VmallocCaller, parse_vmallocinfo, read_vmallocinfo};
 pub use vmstat::{parse_vmstat, read_every_counter, read_vmstat};
 pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
 

@@ -1,0 +1,258 @@
+//! From the words of `/proc/kpageflags` to the record of a pageblock.
+
+use super::block::{Held, Pageblock};
+use crate::procfs::kpf;
+
+/// What one frame is used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    Blank,
+    Free,
+    Anon,
+    FileClean,
+    FileBusy,
+    Unevictable,
+    Held(Held),
+}
+
+/// A record as it was read: which blank frames are memory at all is decided by number later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct RawBlock {
+    pub(super) block: Pageblock,
+    /// No frame of the pageblock has a flag.
+    pub(super) blank: bool,
+}
+
+impl RawBlock {
+    /// A pageblock of which nothing was read.
+    pub(super) fn absent(pages: u64) -> Self {
+        let mut block = Pageblock { held_parts: u64::MAX, used_parts: u64::MAX, ..Pageblock::default() };
+        block.held[Held::Absent as usize] = clamp(pages);
+        Self { block, blank: false }
+    }
+}
+
+/// A pageblock has at most 2^15 pages (arm64 with 64 KiB pages has 2^13).
+fn clamp(pages: u64) -> u16 {
+    u16::try_from(pages).unwrap_or(u16::MAX)
+}
+
+/// Sums up the words of one pageblock. The first belongs to the frame `skipped` frames into it; frames
+/// that no word tells of are absent.
+pub(super) fn fold(words: impl Iterator<Item = u64>, skipped: u64, pageblock_order: u8) -> RawBlock {
+    let pages = 1_u64 << pageblock_order;
+    let part_shift = u32::from(pageblock_order.saturating_sub(6));
+    let mut folder = Folder::default();
+    let mut at = skipped;
+    for flags in words.take((pages - skipped.min(pages)) as usize) {
+        folder.take(flags, 1 << (at >> part_shift).min(63), at);
+        at += 1;
+    }
+    folder.end_free_run(at);
+    folder.end_dirty_folio();
+    let mut raw = RawBlock { block: folder.block, blank: folder.blanks == pages };
+    let missing = pages - (at - skipped);
+    if missing > 0 {
+        raw.block.held[Held::Absent as usize] += clamp(missing);
+        let part = |page: u64| (page >> part_shift).min(63);
+        for page in (0..skipped).chain(at..pages) {
+            raw.block.held_parts |= 1 << part(page);
+            raw.block.used_parts |= 1 << part(page);
+        }
+    }
+    let movable = raw.block.movable() as u64 == pages;
+    raw.block.whole_folio = movable && folder.tails >= pages - 1;
+    raw
+}
+
+#[derive(Default)]
+struct Folder {
+    block: Pageblock,
+    last: Option<(u64, Use)>,
+    /// The use of the compound page whose tail pages may follow.
+    head: Option<Use>,
+    blanks: u64,
+    tails: u64,
+    /// Where in the pageblock the free pages before this one start.
+    free_from: Option<u64>,
+    /// Pages so far of a compound page of page cache that is dirty or under writeback.
+    dirty_pages: u32,
+}
+
+impl Folder {
+    fn take(&mut self, flags: u64, part: u64, at: u64) {
+        let used_for = match self.last {
+            Some((last, used_for)) if last == flags && flags & kpf::COMPOUND_HEAD == 0 => used_for,
+            _ => self.classify(flags),
+        };
+        self.last = Some((flags, used_for));
+        self.tails += u64::from(flags & kpf::COMPOUND_TAIL != 0);
+        if used_for == Use::Free {
+            self.block.free += 1;
+            self.free_from.get_or_insert(at);
+            return;
+        }
+        self.end_free_run(at);
+        if flags & kpf::COMPOUND_HEAD != 0 {
+            self.end_dirty_folio();
+            let dirty = flags & (kpf::DIRTY | kpf::WRITEBACK) != 0 && used_for == Use::FileBusy;
+            self.dirty_pages = u32::from(dirty);
+        } else if flags & kpf::COMPOUND_TAIL == 0 {
+            self.end_dirty_folio();
+        } else if self.dirty_pages > 0 {
+            self.dirty_pages += 1;
+        }
+        let block = &mut self.block;
+        block.used_parts |= part;
+        let pages = match used_for {
+            Use::Anon => &mut block.anon,
+            Use::FileClean => &mut block.file_clean,
+            Use::FileBusy => &mut block.file_busy,
+            Use::Unevictable => &mut block.unevictable,
+            Use::Held(why) => {
+                block.held_parts |= part;
+                &mut block.held[why as usize]
+            }
+            Use::Blank | Use::Free => {
+                self.blanks += 1;
+                block.held_parts |= part;
+                &mut block.held[Held::Kernel as usize]
+            }
+        };
+        *pages += 1;
+    }
+
+    /// Notes the largest aligned block in the free pages that end before `at`.
+    fn end_free_run(&mut self, at: u64) {
+        let Some(mut from) = self.free_from.take() else { return };
+        while from < at {
+            let order = from.trailing_zeros().min((at - from).ilog2());
+            self.block.free_order = self.block.free_order.max(order as u8);
+            from += 1 << order;
+        }
+    }
+
+    fn end_dirty_folio(&mut self) {
+        if let Some(order) = std::mem::take(&mut self.dirty_pages).checked_ilog2() {
+            self.block.dirty_order = self.block.dirty_order.max(order as u8);
+        }
+    }
+
+    fn classify(&mut self, flags: u64) -> Use {
+        if flags == 0 {
+            self.head = None;
+            return Use::Blank;
+        }
+        // Kernels differ in which of the head's flags they show on tail pages.
+        if flags & (kpf::COMPOUND_TAIL | kpf::BUDDY | kpf::NOPAGE) == kpf::COMPOUND_TAIL {
+            return self.head.unwrap_or_else(|| frame_use(flags));
+        }
+        let used_for = frame_use(flags);
+        self.head = (flags & kpf::COMPOUND_HEAD != 0).then_some(used_for);
+        used_for
+    }
+}
+
+/// The use that a frame's flags show; the first match wins.
+fn frame_use(flags: u64) -> Use {
+    let held = [
+        (kpf::NOPAGE, Held::Absent),
+        (kpf::HWPOISON, Held::Reserved),
+        (kpf::RESERVED, Held::Reserved),
+        (kpf::OFFLINE, Held::Offline),
+        (kpf::HUGE, Held::Hugetlb),
+        (kpf::PGTABLE, Held::PageTable),
+        // Before the LRU's flags: the kernel shows KPF_ANON on some slab pages.
+        (kpf::SLAB, Held::Slab),
+    ];
+    if flags & (kpf::BUDDY | kpf::NOPAGE) == kpf::BUDDY {
+        return Use::Free;
+    }
+    if let Some(&(_, why)) = held.iter().find(|(bit, _)| flags & bit != 0) {
+        return Use::Held(why);
+    }
+    if flags & kpf::UNEVICTABLE != 0 {
+        return Use::Unevictable;
+    }
+    // Pages wait in batches before they get onto the LRU; compaction puts them there first. A mapped page
+    // without that flag is a driver's.
+    if flags & (kpf::LRU | kpf::ANON) == 0 {
+        return Use::Held(Held::Kernel);
+    }
+    if flags & (kpf::ANON | kpf::SWAPBACKED) != 0 {
+        return Use::Anon;
+    }
+    if flags & (kpf::DIRTY | kpf::WRITEBACK | kpf::MMAP) != 0 { Use::FileBusy } else { Use::FileClean }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fold_words(words: &[u64], order: u8) -> RawBlock {
+        fold(words.iter().copied(), 0, order)
+    }
+
+    #[test]
+    fn every_use_is_told_apart() {
+        let words = [
+            kpf::BUDDY,
+            kpf::LRU | kpf::ANON | kpf::SWAPBACKED,
+            kpf::LRU,
+            kpf::LRU | kpf::DIRTY,
+            kpf::LRU | kpf::MMAP,
+            kpf::LRU | kpf::UNEVICTABLE,
+            kpf::SLAB | kpf::ANON | kpf::COMPOUND_HEAD,
+            kpf::COMPOUND_TAIL,
+            kpf::PGTABLE | kpf::MMAP,
+            0,
+            kpf::RESERVED,
+            kpf::OFFLINE,
+            kpf::HUGE | kpf::COMPOUND_HEAD,
+            kpf::MMAP,
+            kpf::NOPAGE,
+            kpf::LRU | kpf::SWAPBACKED,
+        ];
+        let block = fold_words(&words, 4).block;
+        assert_eq!((block.free, block.anon, block.file_clean, block.file_busy), (1, 2, 1, 2));
+        assert_eq!((block.unevictable, block.held), (1, [2, 1, 2, 1, 1, 1, 1, 0]));
+        assert_eq!(block.used_parts, 0xfffe, "every part but the free one");
+        assert_eq!(block.held_parts, 0b0111_1111_1100_0000);
+        assert_eq!(block.movable() + block.stuck() + 1, 16);
+    }
+
+    #[test]
+    fn the_largest_free_block_and_the_largest_dirty_folio_are_found() {
+        let mut words = [kpf::BUDDY; 16];
+        words[0] = kpf::LRU;
+        assert_eq!(fold_words(&words, 4).block.free_order, 3);
+        words[8] = kpf::LRU | kpf::DIRTY | kpf::COMPOUND_HEAD;
+        words[9..12].fill(kpf::LRU | kpf::DIRTY | kpf::COMPOUND_TAIL);
+        let block = fold_words(&words, 4).block;
+        assert_eq!((block.free_order, block.dirty_order, block.file_busy), (2, 2, 4));
+        words[8] |= kpf::SWAPBACKED;
+        assert_eq!(fold_words(&words, 4).block.dirty_order, 0, "tmpfs keeps no state with its pages");
+        assert_eq!(fold_words(&[kpf::BUDDY; 16], 4).block.free_order, 4);
+    }
+
+    #[test]
+    fn whole_folios_and_blank_blocks_are_marked() {
+        let mut words = vec![kpf::LRU | kpf::ANON | kpf::COMPOUND_HEAD];
+        words.resize(16, kpf::COMPOUND_TAIL);
+        let raw = fold_words(&words, 4);
+        assert!(raw.block.whole_folio && raw.block.anon == 16);
+        words[8] |= kpf::COMPOUND_HEAD | kpf::LRU | kpf::ANON;
+        words[8] &= !kpf::COMPOUND_TAIL;
+        assert!(!fold_words(&words, 4).block.whole_folio);
+        assert!(fold_words(&[0; 16], 4).blank);
+    }
+
+    #[test]
+    fn what_no_word_tells_of_is_absent() {
+        let raw = fold([kpf::BUDDY; 4].into_iter(), 2, 3);
+        assert_eq!((raw.block.free, raw.block.held_by(Held::Absent)), (4, 4));
+        assert_eq!(raw.block.held_parts, 0b1100_0011);
+        assert_eq!(fold([0; 99].into_iter(), 0, 3).block.held_by(Held::Kernel), 8);
+        assert_eq!(RawBlock::absent(8).block.stuck(), 8);
+    }
+}

@@ -1,0 +1,20 @@
+//! What every pageblock of a machine holds, summed up from `/proc/kpageflags`.
+//!
+//! Whether a pageblock can become free as a whole is not to be seen in any total: it takes one page of
+//! the kernel's own to hold it. So each pageblock gets a record of its own, of a fixed size: reading a
+//! machine of 24 GiB takes a few buffers and half a megabyte of records.
+//!
+//! What cannot be seen from there is said where it matters: pages on per-CPU lists have no flag and look
+//! like the kernel's own, and so do pages of zsmalloc; a page that somebody holds a further reference to
+//! looks like any other of its kind.
+
+mod block;
+mod fold;
+mod map;
+mod order;
+mod reader;
+
+pub use block::{Held, Pageblock};
+pub use map::{PageblockMap, ZonePageblocks};
+pub use order::pageblock_order;
+pub use reader::{PageblockReader, read_pageblocks};

@@ -1,0 +1,34 @@
+//! The order of a pageblock, without `/proc/pagetypeinfo` and the zone lock that it takes.
+
+use std::fs;
+use std::path::Path;
+
+use freehold::MAX_ORDERS;
+
+/// Tells the order of a pageblock of the machine below `root`.
+///
+/// A kernel with huge pages makes a pageblock as large as one of them, but no larger than the largest free
+/// block; without, a pageblock is as large as the largest free block.
+///
+/// Linux counterpart: `pageblock_order`.
+pub fn pageblock_order(root: &Path) -> u8 {
+    let page_bytes = rustix::param::page_size() as u64;
+    let bytes = thp_bytes(root).or_else(|| hugetlb_bytes(root));
+    let largest = MAX_ORDERS as u8 - 1;
+    match bytes.map(|bytes| bytes / page_bytes) {
+        Some(pages) if pages > 1 => (pages.ilog2() as u8).min(largest),
+        _ => largest,
+    }
+}
+
+fn thp_bytes(root: &Path) -> Option<u64> {
+    let path = root.join("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+fn hugetlb_bytes(root: &Path) -> Option<u64> {
+    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let row = text.lines().find_map(|row| row.strip_prefix("Hugepagesize:"))?;
+    let kib: u64 = row.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}

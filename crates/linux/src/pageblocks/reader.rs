@@ -1,0 +1,185 @@
+//! Reading `/proc/kpageflags` into pageblocks: at once by several threads, or a part at a time.
+
+use std::fs::File;
+use std::io;
+use std::num::NonZero;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use freehold_trace::ZoneSnapshot;
+
+use super::fold::{RawBlock, fold};
+use super::map::{PageblockMap, Span, settle, spans};
+use super::order::pageblock_order;
+use crate::error::Error;
+
+/// Pages read at a time, by each thread: 256 KiB of words.
+const CHUNK_PAGES: u64 = 1 << 15;
+
+/// Reads what every pageblock of `zones` holds from `proc/kpageflags` below `root`, with `threads` threads.
+///
+/// Memory: 256 KiB a thread, 80 bytes a pageblock.
+///
+/// # Errors
+///
+/// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
+pub fn read_pageblocks(
+    root: &Path,
+    zones: &[ZoneSnapshot],
+    threads: NonZero<usize>,
+) -> Result<PageblockMap, Error> {
+    let mut reader = PageblockReader::open(root, zones)?;
+    let order = reader.pageblock_order;
+    let file = &reader.file;
+    let in_chunk = chunk_blocks(order);
+    let chunks = reader.spans.iter_mut().flat_map(|span| {
+        let (start, end, base) = (span.start, span.end, span.base);
+        span.blocks.chunks_mut(in_chunk).enumerate().map(move |(at, blocks)| {
+            let base = base + ((at * in_chunk) as u64) * (1 << order);
+            (Chunk { start, end, base }, blocks)
+        })
+    });
+    let chunks = Mutex::new(chunks);
+    let work = || -> io::Result<()> {
+        let mut buffer = Vec::new();
+        loop {
+            let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((chunk, blocks)) = next else { return Ok(()) };
+            chunk.read(file, order, &mut buffer, blocks)?;
+        }
+    };
+    let done = thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads.get()).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let joined = helpers
+            .into_iter()
+            .map(|helper| helper.join().unwrap_or_else(|_| Err(io::Error::other("a reading thread died"))));
+        joined.fold(own, io::Result::and)
+    });
+    done.map_err(|e| Error::io("read", &reader.path, e))?;
+    Ok(reader.map(zones))
+}
+
+/// Reads pageblocks a part at a time, so that a monitor never spends long on it.
+#[derive(Debug)]
+pub struct PageblockReader {
+    path: PathBuf,
+    file: File,
+    pageblock_order: u8,
+    spans: Vec<Span>,
+    /// Where the next part starts: which span, and which of its pageblocks.
+    next: (usize, usize),
+    buffer: Vec<u8>,
+    rounds: u64,
+}
+
+impl PageblockReader {
+    /// Opens `proc/kpageflags` below `root` for the spans of `zones`; nothing is read yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
+    pub fn open(root: &Path, zones: &[ZoneSnapshot]) -> Result<Self, Error> {
+        let path = root.join("proc/kpageflags");
+        let file = File::open(&path).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => Error::NoKpageflags { path: path.clone() },
+            _ => Error::io("read", &path, e),
+        })?;
+        let pageblock_order = pageblock_order(root);
+        let spans = spans(zones, pageblock_order);
+        Ok(Self { path, file, pageblock_order, spans, next: (0, 0), buffer: Vec::new(), rounds: 0 })
+    }
+
+    /// Reads on, through about `max_pages` pages and at least one chunk, and starts again after the last
+    /// zone.
+    ///
+    /// Returns how many times all zones have been read through.
+    pub fn advance(&mut self, max_pages: u64) -> Result<u64, Error> {
+        let in_chunk = chunk_blocks(self.pageblock_order);
+        let mut left = max_pages.max(1);
+        while left > 0 {
+            let (span, block) = self.next;
+            let Some(Span { start, end, base, blocks, .. }) = self.spans.get_mut(span) else {
+                self.next = (0, 0);
+                self.rounds += 1;
+                return Ok(self.rounds);
+            };
+            let base = *base + ((block as u64) << self.pageblock_order);
+            let upto = blocks.len().min(block + in_chunk);
+            let part = &mut blocks[block..upto];
+            let chunk = Chunk { start: *start, end: *end, base };
+            chunk
+                .read(&self.file, self.pageblock_order, &mut self.buffer, part)
+                .map_err(|e| Error::io("read", &self.path, e))?;
+            left = left.saturating_sub((part.len() as u64) << self.pageblock_order);
+            self.next = if upto == blocks.len() { (span + 1, 0) } else { (span, upto) };
+        }
+        if self.next.0 == self.spans.len() {
+            self.next = (0, 0);
+            self.rounds += 1;
+        }
+        Ok(self.rounds)
+    }
+
+    /// What was read last of each pageblock; `zones` say which blank ones are memory.
+    ///
+    /// Pageblocks that were never read are absent.
+    pub fn map(&self, zones: &[ZoneSnapshot]) -> PageblockMap {
+        settle(&self.spans, zones, self.pageblock_order)
+    }
+}
+
+fn chunk_blocks(pageblock_order: u8) -> usize {
+    ((CHUNK_PAGES >> pageblock_order) as usize).max(1)
+}
+
+/// Neighbouring pageblocks that are read at once, and the zone's bounds.
+#[derive(Clone, Copy)]
+struct Chunk {
+    start: u64,
+    end: u64,
+    /// First frame of the first pageblock.
+    base: u64,
+}
+
+impl Chunk {
+    fn read(
+        self,
+        file: &File,
+        pageblock_order: u8,
+        buffer: &mut Vec<u8>,
+        blocks: &mut [RawBlock],
+    ) -> io::Result<()> {
+        let pages = 1_u64 << pageblock_order;
+        let first = self.base.max(self.start);
+        let last = (self.base + blocks.len() as u64 * pages).min(self.end);
+        buffer.resize(last.saturating_sub(first) as usize * 8, 0);
+        let filled = read_full_at(file, buffer, first * 8)?;
+        let words = |from: u64, to: u64| {
+            let [from, to] = [from, to].map(|pfn| (pfn.saturating_sub(first) as usize * 8).min(filled));
+            let words = buffer[from..to.max(from)].chunks_exact(8);
+            words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+        };
+        for (raw, base) in blocks.iter_mut().zip((self.base..).step_by(pages as usize)) {
+            let from = base.max(self.start);
+            *raw = fold(words(from, (base + pages).min(self.end)), from - base, pageblock_order);
+        }
+        Ok(())
+    }
+}
+
+/// Reads until `buffer` is full or the contents end.
+fn read_full_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read_at(&mut buffer[filled..], start + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,192 @@
+//! Pageblocks read from files like the kernel's, and from the machine that the tests run on.
+
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use freehold_linux::Error;
+use freehold_linux::pageblocks::{Held, PageblockMap, PageblockReader, pageblock_order, read_pageblocks};
+use freehold_linux::procfs::{
+    parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo, read_vmallocinfo,
+    read_zoneinfo,
+};
+use freehold_trace::{FrameUse, ZoneSnapshot};
+
+const BUDDY: u64 = 1 << 10;
+const LRU: u64 = 1 << 5;
+const SLAB: u64 = 1 << 7;
+
+fn threads(count: usize) -> NonZero<usize> {
+    NonZero::new(count).unwrap()
+}
+
+/// A folder with the files of a machine whose pageblocks have 2 MiB.
+fn machine(words: &[u64]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::create_dir_all(folder.path().join("proc")).unwrap();
+    fs::write(folder.path().join("proc/kpageflags"), bytes).unwrap();
+    folder
+}
+
+fn write(root: &Path, name: &str, text: &str) {
+    let path: PathBuf = root.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn zone(name: &str, start_pfn: u64, spanned: u64) -> ZoneSnapshot {
+    let name = name.to_owned();
+    ZoneSnapshot { name, start_pfn, spanned, present: spanned, managed: spanned, ..ZoneSnapshot::default() }
+}
+
+/// Words of many pageblocks, no two alike.
+fn words(pages: u64) -> Vec<u64> {
+    (0..pages).map(|pfn| [BUDDY, LRU, SLAB, BUDDY][(pfn.wrapping_mul(pfn >> 9) % 4) as usize]).collect()
+}
+
+fn sums(map: &PageblockMap) -> (u64, u64, u64) {
+    let blocks = map.zones.iter().flat_map(|zone| &zone.blocks);
+    blocks.fold((0, 0, 0), |(free, movable, stuck), block| {
+        (free + u64::from(block.free), movable + u64::from(block.movable()), stuck + u64::from(block.stuck()))
+    })
+}
+
+#[test]
+fn however_it_is_read_it_is_the_same() {
+    let words = words(300 * 512);
+    let root = machine(&words);
+    let zones = [zone("DMA", 1, 4095), zone("Normal", 4096, 296 * 512 - 4096 + 100)];
+    let one = read_pageblocks(root.path(), &zones, threads(1)).unwrap();
+    assert_eq!(one, read_pageblocks(root.path(), &zones, threads(3)).unwrap());
+    let mut reader = PageblockReader::open(root.path(), &zones).unwrap();
+    assert_eq!(reader.map(&zones).held_pages(Held::Absent), 297 * 512, "nothing is read yet");
+    let mut steps = 0;
+    while reader.advance(10_000).unwrap() == 0 {
+        steps += 1;
+    }
+    assert!(steps > 2, "{steps}");
+    assert_eq!(reader.map(&zones), one);
+    let uses = read_kpageflags(root.path(), &zones).unwrap();
+    let pages =
+        |used_for| uses.iter().filter(|run| run.used_for == used_for).map(|run| run.pages).sum::<u64>();
+    let (free, movable, stuck) = sums(&one);
+    assert_eq!((free, movable), (pages(FrameUse::Free), pages(FrameUse::Movable)));
+    assert_eq!(one.held_pages(Held::Slab), pages(FrameUse::Slab));
+    assert_eq!(free + movable + stuck, 297 * 512);
+}
+
+#[test]
+fn cut_and_damaged_files_are_read_as_far_as_they_go() {
+    let words = words(4 * 512);
+    let root = machine(&words);
+    let path = root.path().join("proc/kpageflags");
+    let whole = fs::read(&path).unwrap();
+    let zones = [zone("Normal", 0, 4 * 512)];
+    for cut in [0, 1, 7, 8, 512 * 8 + 3, 3 * 512 * 8] {
+        fs::write(&path, &whole[..cut]).unwrap();
+        let map = read_pageblocks(root.path(), &zones, threads(2)).unwrap();
+        assert_eq!(map.held_pages(Held::Absent), 4 * 512 - cut as u64 / 8, "cut at {cut}");
+    }
+    let seed = 0x5eed_0009_u64;
+    println!("seed {seed:#x}");
+    let mut state = seed;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state ^ state >> 29
+    };
+    for _ in 0..50 {
+        let garbage: Vec<u8> = (0..4 * 512).flat_map(|_| (next() & next()).to_le_bytes()).collect();
+        fs::write(&path, garbage).unwrap();
+        let strange =
+            [zone("Normal", next() % 600, next() % 5000), zone("Movable", next() % 5000, next() % 900)];
+        let map = read_pageblocks(root.path(), &strange, threads(2)).unwrap();
+        let (free, movable, stuck) = sums(&map);
+        let blocks: usize = map.zones.iter().map(|zone| zone.blocks.len()).sum();
+        assert_eq!(free + movable + stuck, blocks as u64 * 512, "every page is something");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let root = tempfile::tempdir().unwrap();
+    let error = read_pageblocks(root.path(), &[], threads(1)).unwrap_err();
+    assert!(matches!(error, Error::NoKpageflags { .. }), "{error}");
+    assert!(read_slabinfo(root.path()).unwrap_err().to_string().contains("slabinfo"));
+    assert!(read_vmallocinfo(root.path()).unwrap_err().to_string().contains("vmallocinfo"));
+    assert_eq!(read_hugetlb_pools(root.path()).unwrap(), []);
+}
+
+#[test]
+fn pools_and_the_order_of_a_pageblock_are_read() {
+    let root = tempfile::tempdir().unwrap();
+    assert_eq!(pageblock_order(root.path()), 10, "without huge pages it is the largest");
+    write(root.path(), "proc/meminfo", "MemTotal: 9 kB\nHugepagesize:       2048 kB\n");
+    assert_eq!(pageblock_order(root.path()), 9);
+    write(root.path(), "proc/meminfo", "Hugepagesize: much kB\n");
+    assert_eq!(pageblock_order(root.path()), 10);
+    let pool = |name: &str, number: &str| {
+        write(root.path(), &format!("sys/kernel/mm/hugepages/hugepages-2048kB/{name}"), number);
+    };
+    for (name, number) in [
+        ("nr_hugepages", "7\n"),
+        ("free_hugepages", "3"),
+        ("resv_hugepages", "1"),
+        ("surplus_hugepages", "0"),
+    ] {
+        pool(name, number);
+    }
+    write(root.path(), "sys/kernel/mm/hugepages/other", "");
+    let pools = read_hugetlb_pools(root.path()).unwrap();
+    assert_eq!((pools.len(), pools[0].page_kib, pools[0].pages, pools[0].free), (1, 2048, 7, 3));
+    pool("free_hugepages", "");
+    assert!(read_hugetlb_pools(root.path()).unwrap_err().to_string().contains("free_hugepages"));
+}
+
+#[test]
+fn damaged_lists_of_holders_are_errors_and_no_panics() {
+    let slabs = "slabinfo - version: 2.1\n# name <active_objs>\ndentry 40000 42000 192 21 1 : tunables 0 0 0 : \
+                 slabdata 2000 2000 0\nkmalloc-64 1 2 64 64 1 : tunables 0 0 0 : slabdata 9 9 0\n";
+    let areas =
+        "0x0000000015a3b667-0x00000000c682998a   20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4\n";
+    let mut state = 0x5eed_000a_u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    for text in [slabs, areas] {
+        for _ in 0..500 {
+            let mut bytes = text.as_bytes().to_vec();
+            for _ in 0..=next() % 4 {
+                let at = next() % bytes.len();
+                bytes[at] = b"9 -:,\nx=("[next() % 9];
+            }
+            bytes.truncate(next() % bytes.len());
+            let damaged = String::from_utf8_lossy(&bytes);
+            let _ = parse_slabinfo(&damaged);
+            let _ = parse_vmallocinfo(&damaged);
+        }
+    }
+    let huge =
+        format!("slabinfo - version: 2.1\nx {0} {0} 1 1 {0} : tunables 0 0 0 : slabdata {0} {0} 0", u64::MAX);
+    assert_eq!(parse_slabinfo(&huge).unwrap()[0].pages, u64::MAX);
+}
+
+#[test]
+fn this_machine_is_read() {
+    let root = Path::new("/");
+    let zones = read_zoneinfo(root).unwrap();
+    let map = match read_pageblocks(root, &zones, threads(2)) {
+        Err(error @ (Error::NotRoot { .. } | Error::NoKpageflags { .. })) => {
+            println!("SKIPPED this_machine_is_read: {error}");
+            return;
+        }
+        other => other.unwrap(),
+    };
+    let (free, movable, stuck) = sums(&map);
+    let said: u64 = zones.iter().map(|zone| zone.free).sum();
+    assert!(movable > 0 && stuck > 0);
+    let off = free.abs_diff(said);
+    assert!(off < said / 4 + 200_000, "{free} pages in free blocks, {said} by zoneinfo");
+}
