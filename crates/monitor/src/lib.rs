@@ -12,3 +12,4 @@ pub mod rates;
 pub mod text;
 pub mod threshold;
 pub mod trend;
+pub mod verdict;

@@ -1,0 +1,94 @@
+//! What is asked for, and what there is of it.
+
+use freehold_trace::ZoneSnapshot;
+use serde::Serialize;
+
+/// What somebody wants of the machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Asked {
+    /// The order of a block.
+    pub order: u8,
+    /// How many blocks.
+    pub blocks: u64,
+    /// Only memory of this NUMA node.
+    pub node: Option<u32>,
+    /// Only memory of zones of this name.
+    pub zone: Option<String>,
+}
+
+impl Asked {
+    /// Whether memory of this zone is wanted.
+    pub fn wants(&self, node: u32, zone: &str) -> bool {
+        self.node.is_none_or(|wanted| wanted == node)
+            && self.zone.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(zone))
+    }
+}
+
+/// Blocks of one zone.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ZoneSupply {
+    /// NUMA node.
+    pub node: u32,
+    /// Name of the zone.
+    pub name: String,
+    /// Free blocks now.
+    pub now: u64,
+    /// Free blocks once memory that the kernel has not set up yet is set up.
+    pub deferred: u64,
+    /// Free blocks after compaction.
+    pub compacted: Option<u64>,
+    /// Free blocks once clean page cache that nobody maps was dropped.
+    pub reclaimed: Option<u64>,
+    /// Free blocks after that and compaction.
+    pub both: Option<u64>,
+    /// First frame of the pageblock at which compaction would give up, if it would: a dirty compound page of
+    /// page cache there can neither be split nor be placed as a whole.
+    pub gives_up_at_pfn: Option<u64>,
+    /// Blocks that the watermarks and the lowmem reserve let requests have.
+    pub allowed: u64,
+    /// The same, once page cache was dropped.
+    pub allowed_reclaimed: u64,
+}
+
+/// Blocks of the asked order that requests can have: what the watermarks keep back is taken off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Supply {
+    /// Now, in free blocks.
+    pub now: u64,
+    /// Beyond these, in memory that the kernel sets up before it refuses a request.
+    pub deferred: u64,
+    /// After compaction.
+    pub after_compaction: Option<u64>,
+    /// After reclaim of clean page cache.
+    pub after_reclaim: Option<u64>,
+    /// After both.
+    pub after_reclaim_and_compaction: Option<u64>,
+}
+
+impl Supply {
+    /// The sum over zones.
+    pub(super) fn of(zones: &[ZoneSupply]) -> Self {
+        let sum = |blocks: fn(&ZoneSupply) -> u64| zones.iter().map(blocks).sum::<u64>();
+        let known = |blocks: fn(&ZoneSupply) -> Option<u64>| {
+            zones.iter().map(blocks).try_fold(0_u64, |sum, blocks| Some(sum + blocks?))
+        };
+        Self {
+            now: sum(|z| z.now.min(z.allowed)),
+            deferred: sum(|z| z.deferred),
+            after_compaction: known(|z| Some(z.compacted?.min(z.allowed))),
+            after_reclaim: known(|z| Some(z.reclaimed?.min(z.allowed_reclaimed))),
+            after_reclaim_and_compaction: known(|z| Some(z.both?.min(z.allowed_reclaimed))),
+        }
+    }
+}
+
+/// How many blocks of `order` the zone lets requests have while it keeps its reserve, with `free` free pages.
+///
+/// The reserve is the low watermark, below which the kernel starts to reclaim, and the zone's protection
+/// against requests that could be served from higher zones.
+///
+/// Linux counterpart: `__zone_watermark_ok`.
+pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64) -> u64 {
+    let reserve = zone.watermark_low + zone.boost + zone.protection.iter().max().copied().unwrap_or(0);
+    free.saturating_sub(reserve) >> order
+}

@@ -1,0 +1,312 @@
+//! What a full compaction of a zone would leave.
+//!
+//! Linux counterpart: `compact_zone` as `/proc/sys/vm/compact_memory` starts it. The migrate scanner walks up
+//! from the zone's first pageblock and takes every page on the LRU that can be isolated; the free scanner
+//! walks down from the last one and takes free pages out of suitable pageblocks; where they meet it ends.
+//!
+//! Suitable are pageblocks of the types Movable and CMA that are not one free block already
+//! (`suitable_migration_target`). Whatever cannot be isolated stays and holds its pageblock.
+
+use freehold::Migratetype;
+use freehold_linux::pageblocks::{Held, Pageblock};
+
+/// What compaction may move on this machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mobility {
+    /// Whether the kernel has compaction (`CONFIG_COMPACTION`).
+    pub compaction: bool,
+    /// `vm.compact_unevictable_allowed`: whether unevictable pages are moved.
+    pub unevictable: bool,
+}
+
+impl Default for Mobility {
+    fn default() -> Self {
+        Self { compaction: true, unevictable: true }
+    }
+}
+
+/// What a zone lets compaction do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limits {
+    /// Whether the zone has free pages enough for the kernel to isolate any of them at all.
+    pub room: bool,
+    /// How many of the pages that are freed last stay on the list of the CPU that compacts, and so hold their
+    /// pageblocks: `high` of that list.
+    ///
+    /// Units: pages.
+    pub per_cpu_high: u64,
+    /// Pages on the list of a CPU before; the pages that compaction frees there drive them out.
+    pub per_cpu_count: u64,
+}
+
+/// What became of one pageblock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// Neither scanner changed it.
+    Untouched,
+    /// All that could be moved was moved away.
+    Drained,
+    /// Some of what could be moved was moved away.
+    Opened,
+    /// Pages were moved into it.
+    Filled,
+}
+
+/// A pageblock after a compaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Foretold {
+    /// Its free pages.
+    pub free: u32,
+    /// Pages that were moved away from it.
+    pub moved: u32,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl Foretold {
+    /// The pageblock as it was read.
+    pub fn untouched(read: &Pageblock) -> Self {
+        Self { free: u32::from(read.free), moved: 0, fate: Fate::Untouched }
+    }
+}
+
+/// A zone after a compaction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Compacted {
+    /// Its pageblocks.
+    pub blocks: Vec<Foretold>,
+    /// At which pageblock the compaction would give up, if it would: a compound page there can neither be
+    /// split nor be placed as a whole.
+    pub gives_up_at: Option<usize>,
+}
+
+/// Foretells what a full compaction of one zone leaves.
+///
+/// `types` are the pageblocks' migratetypes where they are known; a pageblock without one is taken for a
+/// suitable target if it holds more movable pages than pages of the kernel's own.
+pub fn compact(
+    read: &[Pageblock],
+    types: &[Option<Migratetype>],
+    mobility: Mobility,
+    limits: Limits,
+) -> Compacted {
+    let mut zone = Compacted { blocks: read.iter().map(Foretold::untouched).collect(), gives_up_at: None };
+    if !limits.room || !mobility.compaction || read.is_empty() {
+        return zone;
+    }
+    let targets: Vec<_> = read
+        .iter()
+        .enumerate()
+        .map(|(at, block)| is_target(block, types.get(at).copied().flatten()))
+        .collect();
+    let blocks = &mut zone.blocks;
+    let mut to = read.len() - 1;
+    for (from, source) in read.iter().enumerate() {
+        let mut left = isolated(source, mobility);
+        if from >= to {
+            break;
+        }
+        if left > 0 && !has_place(source.dirty_order, &read[..=to], &blocks[..=to], &targets, from) {
+            zone.gives_up_at = Some(from);
+            break;
+        }
+        while left > 0 && to > from {
+            if blocks[to].free == 0 || !targets[to] {
+                to -= 1;
+                continue;
+            }
+            let moved = left.min(blocks[to].free);
+            blocks[to].free -= moved;
+            blocks[to].fate = Fate::Filled;
+            blocks[from].free += moved;
+            blocks[from].moved += moved;
+            blocks[from].fate = if left == moved { Fate::Drained } else { Fate::Opened };
+            left -= moved;
+        }
+    }
+    drive_out_of_lists(read, &mut zone.blocks, limits.per_cpu_count);
+    keep_on_lists(&mut zone.blocks, limits.per_cpu_high);
+    zone
+}
+
+/// Frees the drained pageblocks that only pages on the list of the CPU that compacts hold back.
+///
+/// They have no flag and look like the kernel's own. Of the zone's pages without a flag a known share is on that
+/// list; that all of the few in a pageblock are is so likely, and over many pageblocks that is how many come
+/// free.
+fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], count: u64) {
+    let moved: u64 = blocks.iter().map(|block| u64::from(block.moved)).sum();
+    let unflagged: u64 = read.iter().map(|block| u64::from(block.held_by(Held::Kernel))).sum();
+    if unflagged == 0 || moved < count {
+        return;
+    }
+    let share = (count as f64 / unflagged as f64).min(1.0);
+    let mut due = 0.0;
+    for (read, block) in read.iter().zip(blocks).filter(|(_, block)| block.fate == Fate::Drained) {
+        let pages = read.held_by(Held::Kernel);
+        if pages == 0 || pages != read.stuck() {
+            continue;
+        }
+        due += share.powi(pages as i32);
+        if due >= 1.0 {
+            due -= 1.0;
+            block.free += pages;
+        }
+    }
+}
+
+/// Takes the pages off that were freed last, which wait on a CPU's list and not on the zone's.
+///
+/// Linux counterpart: `free_frozen_page_commit`, which sends pages back, the oldest first, only once there
+/// are more than `high` on the list.
+fn keep_on_lists(blocks: &mut [Foretold], mut high: u64) {
+    for block in blocks.iter_mut().rev().filter(|block| block.moved > 0) {
+        let kept = u64::from(block.moved).min(high);
+        block.free -= kept as u32;
+        high -= kept;
+    }
+}
+
+/// By how much larger than a compound page a free block has to be to take it for certain.
+///
+/// The kernel isolates nothing more as long as any piece is left of the free block that it split last
+/// (`isolate_freepages`), however small. Of a block of about the compound page's size such pieces are mostly too
+/// small, of one eight times as large seldom.
+const PIECES: u8 = 3;
+
+/// Whether the free scanner, from the last pageblock on, comes by a free block of `order` before it has
+/// isolated as many pages in smaller ones.
+///
+/// `compaction_alloc` isolates as many pages as are to be moved and looks for a block of the compound page's
+/// size among them. Without one, and where the compound page cannot be split, `compact_zone` ends
+/// (`COMPACT_CONTENDED`).
+fn has_place(order: u8, read: &[Pageblock], blocks: &[Foretold], targets: &[bool], from: usize) -> bool {
+    let mut isolated = 0;
+    if order == 0 {
+        return true;
+    }
+    for at in (from + 1..read.len()).rev().filter(|&at| targets[at]) {
+        if read[at].free_order >= order + PIECES && blocks[at].free >> order > 0 {
+            return true;
+        }
+        isolated += blocks[at].free;
+        if isolated >> order > 0 {
+            return false;
+        }
+    }
+    // The scanners meet first.
+    true
+}
+
+/// The pages that the migrate scanner takes from a pageblock.
+///
+/// It skips compound pages as large as a pageblock (`pageblock_skip_persistent`, `skip_isolation_on_order`).
+fn isolated(block: &Pageblock, mobility: Mobility) -> u32 {
+    if block.whole_folio {
+        return 0;
+    }
+    let fixed = if mobility.unevictable { 0 } else { u32::from(block.unevictable) };
+    block.movable() - fixed
+}
+
+/// Whether the free scanner takes pages out of a pageblock.
+fn is_target(block: &Pageblock, kind: Option<Migratetype>) -> bool {
+    let whole = block.stuck() + block.movable() == 0;
+    let kind = kind.unwrap_or_else(|| likely_type(block));
+    !whole && matches!(kind, Migratetype::Movable | Migratetype::Cma)
+}
+
+/// The type that a pageblock has most likely, by who has more of it.
+///
+/// Pages on per-CPU lists look like the kernel's own and are in movable pageblocks too, so a few do not count.
+pub(super) fn likely_type(block: &Pageblock) -> Migratetype {
+    let own = [Held::Slab, Held::PageTable, Held::Kernel].map(|why| block.held_by(why));
+    if block.movable() > own.iter().sum() { Migratetype::Movable } else { Migratetype::Unmovable }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOM: Limits = Limits { room: true, per_cpu_high: 0, per_cpu_count: 0 };
+
+    fn block(free: u16, anon: u16, slab: u16) -> Pageblock {
+        let mut block = Pageblock { free, anon, ..Pageblock::default() };
+        block.held[Held::Slab as usize] = slab;
+        block
+    }
+
+    fn free(blocks: &[Pageblock], types: &[Option<Migratetype>]) -> Vec<u32> {
+        compact(blocks, types, Mobility::default(), ROOM).blocks.iter().map(|block| block.free).collect()
+    }
+
+    #[test]
+    fn the_scanners_meet() {
+        let blocks = [block(4, 4, 0), block(4, 4, 0), block(4, 4, 0), block(6, 2, 0)];
+        assert_eq!(free(&blocks, &[]), [8, 8, 2, 0]);
+        let blocks = compact(&blocks, &[], Mobility::default(), ROOM).blocks;
+        let fates: Vec<_> = blocks.iter().map(|block| block.fate).collect();
+        assert_eq!(fates, [Fate::Drained, Fate::Drained, Fate::Filled, Fate::Filled]);
+    }
+
+    #[test]
+    fn stuck_pages_hold_their_pageblock_but_not_the_others_in_it() {
+        assert_eq!(free(&[block(2, 3, 3), block(4, 4, 0)], &[]), [5, 1]);
+    }
+
+    #[test]
+    fn free_and_foreign_pageblocks_are_no_targets() {
+        let blocks = [block(4, 4, 0), block(4, 1, 3), block(8, 0, 0)];
+        assert_eq!(free(&blocks, &[]), [4, 4, 8]);
+        let movable = [Some(Migratetype::Movable); 3];
+        assert_eq!(free(&blocks, &movable), [8, 0, 8]);
+        let unmovable = [Some(Migratetype::Unmovable); 3];
+        assert_eq!(free(&blocks, &unmovable), [4, 4, 8]);
+    }
+
+    #[test]
+    fn what_may_not_move_stays() {
+        let locked = Pageblock { free: 4, unevictable: 4, ..Pageblock::default() };
+        let blocks = [locked, block(4, 4, 0)];
+        assert_eq!(free(&blocks, &[]), [8, 0]);
+        let fixed = Mobility { unevictable: false, ..Mobility::default() };
+        assert_eq!(compact(&blocks, &[], fixed, ROOM).blocks[0].free, 4);
+        assert_eq!(compact(&blocks, &[], Mobility::default(), Limits::default()).blocks[0].free, 4);
+        let folio = Pageblock { anon: 8, whole_folio: true, ..Pageblock::default() };
+        assert_eq!(free(&[folio, block(8, 0, 0), block(7, 1, 0)], &[]), [0, 8, 7]);
+        assert!(compact(&[], &[], fixed, ROOM).blocks.is_empty());
+    }
+
+    #[test]
+    fn a_dirty_folio_without_a_place_ends_it() {
+        let folio = Pageblock { free: 4, file_busy: 4, dirty_order: 2, ..Pageblock::default() };
+        let crumbs = Pageblock { free: 4, anon: 4, free_order: 1, ..Pageblock::default() };
+        let compacted = compact(&[block(4, 4, 0), folio, crumbs, crumbs], &[], Mobility::default(), ROOM);
+        assert_eq!(compacted.gives_up_at, Some(1));
+        assert_eq!(compacted.blocks.iter().map(|b| b.free).collect::<Vec<_>>(), [8, 4, 4, 0]);
+        let place = Pageblock { free_order: 2 + PIECES, ..crumbs };
+        let compacted = compact(&[folio, crumbs, place], &[], Mobility::default(), ROOM);
+        assert_eq!((compacted.gives_up_at, compacted.blocks[0].free), (None, 8));
+    }
+
+    #[test]
+    fn the_pages_freed_last_wait_on_a_list() {
+        let limits = Limits { per_cpu_high: 6, ..ROOM };
+        let blocks = [block(4, 4, 0), block(4, 4, 0), block(4, 4, 0), block(6, 2, 0), block(6, 2, 0)];
+        let compacted = compact(&blocks, &[], Mobility::default(), limits);
+        let free: Vec<_> = compacted.blocks.iter().map(|block| block.free).collect();
+        assert_eq!(free, [8, 6, 4, 0, 0], "4 of the third, 2 of the second");
+    }
+
+    #[test]
+    fn what_was_on_the_list_goes() {
+        let mut listed = block(4, 3, 0);
+        listed.held[Held::Kernel as usize] = 1;
+        let blocks = [listed, listed, block(8, 0, 0), block(7, 1, 0)];
+        let free = |per_cpu_count| {
+            let limits = Limits { per_cpu_count, ..ROOM };
+            compact(&blocks, &[], Mobility::default(), limits).blocks[..2].iter().map(|b| b.free).sum::<u32>()
+        };
+        assert_eq!([free(0), free(1), free(2), free(7)], [14, 15, 16, 14]);
+    }
+}

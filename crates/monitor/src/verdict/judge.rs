@@ -1,0 +1,201 @@
+//! The verdict.
+
+use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
+use freehold_trace::ZoneSnapshot;
+use serde::Serialize;
+
+use super::asked::{Asked, Supply, ZoneSupply, allowed};
+use super::compaction::{Compacted, Fate, Foretold, Limits, compact, likely_type};
+use super::evidence::Evidence;
+use super::holders::{Holder, holders};
+use super::sentences;
+use super::supply::{Block, blocks_of};
+
+/// Whether the blocks can be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// They are free.
+    AvailableNow,
+    /// Compaction makes them.
+    AfterCompaction,
+    /// Dropping clean page cache makes them.
+    AfterReclaim,
+    /// Dropping clean page cache, then compaction makes them.
+    AfterReclaimAndCompaction,
+    /// Not before somebody frees memory, or the machine reboots.
+    NotBeforeFreed,
+    /// It could not be told.
+    Unknown,
+}
+
+impl State {
+    /// The exit code that monitoring plugins have for it: 0 fine, 1 a warning, 2 critical, 3 unknown.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::AvailableNow => 0,
+            Self::AfterCompaction | Self::AfterReclaim | Self::AfterReclaimAndCompaction => 1,
+            Self::NotBeforeFreed => 2,
+            Self::Unknown => 3,
+        }
+    }
+}
+
+/// Whether a machine can give what is asked for, and why.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Verdict {
+    /// Whether it can.
+    pub state: State,
+    /// [`State::exit_code`].
+    pub exit_code: u8,
+    /// What was asked.
+    pub asked: Asked,
+    /// Why, in sentences.
+    pub reason: Vec<String>,
+    /// The blocks that requests can have.
+    pub supply: Supply,
+    /// The same by zone, watermarks apart.
+    pub zones: Vec<ZoneSupply>,
+    /// Who holds pageblocks back, first who frees most pageblocks by going.
+    pub holders: Vec<Holder>,
+    /// What could not be read, a sentence each.
+    pub missing: Vec<String>,
+}
+
+/// Judges whether a machine can give what is asked for.
+pub fn judge(evidence: &Evidence<'_>, asked: &Asked) -> Verdict {
+    let zones: Vec<_> = evidence
+        .zones
+        .iter()
+        .filter(|zone| asked.wants(zone.node, &zone.name))
+        .map(|zone| zone_supply(evidence, zone, asked.order))
+        .collect();
+    let supply = Supply::of(&zones);
+    let state = state(&supply, asked.blocks, zones.is_empty());
+    let holders = evidence.map.map_or_else(Vec::new, |map| holders(evidence, map, asked));
+    let mut verdict = Verdict {
+        state,
+        exit_code: state.exit_code(),
+        asked: asked.clone(),
+        reason: Vec::new(),
+        supply,
+        zones,
+        holders,
+        missing: evidence.missing.to_vec(),
+    };
+    verdict.reason = sentences::reason(&verdict, evidence);
+    verdict
+}
+
+fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
+    let enough = |blocks: Option<u64>| blocks.is_some_and(|blocks| blocks + supply.deferred >= wanted);
+    if nowhere {
+        State::Unknown
+    } else if enough(Some(supply.now)) {
+        State::AvailableNow
+    } else if enough(supply.after_compaction) {
+        State::AfterCompaction
+    } else if enough(supply.after_reclaim) {
+        State::AfterReclaim
+    } else if enough(supply.after_reclaim_and_compaction) {
+        State::AfterReclaimAndCompaction
+    } else if supply.after_reclaim_and_compaction.is_some() {
+        State::NotBeforeFreed
+    } else {
+        State::Unknown
+    }
+}
+
+fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneSupply {
+    let free = evidence.free.iter().find(|free| free.node == zone.node && free.name == zone.name);
+    let now = free.map_or(0, |free| free.blocks_from(usize::from(order)));
+    let mut supply = ZoneSupply {
+        node: zone.node,
+        name: zone.name.clone(),
+        now,
+        allowed: allowed(zone, order, zone.free),
+        ..ZoneSupply::default()
+    };
+    let Some(map) = evidence.map else { return supply };
+    let found = map.zones.iter().position(|blocks| blocks.node == zone.node && blocks.name == zone.name);
+    let Some(at) = found else {
+        // Its pageblocks are counted under the zone that it overlaps with.
+        (supply.compacted, supply.reclaimed, supply.both) = (Some(now), Some(now), Some(now));
+        return supply;
+    };
+    let foretell = Foretell { evidence, map, at, zone, order };
+    let blocks = &map.zones[at].blocks;
+    let dropped: Vec<_> = blocks.iter().map(without_clean_cache).collect();
+    let gained: u64 = blocks.iter().map(|block| u64::from(block.file_clean)).sum();
+    supply.deferred = foretell.deferred();
+    let compacted = foretell.compact(blocks, zone.free);
+    supply.compacted = Some(foretell.count(blocks, &compacted.blocks));
+    supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
+    supply.reclaimed = Some(foretell.count(&dropped, &as_read(&dropped)).max(now));
+    supply.both = Some(foretell.count(&dropped, &foretell.compact(&dropped, zone.free + gained).blocks));
+    supply.allowed_reclaimed = allowed(zone, order, zone.free + gained);
+    supply
+}
+
+/// The pageblock once its clean page cache was dropped.
+fn without_clean_cache(block: &Pageblock) -> Pageblock {
+    Pageblock { free: block.free + block.file_clean, file_clean: 0, ..*block }
+}
+
+fn as_read(blocks: &[Pageblock]) -> Vec<Foretold> {
+    blocks.iter().map(Foretold::untouched).collect()
+}
+
+/// What is needed to count a zone's blocks at some later moment.
+struct Foretell<'a> {
+    evidence: &'a Evidence<'a>,
+    map: &'a PageblockMap,
+    at: usize,
+    zone: &'a ZoneSnapshot,
+    order: u8,
+}
+
+impl Foretell<'_> {
+    fn blocks(&self) -> &ZonePageblocks {
+        &self.map.zones[self.at]
+    }
+
+    fn pfn(&self, block: usize) -> u64 {
+        self.blocks().start_pfn + block as u64 * self.map.pageblock_pages()
+    }
+
+    fn count(&self, read: &[Pageblock], later: &[Foretold]) -> u64 {
+        let blocks: Vec<_> = read.iter().zip(later).map(|(read, &later)| Block { read, later }).collect();
+        blocks_of(self.order, self.map.pageblock_order, self.blocks().start_pfn, &blocks)
+    }
+
+    /// Compacts the zone with `free` free pages.
+    fn compact(&self, read: &[Pageblock], free: u64) -> Compacted {
+        // The kernel isolates no free block that would take the zone below the min watermark
+        // (`__isolate_free_page`).
+        let largest_taken = self.map.pageblock_pages() / 2;
+        let room = free > self.zone.watermark_min + self.zone.boost + largest_taken;
+        let known = self.evidence.types.and_then(|types| types.get(self.at)).map_or(&[][..], Vec::as_slice);
+        // As things are now: a pageblock keeps its type when its page cache goes.
+        let now = self.blocks().blocks.iter().enumerate();
+        let types: Vec<_> =
+            now.map(|(at, block)| known.get(at).copied().flatten().or(Some(likely_type(block)))).collect();
+        let per_cpu_high = self.zone.pagesets.iter().map(|set| set.high.max(set.count)).max().unwrap_or(0);
+        // Nobody knows which CPU will compact: the one from which least is to be had.
+        let per_cpu_count = self.zone.pagesets.iter().map(|set| set.count).min().unwrap_or(0);
+        let limits = Limits { room, per_cpu_high, per_cpu_count };
+        compact(read, &types, self.evidence.mobility, limits)
+    }
+
+    /// The blocks that memory makes up which is not set up yet.
+    fn deferred(&self) -> u64 {
+        let pages = self.map.pageblock_pages();
+        let whole = |block: &Pageblock| u64::from(block.held_by(Held::Deferred)) == pages;
+        let later = self.blocks().blocks.iter().map(|block| Foretold {
+            free: if whole(block) { pages as u32 } else { 0 },
+            moved: 0,
+            fate: Fate::Filled,
+        });
+        self.count(&self.blocks().blocks, &later.collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,118 @@
+//! A verdict in words.
+
+use super::evidence::Evidence;
+use super::holders::Holder;
+use super::judge::{State, Verdict};
+
+/// How many holders the reason names.
+const TOLD: usize = 4;
+
+/// Why the verdict is what it is, a sentence each.
+pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> {
+    let asked = &verdict.asked;
+    let supply = &verdict.supply;
+    let blocks = format!("{} of order {}", plural(asked.blocks, "block"), asked.order);
+    let mut told = Vec::new();
+    match verdict.state {
+        State::AvailableNow => told.push(format!("{blocks} can be had now: {} are free", supply.now)),
+        State::AfterCompaction => told.push(format!(
+            "{blocks} can be had only after compaction: {} are free now, {} after it",
+            supply.now,
+            supply.after_compaction.unwrap_or(0)
+        )),
+        State::AfterReclaim => told.push(format!(
+            "{blocks} can be had only after reclaim: {} are free now, {} once clean page cache is dropped",
+            supply.now,
+            supply.after_reclaim.unwrap_or(0)
+        )),
+        State::AfterReclaimAndCompaction => told.push(format!(
+            "{blocks} can be had only after reclaim and compaction: {} are free now, {} after compaction, {} once \
+             clean page cache is dropped and the rest compacted",
+            supply.now,
+            supply.after_compaction.unwrap_or(0),
+            supply.after_reclaim_and_compaction.unwrap_or(0)
+        )),
+        State::NotBeforeFreed => told.push(format!(
+            "{blocks} cannot be had before memory is freed or the machine reboots: {} are free now, {} after \
+             compaction, {} after reclaim and compaction",
+            supply.now,
+            supply.after_compaction.unwrap_or(0),
+            supply.after_reclaim_and_compaction.unwrap_or(0)
+        )),
+        State::Unknown if verdict.zones.is_empty() => {
+            told.push("the machine has no such zone or node".to_owned());
+        }
+        State::Unknown => told.push(format!(
+            "{blocks} cannot be had now, as {} are free; whether compaction or reclaim would make them could not \
+             be told",
+            supply.now
+        )),
+    }
+    kept_back(verdict, &mut told);
+    if verdict.state != State::AvailableNow {
+        let stops = verdict.zones.iter().filter_map(|zone| Some((zone, zone.gives_up_at_pfn?)));
+        told.extend(stops.map(|(zone, pfn)| {
+            format!(
+                "compaction of node {}, zone {} would give up at pfn {pfn:#x}, at a dirty compound page of page \
+                 cache that it can neither split nor place; write back what is dirty first (`sync`)",
+                zone.node, zone.name
+            )
+        }));
+    }
+    if verdict.state != State::AvailableNow {
+        told.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(held_by));
+        if verdict.state == State::NotBeforeFreed {
+            told.extend(in_use(evidence, verdict));
+        }
+    }
+    told
+}
+
+/// What of the free blocks requests cannot have, and what else there is.
+fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
+    let kept: u64 = verdict.zones.iter().map(|zone| zone.now - zone.now.min(zone.allowed)).sum();
+    if kept > 0 {
+        let is = if kept == 1 { "is" } else { "are" };
+        told.push(format!("{kept} more {is} free that the low watermarks and the lowmem reserve keep back"));
+    }
+    if verdict.supply.deferred > 0 {
+        told.push(format!(
+            "{} more lie in memory that the kernel has not set up yet and sets up before it refuses a request",
+            verdict.supply.deferred
+        ));
+    }
+}
+
+fn held_by(holder: &Holder) -> String {
+    let mut text = format!(
+        "{} hold {} alone, with {} in {}",
+        holder.kind.title(),
+        plural(holder.pageblocks_alone, "pageblock"),
+        plural(holder.pages, "page"),
+        holder.pageblocks
+    );
+    if !holder.named.is_empty() {
+        let named: Vec<_> = holder.named.iter().map(|n| format!("{} {}", n.name, n.pages)).collect();
+        text.push_str(&format!(" (largest, in pages: {})", named.join(", ")));
+    }
+    text
+}
+
+/// Memory in use that compaction moves around and nobody but its owner frees.
+fn in_use(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
+    let zones = evidence.map?.zones.iter().filter(|zone| verdict.asked.wants(zone.node, &zone.name));
+    let (mut anon, mut busy, mut unevictable) = (0, 0, 0);
+    for block in zones.flat_map(|zone| &zone.blocks) {
+        anon += u64::from(block.anon);
+        busy += u64::from(block.file_busy);
+        unevictable += u64::from(block.unevictable);
+    }
+    Some(format!(
+        "in use and movable: {anon} pages of anonymous memory and tmpfs, {busy} of page cache that is dirty or \
+         mapped, {unevictable} unevictable (mlocked)"
+    ))
+}
+
+fn plural(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
