@@ -3,6 +3,7 @@
 mod monitor;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -21,7 +22,12 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
-3 this machine lacks something (root, tracefs, trace events); 4 the output could not be written.";
+3 this machine lacks something (root, tracefs, trace events); 4 the output could not be written.
+`check` has those of monitoring plugins: see `freehold check --help`.";
+
+const CHECK_CODES: &str = "\
+Exit codes: 0 available now; 1 only after compaction or reclaim; 2 not before memory is freed or the
+machine reboots; 3 could not tell, which unusable arguments are too.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -33,6 +39,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Turn the text of ftrace, trace-cmd or perf into a trace.
     Import(Import),
+    /// Judge whether this machine can give blocks of an order: now, after compaction, or not at all.
+    Check(Check),
     /// Measure the engine on this machine: a table for each of its systems.
     Bench(Bench),
     /// Look into a trace.
@@ -42,6 +50,20 @@ pub(crate) enum Command {
     Snapshot(Snapshot),
     /// Run a command when memory passes a threshold.
     Watch(Watch),
+}
+
+/// Says what is wrong with the arguments, or the help that was asked for.
+///
+/// Unusable arguments are 2, but 3 for `check`: of a monitoring plugin 2 would mean that memory is short.
+pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
+    let unprinted = error.print().is_err();
+    let checks = std::env::args_os().nth(1).is_some_and(|command| command == "check");
+    match error.exit_code() {
+        0 if unprinted => ExitCode::from(4),
+        0 => ExitCode::SUCCESS,
+        _ if checks => ExitCode::from(3),
+        code => ExitCode::from(u8::try_from(code).unwrap_or(2)),
+    }
 }
 
 /// Which trace, and how it is shown.
@@ -177,6 +199,32 @@ impl From<Radix> for PfnRadix {
             Radix::Hex => Self::Hex,
         }
     }
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_CODES)]
+pub(crate) struct Check {
+    /// The order of a block: 9 is 2 MiB where a page is 4 KiB.
+    #[arg(long, default_value = "9", value_parser = parse_order, value_name = "N")]
+    pub(crate) order: Order,
+    /// How many blocks.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) blocks: u64,
+    /// Only memory of this NUMA node.
+    #[arg(long, value_name = "N")]
+    pub(crate) node: Option<u32>,
+    /// Only memory of zones of this name, such as Normal.
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) zone: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Compact all memory, and report what was foretold against what came (needs root).
+    #[arg(long = "try", conflicts_with = "root")]
+    pub(crate) try_it: bool,
+    /// Read proc and sys below this folder, such as a copy of another machine's.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -32,16 +32,21 @@ impl Failure {
 
     /// The exit code after telling the user, who has read enough where the pipe is closed.
     pub(crate) fn report(&self) -> ExitCode {
+        if self.is_broken_pipe() {
+            return ExitCode::SUCCESS;
+        }
+        output::note(&format!("freehold: {self}"));
+        ExitCode::from(self.cause as u8)
+    }
+
+    /// Whether the output could not be written because its reader has gone.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
         let broken_pipe = self.error.chain().any(|error| {
             error
                 .downcast_ref::<std::io::Error>()
                 .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
         });
-        if self.cause == Cause::Output && broken_pipe {
-            return ExitCode::SUCCESS;
-        }
-        output::note(&format!("freehold: {self}"));
-        ExitCode::from(self.cause as u8)
+        self.cause == Cause::Output && broken_pipe
     }
 }
 

@@ -7,6 +7,7 @@ mod exit;
 mod in_place;
 mod load;
 mod output;
+mod readings;
 mod scratch;
 
 use std::process::ExitCode;
@@ -16,7 +17,12 @@ use clap::Parser;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return args::refuse(&error),
+    };
+    let done = match cli.command {
+        Command::Check(args) => return commands::check::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Record(args) => commands::record::run(&args),

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod bench;
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod import;
 pub(crate) mod record;

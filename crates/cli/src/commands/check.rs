@@ -1,0 +1,139 @@
+//! `freehold check`: a verdict with its reason.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use freehold_linux::sensor::ZoneFreeBlocks;
+use freehold_monitor::verdict::{Asked, Verdict};
+use serde::Serialize;
+
+use crate::args::Check;
+use crate::exit::{Cause, Failure};
+use crate::output;
+use crate::readings::{Readings, free_blocks};
+
+/// What starts compaction of all memory.
+const COMPACT: &str = "proc/sys/vm/compact_memory";
+
+/// A verdict, and what a compaction made of it.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tried: Option<Tried>,
+}
+
+/// What was foretold of a compaction, and what it did.
+#[derive(Serialize)]
+struct Tried {
+    /// Free blocks of the asked order before.
+    before: u64,
+    /// Free blocks that were foretold.
+    foretold: u64,
+    /// Free blocks that were there afterwards.
+    real: u64,
+    /// How far off it was, in percent of the real number; above 0 where too much was promised.
+    error_percent: f64,
+    /// How long the compaction took, in milliseconds.
+    compaction_ms: u64,
+    /// What requests can have now that it is done.
+    after: Verdict,
+}
+
+/// Runs it, with the exit codes of a monitoring plugin.
+pub(crate) fn run(args: &Check) -> ExitCode {
+    match check(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            output::note(&format!("freehold: could not tell: {failure}"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn check(args: &Check) -> Result<u8, Failure> {
+    let root = args.root.as_deref().unwrap_or(Path::new("/"));
+    let asked =
+        Asked { order: args.order.get(), blocks: args.blocks, node: args.node, zone: args.zone.clone() };
+    if args.try_it {
+        is_permitted(root)?;
+    }
+    let readings = Readings::take(root)?;
+    let verdict = readings.judge(&asked);
+    let tried = if args.try_it { Some(try_it(root, &verdict)?) } else { None };
+    let code = tried.as_ref().map_or(verdict.exit_code, |tried| tried.after.exit_code);
+    let report = Report { verdict, tried };
+    let printed = if args.json { output::print_json(&report) } else { output::print(&text(&report)) };
+    match printed {
+        // Whoever closed the pipe has read enough, and may still look at the exit code.
+        Err(failure) if failure.is_broken_pipe() => Ok(code),
+        other => other.map(|()| code),
+    }
+}
+
+/// Whether compaction may be started.
+fn is_permitted(root: &Path) -> Result<(), Failure> {
+    let path = root.join(COMPACT);
+    let fails = |error: anyhow::Error| Err(Failure::new(Cause::Machine, error));
+    if !path.exists() {
+        return fails(anyhow!(
+            "{} is missing: the kernel was built without CONFIG_COMPACTION. Leave out --try",
+            path.display()
+        ));
+    }
+    if !rustix::process::geteuid().is_root() {
+        return fails(anyhow!(
+            "only root may compact memory. Run the same command as root, or leave out --try"
+        ));
+    }
+    Ok(())
+}
+
+/// Compacts all memory and holds what came against what was foretold.
+fn try_it(root: &Path, verdict: &Verdict) -> Result<Tried, Failure> {
+    let path = root.join(COMPACT);
+    let foretold = verdict.zones.iter().map(|zone| zone.compacted).try_fold(0, |sum, n| Some(sum + n?));
+    let foretold = foretold.ok_or_else(|| {
+        let why = verdict.missing.join("; ");
+        Failure::new(Cause::Machine, anyhow!("nothing was foretold that could be tried: {why}"))
+    })?;
+    let started = Instant::now();
+    fs::write(&path, "1")
+        .with_context(|| format!("{} refuses to compact memory; leave out --try", path.display()))
+        .map_err(|error| Failure::new(Cause::Machine, error))?;
+    let compaction_ms = started.elapsed().as_millis() as u64;
+    let real = blocks(&free_blocks(root)?, &verdict.asked);
+    let after = Readings::take(root)?.judge(&verdict.asked);
+    let error_percent = (foretold as f64 - real as f64) * 100.0 / (real.max(1) as f64);
+    let before = verdict.zones.iter().map(|zone| zone.now).sum();
+    Ok(Tried { before, foretold, real, error_percent, compaction_ms, after })
+}
+
+/// Free blocks of the asked order in the asked zones.
+fn blocks(free: &[ZoneFreeBlocks], asked: &Asked) -> u64 {
+    let wanted = free.iter().filter(|zone| asked.wants(zone.node, &zone.name));
+    wanted.map(|zone| zone.blocks_from(usize::from(asked.order))).sum()
+}
+
+/// The report as a person reads it: the state first, as monitors show only the first line.
+fn text(report: &Report) -> String {
+    let Report { verdict, tried } = report;
+    let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(verdict.exit_code.min(3))];
+    let mut lines: Vec<String> = verdict.reason.iter().map(|reason| format!("{reason}.")).collect();
+    if let Some(first) = lines.first_mut() {
+        first.insert_str(0, &format!("{word}: "));
+    }
+    lines.extend(verdict.missing.iter().map(|missing| format!("Not read: {missing}.")));
+    if let Some(tried) = tried {
+        lines.push(format!(
+            "Tried: {} free blocks before, {} foretold, {} after {} ms of compaction ({:+.1} %).",
+            tried.before, tried.foretold, tried.real, tried.compaction_ms, tried.error_percent
+        ));
+        lines.extend(tried.after.reason.first().map(|reason| format!("Now: {reason}.")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,102 @@
+//! `freehold check` over copies of other machines' files.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{finish, folder, freehold, run};
+
+fn kernel(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures").join(name);
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// A machine of eight pageblocks of 2 MiB, each filled with one kind of page.
+fn machine(flags: [u64; 8]) -> tempfile::TempDir {
+    let root = folder();
+    let proc = root.path().join("proc");
+    let huge = root.path().join("sys/kernel/mm/transparent_hugepage");
+    fs::create_dir_all(&proc).expect("a new folder");
+    fs::create_dir_all(&huge).expect("a new folder");
+    fs::write(huge.join("hpage_pmd_size"), "2097152\n").expect("a file");
+    let words = flags.iter().flat_map(|&flags| {
+        // Half of each pageblock is free.
+        (0..512).flat_map(move |page| if page % 2 == 0 { flags } else { 1 << 10 }.to_le_bytes())
+    });
+    fs::write(proc.join("kpageflags"), words.collect::<Vec<_>>()).expect("a file");
+    let zone = "Node 0, zone   Normal\n  pages free     2048\n        boost    0\n        min      8\n        low      \
+                10\n        high     12\n        spanned  4096\n        present  4096\n        managed  4096\n        \
+                cma      0\n        protection: (0, 0)\n  pagesets\n  start_pfn:           0\n";
+    fs::write(proc.join("zoneinfo"), zone).expect("a file");
+    fs::write(proc.join("buddyinfo"), "Node 0, zone   Normal 2048 0 0 0 0 0 0 0 0 0 0\n").expect("a file");
+    fs::write(proc.join("vmstat"), "nr_kernel_stack 16\n").expect("a file");
+    fs::write(
+        proc.join("slabinfo"),
+        "slabinfo - version: 2.1\ndentry 9 9 192 21 1 : tunables 0 0 0 : slabdata 512 512 0\n",
+    )
+    .expect("a file");
+    fs::write(proc.join("vmallocinfo"), "").expect("a file");
+    root
+}
+
+const ANON: u64 = 1 << 5 | 1 << 12 | 1 << 14;
+const CACHE: u64 = 1 << 5;
+const SLAB: u64 = 1 << 7;
+
+fn check(root: &Path, words: &str) -> common::Ran {
+    let mut command = freehold(["check", "--root"]);
+    command.arg(root).args(words.split_ascii_whitespace());
+    finish(command)
+}
+
+#[test]
+fn the_exit_code_is_the_verdict() {
+    let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
+    let told = |words: &str, code: i32, expected: &[&str]| {
+        let ran = check(root.path(), words);
+        assert_eq!(ran.code, Some(code), "{words}: {}{}", ran.stdout, ran.stderr);
+        for text in expected {
+            assert!(ran.stdout.contains(text), "no {text:?} in: {}", ran.stdout);
+        }
+    };
+    told("--order 0 --blocks 2000", 0, &["OK: 2000 blocks of order 0 can be had now"]);
+    told("--blocks 3", 1, &["WARNING", "only after compaction: 0 are free now, 3 after it"]);
+    told("--blocks 4 --json", 1, &["\"after-reclaim-and-compaction\""]);
+    told(
+        "--blocks 6",
+        2,
+        &["CRITICAL", "before memory is freed", "slab caches hold 1 pageblock alone", "dentry 512"],
+    );
+    told("--blocks 1 --zone Movable", 3, &["UNKNOWN", "no such zone"]);
+    told("--blocks 1 --zone normal --node 0", 1, &["WARNING"]);
+    told("--blocks 1 --node 1", 3, &["UNKNOWN"]);
+}
+
+#[test]
+fn without_kpageflags_only_now_is_told() {
+    let root = kernel("linux-6.18");
+    let now = check(Path::new(&root), "--order 0");
+    assert_eq!(now.code, Some(0), "{}{}", now.stdout, now.stderr);
+    let ran = check(Path::new(&root), "--blocks 100000000");
+    assert_eq!(ran.code, Some(3), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("UNKNOWN") && ran.stdout.contains("could not be told"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Not read:") && ran.stdout.contains("kpageflags"), "{}", ran.stdout);
+    let json = check(Path::new(&root), "--blocks 100000000 --json").json();
+    assert_eq!((json["exit_code"].as_u64(), json["state"].as_str()), (Some(3), Some("unknown")));
+    assert!(json["supply"]["after_compaction"].is_null());
+}
+
+#[test]
+fn what_cannot_be_used_is_unknown_to_a_monitor() {
+    run(["check", "--order", "11"]).fails(3, &["an order is 0 to 10"]);
+    run(["check", "--no-such-argument"]).fails(3, &["--no-such-argument"]);
+    run(["check", "--try", "--root", "/"]).fails(3, &["cannot be used with"]);
+    run(["no-such-command"]).fails(2, &["no-such-command"]);
+    let empty = folder();
+    check(empty.path(), "").fails(3, &["could not tell", "zoneinfo"]);
+    let root = machine([ANON; 8]);
+    fs::write(root.path().join("proc/zoneinfo"), "Node 0, zone Nor").expect("a file");
+    check(root.path(), "").fails(3, &["could not tell", "zoneinfo"]);
+    assert!(run(["check", "--help"]).ok().stdout.contains("2 not before memory is freed"));
+}

@@ -1,0 +1,70 @@
+//! Anonymous memory with holes: the one part of the fragmenter that safe Rust cannot say.
+#![allow(unsafe_code, reason = "mappings of anonymous memory; an island listed in ARCHITECTURE.md")]
+
+use std::ffi::c_void;
+use std::io;
+use std::ptr;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
+
+/// Bytes of a page, as far as the fragmenter cares.
+pub(crate) const PAGE: usize = 4096;
+
+/// A private anonymous mapping; it goes when it is dropped.
+pub(crate) struct Anonymous {
+    start: *mut c_void,
+    len: usize,
+}
+
+impl Anonymous {
+    /// Maps `pages` pages; none is filled yet.
+    pub(crate) fn map(pages: usize) -> io::Result<Self> {
+        let len = pages * PAGE;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
+        let start =
+            unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, flags)? };
+        Ok(Self { start, len })
+    }
+
+    /// Asks for transparent huge pages, or for none.
+    pub(crate) fn huge(&self, wanted: bool) -> io::Result<()> {
+        let advice = if wanted { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
+        // SAFETY: the range is the mapping's own, and the advice changes no contents.
+        Ok(unsafe { madvise(self.start, self.len, advice)? })
+    }
+
+    /// Writes to a page, so that there is memory behind it.
+    pub(crate) fn touch(&mut self, page: usize) {
+        assert!(page < self.len / PAGE);
+        // SAFETY: the page lies inside the mapping, which is writable and borrowed by nobody else.
+        unsafe { self.start.cast::<u8>().add(page * PAGE).write_volatile(1) };
+    }
+
+    /// Gives the memory behind `count` pages from `page` on back.
+    pub(crate) fn punch(&mut self, page: usize, count: usize) -> io::Result<()> {
+        let (start, len) = self.range(page, count);
+        // SAFETY: the range lies inside the mapping; nobody holds a reference into it.
+        Ok(unsafe { madvise(start, len, Advice::LinuxDontNeed)? })
+    }
+
+    /// Locks `count` pages from `page` on.
+    pub(crate) fn lock(&mut self, page: usize, count: usize) -> io::Result<()> {
+        let (start, len) = self.range(page, count);
+        // SAFETY: the range lies inside the mapping.
+        Ok(unsafe { mlock(start, len)? })
+    }
+
+    fn range(&self, page: usize, count: usize) -> (*mut c_void, usize) {
+        assert!(page + count <= self.len / PAGE);
+        // SAFETY: the offset lies inside the mapping.
+        (unsafe { self.start.byte_add(page * PAGE) }, count * PAGE)
+    }
+}
+
+impl Drop for Anonymous {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and nothing refers to it any more.
+        let _ = unsafe { munmap(self.start, self.len) };
+    }
+}
