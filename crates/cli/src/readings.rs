@@ -8,7 +8,7 @@ use std::thread;
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{PageblockMap, read_pageblocks};
 use freehold_linux::procfs::{
-    read_buddyinfo, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_vmstat, read_zoneinfo,
+    read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_monitor::verdict::{Asked, Evidence, Mobility, Names, Verdict, judge};
@@ -35,7 +35,7 @@ impl Readings {
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let map = read_pageblocks(root, &zones, threads).map_err(&mut note).ok();
         let free = free_blocks(root)?;
-        let vmstat = read_vmstat(root).map_err(&mut note).unwrap_or_default();
+        let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
         let counter = |name: &str| vmstat.get(name).copied().unwrap_or(0);
         let page_kib = rustix::param::page_size() as u64 / 1024;
         let names = Names {

@@ -133,11 +133,13 @@ fn mlocked(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
     let pages = pages(mib);
     let mut memory = Anonymous::map(pages)?;
     memory.huge(false)?;
-    for page in (0..pages).step_by(16) {
-        let locked = 1 + random.below(8);
-        (page..page + 16).for_each(|page| memory.touch(page));
+    // Each locked range is a mapping of its own, and so is each hole: the kernel allows about 65 000.
+    let stride = (pages / 16_000).next_power_of_two().max(16);
+    for page in (0..pages - stride).step_by(stride) {
+        let locked = 1 + random.below(stride / 2);
+        (page..page + stride).for_each(|page| memory.touch(page));
         memory.lock(page, locked)?;
-        memory.punch(page + locked, 16 - locked)?;
+        memory.punch(page + locked, stride - locked)?;
     }
     Ok(vec![Box::new(memory)])
 }
