@@ -60,7 +60,7 @@ pub(super) fn fold(words: impl Iterator<Item = u64>, skipped: u64, pageblock_ord
             raw.block.used_parts |= 1 << part(page);
         }
     }
-    let movable = raw.block.movable() as u64 == pages;
+    let movable = u64::from(raw.block.movable()) == pages;
     raw.block.whole_folio = movable && folder.tails >= pages - 1;
     raw
 }
