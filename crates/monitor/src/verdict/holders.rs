@@ -163,7 +163,7 @@ fn named(kind: HolderKind, names: &Names, slabs: &BTreeMap<String, [u64; 2]>) ->
         _ => Vec::new(),
     };
     named.retain(|named| named.pages > 0);
-    named.sort_by(|a, b| (b.pageblocks_alone, b.pages).cmp(&(a.pageblocks_alone, a.pages)));
+    named.sort_by_key(|named| std::cmp::Reverse((named.pageblocks_alone, named.pages)));
     named.truncate(NAMED);
     named
 }

@@ -84,18 +84,18 @@ fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
 }
 
 fn held_by(holder: &Holder) -> String {
-    let mut text = format!(
+    let text = format!(
         "{} hold {} alone, with {} in {}",
         holder.kind.title(),
         plural(holder.pageblocks_alone, "pageblock"),
         plural(holder.pages, "page"),
         holder.pageblocks
     );
-    if !holder.named.is_empty() {
-        let named: Vec<_> = holder.named.iter().map(|n| format!("{} {}", n.name, n.pages)).collect();
-        text.push_str(&format!(" (largest, in pages: {})", named.join(", ")));
+    if holder.named.is_empty() {
+        return text;
     }
-    text
+    let named: Vec<_> = holder.named.iter().map(|n| format!("{} {}", n.name, n.pages)).collect();
+    format!("{text} (largest, in pages: {})", named.join(", "))
 }
 
 /// Memory in use that compaction moves around and nobody but its owner frees.
