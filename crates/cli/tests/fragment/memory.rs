@@ -31,7 +31,8 @@ impl Anonymous {
     pub(crate) fn huge(&self, wanted: bool) -> io::Result<()> {
         let advice = if wanted { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // SAFETY: the range is the mapping's own, and the advice changes no contents.
-        Ok(unsafe { madvise(self.start, self.len, advice)? })
+        unsafe { madvise(self.start, self.len, advice) }?;
+        Ok(())
     }
 
     /// Writes to a page, so that there is memory behind it.
@@ -45,14 +46,16 @@ impl Anonymous {
     pub(crate) fn punch(&mut self, page: usize, count: usize) -> io::Result<()> {
         let (start, len) = self.range(page, count);
         // SAFETY: the range lies inside the mapping; nobody holds a reference into it.
-        Ok(unsafe { madvise(start, len, Advice::LinuxDontNeed)? })
+        unsafe { madvise(start, len, Advice::LinuxDontNeed) }?;
+        Ok(())
     }
 
     /// Locks `count` pages from `page` on.
     pub(crate) fn lock(&mut self, page: usize, count: usize) -> io::Result<()> {
         let (start, len) = self.range(page, count);
         // SAFETY: the range lies inside the mapping.
-        Ok(unsafe { mlock(start, len)? })
+        unsafe { mlock(start, len) }?;
+        Ok(())
     }
 
     fn range(&self, page: usize, count: usize) -> (*mut c_void, usize) {
