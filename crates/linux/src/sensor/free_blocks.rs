@@ -91,7 +91,8 @@ impl ZoneFreeBlocks {
 
     /// Pages in free blocks of `order` and above, a lower bound where a number is capped.
     pub fn pages_from(&self, order: usize) -> u64 {
-        self.total.iter().enumerate().skip(order).map(|(at, count)| count.blocks << at).sum()
+        let counts = self.total.iter().enumerate().skip(order);
+        counts.fold(0, |pages, (at, count)| pages.saturating_add(count.blocks.saturating_mul(1 << at)))
     }
 
     /// How many blocks of `order` the free blocks of that order and above make up.
