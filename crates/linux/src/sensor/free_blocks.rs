@@ -85,6 +85,9 @@ pub struct ZoneFreeBlocks {
 
 impl ZoneFreeBlocks {
     /// Free pages, a lower bound where a number is capped.
+    ///
+    /// Blocks of type Isolate are among them: the kernel keeps them on free lists, as buddyinfo tells, and
+    /// leaves them out of `nr_free_pages`.
     pub fn free_pages(&self) -> u64 {
         self.pages_from(0)
     }
