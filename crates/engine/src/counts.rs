@@ -83,12 +83,21 @@ impl FreeCounts {
     ///
     /// Units: pages.
     pub fn free_pages(&self) -> u64 {
-        self.total.iter().enumerate().map(|(order, blocks)| blocks << order).sum()
+        self.pages_from(0)
+    }
+
+    /// Pages in free blocks of order `first` and above.
+    ///
+    /// Counts that no machine can have, as foreign files may hold them, give `u64::MAX`.
+    pub(crate) fn pages_from(&self, first: usize) -> u64 {
+        let blocks = self.total.iter().enumerate().skip(first);
+        blocks.fold(0, |pages, (order, blocks)| pages.saturating_add(blocks.saturating_mul(1 << order)))
     }
 
     /// Whether the totals are the sums over the types.
     pub fn totals_agree(&self) -> bool {
-        self.total.iter().zip(&self.by_type).all(|(total, by_type)| *total == by_type.iter().sum::<u64>())
+        let sum = |counts: &[u64; MIGRATETYPES]| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        self.total.iter().zip(&self.by_type).all(|(total, by_type)| *total == sum(by_type))
     }
 }
 

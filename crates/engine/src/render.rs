@@ -181,9 +181,7 @@ impl FreeCounts {
         if free == 0 {
             return 1000;
         }
-        let usable: u64 =
-            self.total.iter().enumerate().skip(order.index()).map(|(at, blocks)| blocks << at).sum();
-        (free - usable) * 1000 / free
+        (free - self.pages_from(order.index())).saturating_mul(1000) / free
     }
 
     /// Why a request of `order` would fail: towards 0 for lack of memory, towards 1000 for
@@ -191,14 +189,14 @@ impl FreeCounts {
     ///
     /// Linux counterpart: `__fragmentation_index`, in thousandths.
     pub fn extfrag_index(&self, order: Order) -> i64 {
-        let free_blocks: u64 = self.total.iter().sum();
+        let free_blocks = self.total.iter().fold(0_u64, |sum, blocks| sum.saturating_add(*blocks));
         if free_blocks == 0 {
             return 0;
         }
         if self.total[order.index()..].iter().any(|&blocks| blocks > 0) {
             return -1000;
         }
-        let in_requests = self.free_pages() * 1000 / order.pages();
-        1000 - ((1000 + in_requests) / free_blocks) as i64
+        let in_requests = self.free_pages().saturating_mul(1000) / order.pages();
+        1000 - i64::try_from(in_requests.saturating_add(1000) / free_blocks).unwrap_or(i64::MAX)
     }
 }

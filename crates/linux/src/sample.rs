@@ -61,6 +61,7 @@ impl Sampler {
     pub fn sample(&mut self) -> Result<Sample, Error> {
         let free = self.sensor.read()?;
         let mut notes = self.sensor.notes();
+        notes.extend(self.machine.missing(&self.root));
         let zones = or_note(read_zoneinfo(&self.root), &mut notes);
         let counters = or_note(read_every_counter(&self.root), &mut notes);
         let pressure = or_note(read_pressure(&self.root).map(Some), &mut notes);

@@ -165,7 +165,7 @@ impl ZonePages {
             low: zone.watermark_low,
             high: zone.watermark_high,
             boost: zone.boost,
-            percpu: zone.pagesets.iter().map(|set| set.count).sum(),
+            percpu: zone.pagesets.iter().fold(0, |sum, set| sum.saturating_add(set.count)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use freehold::MAX_ORDERS;
 
-use super::read::{REPORT, node_and_zone, number, read_text};
+use super::read::{REPORT, free_by_order, node_and_zone, number, read_text, rows, same_orders, twice};
 use crate::error::{Error, ParseError};
 
 /// One zone's row of `/proc/buddyinfo`.
@@ -25,22 +25,28 @@ pub fn read_buddyinfo(root: &Path) -> Result<Vec<BuddyZone>, Error> {
 }
 
 /// Parses the contents of `/proc/buddyinfo`.
+///
+/// # Errors
+///
+/// A text that is cut, a row that does not parse or has fewer orders than the others, a zone that comes
+/// twice, and no zone at all.
 pub fn parse_buddyinfo(text: &str) -> Result<Vec<BuddyZone>, ParseError> {
-    (1..)
-        .zip(text.lines())
-        .filter(|(_, row)| !row.trim().is_empty())
-        .map(|(line, row)| zone(line, row))
-        .collect()
-}
-
-fn zone(line: u64, row: &str) -> Result<BuddyZone, ParseError> {
-    let (node, name, rest) = node_and_zone(line, row)?;
-    let mut free = [0; MAX_ORDERS];
-    for (order, word) in rest.split_ascii_whitespace().enumerate() {
-        let count = free.get_mut(order).ok_or_else(|| ParseError::new(line, "at most 11 orders", row))?;
-        *count = number(line, "free blocks", Some(word))?;
+    let mut zones: Vec<BuddyZone> = Vec::new();
+    let mut known = None;
+    for (line, row) in rows(text)?.filter(|(_, row)| !row.trim().is_empty()) {
+        let (node, name, rest) = node_and_zone(line, row)?;
+        let count = |word: &str| number(line, "free blocks", Some(word)).map(|blocks| (blocks, blocks));
+        let (free, orders) = free_by_order(line, rest, count)?;
+        same_orders(&mut known, orders, line, row)?;
+        if zones.iter().any(|zone| zone.node == node && zone.name == name) {
+            return Err(twice(line, row));
+        }
+        zones.push(BuddyZone { node, name: name.to_owned(), free });
     }
-    Ok(BuddyZone { node, name: name.to_owned(), free })
+    if zones.is_empty() {
+        return Err(ParseError::new(1, "rows of free blocks (`Node 0, zone Normal …`)", "none"));
+    }
+    Ok(zones)
 }
 
 #[cfg(test)]
@@ -54,5 +60,14 @@ mod tests {
         assert_eq!(zones[0].free[..3], [2568, 1495, 0]);
         assert_eq!(parse_buddyinfo("Node 1, zone Normal 1 x\n").unwrap_err().found, "x");
         assert!(parse_buddyinfo("Knoten 1\n").is_err());
+    }
+
+    #[test]
+    fn what_is_cut_or_comes_twice_is_an_error() {
+        let text = "Node 0, zone DMA 1 2 3\nNode 0, zone Normal 4 5 6\n";
+        assert_eq!(parse_buddyinfo(text).unwrap().len(), 2);
+        for broken in ["", &text[..text.len() - 1], &text.replace(" 6", ""), &text.replace("DMA", "Normal")] {
+            assert!(parse_buddyinfo(broken).is_err(), "{broken}");
+        }
     }
 }

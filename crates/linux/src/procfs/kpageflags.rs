@@ -119,8 +119,8 @@ fn spans(zones: &[ZoneSnapshot]) -> Vec<Span> {
         match spans.last_mut() {
             Some(last) if zone.start_pfn < last.end => {
                 last.end = last.end.max(end);
-                last.present += zone.present;
-                last.managed += zone.managed;
+                last.present = last.present.saturating_add(zone.present);
+                last.managed = last.managed.saturating_add(zone.managed);
             }
             _ => {
                 spans.push(Span { start: zone.start_pfn, end, present: zone.present, managed: zone.managed });

@@ -5,7 +5,7 @@ use std::path::Path;
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, PageTypeInfo, PageTypeZone};
 
-use super::read::{REPORT, node_and_zone, number, read_text};
+use super::read::{REPORT, free_by_order, node_and_zone, number, read_text, rows, same_orders, twice};
 use crate::error::{Error, ParseError};
 
 /// Reads `proc/pagetypeinfo` below `root`.
@@ -27,15 +27,17 @@ pub(crate) fn read_pagetypeinfo_file(path: &Path) -> Result<PageTypeInfo, Error>
 ///
 /// # Errors
 ///
-/// A migratetype that is not known here, more than 11 orders, or a row that does not parse.
+/// A migratetype that is not known here, more than 11 orders, a row that does not parse, and a text that
+/// is cut: one without its last line break, with rows of fewer orders than the others, without the order
+/// of a pageblock, or with a zone that lacks the rows of a type or its pageblocks.
 pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
-    let mut info = PageTypeInfo::default();
+    let mut tables = Tables::default();
     let mut section = Section::None;
     let mut lines = 0;
-    for (line, row) in (1..).zip(text.lines()) {
+    for (line, row) in rows(text)? {
         lines = line;
         if let Some(order) = row.strip_prefix("Page block order:") {
-            info.pageblock_order = pageblock_order(line, order)?;
+            tables.pageblock_order = Some(pageblock_order(line, order)?);
         } else if row.starts_with("Free pages count per migrate type") {
             section = Section::Free;
         } else if let Some(names) = row.strip_prefix("Number of blocks type") {
@@ -45,20 +47,13 @@ pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
             section = Section::None;
         } else if row.starts_with("Node") {
             match &section {
-                Section::Free => take_free(&mut info, line, row)?,
-                Section::Blocks(types) => take_blocks(&mut info, types, line, row)?,
+                Section::Free => tables.take_free(line, row)?,
+                Section::Blocks(types) => tables.take_blocks(types, line, row)?,
                 Section::None => {}
             }
         }
     }
-    if info.zones.is_empty() {
-        return Err(ParseError::new(
-            lines,
-            "rows of free blocks (`Node 0, zone Normal, type Movable …`)",
-            "none",
-        ));
-    }
-    Ok(info)
+    tables.finish(lines)
 }
 
 /// Which of the file's tables is being read.
@@ -81,55 +76,96 @@ fn migratetype(line: u64, name: &str) -> Result<Migratetype, ParseError> {
         .ok_or_else(|| ParseError::new(line, "one of Linux's migratetypes (Unmovable … Isolate)", name))
 }
 
-/// The entry of a zone, made where it is new.
-fn zone_entry<'a>(info: &'a mut PageTypeInfo, node: u32, name: &str) -> &'a mut PageTypeZone {
-    let at = info.zones.iter().position(|z| z.node == node && z.name == name).unwrap_or_else(|| {
-        info.zones.push(PageTypeZone { node, name: name.to_owned(), ..PageTypeZone::default() });
-        info.zones.len() - 1
-    });
-    &mut info.zones[at]
+/// The tables as far as they are read.
+#[derive(Default)]
+struct Tables {
+    pageblock_order: Option<u8>,
+    /// The types in the order of the first zone's rows.
+    types: Vec<Migratetype>,
+    zones: Vec<Zone>,
+    /// How many orders the rows have.
+    orders: Option<usize>,
 }
 
-fn take_free(info: &mut PageTypeInfo, line: u64, row: &str) -> Result<(), ParseError> {
-    let (node, zone, rest) = node_and_zone(line, row)?;
-    let rest = rest.trim_start_matches(',').trim_start();
-    let rest = rest.strip_prefix("type").ok_or_else(|| ParseError::new(line, "`type NAME`", rest))?;
-    let mut words = rest.split_ascii_whitespace();
-    let kind = migratetype(line, words.next().unwrap_or(""))?;
-    let mut counts = [FreeCount::default(); MAX_ORDERS];
-    let mut orders = 0;
-    for word in words {
-        let Some(count) = counts.get_mut(orders) else {
-            return Err(ParseError::new(line, "at most 11 orders", row));
+/// A zone as far as it is read.
+struct Zone {
+    node: u32,
+    name: String,
+    free: [Option<[FreeCount; MAX_ORDERS]>; MIGRATETYPES],
+    blocks: Option<[u64; MIGRATETYPES]>,
+}
+
+impl Tables {
+    /// The entry of a zone, made where it is new.
+    fn zone(&mut self, node: u32, name: &str) -> &mut Zone {
+        let at = self.zones.iter().position(|z| z.node == node && z.name == name).unwrap_or_else(|| {
+            self.zones.push(Zone { node, name: name.to_owned(), free: [None; MIGRATETYPES], blocks: None });
+            self.zones.len() - 1
+        });
+        &mut self.zones[at]
+    }
+
+    fn take_free(&mut self, line: u64, row: &str) -> Result<(), ParseError> {
+        let (node, zone, rest) = node_and_zone(line, row)?;
+        let rest = rest.trim_start_matches(',').trim_start();
+        let rest = rest.strip_prefix("type").ok_or_else(|| ParseError::new(line, "`type NAME`", rest))?;
+        let (name, counts) = rest.trim_start().split_once(' ').unwrap_or((rest, ""));
+        let kind = migratetype(line, name)?;
+        let count = |word: &str| {
+            let (capped, digits) = word.strip_prefix('>').map_or((false, word), |digits| (true, digits));
+            let blocks = number(line, "free blocks", Some(digits))?;
+            Ok((FreeCount { blocks, capped }, blocks))
         };
-        let (capped, digits) = word.strip_prefix('>').map_or((false, word), |digits| (true, digits));
-        *count = FreeCount { blocks: number(line, "free blocks", Some(digits))?, capped };
-        orders += 1;
+        let (counts, orders) = free_by_order(line, counts, count)?;
+        same_orders(&mut self.orders, orders, line, row)?;
+        if self.zone(node, zone).free[kind.index()].replace(counts).is_some() {
+            return Err(twice(line, row));
+        }
+        if !self.types.contains(&kind) {
+            self.types.push(kind);
+        }
+        Ok(())
     }
-    if orders == 0 {
-        return Err(ParseError::new(line, "free blocks by order", row));
-    }
-    zone_entry(info, node, zone).free[kind.index()] = counts;
-    if !info.types.contains(&(kind as u8)) {
-        info.types.push(kind as u8);
-    }
-    Ok(())
-}
 
-fn take_blocks(
-    info: &mut PageTypeInfo,
-    types: &[Migratetype],
-    line: u64,
-    row: &str,
-) -> Result<(), ParseError> {
-    let (node, zone, rest) = node_and_zone(line, row)?;
-    let mut blocks = [0; MIGRATETYPES];
-    let mut words = rest.split_ascii_whitespace();
-    for kind in types {
-        blocks[kind.index()] = number(line, "pageblocks", words.next())?;
+    fn take_blocks(&mut self, types: &[Migratetype], line: u64, row: &str) -> Result<(), ParseError> {
+        let (node, zone, rest) = node_and_zone(line, row)?;
+        let mut blocks = [0; MIGRATETYPES];
+        let mut words = rest.split_ascii_whitespace();
+        for kind in types {
+            blocks[kind.index()] = number(line, "pageblocks", words.next())?;
+        }
+        if words.next().is_some() {
+            return Err(ParseError::new(line, format!("pageblocks of {} types", types.len()), row));
+        }
+        if self.zone(node, zone).blocks.replace(blocks).is_some() {
+            return Err(twice(line, row));
+        }
+        Ok(())
     }
-    zone_entry(info, node, zone).blocks = blocks;
-    Ok(())
+
+    fn finish(self, lines: u64) -> Result<PageTypeInfo, ParseError> {
+        let missing = |what: &str| ParseError::new(lines, what, "none");
+        if self.zones.is_empty() {
+            return Err(missing("rows of free blocks (`Node 0, zone Normal, type Movable …`)"));
+        }
+        let pageblock_order = self.pageblock_order.ok_or_else(|| missing("a row `Page block order:`"))?;
+        let mut zones = Vec::new();
+        for zone in self.zones {
+            let title = format!("node {}, zone {}", zone.node, zone.name);
+            let mut free = [[FreeCount::default(); MAX_ORDERS]; MIGRATETYPES];
+            for kind in &self.types {
+                free[kind.index()] = zone.free[kind.index()]
+                    .ok_or_else(|| missing(&format!("free blocks of type {} of {title}", kind.name())))?;
+            }
+            let blocks = zone.blocks.ok_or_else(|| missing(&format!("the pageblocks of {title}")))?;
+            zones.push(PageTypeZone { node: zone.node, name: zone.name, free, blocks });
+        }
+        Ok(PageTypeInfo {
+            pageblock_order,
+            types: self.types.iter().map(|&kind| kind as u8).collect(),
+            zones,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -170,5 +206,24 @@ Node 0, zone   Normal            9            9            9
         let error = parse_pagetypeinfo(&TEXT.replace("    752 ", "    752 4 ")).unwrap_err();
         assert_eq!(error.line, 6);
         assert!(parse_pagetypeinfo("").is_err());
+    }
+
+    #[test]
+    fn what_is_cut_or_comes_twice_is_an_error() {
+        let pageblocks = "Node 0, zone   Normal           58          654            2 \n";
+        for (whole, left) in [
+            ("Page block order: 9\n", ""),
+            ("0    752 \n", "0 \n"),
+            (pageblocks, ""),
+            (pageblocks, "Node 0, zone   Normal           58          654 \n"),
+            ("Node    0, zone   Normal, type      Isolate", "Node    0, zone   Normal, type      Movable"),
+            ("Node    0, zone   Normal, type    Unmovable", "Node    1, zone   Normal, type    Unmovable"),
+        ] {
+            assert!(
+                TEXT.contains(whole) && parse_pagetypeinfo(&TEXT.replacen(whole, left, 1)).is_err(),
+                "{whole}"
+            );
+        }
+        assert!(parse_pagetypeinfo(TEXT.trim_end()).is_err());
     }
 }

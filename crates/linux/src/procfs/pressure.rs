@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::read::{REPORT, number, read_text};
+use super::read::{REPORT, number, read_text, rows};
 use crate::error::{Error, ParseError};
 
 /// The contents of `/proc/pressure/memory`.
@@ -36,31 +36,38 @@ pub fn read_pressure(root: &Path) -> Result<Pressure, Error> {
 }
 
 /// Parses the contents of `/proc/pressure/memory`.
+///
+/// # Errors
+/// A text that is cut, a row that does not parse, and a row or a number that is missing.
 pub fn parse_pressure(text: &str) -> Result<Pressure, ParseError> {
-    let mut pressure = Pressure::default();
-    let mut rows = 0;
-    for (line, row) in (1..).zip(text.lines()) {
+    let (mut some, mut full) = (None, None);
+    for (line, row) in rows(text)? {
         let (who, fields) = row.split_once(' ').unwrap_or((row, ""));
-        let stall = match who {
-            "some" => &mut pressure.some,
-            "full" => &mut pressure.full,
+        let into = match who {
+            "some" => &mut some,
+            "full" => &mut full,
             _ => continue,
         };
-        rows += 1;
-        for field in fields.split_ascii_whitespace() {
-            let Some((name, value)) = field.split_once('=') else {
-                return Err(ParseError::new(line, "`NAME=NUMBER`", field));
-            };
-            match name {
-                "avg10" => stall.avg10 = percent(line, value)?,
-                "avg60" => stall.avg60 = percent(line, value)?,
-                "avg300" => stall.avg300 = percent(line, value)?,
-                "total" => stall.total_us = number(line, name, Some(value))?,
-                _ => {}
-            }
+        if into.replace(stall(line, fields)?).is_some() {
+            return Err(ParseError::new(line, "one row of each kind", row));
         }
     }
-    if rows == 0 { Err(ParseError::new(1, "a row `some avg10=… total=…`", text)) } else { Ok(pressure) }
+    let missing = |who: &str| ParseError::new(0, format!("a row `{who} avg10=… total=…`"), "none");
+    Ok(Pressure { some: some.ok_or_else(|| missing("some"))?, full: full.ok_or_else(|| missing("full"))? })
+}
+
+fn stall(line: u64, fields: &str) -> Result<Stall, ParseError> {
+    let value_of = |wanted: &str| {
+        let values = fields.split_ascii_whitespace().filter_map(|field| field.split_once('='));
+        let value = values.filter(|(name, _)| *name == wanted).map(|(_, value)| value).next();
+        value.ok_or_else(|| ParseError::new(line, format!("`{wanted}=NUMBER`"), fields))
+    };
+    Ok(Stall {
+        avg10: percent(line, value_of("avg10")?)?,
+        avg60: percent(line, value_of("avg60")?)?,
+        avg300: percent(line, value_of("avg300")?)?,
+        total_us: number(line, "total", Some(value_of("total")?))?,
+    })
 }
 
 fn percent(line: u64, text: &str) -> Result<f64, ParseError> {
@@ -86,9 +93,19 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_an_error() {
-        for broken in ["", "some avg10=no total=1", "some avg10=NaN total=1", "some avg10=101", "some avg10"]
-        {
-            assert!(parse_pressure(broken).is_err(), "{broken}");
+        for (whole, broken) in [
+            ("1.50", "no"),
+            ("1.50", "NaN"),
+            ("1.50", "101"),
+            ("avg10=1.50", "avg10"),
+            (" total=123456", ""),
+            ("full", "some"),
+            ("full", "both"),
+            ("99\n", "99"),
+            (TEXT, ""),
+        ] {
+            let text = TEXT.replacen(whole, broken, 1);
+            assert!(parse_pressure(&text).is_err(), "{text}");
         }
     }
 }

@@ -4,10 +4,15 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use freehold::MAX_ORDERS;
+
 use crate::error::{Error, ParseError};
 
 /// The largest text file read whole; the largest real one is a zoneinfo of some MB.
 const MAX_TEXT_BYTES: u64 = 256 << 20;
+
+/// Frames in 64 bits of addresses, at 4 KiB each.
+pub(super) const MAX_FRAMES: u64 = 1 << 52;
 
 /// What to do when a file of the kernel's does not parse.
 pub(super) const REPORT: &str = "Check that the file is a whole copy of the kernel's; if it is, report it, as this kernel's format is new";
@@ -21,10 +26,65 @@ pub(super) fn read_text(path: &Path) -> Result<String, Error> {
         .map_err(|_| ParseError::new(0, "text", "bytes that are not UTF-8").in_file(path, REPORT))
 }
 
+/// The rows of a text, numbered from 1.
+///
+/// The kernel ends every row that it prints. A last row without its end was cut somewhere, and what is
+/// left of its last number would pass for a smaller one.
+pub(super) fn rows(text: &str) -> Result<impl Iterator<Item = (u64, &str)>, ParseError> {
+    if text.is_empty() || text.ends_with('\n') {
+        return Ok((1..).zip(text.lines()));
+    }
+    let last = text.lines().last().unwrap_or("");
+    Err(ParseError::new(text.lines().count() as u64, "a line break at the end (the text is cut)", last))
+}
+
 /// The number in `token`.
 pub(super) fn number(line: u64, what: &str, token: Option<&str>) -> Result<u64, ParseError> {
     let token = token.unwrap_or("");
     token.parse().map_err(|_| ParseError::new(line, format!("{what} (a number)"), token))
+}
+
+/// The number of free blocks of each order in `words`, and how many orders there are.
+///
+/// `number_of` reads one word. More pages than addresses are an error, so that sums over what was read
+/// stay within 64 bits.
+pub(super) fn free_by_order<T: Copy + Default>(
+    line: u64,
+    words: &str,
+    number_of: impl Fn(&str) -> Result<(T, u64), ParseError>,
+) -> Result<([T; MAX_ORDERS], usize), ParseError> {
+    let mut counts = [T::default(); MAX_ORDERS];
+    let mut orders = 0;
+    for word in words.split_ascii_whitespace() {
+        let Some(count) = counts.get_mut(orders) else {
+            let expected = format!("at most {MAX_ORDERS} orders (kernels with larger pages have more)");
+            return Err(ParseError::new(line, expected, words));
+        };
+        let blocks;
+        (*count, blocks) = number_of(word)?;
+        if blocks > MAX_FRAMES >> orders {
+            return Err(ParseError::new(line, "free blocks within the address space", word));
+        }
+        orders += 1;
+    }
+    if orders == 0 {
+        return Err(ParseError::new(line, "free blocks by order", words));
+    }
+    Ok((counts, orders))
+}
+
+/// Checks that a row has as many orders as the rows before it, which a cut one has not.
+pub(super) fn same_orders(
+    known: &mut Option<usize>,
+    orders: usize,
+    line: u64,
+    row: &str,
+) -> Result<(), ParseError> {
+    let expected = *known.get_or_insert(orders);
+    if orders == expected {
+        return Ok(());
+    }
+    Err(ParseError::new(line, format!("{expected} orders, as in the rows before"), row))
 }
 
 /// The node and the zone in `Node 0, zone      DMA`, and what follows the zone's name.
@@ -39,4 +99,31 @@ pub(super) fn node_and_zone(line: u64, text: &str) -> Result<(u32, &str, &str), 
         return Err(wrong());
     }
     Ok((node, &rest[..end], &rest[end..]))
+}
+
+/// An error for a row that says again what an earlier one said.
+pub(super) fn twice(line: u64, row: &str) -> ParseError {
+    ParseError::new(line, "each zone's row once", row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_without_its_end_is_an_error() {
+        assert_eq!(rows("a\nb\n").unwrap().collect::<Vec<_>>(), [(1, "a"), (2, "b")]);
+        assert_eq!(rows("").unwrap().count(), 0);
+        let error = rows("pgfree 1234\npgalloc 12").map(Iterator::count).unwrap_err();
+        assert_eq!((error.line, error.found.as_str()), (2, "pgalloc 12"));
+    }
+
+    #[test]
+    fn more_pages_than_addresses_are_an_error() {
+        let parse = |words: &str| free_by_order(7, words, |word| number(7, "n", Some(word)).map(|n| (n, n)));
+        assert_eq!(parse("1 2").unwrap().1, 2);
+        assert!(parse(&format!("{MAX_FRAMES}")).is_ok() && parse(&format!("0 {MAX_FRAMES}")).is_err());
+        assert!(parse("1 1 1 1 1 1 1 1 1 1 1 1").unwrap_err().expected.contains("larger pages"));
+        assert!(parse(" ").is_err());
+    }
 }

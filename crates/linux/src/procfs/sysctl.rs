@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::read::read_text;
-use crate::error::Error;
+use super::read::{REPORT, read_text, rows};
+use crate::error::{Error, ParseError};
 
 /// The settings that are read, where the kernel has them.
 pub const SYSCTLS: [&str; 11] = [
@@ -28,12 +28,29 @@ pub fn read_sysctls(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     for name in SYSCTLS {
         match read_text(&folder.join(name)) {
             Ok(text) => {
-                let words: Vec<_> = text.split_ascii_whitespace().collect();
-                settings.insert(name.to_owned(), words.join(" "));
+                let value = setting(&text).map_err(|e| e.in_file(&folder.join(name), REPORT))?;
+                settings.insert(name.to_owned(), value);
             }
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
     Ok(settings)
+}
+
+/// The one row of a setting's file.
+fn setting(text: &str) -> Result<String, ParseError> {
+    let words: Vec<_> = rows(text)?.flat_map(|(_, row)| row.split_ascii_whitespace()).collect();
+    if words.is_empty() { Err(ParseError::new(1, "a setting", "none")) } else { Ok(words.join(" ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_one_whole_row() {
+        assert_eq!(setting("256\t256\t32\t0\t0\n").unwrap(), "256 256 32 0 0");
+        assert!(setting("6758").is_err() && setting("").is_err());
+    }
 }

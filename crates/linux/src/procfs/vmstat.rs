@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::read::{REPORT, number, read_text};
+use super::read::{REPORT, number, read_text, rows};
 use crate::error::{Error, ParseError};
 
 /// What the names of the kept counters start with.
@@ -43,7 +43,10 @@ pub fn parse_vmstat(text: &str) -> Result<BTreeMap<String, u64>, ParseError> {
 
 fn parse_counters(text: &str, keep: impl Fn(&str) -> bool) -> Result<BTreeMap<String, u64>, ParseError> {
     let mut counters = BTreeMap::new();
-    for (line, row) in (1..).zip(text.lines()) {
+    if text.trim().is_empty() {
+        return Err(ParseError::new(1, "rows `NAME NUMBER`", "none"));
+    }
+    for (line, row) in rows(text)? {
         let mut words = row.split_ascii_whitespace();
         let Some(name) = words.next() else { continue };
         if keep(name) {
@@ -65,5 +68,6 @@ mod tests {
             [("compact_stall".into(), 2), ("pgalloc_normal".into(), 77)]
         );
         assert_eq!(parse_vmstat("\npgfree lots\n").unwrap_err().line, 2);
+        assert!(parse_vmstat("pgfree 12").is_err() && parse_vmstat("").is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use freehold_trace::{Pageset, ZoneSnapshot};
 
-use super::read::{REPORT, node_and_zone, number, read_text};
+use super::read::{MAX_FRAMES, REPORT, node_and_zone, number, read_text, rows, twice};
 use crate::error::{Error, ParseError};
 
 /// Reads `proc/zoneinfo` below `root`.
@@ -26,16 +26,20 @@ pub(crate) fn read_zoneinfo_file(path: &Path) -> Result<Vec<ZoneSnapshot>, Error
 ///
 /// # Errors
 ///
-/// A row that should hold a number and does not, or a populated zone without its span.
+/// A text that is cut, a row that should hold a number and does not, a zone that does not say how much
+/// memory it has or comes twice, or a populated zone without its span.
 pub fn parse_zoneinfo(text: &str) -> Result<Vec<ZoneSnapshot>, ParseError> {
     let mut zones = Vec::new();
     let mut open: Option<OpenZone> = None;
     let mut lines = 0;
-    for (line, row) in (1..).zip(text.lines()) {
+    for (line, row) in rows(text)? {
         lines = line;
         if row.starts_with("Node ") {
             let (node, name, _) = node_and_zone(line, row)?;
             close(open.replace(OpenZone::new(line, node, name)), &mut zones)?;
+            if zones.iter().any(|zone: &ZoneSnapshot| zone.node == node && zone.name == name) {
+                return Err(twice(line, row));
+            }
         } else if let Some(zone) = &mut open {
             zone.take(line, row)?;
         }
@@ -64,6 +68,7 @@ struct OpenZone {
     part: Part,
     zone: ZoneSnapshot,
     start_pfn: Option<u64>,
+    present: Option<u64>,
     managed: Option<u64>,
     spanned: Option<u64>,
 }
@@ -71,7 +76,7 @@ struct OpenZone {
 impl OpenZone {
     fn new(line: u64, node: u32, name: &str) -> Self {
         let zone = ZoneSnapshot { node, name: name.to_owned(), ..ZoneSnapshot::default() };
-        Self { line, part: Part::Node, zone, start_pfn: None, managed: None, spanned: None }
+        Self { line, part: Part::Node, zone, start_pfn: None, present: None, managed: None, spanned: None }
     }
 
     fn take(&mut self, line: u64, row: &str) -> Result<(), ParseError> {
@@ -101,7 +106,7 @@ impl OpenZone {
             "high" => &mut zone.watermark_high,
             "promo" => &mut zone.watermark_promo,
             "cma" => &mut zone.cma,
-            "present" => &mut zone.present,
+            "present" => self.present.insert(0),
             "spanned" => self.spanned.insert(0),
             "managed" => self.managed.insert(0),
             _ => return Ok(()),
@@ -144,11 +149,15 @@ fn protection(line: u64, row: &str) -> Result<Vec<u64>, ParseError> {
 
 /// Completes a zone and keeps it where it has memory.
 fn close(open: Option<OpenZone>, zones: &mut Vec<ZoneSnapshot>) -> Result<(), ParseError> {
-    let Some(OpenZone { line, mut zone, start_pfn, managed, spanned, .. }) = open else { return Ok(()) };
+    let Some(OpenZone { line, mut zone, start_pfn, present, managed, spanned, .. }) = open else {
+        return Ok(());
+    };
+    let missing = |what: &str| ParseError::new(line, format!("a zone with a `{what}` row"), &zone.name);
+    // Also of a zone without memory: one that is cut short is not to pass for empty.
+    zone.present = present.ok_or_else(|| missing("present"))?;
     if zone.present == 0 {
         return Ok(());
     }
-    let missing = |what: &str| ParseError::new(line, format!("a zone with a `{what}` row"), &zone.name);
     let spanned = spanned.ok_or_else(|| missing("spanned"))?;
     let managed = managed.ok_or_else(|| missing("managed"))?;
     let start_pfn = start_pfn.ok_or_else(|| missing("start_pfn:"))?;
@@ -169,9 +178,6 @@ fn close(open: Option<OpenZone>, zones: &mut Vec<ZoneSnapshot>) -> Result<(), Pa
     zones.push(zone);
     Ok(())
 }
-
-/// Frames in 64 bits of addresses, at 4 KiB each.
-const MAX_FRAMES: u64 = 1 << 52;
 
 #[cfg(test)]
 mod tests {
@@ -233,5 +239,13 @@ Node 0, zone  Movable
         assert_eq!(parse_zoneinfo("").unwrap_err().found, "none");
         let spanless = OLD.replace("        spanned  4095\n", "");
         assert!(parse_zoneinfo(&spanless).unwrap_err().expected.contains("spanned"));
+    }
+
+    #[test]
+    fn what_is_cut_or_comes_twice_is_an_error() {
+        let cut = OLD.split_inclusive("zone  Movable\n").next().unwrap();
+        assert!(parse_zoneinfo(cut).unwrap_err().expected.contains("present"));
+        assert!(parse_zoneinfo(OLD.trim_end()).is_err());
+        assert!(parse_zoneinfo(&OLD.replace("Movable", "DMA")).unwrap_err().expected.contains("once"));
     }
 }

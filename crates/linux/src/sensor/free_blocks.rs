@@ -85,13 +85,17 @@ pub struct ZoneFreeBlocks {
 
 impl ZoneFreeBlocks {
     /// Free pages, a lower bound where a number is capped.
+    ///
+    /// Blocks of type Isolate are among them: the kernel keeps them on free lists, as buddyinfo tells, and
+    /// leaves them out of `nr_free_pages`.
     pub fn free_pages(&self) -> u64 {
         self.pages_from(0)
     }
 
     /// Pages in free blocks of `order` and above, a lower bound where a number is capped.
     pub fn pages_from(&self, order: usize) -> u64 {
-        self.total.iter().enumerate().skip(order).map(|(at, count)| count.blocks << at).sum()
+        let counts = self.total.iter().enumerate().skip(order);
+        counts.fold(0, |pages, (at, count)| pages.saturating_add(count.blocks.saturating_mul(1 << at)))
     }
 
     /// How many blocks of `order` the free blocks of that order and above make up.

@@ -27,7 +27,7 @@ enum Types {
     Unread,
     /// The last reading.
     Read(FreeBlocks),
-    /// They cannot be had, for this reason.
+    /// They cannot be had, for this reason: closed, missing, or a format of its own.
     Closed(String),
 }
 
@@ -38,24 +38,41 @@ impl ProcfsSensor {
 
     /// Reads free blocks, by type where that is open and not too dear just now.
     ///
+    /// A pagetypeinfo that cannot be read is not tried again; [`Self::closed`] says why.
+    ///
     /// # Errors
-    /// Those of `/proc/buddyinfo`, and of a pagetypeinfo that is there and makes no sense.
+    /// Those of `/proc/buddyinfo`.
     pub(super) fn read(&mut self) -> Result<FreeBlocks, Error> {
-        if self.types_are_due() {
-            match timed(|| read_pagetypeinfo(&self.root).map(from_pagetypeinfo)) {
-                Ok(read) => {
-                    self.types = Types::Read(read.clone());
-                    return Ok(read);
-                }
-                Err(error) if error.is_closed_or_missing() => self.types = Types::Closed(error.to_string()),
-                Err(error) => return Err(error),
-            }
+        if self.types_are_due()
+            && let Some(read) = self.read_types()
+        {
+            return Ok(read);
         }
-        let mut totals = timed(|| buddyinfo(&self.root))?;
+        let mut totals = match timed(|| buddyinfo(&self.root)) {
+            // A copy of a machine's files may lack it; there is no lock to be spared then.
+            Err(error) if error.is_closed_or_missing() => return self.read_types().ok_or(error),
+            other => other?,
+        };
         if let Types::Read(types) = &self.types {
             totals.take_types_of(types);
         }
         Ok(totals)
+    }
+
+    fn read_types(&mut self) -> Option<FreeBlocks> {
+        if matches!(self.types, Types::Closed(_)) {
+            return None;
+        }
+        match timed(|| read_pagetypeinfo(&self.root).map(from_pagetypeinfo)) {
+            Ok(read) => {
+                self.types = Types::Read(read.clone());
+                Some(read)
+            }
+            Err(error) => {
+                self.types = Types::Closed(error.to_string());
+                None
+            }
+        }
     }
 
     /// Why free blocks by type cannot be had, where they cannot.
@@ -100,7 +117,7 @@ fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
         let mut total = [FreeCount::default(); freehold::MAX_ORDERS];
         for orders in &zone.free {
             for (total, count) in total.iter_mut().zip(orders) {
-                total.blocks += count.blocks;
+                total.blocks = total.blocks.saturating_add(count.blocks);
                 total.capped |= count.capped;
             }
         }

@@ -1,0 +1,255 @@
+//! Roots that lack files or hold damaged ones: a named note or a named error, and never a wrong zone.
+
+mod roots;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use freehold_linux::procfs::{
+    Occupancy, parse_buddyinfo, parse_pagetypeinfo, parse_pressure, parse_vmstat, parse_zoneinfo, snapshot,
+};
+use freehold_linux::sample::{Sample, Sampler};
+use freehold_linux::sensor::{Choice, Source};
+use freehold_linux::{Error, ParseError};
+use roots::{copy, file, random, sampler};
+
+/// The files that a sample is made of.
+const FILES: [&str; 8] = [
+    "proc/buddyinfo",
+    "proc/pagetypeinfo",
+    "proc/zoneinfo",
+    "proc/vmstat",
+    "proc/pressure/memory",
+    "proc/meminfo",
+    "proc/sys/kernel/osrelease",
+    "sys/devices/system/cpu/online",
+];
+
+fn two_samples(root: &Path) -> Result<[Sample; 2], Error> {
+    let mut sampler = Sampler::open(root, Choice::Procfs)?;
+    Ok([sampler.sample()?, sampler.sample()?])
+}
+
+/// Checks that what the samples lack is what `damaged` holds, by the notes' own word.
+fn only_that_is_missing(samples: &[Sample; 2], damaged: &str, how: &str) {
+    for (sample, source) in samples.iter().zip([Source::Pagetypeinfo, Source::Buddyinfo]) {
+        let at = format!("{damaged} {how}: {:?}", sample.notes);
+        assert_eq!(sample.zones.is_empty(), damaged == "proc/zoneinfo", "{at}");
+        assert_eq!(sample.counters.is_empty(), damaged == "proc/vmstat", "{at}");
+        assert_eq!(sample.pressure.is_none(), damaged == "proc/pressure/memory", "{at}");
+        let expected = match damaged {
+            "proc/pagetypeinfo" => Source::Buddyinfo,
+            "proc/buddyinfo" => Source::Pagetypeinfo,
+            _ => source,
+        };
+        assert_eq!(sample.free.source, expected, "{at}");
+        assert_eq!(sample.free.zones.len(), 3, "{at}");
+        assert_eq!(sample.free.zones[0].by_type.is_none(), damaged == "proc/pagetypeinfo", "{at}");
+        // Free blocks come from the other file then, and nothing is missing.
+        let named = sample.notes.iter().any(|note| note.contains(damaged));
+        assert!(named || damaged == "proc/buddyinfo", "{at}");
+    }
+}
+
+#[test]
+fn one_missing_file_is_missed_alone() {
+    for missing in FILES {
+        let folder = copy("linux-5.10-numa");
+        fs::remove_file(folder.path().join(missing)).unwrap();
+        only_that_is_missing(&two_samples(folder.path()).unwrap(), missing, "missing");
+    }
+}
+
+#[test]
+fn without_free_blocks_there_is_an_error() {
+    let folder = copy("linux-7.3");
+    fs::remove_file(folder.path().join("proc/buddyinfo")).unwrap();
+    fs::remove_file(folder.path().join("proc/pagetypeinfo")).unwrap();
+    let error = two_samples(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("proc/buddyinfo"), "{error}");
+    let error = two_samples(&folder.path().join("no-such-root")).unwrap_err().to_string();
+    assert!(error.contains("no-such-root/proc/buddyinfo") && error.contains("Check the path"), "{error}");
+}
+
+#[test]
+fn one_damaged_file_is_missed_alone_or_an_error() {
+    let not_text: &dyn Fn(&Path) = &|path| fs::write(path, b"Node 0, zone \xff\xfe\n").unwrap();
+    let empty: &dyn Fn(&Path) = &|path| fs::write(path, "").unwrap();
+    let noise: &dyn Fn(&Path) = &|path| fs::write(path, "what is this\n\0\0\n").unwrap();
+    let a_folder: &dyn Fn(&Path) = &|path| {
+        fs::remove_file(path).unwrap();
+        fs::create_dir(path).unwrap();
+    };
+    let ways = [("not text", not_text), ("empty", empty), ("noise", noise), ("a folder", a_folder)];
+    for damaged in FILES {
+        for (how, damage) in ways {
+            // A release may be any text.
+            if damaged.ends_with("osrelease") && how == "noise" {
+                continue;
+            }
+            let folder = copy("linux-7.3-cma-numa");
+            damage(&folder.path().join(damaged));
+            match two_samples(folder.path()) {
+                Ok(samples) => only_that_is_missing(&samples, damaged, how),
+                Err(error) => assert!(error.to_string().contains(damaged), "{damaged} {how}: {error}"),
+            }
+        }
+    }
+}
+
+/// Checks every beginning of a file, or `tries` random ones: an error, or a part of what the whole holds.
+fn cut<T>(
+    kernel: &str,
+    name: &str,
+    tries: usize,
+    parse: fn(&str) -> Result<T, ParseError>,
+    part: fn(&T, &T) -> bool,
+) {
+    let text = file(kernel, &format!("proc/{name}"));
+    let whole = parse(&text).unwrap();
+    assert!(part(&whole, &whole));
+    let mut random = random(0x5eed_0011);
+    let ends: Vec<_> =
+        if tries == 0 { (0..text.len()).collect() } else { (0..tries).map(|_| random(text.len())).collect() };
+    for end in ends {
+        if let Ok(read) = parse(&text[..end]) {
+            assert!(part(&read, &whole), "{kernel}: {name} cut at {end} reads as something else");
+        }
+    }
+}
+
+#[test]
+fn a_cut_file_never_reads_as_something_else() {
+    for kernel in ["linux-4.19", "linux-6.12-numa", "linux-6.1-capped", "linux-7.3-cma-numa"] {
+        cut(kernel, "buddyinfo", 0, parse_buddyinfo, |read, whole| whole.starts_with(read));
+        cut(kernel, "pagetypeinfo", 0, parse_pagetypeinfo, |read, whole| {
+            whole.zones.starts_with(&read.zones)
+                && (read.pageblock_order, &read.types) == (whole.pageblock_order, &whole.types)
+        });
+        cut(kernel, "zoneinfo", 300, parse_zoneinfo, |read, whole| whole.starts_with(read));
+        cut(kernel, "vmstat", 300, parse_vmstat, |read, whole| {
+            read.iter().all(|(name, count)| whole.get(name) == Some(count))
+        });
+    }
+    cut("linux-5.10", "pressure/memory", 0, parse_pressure, |read, whole| read == whole);
+}
+
+#[test]
+fn a_cut_file_in_a_root_is_named() {
+    for damaged in FILES {
+        let folder = copy("linux-6.12-numa");
+        let path = folder.path().join(damaged);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.trim_end()).unwrap();
+        match two_samples(folder.path()) {
+            Ok([first, _]) if damaged == "proc/buddyinfo" => panic!("{:?}", first.notes),
+            Ok([first, _]) => {
+                let named = first.notes.iter().any(|note| note.contains(damaged) && note.contains("cut"));
+                assert!(named, "{damaged}: {:?}", first.notes);
+            }
+            Err(error) => assert!(error.to_string().contains(damaged), "{damaged}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn huge_numbers_and_noise_never_panic() {
+    let mut random = random(0x5eed_0012);
+    let huge = ["18446744073709551615", "18446744073709551616", "9223372036854775808", "4503599627370495"];
+    let folder = copy("linux-7.3-cma-numa");
+    let texts = FILES.map(|name| file("linux-7.3-cma-numa", name));
+    for round in 0..400 {
+        let at = round % FILES.len();
+        let mut words: Vec<String> = texts[at].split(' ').map(str::to_owned).collect();
+        for _ in 0..=random(6) {
+            let word = random(words.len());
+            if words[word].trim().parse::<u64>().is_ok() || random(8) == 0 {
+                let end = if words[word].ends_with('\n') { "\n" } else { "" };
+                words[word] = format!("{}{end}", huge[random(huge.len())]);
+            }
+        }
+        let mut bytes = words.join(" ").into_bytes();
+        if round % 2 == 0 {
+            let place = random(bytes.len());
+            bytes[place] = random(256) as u8;
+        }
+        fs::write(folder.path().join(FILES[at]), bytes).unwrap();
+        if let Ok(samples) = two_samples(folder.path()) {
+            for zone in samples.iter().flat_map(|sample| &sample.free.zones) {
+                assert!((0..11).all(|order| zone.blocks_from(order) <= zone.free_pages()));
+            }
+        }
+        let _ = snapshot(folder.path(), Occupancy::Skip);
+        fs::write(folder.path().join(FILES[at]), &texts[at]).unwrap();
+    }
+    assert!(two_samples(folder.path()).is_ok());
+}
+
+/// Runs this test of this binary again as a user without rights, with `root` to look at.
+///
+/// Returns false where that is not possible, and says by name that `test` was skipped.
+fn passes_as_nobody(test: &str, root: &Path) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let binary = folder.path().join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&binary);
+    let list = Command::new("setpriv").args(command.get_args()).arg("--list").output();
+    if !rustix::process::geteuid().is_root() || !list.is_ok_and(|output| output.status.success()) {
+        println!("SKIPPED {test}: not root, or setpriv cannot start the binary as another user");
+        return false;
+    }
+    let ran =
+        command.args(["--exact", test, "--nocapture"]).env("FREEHOLD_ROOT_OF_NOBODY", root).output().unwrap();
+    assert!(
+        ran.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    true
+}
+
+/// The root that a test is to look at as a user without rights, where it was started as one.
+fn root_of_nobody() -> Option<std::path::PathBuf> {
+    std::env::var_os("FREEHOLD_ROOT_OF_NOBODY").map(Into::into)
+}
+
+#[test]
+fn a_closed_file_is_missed_alone() {
+    if let Some(root) = root_of_nobody() {
+        let closed = FILES.iter().find(|name| fs::File::open(root.join(name)).is_err()).unwrap();
+        return only_that_is_missing(&two_samples(&root).unwrap(), closed, "closed");
+    }
+    for closed in FILES {
+        let folder = copy("linux-5.10-numa");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(folder.path().join(closed), fs::Permissions::from_mode(0o400)).unwrap();
+        if !passes_as_nobody("a_closed_file_is_missed_alone", folder.path()) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn anybody_may_sample_the_running_machine() {
+    if root_of_nobody().is_none() {
+        passes_as_nobody("anybody_may_sample_the_running_machine", Path::new("/"));
+        return;
+    }
+    let mut sampler = sampler(Path::new("/"));
+    for _ in 0..2 {
+        let sample = sampler.sample().unwrap();
+        assert_eq!((sample.free.source, sample.free.types_time_ns), (Source::Buddyinfo, None));
+        assert!(sample.free.zones.iter().any(|zone| zone.free_pages() > 0));
+        assert!(sample.free.zones.iter().all(|zone| zone.by_type.is_none()));
+        let note = sample.notes.iter().find(|note| note.contains("/proc/pagetypeinfo")).unwrap();
+        assert!(note.contains("as root"), "{note}");
+        // Whatever else this machine keeps from everybody is named too.
+        assert_eq!(sample.counters.is_empty(), sample.notes.iter().any(|note| note.contains("/proc/vmstat")));
+        assert_eq!(sample.zones.is_empty(), sample.notes.iter().any(|note| note.contains("/proc/zoneinfo")));
+    }
+}

@@ -1,0 +1,57 @@
+//! The fixture roots: what the tests that read them share.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use freehold_linux::sample::{Sample, Sampler};
+use freehold_linux::sensor::Choice;
+
+/// The folder of a fixture.
+pub(crate) fn root(kernel: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kernel)
+}
+
+/// The contents of a fixture's file.
+pub(crate) fn file(kernel: &str, path: &str) -> String {
+    fs::read_to_string(root(kernel).join(path)).unwrap()
+}
+
+/// A sampler of the texts below `root`.
+pub(crate) fn sampler(root: &Path) -> Sampler {
+    Sampler::open(root, Choice::Procfs).unwrap()
+}
+
+/// One sample of a fixture.
+pub(crate) fn sample(kernel: &str) -> Sample {
+    sampler(&root(kernel)).sample().unwrap()
+}
+
+/// A copy of a fixture that may be damaged, without its largest file.
+pub(crate) fn copy(kernel: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    copy_into(&root(kernel), folder.path());
+    folder
+}
+
+fn copy_into(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_into(&entry.path(), &target);
+        } else if entry.file_name() != "kpageflags" {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Numbers that look random, from a seed that is printed.
+pub(crate) fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    println!("seed {seed:#x}");
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
