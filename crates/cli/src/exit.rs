@@ -91,6 +91,17 @@ impl From<freehold_bench::BenchError> for Failure {
     }
 }
 
+impl From<freehold_monitor::top::TopError> for Failure {
+    fn from(error: freehold_monitor::top::TopError) -> Self {
+        use freehold_monitor::top::TopError;
+        match error {
+            TopError::Machine(error) => error.into(),
+            TopError::Terminal(_) => Self::new(Cause::Output, error),
+            _ => Self::new(Cause::Input, error),
+        }
+    }
+}
+
 impl From<freehold_lab::LabError> for Failure {
     fn from(error: freehold_lab::LabError) -> Self {
         use freehold_lab::LabError;

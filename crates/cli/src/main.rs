@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => commands::bench::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Snapshot(args) => commands::snapshot::run(&args),
+        Command::Top(args) => commands::top::run(&args),
         Command::Watch(args) => {
             return commands::watch::run(&args).unwrap_or_else(|failure| failure.report());
         }

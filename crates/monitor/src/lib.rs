@@ -11,5 +11,6 @@ pub mod monitor;
 pub mod rates;
 pub mod text;
 pub mod threshold;
+pub mod top;
 pub mod trend;
 pub mod verdict;

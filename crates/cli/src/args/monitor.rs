@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use freehold_linux::sensor::Choice;
 use freehold_monitor::threshold::Threshold;
+use freehold_monitor::top::{Colour, INTERVAL_SECONDS};
 
 use super::parse_seconds;
 
@@ -103,3 +104,42 @@ pressure_some, pressure_full (percent of the last ten seconds).
 The command finds what was measured in FREEHOLD_REASON.
 Exit codes: the command's (128 + the signal that killed it); 0 without a command;
 124 when --timeout passed first; 126 when the command cannot be started; otherwise as elsewhere.";
+
+#[derive(Args, Debug)]
+pub(crate) struct Top {
+    #[command(flatten)]
+    pub(crate) sensing: Sensing,
+    /// Seconds from one look to the next, 0.1 to 60; the keys + and - change it.
+    #[arg(long, value_parser = parse_interval, value_name = "SECONDS", default_value = "1")]
+    pub(crate) interval: Duration,
+    /// When there are colours.
+    #[arg(long, alias = "color", value_enum, default_value_t = ColourChoice::Auto, value_name = "WHEN")]
+    pub(crate) colour: ColourChoice,
+}
+
+/// When there are colours.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ColourChoice {
+    /// Unless `NO_COLOR` is set or the terminal has none.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl From<ColourChoice> for Colour {
+    fn from(choice: ColourChoice) -> Self {
+        match choice {
+            ColourChoice::Auto => Self::Auto,
+            ColourChoice::Always => Self::Always,
+            ColourChoice::Never => Self::Never,
+        }
+    }
+}
+
+fn parse_interval(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.parse().ok().filter(|seconds| INTERVAL_SECONDS.contains(seconds));
+    let (least, most) = (INTERVAL_SECONDS.start(), INTERVAL_SECONDS.end());
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("a number of seconds, {least} to {most}"))
+}

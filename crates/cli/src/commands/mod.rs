@@ -7,5 +7,6 @@ pub(crate) mod import;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod snapshot;
+pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod watch;

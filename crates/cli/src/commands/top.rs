@@ -1,0 +1,16 @@
+//! `freehold top`: where this machine's memory stands, in the terminal.
+
+use freehold_monitor::top::{Options, run as show};
+
+use crate::args::Top;
+use crate::exit::Failure;
+
+pub(crate) fn run(args: &Top) -> Result<(), Failure> {
+    let options = Options {
+        root: args.sensing.root.clone(),
+        sensor: args.sensing.sensor.into(),
+        interval: args.interval,
+        colour: args.colour.into(),
+    };
+    Ok(show(&options)?)
+}
