@@ -7,6 +7,7 @@ use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::pageblocks::{Survey, Surveyed};
 use crate::procfs::{Machine, Pressure, read_every_counter, read_machine, read_pressure, read_zoneinfo};
 use crate::sensor::{Choice, FreeBlocks, Ration, Sensor};
 
@@ -23,6 +24,8 @@ pub struct Sample {
     pub counters: BTreeMap<String, u64>,
     /// `/proc/pressure/memory`, where the kernel keeps it.
     pub pressure: Option<Pressure>,
+    /// What the pageblocks hold, where [`Sampler::survey_pageblocks`] was asked for and it can be read.
+    pub pageblocks: Option<Surveyed>,
     /// What could not be had, why, and what to do about it.
     pub notes: Vec<String>,
 }
@@ -32,6 +35,19 @@ pub struct Sampler {
     root: PathBuf,
     sensor: Sensor,
     machine: Machine,
+    survey: Surveying,
+}
+
+/// Whether pageblocks are surveyed.
+enum Surveying {
+    /// Nobody asked for it.
+    No,
+    /// It begins with the next sample.
+    Begins,
+    /// It goes on with every sample.
+    GoesOn(Box<Survey>),
+    /// It cannot be done, for this reason.
+    Closed(String),
 }
 
 impl Sampler {
@@ -41,7 +57,12 @@ impl Sampler {
     /// Those of [`Sensor::open`], and files of the machine that make no sense.
     pub fn open(root: &Path, choice: Choice) -> Result<Self, Error> {
         let sensor = Sensor::open(root, choice, Ration::ByCost)?;
-        Ok(Self { root: root.to_owned(), sensor, machine: read_machine(root)? })
+        Ok(Self { root: root.to_owned(), sensor, machine: read_machine(root)?, survey: Surveying::No })
+    }
+
+    /// Has every later sample read on in `/proc/kpageflags`, for a third of a percent of a processor.
+    pub fn survey_pageblocks(&mut self) {
+        self.survey = Surveying::Begins;
     }
 
     /// What stays the same while the machine is up.
@@ -65,7 +86,31 @@ impl Sampler {
         let zones = or_note(read_zoneinfo(&self.root), &mut notes);
         let counters = or_note(read_every_counter(&self.root), &mut notes);
         let pressure = or_note(read_pressure(&self.root).map(Some), &mut notes);
-        Ok(Sample { unix_ms: unix_ms(), free, zones, counters, pressure, notes })
+        let pageblocks = self.survey(&zones, &mut notes);
+        Ok(Sample { unix_ms: unix_ms(), free, zones, counters, pressure, pageblocks, notes })
+    }
+
+    /// Reads on in the pageblocks, where that was asked for.
+    fn survey(&mut self, zones: &[ZoneSnapshot], notes: &mut Vec<String>) -> Option<Surveyed> {
+        if zones.is_empty() {
+            return None;
+        }
+        if matches!(self.survey, Surveying::Begins) {
+            self.survey = match Survey::begin(&self.root, zones) {
+                Ok(survey) => Surveying::GoesOn(Box::new(survey)),
+                Err(error) => Surveying::Closed(error.to_string()),
+            };
+        }
+        if let Surveying::GoesOn(survey) = &mut self.survey {
+            match survey.go_on(zones) {
+                Ok(surveyed) => return Some(surveyed),
+                Err(error) => self.survey = Surveying::Closed(error.to_string()),
+            }
+        }
+        if let Surveying::Closed(why) = &self.survey {
+            notes.push(format!("the pageblock map is missing: {why}"));
+        }
+        None
     }
 }
 

@@ -63,7 +63,7 @@ fn however_it_is_read_it_is_the_same() {
     let mut reader = PageblockReader::open(root.path(), &zones).unwrap();
     assert_eq!(reader.map(&zones).held_pages(Held::Absent), 297 * 512, "nothing is read yet");
     let mut steps = 0;
-    while reader.advance(10_000).unwrap() == 0 {
+    while reader.advance(10_000).unwrap().0 == 0 {
         steps += 1;
     }
     assert!(steps > 2, "{steps}");

@@ -1,5 +1,6 @@
 //! The pageblock map at the size that an output shows.
 
+use freehold_linux::pageblocks::{Held, Pageblock, Surveyed, ZonePageblocks};
 use serde::{Serialize, Serializer};
 
 /// What the pageblocks of a machine hold.
@@ -44,8 +45,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// Everything that a pageblock may hold, in the order in which a cell of several shows it: the last
-    /// that any of them holds.
+    /// Everything that a pageblock may hold, in the order of the counts of [`ZoneMap::cells`].
     pub const ALL: [Self; 6] =
         [Self::Unread, Self::Absent, Self::Free, Self::Movable, Self::Stuck, Self::Mixed];
 
@@ -78,6 +78,43 @@ fn as_letters<S: Serializer>(blocks: &[Holds], serializer: S) -> Result<S::Ok, S
     serializer.collect_str(&blocks.iter().map(|holds| holds.letter()).collect::<String>())
 }
 
+impl Map {
+    /// The map at the size of outputs of what was surveyed.
+    pub fn new(surveyed: &Surveyed) -> Self {
+        let order = surveyed.map.pageblock_order;
+        let zone = |(at, zone): (usize, &ZonePageblocks)| ZoneMap {
+            node: zone.node,
+            name: zone.name.clone(),
+            first_block: zone.start_pfn >> order,
+            blocks: (0..)
+                .zip(&zone.blocks)
+                .map(|(block, record)| match surveyed.first_round {
+                    Some(position) if (at, block) >= position => Holds::Unread,
+                    _ => Holds::new(record, 1 << order),
+                })
+                .collect(),
+        };
+        Self { zones: surveyed.map.zones.iter().enumerate().map(zone).collect(), age_ms: surveyed.round_ms }
+    }
+}
+
+impl Holds {
+    /// What the record of a pageblock of so many pages says.
+    fn new(block: &Pageblock, pages: u32) -> Self {
+        // Memory that the kernel has not set up is as good as none until it does.
+        let none = block.held_by(Held::Absent) + block.held_by(Held::Deferred);
+        if none == pages {
+            return Self::Absent;
+        }
+        match (block.movable() > 0, block.stuck() > none) {
+            (false, false) => Self::Free,
+            (true, false) => Self::Movable,
+            (true, true) => Self::Mixed,
+            (false, true) => Self::Stuck,
+        }
+    }
+}
+
 impl ZoneMap {
     /// The map in at most `cells` cells, each for as many neighbours as needed; each shows how many of its
     /// pageblocks hold what, by the order of [`Holds::ALL`].
@@ -96,7 +133,46 @@ impl ZoneMap {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use freehold_linux::pageblocks::PageblockMap;
+
     use super::*;
+
+    #[test]
+    fn records_become_what_a_pageblock_holds() {
+        let block = |free, anon, why: Option<(Held, u16)>| {
+            let mut block = Pageblock { free, anon, ..Pageblock::default() };
+            if let Some((why, pages)) = why {
+                block.held[why as usize] = pages;
+            }
+            Holds::new(&block, 512)
+        };
+        assert_eq!(block(512, 0, None), Holds::Free);
+        assert_eq!(block(100, 412, None), Holds::Movable);
+        assert_eq!(block(100, 411, Some((Held::Slab, 1))), Holds::Mixed);
+        assert_eq!(block(511, 0, Some((Held::PageTable, 1))), Holds::Stuck);
+        assert_eq!(block(0, 0, Some((Held::Deferred, 512))), Holds::Absent);
+        assert_eq!(block(256, 0, Some((Held::Absent, 256))), Holds::Free);
+    }
+
+    #[test]
+    fn what_the_first_round_has_not_come_to_is_unread() {
+        let zone = |name: &str| ZonePageblocks {
+            name: name.to_owned(),
+            start_pfn: 1024,
+            blocks: vec![Pageblock { free: 512, ..Pageblock::default() }; 3],
+            ..ZonePageblocks::default()
+        };
+        let map = PageblockMap { pageblock_order: 9, zones: vec![zone("DMA"), zone("Normal")] };
+        let mut surveyed = Surveyed { map: Arc::new(map), first_round: Some((1, 2)), round_ms: 5 };
+        let begun = Map::new(&surveyed);
+        assert_eq!(begun.zones[0].blocks, [Holds::Free; 3]);
+        assert_eq!(begun.zones[1].blocks, [Holds::Free, Holds::Free, Holds::Unread]);
+        assert_eq!((begun.zones[1].first_block, begun.age_ms), (2, 5));
+        surveyed.first_round = None;
+        assert_eq!(Map::new(&surveyed).zones[1].blocks, [Holds::Free; 3]);
+    }
 
     #[test]
     fn cells_count_their_neighbours() {

@@ -114,7 +114,7 @@ impl Model {
             zones: now.free.zones.iter().map(|zone| ZoneModel::new(zone, &now.zones)).collect(),
             rates: rates(before.map(|before| &before.counters), &now.counters, seconds),
             pressure: now.pressure,
-            map: None,
+            map: now.pageblocks.as_ref().map(|surveyed| Arc::new(Map::new(surveyed))),
             notes: now.notes.clone(),
         }
     }

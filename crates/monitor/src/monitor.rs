@@ -76,6 +76,7 @@ pub(crate) mod tests {
             zones: Vec::new(),
             counters,
             pressure: None,
+            pageblocks: None,
             notes: Vec::new(),
         }
     }

@@ -13,8 +13,10 @@ mod fold;
 mod map;
 mod order;
 mod reader;
+mod survey;
 
 pub use block::{Held, Pageblock};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
 pub use reader::{PageblockReader, read_pageblocks};
+pub use survey::{Survey, Surveyed};

@@ -95,16 +95,14 @@ impl PageblockReader {
     /// Reads on, through about `max_pages` pages and at least one chunk, and starts again after the last
     /// zone.
     ///
-    /// Returns how many times all zones have been read through.
-    pub fn advance(&mut self, max_pages: u64) -> Result<u64, Error> {
+    /// Returns how many times all zones have been read through, and how many pages were read now.
+    pub fn advance(&mut self, max_pages: u64) -> Result<(u64, u64), Error> {
         let in_chunk = chunk_blocks(self.pageblock_order);
-        let mut left = max_pages.max(1);
-        while left > 0 {
+        let mut read = 0;
+        while read < max_pages.max(1) {
             let (span, block) = self.next;
             let Some(Span { start, end, base, blocks, .. }) = self.spans.get_mut(span) else {
-                self.next = (0, 0);
-                self.rounds += 1;
-                return Ok(self.rounds);
+                break;
             };
             let base = *base + ((block as u64) << self.pageblock_order);
             let upto = blocks.len().min(block + in_chunk);
@@ -113,14 +111,19 @@ impl PageblockReader {
             chunk
                 .read(&self.file, self.pageblock_order, &mut self.buffer, part)
                 .map_err(|e| Error::io("read", &self.path, e))?;
-            left = left.saturating_sub((part.len() as u64) << self.pageblock_order);
+            read += (part.len() as u64) << self.pageblock_order;
             self.next = if upto == blocks.len() { (span + 1, 0) } else { (span, upto) };
         }
         if self.next.0 == self.spans.len() {
             self.next = (0, 0);
             self.rounds += 1;
         }
-        Ok(self.rounds)
+        Ok((self.rounds, read))
+    }
+
+    /// Which zone, and which of its pageblocks, is read next.
+    pub fn position(&self) -> (usize, usize) {
+        self.next
     }
 
     /// What was read last of each pageblock; `zones` say which blank ones are memory.

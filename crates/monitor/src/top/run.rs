@@ -104,6 +104,7 @@ struct Top {
 impl Top {
     fn new(options: &Options, term: &str) -> Result<Self, TopError> {
         let mut sampler = Sampler::open(&options.root, options.sensor)?;
+        sampler.survey_pageblocks();
         let mut monitor = Monitor::new(sampler.machine().clone());
         let model = monitor.take(sampler.sample()?);
         let theme = Theme { colour: has_colours(options.colour, term) };
