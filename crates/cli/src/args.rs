@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
-pub(crate) use monitor::{Sensing, Snapshot, SnapshotFormat, Top, Watch};
+pub(crate) use monitor::{Sensing, Serve, Snapshot, SnapshotFormat, Top, Watch};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
 #[derive(Parser, Debug)]
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Show where this machine's memory stands: a page in the terminal.
     Top(Top),
+    /// Show this machine's memory to browsers and Prometheus.
+    Serve(Serve),
 }
 
 /// Says what is wrong with the arguments, or the help that was asked for.

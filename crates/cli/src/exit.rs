@@ -102,6 +102,18 @@ impl From<freehold_monitor::top::TopError> for Failure {
     }
 }
 
+impl From<freehold_monitor::serve::ServeError> for Failure {
+    fn from(error: freehold_monitor::serve::ServeError) -> Self {
+        use freehold_monitor::serve::ServeError;
+        let cause = match error {
+            ServeError::Machine(error) => return error.into(),
+            ServeError::Address { .. } => Cause::Input,
+            _ => Cause::Machine,
+        };
+        Self::new(cause, error)
+    }
+}
+
 impl From<freehold_lab::LabError> for Failure {
     fn from(error: freehold_lab::LabError) -> Self {
         use freehold_lab::LabError;

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Watch(args) => {
             return commands::watch::run(&args).unwrap_or_else(|failure| failure.report());
         }
+        Command::Serve(args) => commands::serve::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

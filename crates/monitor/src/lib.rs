@@ -9,6 +9,7 @@ pub mod map;
 pub mod model;
 pub mod monitor;
 pub mod rates;
+pub mod serve;
 pub mod text;
 pub mod threshold;
 pub mod top;

@@ -1,5 +1,6 @@
 //! The arguments of the commands that look at a machine.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -142,4 +143,28 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     let seconds: Option<f64> = text.parse().ok().filter(|seconds| INTERVAL_SECONDS.contains(seconds));
     let (least, most) = (INTERVAL_SECONDS.start(), INTERVAL_SECONDS.end());
     seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("a number of seconds, {least} to {most}"))
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) sensing: Sensing,
+    /// Where to listen; other machines can reach it only where this is not a loopback address.
+    #[arg(long, value_parser = parse_listen, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9321")]
+    pub(crate) listen: SocketAddr,
+    /// Seconds from one sample to the next, at least 0.01.
+    #[arg(long, value_parser = parse_serve_interval, value_name = "SECONDS", default_value = "1")]
+    pub(crate) interval: Duration,
+}
+
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let on_loopback = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let address = on_loopback.as_deref().unwrap_or(text).parse();
+    address.map_err(|_| "an address and a port, such as 127.0.0.1:9321 or [::1]:9321".to_owned())
+}
+
+fn parse_serve_interval(text: &str) -> Result<Duration, String> {
+    let sensible = Duration::from_millis(10)..=Duration::from_secs(3600);
+    let interval = parse_seconds(text)?;
+    if sensible.contains(&interval) { Ok(interval) } else { Err("0.01 to 3600 seconds".to_owned()) }
 }

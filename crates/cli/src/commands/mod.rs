@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod import;
 pub(crate) mod record;
 pub(crate) mod replay;
+pub(crate) mod serve;
 pub(crate) mod snapshot;
 pub(crate) mod top;
 pub(crate) mod trace;

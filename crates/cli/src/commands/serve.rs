@@ -1,0 +1,15 @@
+//! `freehold serve`: this machine's memory for browsers and Prometheus.
+
+use freehold_linux::sample::Sampler;
+use freehold_monitor::serve::{Options, serve};
+
+use crate::args::Serve;
+use crate::exit::Failure;
+use crate::output;
+
+pub(crate) fn run(args: &Serve) -> Result<(), Failure> {
+    let sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    let options = Options { listen: args.listen, interval: args.interval };
+    serve(options, sampler, &mut |text| output::note(&format!("freehold: {text}")))?;
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! The table of metrics for `docs/metrics.md`.
+
+use std::fmt::Write;
+
+use super::table;
+
+/// Every metric as a table in Markdown.
+pub fn document() -> String {
+    let mut text = String::from(
+        "| metric | labels | unit | meaning | source | exactness | cost |\n|---|---|---|---|---|---|---|\n",
+    );
+    for metric in table() {
+        let labels: Vec<_> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
+        let labels = if labels.is_empty() { "–".to_owned() } else { labels.join(", ") };
+        let help = metric.help.trim_end_matches('.');
+        // A `String` takes everything.
+        let _ = writeln!(
+            text,
+            "| `{}` ({}) | {labels} | {} | {help} | {} | {} | {} |",
+            metric.name,
+            metric.kind.name(),
+            metric.unit,
+            metric.source,
+            metric.exactness,
+            metric.cost
+        );
+    }
+    text
+}

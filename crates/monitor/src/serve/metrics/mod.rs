@@ -1,0 +1,138 @@
+//! Metrics for Prometheus, in the OpenMetrics text format.
+
+mod document;
+mod table;
+mod values;
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::exemplar::Exemplar;
+use prometheus_client::registry::{Registry, Unit};
+
+pub use document::document;
+pub use table::{Kind, Metric, table};
+
+use super::process;
+use super::published::Published;
+use crate::map::Map;
+use crate::model::Model;
+
+/// The content type of the text.
+pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What one scrape is answered from.
+pub(super) struct Scrape {
+    published: Arc<Published>,
+    connections: usize,
+    refused: u64,
+    cpu_seconds: f64,
+    resident_bytes: Option<u64>,
+}
+
+impl Scrape {
+    pub(super) fn new(published: Arc<Published>, connections: usize, refused: u64) -> Self {
+        let (cpu_seconds, resident_bytes) = (process::cpu_seconds(), process::resident_bytes());
+        Self { published, connections, refused, cpu_seconds, resident_bytes }
+    }
+
+    fn model(&self) -> &Model {
+        &self.published.model
+    }
+
+    fn map(&self) -> Option<&Map> {
+        self.published.map.as_deref().map(|shown| &*shown.map)
+    }
+}
+
+/// The text of every metric that has a value.
+pub(super) fn text(scrape: Scrape) -> String {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(All(scrape)));
+    let mut text = String::new();
+    // A `String` takes everything, and no value here is beyond what the format has.
+    let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
+    text
+}
+
+/// All metrics as the one collector of a registry.
+struct All(Scrape);
+
+impl std::fmt::Debug for All {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("All")
+    }
+}
+
+impl Collector for All {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
+        for metric in table() {
+            let mut rows = Rows::default();
+            metric.fill(&self.0, &mut rows);
+            if !rows.0.is_empty() {
+                write(&mut encoder, &metric, &rows)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values of one metric, each with those of its labels.
+#[derive(Default)]
+struct Rows(Vec<(Vec<String>, Value)>);
+
+/// A value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Value {
+    Whole(u64),
+    Real(f64),
+}
+
+impl Rows {
+    fn whole(&mut self, labels: &[&dyn Display], value: u64) {
+        self.0.push((labels.iter().map(|label| label.to_string()).collect(), Value::Whole(value)));
+    }
+
+    fn real(&mut self, labels: &[&dyn Display], value: f64) {
+        self.0.push((labels.iter().map(|label| label.to_string()).collect(), Value::Real(value)));
+    }
+}
+
+fn write(encoder: &mut DescriptorEncoder, metric: &Metric, rows: &Rows) -> Result<(), std::fmt::Error> {
+    let kind = match metric.kind {
+        Kind::Counter => MetricType::Counter,
+        Kind::Gauge => MetricType::Gauge,
+        Kind::Info => MetricType::Info,
+    };
+    // The format's own endings are written by the encoder.
+    let name = metric.name.strip_suffix(metric.kind.ending()).unwrap_or(&metric.name);
+    let (name, unit) = match (name.strip_suffix("_seconds"), name.strip_suffix("_bytes")) {
+        (Some(name), _) => (name, Some(Unit::Seconds)),
+        (_, Some(name)) => (name, Some(Unit::Bytes)),
+        _ => (name, None),
+    };
+    let mut family = encoder.encode_descriptor(name, &metric.help, unit.as_ref(), kind)?;
+    for (labels, value) in &rows.0 {
+        let labels: Vec<(&str, &str)> =
+            metric.labels.iter().copied().zip(labels.iter().map(String::as_str)).collect();
+        match metric.kind {
+            Kind::Info => family.encode_info(&labels)?,
+            kind if labels.is_empty() => write_value(&mut family, kind, *value)?,
+            kind => write_value(&mut family.encode_family(&labels)?, kind, *value)?,
+        }
+    }
+    Ok(())
+}
+
+fn write_value(encoder: &mut MetricEncoder, kind: Kind, value: Value) -> Result<(), std::fmt::Error> {
+    let none = None::<&Exemplar<NoLabelSet, f64>>;
+    match (kind, value) {
+        (Kind::Counter, Value::Whole(value)) => encoder.encode_counter(&value, none),
+        (Kind::Counter, Value::Real(value)) => encoder.encode_counter(&value, none),
+        (_, Value::Whole(value)) => encoder.encode_gauge(&value),
+        (_, Value::Real(value)) => encoder.encode_gauge(&value),
+    }
+}

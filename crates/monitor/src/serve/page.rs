@@ -1,0 +1,26 @@
+//! The page: files that are in the binary, so that it needs nothing from elsewhere.
+
+/// Name, content type and text of each part.
+const ASSETS: [(&str, &str, &str); 12] = [
+    ("index.html", HTML, include_str!("page/index.html")),
+    ("icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+    ("style.css", CSS, include_str!("page/style.css")),
+    ("page.js", JS, include_str!("page/page.js")),
+    ("connection.js", JS, include_str!("page/connection.js")),
+    ("history.js", JS, include_str!("page/history.js")),
+    ("chart.js", JS, include_str!("page/chart.js")),
+    ("zone.js", JS, include_str!("page/zone.js")),
+    ("map.js", JS, include_str!("page/map.js")),
+    ("rates.js", JS, include_str!("page/rates.js")),
+    ("summary.js", JS, include_str!("page/summary.js")),
+    ("words.js", JS, include_str!("page/words.js")),
+];
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const JS: &str = "text/javascript; charset=utf-8";
+
+/// Content type and text of the part with this name.
+pub(super) fn asset(name: &str) -> Option<(&'static str, &'static str)> {
+    ASSETS.iter().find(|(known, ..)| *known == name).map(|(_, kind, text)| (*kind, *text))
+}

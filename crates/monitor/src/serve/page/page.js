@@ -1,0 +1,96 @@
+// The page: what the server tells, shown.
+
+import { Connection } from "./connection.js";
+import { History } from "./history.js";
+import { drawMap, showMapNote, takeMap } from "./map.js";
+import { showRates } from "./rates.js";
+import { showNotes, showPressure, showSummary } from "./summary.js";
+import { ZoneView } from "./zone.js";
+import { element } from "./words.js";
+
+const ORDERS = 11;
+
+const history = new History();
+const views = new Map();
+const order = document.getElementById("order");
+const span = document.getElementById("span");
+let newest = null;
+let asked = false;
+
+order.append(...Array.from({ length: ORDERS }, (_, at) => element("option", { value: at }, String(at))));
+order.value = "9";
+
+function chooseOrder(chosen) {
+  order.value = String(chosen);
+  showZones();
+}
+
+/** Zones by node; the largest of each comes first, as it is what most requests are about. */
+function largestFirst(zones) {
+  const managed = (zone) => zone.pages?.managed ?? 0;
+  return [...zones].sort((a, b) => a.node - b.node || managed(b) - managed(a));
+}
+
+function showZones() {
+  if (newest === null) return;
+  const root = document.getElementById("zones");
+  const present = new Set();
+  for (const zone of largestFirst(newest.zones)) {
+    const name = `${zone.node}/${zone.name}`;
+    present.add(name);
+    if (!views.has(name)) {
+      views.set(name, new ZoneView(zone, chooseOrder));
+      root.append(views.get(name).root);
+    }
+    views.get(name).show(newest, zone, history, Number(order.value), Number(span.value));
+  }
+  for (const [name, view] of views) {
+    if (present.has(name)) continue;
+    view.root.remove();
+    views.delete(name);
+  }
+}
+
+function takeModel(model) {
+  if (newest === null && model.pageblock_order !== null) order.value = String(model.pageblock_order);
+  newest = model;
+  history.note(model);
+  showSummary(model);
+  showRates(model.rates);
+  showPressure(model.pressure);
+  showNotes(model.notes);
+  showMapNote();
+  if (!document.hidden) showZones();
+  if (!asked) performance.mark("shown");
+  if (!asked) askHistory();
+}
+
+/** The past is fetched once the present is shown. */
+async function askHistory() {
+  asked = true;
+  try {
+    const answer = await fetch("/history");
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    history.begin(await answer.json());
+    showZones();
+  } catch {
+    // Charts then start now; the next model asks again.
+    asked = false;
+  }
+}
+
+function redraw() {
+  showZones();
+  drawMap();
+}
+
+order.addEventListener("change", showZones);
+span.addEventListener("change", showZones);
+document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
+window.addEventListener("resize", redraw);
+document.addEventListener("visibilitychange", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+new Connection(document.getElementById("state"), takeModel, (map) => {
+  takeMap(map);
+  showMapNote();
+});

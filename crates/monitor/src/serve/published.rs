@@ -1,0 +1,257 @@
+//! What the sampling thread hands to the server.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use axum::body::Bytes;
+use serde::Serialize;
+
+use crate::history::{History, Point};
+use crate::map::{Holds, Map, ZoneMap};
+use crate::model::Model;
+use crate::monitor::Monitor;
+
+/// Cells that a zone's pageblock map has on the page at most.
+const MAP_CELLS: usize = 4096;
+
+/// Points of the last minutes that the page starts with, and points before them, at most each.
+const HISTORY_POINTS: usize = 300;
+
+/// What a page calls the last minutes, in milliseconds.
+const LAST_MINUTES_MS: u64 = 15 * 60_000;
+
+/// The machine as it was last seen, and how the seeing fares.
+///
+/// The texts for clients are made when the first of them asks, and shared by all.
+pub(super) struct Published {
+    /// What the last good sample said, without the map.
+    pub(super) model: Arc<Model>,
+    /// What the pageblocks hold, where that can be read.
+    pub(super) map: Option<Arc<Shown>>,
+    /// When the last good sample was taken.
+    pub(super) taken: Instant,
+    /// Why later samples failed; none where the last one did not.
+    pub(super) failing: Option<String>,
+    /// Counts since the start.
+    pub(super) tally: Tally,
+    /// Milliseconds from one sample to the next.
+    pub(super) interval_ms: u64,
+    event: OnceLock<Bytes>,
+    history: OnceLock<Bytes>,
+}
+
+/// What the sampling thread counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Samples that were taken.
+    pub(super) samples: u64,
+    /// Samples that failed.
+    pub(super) errors: u64,
+    /// What the readings of free blocks took together, in nanoseconds.
+    pub(super) read_ns: u64,
+}
+
+/// A map with the text of it that pages show.
+pub(super) struct Shown {
+    pub(super) map: Arc<Map>,
+    event: OnceLock<Bytes>,
+}
+
+impl Published {
+    /// What a good sample said, after what was published `before`.
+    pub(super) fn new(mut model: Model, tally: Tally, interval_ms: u64, before: Option<&Self>) -> Self {
+        let map = model.map.take().map(|map| Shown::new(map, before.and_then(|before| before.map.as_ref())));
+        Self {
+            model: Arc::new(model),
+            map,
+            taken: Instant::now(),
+            failing: None,
+            tally,
+            interval_ms,
+            event: OnceLock::new(),
+            history: OnceLock::new(),
+        }
+    }
+
+    /// The same machine, of which a newer sample could not be taken.
+    pub(super) fn failing(&self, error: String, tally: Tally) -> Self {
+        Self {
+            model: Arc::clone(&self.model),
+            map: self.map.clone(),
+            taken: self.taken,
+            failing: Some(error),
+            tally,
+            interval_ms: self.interval_ms,
+            event: OnceLock::new(),
+            history: self.history.clone(),
+        }
+    }
+
+    /// The event that tells a page the model.
+    pub(super) fn event(&self) -> Bytes {
+        #[derive(Serialize)]
+        struct Event<'a> {
+            model: &'a Model,
+            failing: Option<&'a str>,
+            interval_ms: u64,
+        }
+        let event =
+            Event { model: &self.model, failing: self.failing.as_deref(), interval_ms: self.interval_ms };
+        self.event.get_or_init(|| named_event("model", &event)).clone()
+    }
+
+    /// What a page shows before its first event.
+    pub(super) fn history(&self, monitor: &Mutex<Monitor>) -> Bytes {
+        let text = || {
+            let monitor = monitor.lock().unwrap_or_else(PoisonError::into_inner);
+            Bytes::from(json(&Thinned::new(monitor.history())))
+        };
+        self.history.get_or_init(text).clone()
+    }
+}
+
+impl Shown {
+    /// `map`, or what was shown before if nothing in it changed.
+    fn new(map: Arc<Map>, before: Option<&Arc<Self>>) -> Arc<Self> {
+        match before {
+            Some(before) if Arc::ptr_eq(&before.map, &map) || before.map.zones == map.zones => {
+                Arc::clone(before)
+            }
+            _ => Arc::new(Self { map, event: OnceLock::new() }),
+        }
+    }
+
+    /// The event that tells a page the map, as a letter a cell.
+    pub(super) fn event(&self) -> Bytes {
+        #[derive(Serialize)]
+        struct Zone {
+            node: u32,
+            name: String,
+            first_block: u64,
+            blocks: usize,
+            cells: String,
+            totals: Vec<(&'static str, u32)>,
+        }
+        let zone = |zone: &ZoneMap| {
+            let names = Holds::ALL.map(Holds::name);
+            Zone {
+                node: zone.node,
+                name: zone.name.clone(),
+                first_block: zone.first_block,
+                blocks: zone.blocks.len(),
+                cells: zone.cells(MAP_CELLS).iter().map(letter).collect(),
+                totals: names.into_iter().zip(zone.totals()).collect(),
+            }
+        };
+        let zones = || self.map.zones.iter().map(zone).collect::<Vec<_>>();
+        self.event.get_or_init(|| named_event("map", &zones())).clone()
+    }
+}
+
+/// The letter of the last kind that any pageblock of a cell holds.
+fn letter(counts: &[u32; Holds::ALL.len()]) -> char {
+    let last = counts.iter().rposition(|&count| count > 0).unwrap_or_default();
+    Holds::ALL[last].letter()
+}
+
+/// Points of a history, few enough for a page: the last minutes densely, the rest sparsely.
+#[derive(Serialize)]
+struct Thinned<'a> {
+    zones: &'a [(u32, String)],
+    /// Time, and of each zone the free pages and the blocks of each order.
+    points: Vec<(u64, Vec<(u64, &'a [u64])>)>,
+}
+
+impl<'a> Thinned<'a> {
+    fn new(history: &'a History) -> Self {
+        let points: Vec<&Point> = history.points().collect();
+        let end = points.last().map_or(0, |last| last.unix_ms);
+        let split = points.partition_point(|point| point.unix_ms + LAST_MINUTES_MS < end);
+        let (before, last) = points.split_at(split);
+        let chosen = thinned(before).chain(thinned(last));
+        let point = |point: &'a Point| {
+            let zones = point.zones.iter().map(|zone| (zone.free_pages, &zone.blocks[..]));
+            (point.unix_ms, zones.collect())
+        };
+        Self { zones: &history.zones, points: chosen.map(point).collect() }
+    }
+}
+
+/// At most as many of `points` as a page takes, the last among them.
+fn thinned<'a, 'b>(points: &'b [&'a Point]) -> impl Iterator<Item = &'a Point> + 'b {
+    let step = points.len().div_ceil(HISTORY_POINTS).max(1);
+    points.iter().skip((points.len() + step - 1) % step).step_by(step).copied()
+}
+
+fn named_event(name: &str, value: &impl Serialize) -> Bytes {
+    Bytes::from(format!("event: {name}\ndata: {}\n\n", json(value)))
+}
+
+/// `value` as JSON in one line; `null` where it has none, which none of these types lacks.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor::tests::{sample, zone};
+    use freehold_linux::procfs::Machine;
+
+    fn published(map: Option<Map>, before: Option<&Published>) -> Published {
+        let mut model = Model::new(&Machine::default(), None, &sample(1, "Normal", 4));
+        model.map = map.map(Arc::new);
+        Published::new(model, Tally::default(), 1000, before)
+    }
+
+    fn map(blocks: Vec<Holds>) -> Option<Map> {
+        let zone = ZoneMap { name: "Normal".to_owned(), blocks, ..ZoneMap::default() };
+        Some(Map { zones: vec![zone], age_ms: 0 })
+    }
+
+    #[test]
+    fn a_cell_shows_what_is_worst_in_it() {
+        let mut blocks = vec![Holds::Free; 2 * MAP_CELLS];
+        blocks[0] = Holds::Mixed;
+        blocks[3] = Holds::Movable;
+        let event = published(map(blocks), None).map.unwrap().event();
+        let text = std::str::from_utf8(&event).unwrap();
+        assert!(text.starts_with("event: map\ndata: [{") && text.ends_with("}]\n\n"), "{text}");
+        assert!(text.contains("\"cells\":\"xm.."), "{text}");
+        assert!(text.contains("[\"free\",8190]"), "{text}");
+    }
+
+    #[test]
+    fn a_map_that_did_not_change_is_not_told_again() {
+        let first = published(map(vec![Holds::Free]), None);
+        let same = published(map(vec![Holds::Free]), Some(&first));
+        let other = published(map(vec![Holds::Stuck]), Some(&same));
+        assert!(Arc::ptr_eq(first.map.as_ref().unwrap(), same.map.as_ref().unwrap()));
+        assert!(!Arc::ptr_eq(first.map.as_ref().unwrap(), other.map.as_ref().unwrap()));
+        assert!(
+            !std::str::from_utf8(&same.event()).unwrap().contains("cells"),
+            "a model goes without its map"
+        );
+    }
+
+    #[test]
+    fn a_failure_keeps_the_model_and_says_why() {
+        let failing = published(None, None).failing("gone".to_owned(), Tally::default());
+        let event = failing.event();
+        let text = std::str::from_utf8(&event).unwrap();
+        assert!(text.contains("\"failing\":\"gone\"") && text.contains("\"free_pages\":4"), "{text}");
+    }
+
+    #[test]
+    fn a_long_history_is_thinned_and_keeps_its_end() {
+        let mut history = History::default();
+        for second in 0..100_000 {
+            history.note(second * 1000, &[zone("Normal", second)]);
+        }
+        let thinned = Thinned::new(&history);
+        assert!(thinned.points.len() <= 2 * HISTORY_POINTS && thinned.points.len() > HISTORY_POINTS);
+        assert!(thinned.points.is_sorted_by_key(|point| point.0));
+        assert_eq!(thinned.points.last().unwrap().0, 99_999_000);
+        assert_eq!(Thinned::new(&History::default()).points.len(), 0);
+    }
+}
