@@ -8,7 +8,8 @@ use crate::exit::Failure;
 use crate::output;
 
 pub(crate) fn run(args: &Serve) -> Result<(), Failure> {
-    let sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    sampler.survey_pageblocks();
     let options = Options { listen: args.listen, interval: args.interval };
     serve(options, sampler, &mut |text| output::note(&format!("freehold: {text}")))?;
     Ok(())
