@@ -62,3 +62,22 @@ fn this_machine_is_read() {
         assert!(run(["snapshot"]).ok().stdout.contains("Number of blocks type"));
     }
 }
+
+#[test]
+fn this_machine_is_read_without_its_zone_lock() {
+    if !is_root("this_machine_is_read_without_its_zone_lock") {
+        return;
+    }
+    if !cfg!(feature = "bpf") {
+        println!("SKIPPED this_machine_is_read_without_its_zone_lock: built without --features bpf");
+        run(["snapshot", "--sensor", "bpf"]).fails(3, &["without the bpf feature", "--features bpf"]);
+        return;
+    }
+    let json = run(["snapshot", "--sensor", "bpf", "--format", "json"]).ok().json();
+    assert_eq!(json["sensor"]["source"], "bpf");
+    assert_eq!(json["sensor"]["types_age_ms"], 0);
+    assert_eq!(json["notes"], serde_json::json!([]), "nothing is missing");
+    let text = run(["snapshot", "--sensor", "bpf", "--exact"]).ok();
+    assert!(text.stderr.contains("took each zone's lock once"), "{}", text.stderr);
+    assert!(text.stdout.contains("Number of blocks type"));
+}
