@@ -61,8 +61,8 @@ impl Browser {
         }}});
         let answer = request_json(&browser.address, "POST", "/session", &wanted.to_string());
         let answer = answer.expect("an answer of chromedriver");
-        browser.session =
-            answer["value"]["sessionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+        let session = answer["value"]["sessionId"].as_str();
+        session.unwrap_or_else(|| panic!("{answer}")).clone_into(&mut browser.session);
         Some(browser)
     }
 

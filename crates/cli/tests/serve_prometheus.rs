@@ -13,6 +13,12 @@ fn contrib(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/prometheus").join(name)
 }
 
+/// A byte as a part of an address.
+fn escaped(byte: u8) -> [char; 3] {
+    let digit = |value: u8| char::from_digit(value.into(), 16).expect("half a byte");
+    ['%', digit(byte >> 4), digit(byte & 15)]
+}
+
 /// A Prometheus of a test's own; killed when dropped.
 struct Prometheus {
     child: Child,
@@ -41,7 +47,7 @@ impl Prometheus {
 
     /// The first value that a query answers.
     fn query(&self, query: &str) -> Option<f64> {
-        let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let query: String = query.bytes().flat_map(escaped).collect();
         let answer = get_json(&self.address, &format!("/api/v1/query?query={query}"))?;
         answer["data"]["result"][0]["value"][1].as_str()?.parse().ok()
     }
@@ -71,8 +77,8 @@ fn a_real_prometheus_scrapes_it_and_takes_the_rules() {
     assert!((scraped - samples as f64).abs() < 5.0, "{scraped} scraped of {samples}");
 
     machine.set_largest_blocks(7);
-    let query = "freehold_free_blocks{zone=\"Normal\",order=\"10\"}";
-    wait_for("the changed value", || prometheus.query(query).filter(|&value| value == 7.0));
+    let query = "freehold_free_blocks{zone=\"Normal\",order=\"10\"} == 7";
+    wait_for("the changed value", || prometheus.query(query));
 
     let rules = get_json(&prometheus.address, "/api/v1/rules").expect("rules");
     let rules = rules["data"]["groups"][0]["rules"].as_array().expect("rules").clone();

@@ -164,7 +164,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn parse_serve_interval(text: &str) -> Result<Duration, String> {
-    let sensible = Duration::from_millis(10)..=Duration::from_secs(3600);
+    let sensible = Duration::from_millis(10)..=Duration::from_hours(1);
     let interval = parse_seconds(text)?;
     if sensible.contains(&interval) { Ok(interval) } else { Err("0.01 to 3600 seconds".to_owned()) }
 }

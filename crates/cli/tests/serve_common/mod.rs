@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long anything may take before a test gives up: machines that test are busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A machine that is a folder, so that a test can change what it says.
 pub(crate) struct Machine(pub(crate) tempfile::TempDir);

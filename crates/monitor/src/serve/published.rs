@@ -28,6 +28,8 @@ pub(super) struct Published {
     pub(super) model: Arc<Model>,
     /// What the pageblocks hold, where that can be read.
     pub(super) map: Option<Arc<Shown>>,
+    /// How old the oldest part of the map is, in milliseconds.
+    pub(super) map_age_ms: Option<u64>,
     /// When the last good sample was taken.
     pub(super) taken: Instant,
     /// Why later samples failed; none where the last one did not.
@@ -60,10 +62,12 @@ pub(super) struct Shown {
 impl Published {
     /// What a good sample said, after what was published `before`.
     pub(super) fn new(mut model: Model, tally: Tally, interval_ms: u64, before: Option<&Self>) -> Self {
+        let map_age_ms = model.map.as_ref().map(|map| map.age_ms);
         let map = model.map.take().map(|map| Shown::new(map, before.and_then(|before| before.map.as_ref())));
         Self {
             model: Arc::new(model),
             map,
+            map_age_ms,
             taken: Instant::now(),
             failing: None,
             tally,
@@ -78,6 +82,7 @@ impl Published {
         Self {
             model: Arc::clone(&self.model),
             map: self.map.clone(),
+            map_age_ms: self.map_age_ms,
             taken: self.taken,
             failing: Some(error),
             tally,
@@ -154,12 +159,15 @@ fn letter(counts: &[u32; Holds::ALL.len()]) -> char {
     Holds::ALL[last].letter()
 }
 
+/// A zone at one time: its free pages, and its blocks of each order.
+type ThinZone<'a> = (u64, &'a [u64]);
+
 /// Points of a history, few enough for a page: the last minutes densely, the rest sparsely.
 #[derive(Serialize)]
 struct Thinned<'a> {
     zones: &'a [(u32, String)],
-    /// Time, and of each zone the free pages and the blocks of each order.
-    points: Vec<(u64, Vec<(u64, &'a [u64])>)>,
+    /// Times, and the zones at each.
+    points: Vec<(u64, Vec<ThinZone<'a>>)>,
 }
 
 impl<'a> Thinned<'a> {
@@ -204,9 +212,9 @@ mod tests {
         Published::new(model, Tally::default(), 1000, before)
     }
 
-    fn map(blocks: Vec<Holds>) -> Option<Map> {
+    fn map(blocks: Vec<Holds>) -> Map {
         let zone = ZoneMap { name: "Normal".to_owned(), blocks, ..ZoneMap::default() };
-        Some(Map { zones: vec![zone], age_ms: 0 })
+        Map { zones: vec![zone], age_ms: 0 }
     }
 
     #[test]
@@ -214,7 +222,7 @@ mod tests {
         let mut blocks = vec![Holds::Free; 2 * MAP_CELLS];
         blocks[0] = Holds::Mixed;
         blocks[3] = Holds::Movable;
-        let event = published(map(blocks), None).map.unwrap().event();
+        let event = published(Some(map(blocks)), None).map.unwrap().event();
         let text = std::str::from_utf8(&event).unwrap();
         assert!(text.starts_with("event: map\ndata: [{") && text.ends_with("}]\n\n"), "{text}");
         assert!(text.contains("\"cells\":\"xm.."), "{text}");
@@ -223,10 +231,12 @@ mod tests {
 
     #[test]
     fn a_map_that_did_not_change_is_not_told_again() {
-        let first = published(map(vec![Holds::Free]), None);
-        let same = published(map(vec![Holds::Free]), Some(&first));
-        let other = published(map(vec![Holds::Stuck]), Some(&same));
+        let first = published(Some(map(vec![Holds::Free])), None);
+        let older = Map { age_ms: 9, ..map(vec![Holds::Free]) };
+        let same = published(Some(older), Some(&first));
+        let other = published(Some(map(vec![Holds::Stuck])), Some(&same));
         assert!(Arc::ptr_eq(first.map.as_ref().unwrap(), same.map.as_ref().unwrap()));
+        assert_eq!((first.map_age_ms, same.map_age_ms), (Some(0), Some(9)), "its age is told all the same");
         assert!(!Arc::ptr_eq(first.map.as_ref().unwrap(), other.map.as_ref().unwrap()));
         assert!(
             !std::str::from_utf8(&same.event()).unwrap().contains("cells"),

@@ -1,4 +1,4 @@
-//! Metrics for Prometheus, in the OpenMetrics text format.
+//! Metrics for Prometheus, in the `OpenMetrics` text format.
 
 mod document;
 mod table;
@@ -93,11 +93,11 @@ enum Value {
 
 impl Rows {
     fn whole(&mut self, labels: &[&dyn Display], value: u64) {
-        self.0.push((labels.iter().map(|label| label.to_string()).collect(), Value::Whole(value)));
+        self.0.push((labels.iter().map(ToString::to_string).collect(), Value::Whole(value)));
     }
 
     fn real(&mut self, labels: &[&dyn Display], value: f64) {
-        self.0.push((labels.iter().map(|label| label.to_string()).collect(), Value::Real(value)));
+        self.0.push((labels.iter().map(ToString::to_string).collect(), Value::Real(value)));
     }
 }
 
@@ -134,5 +134,53 @@ fn write_value(encoder: &mut MetricEncoder, kind: Kind, value: Value) -> Result<
         (Kind::Counter, Value::Real(value)) => encoder.encode_counter(&value, none),
         (_, Value::Whole(value)) => encoder.encode_gauge(&value),
         (_, Value::Real(value)) => encoder.encode_gauge(&value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold_linux::procfs::Machine;
+
+    use super::*;
+    use crate::map::{Holds, ZoneMap};
+    use crate::monitor::tests::sample;
+    use crate::serve::published::Tally;
+
+    fn of(map: Option<Map>) -> String {
+        let mut model = Model::new(&Machine::default(), None, &sample(1, "Normal", 4));
+        model.map = map.map(Arc::new);
+        text(Scrape::new(Arc::new(Published::new(model, Tally::default(), 500, None)), 3, 0))
+    }
+
+    #[test]
+    fn a_map_is_counted_and_its_absence_is_no_zero() {
+        let blocks = vec![Holds::Mixed, Holds::Free, Holds::Free, Holds::Absent];
+        let zone = ZoneMap { node: 1, name: "Normal".to_owned(), blocks, ..ZoneMap::default() };
+        let with = of(Some(Map { zones: vec![zone], age_ms: 1500 }));
+        for line in [
+            "freehold_pageblocks_holding{node=\"1\",zone=\"Normal\",holds=\"free\"} 2\n",
+            "freehold_pageblocks_holding{node=\"1\",zone=\"Normal\",holds=\"mixed\"} 1\n",
+            "freehold_pageblocks_holding{node=\"1\",zone=\"Normal\",holds=\"stuck\"} 0\n",
+            "freehold_map_age_seconds 1.5\n",
+        ] {
+            assert!(with.contains(line), "{line} is not in {with}");
+        }
+        assert!(!with.contains("holds=\"no memory\""));
+        assert!(!of(None).contains("freehold_pageblocks_holding"));
+    }
+
+    #[test]
+    fn the_formats_endings_come_once() {
+        let text = of(None);
+        for line in [
+            "# TYPE freehold_samples counter\nfreehold_samples_total 0\n",
+            "# UNIT freehold_sample_interval_seconds seconds\nfreehold_sample_interval_seconds 0.5\n",
+            "# TYPE freehold_machine info\nfreehold_machine_info{",
+            "freehold_connections 3\n",
+            "freehold_extfrag_index{node=\"0\",zone=\"Normal\",order=\"0\"} -1.0\n",
+        ] {
+            assert!(text.contains(line), "{line} is not in {text}");
+        }
+        assert!(text.ends_with("# EOF\n"));
     }
 }

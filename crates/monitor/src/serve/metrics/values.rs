@@ -148,8 +148,8 @@ pub(super) fn pageblock_order(scrape: &Scrape, rows: &mut Rows) {
 }
 
 pub(super) fn map_age_seconds(scrape: &Scrape, rows: &mut Rows) {
-    if let Some(map) = scrape.map() {
-        rows.real(&[], map.age_ms as f64 / 1e3);
+    if let Some(age_ms) = scrape.published.map_age_ms {
+        rows.real(&[], age_ms as f64 / 1e3);
     }
 }
 

@@ -22,10 +22,15 @@ let zones = null;
 export function takeMap(map) {
   zones = map;
   const body = document.getElementById("map-zones");
-  body.replaceChildren(...zones.map((zone) => {
-    const canvas = element("canvas", { class: "blocks", role: "img", "aria-label": words(zone) });
-    return element("figure", {}, element("figcaption", {}, words(zone)), canvas);
-  }));
+  while (body.children.length > zones.length) body.lastChild.remove();
+  while (body.children.length < zones.length) {
+    body.append(element("figure", {}, element("figcaption"), element("canvas", { class: "blocks", role: "img" })));
+  }
+  zones.forEach((zone, number) => {
+    const [caption, canvas] = body.children[number].children;
+    setText(caption, words(zone));
+    canvas.setAttribute("aria-label", words(zone));
+  });
   showLegend();
   drawMap();
 }
@@ -70,7 +75,8 @@ function drawZone(canvas, zone, tones) {
   if (!width || !zone.cells.length) return;
   const edge = Math.min(WIDEST, Math.max(NARROWEST, Math.sqrt((width * 240) / zone.cells.length)));
   const columns = Math.max(1, Math.floor(width / edge));
-  canvas.style.height = `${Math.ceil(zone.cells.length / columns) * edge}px`;
+  const height = `${Math.ceil(zone.cells.length / columns) * edge}px`;
+  if (canvas.style.height !== height) canvas.style.height = height;
   const paper = prepare(canvas);
   if (!paper) return;
   const gap = edge > 5 ? 1 : 0;
