@@ -5,7 +5,9 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use freehold_linux::Error;
-use freehold_linux::pageblocks::{Held, PageblockMap, PageblockReader, pageblock_order, read_pageblocks};
+use freehold_linux::pageblocks::{
+    Charge, Held, PageblockMap, PageblockReader, pageblock_order, read_charges, read_pageblocks,
+};
 use freehold_linux::procfs::{
     parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo, read_vmallocinfo,
     read_zoneinfo,
@@ -189,4 +191,30 @@ fn this_machine_is_read() {
     assert!(movable > 0 && stuck > 0);
     let off = free.abs_diff(said);
     assert!(off < said / 4 + 200_000, "{free} pages in free blocks, {said} by zoneinfo");
+}
+
+#[test]
+fn the_kernels_own_pages_are_charged_to_cgroups() {
+    use std::os::unix::fs::MetadataExt;
+
+    const PAGE_TABLE: u64 = 1 << 26;
+    let mut words = vec![LRU; 3 * 512];
+    words[5] = PAGE_TABLE;
+    words[6] = PAGE_TABLE;
+    words[700] = PAGE_TABLE;
+    words[701] = 0;
+    let root = machine(&words);
+    write(root.path(), "sys/fs/cgroup/memory/pods/web/tasks", "");
+    let web = fs::metadata(root.path().join("sys/fs/cgroup/memory/pods/web")).unwrap().ino();
+    // LRU pages are charged too, but compaction moves them.
+    let mut inodes = vec![web; 3 * 512];
+    inodes[701] = u64::MAX;
+    let bytes: Vec<u8> = inodes.iter().flat_map(|inode| inode.to_ne_bytes()).collect();
+    fs::write(root.path().join("proc/kpagecgroup"), bytes).unwrap();
+    let map = read_pageblocks(root.path(), &[zone("Normal", 0, 3 * 512)], threads(1)).unwrap();
+    let charge = |cgroup: &str, pages, pageblocks| Charge { cgroup: cgroup.to_owned(), pages, pageblocks };
+    let expected = [charge("/pods/web", 3, 2), charge(&format!("inode {}", u64::MAX), 1, 1)];
+    assert_eq!(read_charges(root.path(), &map).unwrap(), expected);
+    fs::remove_file(root.path().join("proc/kpagecgroup")).unwrap();
+    assert!(read_charges(root.path(), &map).unwrap_err().to_string().contains("kpagecgroup"));
 }

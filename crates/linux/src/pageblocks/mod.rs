@@ -9,6 +9,7 @@
 //! looks like any other of its kind.
 
 mod block;
+mod charges;
 mod fold;
 mod map;
 mod order;
@@ -16,6 +17,7 @@ mod reader;
 mod survey;
 
 pub use block::{Held, Pageblock};
+pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
 pub use reader::{PageblockReader, read_pageblocks};

@@ -1,0 +1,108 @@
+//! Which cgroups are charged for the kernel's own pages in pageblocks: on whose behalf they are held.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::block::{Held, Pageblock};
+use super::map::PageblockMap;
+use crate::error::Error;
+use crate::procfs::kpf;
+
+/// Pageblocks that are looked into, those with the fewest held pages first: 4 MiB of words in all.
+const MOST_BLOCKS: usize = 512;
+
+/// Folders of cgroups that are looked at for a name.
+const MOST_CGROUPS: usize = 1 << 16;
+
+/// What a cgroup is charged for among pages that compaction cannot move.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Charge {
+    /// The cgroup's path below its hierarchy's root, or `inode N` where it was removed.
+    pub cgroup: String,
+    /// Pages.
+    pub pages: u64,
+    /// Pageblocks that they are in.
+    pub pageblocks: u64,
+}
+
+/// Reads whom the kernel's own pages are charged to, in the pageblocks of `map` that are nearest to becoming
+/// free, from `proc/kpagecgroup` below `root`; the largest charge comes first.
+///
+/// Page tables, kernel stacks and what else is allocated on behalf of a process are charged; slab objects are,
+/// but not as pages, and so are not found here.
+///
+/// # Errors
+/// [`Error::NotRoot`] where it is refused; a kernel without memory cgroups has no such file.
+pub fn read_charges(root: &Path, map: &PageblockMap) -> Result<Vec<Charge>, Error> {
+    let open = |name: &str| {
+        let path = root.join(name);
+        File::open(&path).map(|file| (file, path.clone())).map_err(|e| Error::io("read", &path, e))
+    };
+    let (flags, cgroups) = (open("proc/kpageflags")?, open("proc/kpagecgroup")?);
+    let mut charged: HashMap<u64, (u64, u64)> = HashMap::new();
+    for start_pfn in nearest_to_free(map) {
+        let mut here: HashMap<u64, u64> = HashMap::new();
+        let words = read_words(&flags, start_pfn, map.pageblock_pages())?;
+        for (flags, inode) in words.iter().zip(read_words(&cgroups, start_pfn, map.pageblock_pages())?) {
+            if inode != 0 && flags & (kpf::LRU | kpf::ANON | kpf::BUDDY | kpf::NOPAGE) == 0 {
+                *here.entry(inode).or_default() += 1;
+            }
+        }
+        for (inode, pages) in here {
+            let sum = charged.entry(inode).or_default();
+            *sum = (sum.0 + pages, sum.1 + 1);
+        }
+    }
+    let mut names = if charged.is_empty() { HashMap::new() } else { cgroup_names(root) };
+    let charge = |(inode, (pages, pageblocks))| {
+        let cgroup = names.remove(&inode).unwrap_or_else(|| format!("inode {inode}"));
+        Charge { cgroup, pages, pageblocks }
+    };
+    let mut charges: Vec<_> = charged.into_iter().map(charge).collect();
+    charges.sort_by(|one, other| (other.pages, &one.cgroup).cmp(&(one.pages, &other.cgroup)));
+    Ok(charges)
+}
+
+/// First frames of the pageblocks that few pages hold, fewest first.
+fn nearest_to_free(map: &PageblockMap) -> Vec<u64> {
+    let held = |block: &Pageblock| block.held_by(Held::Kernel) + block.held_by(Held::PageTable);
+    let mut near: Vec<(u32, u64)> = Vec::new();
+    for zone in &map.zones {
+        let starts = (zone.start_pfn..).step_by(map.pageblock_pages() as usize);
+        let blocks = zone.blocks.iter().zip(starts).filter(|(block, _)| held(block) > 0);
+        near.extend(blocks.map(|(block, start)| (block.stuck(), start)));
+    }
+    near.sort_unstable();
+    near.into_iter().take(MOST_BLOCKS).map(|(_, start)| start).collect()
+}
+
+/// A word for each of `pages` frames; fewer where the file ends.
+fn read_words((file, path): &(File, PathBuf), start_pfn: u64, pages: u64) -> Result<Vec<u64>, Error> {
+    let mut bytes = vec![0; pages as usize * 8];
+    let filled = file.read_at(&mut bytes, start_pfn * 8).map_err(|e| Error::io("read", path, e))?;
+    let words = bytes[..filled].chunks_exact(8);
+    Ok(words.map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default())).collect())
+}
+
+/// The path of each cgroup of the memory controller, by the inode of its folder.
+fn cgroup_names(root: &Path) -> HashMap<u64, String> {
+    let unified = root.join("sys/fs/cgroup");
+    let legacy = unified.join("memory");
+    let top = if legacy.is_dir() { legacy } else { unified };
+    let mut names = HashMap::new();
+    let mut folders = vec![top.clone()];
+    while let Some(folder) = folders.pop() {
+        let Ok(metadata) = fs::symlink_metadata(&folder) else { continue };
+        if !metadata.is_dir() || names.len() == MOST_CGROUPS {
+            continue;
+        }
+        let below = folder.strip_prefix(&top).unwrap_or(&folder);
+        names.insert(metadata.ino(), format!("/{}", below.display()));
+        folders.extend(fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()));
+    }
+    names
+}
