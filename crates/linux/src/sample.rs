@@ -7,7 +7,7 @@ use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::pageblocks::{Survey, Surveyed};
+use crate::pageblocks::{Pace, Survey, Surveyed};
 use crate::procfs::{Machine, Pressure, read_every_counter, read_machine, read_pressure, read_zoneinfo};
 use crate::sensor::{Choice, FreeBlocks, Ration, Sensor};
 
@@ -43,7 +43,7 @@ enum Surveying {
     /// Nobody asked for it.
     No,
     /// It begins with the next sample.
-    Begins,
+    Begins(Pace),
     /// It goes on with every sample.
     GoesOn(Box<Survey>),
     /// It cannot be done, for this reason.
@@ -60,9 +60,10 @@ impl Sampler {
         Ok(Self { root: root.to_owned(), sensor, machine: read_machine(root)?, survey: Surveying::No })
     }
 
-    /// Has every later sample read on in `/proc/kpageflags`, for a third of a percent of a processor.
-    pub fn survey_pageblocks(&mut self) {
-        self.survey = Surveying::Begins;
+    /// Has every later sample read on in `/proc/kpageflags`, for a third of a percent of a
+    /// processor once the first round is over.
+    pub fn survey_pageblocks(&mut self, pace: Pace) {
+        self.survey = Surveying::Begins(pace);
     }
 
     /// What stays the same while the machine is up.
@@ -95,8 +96,8 @@ impl Sampler {
         if zones.is_empty() {
             return None;
         }
-        if matches!(self.survey, Surveying::Begins) {
-            self.survey = match Survey::begin(&self.root, zones) {
+        if let Surveying::Begins(pace) = self.survey {
+            self.survey = match Survey::begin(&self.root, zones, pace) {
                 Ok(survey) => Surveying::GoesOn(Box::new(survey)),
                 Err(error) => Surveying::Closed(error.to_string()),
             };

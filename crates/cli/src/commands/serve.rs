@@ -1,5 +1,6 @@
 //! `freehold serve`: this machine's memory for browsers and Prometheus.
 
+use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::serve::{Options, serve};
 
@@ -9,7 +10,7 @@ use crate::output;
 
 pub(crate) fn run(args: &Serve) -> Result<(), Failure> {
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
-    sampler.survey_pageblocks();
+    sampler.survey_pageblocks(Pace::Unseen);
     let options = Options { listen: args.listen, interval: args.interval };
     serve(options, sampler, &mut |text| output::note(&format!("freehold: {text}")))?;
     Ok(())

@@ -21,4 +21,4 @@ pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
 pub use reader::{PageblockReader, read_pageblocks};
-pub use survey::{Survey, Surveyed};
+pub use survey::{Pace, Survey, Surveyed};

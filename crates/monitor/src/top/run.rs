@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_linux::sensor::Choice;
 use ratatui::crossterm::event::Event;
@@ -104,7 +105,7 @@ struct Top {
 impl Top {
     fn new(options: &Options, term: &str) -> Result<Self, TopError> {
         let mut sampler = Sampler::open(&options.root, options.sensor)?;
-        sampler.survey_pageblocks();
+        sampler.survey_pageblocks(Pace::Watched);
         let mut monitor = Monitor::new(sampler.machine().clone());
         let model = monitor.take(sampler.sample()?);
         let theme = Theme { colour: has_colours(options.colour, term) };
