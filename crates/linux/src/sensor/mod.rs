@@ -11,7 +11,8 @@ pub use free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 pub use procfs::Ration;
 
 use crate::error::Error;
-use crate::procfs::{read_pagetypeinfo, read_zoneinfo};
+use crate::pageblocks::pageblock_order;
+use crate::procfs::read_zoneinfo;
 use procfs::ProcfsSensor;
 
 /// Which sensor is asked for.
@@ -101,15 +102,21 @@ impl Sensor {
 
 /// The lock-free way to the fields of the running kernel.
 fn open_lock_free(root: &Path) -> Result<Box<dyn LockFree>, Error> {
+    Ok(Box::new(open_bpf(root)?))
+}
+
+/// The BPF sensor of the machine whose `/proc` lies below `root`, for what only it can tell; no lock is taken.
+///
+/// # Errors
+/// Where BPF does not work, was not built, or `root` is another machine's.
+pub fn open_bpf(root: &Path) -> Result<BpfSensor, Error> {
     if !BPF_BUILT {
         return Err(BpfError::NotBuilt.into());
     }
     if root != Path::new("/") {
         return Err(BpfError::NotLive { root: root.to_owned() }.into());
     }
-    // The one reading that takes the zone locks: no other file tells the order of a pageblock.
-    let pageblock_order = read_pagetypeinfo(root).ok().map(|info| info.pageblock_order);
-    Ok(Box::new(BpfSensor::open(&read_zoneinfo(root)?, pageblock_order)?))
+    Ok(BpfSensor::open(&read_zoneinfo(root)?, Some(pageblock_order(root)))?)
 }
 
 impl LockFree for BpfSensor {
