@@ -13,7 +13,7 @@ use freehold_trace::ZoneSnapshot;
 use super::fold::{RawBlock, fold};
 use super::map::{PageblockMap, Span, settle, spans};
 use super::order::pageblock_order;
-use crate::error::Error;
+use crate::error::{Error, ParseError};
 
 /// Pages read at a time, by each thread: 256 KiB of words.
 const CHUNK_PAGES: u64 = 1 << 15;
@@ -80,7 +80,8 @@ impl PageblockReader {
     ///
     /// # Errors
     ///
-    /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
+    /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused,
+    /// [`Error::Malformed`] where the zones span more than can be.
     pub fn open(root: &Path, zones: &[ZoneSnapshot]) -> Result<Self, Error> {
         let path = root.join("proc/kpageflags");
         let file = File::open(&path).map_err(|e| match e.kind() {
@@ -88,6 +89,12 @@ impl PageblockReader {
             _ => Error::io("read", &path, e),
         })?;
         let pageblock_order = pageblock_order(root);
+        // What /proc makes up has no length.
+        let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+        fit(zones, bytes / 8).map_err(|e| {
+            let remedy = "Read both files on the same machine at the same time";
+            e.in_file(&root.join("proc/zoneinfo"), remedy)
+        })?;
         let spans = spans(zones, pageblock_order);
         Ok(Self { path, file, pageblock_order, spans, next: (0, 0), buffer: Vec::new(), rounds: 0 })
     }
@@ -132,6 +139,33 @@ impl PageblockReader {
     pub fn map(&self, zones: &[ZoneSnapshot]) -> PageblockMap {
         settle(&self.spans, zones, self.pageblock_order)
     }
+}
+
+/// Frames of holes that zones may span whatever memory they have.
+const HOLES: u64 = 1 << 24;
+
+/// The most frames that zones may span for each frame that is present.
+const SPARSE: u64 = 64;
+
+/// Frames end here whatever the processor.
+const LAST_FRAME: u64 = 1 << 48;
+
+/// Refuses zones that span more than a kpageflags of `frames` frames can tell of, as each of their pageblocks
+/// takes a record. Where 0 frames are told, what is present must do.
+fn fit(zones: &[ZoneSnapshot], frames: u64) -> Result<(), ParseError> {
+    let sum = |number: fn(&ZoneSnapshot) -> u64| zones.iter().map(number).fold(0, u64::saturating_add);
+    let spanned = sum(|zone| zone.spanned);
+    let most = match frames {
+        0 => sum(|zone| zone.present).saturating_mul(SPARSE).saturating_add(HOLES),
+        frames => frames.saturating_add(HOLES),
+    };
+    let end = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max().unwrap_or(0);
+    if spanned <= most && end <= LAST_FRAME {
+        return Ok(());
+    }
+    let expected =
+        format!("zones that span at most {most} frames below {LAST_FRAME:#x}, as kpageflags tells");
+    Err(ParseError::new(0, expected, &format!("{spanned} frames up to {end:#x}")))
 }
 
 fn chunk_blocks(pageblock_order: u8) -> usize {
@@ -185,4 +219,29 @@ fn read_full_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize>
         }
     }
     Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_that_span_more_than_can_be_take_no_memory() {
+        let zone = |start_pfn, spanned, present| ZoneSnapshot {
+            start_pfn,
+            spanned,
+            present,
+            ..ZoneSnapshot::default()
+        };
+        assert!(fit(&[zone(1, 4095, 4000), zone(4096, 1 << 20, 1 << 20)], 0).is_ok());
+        assert!(fit(&[zone(0, 1 << 51, 1 << 20)], 0).is_err());
+        assert!(fit(&[zone(0, 1 << 51, 1 << 51)], 1 << 20).is_err());
+        assert!(fit(&[zone(u64::MAX - 5, 5, 5)], 0).is_err());
+        assert!(fit(&[zone(0, u64::MAX, 1), zone(0, u64::MAX, 1)], 8).is_err());
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("proc")).unwrap();
+        std::fs::write(root.path().join("proc/kpageflags"), [0; 64]).unwrap();
+        let refused = PageblockReader::open(root.path(), &[zone(0, 1 << 51, 1 << 51)]).unwrap_err();
+        assert!(refused.to_string().contains("proc/zoneinfo"), "{refused}");
+    }
 }
