@@ -2,6 +2,12 @@
 
 use serde::Serialize;
 
+/// How far the free scanner of compaction steps, in pages, when it has found nothing in one pageblock, in two and
+/// so on.
+///
+/// Linux counterpart: `stride` in `isolate_freepages`.
+pub const STRIDES: [u64; 5] = [2, 4, 8, 16, 32];
+
 /// What a pageblock's frames are used for, in pages, and where in it the pages are that stay.
 ///
 /// The numbers of pages add up to the pages of the pageblock.
@@ -24,6 +30,8 @@ pub struct Pageblock {
     pub whole_folio: bool,
     /// The order of the largest free block in the pageblock.
     pub free_order: u8,
+    /// Free pages that the free scanner of compaction comes by with each of [`STRIDES`].
+    pub free_strided: [u16; STRIDES.len()],
     /// The order of the largest compound page of page cache that is dirty or under writeback, 0 if there is
     /// none. Filesystems keep state with such pages, so that the kernel cannot split them: they move whole or
     /// not at all.

@@ -1,6 +1,6 @@
 //! From the words of `/proc/kpageflags` to the record of a pageblock.
 
-use super::block::{Held, Pageblock};
+use super::block::{Held, Pageblock, STRIDES};
 use crate::procfs::kpf;
 
 /// What one frame is used for.
@@ -75,8 +75,60 @@ struct Folder {
     tails: u64,
     /// Where in the pageblock the free pages before this one start.
     free_from: Option<u64>,
+    /// Where a scanner is that steps by each of [`STRIDES`].
+    striders: [Strider; STRIDES.len()],
     /// Pages so far of a compound page of page cache that is dirty or under writeback.
     dirty_pages: u32,
+}
+
+/// A scanner that steps from page to page, and over compound pages and free blocks from their first pages.
+#[derive(Clone, Copy)]
+enum Strider {
+    /// It looks at this page next.
+    At(u64),
+    /// It steps over a compound page, whose end is still to come.
+    Over,
+}
+
+impl Default for Strider {
+    fn default() -> Self {
+        Self::At(0)
+    }
+}
+
+impl Strider {
+    /// It comes by page `at`, which is not free.
+    fn pass(&mut self, step: u64, at: u64, flags: u64) {
+        if let (Self::Over, 0) = (*self, flags & kpf::COMPOUND_TAIL) {
+            *self = Self::At(at - 1 + step);
+        }
+        if let Self::At(next) = *self
+            && next == at
+        {
+            let head = flags & kpf::COMPOUND_HEAD != 0;
+            *self = if head { Self::Over } else { Self::At(at + step) };
+        }
+    }
+
+    /// It comes by a free block, and says whether it looks at its first page.
+    fn finds(&mut self, step: u64, from: u64, pages: u64) -> bool {
+        // The kernel adds a step to the last page of what it steps over.
+        let past = from + pages - 1 + step;
+        match *self {
+            Self::Over => *self = Self::At(from - 1 + step),
+            Self::At(next) if next == from => {
+                *self = Self::At(past);
+                return true;
+            }
+            Self::At(_) => {}
+        }
+        if let Self::At(next) = *self
+            && next < from + pages
+        {
+            *self = Self::At(next + (from + pages - next).div_ceil(step) * step);
+        }
+        false
+    }
 }
 
 impl Folder {
@@ -93,6 +145,9 @@ impl Folder {
             return;
         }
         self.end_free_run(at);
+        for (strider, step) in self.striders.iter_mut().zip(STRIDES) {
+            strider.pass(step, at, flags);
+        }
         if flags & kpf::COMPOUND_HEAD != 0 {
             self.end_dirty_folio();
             let dirty = flags & (kpf::DIRTY | kpf::WRITEBACK) != 0 && used_for == Use::FileBusy;
@@ -122,12 +177,16 @@ impl Folder {
         *pages += 1;
     }
 
-    /// Notes the largest aligned block in the free pages that end before `at`.
+    /// Notes the free blocks that the free pages before `at` make up.
     fn end_free_run(&mut self, at: u64) {
         let Some(mut from) = self.free_from.take() else { return };
         while from < at {
             let order = from.trailing_zeros().min((at - from).ilog2());
             self.block.free_order = self.block.free_order.max(order as u8);
+            let found = self.striders.iter_mut().zip(STRIDES).zip(&mut self.block.free_strided);
+            for ((strider, step), pages) in found {
+                *pages += u16::from(strider.finds(step, from, 1 << order)) << order;
+            }
             from += 1 << order;
         }
     }
@@ -233,6 +292,26 @@ mod tests {
         words[8] |= kpf::SWAPBACKED;
         assert_eq!(fold_words(&words, 4).block.dirty_order, 0, "tmpfs keeps no state with its pages");
         assert_eq!(fold_words(&[kpf::BUDDY; 16], 4).block.free_order, 4);
+    }
+
+    #[test]
+    fn what_a_scanner_finds_that_steps_is_told() {
+        let strided = |words: &[u64]| fold_words(words, 7).block.free_strided[4];
+        let mut words = [kpf::LRU; 128];
+        words[1..4].fill(kpf::BUDDY);
+        assert_eq!(strided(&words), 0);
+        words[32..48].fill(kpf::BUDDY);
+        assert_eq!(strided(&words), 16);
+        words[32 + 15 + 32] = kpf::BUDDY;
+        assert_eq!(strided(&words), 17, "a step from the last page of the free block");
+        words[0] |= kpf::COMPOUND_HEAD;
+        words[1..4].fill(kpf::LRU | kpf::COMPOUND_TAIL);
+        assert_eq!(strided(&words), 0, "a step from the last page of the folio, into a free block");
+        words[32..48].fill(kpf::LRU);
+        assert_eq!(strided(&words), 0);
+        words[3 + 32] = kpf::BUDDY;
+        assert_eq!(strided(&words), 1);
+        assert_eq!(strided(&[kpf::BUDDY; 128]), 128);
     }
 
     #[test]

@@ -14,11 +14,13 @@ mod fold;
 mod map;
 mod order;
 mod reader;
+mod slabs;
 mod survey;
 
-pub use block::{Held, Pageblock};
+pub use block::{Held, Pageblock, STRIDES};
 pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
 pub use reader::{PageblockReader, read_pageblocks};
+pub use slabs::{Slab, read_slabs};
 pub use survey::{Pace, Survey, Surveyed};

@@ -1,0 +1,73 @@
+//! The slabs of single pageblocks: where each starts, and how many pages it has there.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::procfs::kpf;
+
+/// A slab, or the part of it in one pageblock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slab {
+    /// Its first frame in the pageblock.
+    pub pfn: u64,
+    /// Its pages there.
+    pub pages: u64,
+}
+
+/// Reads the slabs of the pageblock of `pages` pages that starts at `start_pfn` from `kpageflags`.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn read_slabs(root: &Path, start_pfns: &[u64], pages: u64) -> Result<Vec<Vec<Slab>>, Error> {
+    let path = root.join("proc/kpageflags");
+    let file = File::open(&path).map_err(|e| Error::io("read", &path, e))?;
+    let mut words = vec![0; pages as usize * 8];
+    let read = |start: u64, words: &mut [u8]| {
+        let filled = file.read_at(words, start.saturating_mul(8)).map_err(|e| Error::io("read", &path, e))?;
+        let flags = words[..filled].chunks_exact(8);
+        Ok(slabs(flags.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())), start))
+    };
+    start_pfns.iter().map(|&start| read(start, &mut words)).collect()
+}
+
+fn slabs(flags: impl Iterator<Item = u64>, start_pfn: u64) -> Vec<Slab> {
+    let mut slabs: Vec<Slab> = Vec::new();
+    let mut inside = false;
+    for (pfn, flags) in (start_pfn..).zip(flags) {
+        let tail = flags & kpf::COMPOUND_TAIL != 0;
+        if let (true, true, Some(slab)) = (tail, inside, slabs.last_mut()) {
+            slab.pages += 1;
+            continue;
+        }
+        inside = flags & (kpf::SLAB | kpf::BUDDY) == kpf::SLAB;
+        if inside {
+            slabs.push(Slab { pfn, pages: 1 });
+        }
+    }
+    slabs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slabs_are_told_apart() {
+        let (head, tail) = (kpf::SLAB | kpf::COMPOUND_HEAD, kpf::COMPOUND_TAIL);
+        let words = [
+            tail | kpf::SLAB,
+            head,
+            tail,
+            tail,
+            kpf::SLAB,
+            kpf::LRU,
+            kpf::LRU | kpf::COMPOUND_HEAD,
+            tail,
+            head,
+        ];
+        let found: Vec<_> = slabs(words.into_iter(), 512).iter().map(|s| (s.pfn - 512, s.pages)).collect();
+        assert_eq!(found, [(0, 1), (1, 3), (4, 1), (8, 1)]);
+    }
+}
