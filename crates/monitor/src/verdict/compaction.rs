@@ -8,7 +8,7 @@
 //! (`suitable_migration_target`). Whatever cannot be isolated stays and holds its pageblock.
 
 use freehold::Migratetype;
-use freehold_linux::pageblocks::{Held, Pageblock};
+use freehold_linux::pageblocks::{Held, Pageblock, STRIDES};
 
 /// What compaction may move on this machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,8 +35,20 @@ pub struct Limits {
     ///
     /// Units: pages.
     pub per_cpu_high: u64,
-    /// Pages on the list of a CPU before; the pages that compaction frees there drive them out.
+    /// Pages on the lists of all CPUs before.
+    ///
+    /// Units: pages.
     pub per_cpu_count: u64,
+}
+
+/// Which of the outcomes is foretold: nobody can tell on which CPU a compaction will run, and what the others
+/// do meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Care {
+    /// What surely comes: whatever may go wrong does.
+    Surely,
+    /// What may come at most: compaction gives up nowhere, and every page on a per-CPU list goes back.
+    AtMost,
 }
 
 /// What became of one pageblock.
@@ -70,6 +82,22 @@ impl Foretold {
     }
 }
 
+/// How many pages the migrate scanner collects before it moves them, the first time in each pageblock; the
+/// second time it collects the rest.
+///
+/// Linux counterpart: `COMPACT_CLUSTER_MAX`, `finish_pageblock`.
+const FIRST_BATCH: u32 = 32;
+
+/// The free scanner on its way down.
+struct Scan<'a> {
+    read: &'a [Pageblock],
+    targets: Vec<bool>,
+    blocks: Vec<Foretold>,
+    /// At which pageblock it is.
+    to: usize,
+    care: Care,
+}
+
 /// A zone after a compaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compacted {
@@ -89,69 +117,101 @@ pub fn compact(
     types: &[Option<Migratetype>],
     mobility: Mobility,
     limits: Limits,
+    care: Care,
 ) -> Compacted {
-    let mut zone = Compacted { blocks: read.iter().map(Foretold::untouched).collect(), gives_up_at: None };
+    let blocks: Vec<_> = read.iter().map(Foretold::untouched).collect();
     if !limits.room || !mobility.compaction || read.is_empty() {
-        return zone;
+        return Compacted { blocks, gives_up_at: None };
     }
-    let targets: Vec<_> = read
+    let targets = read
         .iter()
         .enumerate()
         .map(|(at, block)| is_target(block, types.get(at).copied().flatten()))
         .collect();
-    let blocks = &mut zone.blocks;
-    let mut to = read.len() - 1;
+    let mut scan = Scan { read, targets, blocks, to: read.len() - 1, care };
+    let mut gives_up_at = None;
     for (from, source) in read.iter().enumerate() {
         let mut left = isolated(source, mobility);
-        if from >= to {
+        if from >= scan.to {
             break;
         }
-        if left > 0 && !has_place(source.dirty_order, &read[..=to], &blocks[..=to], &targets, from) {
-            zone.gives_up_at = Some(from);
+        if care == Care::Surely && left > 0 && !has_place(source.dirty_order, &scan, from) {
+            gives_up_at = Some(from);
             break;
         }
-        while left > 0 && to > from {
-            if blocks[to].free == 0 || !targets[to] {
-                to -= 1;
-                continue;
-            }
-            let moved = left.min(blocks[to].free);
-            blocks[to].free -= moved;
-            blocks[to].fate = Fate::Filled;
-            blocks[from].free += moved;
-            blocks[from].moved += moved;
-            blocks[from].fate = if left == moved { Fate::Drained } else { Fate::Opened };
+        while left > 0 && scan.to > from {
+            let batch = if scan.blocks[from].moved == 0 { left.min(FIRST_BATCH) } else { left };
+            let moved = take(&mut scan, from, batch);
+            let block = &mut scan.blocks[from];
+            block.free += moved;
+            block.moved += moved;
             left -= moved;
+            if block.moved > 0 {
+                block.fate = if left == 0 { Fate::Drained } else { Fate::Opened };
+            }
         }
     }
-    drive_out_of_lists(read, &mut zone.blocks, limits.per_cpu_count);
-    keep_on_lists(&mut zone.blocks, limits.per_cpu_high);
+    let mut zone = Compacted { blocks: scan.blocks, gives_up_at };
+    match care {
+        Care::Surely => keep_on_lists(&mut zone.blocks, limits.per_cpu_high),
+        Care::AtMost => drive_out_of_lists(read, &mut zone.blocks, limits.per_cpu_count),
+    }
     zone
 }
 
-/// Frees the drained pageblocks that only pages on the list of the CPU that compacts hold back.
+/// Takes `wanted` free pages from the pageblock `to` on downwards, to that after `from` at the last.
 ///
-/// They have no flag and look like the kernel's own. Of the zone's pages without a flag a known share is on that
-/// list; that all of the few in a pageblock are is so likely, and over many pageblocks that is how many come
-/// free.
-fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], count: u64) {
-    let moved: u64 = blocks.iter().map(|block| u64::from(block.moved)).sum();
-    let unflagged: u64 = read.iter().map(|block| u64::from(block.held_by(Held::Kernel))).sum();
-    if unflagged == 0 || moved < count {
-        return;
-    }
-    let share = (count as f64 / unflagged as f64).min(1.0);
-    let mut due = 0.0;
-    for (read, block) in read.iter().zip(blocks).filter(|(_, block)| block.fate == Fate::Drained) {
-        let pages = read.held_by(Held::Kernel);
-        if pages == 0 || pages != read.stuck() {
+/// The scanner steps from page to page, but doubles its step with each pageblock that it finds nothing in, and
+/// so misses much of what is free in those that follow.
+///
+/// Linux counterpart: `isolate_freepages`.
+fn take(scan: &mut Scan<'_>, from: usize, wanted: u32) -> u32 {
+    let mut taken = 0;
+    let mut strides = 0;
+    while taken < wanted && scan.to > from {
+        let block = &mut scan.blocks[scan.to];
+        if !scan.targets[scan.to] {
+            scan.to -= 1;
             continue;
         }
-        due += share.powi(pages as i32);
-        if due >= 1.0 {
-            due -= 1.0;
-            block.free += pages;
+        let at_stride = |nth: usize| u32::from(scan.read[scan.to].free_strided[nth]);
+        let found = match strides {
+            0 => block.free,
+            _ if scan.care == Care::AtMost => block.free,
+            strides => block.free.min(at_stride(STRIDES.len().min(strides) - 1)),
+        };
+        let now = found.min(wanted - taken);
+        if now > 0 {
+            block.free -= now;
+            block.fate = Fate::Filled;
+            taken += now;
         }
+        strides = if now == 0 { strides + 1 } else { 0 };
+        if taken < wanted {
+            scan.to -= 1;
+        }
+    }
+    taken
+}
+
+/// Frees the pageblocks that nothing but pages on per-CPU lists may hold, those with the fewest of them first.
+///
+/// Such pages have no flag and look like the kernel's own. Nobody can tell which they are, so that no pageblock
+/// surely comes free by them; but the pages that compaction frees drive older ones out of a list.
+fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], mut count: u64) {
+    let free_but_for = |at: usize, block: &Foretold| {
+        let pages = read[at].held_by(Held::Kernel);
+        let alone = pages > 0 && pages == read[at].stuck();
+        let moved_out = block.fate == Fate::Drained || read[at].movable() == 0;
+        (alone && moved_out).then_some((pages, at))
+    };
+    let mut held: Vec<_> =
+        blocks.iter().enumerate().filter_map(|(at, block)| free_but_for(at, block)).collect();
+    held.sort_unstable();
+    for (pages, at) in held {
+        let Some(left) = count.checked_sub(pages.into()) else { return };
+        count = left;
+        blocks[at].free += pages;
     }
 }
 
@@ -180,12 +240,13 @@ const PIECES: u8 = 3;
 /// `compaction_alloc` isolates as many pages as are to be moved and looks for a block of the compound page's
 /// size among them. Without one, and where the compound page cannot be split, `compact_zone` ends
 /// (`COMPACT_CONTENDED`).
-fn has_place(order: u8, read: &[Pageblock], blocks: &[Foretold], targets: &[bool], from: usize) -> bool {
+fn has_place(order: u8, scan: &Scan<'_>, from: usize) -> bool {
+    let Scan { read, blocks, targets, .. } = scan;
     let mut isolated = 0;
     if order == 0 {
         return true;
     }
-    for at in (from + 1..read.len()).rev().filter(|&at| targets[at]) {
+    for at in (from + 1..=scan.to).rev().filter(|&at| targets[at]) {
         if read[at].free_order >= order + PIECES && blocks[at].free >> order > 0 {
             return true;
         }
@@ -216,12 +277,14 @@ fn is_target(block: &Pageblock, kind: Option<Migratetype>) -> bool {
     !whole && matches!(kind, Migratetype::Movable | Migratetype::Cma)
 }
 
-/// The type that a pageblock has most likely, by who has more of it.
+/// The type that a pageblock has most likely.
 ///
-/// Pages on per-CPU lists look like the kernel's own and are in movable pageblocks too, so a few do not count.
-pub(super) fn likely_type(block: &Pageblock) -> Migratetype {
-    let own = [Held::Slab, Held::PageTable, Held::Kernel].map(|why| block.held_by(why));
-    if block.movable() > own.iter().sum() { Migratetype::Movable } else { Migratetype::Unmovable }
+/// Pages without a flag tell nothing: where much is freed, most of them wait on per-CPU lists in movable
+/// pageblocks. Slab objects and page tables lie in pageblocks of the kernel's own types, but for those that
+/// fell back; and pageblocks of those types, full of movable pages that fell back, have some of them.
+pub fn likely_type(block: &Pageblock) -> Migratetype {
+    let own = block.held_by(Held::Slab) + block.held_by(Held::PageTable);
+    if own == 0 { Migratetype::Movable } else { Migratetype::Unmovable }
 }
 
 #[cfg(test)]
@@ -237,14 +300,18 @@ mod tests {
     }
 
     fn free(blocks: &[Pageblock], types: &[Option<Migratetype>]) -> Vec<u32> {
-        compact(blocks, types, Mobility::default(), ROOM).blocks.iter().map(|block| block.free).collect()
+        compact(blocks, types, Mobility::default(), ROOM, Care::Surely)
+            .blocks
+            .iter()
+            .map(|block| block.free)
+            .collect()
     }
 
     #[test]
     fn the_scanners_meet() {
         let blocks = [block(4, 4, 0), block(4, 4, 0), block(4, 4, 0), block(6, 2, 0)];
         assert_eq!(free(&blocks, &[]), [8, 8, 2, 0]);
-        let blocks = compact(&blocks, &[], Mobility::default(), ROOM).blocks;
+        let blocks = compact(&blocks, &[], Mobility::default(), ROOM, Care::Surely).blocks;
         let fates: Vec<_> = blocks.iter().map(|block| block.fate).collect();
         assert_eq!(fates, [Fate::Drained, Fate::Drained, Fate::Filled, Fate::Filled]);
     }
@@ -270,22 +337,29 @@ mod tests {
         let blocks = [locked, block(4, 4, 0)];
         assert_eq!(free(&blocks, &[]), [8, 0]);
         let fixed = Mobility { unevictable: false, ..Mobility::default() };
-        assert_eq!(compact(&blocks, &[], fixed, ROOM).blocks[0].free, 4);
-        assert_eq!(compact(&blocks, &[], Mobility::default(), Limits::default()).blocks[0].free, 4);
+        assert_eq!(compact(&blocks, &[], fixed, ROOM, Care::Surely).blocks[0].free, 4);
+        assert_eq!(
+            compact(&blocks, &[], Mobility::default(), Limits::default(), Care::Surely).blocks[0].free,
+            4
+        );
         let folio = Pageblock { anon: 8, whole_folio: true, ..Pageblock::default() };
         assert_eq!(free(&[folio, block(8, 0, 0), block(7, 1, 0)], &[]), [0, 8, 7]);
-        assert!(compact(&[], &[], fixed, ROOM).blocks.is_empty());
+        assert!(compact(&[], &[], fixed, ROOM, Care::Surely).blocks.is_empty());
     }
 
     #[test]
     fn a_dirty_folio_without_a_place_ends_it() {
         let folio = Pageblock { free: 4, file_busy: 4, dirty_order: 2, ..Pageblock::default() };
         let crumbs = Pageblock { free: 4, anon: 4, free_order: 1, ..Pageblock::default() };
-        let compacted = compact(&[block(4, 4, 0), folio, crumbs, crumbs], &[], Mobility::default(), ROOM);
+        let compacted =
+            compact(&[block(4, 4, 0), folio, crumbs, crumbs], &[], Mobility::default(), ROOM, Care::Surely);
         assert_eq!(compacted.gives_up_at, Some(1));
+        let blocks = [block(4, 4, 0), folio, crumbs, crumbs];
+        let most = compact(&blocks, &[], Mobility::default(), ROOM, Care::AtMost);
+        assert_eq!((most.gives_up_at, most.blocks[1].free), (None, 8));
         assert_eq!(compacted.blocks.iter().map(|b| b.free).collect::<Vec<_>>(), [8, 4, 4, 0]);
         let place = Pageblock { free_order: 2 + PIECES, ..crumbs };
-        let compacted = compact(&[folio, crumbs, place], &[], Mobility::default(), ROOM);
+        let compacted = compact(&[folio, crumbs, place], &[], Mobility::default(), ROOM, Care::Surely);
         assert_eq!((compacted.gives_up_at, compacted.blocks[0].free), (None, 8));
     }
 
@@ -293,20 +367,22 @@ mod tests {
     fn the_pages_freed_last_wait_on_a_list() {
         let limits = Limits { per_cpu_high: 6, ..ROOM };
         let blocks = [block(4, 4, 0), block(4, 4, 0), block(4, 4, 0), block(6, 2, 0), block(6, 2, 0)];
-        let compacted = compact(&blocks, &[], Mobility::default(), limits);
+        let compacted = compact(&blocks, &[], Mobility::default(), limits, Care::Surely);
         let free: Vec<_> = compacted.blocks.iter().map(|block| block.free).collect();
         assert_eq!(free, [8, 6, 4, 0, 0], "4 of the third, 2 of the second");
     }
 
     #[test]
-    fn what_was_on_the_list_goes() {
+    fn what_may_be_on_lists_comes_at_most() {
         let mut listed = block(4, 3, 0);
         listed.held[Held::Kernel as usize] = 1;
-        let blocks = [listed, listed, block(8, 0, 0), block(7, 1, 0)];
-        let free = |per_cpu_count| {
+        let blocks = [listed, listed, block(8, 0, 0), block(7, 1, 0), block(1, 7, 0)];
+        let free = |per_cpu_count, care| {
             let limits = Limits { per_cpu_count, ..ROOM };
-            compact(&blocks, &[], Mobility::default(), limits).blocks[..2].iter().map(|b| b.free).sum::<u32>()
+            let later = compact(&blocks, &[], Mobility::default(), limits, care).blocks;
+            later[..2].iter().map(|b| b.free).collect::<Vec<_>>()
         };
-        assert_eq!([free(0), free(1), free(2), free(7)], [14, 15, 16, 14]);
+        assert_eq!(free(9, Care::Surely), [7, 7]);
+        assert_eq!([0, 1, 9].map(|count| free(count, Care::AtMost)), [[7, 7], [8, 7], [8, 8]]);
     }
 }

@@ -23,7 +23,7 @@ pub struct Evidence<'a> {
     pub mobility: Mobility,
     /// Names of those that hold memory.
     pub names: &'a Names,
-    /// The slab caches of the pageblock that starts at a frame, where they are known exactly.
+    /// The slab caches of the pageblock that starts at a frame; none where they are not known.
     pub slab_of: Option<&'a dyn Fn(u64) -> Vec<SlabShare>>,
     /// What could not be read, a sentence each.
     pub missing: &'a [String],

@@ -66,9 +66,10 @@ pub struct Holder {
 pub struct Named {
     /// A slab cache, a caller of vmalloc, a hugetlb pool.
     pub name: String,
-    /// Its pages, on the whole machine.
+    /// Its pages, on the whole machine as far as they are known.
     pub pages: u64,
-    /// Pageblocks that would have nothing stuck in them if it went, where that is known.
+    /// Pageblocks that would have nothing stuck in them if it went, where that is known; at least, as not all
+    /// may have been looked into.
     pub pageblocks_alone: Option<u64>,
 }
 
@@ -131,10 +132,15 @@ fn stuck<'a>(
 fn named(kind: HolderKind, names: &Names, slabs: &BTreeMap<String, [u64; 2]>) -> Vec<Named> {
     let of = |name: &str, pages| Named { name: name.to_owned(), pages, pageblocks_alone: None };
     let mut named: Vec<Named> = match kind {
-        HolderKind::Slab if !slabs.is_empty() => slabs
-            .iter()
-            .map(|(name, &[pages, alone])| Named { pageblocks_alone: Some(alone), ..of(name, pages) })
-            .collect(),
+        HolderKind::Slab if !slabs.is_empty() => {
+            let all =
+                |name: &str| names.slabs.iter().find(|cache| cache.name == name).map(|cache| cache.pages);
+            let named = |(name, &[pages, alone]): (&String, &[u64; 2])| Named {
+                pageblocks_alone: Some(alone),
+                ..of(name, all(name).unwrap_or(pages))
+            };
+            slabs.iter().map(named).collect()
+        }
         HolderKind::Slab => names.slabs.iter().map(|cache| of(&cache.name, cache.pages)).collect(),
         HolderKind::Kernel => {
             let areas =

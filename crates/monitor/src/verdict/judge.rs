@@ -1,11 +1,13 @@
 //! The verdict.
 
+use freehold::Migratetype;
 use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
+use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
 use super::asked::{Asked, Supply, ZoneSupply, allowed};
-use super::compaction::{Compacted, Fate, Foretold, Limits, compact, likely_type};
+use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
 use super::evidence::Evidence;
 use super::holders::{Holder, holders};
 use super::sentences;
@@ -17,6 +19,8 @@ use super::supply::{Block, blocks_of};
 pub enum State {
     /// They are free.
     AvailableNow,
+    /// The kernel still has to set memory up.
+    AfterSetup,
     /// Compaction makes them.
     AfterCompaction,
     /// Dropping clean page cache makes them.
@@ -34,7 +38,10 @@ impl State {
     pub fn exit_code(self) -> u8 {
         match self {
             Self::AvailableNow => 0,
-            Self::AfterCompaction | Self::AfterReclaim | Self::AfterReclaimAndCompaction => 1,
+            Self::AfterSetup
+            | Self::AfterCompaction
+            | Self::AfterReclaim
+            | Self::AfterReclaimAndCompaction => 1,
             Self::NotBeforeFreed => 2,
             Self::Unknown => 3,
         }
@@ -88,32 +95,40 @@ pub fn judge(evidence: &Evidence<'_>, asked: &Asked) -> Verdict {
 }
 
 fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
-    let enough = |blocks: Option<u64>| blocks.is_some_and(|blocks| blocks + supply.deferred >= wanted);
+    let enough = |blocks: Option<u64>| blocks.is_some_and(|blocks| blocks >= wanted);
+    let with_deferred = |blocks: u64| enough(Some(blocks.saturating_add(supply.deferred)));
     if nowhere {
         State::Unknown
     } else if enough(Some(supply.now)) {
         State::AvailableNow
     } else if enough(supply.after_compaction) {
         State::AfterCompaction
+    } else if with_deferred(supply.now) {
+        State::AfterSetup
     } else if enough(supply.after_reclaim) {
         State::AfterReclaim
     } else if enough(supply.after_reclaim_and_compaction) {
         State::AfterReclaimAndCompaction
-    } else if supply.after_reclaim_and_compaction.is_some() {
-        State::NotBeforeFreed
     } else {
-        State::Unknown
+        match supply.after_reclaim_and_compaction {
+            Some(blocks) if with_deferred(blocks) => State::AfterSetup,
+            Some(_) => State::NotBeforeFreed,
+            None => State::Unknown,
+        }
     }
 }
 
 fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneSupply {
     let free = evidence.free.iter().find(|free| free.node == zone.node && free.name == zone.name);
     let now = free.map_or(0, |free| free.blocks_from(usize::from(order)));
+    let (unusable, unusable_pages) = free.map_or((0, 0), |free| unusable(free, order));
+    let usable_pages = zone.free.saturating_sub(unusable_pages);
     let mut supply = ZoneSupply {
         node: zone.node,
         name: zone.name.clone(),
         now,
-        allowed: allowed(zone, order, zone.free),
+        unusable,
+        allowed: allowed(zone, order, usable_pages),
         ..ZoneSupply::default()
     };
     let Some(map) = evidence.map else { return supply };
@@ -121,6 +136,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneS
     let Some(at) = found else {
         // Its pageblocks are counted under the zone that it overlaps with.
         (supply.compacted, supply.reclaimed, supply.both) = (Some(now), Some(now), Some(now));
+        (supply.compacted_at_most, supply.allowed_reclaimed) = (Some(now), supply.allowed);
         return supply;
     };
     let foretell = Foretell { evidence, map, at, zone, order };
@@ -128,13 +144,27 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneS
     let dropped: Vec<_> = blocks.iter().map(without_clean_cache).collect();
     let gained: u64 = blocks.iter().map(|block| u64::from(block.file_clean)).sum();
     supply.deferred = foretell.deferred();
-    let compacted = foretell.compact(blocks, zone.free);
+    let compacted = foretell.compact(blocks, zone.free, Care::Surely);
+    let most = foretell.compact(blocks, zone.free, Care::AtMost);
     supply.compacted = Some(foretell.count(blocks, &compacted.blocks));
+    supply.compacted_at_most = Some(foretell.count(blocks, &most.blocks));
     supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
     supply.reclaimed = Some(foretell.count(&dropped, &as_read(&dropped)).max(now));
-    supply.both = Some(foretell.count(&dropped, &foretell.compact(&dropped, zone.free + gained).blocks));
-    supply.allowed_reclaimed = allowed(zone, order, zone.free + gained);
+    let both = foretell.compact(&dropped, zone.free + gained, Care::Surely);
+    supply.both = Some(foretell.count(&dropped, &both.blocks));
+    supply.allowed_reclaimed = allowed(zone, order, usable_pages + gained);
     supply
+}
+
+/// Free blocks of `order`, and free pages, on lists that ordinary requests are not served from.
+fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
+    let Some(by_type) = &free.by_type else { return (0, 0) };
+    let pages_from = |from: usize| -> u64 {
+        let lists = [Migratetype::HighAtomic, Migratetype::Cma, Migratetype::Isolate];
+        let lists = lists.map(|kind| by_type[kind.index()]);
+        lists.iter().flat_map(|list| list.iter().enumerate().skip(from)).map(|(at, n)| n.blocks << at).sum()
+    };
+    (pages_from(usize::from(order)) >> order, pages_from(0))
 }
 
 /// The pageblock once its clean page cache was dropped.
@@ -170,7 +200,7 @@ impl Foretell<'_> {
     }
 
     /// Compacts the zone with `free` free pages.
-    fn compact(&self, read: &[Pageblock], free: u64) -> Compacted {
+    fn compact(&self, read: &[Pageblock], free: u64, care: Care) -> Compacted {
         // The kernel isolates no free block that would take the zone below the min watermark
         // (`__isolate_free_page`).
         let largest_taken = self.map.pageblock_pages() / 2;
@@ -180,11 +210,11 @@ impl Foretell<'_> {
         let now = self.blocks().blocks.iter().enumerate();
         let types: Vec<_> =
             now.map(|(at, block)| known.get(at).copied().flatten().or(Some(likely_type(block)))).collect();
+        // Nobody knows which CPU will compact: the one whose list keeps most.
         let per_cpu_high = self.zone.pagesets.iter().map(|set| set.high.max(set.count)).max().unwrap_or(0);
-        // Nobody knows which CPU will compact: the one from which least is to be had.
-        let per_cpu_count = self.zone.pagesets.iter().map(|set| set.count).min().unwrap_or(0);
+        let per_cpu_count = self.zone.pagesets.iter().map(|set| set.count).sum();
         let limits = Limits { room, per_cpu_high, per_cpu_count };
-        compact(read, &types, self.evidence.mobility, limits)
+        compact(read, &types, self.evidence.mobility, limits, care)
     }
 
     /// The blocks that memory makes up which is not set up yet.

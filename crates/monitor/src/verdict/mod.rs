@@ -12,7 +12,7 @@ mod sentences;
 mod supply;
 
 pub use asked::{Asked, Supply, ZoneSupply};
-pub use compaction::{Compacted, Fate, Foretold, Limits, Mobility, compact};
+pub use compaction::{Care, Compacted, Fate, Foretold, Limits, Mobility, compact, likely_type};
 pub use evidence::{Evidence, Names, SlabShare};
 pub use holders::{Holder, HolderKind, Named};
 pub use judge::{State, Verdict, judge};

@@ -1,5 +1,8 @@
 //! A verdict in words.
 
+use freehold_linux::pageblocks::Held;
+
+use super::asked::Supply;
 use super::evidence::Evidence;
 use super::holders::Holder;
 use super::judge::{State, Verdict};
@@ -15,10 +18,19 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     let mut told = Vec::new();
     match verdict.state {
         State::AvailableNow => told.push(format!("{blocks} can be had now: {} are free", supply.now)),
+        State::AfterSetup => {
+            let mib = evidence.map.map_or(0, |map| map.held_pages(Held::Deferred)) * page_kib(evidence) / 1024;
+            told.push(format!(
+                "{blocks} should be available once the kernel has set up {mib} more MiB of memory, which was not \
+                 tried: {} are free now",
+                supply.now
+            ));
+        }
         State::AfterCompaction => told.push(format!(
-            "{blocks} can be had only after compaction: {} are free now, {} after it",
+            "{blocks} can be had only after compaction: {} are free now, {} after it{}",
             supply.now,
-            supply.after_compaction.unwrap_or(0)
+            supply.after_compaction.unwrap_or(0),
+            at_most(verdict)
         )),
         State::AfterReclaim => told.push(format!(
             "{blocks} can be had only after reclaim: {} are free now, {} once clean page cache is dropped",
@@ -70,16 +82,36 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
 
 /// What of the free blocks requests cannot have, and what else there is.
 fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
-    let kept: u64 = verdict.zones.iter().map(|zone| zone.now - zone.now.min(zone.allowed)).sum();
+    let kept: u64 = verdict
+        .zones
+        .iter()
+        .map(|zone| zone.now.saturating_sub(zone.unusable).saturating_sub(zone.allowed))
+        .sum();
+    let unusable: u64 = verdict.zones.iter().map(|zone| zone.unusable).sum();
+    if unusable > 0 {
+        let is = if unusable == 1 { "is" } else { "are" };
+        told.push(format!(
+            "{unusable} more {is} free that HighAtomic reserves, CMA or isolation keep from requests"
+        ));
+    }
     if kept > 0 {
         let is = if kept == 1 { "is" } else { "are" };
         told.push(format!("{kept} more {is} free that the low watermarks and the lowmem reserve keep back"));
     }
     if verdict.supply.deferred > 0 {
         told.push(format!(
-            "{} more lie in memory that the kernel has not set up yet and sets up before it refuses a request",
+            "{} more lie in memory that the kernel has not set up yet; whether a request gets them was not tried",
             verdict.supply.deferred
         ));
+    }
+}
+
+/// The other end of what compaction may bring, where it is another.
+fn at_most(verdict: &Verdict) -> String {
+    let Supply { after_compaction, after_compaction_at_most, .. } = verdict.supply;
+    match after_compaction_at_most {
+        Some(most) if after_compaction_at_most > after_compaction => format!(" at least, {most} at most"),
+        _ => String::new(),
     }
 }
 
@@ -111,6 +143,10 @@ fn in_use(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
         "in use and movable: {anon} pages of anonymous memory and tmpfs, {busy} of page cache that is dirty or \
          mapped, {unevictable} unevictable (mlocked)"
     ))
+}
+
+fn page_kib(evidence: &Evidence<'_>) -> u64 {
+    evidence.names.page_kib.max(1)
 }
 
 fn plural(number: u64, what: &str) -> String {
