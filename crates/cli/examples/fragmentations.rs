@@ -1,15 +1,18 @@
 //! Holds the verdict's forecast of compaction against real compactions, over many fragmentations.
 //!
 //! `cargo run --release -p freehold-cli --example fragmentations -- FREEHOLD [MIB [SEED [LOCK [WAY]]]]` as root:
-//! for each way it fragments memory, has the program FREEHOLD `check --try`, and prints what was foretold and
-//! what came. LOCK is a file that is locked for each way, so that other work on the machine can keep off.
+//! for each way it fragments memory, has the program FREEHOLD `check --try`, and prints what was promised, what
+//! was foretold at most, and what came. As a control it has FREEHOLD `check` twice before, as long apart as
+//! readings are from compactions: what changes there is the machine's own doing, and no error. SEED may be a
+//! range such as 1-3. LOCK is a file that is locked for each way, so that other work on the machine can keep off.
 
 #[path = "../tests/fragment/mod.rs"]
 mod fragment;
 
 use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::fs::File;
-use std::path::Path;
+use std::ops::RangeInclusive;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -21,54 +24,145 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<_> = std::env::args().skip(1).collect();
     let program = args.first().ok_or("which program? Name the freehold binary that is to foretell")?;
     let mib = args.get(1).map_or(Ok(3072), |mib| mib.parse())?;
-    let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
+    let seeds = seeds(args.get(2).map_or("1", String::as_str))?;
     let lock = args.get(3).filter(|path| !path.is_empty()).map(File::create).transpose()?;
     // Pipes take descriptors.
     let files = rustix::process::Resource::Nofile;
     let limit = rustix::process::getrlimit(files);
     rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?;
-    println!("{mib} MiB, seed {seed}");
+    println!("{mib} MiB");
     println!(
-        "way                  before  foretold  real  error %  compaction ms  migrated  check ms  gives up"
+        "way                 seed  before  promised  at most  real  error %  drift %  compaction ms  migrated  \
+         check ms  types     gives up"
     );
-    for (name, way) in WAYS.iter().filter(|(name, _)| args.get(4).is_none_or(|wanted| wanted == name)) {
+    let wanted = |name: &str| args.get(4).is_none_or(|wanted| wanted == name);
+    let runs = seeds.flat_map(|seed| WAYS.iter().map(move |way| (seed, way)));
+    let mut rows = Vec::new();
+    for (seed, (name, way)) in runs.filter(|(_, (name, _))| wanted(name)) {
         if let Some(lock) = &lock {
             rustix::fs::flock(lock, rustix::fs::FlockOperation::LockExclusive)?;
         }
-        let row = measure(program, &(*name, *way), mib, seed);
+        let row = measure(program, (name, *way), mib, seed);
         if let Some(lock) = &lock {
             rustix::fs::flock(lock, rustix::fs::FlockOperation::Unlock)?;
         }
-        println!("{}", row.unwrap_or_else(|error| format!("{name:20} failed: {error}")));
+        match row {
+            Ok(row) => {
+                println!("{name:20}{seed:>4} {row}");
+                rows.push(row);
+            }
+            Err(error) => println!("{name:20}{seed:>4} failed: {error}"),
+        }
         sleep(Duration::from_millis(500));
     }
+    summary("all runs", rows.iter());
+    summary("more than 20000 pages migrated", rows.iter().filter(|row| row.migrated > 20_000));
     Ok(())
 }
 
-fn measure(program: &str, (name, way): &Way, mib: usize, seed: u64) -> Result<String, Box<dyn Error>> {
-    let folder = std::env::temp_dir();
-    let held = way(&mut Random(seed), mib, Path::new(&folder))?;
+/// One seed, or a range of them.
+fn seeds(text: &str) -> Result<RangeInclusive<u64>, Box<dyn Error>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Ok(first.parse()?..=last.parse()?)
+}
+
+/// What one run told.
+struct Row {
+    before: u64,
+    promised: u64,
+    at_most: u64,
+    real: u64,
+    error_percent: f64,
+    drift_percent: f64,
+    compaction_ms: u64,
+    migrated: u64,
+    check_ms: u64,
+    types: String,
+    gives_up: Vec<u64>,
+}
+
+impl Display for Row {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:>7} {:>9} {:>8} {:>5} {:>+8.1} {:>+8.1} {:>14} {:>9} {:>9}  {:8} {:x?}",
+            self.before,
+            self.promised,
+            self.at_most,
+            self.real,
+            self.error_percent,
+            self.drift_percent,
+            self.compaction_ms,
+            self.migrated,
+            self.check_ms,
+            self.types,
+            self.gives_up
+        )
+    }
+}
+
+fn summary<'a>(title: &str, rows: impl Iterator<Item = &'a Row>) {
+    let rows: Vec<_> = rows.collect();
+    let count = |wanted: fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count();
+    println!(
+        "{title}: {}, within 10 %: {}, promised too much: {}, by more than the control's drift: {}",
+        rows.len(),
+        count(|row| row.error_percent.abs() <= 10.0),
+        count(|row| row.promised > row.real),
+        count(|row| row.error_percent > row.drift_percent.abs())
+    );
+}
+
+fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<Row, Box<dyn Error>> {
+    let held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
     rustix::fs::sync();
+    let (first, _) = check(program, &["check", "--json"])?;
+    let (second, check_ms) = check(program, &["check", "--json"])?;
+    let drift_percent = percent(promised(&first)?, promised(&second)?);
     let before = migrated()?;
-    let started = Instant::now();
-    let ran = Command::new(program).args(["check", "--try", "--json"]).output()?;
-    let took_ms = started.elapsed().as_millis();
-    let report: Value = serde_json::from_slice(&ran.stdout)
-        .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&ran.stderr)))?;
+    let (report, _) = check(program, &["check", "--try", "--json"])?;
     let tried = &report["tried"];
-    let zones = report["zones"].as_array().ok_or("zones")?;
-    let gives_up: Vec<_> = zones.iter().filter_map(|zone| zone["gives_up_at_pfn"].as_u64()).collect();
-    let migrated = migrated()? - before;
+    let number = |name: &str| tried[name].as_u64().ok_or_else(|| format!("no {name}"));
+    let row = Row {
+        before: number("before")?,
+        promised: number("foretold")?,
+        at_most: number("at_most")?,
+        real: number("real")?,
+        error_percent: percent(number("foretold")?, number("real")?),
+        drift_percent,
+        compaction_ms: number("compaction_ms")?,
+        migrated: migrated()? - before,
+        check_ms,
+        types: report["types"].as_str().unwrap_or_default().to_owned(),
+        gives_up: zones(&report)?.iter().filter_map(|zone| zone["gives_up_at_pfn"].as_u64()).collect(),
+    };
     drop(held);
-    Ok(format!(
-        "{name:20} {:>6} {:>9} {:>5} {:>+8.1} {:>14} {migrated:>9} {:>9} {gives_up:x?}",
-        tried["before"],
-        tried["foretold"],
-        tried["real"],
-        tried["error_percent"].as_f64().ok_or("error_percent")?,
-        tried["compaction_ms"],
-        took_ms.saturating_sub(u128::from(tried["compaction_ms"].as_u64().unwrap_or(0))) / 2,
-    ))
+    Ok(row)
+}
+
+/// What the program says, and how long it took, in milliseconds.
+fn check(program: &str, args: &[&str]) -> Result<(Value, u64), Box<dyn Error>> {
+    let started = Instant::now();
+    let ran = Command::new(program).args(args).output()?;
+    let took_ms = started.elapsed().as_millis() as u64;
+    let report = serde_json::from_slice(&ran.stdout)
+        .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&ran.stderr)))?;
+    Ok((report, took_ms))
+}
+
+fn zones(report: &Value) -> Result<&Vec<Value>, Box<dyn Error>> {
+    Ok(report["zones"].as_array().ok_or("no zones")?)
+}
+
+/// Free blocks after compaction, as the report promises them.
+fn promised(report: &Value) -> Result<u64, Box<dyn Error>> {
+    let blocks = zones(report)?.iter().map(|zone| zone["compacted"].as_u64());
+    Ok(blocks.sum::<Option<u64>>().ok_or("nothing was foretold")?)
+}
+
+/// By how much `told` is above `real`.
+fn percent(told: u64, real: u64) -> f64 {
+    (told as f64 - real as f64) * 100.0 / (real.max(1) as f64)
 }
 
 /// Pages that the kernel has migrated so far.

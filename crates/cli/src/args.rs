@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
-pub(crate) use monitor::{Sensing, Serve, Snapshot, SnapshotFormat, Top, Watch};
+pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
 #[derive(Parser, Debug)]
@@ -226,9 +226,8 @@ pub(crate) struct Check {
     /// Compact all memory, and report what was foretold against what came (needs root).
     #[arg(long = "try", conflicts_with = "root")]
     pub(crate) try_it: bool,
-    /// Read proc and sys below this folder, such as a copy of another machine's.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sensing: Sensing,
 }
 
 #[derive(Args, Debug)]

@@ -1,24 +1,34 @@
 //! The readings that a verdict rests on, taken from one machine.
 
+use std::collections::HashMap;
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
+use freehold::Migratetype;
 use freehold_linux::Error;
-use freehold_linux::pageblocks::{PageblockMap, read_pageblocks};
+use freehold_linux::pageblocks::{Held, PageblockMap, ZonePageblocks, read_pageblocks, read_slabs};
 use freehold_linux::procfs::{
     read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
-use freehold_linux::sensor::ZoneFreeBlocks;
-use freehold_monitor::verdict::{Asked, Evidence, Mobility, Names, Verdict, judge};
+use freehold_linux::sensor::{BpfError, BpfSensor, Source, ZoneFreeBlocks, open_bpf};
+use freehold_monitor::verdict::{Asked, Evidence, Mobility, Names, SlabShare, Verdict, judge};
 use freehold_trace::{FreeCount, ZoneSnapshot};
+
+use crate::args::SensorChoice;
 
 /// What was read of a machine.
 pub(crate) struct Readings {
     pub(crate) zones: Vec<ZoneSnapshot>,
     pub(crate) free: Vec<ZoneFreeBlocks>,
     pub(crate) map: Option<PageblockMap>,
+    sensor: Option<BpfSensor>,
+    /// Whether free blocks were read by BPF.
+    free_by_bpf: bool,
+    types: Option<Vec<Vec<Option<Migratetype>>>>,
+    /// The slab caches of some pageblocks, by first frame.
+    slabs: HashMap<u64, Vec<SlabShare>>,
     mobility: Mobility,
     names: Names,
     missing: Vec<String>,
@@ -26,15 +36,24 @@ pub(crate) struct Readings {
 
 impl Readings {
     /// Reads the machine below `root`. What is closed to this user is noted; only `zoneinfo` and `buddyinfo`,
-    /// which are open to everybody, must be there.
-    pub(crate) fn take(root: &Path) -> Result<Self, Error> {
+    /// which are open to everybody, must be there, and BPF where it is all that is wanted.
+    pub(crate) fn take(root: &Path, choice: SensorChoice) -> Result<Self, Error> {
         let mut missing = Vec::new();
+        let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
         // First what changes least by reading: the parser's own memory must not weigh on the free blocks.
         let zones = read_zoneinfo(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let map = read_pageblocks(root, &zones, threads).map_err(&mut note).ok();
-        let free = free_blocks(root)?;
+        let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
+        let free_by_bpf = by_bpf.is_some();
+        let free = by_bpf.map_or_else(|| free_blocks(root), |free| Ok(free.zones))?;
+        let mut types = None;
+        let mut slabs = HashMap::new();
+        if let (Some(sensor), Some(map)) = (&mut sensor, &map) {
+            types = types_of(sensor, map).map_err(&mut note).ok();
+            slabs = slabs_of(root, sensor, map).map_err(&mut note).unwrap_or_default();
+        }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
         let counter = |name: &str| vmstat.get(name).copied().unwrap_or(0);
         let page_kib = rustix::param::page_size() as u64 / 1024;
@@ -48,23 +67,122 @@ impl Readings {
             per_cpu_pages: zones.iter().flat_map(|zone| &zone.pagesets).map(|set| set.count).sum(),
             page_kib,
         };
-        Ok(Self { zones, free, map, mobility: mobility(root), names, missing })
+        let mobility = mobility(root);
+        Ok(Self { zones, free, map, sensor, free_by_bpf, types, slabs, mobility, names, missing })
+    }
+
+    /// Reads free blocks again, the same way.
+    pub(crate) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
+        match &mut self.sensor {
+            Some(sensor) if self.free_by_bpf => Ok(sensor.read()?.zones),
+            _ => free_blocks(root),
+        }
+    }
+
+    /// Where the types of pageblocks are from.
+    pub(crate) fn types_from(&self) -> &'static str {
+        if self.types.is_some() { "bpf" } else { "inferred" }
+    }
+
+    /// Where free blocks are from.
+    pub(crate) fn free_from(&self) -> &'static str {
+        if self.free_by_bpf { Source::Bpf.name() } else { Source::Buddyinfo.name() }
     }
 
     /// Judges them.
     pub(crate) fn judge(&self, asked: &Asked) -> Verdict {
+        let slab_of = |pfn: u64| self.slabs.get(&pfn).cloned().unwrap_or_default();
         let evidence = Evidence {
             zones: &self.zones,
             free: &self.free,
             map: self.map.as_ref(),
-            types: None,
+            types: self.types.as_deref(),
             mobility: self.mobility,
             names: &self.names,
-            slab_of: None,
+            slab_of: if self.slabs.is_empty() { None } else { Some(&slab_of) },
             missing: &self.missing,
         };
         judge(&evidence, asked)
     }
+}
+
+/// Opens BPF where it is wanted and works; where it is only preferred, what keeps it away is noted.
+fn open_sensor(
+    root: &Path,
+    choice: SensorChoice,
+    missing: &mut Vec<String>,
+) -> Result<Option<BpfSensor>, Error> {
+    if choice == SensorChoice::Procfs {
+        return Ok(None);
+    }
+    match open_bpf(root) {
+        Ok(sensor) => Ok(Some(sensor)),
+        Err(error) if choice == SensorChoice::Bpf => Err(error),
+        // What no user of this build could have.
+        Err(Error::Bpf(BpfError::NotBuilt | BpfError::NotLive { .. })) => Ok(None),
+        Err(error) => {
+            missing.push(format!("types of pageblocks: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// The types of the map's pageblocks, zone by zone: those of their free blocks.
+fn types_of(sensor: &mut BpfSensor, map: &PageblockMap) -> Result<Vec<Vec<Option<Migratetype>>>, Error> {
+    let mut found: HashMap<u64, Option<Migratetype>> = HashMap::new();
+    for (pageblock, kind) in sensor.free_list_types()? {
+        // One with free blocks of two types tells nothing.
+        found.entry(pageblock).and_modify(|kind| *kind = None).or_insert(Some(kind));
+    }
+    let of_zone = |zone: &ZonePageblocks| {
+        let first = zone.start_pfn >> map.pageblock_order;
+        (first..).take(zone.blocks.len()).map(|number| found.get(&number).copied().flatten()).collect()
+    };
+    Ok(map.zones.iter().map(of_zone).collect())
+}
+
+/// Of how many pageblocks the slab caches are named: those that fewest slab pages hold back.
+const NAMED_PAGEBLOCKS: usize = 512;
+
+/// How many slabs are looked up.
+const NAMED_SLABS: usize = 16_384;
+
+/// The slab caches of the pageblocks that nothing but slabs hold back and that are nearest to becoming free.
+fn slabs_of(
+    root: &Path,
+    sensor: &mut BpfSensor,
+    map: &PageblockMap,
+) -> Result<HashMap<u64, Vec<SlabShare>>, Error> {
+    let mut held: Vec<(u32, u64)> = Vec::new();
+    for zone in &map.zones {
+        for (pfn, block) in (zone.start_pfn..).step_by(1 << map.pageblock_order).zip(&zone.blocks) {
+            let pages = block.held_by(Held::Slab);
+            if pages > 0 && pages == block.stuck() {
+                held.push((pages, pfn));
+            }
+        }
+    }
+    held.sort_unstable();
+    let starts: Vec<u64> = held.iter().take(NAMED_PAGEBLOCKS).map(|&(_, pfn)| pfn).collect();
+    let found = read_slabs(root, &starts, map.pageblock_pages())?;
+    let mut named = HashMap::new();
+    let mut left = NAMED_SLABS;
+    for (start, slabs) in starts.into_iter().zip(found) {
+        let Some(rest) = left.checked_sub(slabs.len()) else { break };
+        left = rest;
+        let pfns: Vec<_> = slabs.iter().map(|slab| slab.pfn).collect();
+        let mut shares: Vec<SlabShare> = Vec::new();
+        for (slab, name) in slabs.iter().zip(sensor.slab_names(&pfns)?) {
+            // A slab that is gone holds nothing any more.
+            let Some(name) = name else { continue };
+            match shares.iter_mut().find(|share| share.name == name) {
+                Some(share) => share.pages += slab.pages,
+                None => shares.push(SlabShare { name, pages: slab.pages }),
+            }
+        }
+        named.insert(start, shares);
+    }
+    Ok(named)
 }
 
 /// What compaction may move on the machine below `root`.
@@ -79,7 +197,7 @@ fn mobility(root: &Path) -> Mobility {
 }
 
 /// Free blocks by zone and order.
-pub(crate) fn free_blocks(root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
+fn free_blocks(root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
     let zones = read_buddyinfo(root)?.into_iter().map(|zone| ZoneFreeBlocks {
         node: zone.node,
         name: zone.name,

@@ -22,7 +22,7 @@ fn machine(flags: [u64; 8]) -> tempfile::TempDir {
     fs::write(huge.join("hpage_pmd_size"), "2097152\n").expect("a file");
     let words = flags.iter().flat_map(|&flags| {
         // Half of each pageblock is free.
-        (0..512).flat_map(move |page| if page % 2 == 0 { flags } else { 1 << 10 }.to_le_bytes())
+        (0..512).flat_map(move |page| if page % 2 == 0 { 1 << 10 } else { flags }.to_le_bytes())
     });
     fs::write(proc.join("kpageflags"), words.collect::<Vec<_>>()).expect("a file");
     let zone = "Node 0, zone   Normal\n  pages free     2048\n        boost    0\n        min      8\n        low      \

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use freehold_linux::sensor::ZoneFreeBlocks;
-use freehold_monitor::verdict::{Asked, Verdict};
+use freehold_monitor::verdict::{Asked, Verdict, ZoneSupply};
 use serde::Serialize;
 
-use crate::args::Check;
+use crate::args::{Check, Sensing};
 use crate::exit::{Cause, Failure};
 use crate::output;
-use crate::readings::{Readings, free_blocks};
+use crate::readings::Readings;
 
 /// What starts compaction of all memory.
 const COMPACT: &str = "proc/sys/vm/compact_memory";
@@ -21,6 +21,10 @@ const COMPACT: &str = "proc/sys/vm/compact_memory";
 /// A verdict, and what a compaction made of it.
 #[derive(Serialize)]
 struct Report {
+    /// Where the pageblocks' migratetypes are from: `bpf`, or `inferred` from what they hold.
+    types: &'static str,
+    /// What free blocks were read from.
+    free_from: &'static str,
     #[serde(flatten)]
     verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,8 +36,10 @@ struct Report {
 struct Tried {
     /// Free blocks of the asked order before.
     before: u64,
-    /// Free blocks that were foretold.
+    /// Free blocks that were promised.
     foretold: u64,
+    /// Free blocks that were foretold at most.
+    at_most: u64,
     /// Free blocks that were there afterwards.
     real: u64,
     /// How far off it was, in percent of the real number; above 0 where too much was promised.
@@ -56,17 +62,17 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 }
 
 fn check(args: &Check) -> Result<u8, Failure> {
-    let root = args.root.as_deref().unwrap_or(Path::new("/"));
+    let root = args.sensing.root.as_path();
     let asked =
         Asked { order: args.order.get(), blocks: args.blocks, node: args.node, zone: args.zone.clone() };
     if args.try_it {
         is_permitted(root)?;
     }
-    let readings = Readings::take(root)?;
+    let mut readings = Readings::take(root, args.sensing.sensor)?;
     let verdict = readings.judge(&asked);
-    let tried = if args.try_it { Some(try_it(root, &verdict)?) } else { None };
+    let tried = if args.try_it { Some(try_it(&args.sensing, &mut readings, &verdict)?) } else { None };
     let code = tried.as_ref().map_or(verdict.exit_code, |tried| tried.after.exit_code);
-    let report = Report { verdict, tried };
+    let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
     let printed = if args.json { output::print_json(&report) } else { output::print(&text(&report)) };
     match printed {
         // Whoever closed the pipe has read enough, and may still look at the exit code.
@@ -94,9 +100,14 @@ fn is_permitted(root: &Path) -> Result<(), Failure> {
 }
 
 /// Compacts all memory and holds what came against what was foretold.
-fn try_it(root: &Path, verdict: &Verdict) -> Result<Tried, Failure> {
+fn try_it(sensing: &Sensing, readings: &mut Readings, verdict: &Verdict) -> Result<Tried, Failure> {
+    let root = sensing.root.as_path();
     let path = root.join(COMPACT);
-    let foretold = verdict.zones.iter().map(|zone| zone.compacted).try_fold(0, |sum, n| Some(sum + n?));
+    let sum = |blocks: fn(&ZoneSupply) -> Option<u64>| {
+        verdict.zones.iter().map(blocks).try_fold(0, |sum, n| Some(sum + n?))
+    };
+    let foretold = sum(|zone| zone.compacted);
+    let at_most = sum(|zone| zone.compacted_at_most).unwrap_or(0);
     let foretold = foretold.ok_or_else(|| {
         let why = verdict.missing.join("; ");
         Failure::new(Cause::Machine, anyhow!("nothing was foretold that could be tried: {why}"))
@@ -106,11 +117,11 @@ fn try_it(root: &Path, verdict: &Verdict) -> Result<Tried, Failure> {
         .with_context(|| format!("{} refuses to compact memory; leave out --try", path.display()))
         .map_err(|error| Failure::new(Cause::Machine, error))?;
     let compaction_ms = started.elapsed().as_millis() as u64;
-    let real = blocks(&free_blocks(root)?, &verdict.asked);
-    let after = Readings::take(root)?.judge(&verdict.asked);
+    let real = blocks(&readings.free_again(root)?, &verdict.asked);
+    let after = Readings::take(root, sensing.sensor)?.judge(&verdict.asked);
     let error_percent = (foretold as f64 - real as f64) * 100.0 / (real.max(1) as f64);
     let before = verdict.zones.iter().map(|zone| zone.now).sum();
-    Ok(Tried { before, foretold, real, error_percent, compaction_ms, after })
+    Ok(Tried { before, foretold, at_most, real, error_percent, compaction_ms, after })
 }
 
 /// Free blocks of the asked order in the asked zones.
@@ -121,7 +132,7 @@ fn blocks(free: &[ZoneFreeBlocks], asked: &Asked) -> u64 {
 
 /// The report as a person reads it: the state first, as monitors show only the first line.
 fn text(report: &Report) -> String {
-    let Report { verdict, tried } = report;
+    let Report { verdict, tried, .. } = report;
     let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(verdict.exit_code.min(3))];
     let mut lines: Vec<String> = verdict.reason.iter().map(|reason| format!("{reason}.")).collect();
     if let Some(first) = lines.first_mut() {
@@ -130,8 +141,8 @@ fn text(report: &Report) -> String {
     lines.extend(verdict.missing.iter().map(|missing| format!("Not read: {missing}.")));
     if let Some(tried) = tried {
         lines.push(format!(
-            "Tried: {} free blocks before, {} foretold, {} after {} ms of compaction ({:+.1} %).",
-            tried.before, tried.foretold, tried.real, tried.compaction_ms, tried.error_percent
+            "Tried: {} free blocks before, {} promised and {} at most, {} after {} ms of compaction ({:+.1} %).",
+            tried.before, tried.foretold, tried.at_most, tried.real, tried.compaction_ms, tried.error_percent
         ));
         lines.extend(tried.after.reason.first().map(|reason| format!("Now: {reason}.")));
     }
