@@ -229,3 +229,41 @@ impl Foretell<'_> {
         self.count(&self.blocks().blocks, &later.collect::<Vec<_>>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use freehold_trace::FreeCount;
+
+    use super::*;
+
+    #[test]
+    fn memory_that_is_not_set_up_is_not_promised() {
+        let supply = Supply {
+            now: 3,
+            deferred: 10,
+            after_compaction: Some(5),
+            after_compaction_at_most: Some(9),
+            after_reclaim: Some(4),
+            after_reclaim_and_compaction: Some(14),
+        };
+        let states = [3, 5, 13, 14, 24, 25].map(|wanted| state(&supply, wanted, false));
+        let reclaim = State::AfterReclaimAndCompaction;
+        let (setup, freed) = (State::AfterSetup, State::NotBeforeFreed);
+        assert_eq!(states, [State::AvailableNow, State::AfterCompaction, setup, reclaim, setup, freed]);
+        assert_eq!((setup.exit_code(), state(&supply, 1, true)), (1, State::Unknown));
+    }
+
+    #[test]
+    fn blocks_of_reserves_are_not_usable() {
+        let mut by_type = [[FreeCount::default(); freehold::MAX_ORDERS]; freehold::MIGRATETYPES];
+        for (kind, blocks) in [(Migratetype::Movable, 9), (Migratetype::HighAtomic, 3), (Migratetype::Cma, 2)]
+        {
+            by_type[kind.index()][9].blocks = blocks;
+        }
+        by_type[Migratetype::Isolate.index()][10].blocks = 1;
+        let zone = ZoneFreeBlocks { by_type: Some(by_type), ..ZoneFreeBlocks::default() };
+        assert_eq!(unusable(&zone, 9), (7, 7 << 9));
+        assert_eq!(unusable(&zone, 10), (1, 7 << 9));
+        assert_eq!(unusable(&ZoneFreeBlocks::default(), 9), (0, 0));
+    }
+}
