@@ -8,7 +8,9 @@ use std::thread;
 
 use freehold::Migratetype;
 use freehold_linux::Error;
-use freehold_linux::pageblocks::{Held, PageblockMap, ZonePageblocks, read_pageblocks, read_slabs};
+use freehold_linux::pageblocks::{
+    Held, PageblockMap, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
+};
 use freehold_linux::procfs::{
     read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
@@ -61,6 +63,8 @@ impl Readings {
             slabs: read_slabinfo(root).map_err(&mut note).unwrap_or_default(),
             vmalloc: read_vmallocinfo(root).map_err(&mut note).unwrap_or_default(),
             hugetlb: read_hugetlb_pools(root).map_err(&mut note).unwrap_or_default(),
+            // A kernel without memory cgroups has no such file, and nobody to charge.
+            charges: map.as_ref().and_then(|map| read_charges(root, map).ok()).unwrap_or_default(),
             // The kernel counts stacks in KiB, the others in pages.
             kernel_stack_pages: counter("nr_kernel_stack") / page_kib.max(1),
             zsmalloc_pages: counter("nr_zspages"),

@@ -1,7 +1,7 @@
 //! What a verdict rests on.
 
 use freehold::Migratetype;
-use freehold_linux::pageblocks::PageblockMap;
+use freehold_linux::pageblocks::{Charge, PageblockMap};
 use freehold_linux::procfs::{HugetlbPool, SlabCache, VmallocCaller};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
@@ -38,6 +38,9 @@ pub struct Names {
     pub vmalloc: Vec<VmallocCaller>,
     /// Pools of hugetlb pages.
     pub hugetlb: Vec<HugetlbPool>,
+    /// Cgroups that the kernel's own pages are charged to, in the pageblocks nearest to becoming free, largest
+    /// first.
+    pub charges: Vec<Charge>,
     /// Pages of kernel stacks.
     pub kernel_stack_pages: u64,
     /// Pages of zsmalloc.

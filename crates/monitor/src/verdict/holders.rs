@@ -38,10 +38,10 @@ impl HolderKind {
             Self::PageTables => "page tables",
             Self::Kernel => "kernel and driver pages",
             Self::Hugetlb => "hugetlb pages",
-            Self::Offline => "ballooned or offline memory",
+            Self::Offline => "ballooned or offline pages",
             Self::Unevictable => "unevictable (mlocked) pages",
             Self::HugeFolios => "transparent huge pages",
-            Self::Reserved => "memory reserved at boot",
+            Self::Reserved => "pages reserved at boot",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The verdict.
 
 use freehold::Migratetype;
-use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
+use freehold_linux::pageblocks::{Charge, Held, Pageblock, PageblockMap, ZonePageblocks};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
@@ -65,6 +65,8 @@ pub struct Verdict {
     pub zones: Vec<ZoneSupply>,
     /// Who holds pageblocks back, first who frees most pageblocks by going.
     pub holders: Vec<Holder>,
+    /// Cgroups that the kernel's own pages are charged to, in the pageblocks nearest to becoming free.
+    pub charges: Vec<Charge>,
     /// What could not be read, a sentence each.
     pub missing: Vec<String>,
 }
@@ -88,6 +90,7 @@ pub fn judge(evidence: &Evidence<'_>, asked: &Asked) -> Verdict {
         supply,
         zones,
         holders,
+        charges: evidence.names.charges.clone(),
         missing: evidence.missing.to_vec(),
     };
     verdict.reason = sentences::reason(&verdict, evidence);

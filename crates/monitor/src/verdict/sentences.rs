@@ -73,6 +73,7 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     }
     if verdict.state != State::AvailableNow {
         told.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(held_by));
+        told.extend(charged(verdict));
         if verdict.state == State::NotBeforeFreed {
             told.extend(in_use(evidence, verdict));
         }
@@ -128,6 +129,20 @@ fn held_by(holder: &Holder) -> String {
     }
     let named: Vec<_> = holder.named.iter().map(|n| format!("{} {}", n.name, n.pages)).collect();
     format!("{text} (largest, in pages: {})", named.join(", "))
+}
+
+/// On whose behalf the kernel holds pages, where that is charged to a cgroup.
+fn charged(verdict: &Verdict) -> Option<String> {
+    let told = verdict.charges.iter().take(TOLD);
+    let named: Vec<_> = told
+        .map(|charge| format!("{} {} in {}", charge.cgroup, plural(charge.pages, "page"), charge.pageblocks))
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "in the pageblocks that the fewest pages hold, the kernel's pages are charged to these cgroups: {}",
+            named.join(", ")
+        )
+    })
 }
 
 /// Memory in use that compaction moves around and nobody but its owner frees.
