@@ -82,7 +82,18 @@ fn one_damaged_file_is_missed_alone_or_an_error() {
         fs::remove_file(path).unwrap();
         fs::create_dir(path).unwrap();
     };
-    let ways = [("not text", not_text), ("empty", empty), ("noise", noise), ("a folder", a_folder)];
+    // Nobody writes to it: whoever opens it to read waits for ever.
+    let a_pipe: &dyn Fn(&Path) = &|path| {
+        fs::remove_file(path).unwrap();
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let ways = [
+        ("not text", not_text),
+        ("empty", empty),
+        ("noise", noise),
+        ("a folder", a_folder),
+        ("a pipe", a_pipe),
+    ];
     for damaged in FILES {
         for (how, damage) in ways {
             // A release may be any text.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::block::{Held, Pageblock};
 use super::map::PageblockMap;
 use crate::error::Error;
-use crate::procfs::kpf;
+use crate::procfs::{kpf, refuse_special};
 
 /// Pageblocks that are looked into, those with the fewest held pages first: 4 MiB of words in all.
 const MOST_BLOCKS: usize = 512;
@@ -40,6 +40,7 @@ pub struct Charge {
 pub fn read_charges(root: &Path, map: &PageblockMap) -> Result<Vec<Charge>, Error> {
     let open = |name: &str| {
         let path = root.join(name);
+        refuse_special(&path)?;
         File::open(&path).map(|file| (file, path.clone())).map_err(|e| Error::io("read", &path, e))
     };
     let (flags, cgroups) = (open("proc/kpageflags")?, open("proc/kpagecgroup")?);

@@ -1,9 +1,10 @@
 //! The order of a pageblock, without `/proc/pagetypeinfo` and the zone lock that it takes.
 
-use std::fs;
 use std::path::Path;
 
 use freehold::MAX_ORDERS;
+
+use crate::procfs::read_text;
 
 /// Tells the order of a pageblock of the machine below `root`.
 ///
@@ -23,11 +24,11 @@ pub fn pageblock_order(root: &Path) -> u8 {
 
 fn thp_bytes(root: &Path) -> Option<u64> {
     let path = root.join("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+    read_text(&path).ok()?.trim().parse().ok()
 }
 
 fn hugetlb_bytes(root: &Path) -> Option<u64> {
-    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let text = read_text(&root.join("proc/meminfo")).ok()?;
     let row = text.lines().find_map(|row| row.strip_prefix("Hugepagesize:"))?;
     let kib: u64 = row.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)

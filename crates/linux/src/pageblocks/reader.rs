@@ -14,6 +14,7 @@ use super::fold::{RawBlock, fold};
 use super::map::{PageblockMap, Span, settle, spans};
 use super::order::pageblock_order;
 use crate::error::{Error, ParseError};
+use crate::procfs::refuse_special;
 
 /// Pages read at a time, by each thread: 256 KiB of words.
 const CHUNK_PAGES: u64 = 1 << 15;
@@ -84,9 +85,12 @@ impl PageblockReader {
     /// [`Error::Malformed`] where the zones span more than can be.
     pub fn open(root: &Path, zones: &[ZoneSnapshot]) -> Result<Self, Error> {
         let path = root.join("proc/kpageflags");
-        let file = File::open(&path).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => Error::NoKpageflags { path: path.clone() },
-            _ => Error::io("read", &path, e),
+        let open = || File::open(&path).map_err(|e| Error::io("read", &path, e));
+        let file = refuse_special(&path).and_then(|()| open()).map_err(|error| match error {
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Error::NoKpageflags { path: path.clone() }
+            }
+            other => other,
         })?;
         let pageblock_order = pageblock_order(root);
         // What /proc makes up has no length.

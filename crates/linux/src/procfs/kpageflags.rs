@@ -20,6 +20,7 @@ use freehold::Pfn;
 use freehold_trace::{FrameUse, Run, ZoneSnapshot};
 
 use super::kpf;
+use super::read::refuse_special;
 use crate::error::Error;
 
 /// Bytes read at a time.
@@ -37,7 +38,7 @@ const SHORTEST_GAP: u64 = 512;
 /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
 pub fn read_kpageflags(root: &Path, zones: &[ZoneSnapshot]) -> Result<Vec<Run>, Error> {
     let path = root.join("proc/kpageflags");
-    match fold_kpageflags_file(&path, zones) {
+    match refuse_special(&path).and_then(|()| fold_kpageflags_file(&path, zones)) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             Err(Error::NoKpageflags { path })
         }

@@ -34,4 +34,5 @@ pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
 
 pub(crate) use kpageflags::fold_kpageflags_file;
 pub(crate) use pagetypeinfo::read_pagetypeinfo_file;
+pub(crate) use read::{read_text, refuse_special};
 pub(crate) use zoneinfo::read_zoneinfo_file;

@@ -5,19 +5,22 @@ use std::path::Path;
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, PageTypeInfo, PageTypeZone};
 
-use super::read::{REPORT, free_by_order, node_and_zone, number, read_text, rows, same_orders, twice};
+use super::read::{
+    REPORT, free_by_order, node_and_zone, number, read_given_text, read_text, rows, same_orders, twice,
+};
 use crate::error::{Error, ParseError};
 
 /// Reads `proc/pagetypeinfo` below `root`.
 ///
 /// On a live machine the kernel walks its free lists under the zone lock for this.
 pub fn read_pagetypeinfo(root: &Path) -> Result<PageTypeInfo, Error> {
-    read_pagetypeinfo_file(&root.join("proc/pagetypeinfo"))
+    let path = root.join("proc/pagetypeinfo");
+    parse_pagetypeinfo(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
 /// Reads a file with the contents of `/proc/pagetypeinfo`.
 pub(crate) fn read_pagetypeinfo_file(path: &Path) -> Result<PageTypeInfo, Error> {
-    parse_pagetypeinfo(&read_text(path)?).map_err(|e| e.in_file(path, REPORT))
+    parse_pagetypeinfo(&read_given_text(path)?).map_err(|e| e.in_file(path, REPORT))
 }
 
 /// Parses the contents of `/proc/pagetypeinfo`.

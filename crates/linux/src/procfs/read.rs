@@ -1,7 +1,7 @@
 //! What the parsers of `/proc` share: reading a file whole, and numbers with a place.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use freehold::MAX_ORDERS;
@@ -17,8 +17,25 @@ pub(super) const MAX_FRAMES: u64 = 1 << 52;
 /// What to do when a file of the kernel's does not parse.
 pub(super) const REPORT: &str = "Check that the file is a whole copy of the kernel's; if it is, report it, as this kernel's format is new";
 
-/// Reads a text file whole.
-pub(super) fn read_text(path: &Path) -> Result<String, Error> {
+/// Refuses what no root of a machine has in the place of a file: whoever opens a pipe that nobody writes to
+/// waits for ever, and a device may never end.
+pub(crate) fn refuse_special(path: &Path) -> Result<(), Error> {
+    let kind = fs::metadata(path).map_err(|e| Error::io("read", path, e))?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    let what = io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe, a device or a socket");
+    Err(Error::io("read", path, what))
+}
+
+/// Reads a text file of a root whole.
+pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
+    refuse_special(path)?;
+    read_given_text(path)
+}
+
+/// Reads a text file whole that the user named by itself, which may well be a pipe.
+pub(super) fn read_given_text(path: &Path) -> Result<String, Error> {
     let file = fs::File::open(path).map_err(|e| Error::io("read", path, e))?;
     let mut bytes = Vec::new();
     file.take(MAX_TEXT_BYTES).read_to_end(&mut bytes).map_err(|e| Error::io("read", path, e))?;

@@ -4,17 +4,18 @@ use std::path::Path;
 
 use freehold_trace::{Pageset, ZoneSnapshot};
 
-use super::read::{MAX_FRAMES, REPORT, node_and_zone, number, read_text, rows, twice};
+use super::read::{MAX_FRAMES, REPORT, node_and_zone, number, read_given_text, read_text, rows, twice};
 use crate::error::{Error, ParseError};
 
 /// Reads `proc/zoneinfo` below `root`.
 pub fn read_zoneinfo(root: &Path) -> Result<Vec<ZoneSnapshot>, Error> {
-    read_zoneinfo_file(&root.join("proc/zoneinfo"))
+    let path = root.join("proc/zoneinfo");
+    parse_zoneinfo(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
 /// Reads a file with the contents of `/proc/zoneinfo`.
 pub(crate) fn read_zoneinfo_file(path: &Path) -> Result<Vec<ZoneSnapshot>, Error> {
-    parse_zoneinfo(&read_text(path)?).map_err(|e| e.in_file(path, REPORT))
+    parse_zoneinfo(&read_given_text(path)?).map_err(|e| e.in_file(path, REPORT))
 }
 
 /// Parses the contents of `/proc/zoneinfo`.
