@@ -52,7 +52,14 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}", self.error)
+        let mut text = self.error.to_string();
+        for cause in self.error.chain().skip(1).map(ToString::to_string) {
+            // Most messages say in the right place what the system answered.
+            if !text.contains(&cause) {
+                text = format!("{text}: {cause}");
+            }
+        }
+        f.write_str(&text)
     }
 }
 
@@ -122,5 +129,26 @@ impl From<freehold_lab::LabError> for Failure {
             _ => Cause::Input,
         };
         Self::new(cause, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_the_message_has_already_is_not_said_again() {
+        let answer = || std::io::Error::from_raw_os_error(2);
+        let said =
+            anyhow::Error::new(answer()).context(format!("cannot read x: {}. Check the path", answer()));
+        assert_eq!(
+            Failure::new(Cause::Input, said).to_string(),
+            "cannot read x: No such file or directory (os error 2). Check the path"
+        );
+        let new = anyhow::Error::new(answer()).context("standard output cannot be written");
+        assert_eq!(
+            Failure::new(Cause::Output, new).to_string(),
+            "standard output cannot be written: No such file or directory (os error 2)"
+        );
     }
 }
