@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -280,4 +281,29 @@ fn a_terminal_that_hangs_up_ends_the_page() {
         assert!(start.elapsed() < PATIENCE, "the page goes on without its terminal");
         sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn a_terminal_that_answers_nothing_is_enough() {
+    let page = format!(
+        "{} top --sensor procfs --root {}",
+        env!("CARGO_BIN_EXE_freehold"),
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures/linux-7.3").display()
+    );
+    let mut script = Command::new("script");
+    script.args(["-qec", &page, "/dev/null"]).env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
+    let child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        println!("SKIPPED a_terminal_that_answers_nothing_is_enough: script is not installed");
+        return;
+    };
+    let mut keys = child.stdin.take().unwrap();
+    for key in [b"\x0c", b"m", b"\x0c", b"q"] {
+        sleep(Duration::from_millis(500));
+        keys.write_all(key).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{page}");
+    assert!(!page.contains("\x1b[6n"), "where the cursor is was asked: {page}");
 }

@@ -8,7 +8,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::style::{ResetColor, force_color_output};
@@ -25,12 +25,15 @@ const PAGE_BYTES: usize = 1 << 16;
 /// How often that may be so: the parts of one key may come one by one.
 const FRUITLESS: u32 = 8;
 
+/// Where pages are written to.
+type Output = CrosstermBackend<BufWriter<Stdout>>;
+
 /// Whether the terminal is ours at the moment: the hook of panics needs to know.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while it is ours. Dropping it, and a panic, give it back as it was.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Terminal<Output>,
     /// Where keys come from if not from standard input.
     keyboard: Option<File>,
     /// How many times in a row there was something to read, and no key came of it.
@@ -52,8 +55,7 @@ impl Screen {
         force_color_output(colour);
         let keyboard = if io::stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
         take()?;
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(PAGE_BYTES, io::stdout()));
-        match Terminal::new(backend) {
+        match blank() {
             Ok(terminal) => Ok(Self { terminal, keyboard, fruitless: 0 }),
             Err(error) => {
                 give_back();
@@ -68,8 +70,12 @@ impl Screen {
     }
 
     /// Forgets what is on the screen.
+    ///
+    /// The library's own way asks the terminal where the cursor is, waits for up to two seconds, and fails
+    /// where no answer comes, as from a terminal that has none or amid keys that are typed.
     pub(super) fn wipe(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        self.terminal = blank()?;
+        self.terminal.backend_mut().clear()
     }
 
     /// Takes the terminal again from whoever had it meanwhile.
@@ -120,6 +126,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
     }
+}
+
+/// A page of which nothing is on the screen yet.
+fn blank() -> io::Result<Terminal<Output>> {
+    Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(PAGE_BYTES, io::stdout())))
 }
 
 fn take() -> io::Result<()> {
