@@ -329,7 +329,8 @@ pub fn table() -> Vec<Metric> {
     let rate = |rated: &'static Rated| Metric {
         name: format!("freehold_vmstat_{}_total", rated.name),
         kind: Counter,
-        unit: if rated.meaning.contains("pages") { "pages" } else { "events" },
+        // Huge pages are counted as one each, and faults are no pages.
+        unit: if rated.meaning.starts_with("pages ") { "pages" } else { "events" },
         labels: &[],
         help: format!("Since the boot: {}.", rated.meaning),
         source: "`/proc/vmstat`",
@@ -343,6 +344,13 @@ pub fn table() -> Vec<Metric> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_counts_huge_pages_and_faults_is_not_in_pages() {
+        for metric in table().iter().filter(|metric| metric.name.contains("_vmstat_thp_")) {
+            assert_eq!(metric.unit, "events", "{}", metric.name);
+        }
+    }
 
     #[test]
     fn names_follow_prometheus() {
