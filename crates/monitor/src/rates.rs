@@ -20,8 +20,16 @@ pub const RATED: [Rated; 16] = [
     rated("pgalloc", "pages allocated", &["pgalloc_"]),
     rated("pgfree", "pages freed", &["pgfree"]),
     rated("allocstall", "direct reclaims", &["allocstall_"]),
-    rated("pgscan", "pages scanned by reclaim", &["pgscan_kswapd", "pgscan_direct"]),
-    rated("pgsteal", "pages reclaimed", &["pgsteal_kswapd", "pgsteal_direct"]),
+    rated(
+        "pgscan",
+        "pages scanned by reclaim",
+        &["pgscan_kswapd", "pgscan_direct", "pgscan_khugepaged", "pgscan_proactive"],
+    ),
+    rated(
+        "pgsteal",
+        "pages reclaimed",
+        &["pgsteal_kswapd", "pgsteal_direct", "pgsteal_khugepaged", "pgsteal_proactive"],
+    ),
     rated("compact_stall", "direct compactions", &["compact_stall"]),
     rated("compact_success", "direct compactions that gave the block", &["compact_success"]),
     rated("compact_fail", "direct compactions that did not", &["compact_fail"]),
@@ -91,6 +99,22 @@ mod tests {
         assert_eq!(named("pgalloc").unwrap().per_second, Some(10.0));
         assert_eq!(named("compact_fail").unwrap().per_second, Some(0.0));
         assert!(named("compact_stall").is_none(), "a kernel without the counter has no rate");
+    }
+
+    #[test]
+    fn reclaim_is_summed_over_everybody_who_does_it() {
+        let rated = RATED.iter().find(|rated| rated.name == "pgscan").unwrap();
+        let counters = counters(&[
+            ("pgscan_kswapd", 1),
+            ("pgscan_direct", 10),
+            ("pgscan_khugepaged", 100),
+            ("pgscan_proactive", 1000),
+            // Parts of the same pages, and throttled tasks.
+            ("pgscan_anon", 1),
+            ("pgscan_file", 1110),
+            ("pgscan_direct_throttle", 5),
+        ]);
+        assert_eq!(rated.value(&counters), Some(1111));
     }
 
     #[test]
