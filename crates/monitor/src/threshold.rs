@@ -45,7 +45,7 @@ pub enum Side {
 /// Which zones a number is about; all of them together make one number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Zones {
-    /// Only zones of this name.
+    /// Only zones of this name, in capitals or not.
     pub name: Option<String>,
     /// Only zones of this node.
     pub node: Option<u32>,
@@ -55,7 +55,7 @@ impl Zones {
     /// The free blocks of these zones by order; none where the machine has no such zone.
     fn free(&self, model: &Model) -> Option<FreeCounts> {
         let wanted = model.zones.iter().filter(|zone| {
-            self.name.as_ref().is_none_or(|name| *name == zone.name)
+            self.name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&zone.name))
                 && self.node.is_none_or(|node| node == zone.node)
         });
         wanted.fold(None, |sum: Option<FreeCounts>, zone| {
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(measure("unusable_index:3", &all), Some(0.75));
         assert_eq!(measure("extfrag_index:3", &all), None);
         assert_eq!(measure("pressure_some", &all), None, "the sample has none");
-        let one = Zones { node: Some(1), name: Some("DMA".to_owned()) };
+        let one = Zones { node: Some(1), name: Some("dma".to_owned()) };
         assert_eq!(measure("free_pages", &one), Some(128.0));
         assert_eq!(measure("free_pages", &Zones { node: Some(7), ..Zones::default() }), None);
     }
