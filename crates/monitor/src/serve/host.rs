@@ -9,12 +9,17 @@ use std::net::{IpAddr, Ipv6Addr};
 pub(super) fn is_own(host: &str) -> bool {
     let name = without_port(host);
     if let Some(address) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
+        return address.parse::<Ipv6Addr>().is_ok_and(|address| is_loopback(address.into()));
     }
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     name == "localhost"
         || name.ends_with(".localhost")
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether `address` is this machine's alone; 127.0.0.0/8 may be written as addresses of IPv6 too.
+pub(super) fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
 }
 
 fn without_port(host: &str) -> &str {
@@ -37,6 +42,7 @@ mod tests {
             "127.8.8.8",
             "[::1]:80",
             "[::1]",
+            "[::ffff:127.0.0.1]:9321",
             "a.localhost.",
         ] {
             assert!(is_own(own), "{own}");
@@ -49,6 +55,7 @@ mod tests {
             "127.0.0.1.nip.io",
             "10.0.0.1",
             "[::2]",
+            "[::ffff:10.0.0.1]",
             "[::1",
         ] {
             assert!(!is_own(other), "{other}");

@@ -65,7 +65,7 @@ async fn run(options: Options, sampler: Sampler, tell: &mut dyn FnMut(&str)) -> 
         published: sampling.published.clone(),
         monitor: Arc::clone(&sampling.monitor),
         doorman: Arc::clone(&doorman),
-        only_loopback: address.ip().is_loopback(),
+        only_loopback: host::is_loopback(address.ip()),
     };
     let supervisor = Supervisor::from_environment();
     supervisor.ready();
