@@ -3,10 +3,14 @@
 mod common;
 
 use std::fs;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::{Ran, finish, freehold};
+use rustix::process::{Pid, Signal};
 
 /// A machine of one zone, whose free blocks a test sets.
 struct Machine(tempfile::TempDir);
@@ -53,7 +57,7 @@ fn the_command_runs_when_the_threshold_is_passed() {
         "--above unusable_index:9=0.5 --timeout 20",
         &["sh", "-c", "echo because $FREEHOLD_REASON; exit 7"],
     );
-    let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(200));
     machine.set(512 * 30, 10);
     let ran = Ran::new(&child.wait_with_output().unwrap());
@@ -80,10 +84,22 @@ fn a_threshold_may_have_to_hold_for_a_while() {
 #[test]
 fn a_command_that_is_killed_or_missing_is_told_apart() {
     let machine = Machine::new(0, 1);
-    assert_eq!(machine.watch("--below blocks:9=5", &["sh", "-c", "kill -9 $$"]).code, Some(137));
+    let mut killed = machine.command("--below blocks:9=5", &["sh", "-c", "kill -9 $$"]);
+    assert_eq!(killed.status().unwrap().signal(), Some(9));
     let ran = machine.watch("--below blocks:9=5", &["/no/such/program"]);
     assert_eq!(ran.code, Some(126));
     assert!(ran.stderr.contains("/no/such/program"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_command_gets_the_signals_that_are_meant_for_it() {
+    let machine = Machine::new(0, 1);
+    let mut watch =
+        machine.command("--below blocks:9=5", &["sh", "-c", "trap 'exit 9' TERM; echo up; sleep 20 & wait"]);
+    let mut child = watch.stdout(Stdio::piped()).spawn().unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0; 3]).unwrap();
+    rustix::process::kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(9));
 }
 
 #[test]

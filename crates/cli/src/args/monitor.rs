@@ -102,8 +102,8 @@ Metrics: unusable_index:ORDER (0 to 1), extfrag_index:ORDER (0 to 1; no value wh
 blocks:ORDER (what the free blocks of that order and above make up), free_pages,
 pressure_some, pressure_full (percent of the last ten seconds).
 
-The command finds what was measured in FREEHOLD_REASON.
-Exit codes: the command's (128 + the signal that killed it); 0 without a command;
+The command takes the place of freehold, and finds what was measured in FREEHOLD_REASON.
+Exit codes: the command's; 0 without a command;
 124 when --timeout passed first; 126 when the command cannot be started; otherwise as elsewhere.";
 
 #[derive(Args, Debug)]

@@ -1,6 +1,6 @@
 //! `freehold watch`: a command that runs when memory passes a threshold.
 
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Instant;
@@ -40,6 +40,8 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
             Some(reason) => {
                 let since = *held_since.get_or_insert(looked);
                 if args.hold.is_none_or(|hold| since.elapsed() >= hold) {
+                    // The command is not to run beside what this has open.
+                    drop(sampler);
                     return act(&args.command, &reason);
                 }
             }
@@ -84,24 +86,17 @@ fn reason(args: &Watch, model: &Model, zones: &Zones) -> Option<String> {
     Some(passed.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
-/// Runs the command, and ends as it does.
+/// Becomes the command: signals that are meant for this process then reach it, and no wrapper can end without
+/// it.
 fn act(command: &[String], reason: &str) -> Result<ExitCode, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         output::print(reason)?;
         return Ok(ExitCode::SUCCESS);
     };
     output::note(&format!("freehold: {reason}"));
-    match Command::new(program).args(arguments).env("FREEHOLD_REASON", reason).status() {
-        Ok(status) => {
-            let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-            Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
-        }
-        Err(error) => {
-            let text = format!(
-                "freehold: cannot start `{program}`: {error}. Check its name, its path and its permissions"
-            );
-            output::note(&text);
-            Ok(ExitCode::from(CANNOT_START))
-        }
-    }
+    let error = Command::new(program).args(arguments).env("FREEHOLD_REASON", reason).exec();
+    output::note(&format!(
+        "freehold: cannot start `{program}`: {error}. Check its name, its path and its permissions"
+    ));
+    Ok(ExitCode::from(CANNOT_START))
 }
