@@ -227,9 +227,10 @@ pub struct ParseError {
 const QUOTED_CHARS: usize = 160;
 
 impl ParseError {
-    /// An error on `line`; overlong `found` is cut.
+    /// An error on `line`; overlong `found` is cut, and what would steer a terminal is taken out.
     pub(crate) fn new(line: u64, expected: impl Into<String>, found: &str) -> Self {
-        let mut quoted: String = found.trim().chars().take(QUOTED_CHARS).collect();
+        let shown = |c: char| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+        let mut quoted: String = found.trim().chars().take(QUOTED_CHARS).map(shown).collect();
         if found.trim().chars().nth(QUOTED_CHARS).is_some() {
             quoted.push('…');
         }

@@ -112,7 +112,8 @@ pub(super) fn node_and_zone(line: u64, text: &str) -> Result<(u32, &str, &str), 
     let node = node.trim().parse().map_err(|_| wrong())?;
     let rest = rest.trim_start().strip_prefix("zone").ok_or_else(wrong)?.trim_start();
     let end = rest.find([' ', ',', '\t']).unwrap_or(rest.len());
-    if end == 0 {
+    // A name goes to terminals as it is.
+    if end == 0 || !rest[..end].bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(wrong());
     }
     Ok((node, &rest[..end], &rest[end..]))
@@ -133,6 +134,13 @@ mod tests {
         assert_eq!(rows("").unwrap().count(), 0);
         let error = rows("pgfree 1234\npgalloc 12").map(Iterator::count).unwrap_err();
         assert_eq!((error.line, error.found.as_str()), (2, "pgalloc 12"));
+    }
+
+    #[test]
+    fn a_name_that_would_steer_a_terminal_is_refused_and_quoted_without_doing_so() {
+        assert_eq!(node_and_zone(1, "Node 0, zone DMA32 7").unwrap(), (0, "DMA32", " 7"));
+        let error = node_and_zone(1, "Node 0, zone DMA\u{1b}]0;x\u{7} 7").unwrap_err();
+        assert_eq!(error.found, "Node 0, zone DMA\u{fffd}]0;x\u{fffd} 7");
     }
 
     #[test]
