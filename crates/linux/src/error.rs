@@ -16,11 +16,7 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 #[non_exhaustive]
 pub enum Error {
     /// The kernel keeps this from everybody but root.
-    #[error(
-        "{path} is open to root only. Without root, texts of ftrace, trace-cmd and perf can still be \
-         imported, and free blocks read without their types. Run the same command as root (CAP_SYS_ADMIN) to \
-         reach it"
-    )]
+    #[error("{path} is open to root only. {}Run the same command as root to reach it", what_is_left(path))]
     NotRoot {
         /// The file or folder that was refused.
         path: PathBuf,
@@ -48,9 +44,9 @@ pub enum Error {
     },
     /// The kernel does not say what frames are used for.
     #[error(
-        "{path} is missing: the kernel was built without CONFIG_PROC_PAGE_MONITOR. Recording still works \
-         without the occupancy of the start snapshot, and so do all other readings. Switch the occupancy \
-         off (`--no-occupancy`) or boot a kernel that has it"
+        "{path} is missing, so nothing is known of single pageblocks. It takes a kernel with \
+         CONFIG_PROC_PAGE_MONITOR, and in a copy of a machine's files the file itself; `freehold record` works \
+         without it by `--no-occupancy`"
     )]
     NoKpageflags {
         /// Where it was looked for.
@@ -204,6 +200,16 @@ impl Error {
             }
             _ => false,
         }
+    }
+}
+
+/// What can be done without a file that is open to root only.
+fn what_is_left(path: &Path) -> &'static str {
+    if path.starts_with("/sys/kernel") || path.ends_with("proc/pagetypeinfo") {
+        "Without root, texts of ftrace, trace-cmd and perf can still be imported, and free blocks read without \
+         their types. "
+    } else {
+        ""
     }
 }
 

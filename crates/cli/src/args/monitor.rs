@@ -83,8 +83,8 @@ pub(crate) struct Watch {
     /// Only zones of this node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
-    /// Seconds from one look to the next.
-    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS", default_value = "1")]
+    /// Seconds from one look to the next, at least 0.01.
+    #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
     /// How long it must hold without a break before the command runs.
     #[arg(long = "for", value_parser = parse_seconds, value_name = "SECONDS")]
@@ -153,7 +153,7 @@ pub(crate) struct Serve {
     #[arg(long, value_parser = parse_listen, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9321")]
     pub(crate) listen: SocketAddr,
     /// Seconds from one sample to the next, at least 0.01.
-    #[arg(long, value_parser = parse_serve_interval, value_name = "SECONDS", default_value = "1")]
+    #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
 }
 
@@ -163,7 +163,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     address.map_err(|_| "an address and a port, such as 127.0.0.1:9321 or [::1]:9321".to_owned())
 }
 
-fn parse_serve_interval(text: &str) -> Result<Duration, String> {
+fn parse_unseen_interval(text: &str) -> Result<Duration, String> {
     let sensible = Duration::from_millis(10)..=Duration::from_hours(1);
     let interval = parse_seconds(text)?;
     if sensible.contains(&interval) { Ok(interval) } else { Err("0.01 to 3600 seconds".to_owned()) }

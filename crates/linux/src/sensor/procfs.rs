@@ -13,6 +13,9 @@ use crate::procfs::{read_buddyinfo, read_pagetypeinfo};
 /// How much of the time pagetypeinfo may be read: a reading that took 1 ms is followed by none for a second.
 const SHARE_OF_TIME: u64 = 1000;
 
+/// When a pagetypeinfo that failed is tried again: after a minute.
+const TRY_AGAIN_NS: u64 = 60_000_000_000;
+
 /// Reads `/proc/pagetypeinfo` as often as its cost allows, and `/proc/buddyinfo` in between and where the
 /// former is closed.
 pub(super) struct ProcfsSensor {
@@ -27,8 +30,8 @@ enum Types {
     Unread,
     /// The last reading.
     Read(FreeBlocks),
-    /// They cannot be had, for this reason: closed, missing, or a format of its own.
-    Closed(String),
+    /// They cannot be had, for this reason; tried again after that time, if at all.
+    Closed { why: String, again_ns: Option<u64> },
 }
 
 impl ProcfsSensor {
@@ -38,7 +41,8 @@ impl ProcfsSensor {
 
     /// Reads free blocks, by type where that is open and not too dear just now.
     ///
-    /// A pagetypeinfo that cannot be read is not tried again; [`Self::closed`] says why.
+    /// A pagetypeinfo that is closed or missing is not tried again, one that failed otherwise a minute later;
+    /// [`Self::closed`] says why.
     ///
     /// # Errors
     /// Those of `/proc/buddyinfo`.
@@ -60,7 +64,7 @@ impl ProcfsSensor {
     }
 
     fn read_types(&mut self) -> Option<FreeBlocks> {
-        if matches!(self.types, Types::Closed(_)) {
+        if !self.may_try() {
             return None;
         }
         match timed(|| read_pagetypeinfo(&self.root).map(from_pagetypeinfo)) {
@@ -69,23 +73,32 @@ impl ProcfsSensor {
                 Some(read)
             }
             Err(error) => {
-                self.types = Types::Closed(error.to_string());
+                let again_ns = clock::monotonic_ns() + TRY_AGAIN_NS;
+                let again_ns = (!error.is_closed_or_missing()).then_some(again_ns);
+                self.types = Types::Closed { why: error.to_string(), again_ns };
                 None
             }
+        }
+    }
+
+    fn may_try(&self) -> bool {
+        match &self.types {
+            Types::Closed { again_ns, .. } => again_ns.is_some_and(|again| clock::monotonic_ns() >= again),
+            _ => true,
         }
     }
 
     /// Why free blocks by type cannot be had, where they cannot.
     pub(super) fn closed(&self) -> Option<&str> {
         match &self.types {
-            Types::Closed(why) => Some(why),
+            Types::Closed { why, .. } => Some(why),
             _ => None,
         }
     }
 
     fn types_are_due(&self) -> bool {
         match (&self.types, self.ration) {
-            (Types::Closed(_), _) => false,
+            (Types::Closed { .. }, _) => self.may_try(),
             (Types::Unread, _) | (Types::Read(_), Ration::Unlimited) => true,
             (Types::Read(last), Ration::ByCost) => {
                 clock::monotonic_ns() >= last.time_ns + last.cost_ns.saturating_mul(SHARE_OF_TIME)

@@ -16,7 +16,8 @@ pub enum HolderKind {
     Slab,
     /// Page tables.
     PageTables,
-    /// The kernel's and drivers' pages that no flag explains: kernel stacks, vmalloc, buffers, per-CPU lists.
+    /// The kernel's and drivers' pages that no flag explains: kernel stacks, vmalloc, buffers; and free pages on
+    /// per-CPU lists, which have no flag either.
     Kernel,
     /// hugetlb pages.
     Hugetlb,
@@ -145,11 +146,7 @@ fn named(kind: HolderKind, names: &Names, slabs: &BTreeMap<String, [u64; 2]>) ->
         HolderKind::Kernel => {
             let areas =
                 names.vmalloc.iter().map(|area| of(&format!("vmalloc by {}", area.caller), area.pages));
-            let rest = [
-                ("kernel stacks", names.kernel_stack_pages),
-                ("zsmalloc", names.zsmalloc_pages),
-                ("per-CPU lists", names.per_cpu_pages),
-            ];
+            let rest = [("kernel stacks", names.kernel_stack_pages), ("zsmalloc", names.zsmalloc_pages)];
             // Stacks are vmalloc areas of fork's where the kernel has CONFIG_VMAP_STACK.
             let forks = ["vmalloc by kernel_clone", "vmalloc by copy_process", "vmalloc by dup_task_struct"];
             areas

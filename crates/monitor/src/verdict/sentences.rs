@@ -4,7 +4,7 @@ use freehold_linux::pageblocks::Held;
 
 use super::asked::Supply;
 use super::evidence::Evidence;
-use super::holders::Holder;
+use super::holders::{Holder, HolderKind};
 use super::judge::{State, Verdict};
 
 /// How many holders the reason names.
@@ -73,6 +73,7 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     }
     if verdict.state != State::AvailableNow {
         told.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(held_by));
+        told.extend(on_lists(evidence, verdict));
         told.extend(charged(verdict));
         if verdict.state == State::NotBeforeFreed {
             told.extend(in_use(evidence, verdict));
@@ -129,6 +130,20 @@ fn held_by(holder: &Holder) -> String {
     }
     let named: Vec<_> = holder.named.iter().map(|n| format!("{} {}", n.name, n.pages)).collect();
     format!("{text} (largest, in pages: {})", named.join(", "))
+}
+
+/// What of the pages without a flag the kernel gets back by itself.
+fn on_lists(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
+    let kernel = verdict.holders.iter().find(|holder| holder.kind == HolderKind::Kernel)?;
+    let listed = evidence.names.per_cpu_pages.min(kernel.pages);
+    (listed > 0).then(|| {
+        format!(
+            "up to {} of those kernel and driver pages are free pages on per-CPU lists, which no flag tells apart; \
+             a request that fails drains the lists before it gives up, and pageblocks that only they hold come \
+             free then",
+            plural(listed, "page")
+        )
+    })
 }
 
 /// On whose behalf the kernel holds pages, where that is charged to a cgroup.

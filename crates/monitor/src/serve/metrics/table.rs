@@ -80,13 +80,13 @@ const TYPES: &str = "the sensor of free blocks; none with buddyinfo alone";
 const ZONEINFO: &str = "`/proc/zoneinfo`";
 const MAP: &str = "the pageblock map, `/proc/kpageflags`; needs root";
 
-const COUNTED: &str =
-    "exact with bpf and buddyinfo; a lower bound with pagetypeinfo where `freehold_capped` is 1";
+const COUNTED: &str = "each order exact with bpf and buddyinfo, sums over orders off by blocks that split or merge meanwhile; a lower \
+     bound with pagetypeinfo where `freehold_capped` is 1";
 const COUNTED_TYPES: &str = "as `freehold_free_blocks`, and older by `freehold_types_age_seconds`";
 const DERIVED: &str =
     "computed from `freehold_free_blocks`, and as exact; to a thousandth, as the kernel rounds";
 const KERNELS: &str = "as the kernel tells it";
-const DRIFTS: &str = "the kernel's own, late by up to its per-CPU differences";
+const DRIFTS: &str = "the kernel's own, summed over its CPUs while they count on";
 const EXACT: &str = "exact";
 const BY_AGE: &str = "as old as `freehold_map_age_seconds`";
 
