@@ -1,6 +1,6 @@
 //! The readings that a verdict rests on, taken from one machine.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
@@ -93,8 +93,17 @@ impl Readings {
         if self.free_by_bpf { Source::Bpf.name() } else { Source::Buddyinfo.name() }
     }
 
-    /// Judges them.
-    pub(crate) fn judge(&self, asked: &Asked) -> Verdict {
+    /// The CPU on whose lists least would stay of what compaction frees.
+    pub(crate) fn calmest_cpu(&self) -> Option<u32> {
+        let mut kept: BTreeMap<u32, u64> = BTreeMap::new();
+        for set in self.zones.iter().flat_map(|zone| &zone.pagesets) {
+            *kept.entry(set.cpu).or_default() += set.high.max(set.count);
+        }
+        kept.into_iter().min_by_key(|(_, pages)| *pages).map(|(cpu, _)| cpu)
+    }
+
+    /// Judges them, for compaction on a CPU where that is known.
+    pub(crate) fn judge(&self, asked: &Asked, compacting_cpu: Option<u32>) -> Verdict {
         let slab_of = |pfn: u64| self.slabs.get(&pfn).cloned().unwrap_or_default();
         let evidence = Evidence {
             zones: &self.zones,
@@ -102,6 +111,7 @@ impl Readings {
             map: self.map.as_ref(),
             types: self.types.as_deref(),
             mobility: self.mobility,
+            compacting_cpu,
             names: &self.names,
             slab_of: if self.slabs.is_empty() { None } else { Some(&slab_of) },
             missing: &self.missing,

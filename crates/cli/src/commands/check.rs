@@ -1,13 +1,16 @@
 //! `freehold check`: a verdict with its reason.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_monitor::verdict::{Asked, Verdict, ZoneSupply};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
 
 use crate::args::{Check, Sensing};
@@ -69,8 +72,9 @@ fn check(args: &Check) -> Result<u8, Failure> {
         is_permitted(root)?;
     }
     let mut readings = Readings::take(root, args.sensing.sensor)?;
-    let verdict = readings.judge(&asked);
-    let tried = if args.try_it { Some(try_it(&args.sensing, &mut readings, &verdict)?) } else { None };
+    let cpu = if args.try_it { readings.calmest_cpu() } else { None };
+    let verdict = readings.judge(&asked, cpu);
+    let tried = if args.try_it { Some(try_it(&args.sensing, &mut readings, &verdict, cpu)?) } else { None };
     let code = tried.as_ref().map_or(verdict.exit_code, |tried| tried.after.exit_code);
     let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
     let printed = if args.json { output::print_json(&report) } else { output::print(&text(&report)) };
@@ -100,7 +104,14 @@ fn is_permitted(root: &Path) -> Result<(), Failure> {
 }
 
 /// Compacts all memory and holds what came against what was foretold.
-fn try_it(sensing: &Sensing, readings: &mut Readings, verdict: &Verdict) -> Result<Tried, Failure> {
+///
+/// It runs on the CPU that the forecast is about: the pages that are freed last stay on that CPU's lists.
+fn try_it(
+    sensing: &Sensing,
+    readings: &mut Readings,
+    verdict: &Verdict,
+    cpu: Option<u32>,
+) -> Result<Tried, Failure> {
     let root = sensing.root.as_path();
     let path = root.join(COMPACT);
     let sum = |blocks: fn(&ZoneSupply) -> Option<u64>| {
@@ -113,15 +124,31 @@ fn try_it(sensing: &Sensing, readings: &mut Readings, verdict: &Verdict) -> Resu
         Failure::new(Cause::Machine, anyhow!("nothing was foretold that could be tried: {why}"))
     })?;
     let started = Instant::now();
-    fs::write(&path, "1")
+    compact_on(cpu, &path)
         .with_context(|| format!("{} refuses to compact memory; leave out --try", path.display()))
         .map_err(|error| Failure::new(Cause::Machine, error))?;
     let compaction_ms = started.elapsed().as_millis() as u64;
     let real = blocks(&readings.free_again(root)?, &verdict.asked);
-    let after = Readings::take(root, sensing.sensor)?.judge(&verdict.asked);
+    let after = Readings::take(root, sensing.sensor)?.judge(&verdict.asked, None);
     let error_percent = (foretold as f64 - real as f64) * 100.0 / (real.max(1) as f64);
     let before = verdict.zones.iter().map(|zone| zone.now).sum();
     Ok(Tried { before, foretold, at_most, real, error_percent, compaction_ms, after })
+}
+
+/// Compacts all memory, on a CPU where one is named and this process may run on it.
+fn compact_on(cpu: Option<u32>, path: &Path) -> io::Result<()> {
+    thread::scope(|scope| {
+        let compacting = scope.spawn(|| {
+            if let Some(cpu) = cpu.map(|cpu| cpu as usize).filter(|&cpu| cpu < CpuSet::MAX_CPU) {
+                let mut only = CpuSet::new();
+                only.set(cpu);
+                // Elsewhere the forecast is less careful, which the comparison shows.
+                let _ = sched_setaffinity(None, &only);
+            }
+            fs::write(path, "1")
+        });
+        compacting.join().unwrap_or_else(|_| Err(io::Error::other("the thread that compacts died")))
+    })
 }
 
 /// Free blocks of the asked order in the asked zones.

@@ -21,6 +21,8 @@ pub struct Evidence<'a> {
     pub types: Option<&'a [Vec<Option<Migratetype>>]>,
     /// What compaction may move.
     pub mobility: Mobility,
+    /// The CPU that will compact, where that is known; otherwise it may be any.
+    pub compacting_cpu: Option<u32>,
     /// Names of those that hold memory.
     pub names: &'a Names,
     /// The slab caches of the pageblock that starts at a frame; none where they are not known.

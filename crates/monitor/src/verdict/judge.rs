@@ -214,7 +214,9 @@ impl Foretell<'_> {
         let types: Vec<_> =
             now.map(|(at, block)| known.get(at).copied().flatten().or(Some(likely_type(block)))).collect();
         // Nobody knows which CPU will compact: the one whose list keeps most.
-        let per_cpu_high = self.zone.pagesets.iter().map(|set| set.high.max(set.count)).max().unwrap_or(0);
+        let cpu = self.evidence.compacting_cpu;
+        let compacting = self.zone.pagesets.iter().filter(|set| cpu.is_none_or(|cpu| cpu == set.cpu));
+        let per_cpu_high = compacting.map(|set| set.high.max(set.count)).max().unwrap_or(0);
         let per_cpu_count = self.zone.pagesets.iter().map(|set| set.count).sum();
         let limits = Limits { room, per_cpu_high, per_cpu_count };
         compact(read, &types, self.evidence.mobility, limits, care)
