@@ -16,7 +16,7 @@ use freehold_linux::procfs::{
 };
 use freehold_linux::sensor::{BpfError, BpfSensor, Source, ZoneFreeBlocks, open_bpf};
 use freehold_monitor::verdict::{Asked, Evidence, Mobility, Names, SlabShare, Verdict, judge};
-use freehold_trace::{FreeCount, ZoneSnapshot};
+use freehold_trace::ZoneSnapshot;
 
 use crate::args::SensorChoice;
 
@@ -212,11 +212,5 @@ fn mobility(root: &Path) -> Mobility {
 
 /// Free blocks by zone and order.
 fn free_blocks(root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
-    let zones = read_buddyinfo(root)?.into_iter().map(|zone| ZoneFreeBlocks {
-        node: zone.node,
-        name: zone.name,
-        total: zone.free.map(|blocks| FreeCount { blocks, capped: false }),
-        ..ZoneFreeBlocks::default()
-    });
-    Ok(zones.collect())
+    Ok(read_buddyinfo(root)?.into_iter().map(ZoneFreeBlocks::from).collect())
 }

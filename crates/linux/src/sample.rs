@@ -71,11 +71,6 @@ impl Sampler {
         &self.machine
     }
 
-    /// The sensor of free blocks alone, for whoever needs nothing else.
-    pub fn sensor(&mut self) -> &mut Sensor {
-        &mut self.sensor
-    }
-
     /// Takes a sample. What cannot be read besides free blocks is left out and noted.
     ///
     /// # Errors

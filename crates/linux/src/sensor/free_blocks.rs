@@ -4,6 +4,8 @@ use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::FreeCount;
 use serde::{Serialize, Serializer};
 
+use crate::procfs::BuddyZone;
+
 /// Free blocks of a machine, as one reading of a [`super::Source`] found them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FreeBlocks {
@@ -81,6 +83,13 @@ pub struct ZoneFreeBlocks {
     pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
     /// Pageblocks by [`Migratetype::index`], where the source tells them.
     pub pageblocks: Option<[u64; MIGRATETYPES]>,
+}
+
+impl From<BuddyZone> for ZoneFreeBlocks {
+    fn from(zone: BuddyZone) -> Self {
+        let total = zone.free.map(|blocks| FreeCount { blocks, capped: false });
+        Self { node: zone.node, name: zone.name, total, by_type: None, pageblocks: None }
+    }
 }
 
 impl ZoneFreeBlocks {

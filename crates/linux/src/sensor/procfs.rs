@@ -154,13 +154,7 @@ fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
 }
 
 fn buddyinfo(root: &Path) -> Result<FreeBlocks, Error> {
-    let zones = read_buddyinfo(root)?.into_iter().map(|zone| ZoneFreeBlocks {
-        node: zone.node,
-        name: zone.name,
-        total: zone.free.map(|blocks| FreeCount { blocks, capped: false }),
-        by_type: None,
-        pageblocks: None,
-    });
+    let zones = read_buddyinfo(root)?.into_iter().map(ZoneFreeBlocks::from);
     Ok(FreeBlocks {
         source: Source::Buddyinfo,
         time_ns: 0,
