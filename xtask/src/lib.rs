@@ -1,5 +1,6 @@
 //! The repository's own chores, callable from tests.
 
 pub mod coverage;
+pub mod kernel;
 pub mod oracle;
 pub mod tidy;
