@@ -2,5 +2,6 @@
 
 pub mod coverage;
 pub mod kernel;
+pub mod linux;
 pub mod oracle;
 pub mod tidy;
