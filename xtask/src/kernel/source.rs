@@ -47,15 +47,25 @@ pub(crate) fn check(version: KernelVersion, folder: &Path) -> Result<()> {
     if found == version.name() { Ok(()) } else { Err(bad(format!("it is Linux {found}"))) }
 }
 
+/// The whole version of a source, as far as its Makefile has it.
+pub(crate) fn release(version: KernelVersion, folder: &Path) -> Result<String> {
+    check(version, folder)?;
+    let makefile = read(&folder.join("Makefile"))?;
+    let sublevel = number(&makefile, "SUBLEVEL").unwrap_or_default();
+    Ok(format!("{version}.{sublevel}{}", number(&makefile, "EXTRAVERSION").unwrap_or_default()))
+}
+
 /// The first two numbers of the version in a kernel's Makefile.
 fn series(makefile: &str) -> Option<String> {
-    let number = |name: &str| {
-        makefile.lines().find_map(|line| {
-            let (key, value) = line.split_once('=')?;
-            (key.trim() == name).then(|| value.trim().to_owned())
-        })
-    };
-    Some(format!("{}.{}", number("VERSION")?, number("PATCHLEVEL")?))
+    Some(format!("{}.{}", number(makefile, "VERSION")?, number(makefile, "PATCHLEVEL")?))
+}
+
+/// A part of the version in a kernel's Makefile.
+fn number(makefile: &str, name: &str) -> Option<String> {
+    makefile.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == name).then(|| value.trim().to_owned())
+    })
 }
 
 fn copy(version: KernelVersion, folder: &Path, room: &Path, job: &Job) -> Result<PathBuf> {

@@ -43,6 +43,18 @@ pub enum LinuxError {
         /// The file that gives it away.
         file: String,
     },
+    /// Nobody would have sent the mails.
+    #[error(
+        "git knows no name and address to sign the patches with: \
+         git config --global user.name NAME; git config --global user.email ADDRESS"
+    )]
+    NoIdentity,
+    /// The mails are not what was tried.
+    #[error("the mails do not bring about what the semantic patches do: {file} differs after `git am`")]
+    NotTheSame {
+        /// The file.
+        file: String,
+    },
     /// A program failed that is not the kernel's build.
     #[error("{command} failed: {said}")]
     Failed {

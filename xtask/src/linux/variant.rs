@@ -1,5 +1,6 @@
 //! What a kernel has of the series.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use clap::ValueEnum;
@@ -37,6 +38,12 @@ impl Variant {
     /// Whether the series is applied.
     pub const fn has_series(self) -> bool {
         !matches!(self, Self::Vanilla)
+    }
+
+    /// The options that are about which variant it is.
+    pub(crate) fn options(self) -> BTreeSet<String> {
+        let options: &[&str] = if self.has_series() { &CHOICE } else { &[] };
+        options.iter().map(|option| (*option).to_owned()).collect()
     }
 
     /// Its lines of the kernel's configuration.
