@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::oracle::command::{self, OracleArgs};
+use xtask::linux::command::LinuxArgs;
+use xtask::oracle::command::OracleArgs;
+use xtask::{linux, oracle};
 
 /// The repository's own chores
 #[derive(Parser)]
@@ -20,6 +22,8 @@ enum Chore {
     Tidy,
     /// Play scripts on real kernels and hold their answers against the engine
     Oracle(OracleArgs),
+    /// Apply, build, test and measure the series for Linux
+    Linux(LinuxArgs),
     /// Measure which branches of the engine the kept transcripts reach
     Coverage,
 }
@@ -35,7 +39,8 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
-        Chore::Oracle(arguments) => command::run(&arguments, root).map_err(|error| error.to_string()),
+        Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
+        Chore::Linux(arguments) => linux::command::run(&arguments, root).map_err(|error| error.to_string()),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

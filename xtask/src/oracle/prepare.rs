@@ -1,11 +1,11 @@
 //! What is changed in a kernel's source, and how the kernel is configured.
 
-use std::fs;
 use std::path::Path;
 
 use super::error::{OracleError, Result};
-use super::process::{Job, command};
-use super::version::KernelVersion;
+use crate::kernel::files::{read, with_last_line, write_if_changed};
+use crate::kernel::process::{Job, command};
+use crate::kernel::{KernelError, KernelVersion};
 
 /// The files that go into the kernel: where to, and what is in them.
 pub(crate) const FILES: [(&str, &str); 7] = [
@@ -106,7 +106,7 @@ pub(crate) fn configure(tree: &Path, version: KernelVersion, job: &Job) -> Resul
     let text = read(&config)?;
     match fault(&text, version) {
         None => Ok(()),
-        Some(fault) => Err(OracleError::Configuration { fault, config }),
+        Some(fault) => Err(KernelError::Configuration { fault, config }.into()),
     }
 }
 
@@ -118,15 +118,6 @@ fn fault(config: &str, version: KernelVersion) -> Option<String> {
     missing
         .map(|option| format!("CONFIG_{option} is missing"))
         .or_else(|| unwanted.map(|option| format!("CONFIG_{option} is there")))
-}
-
-/// `text` with `line` as its last line, once.
-fn with_last_line(text: &str, line: &str) -> String {
-    if text.lines().any(|have| have == line) {
-        return text.to_owned();
-    }
-    let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!("{text}{end}{line}\n")
 }
 
 /// The header with pageblocks of order 9, as x86-64 with huge pages has them.
@@ -158,18 +149,6 @@ fn with_pageblock_order(text: &str) -> Result<String> {
     })
 }
 
-pub(crate) fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(OracleError::file(path))
-}
-
-/// Writes a file; one that has this text keeps its time, so that make leaves it alone.
-pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
-    if fs::read_to_string(path).is_ok_and(|have| have == text) {
-        return Ok(());
-    }
-    fs::write(path, text).map_err(OracleError::file(path))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,13 +175,6 @@ mod tests {
             "the kernel source cannot be prepared: include/linux/pageblock-flags.h has no line \
              `#define pageblock_order MAX_PAGE_ORDER`, so its pageblocks cannot be made 512 pages large"
         );
-    }
-
-    #[test]
-    fn a_line_is_added_once() {
-        let once = with_last_line("a\nb", "c");
-        assert_eq!(once, "a\nb\nc\n");
-        assert_eq!(with_last_line(&once, "c"), once);
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::error::{OracleError, Result, tail};
-use super::process::{command, require};
+use super::error::{OracleError, Result};
 use super::tree::BuiltKernel;
-use super::version::KernelVersion;
+use crate::kernel::KernelVersion;
+use crate::kernel::error::tail;
+use crate::kernel::process::{command, require};
 
 /// How long a kernel may take.
 const SECONDS: u64 = 600;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::error::{OracleError, Result, tail};
+use super::error::{KernelError, Result, tail};
+use super::files::{read, write_if_changed};
 use super::mirror;
-use super::prepare::{read, write_if_changed};
 use super::process::{Job, command, is_on_path, require};
 use super::version::{KernelVersion, package_of, suite_of};
 
@@ -27,35 +27,45 @@ pub(crate) fn unpack(
     }
     // What an interrupted run left is of no use.
     if room.exists() {
-        fs::remove_dir_all(room).map_err(OracleError::file(room))?;
+        fs::remove_dir_all(room).map_err(KernelError::file(room))?;
     }
-    fs::create_dir_all(room).map_err(OracleError::file(room))?;
+    fs::create_dir_all(room).map_err(KernelError::file(room))?;
     let unpacked = match source {
         Some(folder) => copy(version, folder, room, job)?,
         None => extract(version, &fetch(version, room, job)?, room, job)?,
     };
     check(version, &unpacked)?;
-    fs::rename(&unpacked, tree).map_err(OracleError::file(tree))?;
-    fs::remove_dir_all(room).map_err(OracleError::file(room))
+    fs::rename(&unpacked, tree).map_err(KernelError::file(tree))?;
+    fs::remove_dir_all(room).map_err(KernelError::file(room))
 }
 
 /// Whether a folder holds the source of this kernel.
 pub(crate) fn check(version: KernelVersion, folder: &Path) -> Result<()> {
-    let bad = |detail: String| OracleError::BadSource { path: folder.to_owned(), version, detail };
+    let bad = |detail: String| KernelError::BadSource { path: folder.to_owned(), version, detail };
     let makefile = read(&folder.join("Makefile")).map_err(|_| bad("it has no Makefile".to_owned()))?;
     let found = series(&makefile).ok_or_else(|| bad("its Makefile names no version".to_owned()))?;
     if found == version.name() { Ok(()) } else { Err(bad(format!("it is Linux {found}"))) }
 }
 
+/// The whole version of a source, as far as its Makefile has it.
+pub(crate) fn release(version: KernelVersion, folder: &Path) -> Result<String> {
+    check(version, folder)?;
+    let makefile = read(&folder.join("Makefile"))?;
+    let sublevel = number(&makefile, "SUBLEVEL").unwrap_or_default();
+    Ok(format!("{version}.{sublevel}{}", number(&makefile, "EXTRAVERSION").unwrap_or_default()))
+}
+
 /// The first two numbers of the version in a kernel's Makefile.
 fn series(makefile: &str) -> Option<String> {
-    let number = |name: &str| {
-        makefile.lines().find_map(|line| {
-            let (key, value) = line.split_once('=')?;
-            (key.trim() == name).then(|| value.trim().to_owned())
-        })
-    };
-    Some(format!("{}.{}", number("VERSION")?, number("PATCHLEVEL")?))
+    Some(format!("{}.{}", number(makefile, "VERSION")?, number(makefile, "PATCHLEVEL")?))
+}
+
+/// A part of the version in a kernel's Makefile.
+fn number(makefile: &str, name: &str) -> Option<String> {
+    makefile.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == name).then(|| value.trim().to_owned())
+    })
 }
 
 fn copy(version: KernelVersion, folder: &Path, room: &Path, job: &Job) -> Result<PathBuf> {
@@ -89,7 +99,7 @@ fn fetch(version: KernelVersion, room: &Path, job: &Job) -> Result<PathBuf> {
             Err(detail) => said = detail,
         }
     }
-    Err(OracleError::NoPackage { package: package_of(version), detail: said })
+    Err(KernelError::NoPackage { package: package_of(version), detail: said })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,8 +5,12 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread;
 
-use super::error::{OracleError, Result, tail};
+use super::error::{KernelError, Result, tail};
+
+/// What the build calls, besides the compiler.
+const BUILD_PROGRAMS: [&str; 6] = ["gcc", "make", "flex", "bison", "bc", "bash"];
 
 /// Whether a program of that name is on the path.
 pub(crate) fn is_on_path(program: &str) -> bool {
@@ -19,7 +23,15 @@ pub(crate) fn require(program: &str, package: &'static str) -> Result<()> {
     if is_on_path(program) {
         return Ok(());
     }
-    Err(OracleError::NoProgram { program: program.to_owned(), package })
+    Err(KernelError::NoProgram { program: program.to_owned(), package })
+}
+
+/// Refuses to go on without what a kernel's build calls.
+pub(crate) fn require_build_programs() -> Result<()> {
+    match BUILD_PROGRAMS.iter().find(|program| !is_on_path(program)) {
+        None => Ok(()),
+        Some(program) => Err(KernelError::NoCompiler { program: (*program).to_owned() }),
+    }
 }
 
 /// A command whose words do not depend on the caller's settings.
@@ -33,6 +45,16 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
+/// The kernel's own build, on all CPUs; the version that the kernel prints names `host`, not this machine.
+pub(crate) fn kernel_make(host: &str) -> Command {
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let mut make = command("make");
+    make.arg("-s").arg(format!("-j{jobs}"));
+    make.envs([("KBUILD_BUILD_USER", "freehold"), ("KBUILD_BUILD_HOST", host)]);
+    make.env("KBUILD_BUILD_TIMESTAMP", "1970-01-01");
+    make
+}
+
 /// A build in progress.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -43,23 +65,23 @@ pub(crate) struct Job {
 impl Job {
     /// A build that keeps `lock` and writes to a new `log`.
     pub(crate) fn new(lock: File, log: PathBuf) -> Result<Self> {
-        fs::write(&log, "").map_err(OracleError::file(&log))?;
+        fs::write(&log, "").map_err(KernelError::file(&log))?;
         Ok(Self { log, lock })
     }
 
     /// Gives a command the lock: where this process is killed, the command goes on.
     pub(crate) fn guard<'c>(&self, command: &'c mut Command) -> Result<&'c mut Command> {
-        Ok(command.stdin(self.lock.try_clone().map_err(OracleError::file(&self.log))?))
+        Ok(command.stdin(self.lock.try_clone().map_err(KernelError::file(&self.log))?))
     }
 
     /// Runs a command to its end; all that it says goes to the end of the log.
     pub(crate) fn run(&self, command: &mut Command) -> Result<()> {
         let log = &self.log;
-        let file = OpenOptions::new().append(true).open(log).map_err(OracleError::file(log))?;
-        let copy = file.try_clone().map_err(OracleError::file(log))?;
+        let file = OpenOptions::new().append(true).open(log).map_err(KernelError::file(log))?;
+        let copy = file.try_clone().map_err(KernelError::file(log))?;
         let status = self.guard(command)?.stdout(file).stderr(copy).status();
         let words = described(command);
-        let failed = |said: &str| OracleError::Build {
+        let failed = |said: &str| KernelError::Build {
             command: words.clone(),
             log: log.clone(),
             tail: tail(said, 15),

@@ -1,0 +1,92 @@
+//! Where kernels are kept: a cache outside of the repository, with a folder for each source.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::error::{KernelError, Result};
+use super::source;
+use super::version::KernelVersion;
+
+/// How long a kernel that this checkout does not use is left for others.
+const OTHERS_MAY_USE_IT: Duration = Duration::from_hours(7 * 24);
+
+/// One kernel's place in the cache.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    version: KernelVersion,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The place below `room` of the cache; one of its own for a `source` that somebody names.
+    pub(crate) fn new(room: &str, version: KernelVersion, source: Option<&Path>) -> Result<Self> {
+        let cache = cache()?;
+        // Kernels are run from other folders.
+        let cache = std::path::absolute(&cache).map_err(KernelError::file(&cache))?;
+        let kernels = cache.join(room);
+        let path = match source {
+            None => kernels.join(version.name()),
+            Some(source) => {
+                source::check(version, source)?;
+                let source = fs::canonicalize(source).map_err(KernelError::file(source))?;
+                let hash = crc32fast::hash(source.as_os_str().as_encoded_bytes());
+                kernels.join(format!("{version}-{hash:08x}"))
+            }
+        };
+        fs::create_dir_all(&path).map_err(KernelError::file(&path))?;
+        Ok(Self { version, path })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Which kernel it is for.
+    pub(crate) fn version(&self) -> KernelVersion {
+        self.version
+    }
+
+    /// Waits until no other process builds here.
+    pub(crate) fn lock(&self) -> Result<File> {
+        let path = self.path.join("lock");
+        let lock = File::create(&path).map_err(KernelError::file(&path))?;
+        if lock.try_lock().is_err() {
+            eprintln!("waiting for another process that builds Linux {}", self.version);
+            lock.lock().map_err(KernelError::file(&path))?;
+        }
+        Ok(lock)
+    }
+
+    /// Puts a program into its place in one step, and removes old ones whose names start alike.
+    pub(crate) fn keep(&self, program: &Path, place: &Path, prefix: &str) -> Result<()> {
+        let partial = self.path.join("partial");
+        fs::copy(program, &partial).map_err(KernelError::file(program))?;
+        fs::rename(&partial, place).map_err(KernelError::file(place))?;
+        let entries = fs::read_dir(&self.path).map_err(KernelError::file(&self.path))?;
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // Another checkout may still use what it built lately; one that cannot be removed does no harm.
+            if name.starts_with(prefix) && path != place && is_old(&path) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_old(path: &Path) -> bool {
+    let modified = fs::metadata(path).and_then(|file| file.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OTHERS_MAY_USE_IT))
+}
+
+/// Where the kernels are kept.
+fn cache() -> Result<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("FREEHOLD_CACHE")
+        .or_else(|| Some(set("XDG_CACHE_HOME")?.join("freehold")))
+        .or_else(|| Some(set("HOME")?.join(".cache/freehold")))
+        .ok_or(KernelError::NoCache)
+}

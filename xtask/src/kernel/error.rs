@@ -1,0 +1,128 @@
+//! What can go wrong before a kernel is built.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::version::KernelVersion;
+
+/// The result of getting or building a kernel.
+pub type Result<T, E = KernelError> = std::result::Result<T, E>;
+
+/// Why there is no kernel; each text says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The source cannot be fetched.
+    #[error(
+        "no package to be had: {package} cannot be fetched ({detail}); \
+         give the folder of an unpacked kernel source with --source DIR"
+    )]
+    NoPackage {
+        /// Its name.
+        package: String,
+        /// What the last attempt said.
+        detail: String,
+    },
+    /// A program that the build needs is missing.
+    #[error(
+        "no compiler: `{program}` is not on this machine; building a kernel needs \
+         gcc, make, flex, bison, bc and the headers of libelf \
+         (apt-get install gcc make flex bison bc libelf-dev)"
+    )]
+    NoCompiler {
+        /// Its name.
+        program: String,
+    },
+    /// Another program that is needed is missing.
+    #[error("`{program}` is not on this machine; it comes with {package}")]
+    NoProgram {
+        /// Its name.
+        program: String,
+        /// Debian's package that has it.
+        package: &'static str,
+    },
+    /// User-Mode Linux exists for one architecture only.
+    #[error("User-Mode Linux runs on x86-64 only, and this machine is {0}")]
+    NoArchitecture(&'static str),
+    /// The folder is not a source tree of that kernel.
+    #[error("{path} is not an unpacked source of Linux {version}: {detail}")]
+    BadSource {
+        /// The folder.
+        path: PathBuf,
+        /// What was asked for.
+        version: KernelVersion,
+        /// What was found instead.
+        detail: String,
+    },
+    /// The kernel's configuration came out differently.
+    #[error("the kernel cannot be configured: {fault}, see {config}")]
+    Configuration {
+        /// Which option, and what about it.
+        fault: String,
+        /// The configuration file.
+        config: PathBuf,
+    },
+    /// A command failed.
+    #[error("the kernel does not build: {command} failed, see {log}; it ended with\n{tail}")]
+    Build {
+        /// The command.
+        command: String,
+        /// Where all that it said is.
+        log: PathBuf,
+        /// Its last lines.
+        tail: String,
+    },
+    /// A place for the kernels cannot be found.
+    #[error("there is no place to keep kernels: set FREEHOLD_CACHE, XDG_CACHE_HOME or HOME")]
+    NoCache,
+    /// A file cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+}
+
+impl KernelError {
+    /// For `map_err`: names the file.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| Self::File { path, error }
+    }
+}
+
+/// The last `lines` lines of `text` that say anything, indented.
+pub(crate) fn tail(text: &str, lines: usize) -> String {
+    let said: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    if said.is_empty() {
+        return "    (nothing)".to_owned();
+    }
+    let last = &said[said.len().saturating_sub(lines)..];
+    last.iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_is_the_last_lines_with_words() {
+        assert_eq!(tail("a\n\nb  \nc\n\n", 2), "    b\n    c");
+        assert_eq!(tail("\n", 2), "    (nothing)");
+    }
+
+    #[test]
+    fn each_failure_names_itself_and_what_to_do() {
+        let package = KernelError::NoPackage { package: "linux-source-7.3".into(), detail: "offline".into() };
+        assert_eq!(
+            package.to_string(),
+            "no package to be had: linux-source-7.3 cannot be fetched (offline); \
+             give the folder of an unpacked kernel source with --source DIR"
+        );
+        let compiler = KernelError::NoCompiler { program: "bison".into() }.to_string();
+        assert!(compiler.starts_with("no compiler: `bison` is not on this machine"), "{compiler}");
+        assert!(compiler.contains("apt-get install"), "{compiler}");
+    }
+}

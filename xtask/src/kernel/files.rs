@@ -1,0 +1,40 @@
+//! Reading and changing the files of a source tree.
+
+use std::fs;
+use std::path::Path;
+
+use super::error::{KernelError, Result};
+
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(KernelError::file(path))
+}
+
+/// Writes a file; one that has this text keeps its time, so that make leaves it alone.
+pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|have| have == text) {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(KernelError::file(path))
+}
+
+/// `text` with `line` as its last line, once.
+pub(crate) fn with_last_line(text: &str, line: &str) -> String {
+    if text.lines().any(|have| have == line) {
+        return text.to_owned();
+    }
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{end}{line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_added_once() {
+        let once = with_last_line("a\nb", "c");
+        assert_eq!(once, "a\nb\nc\n");
+        assert_eq!(with_last_line(&once, "c"), once);
+    }
+}

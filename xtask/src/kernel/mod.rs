@@ -1,0 +1,16 @@
+//! Linux kernels as such: where their source comes from, where they are kept, how they are built.
+//!
+//! [`source`] asks Debian's mirror ([`mirror`]) for the package of a [`version`], [`cache`] has a
+//! folder for it, [`process`] runs what builds it. What is built in is not known here: that is
+//! [`crate::oracle`]'s.
+
+pub mod cache;
+pub mod error;
+pub(crate) mod files;
+pub mod mirror;
+pub mod process;
+pub mod source;
+pub mod version;
+
+pub use error::{KernelError, Result};
+pub use version::KernelVersion;

@@ -1,0 +1,32 @@
+//! The project's own series for Linux: applied, turned into mails, built, booted and measured.
+//!
+//! The way of a patch: [`series`] reads `kernel/series`, [`hunk`] the heads of its semantic patches;
+//! [`apply`] lets Coccinelle change the files of a source tree, and [`place`] says where a file was
+//! changed, so that a hunk that found too little or too much stops everything. [`mail`] turns the
+//! outcome into mails for `git am`.
+//!
+//! The way of a kernel: [`workshop`] unpacks the source, keeps a tree with the series and one without,
+//! and builds what a [`recipe`] asks for in one of its variants ([`variant`]). [`command`] is the command
+//! line.
+
+pub mod apply;
+pub mod command;
+mod config;
+pub mod error;
+mod git;
+pub mod hunk;
+pub mod lines;
+pub mod mail;
+pub mod place;
+pub mod recipe;
+pub(crate) mod scratch;
+pub mod series;
+mod tree;
+pub mod variant;
+pub mod workshop;
+
+pub use error::{LinuxError, Result};
+pub use recipe::{Arch, Recipe};
+pub use series::Series;
+pub use variant::Variant;
+pub use workshop::{Built, Workshop};

@@ -1,0 +1,46 @@
+//! A folder of one's own, gone when nobody needs it any more.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::error::{LinuxError, Result};
+
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
+
+/// A folder for files that nobody else is to see.
+#[derive(Debug)]
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new, empty folder among the machine's temporary ones.
+    pub(crate) fn new() -> Result<Self> {
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("freehold-linux-{}-{number}", std::process::id()));
+        fs::create_dir(&path).map_err(LinuxError::file(&path))?;
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file below it, with the folders that it needs.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.0.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(LinuxError::file(parent))?;
+        }
+        fs::write(&path, text).map_err(LinuxError::file(&path))?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
