@@ -16,6 +16,7 @@
  *                                that many free blocks that cannot merge, in
  *                                random order; their buddies stay allocated
  *   release                      frees what shuffle kept
+ *   settle                       empties the lists of all CPUs
  *   load n= seed= contig=        n random operations; a pageblock by address
  *                                after every so many of them
  *
@@ -557,6 +558,13 @@ static int fb_release(struct fb_request *request)
 	return 0;
 }
 
+static int fb_settle(struct fb_request *request)
+{
+	drain_all_pages(NULL);
+	fb_say(request, "\"settled\":true");
+	return 0;
+}
+
 /* ---- a mixed load ---- */
 
 static const gfp_t fb_types[] = {
@@ -644,6 +652,7 @@ static const struct fb_command fb_commands[] = {
 	{ "drain", fb_drain },
 	{ "shuffle", fb_shuffle },
 	{ "release", fb_release },
+	{ "settle", fb_settle },
 	{ "load", fb_load },
 };
 

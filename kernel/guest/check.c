@@ -91,7 +91,7 @@ void do_check(void)
 	for (i = 0; i < OTHERS; i++)
 		waitpid(others[i], NULL, 0);
 	/* Once more when nothing moves. */
-	sleep_ms(200);
+	settle();
 	wrong = look_at_lists(&lists);
 	say("{\"test\":\"text\",\"parses\":%s,\"agrees\":%s,\"wrong\":\"%s\"}", wrong ? "false" : "true",
 	    lists.agrees ? "true" : "false", wrong ? wrong : "");

@@ -46,6 +46,7 @@ extern const char *const state_names[STATES];
 
 /* From a fresh boot, one after the other. */
 void bring_into(enum state state);
+void settle(void);
 void churn_files(const char *folder, long mib, unsigned int rounds);
 
 /* ---- pagetypeinfo.c ---- */

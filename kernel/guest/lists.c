@@ -98,12 +98,18 @@ static void shuffle(void)
 	}
 }
 
+/* Blocks that are on their way to the free lists get there. */
+void settle(void)
+{
+	sleep_ms(200);
+	ask("settle");
+}
+
 void bring_into(enum state state)
 {
 	if (state == FRAGMENTED)
 		fragment();
 	else if (state == SHUFFLED)
 		shuffle();
-	/* What is being freed still, and what per-CPU lists hold, settles. */
-	sleep_ms(200);
+	settle();
 }

@@ -242,6 +242,6 @@ void do_read(void)
 		time_reads(state_names[state], reads);
 	}
 	ask("release");
-	sleep_ms(200);
+	settle();
 	time_reads("released", reads);
 }
