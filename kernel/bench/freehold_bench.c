@@ -40,6 +40,7 @@
 #include <linux/timex.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #ifdef CONFIG_UML
 #include <os.h>
@@ -558,9 +559,17 @@ static int fb_release(struct fb_request *request)
 	return 0;
 }
 
+static void fb_drain_here(struct work_struct *work)
+{
+	drain_local_pages(NULL);
+}
+
 static int fb_settle(struct fb_request *request)
 {
-	drain_all_pages(NULL);
+	int err = schedule_on_each_cpu(fb_drain_here);
+
+	if (err)
+		return err;
 	fb_say(request, "\"settled\":true");
 	return 0;
 }

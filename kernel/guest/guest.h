@@ -71,5 +71,6 @@ void do_pagealloc(void);
 void do_irqoff(void);
 void do_hot(void);
 void do_check(void);
+void do_load(void);
 
 #endif

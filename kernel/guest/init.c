@@ -156,6 +156,7 @@ static const struct {
 	{ "irqoff", do_irqoff },
 	{ "hot", do_hot },
 	{ "check", do_check },
+	{ "load", do_load },
 	{ "kunit", do_nothing },	/* which ran before this process was there */
 };
 
