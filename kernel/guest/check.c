@@ -52,7 +52,7 @@ static void beside(long which)
 /* The first line; what comes after it tells of differences. */
 static void say_check(void)
 {
-	unsigned long checks, differences, operations;
+	unsigned long checks, differences, movements;
 	static char text[TEXT_SIZE];
 	char *at;
 	int lines = 0;
@@ -61,11 +61,11 @@ static void say_check(void)
 		say("{\"test\":\"check\",\"present\":false}");
 		return;
 	}
-	if (sscanf(text, "checks %lu differences %lu operations %lu", &checks, &differences,
-		   &operations) != 3)
+	if (sscanf(text, "checks %lu differences %lu movements %lu", &checks, &differences,
+		   &movements) != 3)
 		fail("free_counts/check does not start with its three numbers");
 	say("{\"test\":\"check\",\"present\":true,\"checks\":%lu,\"differences\":%lu,"
-	    "\"operations\":%lu}", checks, differences, operations);
+	    "\"movements\":%lu}", checks, differences, movements);
 	for (at = strchr(text, '\n'); at && at[1] && lines++ < 20; at = strchr(at + 1, '\n'))
 		say("{\"test\":\"difference\",\"line\":\"%.*s\"}",
 		    (int)strcspn(at + 1, "\n\"\\"), at + 1);
