@@ -1,7 +1,7 @@
 // The counts live beside the lists that they count. The total is left out
 // where it is derived.
-// places 6.12: include/linux/mmzone.h free_area, include/linux/mmzone.h free_area
-// places 7.3: include/linux/mmzone.h free_area, include/linux/mmzone.h free_area
+// places 6.12: include/linux/mmzone.h struct free_area, include/linux/mmzone.h struct free_area
+// places 7.3: include/linux/mmzone.h struct free_area, include/linux/mmzone.h struct free_area
 
 @ counts_beside_lists @
 @@

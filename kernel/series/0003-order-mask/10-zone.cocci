@@ -1,6 +1,6 @@
 // A zone knows, by migratetype, which orders have free blocks.
-// places 6.12: include/linux/mmzone.h zone
-// places 7.3: include/linux/mmzone.h zone
+// places 6.12: include/linux/mmzone.h struct zone
+// places 7.3: include/linux/mmzone.h struct zone
 
 @ orders_of_zone @
 @@

@@ -40,6 +40,10 @@ static inline void free_types_reset(struct free_area *area)
 
 #else
 
+/* Never called: for the compiler to check code that is not compiled in. */
+unsigned long free_area_nr_free_type(const struct free_area *area,
+				     int migratetype);
+
 static __always_inline void free_type_change(struct free_area *area,
 					     int migratetype, long blocks)
 {
