@@ -13,7 +13,7 @@ pub mod apply;
 pub mod command;
 mod config;
 pub mod error;
-mod git;
+pub mod git;
 pub mod hunk;
 pub mod lines;
 pub mod mail;
