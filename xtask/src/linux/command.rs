@@ -98,7 +98,7 @@ fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> Result<bool>
         None => root.join("target/linux").join(workshop.version().name()).join("patches"),
     };
     let sender = Identity::of(root)?;
-    let mails = mail::write(workshop.series(), workshop.applied()?, &workshop.source()?, &folder, &sender)?;
+    let mails = mail::write(workshop.series(), workshop.applied()?, &workshop.original()?, &folder, &sender)?;
     for file in &mails.files {
         println!("{}", file.display());
     }
