@@ -48,6 +48,17 @@ pub fn outcome(applied: &[Applied]) -> BTreeMap<String, String> {
 /// # Errors
 /// Where `tree` is not that kernel, has the series already, or a hunk does not fit it; see [`LinuxError`].
 pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<Vec<Applied>> {
+    check(patches, tree, version)?;
+    require("spatch", "coccinelle")?;
+    let mut bench = Bench { tree, version, scratch: Scratch::new()?, now: BTreeMap::new() };
+    patches.iter().map(|patch| bench.patch(patch)).collect()
+}
+
+/// Whether a source tree is that kernel's, and has nothing of the series.
+///
+/// # Errors
+/// Where it is another kernel, or has the series already.
+pub fn check(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<()> {
     source::check(version, tree)?;
     for patch in patches {
         if let Some(file) = patch.new.keys().find(|file| tree.join(file).exists()) {
@@ -55,9 +66,7 @@ pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<V
             return Err(LinuxError::AlreadyPatched { tree, patch, file });
         }
     }
-    require("spatch", "coccinelle")?;
-    let mut bench = Bench { tree, version, scratch: Scratch::new()?, now: BTreeMap::new() };
-    patches.iter().map(|patch| bench.patch(patch)).collect()
+    Ok(())
 }
 
 /// Where files lie while they are changed.

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::bench::{self, Measure, Plan};
 use super::error::Result;
+use super::git::Identity;
 use super::mail;
 use super::recipe::{Arch, Recipe};
 use super::series::KERNELS;
@@ -34,7 +35,7 @@ pub struct LinuxArgs {
 enum Task {
     /// Make ordinary patches for `git am`, and check them
     Patches(PatchesArgs),
-    /// Build the kernels that run under User-Mode Linux
+    /// Build kernels
     Build(BuildArgs),
     /// Boot them: the unit tests in the kernel, a mixed load, and the counts held against the lists
     Test(TestArgs),
@@ -51,6 +52,12 @@ struct PatchesArgs {
 
 #[derive(Args, Clone, Debug)]
 struct BuildArgs {
+    /// Where they are to run
+    #[arg(long, value_name = "WHERE", default_value = "uml")]
+    machine: Arch,
+    /// Further fragments of the configuration: names in kernel/config without `.config`
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    with: Vec<String>,
     /// Also build after each patch, with the derived total
     #[arg(long)]
     steps: bool,
@@ -127,7 +134,8 @@ fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> Result<bool>
         Some(folder) => folder.clone(),
         None => root.join("target/linux").join(workshop.version().name()).join("patches"),
     };
-    let mails = mail::write(workshop.series(), workshop.applied()?, &workshop.source()?, &folder, root)?;
+    let sender = Identity::of(root)?;
+    let mails = mail::write(workshop.series(), workshop.applied()?, &workshop.original()?, &folder, &sender)?;
     for file in &mails.files {
         println!("{}", file.display());
     }
@@ -139,13 +147,15 @@ fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> Result<bool>
 
 /// Builds each variant, and each step if asked.
 fn build(workshop: &Workshop, args: &LinuxArgs, task: &BuildArgs) -> Result<bool> {
+    let fragments: Vec<_> =
+        std::iter::once(task.machine.fragment()).chain(task.with.iter().map(String::as_str)).collect();
     for variant in args.variants() {
-        let built = workshop.kernel(&Recipe::new(Arch::Um, &["uml"], variant))?;
+        let built = workshop.kernel(&Recipe::new(task.machine, &fragments, variant))?;
         println!("{variant}: {}", built.program.display());
     }
     let steps = if task.steps { workshop.series().patches.as_slice() } else { &[] };
     for (number, patch) in steps.iter().enumerate() {
-        let recipe = Recipe::new(Arch::Um, &["uml"], Variant::Derived).after(number + 1);
+        let recipe = Recipe::new(task.machine, &fragments, Variant::Derived).after(number + 1);
         println!("{}: {}", patch.name, workshop.kernel(&recipe)?.program.display());
     }
     Ok(true)

@@ -16,16 +16,19 @@ const LINES: usize = 8;
 
 /// Who makes the mails.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Identity {
+pub struct Identity {
     /// The name.
-    pub(crate) name: String,
+    pub name: String,
     /// The address.
-    pub(crate) email: String,
+    pub email: String,
 }
 
 impl Identity {
     /// The one that git would use for a commit in `folder`.
-    pub(crate) fn of(folder: &Path) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Where its settings name none.
+    pub fn of(folder: &Path) -> Result<Self> {
         require("git", "git")?;
         let mut git = command("git");
         // A name made up from the machine's is nobody's signature.

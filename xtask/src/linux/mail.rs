@@ -29,22 +29,21 @@ pub struct Mails {
 /// Writes the mails of an applied series into `folder`, in the place of those that were there.
 ///
 /// They have been applied to the files of the kernel again, and brought about the same bytes.
-/// `source` is the kernel's source, whose `checkpatch.pl` reads them; `root` is where git knows the sender.
+/// `source` is the kernel's source, whose `checkpatch.pl` reads them; `sender` signs them.
 ///
 /// # Errors
-/// Where git knows no sender, or the mails do not bring about what Coccinelle did.
+/// Where the mails do not bring about what Coccinelle did.
 pub fn write(
     series: &Series,
     applied: &[Applied],
     source: &Path,
     folder: &Path,
-    root: &Path,
+    sender: &Identity,
 ) -> Result<Mails> {
-    let identity = Identity::of(root)?;
     let scratch = Scratch::new()?;
-    let names = made(series, applied, &identity, scratch.path())?;
+    let names = made(series, applied, sender, scratch.path())?;
     let fresh: Vec<_> = names.iter().map(|name| scratch.path().join(name)).collect();
-    verify(applied, identity, &fresh)?;
+    verify(applied, sender, &fresh)?;
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(LinuxError::file(folder))?;
     }
@@ -69,8 +68,8 @@ fn base(applied: &[Applied]) -> BTreeMap<String, String> {
 }
 
 /// Makes the mails in `folder`; their names.
-fn made(series: &Series, applied: &[Applied], identity: &Identity, folder: &Path) -> Result<Vec<String>> {
-    let repository = Repository::new(identity.clone(), &base(applied), "base\n")?;
+fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) -> Result<Vec<String>> {
+    let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
     for (patch, applied) in series.patches.iter().zip(applied) {
         let files = applied.files.iter().map(|(file, change)| (file.clone(), change.after.clone()));
         repository.write(&files.collect())?;
@@ -89,8 +88,8 @@ fn made(series: &Series, applied: &[Applied], identity: &Identity, folder: &Path
 }
 
 /// Whether the mails, on the kernel's own files, bring about what Coccinelle did.
-fn verify(applied: &[Applied], identity: Identity, mails: &[PathBuf]) -> Result<()> {
-    let repository = Repository::new(identity, &base(applied), "base\n")?;
+fn verify(applied: &[Applied], sender: &Identity, mails: &[PathBuf]) -> Result<()> {
+    let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
     let words = ["am", "--quiet", "--keep-cr"].map(Into::into);
     repository.run(words.into_iter().chain(mails.iter().map(|mail| mail.clone().into_os_string())))?;
     for (file, wanted) in outcome(applied) {
@@ -123,4 +122,80 @@ fn objections(mail: &Path, source: &Path) -> Result<Vec<String>> {
     }
     let mail = mail.file_name().unwrap_or_default().to_string_lossy();
     Ok(lines.into_iter().map(|line| format!("{mail}:{line}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::process::is_on_path;
+    use crate::linux::apply::Change;
+    use crate::linux::series::Patch;
+
+    /// Objects to lines that say so, as the kernel's own script would.
+    const CHECKPATCH: &str = "my $mail = $ARGV[-1]; open my $in, '<', $mail; my $bad = 0;\n\
+        while (<$in>) { if (/^\\+bad/) { print \"$mail:$.: WARNING:BAD: is bad\\n\"; $bad = 1 } }\n\
+        exit $bad;\n";
+
+    fn patch(name: &str, subject: &str) -> Patch {
+        let message = format!("{subject}\n\nBecause of # this.\n");
+        Patch { name: name.into(), message, hunks: Vec::new(), lines: Vec::new(), new: BTreeMap::new() }
+    }
+
+    fn applied(patch: &str, files: &[(&str, Option<&str>, &str)]) -> Applied {
+        let change = |before: Option<&str>, after: &str| Change {
+            before: before.map(str::to_owned),
+            after: after.to_owned(),
+        };
+        let files = files.iter().map(|(file, before, after)| ((*file).to_owned(), change(*before, after)));
+        Applied { patch: patch.into(), files: files.collect() }
+    }
+
+    /// The mails of two patches whose second brings `last`; their texts and the objections.
+    fn mails(name: &str, last: &str) -> Option<(Vec<String>, Vec<String>)> {
+        for (program, package) in [("git", "git"), ("perl", "perl")] {
+            if !is_on_path(program) {
+                eprintln!("SKIPPED: {name}: {program} is not on this machine ({package})");
+                return None;
+            }
+        }
+        let scratch = Scratch::new().unwrap();
+        scratch.write("source/scripts/checkpatch.pl", CHECKPATCH).unwrap();
+        let out = scratch.path().join("out");
+        scratch.write("out/0009-of-before.patch", "old").unwrap();
+        let patches = vec![patch("0001-a", "shelf: count"), patch("0002-b", "shelf: note")];
+        let series = Series { folder: scratch.path().to_owned(), patches };
+        let applied = [
+            applied("0001-a", &[("mm/a.c", Some("one\ntwo\n"), "one\ncounted\ntwo\n")]),
+            applied("0002-b", &[("mm/a.c", Some("one\ncounted\ntwo\n"), last), ("mm/new/n.h", None, "n\n")]),
+        ];
+        let sender = Identity { name: "A B".into(), email: "a@b.example".into() };
+        let mails = write(&series, &applied, &scratch.path().join("source"), &out, &sender).unwrap();
+        let texts = mails.files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 2, "mails of another time are gone");
+        Some((texts, mails.objections))
+    }
+
+    #[test]
+    fn each_patch_is_a_mail_that_git_takes() {
+        let Some((texts, objections)) = mails("each_patch_is_a_mail_that_git_takes", "one\ntwo\nthree\n")
+        else {
+            return;
+        };
+        assert_eq!(objections, Vec::<String>::new());
+        assert!(texts[0].contains("Subject: [PATCH 1/2] shelf: count\n"), "{}", texts[0]);
+        let body = "\nBecause of # this.\n\nSigned-off-by: A B <a@b.example>\n---\n";
+        assert!(texts.iter().all(|text| text.contains(body) && text.contains("From: A B <a@b.example>\n")));
+        assert!(texts[1].contains("+++ b/mm/new/n.h"), "{}", texts[1]);
+    }
+
+    #[test]
+    fn what_the_kernels_script_objects_to_is_told() {
+        let Some((_, objections)) = mails("what_the_kernels_script_objects_to_is_told", "one\nbad\n") else {
+            return;
+        };
+        assert_eq!(objections.len(), 1);
+        let objection = &objections[0];
+        assert!(objection.starts_with("0002-shelf-note.patch:"), "{objection}");
+        assert!(objection.ends_with(": WARNING:BAD: is bad"), "{objection}");
+    }
 }

@@ -21,7 +21,7 @@ mod config;
 pub mod console;
 pub mod error;
 pub mod figures;
-mod git;
+pub mod git;
 pub mod guest;
 pub mod hunk;
 pub mod ktap;

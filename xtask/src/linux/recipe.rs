@@ -4,16 +4,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use clap::ValueEnum;
+
 use super::error::{LinuxError, Result};
 use super::variant::Variant;
 use crate::kernel::files::read;
 
 /// Where a kernel runs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, ValueEnum)]
 pub enum Arch {
-    /// As a process: User-Mode Linux.
+    /// As a process: User-Mode Linux
+    #[value(name = "uml")]
     Um,
-    /// On an x86-64 machine.
+    /// On an x86-64 machine that QEMU is
+    #[value(name = "qemu")]
     X86_64,
 }
 
@@ -23,6 +27,14 @@ impl Arch {
         match self {
             Self::Um => "um",
             Self::X86_64 => "x86_64",
+        }
+    }
+
+    /// The fragment of the configuration that all its kernels have.
+    pub const fn fragment(self) -> &'static str {
+        match self {
+            Self::Um => "uml",
+            Self::X86_64 => "qemu",
         }
     }
 
@@ -49,7 +61,7 @@ pub struct Recipe {
     /// Where it runs.
     pub arch: Arch,
     /// Fragments of its configuration: names in `kernel/config` without `.config`, the first ones first.
-    pub config: Vec<&'static str>,
+    pub config: Vec<String>,
     /// What it has of the series.
     pub variant: Variant,
     /// How many patches are applied; without, all.
@@ -58,8 +70,9 @@ pub struct Recipe {
 
 impl Recipe {
     /// A kernel with the whole series, or without it.
-    pub fn new(arch: Arch, config: &[&'static str], variant: Variant) -> Self {
-        Self { arch, config: config.to_vec(), variant, patches: None }
+    pub fn new(arch: Arch, config: &[&str], variant: Variant) -> Self {
+        let config = config.iter().map(|name| (*name).to_owned()).collect();
+        Self { arch, config, variant, patches: None }
     }
 
     /// The same after the first patches only.

@@ -1,6 +1,6 @@
 //! `kernel/series` as it is in the repository: its patches in their order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,18 @@ impl Series {
             return Err(LinuxError::series(folder, "has no patches: folders named 0001-name, 0002-name, …"));
         }
         Ok(Self { folder: folder.to_owned(), patches })
+    }
+}
+
+impl Series {
+    /// The kernel's own files that the series changes.
+    pub fn touched(&self, version: KernelVersion) -> BTreeSet<&str> {
+        let hunks = self.patches.iter().flat_map(|patch| &patch.hunks);
+        let lines = self.patches.iter().flat_map(|patch| &patch.lines);
+        let files = hunks.flat_map(|hunk| hunk.files(version).into_keys());
+        let files = files.chain(lines.map(|line| line.file.as_str()));
+        let is_new = |file: &str| self.patches.iter().any(|patch| patch.new.contains_key(file));
+        files.filter(|file| !is_new(file)).collect()
     }
 }
 
@@ -178,6 +190,8 @@ mod tests {
         let first = &series.patches[0];
         assert_eq!((first.hunks[0].prose.as_str(), first.subject()), ("Y.", "mm: count"));
         assert_eq!(first.new["mm/x/y.c"], "text");
+        let touched = series.touched(KernelVersion::V6_12);
+        assert_eq!(touched.into_iter().collect::<Vec<_>>(), ["a.c", "mm/Kconfig"]);
         assert_eq!(series.patches[1].lines[0].text, "x");
     }
 

@@ -9,7 +9,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::apply::{Applied, apply, outcome};
+use super::apply::{Applied, apply, check, outcome};
 use super::config::{self, Setting, Wanted};
 use super::error::{LinuxError, Result};
 use super::recipe::{Arch, Extras, Recipe};
@@ -50,9 +50,12 @@ impl Workshop {
     /// The workshop of this checkout's series.
     ///
     /// # Errors
-    /// Where the series cannot be read, or `from` is not that kernel.
+    /// Where the series cannot be read, or `from` is not that kernel, or has the series already.
     pub fn new(root: &Path, version: KernelVersion, from: Option<&Path>) -> Result<Self> {
         let series = Series::open(&root.join("kernel/series"))?;
+        if let Some(from) = from {
+            check(&series.patches, from, version)?;
+        }
         let folder = Folder::new("linux", version, from)?;
         let (root, from) = (root.to_owned(), from.map(Path::to_owned));
         Ok(Self { root, folder, from, series, applied: OnceCell::new() })
@@ -74,16 +77,46 @@ impl Workshop {
     /// See [`KernelError`].
     pub fn source(&self) -> Result<PathBuf> {
         let tree = self.folder.path().join("source");
-        if tree.is_dir() {
+        if tree.is_dir() && !self.is_outdated(&tree) {
             return Ok(tree);
         }
         let job = self.job()?;
+        if tree.is_dir() && self.is_outdated(&tree) {
+            eprintln!("the source of Linux {} changed, starting anew", self.version());
+            self.forget()?;
+        }
         if !tree.is_dir() {
             eprintln!("getting the source of Linux {}", self.version());
             let room = self.folder.path().join("unpacking");
             source::unpack(self.version(), self.from.as_deref(), &tree, &room, &job)?;
         }
         Ok(tree)
+    }
+
+    /// A source to read from only: the folder that somebody named itself, or [`Workshop::source`].
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub fn original(&self) -> Result<PathBuf> {
+        self.from.clone().map_or_else(|| self.source(), Ok)
+    }
+
+    /// Whether the folder that somebody named is no longer what was copied from it, as far as it matters here.
+    fn is_outdated(&self, copy: &Path) -> bool {
+        let Some(from) = &self.from else { return false };
+        let files = self.series.touched(self.version());
+        files.iter().any(|file| fs::read(from.join(file)).ok() != fs::read(copy.join(file)).ok())
+    }
+
+    /// Removes the source, and the folders of what was made from it.
+    fn forget(&self) -> Result<()> {
+        for name in ["source", "vanilla", "series", "steps", "build"] {
+            let path = self.folder.path().join(name);
+            if path.exists() {
+                fs::remove_dir_all(&path).map_err(LinuxError::file(&path))?;
+            }
+        }
+        Ok(())
     }
 
     /// What the series does to this kernel.
@@ -94,7 +127,7 @@ impl Workshop {
         if let Some(applied) = self.applied.get() {
             return Ok(applied);
         }
-        let source = self.source()?;
+        let source = self.original()?;
         eprintln!("applying the series to Linux {}", self.version());
         let applied = apply(&self.series.patches, &source, self.version())?;
         Ok(self.applied.get_or_init(|| applied))
@@ -111,7 +144,7 @@ impl Workshop {
         let source = self.source()?;
         let extras = Extras::open(&self.root)?;
         let fragments = self.fragments(recipe)?;
-        let hash = self.inputs(recipe, &source::release(self.version(), &source)?, &extras, &fragments);
+        let hash = self.inputs(recipe, &source, &extras, &fragments)?;
         let program = self.folder.path().join(format!("linux-{}-{hash:08x}", recipe.name()));
         let built = Built { recipe: recipe.clone(), version: self.version(), program };
         if built.program.is_file() {
@@ -157,10 +190,11 @@ impl Workshop {
     fn inputs(
         &self,
         recipe: &Recipe,
-        release: &str,
+        source: &Path,
         extras: &Extras,
         fragments: &[(PathBuf, String)],
-    ) -> u32 {
+    ) -> Result<u32> {
+        let release = source::release(self.version(), source)?;
         let mut hash = crc32fast::Hasher::new();
         let mut add = |text: &str| {
             hash.update(&(text.len() as u64).to_le_bytes());
@@ -169,6 +203,10 @@ impl Workshop {
         add(&format!("{RECIPE} {release} {}", recipe.name()));
         for (_, text) in fragments {
             add(text);
+        }
+        for name in self.series.touched(self.version()) {
+            // One that is missing is named where the series is applied.
+            add(&read(&source.join(name)).unwrap_or_default());
         }
         for (name, text) in &extras.files {
             add(name);
@@ -184,7 +222,7 @@ impl Workshop {
                 add(text);
             }
         }
-        hash.finalize()
+        Ok(hash.finalize())
     }
 
     /// The files of the recipe's tree that are not the kernel's own.
