@@ -315,3 +315,7 @@ fn configure(arch: Arch, tree: &Tree, output: &Path, settings: &[Setting], job: 
         Some(fault) => Err(KernelError::Configuration { fault, config }.into()),
     }
 }
+
+#[cfg(test)]
+#[path = "workshop_tests.rs"]
+mod tests;
