@@ -1,0 +1,22 @@
+// The table of free blocks is printed from the counts, and neither it nor the
+// table of pageblocks needs the zone lock then.
+// places 6.12: mm/vmstat.c pagetypeinfo_showfree, mm/vmstat.c pagetypeinfo_showblockcount
+// places 7.3: mm/vmstat.c pagetypeinfo_showfree, mm/vmstat.c pagetypeinfo_showblockcount
+
+@ print_counts @
+expression m, pgdat;
+@@
+-walk_zones_in_node(m, pgdat, true, false, pagetypeinfo_showfree_print);
++if (IS_ENABLED(CONFIG_FREE_COUNTS))
++	walk_zones_in_node(m, pgdat, true, true, free_counts_print);
++else
++	walk_zones_in_node(m, pgdat, true, false,
++			   pagetypeinfo_showfree_print);
+
+@ count_pageblocks @
+expression m, pgdat;
+@@
+ walk_zones_in_node(m, pgdat, true,
+-		false,
++		IS_ENABLED(CONFIG_FREE_COUNTS),
+		pagetypeinfo_showblockcount_print);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Holding the counts of free blocks against the free lists: on demand, and
+ * after every so many movements of blocks.
+ */
+#include <linux/debugfs.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+
+#include "internal.h"
+#include "free_counts.h"
+
+static unsigned long blocks_on_list(const struct free_area *area, int type)
+{
+	const struct list_head *entry;
+	unsigned long blocks = 0;
+
+	list_for_each(entry, &area->free_list[type])
+		blocks++;
+	return blocks;
+}
+
+static void describe(struct seq_file *m, const struct zone *zone,
+		     unsigned int order, const char *what,
+		     unsigned long on_lists, unsigned long told)
+{
+	if (m)
+		seq_printf(m, "Node %d, zone %8s, order %u, %s: %lu on the lists, %lu told\n",
+			   zone_to_nid(zone), zone->name, order, what,
+			   on_lists, told);
+	else
+		pr_warn("free_counts: Node %d, zone %s, order %u, %s: %lu on the lists, %lu told\n",
+			zone_to_nid(zone), zone->name, order, what, on_lists,
+			told);
+}
+
+static unsigned int type_differences(struct zone *zone, struct seq_file *m,
+				     unsigned int order, int type,
+				     unsigned long on_list)
+{
+	unsigned long counted =
+		free_area_nr_free_type(&zone->free_area[order], type);
+	bool has_bit = free_orders(zone, type, 0) & BIT(order);
+	unsigned int differences = 0;
+
+	if (counted != on_list) {
+		describe(m, zone, order, migratetype_names[type], on_list,
+			 counted);
+		differences++;
+	}
+	if (has_bit != !!on_list) {
+		describe(m, zone, order, "the type's bit", on_list, has_bit);
+		differences++;
+	}
+	return differences;
+}
+
+unsigned int free_counts_differences(struct zone *zone, struct seq_file *m)
+{
+	unsigned int differences = 0;
+	unsigned int order;
+
+	lockdep_assert_held(&zone->lock);
+
+	for (order = 0; order < NR_PAGE_ORDERS; order++) {
+		const struct free_area *area = &zone->free_area[order];
+		unsigned long on_lists = 0;
+		int type;
+
+		for (type = 0; type < MIGRATE_TYPES; type++) {
+			unsigned long on_list = blocks_on_list(area, type);
+
+			differences += type_differences(zone, m, order, type,
+							on_list);
+			on_lists += on_list;
+		}
+		if (free_area_nr_free(area) != on_lists) {
+			describe(m, zone, order, "the total", on_lists,
+				 free_area_nr_free(area));
+			differences++;
+		}
+	}
+	return differences;
+}
+
+#ifdef CONFIG_DEBUG_FREE_COUNTS
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "free_counts."
+
+static unsigned int check_every __read_mostly;
+module_param(check_every, uint, 0644);
+MODULE_PARM_DESC(check_every, "walk a zone's lists after every so many movements on a CPU; 0 for never");
+
+static DEFINE_PER_CPU(unsigned long, movements);
+static atomic_long_t checks;
+static atomic_long_t found;
+
+static unsigned int check(struct zone *zone, struct seq_file *m)
+{
+	unsigned int differences = free_counts_differences(zone, m);
+
+	atomic_long_inc(&checks);
+	atomic_long_add(differences, &found);
+	return differences;
+}
+
+void free_counts_checkpoint(struct zone *zone)
+{
+	unsigned long moved = this_cpu_inc_return(movements);
+	unsigned int every = READ_ONCE(check_every);
+
+	if (every && !(moved % every))
+		WARN_ON_ONCE(check(zone, NULL));
+}
+
+static int check_show(struct seq_file *m, void *unused)
+{
+	unsigned long moved = 0;
+	struct zone *zone;
+	int cpu;
+
+	for_each_populated_zone(zone) {
+		unsigned long flags;
+
+		spin_lock_irqsave(&zone->lock, flags);
+		check(zone, m);
+		spin_unlock_irqrestore(&zone->lock, flags);
+		cond_resched();
+	}
+	for_each_possible_cpu(cpu)
+		moved += per_cpu(movements, cpu);
+	seq_printf(m, "checks %ld differences %ld movements %lu\n",
+		   atomic_long_read(&checks), atomic_long_read(&found), moved);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(check);
+
+static int __init free_counts_debugfs(void)
+{
+	struct dentry *folder = debugfs_create_dir("free_counts", NULL);
+
+	debugfs_create_file("check", 0400, folder, NULL, &check_fops);
+	return 0;
+}
+late_initcall(free_counts_debugfs);
+
+#endif /* CONFIG_DEBUG_FREE_COUNTS */
