@@ -93,7 +93,7 @@ void do_check(void)
 	/* Once more when nothing moves. */
 	settle();
 	wrong = look_at_lists(&lists);
-	say("{\"test\":\"text\",\"parses\":%s,\"agrees\":%s,\"wrong\":\"%s\"}", wrong ? "false" : "true",
-	    lists.agrees ? "true" : "false", wrong ? wrong : "");
+	say("{\"test\":\"text\",\"parses\":%s,\"agrees\":%s,\"wrong\":\"%s\"}",
+	    wrong ? "false" : "true", lists.agrees ? "true" : "false", wrong ? wrong : "");
 	say_check();
 }
