@@ -36,6 +36,8 @@ pub struct Summary {
     pub mean: f64,
     /// The standard deviation.
     pub stddev: f64,
+    /// Half of the distance between the quartiles: what one disturbed boot does not change.
+    pub spread: f64,
     /// The largest.
     pub max: f64,
 }
@@ -50,14 +52,16 @@ impl Summary {
         let mean = sorted.iter().sum::<f64>() / count;
         let variance = sorted.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>() / count;
         let median = f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-        Some(Self { samples: sorted.len(), min, median, mean, stddev: variance.sqrt(), max })
+        let quartile = |quarters: usize| sorted[(sorted.len() - 1) * quarters / 4];
+        let spread = (quartile(3) - quartile(1)) / 2.0;
+        Some(Self { samples: sorted.len(), min, median, mean, stddev: variance.sqrt(), spread, max })
     }
 
     /// The same as JSON.
     pub fn json(&self) -> Value {
         json!({
             "samples": self.samples, "min": self.min, "median": self.median,
-            "mean": self.mean, "stddev": self.stddev, "max": self.max,
+            "mean": self.mean, "stddev": self.stddev, "spread": self.spread, "max": self.max,
         })
     }
 }
@@ -165,6 +169,8 @@ mod tests {
         let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!((summary.min, summary.median, summary.max, summary.mean), (1.0, 2.5, 4.0, 2.5));
         assert!((summary.stddev - 1.25_f64.sqrt()).abs() < 1e-12);
+        let disturbed = Summary::of(&[1.0, 1.0, 2.0, 3.0, 900.0]).unwrap();
+        assert_eq!((disturbed.median, disturbed.spread), (2.0, 1.0));
         assert_eq!(Summary::of(&[]), None);
     }
 

@@ -48,6 +48,8 @@ pub fn of(figures: &Figures, version: KernelVersion) -> Report {
         tables.push(allocation(figures, &state, version));
     }
     tables.extend([hot(figures, version), interrupts(figures, version)]);
+    // Not everything is measured in every run.
+    tables.retain(|table| !table.rows.is_empty());
     Report { tables, targets: targets(figures) }
 }
 
@@ -116,7 +118,7 @@ type Number = fn(&Summary) -> f64;
 /// A figure with its spread, and how far it is above the first column's.
 fn compared(summary: Option<Summary>, base: Option<Summary>, unit: f64) -> String {
     let Some(summary) = summary else { return "–".to_owned() };
-    let figure = format!("{:.1} ±{:.1}", summary.median / unit, summary.stddev / unit);
+    let figure = format!("{:.1} ±{:.1}", summary.median / unit, summary.spread / unit);
     match base {
         Some(base) => format!("{figure} ({:+.1} %)", percent_over(summary.median, base.median)),
         None => figure,
@@ -137,8 +139,9 @@ const INSIDE: &str = "inside.median";
 
 fn reading(figures: &Figures, version: KernelVersion) -> Table {
     let variants = figures.variants();
-    let title =
-        format!("Linux {version}: reading /proc/pagetypeinfo, µs, median of the boots' medians ± stddev");
+    let title = format!(
+        "Linux {version}: reading /proc/pagetypeinfo, µs, median of the boots' medians ± half the quartiles' distance"
+    );
     let columns = ["lists".to_owned(), "blocks".to_owned()].into_iter().chain(names(&variants));
     let mut table = Table::new(title, columns);
     for state in figures.values("read", "state") {
@@ -242,6 +245,10 @@ fn allocation_losses(figures: &Figures, state: &Value, version: KernelVersion) -
     for order in figures.values("pagealloc", "order") {
         let summaries = variants.iter().map(|variant| Summary::of(&losses(figures, *variant, state, &order)));
         let summaries: Vec<_> = summaries.collect();
+        // One CPU has no other for a monitor.
+        if summaries.iter().all(Option::is_none) {
+            continue;
+        }
         let cells = |value: Number| {
             summaries.iter().map(move |summary| {
                 summary.as_ref().map_or("–".to_owned(), |summary| format!("{:+.2}", value(summary)))
@@ -266,7 +273,7 @@ const HALVES: [(&str, [&str; 2]); 5] = [
 fn hot(figures: &Figures, version: KernelVersion) -> Table {
     let variants = figures.variants();
     let title = format!(
-        "Linux {version}: the allocator alone, interrupts off, ns an operation, median ± stddev of medians"
+        "Linux {version}: the allocator alone, interrupts off, ns an operation, median ± half the quartiles' distance"
     );
     let mut table = Table::new(title, std::iter::once(String::new()).chain(names(&variants)));
     for (shape, halves) in HALVES {
@@ -280,6 +287,9 @@ fn hot(figures: &Figures, version: KernelVersion) -> Table {
                 let wanted = [("test", json!("hot")), ("shape", json!(shape)), ("order", order.clone())];
                 let of = |variant: &Variant| figures.summary(*variant, &wanted, &format!("{half}.median"));
                 let summaries: Vec<_> = variants.iter().map(of).collect();
+                if summaries.iter().all(Option::is_none) {
+                    continue;
+                }
                 let order = if order.is_null() { String::new() } else { format!(" order {order}") };
                 table.rows.push(row(format!("{shape}{order}: {half}"), 1.0, &summaries));
             }
@@ -290,8 +300,9 @@ fn hot(figures: &Figures, version: KernelVersion) -> Table {
 
 fn interrupts(figures: &Figures, version: KernelVersion) -> Table {
     let variants = figures.variants();
-    let title =
-        format!("Linux {version}: longest time with interrupts off, µs, median of many short looks ± stddev");
+    let title = format!(
+        "Linux {version}: longest time with interrupts off, µs, median of many short looks ± half the quartiles' distance"
+    );
     let mut table = Table::new(title, std::iter::once("lists".to_owned()).chain(names(&variants)));
     for state in figures.values("irqoff", "state") {
         let wanted = [("test", json!("irqoff")), ("state", state.clone())];
