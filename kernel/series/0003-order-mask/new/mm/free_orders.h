@@ -157,9 +157,13 @@ free_orders_suffice(const struct zone *zone, unsigned int order, bool cma,
 
 #endif /* CONFIG_FREE_COUNTS */
 
-/* The orders from @least up in which a block of the type may be. */
+/*
+ * The orders from @least up in which a block of the type may be. The first one
+ * is not asked for: it has blocks most of the time, and taking one looks at the
+ * list anyway.
+ */
 #define for_each_free_order(order, zone, least, type)			\
-	for (order = next_free_order(zone, least, type);		\
+	for (order = (least);						\
 	     order < NR_PAGE_ORDERS;					\
 	     order = next_free_order(zone, order + 1, type))
 
