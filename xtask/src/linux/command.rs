@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use super::bench::{self, Measure, Plan};
 use super::error::Result;
 use super::git::Identity;
 use super::mail;
 use super::recipe::{Arch, Recipe};
 use super::series::KERNELS;
+use super::test::{self, Load};
 use super::variant::Variant;
 use super::workshop::Workshop;
 use crate::kernel::KernelVersion;
@@ -19,9 +21,9 @@ pub struct LinuxArgs {
     /// The kernel: 6.12 or 7.3; without, both one after the other
     #[arg(long, global = true, value_parser = version)]
     kernel: Option<KernelVersion>,
-    /// What it has of the series; without, each in turn
-    #[arg(long, global = true)]
-    variant: Option<Variant>,
+    /// What it has of the series, one or more; without, each in turn
+    #[arg(long, global = true, value_delimiter = ',')]
+    variant: Vec<Variant>,
     /// An unpacked kernel source to start from, in place of Debian's package
     #[arg(long, global = true, requires = "kernel")]
     source: Option<PathBuf>,
@@ -35,6 +37,10 @@ enum Task {
     Patches(PatchesArgs),
     /// Build kernels
     Build(BuildArgs),
+    /// Boot them: the unit tests in the kernel, a mixed load, and the counts held against the lists
+    Test(TestArgs),
+    /// Measure them in turns: reading, allocating beside a monitor, the hot path, interrupts off
+    Bench(BenchArgs),
 }
 
 #[derive(Args, Clone, Debug)]
@@ -55,6 +61,35 @@ struct BuildArgs {
     /// Also build after each patch, with the derived total
     #[arg(long)]
     steps: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+struct TestArgs {
+    /// Also boot after each patch
+    #[arg(long)]
+    steps: bool,
+    /// Operations of the mixed load
+    #[arg(long, default_value_t = 4_000_000)]
+    operations: u64,
+    /// Have the kernel check its lists after so many movements between them
+    #[arg(long, value_name = "MOVEMENTS", default_value_t = 1000)]
+    check_every: u64,
+}
+
+#[derive(Args, Clone, Debug)]
+struct BenchArgs {
+    /// Boots of each variant and measurement
+    #[arg(long, default_value_t = 5)]
+    boots: usize,
+    /// Rounds of a measurement in a boot
+    #[arg(long, default_value_t = 5)]
+    repetitions: usize,
+    /// Milliseconds of a figure of the allocation table
+    #[arg(long, value_name = "MS", default_value_t = 40)]
+    slice: usize,
+    /// What to measure; without, everything
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Measure>,
 }
 
 fn version(name: &str) -> std::result::Result<KernelVersion, String> {
@@ -79,6 +114,8 @@ pub fn run(args: &LinuxArgs, root: &Path) -> Result<bool> {
         all_is_well &= match &args.task {
             Task::Patches(task) => patches(&workshop, task, root)?,
             Task::Build(task) => build(&workshop, args, task)?,
+            Task::Test(task) => test(&workshop, args, task, root)?,
+            Task::Bench(task) => bench::run(&workshop, root, &args.variants(), &task.plan())?,
         };
     }
     Ok(all_is_well)
@@ -87,7 +124,7 @@ pub fn run(args: &LinuxArgs, root: &Path) -> Result<bool> {
 impl LinuxArgs {
     /// The variants that were asked for.
     fn variants(&self) -> Vec<Variant> {
-        self.variant.map_or(Variant::ALL.to_vec(), |variant| vec![variant])
+        if self.variant.is_empty() { Variant::ALL.to_vec() } else { self.variant.clone() }
     }
 }
 
@@ -122,4 +159,21 @@ fn build(workshop: &Workshop, args: &LinuxArgs, task: &BuildArgs) -> Result<bool
         println!("{}: {}", patch.name, workshop.kernel(&recipe)?.program.display());
     }
     Ok(true)
+}
+
+impl BenchArgs {
+    fn plan(&self) -> Plan {
+        let measures = if self.only.is_empty() { Measure::ALL.to_vec() } else { self.only.clone() };
+        Plan { boots: self.boots, repetitions: self.repetitions, slice_ms: self.slice, measures }
+    }
+}
+
+/// Boots and tests; whether nothing was found.
+fn test(workshop: &Workshop, args: &LinuxArgs, task: &TestArgs, root: &Path) -> Result<bool> {
+    let load = Load { operations: task.operations, check_every: task.check_every };
+    let findings = test::run(workshop, root, &args.variants(), load, task.steps)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    Ok(findings.is_empty())
 }

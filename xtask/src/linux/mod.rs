@@ -8,19 +8,31 @@
 //! The way of a kernel: [`workshop`] unpacks the source, keeps a tree with the series and one without,
 //! and builds what a [`recipe`] asks for in one of its variants ([`variant`]). [`command`] is the command
 //! line.
+//!
+//! The way of a figure: [`guest`] packs the only process of a booted kernel, [`boot`] runs both under
+//! User-Mode Linux, [`console`] reads what they said, [`ktap`] what `KUnit` said; [`test`] looks for what is
+//! wrong, [`bench`] takes turns with the variants, and [`figures`] and [`report`] make tables of it.
 
 pub mod apply;
+pub mod bench;
+pub mod boot;
 pub mod command;
 mod config;
+pub mod console;
 pub mod error;
+pub mod figures;
 pub mod git;
+pub mod guest;
 pub mod hunk;
+pub mod ktap;
 pub mod lines;
 pub mod mail;
 pub mod place;
 pub mod recipe;
+pub mod report;
 pub(crate) mod scratch;
 pub mod series;
+pub mod test;
 mod tree;
 pub mod variant;
 pub mod workshop;

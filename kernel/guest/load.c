@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The mixed load: a process on each CPU that takes and gives back pages in
+ * every way that a program can, while others compact, isolate, take memory
+ * away, read /proc/pagetypeinfo and have the counts checked. All of them go on
+ * until so many pages were allocated and freed, or so many seconds are over.
+ *
+ *	operations=N	pages allocated and freed (10000000)
+ *	movements=N	and this many movements between free lists (0), as the
+ *			kernel's own check counts them, if it has one
+ *	seconds=N	stop then at the latest (600)
+ *	checks=0	do not have the counts checked while the load runs
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+#define PAGE		4096UL
+#define HUGE		(2UL << 20)
+#define ROOM		"/tmp/load"
+#define CHECK_FILE	"/sys/kernel/debug/free_counts/check"
+#define CMA		"/sys/kernel/debug/cma"
+#define BLOCKS		"/sys/devices/system/memory"
+#define MOST_CPUS	8
+#define MOST_BLOCKS	1024
+#define FILES		16
+#define PIPES		24
+
+/* What the processes tell each other; each number has one writer. */
+struct shared {
+	bool stop;
+	unsigned long rounds[MOST_CPUS];
+	unsigned long compactions;
+	unsigned long cma, cma_refused;
+	unsigned long offlined, offline_refused;
+	unsigned long reads, bad_reads;
+	unsigned long checks, differences, movements;
+};
+
+static struct shared *shared;
+static int page_cpu;
+
+static bool stopped(void)
+{
+	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
+}
+
+static void bump(unsigned long *number)
+{
+	__atomic_store_n(number, *number + 1, __ATOMIC_RELAXED);
+}
+
+static unsigned long pages_of_memory(bool only_free)
+{
+	struct sysinfo info;
+
+	sysinfo(&info);
+	return (only_free ? info.freeram : info.totalram) * info.mem_unit / PAGE;
+}
+
+/* ---- ways to take pages and to give them back ---- */
+
+static void tmpfs_round(int cpu, unsigned long most)
+{
+	static char bytes[64 << 10];
+	char path[64];
+	unsigned long size = (1 + random_below(most)) * PAGE, at;
+	int file;
+
+	snprintf(path, sizeof(path), ROOM "/%d-%lu", cpu, (unsigned long)random_below(FILES));
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (file < 0)
+		return;
+	for (at = 0; at < size; at += sizeof(bytes))
+		if (pwrite(file, bytes, sizeof(bytes), at) < 0)
+			break;
+	/* Holes of one page, as far apart as a neighbour is from its buddy. */
+	for (at = random_below(4) * PAGE; at < size; at += (1 + random_below(6)) * PAGE)
+		fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, PAGE);
+	if (!random_below(2) && ftruncate(file, random_below(2) ? 0 : size / 2))
+		unlink(path);
+	close(file);
+}
+
+static void touch(char *from, unsigned long bytes, unsigned long step)
+{
+	for (unsigned long at = 0; at < bytes; at += step)
+		*(volatile char *)(from + at) = 1;
+}
+
+static void anonymous_round(unsigned long most)
+{
+	unsigned long bytes = (1 + random_below(most)) * PAGE;
+	char *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (area == MAP_FAILED)
+		return;
+	if (random_below(2))
+		madvise(area, bytes, MADV_HUGEPAGE);
+	touch(area, bytes, PAGE);
+	for (unsigned long at = 0; at < bytes; at += (1 + random_below(32)) * PAGE)
+		madvise(area + at, PAGE, MADV_DONTNEED);
+	munmap(area, bytes);
+}
+
+static void tables_round(void)
+{
+	unsigned long bytes = (1 + random_below(256)) * HUGE;
+	char *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (area == MAP_FAILED)
+		return;
+	madvise(area, bytes, MADV_NOHUGEPAGE);
+	touch(area, bytes, HUGE);
+	munmap(area, bytes);
+}
+
+static void fork_round(void)
+{
+	unsigned long bytes = (1 + random_below(128)) * PAGE;
+	char *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	if (area == MAP_FAILED)
+		return;
+	touch(area, bytes, PAGE);
+	child = fork();
+	if (!child) {
+		touch(area, bytes / 2, PAGE);
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	munmap(area, bytes);
+}
+
+static void pipe_round(void)
+{
+	static char bytes[PAGE];
+	int pipes[PIPES][2], open_pipes;
+
+	for (open_pipes = 0; open_pipes < PIPES; open_pipes++)
+		if (pipe2(pipes[open_pipes], O_NONBLOCK | O_CLOEXEC))
+			break;
+	for (int i = 0; i < open_pipes; i++) {
+		fcntl(pipes[i][1], F_SETPIPE_SZ, (1 + random_below(32)) * PAGE);
+		while (write(pipes[i][1], bytes, sizeof(bytes)) > 0 && random_below(24))
+			;
+	}
+	for (int i = 0; i < open_pipes; i++) {
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+}
+
+static void slab_round(int cpu)
+{
+	unsigned int files = 1 + random_below(200);
+	char path[64];
+
+	for (unsigned int i = 0; i < files; i++) {
+		snprintf(path, sizeof(path), ROOM "/slab-%d-%u", cpu, i);
+		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	}
+	for (unsigned int i = 0; i < files; i++) {
+		snprintf(path, sizeof(path), ROOM "/slab-%d-%u", cpu, i);
+		unlink(path);
+	}
+}
+
+static void pages(void)
+{
+	/* All files at their longest take a third of what is free now. */
+	unsigned long most = pages_of_memory(true) / 3 / FILES / cpus() + 1;
+	int cpu = page_cpu;
+
+	pin(cpu);
+	while (!stopped()) {
+		switch (random_below(8)) {
+		case 0: case 1: case 2:
+			tmpfs_round(cpu, most);
+			break;
+		case 3: case 4:
+			anonymous_round(2048);
+			break;
+		case 5:
+			tables_round();
+			break;
+		case 6:
+			if (random_below(2))
+				fork_round();
+			else
+				pipe_round();
+			break;
+		default:
+			slab_round(cpu);
+		}
+		bump(&shared->rounds[cpu]);
+	}
+}
+
+/* ---- what goes on beside it ---- */
+
+static void compaction(void)
+{
+	while (!stopped()) {
+		if (put("/proc/sys/vm/compact_memory", "1"))
+			bump(&shared->compactions);
+		if (!random_below(4))
+			put("/proc/sys/vm/drop_caches", "3");
+		sleep_ms(100 + random_below(200));
+	}
+}
+
+/* The first area of contiguous memory, if the kernel has one. */
+static bool cma_area(char *path, size_t size)
+{
+	DIR *areas = opendir(CMA);
+	struct dirent *area;
+	bool found = false;
+
+	while (areas && !found && (area = readdir(areas))) {
+		if (area->d_name[0] == '.')
+			continue;
+		snprintf(path, size, CMA "/%s", area->d_name);
+		found = true;
+	}
+	if (areas)
+		closedir(areas);
+	return found;
+}
+
+static void contiguous(void)
+{
+	char area[300], alloc[310], give[310], pages[16];
+
+	if (!cma_area(area, sizeof(area)))
+		return;
+	snprintf(alloc, sizeof(alloc), "%s/alloc", area);
+	snprintf(give, sizeof(give), "%s/free", area);
+	while (!stopped()) {
+		snprintf(pages, sizeof(pages), "%d", 1 + (int)random_below(2048));
+		if (put(alloc, pages))
+			bump(&shared->cma);
+		else
+			bump(&shared->cma_refused);
+		sleep_ms(random_below(20));
+		if (random_below(2))
+			put(give, pages);
+		if (!random_below(8))
+			put(give, "1000000");
+	}
+	put(give, "1000000");
+}
+
+static bool is_movable(const char *block)
+{
+	char path[320], zones[64];
+
+	snprintf(path, sizeof(path), BLOCKS "/%s/valid_zones", block);
+	return slurp(path, zones, sizeof(zones)) && !strncmp(zones, "Movable", 7);
+}
+
+/* Blocks of ZONE_MOVABLE go and come back, one at a time. */
+static void hotplug(void)
+{
+	static char blocks[MOST_BLOCKS][16];
+	struct dirent *entry;
+	unsigned int count = 0;
+	char path[64];
+	DIR *folder = opendir(BLOCKS);
+
+	while (folder && count < MOST_BLOCKS && (entry = readdir(folder)))
+		if (!strncmp(entry->d_name, "memory", 6) &&
+		    strlen(entry->d_name) < sizeof(blocks[0]) &&
+		    is_movable(entry->d_name))
+			strcpy(blocks[count++], entry->d_name);
+	if (folder)
+		closedir(folder);
+	while (count && !stopped()) {
+		snprintf(path, sizeof(path), BLOCKS "/%s/state", blocks[random_below(count)]);
+		if (put(path, "offline"))
+			bump(&shared->offlined);
+		else
+			bump(&shared->offline_refused);
+		sleep_ms(random_below(100));
+		put(path, "online_movable");
+		sleep_ms(100 + random_below(300));
+	}
+}
+
+/* Each text has its form, and no count that cannot be: one that fell below zero is very large. */
+static void reading(void)
+{
+	unsigned long most = 2 * pages_of_memory(false);
+	struct free_lists lists;
+	const char *wrong;
+
+	while (!stopped()) {
+		wrong = look_at_lists(&lists);
+		if (!wrong && lists.longest > most)
+			wrong = "it has more blocks than there are pages";
+		if (wrong) {
+			say("{\"test\":\"text\",\"wrong\":\"%s\"}", wrong);
+			bump(&shared->bad_reads);
+		}
+		for (int i = 0; i < 10 && !stopped(); i++) {
+			read_pagetypeinfo();
+			bump(&shared->reads);
+			sleep_ms(10);
+		}
+	}
+}
+
+/* Has the kernel walk its lists and hold them against its counts. */
+static void check(void)
+{
+	unsigned long checks, differences, movements;
+	static char text[TEXT_SIZE];
+	char *at;
+
+	if (!slurp(CHECK_FILE, text, sizeof(text)))
+		return;
+	if (sscanf(text, "checks %lu differences %lu operations %lu",
+		   &checks, &differences, &movements) != 3)
+		fail("free_counts/check does not start with its three numbers");
+	at = differences > shared->differences ? strchr(text, '\n') : NULL;
+	for (; at && at[1]; at = strchr(at + 1, '\n'))
+		say("{\"test\":\"difference\",\"line\":\"%.*s\"}",
+		    (int)strcspn(at + 1, "\n\"\\"), at + 1);
+	shared->checks = checks;
+	shared->differences = differences;
+	shared->movements = movements;
+}
+
+static void checking(void)
+{
+	while (!stopped()) {
+		check();
+		sleep_ms(500);
+	}
+}
+
+/* Pages that were allocated, or freed, since the machine started. */
+static unsigned long vmstat(const char *prefix)
+{
+	static char text[TEXT_SIZE];
+	unsigned long pages = 0;
+	char *line;
+
+	if (!slurp("/proc/vmstat", text, sizeof(text)))
+		fail("there is no /proc/vmstat");
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strncmp(line, prefix, strlen(prefix)))
+			pages += strtoul(line + strcspn(line, " "), NULL, 10);
+	return pages;
+}
+
+struct running {
+	pid_t children[MOST_CPUS + 8];
+	int count;
+};
+
+static void start(struct running *running, void (*role)(void))
+{
+	pid_t child = fork();
+	int i;
+
+	if (child < 0)
+		fail("no process for the load: %s", strerror(errno));
+	if (child) {
+		running->children[running->count++] = child;
+		return;
+	}
+	/* To each its own part of the row. */
+	for (i = 0; i < running->count * 10007; i++)
+		random_below(2);
+	role();
+	_exit(0);
+}
+
+/* How many of them did not end as they should. */
+static int reap(const struct running *running)
+{
+	int failed = 0, status, i;
+
+	for (i = 0; i < running->count; i++)
+		if (waitpid(running->children[i], &status, 0) < 0 || status)
+			failed++;
+	return failed;
+}
+
+static void start_all(struct running *running, bool with_checks)
+{
+	for (page_cpu = 0; page_cpu < cpus() && page_cpu < MOST_CPUS; page_cpu++)
+		start(running, pages);
+	start(running, compaction);
+	start(running, contiguous);
+	start(running, hotplug);
+	start(running, reading);
+	if (with_checks)
+		start(running, checking);
+}
+
+static void report(unsigned long allocated, unsigned long freed, uint64_t ns, int failed)
+{
+	unsigned long rounds = 0;
+	int i;
+
+	for (i = 0; i < MOST_CPUS; i++)
+		rounds += shared->rounds[i];
+	say("{\"load\":{\"operations\":%lu,\"allocated\":%lu,\"freed\":%lu,\"movements\":%lu,"
+	    "\"checks\":%lu,\"differences\":%lu,\"compactions\":%lu,\"cma\":%lu,"
+	    "\"cma_refused\":%lu,\"offlined\":%lu,\"offline_refused\":%lu,\"reads\":%lu,"
+	    "\"bad_reads\":%lu,\"rounds\":%lu,\"failed\":%d,\"seconds\":%lu}}",
+	    allocated + freed, allocated, freed, shared->movements,
+	    shared->checks, shared->differences, shared->compactions, shared->cma,
+	    shared->cma_refused, shared->offlined, shared->offline_refused, shared->reads,
+	    shared->bad_reads, rounds, failed, (unsigned long)(ns / 1000000000));
+}
+
+void do_load(void)
+{
+	unsigned long operations = option("operations", 10000000);
+	unsigned long movements = option("movements", 0);
+	uint64_t most_ns = option("seconds", 600) * 1000000000ULL, begin = now_ns();
+	unsigned long allocated = vmstat("pgalloc_"), freed = vmstat("pgfree ");
+	struct running running = { .count = 0 };
+	int failed;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || mkdir(ROOM, 0700))
+		fail("no room for the load: %s", strerror(errno));
+	start_all(&running, option("checks", 1));
+	do {
+		sleep_ms(200);
+	} while (now_ns() - begin < most_ns &&
+		 (vmstat("pgalloc_") - allocated + vmstat("pgfree ") - freed < operations ||
+		  shared->movements < movements));
+	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+	failed = reap(&running);
+	check();
+	report(vmstat("pgalloc_") - allocated, vmstat("pgfree ") - freed, now_ns() - begin, failed);
+}
