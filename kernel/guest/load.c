@@ -335,7 +335,7 @@ static void check(void)
 
 	if (!slurp(CHECK_FILE, text, sizeof(text)))
 		return;
-	if (sscanf(text, "checks %lu differences %lu operations %lu",
+	if (sscanf(text, "checks %lu differences %lu movements %lu",
 		   &checks, &differences, &movements) != 3)
 		fail("free_counts/check does not start with its three numbers");
 	at = differences > shared->differences ? strchr(text, '\n') : NULL;
