@@ -39,6 +39,12 @@ impl Folder {
         Ok(Self { version, path })
     }
 
+    /// A place anywhere else.
+    #[cfg(test)]
+    pub(crate) fn at(path: &Path, version: KernelVersion) -> Self {
+        Self { version, path: path.to_owned() }
+    }
+
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path

@@ -2,7 +2,7 @@
 //!
 //! [`source`] asks Debian's mirror ([`mirror`]) for the package of a [`version`], [`cache`] has a
 //! folder for it, [`process`] runs what builds it. What is built in is not known here: that is
-//! [`crate::oracle`]'s.
+//! [`crate::oracle`]'s and [`crate::linux`]'s.
 
 pub mod cache;
 pub mod error;

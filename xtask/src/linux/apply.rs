@@ -49,7 +49,9 @@ pub fn outcome(applied: &[Applied]) -> BTreeMap<String, String> {
 /// Where `tree` is not that kernel, has the series already, or a hunk does not fit it; see [`LinuxError`].
 pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<Vec<Applied>> {
     check(patches, tree, version)?;
-    require("spatch", "coccinelle")?;
+    if patches.iter().any(|patch| !patch.hunks.is_empty()) {
+        require("spatch", "coccinelle")?;
+    }
     let mut bench = Bench { tree, version, scratch: Scratch::new()?, now: BTreeMap::new() };
     patches.iter().map(|patch| bench.patch(patch)).collect()
 }

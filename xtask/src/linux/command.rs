@@ -23,9 +23,9 @@ pub struct LinuxArgs {
     /// The kernel: 6.12 or 7.3; without, both one after the other
     #[arg(long, global = true, value_parser = version)]
     kernel: Option<KernelVersion>,
-    /// What it has of the series; without, each in turn
-    #[arg(long, global = true)]
-    variant: Option<Variant>,
+    /// What it has of the series, one or more; without, each in turn
+    #[arg(long, global = true, value_delimiter = ',')]
+    variant: Vec<Variant>,
     /// An unpacked kernel source to start from, in place of Debian's package
     #[arg(long, global = true, requires = "kernel")]
     source: Option<PathBuf>,
@@ -155,7 +155,7 @@ pub fn run(args: &LinuxArgs, root: &Path) -> Result<bool> {
 impl LinuxArgs {
     /// The variants that were asked for.
     fn variants(&self) -> Vec<Variant> {
-        self.variant.map_or(Variant::ALL.to_vec(), |variant| vec![variant])
+        if self.variant.is_empty() { Variant::ALL.to_vec() } else { self.variant.clone() }
     }
 }
 

@@ -89,6 +89,28 @@ impl Figures {
         samples.into_iter().map(|(_, figure)| figure).collect()
     }
 
+    /// By how many percent a figure with a monitor is above the one beside it without, for each that is wanted.
+    ///
+    /// A pair that the host disturbed is left out.
+    pub fn losses(&self, variant: Variant, wanted: Wanted, path: &str) -> Vec<f64> {
+        let mut losses = Vec::new();
+        for boot in self.boots.iter().filter(|boot| boot.variant == variant) {
+            let calm = |object: &&Value| object["lost"].as_f64().unwrap_or_default() <= MOST_LOST;
+            let objects: Vec<_> =
+                boot.said.iter().filter(|object| is_wanted(object, wanted)).filter(calm).collect();
+            for without in objects.iter().filter(|object| object["monitor"] == false) {
+                let is_pair = |other: &&&Value| {
+                    other["monitor"] == true && other["repetition"] == without["repetition"]
+                };
+                let with = objects.iter().find(is_pair).and_then(|with| figure(with, path));
+                if let (Some(without), Some(with)) = (figure(without, path), with) {
+                    losses.push(percent_over(with, without));
+                }
+            }
+        }
+        losses
+    }
+
     /// The samples as a few numbers.
     pub fn summary(&self, variant: Variant, wanted: Wanted, path: &str) -> Option<Summary> {
         Summary::of(&self.samples(variant, wanted, path))
@@ -158,6 +180,22 @@ mod tests {
             (figures.variants(), figures.values("pagealloc", "order")),
             (vec![Variant::Off], vec![json!(4)])
         );
+    }
+
+    #[test]
+    fn a_monitor_is_held_against_the_same_round_without_it() {
+        let slice = |repetition, monitor, lost, mean| json!({"test": "pagealloc", "repetition": repetition, "monitor": monitor, "lost": lost, "free": mean});
+        let said = vec![
+            slice(0, false, 0, 100.0),
+            slice(0, true, 0, 103.0),
+            slice(1, true, 0, 202.0),
+            slice(1, false, 0, 200.0),
+            slice(2, true, 900, 999.0),
+            slice(2, false, 0, 100.0),
+        ];
+        let figures = Figures { boots: vec![Boot { variant: Variant::Off, said }] };
+        let losses = figures.losses(Variant::Off, &[("test", json!("pagealloc"))], "free");
+        assert_eq!(losses.iter().map(|loss| loss.round()).collect::<Vec<_>>(), [3.0, 1.0]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,10 +17,16 @@ pub(crate) struct Scratch(PathBuf);
 impl Scratch {
     /// A new, empty folder among the machine's temporary ones.
     pub(crate) fn new() -> Result<Self> {
-        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("freehold-linux-{}-{number}", std::process::id()));
-        fs::create_dir(&path).map_err(LinuxError::file(&path))?;
-        Ok(Self(path))
+        loop {
+            let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("freehold-linux-{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // A process of this number was killed before it could remove it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(LinuxError::file(&path)(error)),
+            }
+        }
     }
 
     /// Where it is.

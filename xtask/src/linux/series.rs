@@ -196,6 +196,14 @@ mod tests {
     }
 
     #[test]
+    fn the_series_of_this_repository_changes_both_kernels() {
+        let series = Series::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/series")).unwrap();
+        for version in KERNELS {
+            assert!(series.touched(version).contains("mm/page_alloc.c"), "Linux {version}");
+        }
+    }
+
+    #[test]
     fn what_is_not_whole_is_named() {
         let error = |files: &[_]| opened(files).unwrap_err();
         let lines = ("0001-a/lines", "f: end: x\n");

@@ -110,7 +110,8 @@ impl Workshop {
 
     /// Removes the source, and the folders of what was made from it.
     fn forget(&self) -> Result<()> {
-        for name in ["source", "vanilla", "series", "steps", "build"] {
+        // The source last: while it is there, an interrupted run is taken up.
+        for name in ["vanilla", "series", "steps", "build", "source"] {
             let path = self.folder.path().join(name);
             if path.exists() {
                 fs::remove_dir_all(&path).map_err(LinuxError::file(&path))?;
@@ -315,3 +316,7 @@ fn configure(arch: Arch, tree: &Tree, output: &Path, settings: &[Setting], job: 
         Some(fault) => Err(KernelError::Configuration { fault, config }.into()),
     }
 }
+
+#[cfg(test)]
+#[path = "workshop_tests.rs"]
+mod tests;
