@@ -18,7 +18,7 @@ const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -mac
     -object memory-backend-ram,id=m0,size=384M -object memory-backend-ram,id=m1,size=384M";
 
 /// Each CPU on a thread and a node of its own, and in each node memory that can be taken away.
-const LOADED: &str = "-accel tcg,thread=multi -smp 2 \
+const LOADED: &str = "-accel tcg,thread=multi -smp 2,sockets=2 \
     -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 \
     -object memory-backend-ram,id=s0,size=256M -device pc-dimm,id=d0,memdev=s0,node=0 \
     -object memory-backend-ram,id=s1,size=256M -device pc-dimm,id=d1,memdev=s1,node=1";
