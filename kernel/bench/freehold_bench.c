@@ -12,6 +12,7 @@
  *   batches order= n= batch=     so many blocks allocated, then freed
  *   refill n=                    a page from an empty per-CPU list
  *   drain n= batch=              so many pages of a per-CPU list given back
+ *   read n=                      /proc/pagetypeinfo opened, read and closed
  *   shuffle order= type= blocks= seed=
  *                                that many free blocks that cannot merge, in
  *                                random order; their buddies stay allocated
@@ -20,13 +21,15 @@
  *   load n= seed= contig=        n random operations; a pageblock by address
  *                                after every so many of them
  *
- * All of them take cpu=. Nothing here needs more than the allocator's public
+ * All of them take cpu=, but read, which runs where it is asked for: a thread
+ * of the kernel's own need not see any file. Nothing here needs more than the allocator's public
  * functions, so that every kernel can be measured the same way.
  */
 
 #include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
+#include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
@@ -77,6 +80,7 @@ struct fb_request {
 struct fb_command {
 	const char *word;
 	int (*run)(struct fb_request *request);
+	bool by_asker;
 };
 
 /* One of the two halves of a measurement, in ns or ticks. */
@@ -472,6 +476,52 @@ static int fb_drain(struct fb_request *request)
 	return err;
 }
 
+/* ---- reading ---- */
+
+static int fb_read_file(char *text, size_t size)
+{
+	struct file *file = filp_open("/proc/pagetypeinfo", O_RDONLY, 0);
+	ssize_t got;
+	loff_t at = 0;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	do {
+		got = kernel_read(file, text, size, &at);
+	} while (got > 0);
+	filp_close(file, NULL);
+	return got;
+}
+
+/* From inside, so that what it costs to call the kernel is left out. */
+static int fb_read_often(struct fb_request *request)
+{
+	struct fb_samples samples[2];
+	char *text;
+	u64 i;
+	int err;
+
+	err = fb_get_samples(request, samples);
+	if (err)
+		return err;
+	text = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	err = text ? 0 : -ENOMEM;
+	for (i = 0; i < request->n && !err; i++) {
+		u64 start = fb_now_ns();
+
+		err = fb_read_file(text, PAGE_SIZE);
+		fb_add(&samples[0], fb_now_ns() - start, 0);
+		cond_resched();
+	}
+	if (!err) {
+		fb_say(request, "\"n\":%llu", request->n);
+		fb_say_samples(request, "inside", &samples[0], 1);
+	}
+	kfree(text);
+	fb_free_samples(samples);
+	return err;
+}
+
 /* ---- free lists ---- */
 
 static void fb_keep(struct page *page, unsigned int order)
@@ -654,15 +704,16 @@ static int fb_load(struct fb_request *request)
 /* ---- talking ---- */
 
 static const struct fb_command fb_commands[] = {
-	{ "pagealloc", fb_pagealloc },
-	{ "pairs", fb_pairs },
-	{ "batches", fb_batches },
-	{ "refill", fb_refill },
-	{ "drain", fb_drain },
-	{ "shuffle", fb_shuffle },
-	{ "release", fb_release },
-	{ "settle", fb_settle },
-	{ "load", fb_load },
+	{ .word = "pagealloc", .run = fb_pagealloc },
+	{ .word = "pairs", .run = fb_pairs },
+	{ .word = "batches", .run = fb_batches },
+	{ .word = "refill", .run = fb_refill },
+	{ .word = "drain", .run = fb_drain },
+	{ .word = "read", .run = fb_read_often, .by_asker = true },
+	{ .word = "shuffle", .run = fb_shuffle },
+	{ .word = "release", .run = fb_release },
+	{ .word = "settle", .run = fb_settle },
+	{ .word = "load", .run = fb_load },
 };
 
 static const struct {
@@ -728,7 +779,7 @@ static int fb_parse(struct fb_request *request, char *text)
 	return 0;
 }
 
-static int fb_thread(void *data)
+static int fb_answer(void *data)
 {
 	struct fb_request *request = data;
 	int err;
@@ -776,7 +827,11 @@ static ssize_t fb_write(struct file *file, const char __user *from, size_t size,
 	err = fb_parse(request, strim(text));
 	if (err)
 		return err;
-	task = kthread_run_on_cpu(fb_thread, request, request->cpu, "freehold_bench/%u");
+	if (request->command->by_asker) {
+		fb_answer(request);
+		return size;
+	}
+	task = kthread_run_on_cpu(fb_answer, request, request->cpu, "freehold_bench/%u");
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	/* Long, and no reason to call it hung. */

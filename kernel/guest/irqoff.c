@@ -50,6 +50,9 @@ void do_irqoff(void)
 	pin(0);
 	if (!put(TRACING "current_tracer", "irqsoff"))
 		fail("this kernel has no tracer irqsoff: was it built without CONFIG_IRQSOFF_TRACER?");
+	/* Its own clock has steps of a timer's tick under User-Mode Linux. */
+	if (!put(TRACING "trace_clock", "mono"))
+		fail("the tracer takes no other clock");
 	if (!put(TRACING "tracing_on", "1"))
 		fail("tracing cannot be switched on");
 	bring_into(FRESH);

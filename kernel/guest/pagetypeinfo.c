@@ -222,10 +222,11 @@ static void time_reads(const char *state, long reads)
 	qsort(times, reads, sizeof(*times), compare);
 	say("{\"test\":\"read\",\"state\":\"%s\",\"reads\":%ld,\"bytes\":%zu,\"unit\":\"ns\","
 	    "\"min\":%llu,\"median\":%llu,\"p99\":%llu,\"max\":%llu,"
-	    "\"blocks\":%lu,\"longest\":%lu,\"capped\":%u,\"agrees\":%s}", state, reads, length,
+	    "\"blocks\":%lu,\"longest\":%lu,\"capped\":%u,\"agrees\":%s,%s}", state, reads, length,
 	    (unsigned long long)times[0], (unsigned long long)times[reads / 2],
 	    (unsigned long long)times[reads * 99 / 100], (unsigned long long)times[reads - 1],
-	    lists.blocks, lists.longest, lists.capped, lists.agrees ? "true" : "false");
+	    lists.blocks, lists.longest, lists.capped, lists.agrees ? "true" : "false",
+	    ask("read n=%ld", reads));
 	free(times);
 }
 

@@ -167,7 +167,11 @@ impl Workshop {
 
     /// A job that waits until no other process works here, and writes to the log.
     fn job(&self) -> Result<Job> {
-        Ok(Job::new(self.folder.lock()?, self.folder.path().join("log"))?)
+        Ok(Job::new(self.folder.lock()?, self.log())?)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
     }
 
     /// The fragments of a recipe, with their files.
@@ -262,6 +266,8 @@ impl Workshop {
         let step = recipe.patches.map_or(String::new(), |count| format!(" after {count} patches"));
         eprintln!("building Linux {} ({}){step}", self.version(), recipe.name());
         job.run(make(recipe.arch, &tree, &output).arg(recipe.arch.target()))?;
+        let said = read(&self.log())?;
+        said.lines().filter(|line| line.contains(" warning: ")).for_each(|line| eprintln!("{line}"));
         Ok(output.join(recipe.arch.product()))
     }
 
