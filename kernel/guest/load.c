@@ -335,7 +335,7 @@ static void check(void)
 
 	if (!slurp(CHECK_FILE, text, sizeof(text)))
 		return;
-	if (sscanf(text, "checks %lu differences %lu operations %lu",
+	if (sscanf(text, "checks %lu differences %lu movements %lu",
 		   &checks, &differences, &movements) != 3)
 		fail("free_counts/check does not start with its three numbers");
 	at = differences > shared->differences ? strchr(text, '\n') : NULL;
@@ -416,6 +416,12 @@ static void start_all(struct running *running, bool with_checks)
 		start(running, checking);
 }
 
+/* Memory that comes back is freed without ever having been allocated. */
+static unsigned long operations_of(unsigned long allocated, unsigned long freed)
+{
+	return allocated + (freed < allocated ? freed : allocated);
+}
+
 static void report(unsigned long allocated, unsigned long freed, uint64_t ns, int failed)
 {
 	unsigned long rounds = 0;
@@ -427,7 +433,7 @@ static void report(unsigned long allocated, unsigned long freed, uint64_t ns, in
 	    "\"checks\":%lu,\"differences\":%lu,\"compactions\":%lu,\"cma\":%lu,"
 	    "\"cma_refused\":%lu,\"offlined\":%lu,\"offline_refused\":%lu,\"reads\":%lu,"
 	    "\"bad_reads\":%lu,\"rounds\":%lu,\"failed\":%d,\"seconds\":%lu}}",
-	    allocated + freed, allocated, freed, shared->movements,
+	    operations_of(allocated, freed), allocated, freed, shared->movements,
 	    shared->checks, shared->differences, shared->compactions, shared->cma,
 	    shared->cma_refused, shared->offlined, shared->offline_refused, shared->reads,
 	    shared->bad_reads, rounds, failed, (unsigned long)(ns / 1000000000));
@@ -450,7 +456,7 @@ void do_load(void)
 	do {
 		sleep_ms(200);
 	} while (now_ns() - begin < most_ns &&
-		 (vmstat("pgalloc_") - allocated + vmstat("pgfree ") - freed < operations ||
+		 (operations_of(vmstat("pgalloc_") - allocated, vmstat("pgfree ") - freed) < operations ||
 		  shared->movements < movements));
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
 	failed = reap(&running);

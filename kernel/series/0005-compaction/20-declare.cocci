@@ -4,5 +4,5 @@
 
 @ declare @
 @@
- #include "free_orders.h"
+ #include "free_counts_show.h"
 +#include "free_reach.h"

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::console::Console;
@@ -59,29 +60,11 @@ impl Boot<'_> {
     /// # Errors
     /// If a program is missing, or the kernel says nothing at all.
     pub fn run(&self) -> Result<Ran> {
-        require("timeout", "coreutils")?;
         require("setarch", "util-linux")?;
-        let room = Scratch::new()?;
-        let console = room.path().join("console");
-        let output = File::create(&console).map_err(LinuxError::file(&console))?;
-        let copy = output.try_clone().map_err(LinuxError::file(&console))?;
-        let program = &self.kernel.program;
-        let mut boot = command("timeout");
-        boot.args(["--kill-after=5", &self.seconds.to_string()]);
+        let mut machine = command("setarch");
         // The guest's memory starts behind the heap, which is to start at the same place each time.
-        boot.args(["setarch", "x86_64", "--addr-no-randomize"]).arg(program).args(self.arguments());
-        boot.current_dir(room.path()).stdout(output).stderr(copy);
-        let start = Instant::now();
-        let status = boot.status().map_err(LinuxError::file(program))?;
-        let took = start.elapsed();
-        let bytes = fs::read(&console).map_err(LinuxError::file(&console))?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        if !text.contains("Linux version") {
-            let said = format!("it does not start, {status}; it said\n{}", tail(&text, CONSOLE_LINES));
-            return Err(LinuxError::Failed { command: self.name(), said });
-        }
-        let is_late = status.code().is_some_and(|code| TIMED_OUT.contains(&code));
-        Ok(Ran { console: Console::read(&text), text, is_late, took })
+        machine.args(["x86_64", "--addr-no-randomize"]).arg(&self.kernel.program).args(self.arguments());
+        watch(&machine, self.seconds, &self.name())
     }
 
     /// Boots it; what it said, if nothing was amiss.
@@ -89,13 +72,7 @@ impl Boot<'_> {
     /// # Errors
     /// As for [`Boot::run`], and if the process did not come to its end or the kernel complained.
     pub fn measure(&self) -> Result<Console> {
-        let ran = self.run()?;
-        let findings = ran.findings();
-        if findings.is_empty() {
-            return Ok(ran.console);
-        }
-        let said = format!("{}; it ended with\n{}", findings.join("; "), tail(&ran.text, CONSOLE_LINES));
-        Err(LinuxError::Failed { command: self.name(), said })
+        self.run()?.unobjectionable(&self.name())
     }
 
     fn name(&self) -> String {
@@ -118,7 +95,40 @@ impl Boot<'_> {
     }
 }
 
+/// Runs a kernel's machine in a folder of its own, and ends it when it is late.
+pub(crate) fn watch(machine: &Command, seconds: u64, name: &str) -> Result<Ran> {
+    require("timeout", "coreutils")?;
+    let room = Scratch::new()?;
+    let console = room.path().join("console");
+    let output = File::create(&console).map_err(LinuxError::file(&console))?;
+    let copy = output.try_clone().map_err(LinuxError::file(&console))?;
+    let mut boot = command("timeout");
+    boot.args(["--kill-after=5", &seconds.to_string()]).arg(machine.get_program()).args(machine.get_args());
+    boot.current_dir(room.path()).stdout(output).stderr(copy);
+    let start = Instant::now();
+    let status = boot.status().map_err(LinuxError::file(Path::new("timeout")))?;
+    let took = start.elapsed();
+    let bytes = fs::read(&console).map_err(LinuxError::file(&console))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if !text.contains("Linux version") {
+        let said = format!("it does not start, {status}; it said\n{}", tail(&text, CONSOLE_LINES));
+        return Err(LinuxError::Failed { command: name.to_owned(), said });
+    }
+    let is_late = status.code().is_some_and(|code| TIMED_OUT.contains(&code));
+    Ok(Ran { console: Console::read(&text), text, is_late, took })
+}
+
 impl Ran {
+    /// What was said, if nothing was amiss.
+    pub(crate) fn unobjectionable(self, name: &str) -> Result<Console> {
+        let findings = self.findings();
+        if findings.is_empty() {
+            return Ok(self.console);
+        }
+        let said = format!("{}; it ended with\n{}", findings.join("; "), tail(&self.text, CONSOLE_LINES));
+        Err(LinuxError::Failed { command: name.to_owned(), said })
+    }
+
     /// What is wrong with it, a line each.
     pub fn findings(&self) -> Vec<String> {
         let console = &self.console;

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::bench::{self, Measure, Plan};
 use super::error::Result;
 use super::git::Identity;
+use super::instructions;
+use super::load::{self, Watch};
 use super::mail;
 use super::recipe::{Arch, Recipe};
 use super::series::KERNELS;
@@ -41,6 +43,10 @@ enum Task {
     Test(TestArgs),
     /// Measure them in turns: reading, allocating beside a monitor, the hot path, interrupts off
     Bench(BenchArgs),
+    /// Boot them in QEMU: a mixed load on two CPUs and nodes, with hotplug, and nothing amiss in the log
+    Boot(BootArgs),
+    /// Count the instructions of the hot path in QEMU
+    Instructions(InstructionsArgs),
 }
 
 #[derive(Args, Clone, Debug)]
@@ -92,6 +98,29 @@ struct BenchArgs {
     only: Vec<Measure>,
 }
 
+#[derive(Args, Clone, Debug)]
+struct BootArgs {
+    /// What watches the kernel; without, each in turn
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    watch: Vec<Watch>,
+    /// Pages to allocate and free
+    #[arg(long, default_value_t = 10_000_000)]
+    operations: u64,
+    /// End the load after so many seconds
+    #[arg(long, default_value_t = 1200)]
+    seconds: u64,
+    /// Have the kernel check its lists after so many movements between them
+    #[arg(long, value_name = "MOVEMENTS", default_value_t = 10_000)]
+    check_every: u64,
+}
+
+#[derive(Args, Clone, Debug)]
+struct InstructionsArgs {
+    /// Boots of each variant
+    #[arg(long, default_value_t = 1)]
+    boots: usize,
+}
+
 fn version(name: &str) -> std::result::Result<KernelVersion, String> {
     KERNELS.into_iter().find(|version| version.name() == name).ok_or_else(|| {
         let known = KERNELS.map(KernelVersion::name).join(" and ");
@@ -115,6 +144,8 @@ pub fn run(args: &LinuxArgs, root: &Path) -> Result<bool> {
             Task::Patches(task) => patches(&workshop, task, root)?,
             Task::Build(task) => build(&workshop, args, task)?,
             Task::Test(task) => test(&workshop, args, task, root)?,
+            Task::Boot(task) => boot(&workshop, args, task, root)?,
+            Task::Instructions(task) => instructions::run(&workshop, root, &args.variants(), task.boots)?,
             Task::Bench(task) => bench::run(&workshop, root, &args.variants(), &task.plan())?,
         };
     }
@@ -172,6 +203,18 @@ impl BenchArgs {
 fn test(workshop: &Workshop, args: &LinuxArgs, task: &TestArgs, root: &Path) -> Result<bool> {
     let load = Load { operations: task.operations, check_every: task.check_every };
     let findings = test::run(workshop, root, &args.variants(), load, task.steps)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    Ok(findings.is_empty())
+}
+
+/// Boots in QEMU under load; whether nothing was found.
+fn boot(workshop: &Workshop, args: &LinuxArgs, task: &BootArgs, root: &Path) -> Result<bool> {
+    let watches = if task.watch.is_empty() { Watch::value_variants().to_vec() } else { task.watch.clone() };
+    let (operations, seconds, check_every) = (task.operations, task.seconds, task.check_every);
+    let plan = load::Plan { watches, operations, seconds, check_every };
+    let findings = load::run(workshop, root, &args.variants(), &plan)?;
     for finding in &findings {
         println!("{finding}");
     }

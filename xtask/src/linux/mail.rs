@@ -12,9 +12,10 @@ use super::series::Series;
 use crate::kernel::process::{command, require};
 
 /// What `checkpatch.pl` is not asked about, and why.
-const IGNORED: [(&str, &str); 1] = [
+const IGNORED: [(&str, &str); 2] = [
     // The series is carried outside of the kernel: nobody is to be asked about its files there.
     ("FILE_PATH_CHANGES", "new files without an entry in MAINTAINERS"),
+    ("EMBEDDED_FILENAME", "mm/Kconfig sources mm/Kconfig.free_counts, as it does mm/Kconfig.debug"),
 ];
 
 /// The mails of a series for one kernel, checked.

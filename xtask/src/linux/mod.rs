@@ -12,6 +12,7 @@
 //! The way of a figure: [`guest`] packs the only process of a booted kernel, [`boot`] runs both under
 //! User-Mode Linux, [`console`] reads what they said, [`ktap`] what `KUnit` said; [`test`] looks for what is
 //! wrong, [`bench`] takes turns with the variants, and [`figures`] and [`report`] make tables of it.
+//! [`qemu`] runs them on an emulated machine: [`load`] from all sides, [`instructions`] to count those.
 
 pub mod apply;
 pub mod bench;
@@ -24,10 +25,13 @@ pub mod figures;
 pub mod git;
 pub mod guest;
 pub mod hunk;
+pub mod instructions;
 pub mod ktap;
 pub mod lines;
+pub mod load;
 pub mod mail;
 pub mod place;
+pub mod qemu;
 pub mod recipe;
 pub mod report;
 pub(crate) mod scratch;

@@ -96,7 +96,8 @@ impl Target {
         if self.is_least { self.seen >= self.bound } else { self.seen <= self.bound }
     }
 
-    fn text(&self) -> String {
+    /// The promise and whether it is kept, for people.
+    pub fn text(&self) -> String {
         let word = if self.is_met() { "met" } else { "MISSED" };
         let relation = if self.is_least { "at least" } else { "at most" };
         format!("{word}: {}: {:.2}, {relation} {}", self.what, self.seen, self.bound)

@@ -80,6 +80,7 @@ static inline void free_total_reset(struct free_area *area)
 
 static inline unsigned long free_area_nr_free(const struct free_area *area)
 {
+	/* Some read it without the lock, for printing or for a guess. */
 	return data_race(area->nr_free);
 }
 

@@ -59,33 +59,34 @@ fallback_orders(const struct zone *zone, const int *fallbacks,
 	return orders;
 }
 
-static __always_inline unsigned int smallest_order(unsigned int orders)
+/* The smallest order from @least on with a block of the type, if any. */
+static __always_inline unsigned int
+next_free_order(const struct zone *zone, unsigned int least, int type)
 {
+	unsigned int orders = free_orders(zone, type, least);
+
 	return orders ? __ffs(orders) : NR_PAGE_ORDERS;
 }
 
-#define for_each_free_order(order, zone, least, type)			\
-	for (order = smallest_order(free_orders(zone, type, least));	\
-	     order < NR_PAGE_ORDERS;					\
-	     order = smallest_order(free_orders(zone, type, order + 1)))
+/* The same for the types that another one falls back to. */
+static __always_inline unsigned int
+next_fallback_order(const struct zone *zone, unsigned int least,
+		    const int *fallbacks)
+{
+	unsigned int orders = fallback_orders(zone, fallbacks, least);
 
-#define for_each_fallback_order(order, zone, least, fallbacks)		\
-	for (order = smallest_order(fallback_orders(zone, fallbacks,	\
-						    least));		\
-	     order < NR_PAGE_ORDERS;					\
-	     order = smallest_order(fallback_orders(zone, fallbacks,	\
-						    order + 1)))
+	return orders ? __ffs(orders) : NR_PAGE_ORDERS;
+}
 
-/* The largest order below @below, or -1, which is less than any. */
-#define largest_order(orders, below)	((int)fls((orders) & (BIT(below) - 1)) - 1)
+/* The largest such order below @below; -1 if there is none. */
+static __always_inline int
+last_fallback_order(const struct zone *zone, unsigned int below,
+		    const int *fallbacks)
+{
+	unsigned int orders = fallback_orders(zone, fallbacks, 0);
 
-#define for_each_fallback_order_reverse(order, zone, least, fallbacks)	\
-	for (order = largest_order(fallback_orders(zone, fallbacks,	\
-						   least),		\
-				   NR_PAGE_ORDERS);			\
-	     order >= (int)(least);					\
-	     order = largest_order(fallback_orders(zone, fallbacks,	\
-						   least), order))
+	return (int)fls(orders & (BIT(below) - 1)) - 1;
+}
 
 /*
  * Whether a block of the order or a larger one is free on a list that an
@@ -126,14 +127,26 @@ static inline void free_orders_reset(struct zone *zone, unsigned int order)
 {
 }
 
-#define for_each_free_order(order, zone, least, type)			\
-	for (order = (least); order < NR_PAGE_ORDERS; order++)
+/* Without masks each order may have blocks: the lists are to be looked at. */
+static __always_inline unsigned int
+next_free_order(const struct zone *zone, unsigned int least, int type)
+{
+	return least;
+}
 
-#define for_each_fallback_order(order, zone, least, fallbacks)		\
-	for (order = (least); order < NR_PAGE_ORDERS; order++)
+static __always_inline unsigned int
+next_fallback_order(const struct zone *zone, unsigned int least,
+		    const int *fallbacks)
+{
+	return least;
+}
 
-#define for_each_fallback_order_reverse(order, zone, least, fallbacks)	\
-	for (order = MAX_PAGE_ORDER; order >= (least); order--)
+static __always_inline int
+last_fallback_order(const struct zone *zone, unsigned int below,
+		    const int *fallbacks)
+{
+	return (int)below - 1;
+}
 
 static inline bool
 free_orders_suffice(const struct zone *zone, unsigned int order, bool cma,
@@ -143,5 +156,27 @@ free_orders_suffice(const struct zone *zone, unsigned int order, bool cma,
 }
 
 #endif /* CONFIG_FREE_COUNTS */
+
+/*
+ * The orders from @least up in which a block of the type may be. The first one
+ * is not asked for: it has blocks most of the time, and taking one looks at the
+ * list anyway.
+ */
+#define for_each_free_order(order, zone, least, type)			\
+	for (order = (least);						\
+	     order < NR_PAGE_ORDERS;					\
+	     order = next_free_order(zone, order + 1, type))
+
+/* The same for the types that another one falls back to. */
+#define for_each_fallback_order(order, zone, least, fallbacks)		\
+	for (order = next_fallback_order(zone, least, fallbacks);	\
+	     order < NR_PAGE_ORDERS;					\
+	     order = next_fallback_order(zone, order + 1, fallbacks))
+
+/* From the largest one down to @least. */
+#define for_each_fallback_order_reverse(order, zone, least, fallbacks)	\
+	for (order = last_fallback_order(zone, NR_PAGE_ORDERS, fallbacks); \
+	     order >= (int)(least);					\
+	     order = last_fallback_order(zone, order, fallbacks))
 
 #endif /* __MM_FREE_ORDERS_H */

@@ -9,23 +9,29 @@
 #include "internal.h"
 #include "free_counts.h"
 
-static void show_type(const struct zone *zone, int type)
+/* Ten digits of blocks for each order fit. */
+#define LINE_BYTES	(NR_PAGE_ORDERS * 20)
+
+static void show_type(struct zone *zone, int type)
 {
 	unsigned long pages = 0;
+	char line[LINE_BYTES];
 	unsigned int order;
+	int used = 0;
 
-	printk("Node %d %s %s: ", zone_to_nid(zone), zone->name,
-	       migratetype_names[type]);
 	for (order = 0; order < NR_PAGE_ORDERS; order++) {
 		const struct free_area *area = &zone->free_area[order];
 		unsigned long blocks = free_area_nr_free_type(area, type);
 
 		if (!blocks)
 			continue;
-		printk(KERN_CONT "%lu*%lukB ", blocks, K(1UL) << order);
+		used += scnprintf(line + used, sizeof(line) - used,
+				  "%lu*%lukB ", blocks, K(1UL) << order);
 		pages += blocks << order;
 	}
-	printk(KERN_CONT "= %lukB\n", K(pages));
+	if (used)
+		pr_warn("Node %d %s %s: %s= %lukB\n", zone_to_nid(zone),
+			zone->name, migratetype_names[type], line, K(pages));
 }
 
 /*

@@ -141,16 +141,21 @@ static bool two_lists_have_block(const struct zone *zone, unsigned int order)
 
 static unsigned int wrong_orders_from(struct zone *zone, unsigned int least)
 {
-	unsigned int order, wanted, faults = 0;
+	unsigned int order, wanted, steps, faults = 0;
 	int type, down, wanted_down;
 
 	for (type = 0; type < MIGRATE_TYPES; type++) {
 		for (wanted = least; wanted < NR_PAGE_ORDERS; wanted++)
 			if (list_has_block(zone, wanted, type))
 				break;
-		for_each_free_order(order, zone, least, type)
-			break;
-		faults += order != wanted;
+		steps = 0;
+		for_each_free_order(order, zone, least, type) {
+			steps++;
+			if (list_has_block(zone, order, type))
+				break;
+		}
+		/* Nothing between the first one and the right one is tried. */
+		faults += order != wanted || steps > 2;
 	}
 
 	for (wanted = least; wanted < NR_PAGE_ORDERS; wanted++)
