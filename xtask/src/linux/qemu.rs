@@ -20,8 +20,8 @@ const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -mac
 /// Each CPU on a thread and a node of its own, and in each node memory that can be taken away.
 const LOADED: &str = "-accel tcg,thread=multi -smp 2,sockets=2 \
     -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 \
-    -object memory-backend-ram,id=s0,size=256M -device pc-dimm,id=d0,memdev=s0,node=0 \
-    -object memory-backend-ram,id=s1,size=256M -device pc-dimm,id=d1,memdev=s1,node=1";
+    -object memory-backend-ram,id=s0,size=512M -device pc-dimm,id=d0,memdev=s0,node=0 \
+    -object memory-backend-ram,id=s1,size=512M -device pc-dimm,id=d1,memdev=s1,node=1";
 
 /// One CPU, whose clock is the number of instructions that it has executed.
 const COUNTING: &str = "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1 \
@@ -29,7 +29,8 @@ const COUNTING: &str = "-accel tcg,thread=single -icount shift=0,sleep=off -smp 
 
 /// An area for contiguous allocations, movable pages only in memory that can be taken away, and an end
 /// whatever happens.
-const PARAMETERS: &str = "console=ttyS0 nokaslr panic=-1 cma=64M memhp_default_state=online_movable";
+const PARAMETERS: &str =
+    "console=ttyS0 nokaslr oops=panic panic=-1 cma=64M memhp_default_state=online_movable";
 
 /// What is to be booted, and what for.
 #[derive(Clone, Debug)]
