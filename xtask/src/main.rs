@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
-        Chore::Linux(arguments) => linux::command::run(&arguments, root).map_err(|error| error.to_string()),
+        Chore::Linux(arguments) => series(&arguments, root),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -50,6 +50,17 @@ fn main() -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
+}
+
+/// A series that does not fit was found wanting; anything else could not be done.
+fn series(arguments: &LinuxArgs, root: &Path) -> Result<bool, String> {
+    linux::command::run(arguments, root).or_else(|error| {
+        if error.is_finding() {
+            println!("{error}");
+            return Ok(false);
+        }
+        Err(error.to_string())
+    })
 }
 
 /// Prints what is not as it should be; whether all is well.

@@ -98,6 +98,11 @@ pub enum Misfit {
 }
 
 impl LinuxError {
+    /// Whether the series was looked at and found wanting, not the machine.
+    pub const fn is_finding(&self) -> bool {
+        matches!(self, Self::Series { .. } | Self::Misfit { .. } | Self::NotTheSame { .. })
+    }
+
     /// For `map_err`: names the file.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let named = KernelError::file(path);
@@ -133,6 +138,7 @@ mod tests {
             Misfit::Places { missing: vec![place("add"), place("add")], surplus: vec![place("drop")] };
         let hunk = "0001-counts/40-add.cocci".to_owned();
         let error = LinuxError::Misfit { hunk, version: KernelVersion::V7_3, fault };
+        assert!(error.is_finding() && !LinuxError::NoIdentity.is_finding());
         assert_eq!(
             error.to_string(),
             "0001-counts/40-add.cocci does not fit Linux 7.3: it should change mm/list.c add, mm/list.c add, \
