@@ -25,6 +25,7 @@ pub mod figures;
 pub mod git;
 pub mod guest;
 pub mod hunk;
+pub mod identity;
 pub mod instructions;
 pub mod ktap;
 pub mod lines;

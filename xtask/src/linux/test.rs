@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::boot::{Boot, Ran};
 use super::error::Result;
 use super::guest;
+use super::identity;
 use super::ktap::Suite;
 use super::recipe::{Arch, Recipe};
 use super::scratch::Scratch;
@@ -45,6 +46,9 @@ pub fn run(
     for &variant in variants {
         let kernel = workshop.kernel(&Recipe::new(Arch::Um, &["uml", "uml-test"], variant))?;
         findings.extend(test.variant(&kernel)?);
+        if variant == Variant::Off {
+            findings.extend(identity::findings(workshop)?);
+        }
     }
     let patches = if steps { workshop.series().patches.as_slice() } else { &[] };
     for (number, patch) in patches.iter().enumerate() {

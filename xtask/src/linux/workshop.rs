@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::apply::{Applied, apply, check, outcome};
 use super::config::{self, Setting, Wanted};
 use super::error::{LinuxError, Result};
+use super::identity::are_same;
 use super::recipe::{Arch, Extras, Recipe};
 use super::series::{Patch, Series};
 use super::tree::Tree;
@@ -165,6 +166,36 @@ impl Workshop {
         Ok(built)
     }
 
+    /// The folder with the objects that a kernel was linked from, built if they are another's.
+    ///
+    /// # Errors
+    /// See [`Workshop::kernel`].
+    pub fn objects(&self, recipe: &Recipe) -> Result<PathBuf> {
+        let output = self.output(recipe);
+        let built = self.kernel(recipe)?;
+        if !are_same(&output.join(recipe.arch.product()), &built.program) {
+            fs::remove_file(&built.program).map_err(LinuxError::file(&built.program))?;
+            self.kernel(recipe)?;
+        }
+        Ok(output)
+    }
+
+    /// The kernel's own C sources that the series changes.
+    ///
+    /// # Errors
+    /// Where it does not fit; see [`LinuxError`].
+    pub fn changed_sources(&self) -> Result<BTreeSet<String>> {
+        let changes = self.applied()?.iter().flat_map(|applied| &applied.files);
+        let is_c = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "c");
+        let own = changes.filter(|(name, change)| change.before.is_some() && is_c(name));
+        Ok(own.map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Where a recipe is built.
+    fn output(&self, recipe: &Recipe) -> PathBuf {
+        self.folder.path().join("build").join(recipe.name())
+    }
+
     /// A job that waits until no other process works here, and writes to the log.
     fn job(&self) -> Result<Job> {
         Ok(Job::new(self.folder.lock()?, self.log())?)
@@ -259,7 +290,7 @@ impl Workshop {
     ) -> Result<PathBuf> {
         let tree = Tree::new(source, recipe.tree(), job)?;
         tree.set(&self.files(recipe, source, extras)?)?;
-        let output = self.folder.path().join("build").join(recipe.name());
+        let output = self.output(recipe);
         fs::create_dir_all(&output).map_err(LinuxError::file(&output))?;
         let settings = self.settings(recipe, fragments)?;
         configure(recipe.arch, &tree, &output, &settings, job)?;

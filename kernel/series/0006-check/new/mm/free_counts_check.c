@@ -24,7 +24,7 @@ static unsigned long blocks_on_list(const struct free_area *area, int type)
 	return blocks;
 }
 
-static void describe(struct seq_file *m, const struct zone *zone,
+static void describe(struct seq_file *m, struct zone *zone,
 		     unsigned int order, const char *what,
 		     unsigned long on_lists, unsigned long told)
 {
