@@ -343,8 +343,9 @@ fn parse_order(text: &str) -> Result<Order, String> {
 
 fn parse_switch(name: &str) -> Result<Switch, String> {
     Switch::from_name(name).ok_or_else(|| {
-        let known: Vec<_> = Switch::ALL.iter().map(|switch| switch.name()).collect();
-        format!("the systems are {}", known.join(", "))
+        let all = Switch::ALL.iter().chain(&Switch::PLACEMENT);
+        let known: Vec<_> = all.map(|switch| switch.name()).collect();
+        format!("the systems and rules are {}", known.join(", "))
     })
 }
 

@@ -136,7 +136,8 @@ fn flipped_bytes() {
 fn arguments_that_mean_nothing() {
     let trace = common::sample("c-build.arrows");
     run(["replay", &trace, "--era", "linux-5.0"]).fails(2, &["linux-5.0", "the eras are linux-6.1, "]);
-    run(["replay", &trace, "--era", "freehold", "--without", "luck"]).fails(2, &["luck", "the systems are"]);
+    run(["replay", &trace, "--era", "freehold", "--without", "luck"])
+        .fails(2, &["luck", "the systems and rules are"]);
     run(["replay", &trace]).fails(2, &["--era"]);
     run(["compare"]).fails(2, &["TRACE"]);
     run(["compare", &trace, "--repeat", "0"]).fails(2, &["--repeat"]);

@@ -3,6 +3,7 @@
 use crate::frame::FrameIndex;
 use crate::free_area::Passage;
 use crate::pageblock::BlockUse;
+use crate::placement::Foreign;
 use crate::refill::Want;
 use crate::sync::Locks;
 use crate::tracepoints::{ExtFrag, Tracepoints};
@@ -24,7 +25,7 @@ impl Migratetype {
     /// The types whose blocks a request may fall back to, best first.
     ///
     /// Linux counterpart: `fallbacks`.
-    const fn fallbacks(self) -> [Self; 2] {
+    pub(crate) const fn fallbacks(self) -> [Self; 2] {
         match self {
             Self::Movable => [Self::Reclaimable, Self::Unmovable],
             Self::Reclaimable => [Self::Unmovable, Self::Movable],
@@ -68,6 +69,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue_claim`.
     pub(crate) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
+        if let Some(used) = self.used_to_claim(want)
+            && let Some(taken) = self.claim_used(used, want)
+        {
+            return Some(taken);
+        }
         for order in self.smallest_fallback(want).up_to(self.zone.max_order).rev() {
             match self.search(order, want.migratetype, true) {
                 Search::Empty => {}
@@ -83,6 +89,18 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             }
         }
         None
+    }
+
+    /// Claims the pageblock around a free block, whatever else is in it.
+    fn claim_used(&mut self, used: Foreign, want: Want) -> Option<FrameIndex> {
+        self.state.stats.claim_attempts += 1;
+        self.boost_watermark(want.flags);
+        let start = self.whole_pageblock(used.index).ok()?;
+        self.convert_pageblock(start, want.migratetype);
+        let taken = self.take_smallest(want.order, want.migratetype)?;
+        self.state.stats.claims += 1;
+        self.trace_extfrag(taken, used.order, used.migratetype, want);
+        Some(taken)
     }
 
     /// Claims the pageblock around one free block, if enough of it suits the request.
@@ -116,13 +134,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Whether at least half of a pageblock is free or of a use alike to the request's.
     fn suits(&self, used: BlockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
         let pages = self.zone.blocks.pages();
-        let alike = match (wanted, foreign) {
-            (Migratetype::Movable, _) => used.movable,
-            (_, Migratetype::Movable) => pages - used.free - used.movable,
-            // Unmovable and reclaimable pages cannot be told apart.
-            _ => 0,
-        };
-        used.free + alike >= pages / 2
+        used.free + used.alike(pages, foreign, wanted) >= pages / 2
     }
 
     /// Finds out what a pageblock's pages are used for.
@@ -140,17 +152,23 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue_steal`.
     pub(crate) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
+        let Foreign { index, order, migratetype } = self.smallest_foreign(want)?;
+        self.take(index, want.order, order, migratetype);
+        if self.zone.switches.claims_by_counts {
+            // It may come back without ever having had an owner.
+            self.mark_taken(index, want.order, want.migratetype);
+        }
+        self.state.stats.steals += 1;
+        self.trace_extfrag(index, order, migratetype, want);
+        Some(index)
+    }
+
+    /// The smallest foreign block that will do.
+    fn smallest_foreign(&mut self, want: Want) -> Option<Foreign> {
         for order in want.order.up_to(self.zone.max_order) {
-            if let Search::Found(foreign) = self.search(order, want.migratetype, false) {
-                let index = self.first(order, foreign)?;
-                self.take(index, want.order, order, foreign);
-                if self.zone.switches.claims_by_counts {
-                    // It may come back without ever having had an owner.
-                    self.mark_taken(index, want.order, want.migratetype);
-                }
-                self.state.stats.steals += 1;
-                self.trace_extfrag(index, order, foreign, want);
-                return Some(index);
+            if let Search::Found(migratetype) = self.search(order, want.migratetype, false) {
+                let index = self.first(order, migratetype)?;
+                return Some(Foreign { index, order, migratetype });
             }
         }
         None

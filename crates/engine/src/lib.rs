@@ -83,6 +83,7 @@ mod pageblock_use;
 mod percpu;
 mod percpu_list;
 mod percpu_tuning;
+mod placement;
 mod refill;
 mod render;
 mod request_stats;

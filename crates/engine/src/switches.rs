@@ -39,6 +39,12 @@ pub struct Switches {
     /// list, where it would be taken again before it merges.
     /// Source: Freehold.
     pub merges_at_once: bool,
+    /// Pageblocks that are partly in use are claimed before whole free ones, and more of them are
+    /// looked at than the first of each list; for pages that stay those do, too, that hold such
+    /// pages already and have less than half free. Nothing without
+    /// [`Switches::claims_by_counts`].
+    /// Source: Freehold.
+    pub claims_used_first: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
     /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
@@ -83,7 +89,8 @@ pub struct Switches {
 impl Switches {
     /// As a zone goes by them: without those that mean nothing beside the others.
     pub(crate) const fn of_a_zone(self) -> Self {
-        Self { claims_by_counts: self.claims_by_counts && self.hygiene, ..self }
+        let counted = self.claims_by_counts && self.hygiene;
+        Self { claims_by_counts: counted, claims_used_first: self.claims_used_first && counted, ..self }
     }
 }
 
@@ -135,6 +142,7 @@ impl Era {
             counts: false,
             derived_total: false,
             merges_at_once: false,
+            claims_used_first: false,
             auto_tuned_high: false,
             lazy_high_order_flush: false,
             highatomic_by_free: false,
@@ -177,6 +185,7 @@ impl Era {
                 batched_drain: true,
                 derived_total: true,
                 merges_at_once: true,
+                claims_used_first: true,
                 ..linux_7_3_counts
             },
         }
@@ -194,11 +203,18 @@ pub enum Switch {
     BatchedDraining,
     /// [`Switches::counts`].
     Counts,
+    /// [`Switches::merges_at_once`].
+    MergesAtOnce,
+    /// [`Switches::claims_used_first`].
+    ClaimsUsedFirst,
 }
 
 impl Switch {
     /// The four systems, in the order in which Linux got them.
     pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
+
+    /// The rules of placement that are Freehold's own.
+    pub const PLACEMENT: [Self; 2] = [Self::MergesAtOnce, Self::ClaimsUsedFirst];
 
     /// The name used on command lines and in tables.
     pub const fn name(self) -> &'static str {
@@ -207,12 +223,14 @@ impl Switch {
             Self::RememberedMode => "remembered-mode",
             Self::BatchedDraining => "batched-draining",
             Self::Counts => "counts",
+            Self::MergesAtOnce => "merges-at-once",
+            Self::ClaimsUsedFirst => "claims-used-first",
         }
     }
 
     /// The switch with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|switch| switch.name() == name)
+        Self::ALL.into_iter().chain(Self::PLACEMENT).find(|switch| switch.name() == name)
     }
 
     /// `switches` with this system turned on or off.
@@ -226,6 +244,8 @@ impl Switch {
                 switches.batched_drain = on;
             }
             Self::Counts => switches.counts = on,
+            Self::MergesAtOnce => switches.merges_at_once = on,
+            Self::ClaimsUsedFirst => switches.claims_used_first = on,
         }
         switches
     }

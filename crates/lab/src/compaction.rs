@@ -4,6 +4,26 @@ use std::collections::VecDeque;
 
 use freehold::{MAX_ORDERS, Order, Pfn};
 
+/// The tasks that compact.
+#[derive(Default)]
+pub(crate) struct Running(Vec<i32>);
+
+impl Running {
+    pub(crate) fn begin(&mut self, pid: i32) {
+        self.0.push(pid);
+    }
+
+    pub(crate) fn end(&mut self, pid: i32) {
+        self.0.retain(|&running| running != pid);
+    }
+
+    /// Whether what the task frees are the old places of moved pages.
+    #[inline]
+    pub(crate) fn contains(&self, pid: i32) -> bool {
+        !self.0.is_empty() && self.0.contains(&pid)
+    }
+}
+
 /// What compaction has under way, and the replayed blocks of the pages that it moved.
 ///
 /// A task that compacts frees the old places of what it moves, with an event, and takes the
@@ -11,25 +31,11 @@ use freehold::{MAX_ORDERS, Order, Pfn};
 /// frees a block that nobody allocated, which is where such a page had gone.
 #[derive(Default)]
 pub(crate) struct Compaction {
-    running: Vec<i32>,
+    pub(crate) running: Running,
     moved: [VecDeque<Pfn>; MAX_ORDERS],
 }
 
 impl Compaction {
-    pub(crate) fn begin(&mut self, pid: i32) {
-        self.running.push(pid);
-    }
-
-    pub(crate) fn end(&mut self, pid: i32) {
-        self.running.retain(|&running| running != pid);
-    }
-
-    /// Whether what the task frees are the old places of moved pages.
-    #[inline]
-    pub(crate) fn is_running(&self, pid: i32) -> bool {
-        !self.running.is_empty() && self.running.contains(&pid)
-    }
-
     /// Keeps the replayed block of pages whose new place is not known.
     pub(crate) fn keep(&mut self, replayed: Pfn, order: Order) {
         self.moved[order.index()].push_back(replayed);

@@ -7,17 +7,22 @@ use std::thread;
 use freehold::{Era, Switch};
 use serde::Serialize;
 
-use crate::comparison_tables::{fragmentation, free_blocks, overview, with_and_without};
+use crate::comparison_tables::{against_hindsight, fragmentation, free_blocks, overview, with_and_without};
 use crate::distance::EndDistance;
 use crate::recorded::Recorded;
 use crate::sentences::sentences;
 use crate::variant::nearest_era;
-use crate::{Lab, LabError, Measures, Options, Replay, StartReport, Table, Variant};
+use crate::{Hindsight, Lab, LabError, Measures, Options, Replay, StartReport, Table, Trust, Variant};
 
-/// The era whose systems are turned off one at a time: it has all four.
+/// The era whose systems are turned off one at a time: it has them all.
 const BASE: Era = Era::Freehold;
 
-/// All eras over the same trace, and each of the four systems with and without.
+/// What is turned off one at a time: the four systems, then the rules of placement.
+pub(crate) fn turned_off() -> impl Iterator<Item = Switch> {
+    Switch::ALL.into_iter().chain(Switch::PLACEMENT)
+}
+
+/// All eras over the same trace, and each system and rule with and without.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
     /// How well the start state agrees with what was recorded.
@@ -26,26 +31,32 @@ pub struct Comparison {
     pub sentences: Vec<String>,
     /// A column for each era and one for the machine, a row for each measure.
     pub overview: Table,
-    /// Each of the four systems with and without, all else equal.
+    /// Each of the four systems and each rule of placement with and without, all else equal.
     pub systems: Table,
     /// Free blocks at the end by zone, type and order.
     pub free_blocks: Table,
     /// `unusable_index` and `extfrag_index` by zone and order.
     pub fragmentation: Table,
+    /// Whole pageblocks free and mixed pageblocks, against the best of all placements.
+    pub placement: Table,
+    /// The best that any placement could have done.
+    pub hindsight: Hindsight,
     /// For the era nearest to the recorded kernel: its end against the machine's own.
     pub distance: Option<EndDistance>,
+    /// How far the era nearest to the recorded kernel may be believed.
+    pub trust: Option<Trust>,
     /// The eras in order.
     pub eras: Vec<Measures>,
-    /// [`Era::Freehold`] without one system each.
+    /// [`Era::Freehold`] without one system or rule each.
     pub without: Vec<Without>,
     /// What the machine did.
     pub recorded: Recorded,
 }
 
-/// What the replay measures without one of the four systems.
+/// What the replay measures without one system or rule.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Without {
-    /// Name of the system.
+    /// Name of the system or rule.
     pub switch: &'static str,
     /// Without it.
     pub measures: Measures,
@@ -56,6 +67,7 @@ impl Comparison {
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = vec![
             self.overview.clone(),
+            self.placement.clone(),
             self.systems.clone(),
             self.free_blocks.clone(),
             self.fragmentation.clone(),
@@ -66,30 +78,35 @@ impl Comparison {
 }
 
 impl Lab<'_> {
-    /// Replays the trace through every era and without each of the four systems.
+    /// Replays the trace through every era and without each system and rule.
     ///
     /// # Errors
     /// As [`Lab::replay`].
     pub fn compare(&self, options: Options) -> Result<Comparison, LabError> {
         let eras = Era::ALL.map(Variant::new);
-        let without = Switch::ALL.map(|switch| Variant::new(BASE).without(switch));
-        let all: Vec<_> = eras.iter().chain(&without).cloned().collect();
+        let without = turned_off().map(|switch| Variant::new(BASE).without(switch));
+        let all: Vec<_> = eras.iter().cloned().chain(without).collect();
         let mut measures = self.replay_all(&all, options)?.into_iter().map(|replay| replay.measures);
         let eras: Vec<_> = measures.by_ref().take(eras.len()).collect();
-        let without: Vec<_> = Switch::ALL
-            .into_iter()
+        let without: Vec<_> = turned_off()
             .zip(measures)
             .map(|(switch, measures)| Without { switch: switch.name(), measures })
             .collect();
         let recorded = self.recorded();
         let distance = self.end_distance(&eras);
+        let hindsight = self.hindsight();
+        let release = &self.trace.origin.kernel_release;
+        let trust = Trust::new(&self.machine, release, &eras, &recorded, distance.as_ref());
         Ok(Comparison {
             start: self.start.report.clone(),
             sentences: sentences(&eras, &without, distance.as_ref()),
             overview: overview(self, &eras, &recorded, distance.as_ref()),
+            placement: against_hindsight(self, &eras, &hindsight),
+            hindsight,
             systems: with_and_without(&eras, &without),
             free_blocks: free_blocks(self, &eras),
             fragmentation: fragmentation(self, &eras),
+            trust,
             distance,
             eras,
             without,

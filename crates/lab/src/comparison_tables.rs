@@ -1,13 +1,15 @@
 //! The tables of a comparison.
 
-use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order, Switch};
+use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
 
 use crate::Lab;
-use crate::compare::Without;
+use crate::compare::{Without, turned_off};
 use crate::distance::EndDistance;
 use crate::fit::target_of;
+use crate::hindsight::Hindsight;
 use crate::measures::{Measures, ZoneSample};
 use crate::recorded::Recorded;
+use crate::replay::pageblocks;
 use crate::table::{Cell, Table};
 
 /// One row of the overview: where its value is found.
@@ -51,7 +53,7 @@ const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 41] = [
+static MEASURES: [Measure; 42] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -59,6 +61,7 @@ static MEASURES: [Measure; 41] = [
     measure(FALLBACK, "requests answered from another type's block", "", |m| Cell::Count(m.type_mismatches)),
     measure(FALLBACK, "requests answered from CMA", "", |m| Cell::Count(m.locked.cma_fallbacks)),
     measure(BLOCKS, "blocks put on another type's list", "", |m| Cell::Count(m.locked.hygiene_violations)),
+    measure(BLOCKS, "free pageblocks at the end", "", |m| Cell::Count(m.free_pageblocks_at_end)),
     measure(BLOCKS, "mixed pageblocks at the start", "", |m| Cell::Count(m.mixed.start)),
     measure(BLOCKS, "mixed pageblocks at the end", "", |m| Cell::Count(m.mixed.end)),
     measure(BLOCKS, "mixed pageblocks, most", "", |m| Cell::Count(m.mixed.max)),
@@ -147,10 +150,10 @@ pub(crate) fn overview(
     table
 }
 
-/// Each of the four systems with and without, all else equal.
+/// Each system and rule of placement with and without, all else equal.
 pub(crate) fn with_and_without(eras: &[Measures], without: &[Without]) -> Table {
-    let columns = ["all four".to_owned()].into_iter();
-    let columns = columns.chain(Switch::ALL.map(|switch| format!("no {}", switch.name()))).collect();
+    let columns = ["everything".to_owned()].into_iter();
+    let columns = columns.chain(turned_off().map(|switch| format!("no {}", switch.name()))).collect();
     let mut table = Table::new("One system less (era freehold)", columns);
     let all: Vec<_> = eras.last().into_iter().chain(without.iter().map(|less| &less.measures)).collect();
     let failed = all.iter().map(|m| Cell::Count(m.failed())).collect();
@@ -159,6 +162,45 @@ pub(crate) fn with_and_without(eras: &[Measures], without: &[Without]) -> Table 
         table.push(measure.group, measure.name, measure.unit, all.iter().map(|m| (measure.of)(m)).collect());
     }
     table
+}
+
+/// Whole pageblocks free and mixed pageblocks, against the best of all placements.
+pub(crate) fn against_hindsight(lab: &Lab<'_>, eras: &[Measures], hindsight: &Hindsight) -> Table {
+    let columns = columns(eras).into_iter().chain(["best possible".to_owned()]).collect();
+    let mut table = Table::new("Placement, against the best that hindsight allows", columns);
+    let order = lab.machine.pageblock_order;
+    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
+    let machine = end.map(|end| {
+        let zones = end.pagetypeinfo.zones.iter().flat_map(|zone| &zone.free);
+        zones.map(|orders| pageblocks(order, |order| orders[order].blocks)).sum()
+    });
+    let at_end = |m: &Measures| m.free_pageblocks_at_end;
+    let best = hindsight.end.free_pageblocks;
+    let mut push = |name: &str, unit: &str, of: &dyn Fn(&Measures) -> Cell, machine: Cell, best: Cell| {
+        let cells = row(eras, of, machine).into_iter().chain([best]).collect();
+        table.push("placement", name, unit, cells);
+    };
+    let free = format!("free in blocks of order {order} and above");
+    let count = |blocks| Cell::Count(blocks);
+    push(&format!("{free}, end"), "pageblocks", &|m| count(at_end(m)), optional(machine), count(best));
+    let percent = |blocks: u64| Cell::Real(blocks as f64 * 100.0 / best.max(1) as f64);
+    let of_best = machine.map_or(Cell::Empty, percent);
+    push("the same, of the best", "%", &|m| percent(at_end(m)), of_best, percent(best));
+    let mean = |m: &Measures| Cell::Real(mean_usable(m, order));
+    let best = Cell::Real(hindsight.mean_free_pageblocks);
+    push(&format!("{free}, mean"), "pageblocks", &mean, Cell::Empty, best);
+    let mixed = Cell::Count(hindsight.end.mixed_pageblocks);
+    push("mixed pageblocks, end", "pageblocks", &|m| count(m.mixed.end), Cell::Empty, mixed);
+    table
+}
+
+/// Free pageblocks that a request of `order` could have, mean over the trace's time.
+fn mean_usable(measures: &Measures, order: Order) -> f64 {
+    let of_zone = |zone: &ZoneSample| {
+        zone.free_pages as f64 * (1000 - zone.unusable_index[order.index()]) as f64 / 1000.0
+    };
+    let samples = measures.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<f64>());
+    samples.sum::<f64>() / measures.samples.len().max(1) as f64 / order.pages() as f64
 }
 
 /// Free blocks at the end by zone, type and order.

@@ -54,12 +54,12 @@ impl<'f, 'm> Follower<'f, 'm> {
             EventKind::Alloc { pfn: None, order, .. } => {
                 self.followed.machine_failures[order.index()] += 1;
             }
-            EventKind::Free { pfn, order } if self.compaction.is_running(event.pid) => {
+            EventKind::Free { pfn, order } if self.compaction.running.contains(event.pid) => {
                 self.free_while_compacting(event.cpu, pfn, order);
             }
             EventKind::Free { pfn, order } => self.free(event.cpu, pfn, order),
-            EventKind::CompactionBegin => self.compaction.begin(event.pid),
-            EventKind::CompactionEnd => self.compaction.end(event.pid),
+            EventKind::CompactionBegin => self.compaction.running.begin(event.pid),
+            EventKind::CompactionEnd => self.compaction.running.end(event.pid),
             EventKind::Lost { count } => {
                 self.followed.lost_places += 1;
                 self.followed.lost_events = self.followed.lost_events.saturating_add(count);

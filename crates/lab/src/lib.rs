@@ -17,6 +17,7 @@ mod error;
 mod fit;
 mod fit_search;
 mod follow;
+mod hindsight;
 pub mod hold_log;
 mod kswapd;
 mod machine;
@@ -35,12 +36,14 @@ mod table;
 mod timed_mutex;
 mod trace;
 mod traced;
+mod trust;
 mod variant;
 
 pub use compare::{Comparison, Without};
 pub use distance::{EndDistance, ZoneDistance};
 pub use error::LabError;
 pub use fit::{BlockTypes, FitReport, ZoneFit};
+pub use hindsight::{Bound, Hindsight};
 pub use machine::Machine;
 pub use measures::{
     ByOrder, ByOrderAndType, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
@@ -53,4 +56,5 @@ pub use start::{Start, StartReport};
 pub use table::{Cell, Row, Table, grouped};
 pub use timed_mutex::{ReplayLocks, TimedMutex};
 pub use trace::Trace;
+pub use trust::Trust;
 pub use variant::{Variant, nearest_era};

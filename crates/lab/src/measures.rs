@@ -33,6 +33,8 @@ pub struct Measures {
     pub highest_high: u32,
     /// Pages on per-CPU lists at the end; not among the free blocks.
     pub percpu_pages_at_end: u64,
+    /// Whole pageblocks in free blocks at the end.
+    pub free_pageblocks_at_end: u64,
     /// Free blocks at the end, by zone.
     pub free_at_end: Vec<ZoneFree>,
     /// The zones' state about 100 times over the trace.

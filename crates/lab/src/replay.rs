@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use freehold::{Memory, Migratetype, PageTypeRows};
+use freehold::{Memory, Migratetype, Order, PageTypeRows};
 use serde::Serialize;
 
 use crate::follow::Follower;
@@ -112,6 +112,7 @@ impl<'t> Lab<'t> {
             kswapd_wakes: requests.kswapd_wakes,
             highest_high: highest_high(&memory),
             percpu_pages_at_end: percpu_pages(&memory),
+            free_pageblocks_at_end: self.free_pageblocks(&memory),
             free_at_end: self.free_blocks(&memory),
             metadata_bytes,
             metadata_bytes_per_page: per_page,
@@ -172,6 +173,16 @@ impl<'t> Lab<'t> {
         (sampler, elapsed_ns)
     }
 
+    /// Whole pageblocks in free blocks.
+    fn free_pageblocks(&self, memory: &Memory<'_, ReplayLocks>) -> u64 {
+        let order = self.machine.pageblock_order;
+        let zones = memory.zones().iter().map(|zone| {
+            let blocks = zone.list_lengths().by_type;
+            pageblocks(order, |order| blocks[order].iter().sum())
+        });
+        zones.sum()
+    }
+
     fn free_blocks(&self, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {
         let zones = self.machine.zones.iter().enumerate();
         zones
@@ -192,6 +203,12 @@ impl<'t> Lab<'t> {
         let _ = memory.write_pagetypeinfo(&mut text, rows);
         text
     }
+}
+
+/// Pageblocks of `order` in free blocks at least as large as one.
+pub(crate) fn pageblocks(order: Order, blocks: impl Fn(usize) -> u64) -> u64 {
+    let orders = order.up_to(Order::MAX);
+    orders.map(|larger| blocks(larger.index()).saturating_mul(1 << (larger.get() - order.get()))).sum()
 }
 
 fn percpu_pages(memory: &Memory<'_, ReplayLocks>) -> u64 {

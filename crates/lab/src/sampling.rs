@@ -11,23 +11,46 @@ const SAMPLES: u64 = 100;
 /// Every how many samples pageblocks and lists are walked, which takes longer.
 const WALK_EVERY: usize = 4;
 
-/// When the next sample is due, and what the last ones showed.
-pub(crate) struct Sampler {
+/// When the next sample is due.
+pub(crate) struct Schedule {
     step_ns: u64,
     next_ns: u64,
-    samples: Vec<Sample>,
 }
 
-impl Sampler {
+impl Schedule {
     /// Spreads the samples over the time from the first to the last event.
     pub(crate) fn new(first_ns: u64, last_ns: u64) -> Self {
         let step_ns = (last_ns.saturating_sub(first_ns) / SAMPLES).max(1);
-        Self { step_ns, next_ns: first_ns.saturating_add(step_ns), samples: Vec::new() }
+        Self { step_ns, next_ns: first_ns.saturating_add(step_ns) }
     }
 
     /// The end of the events that come before the next sample.
     pub(crate) fn next_ns(&self) -> u64 {
         self.next_ns
+    }
+
+    /// Goes on to the first sample that is due after `now_ns`.
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        let steps = now_ns.saturating_sub(self.next_ns) / self.step_ns + 1;
+        self.next_ns = self.next_ns.saturating_add(steps.saturating_mul(self.step_ns));
+    }
+}
+
+/// When the next sample is due, and what the last ones showed.
+pub(crate) struct Sampler {
+    schedule: Schedule,
+    samples: Vec<Sample>,
+}
+
+impl Sampler {
+    /// Samples spread over the time from the first to the last event.
+    pub(crate) fn new(first_ns: u64, last_ns: u64) -> Self {
+        Self { schedule: Schedule::new(first_ns, last_ns), samples: Vec::new() }
+    }
+
+    /// The end of the events that come before the next sample.
+    pub(crate) fn next_ns(&self) -> u64 {
+        self.schedule.next_ns()
     }
 
     /// Takes a sample; `now_ns` is the time of the next event.
@@ -39,8 +62,7 @@ impl Sampler {
             mixed: walk.then(|| mixed_pageblocks(memory)),
             nodes: walk.then(|| nodes_visited(memory)),
         });
-        let steps = now_ns.saturating_sub(self.next_ns) / self.step_ns + 1;
-        self.next_ns = self.next_ns.saturating_add(steps.saturating_mul(self.step_ns));
+        self.schedule.advance(now_ns);
     }
 
     /// Puts the samples, and what they show over time, into the measures.

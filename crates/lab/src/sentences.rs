@@ -2,7 +2,7 @@
 
 use freehold::Switch;
 
-use crate::compare::Without;
+use crate::compare::{Without, turned_off};
 use crate::distance::EndDistance;
 use crate::measures::Measures;
 use crate::table::{Cell, grouped};
@@ -13,13 +13,15 @@ const WORTH_TELLING: f64 = 0.05;
 /// What is compared: a plural noun and the number.
 type Subject = (&'static str, fn(&Measures) -> u64);
 
-/// What each system is for.
+/// What each system and rule of placement is for.
 fn purpose(switch: Switch) -> Subject {
     match switch {
         Switch::Hygiene => ("free blocks on another type's list", |m| m.locked.hygiene_violations),
         Switch::RememberedMode => ("claim attempts", |m| m.locked.claim_attempts),
         Switch::BatchedDraining => ("pages in the largest drain", |m| m.locked.largest_drain),
         Switch::Counts => ("list nodes visited by a reader of pagetypeinfo", |m| m.nodes.max),
+        Switch::MergesAtOnce => ("fallback searches", |m| m.locked.fallback_searches),
+        Switch::ClaimsUsedFirst => ("steals", |m| m.locked.steals),
     }
 }
 
@@ -42,7 +44,7 @@ pub(crate) fn sentences(
 ) -> Vec<String> {
     let mut sentences = Vec::new();
     let (Some(oldest), Some(newest)) = (eras.first(), eras.last()) else { return sentences };
-    for (switch, less) in Switch::ALL.into_iter().zip(without) {
+    for (switch, less) in turned_off().zip(without) {
         let name = switch.name().replace('-', " ");
         let (noun, of) = purpose(switch);
         sentences.push(sentence(&name, noun, of(&less.measures), of(newest)));

@@ -67,6 +67,11 @@ impl Start {
         })
     }
 
+    /// What the first event of a frame says about it.
+    pub(crate) fn first_use(&self, zone: usize, index: usize) -> FirstUse {
+        self.first.get(zone, index)
+    }
+
     /// Brings a fresh memory into this state.
     pub(crate) fn populate<L: Locks>(
         &self,

@@ -42,9 +42,14 @@ pub(crate) fn csv(tables: &[Table]) -> String {
 }
 
 fn text(loaded: &Loaded, comparison: &Comparison) -> String {
-    let mut text = format!("{}\n{}\n\n", loaded.headline(), start_line(&comparison.start));
+    let mut text = format!("{}\n{}\n", loaded.headline(), start_line(&comparison.start));
+    if let Some(trust) = &comparison.trust {
+        // Writing into a string does not fail.
+        let _ = writeln!(text, "{trust}");
+    }
+    text.push('\n');
     let distance = comparison.distance.as_ref().map(freehold_lab::EndDistance::table);
-    let tables = [&comparison.overview, &comparison.systems, &comparison.free_blocks];
+    let tables = [&comparison.overview, &comparison.placement, &comparison.systems, &comparison.free_blocks];
     for table in tables.into_iter().chain(&distance) {
         text += &table.to_text();
         text += "\n\n";

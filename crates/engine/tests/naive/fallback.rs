@@ -114,6 +114,15 @@ impl Naive {
 
     /// Claims a pageblock for a type, the largest free blocks first.
     fn claim(&mut self, want: u8, kind: usize) -> Option<u64> {
+        if let Some(pfn) = self.used_to_claim(want, kind) {
+            self.raise_marks();
+            let start = pfn & !((1 << self.set.block_order) - 1);
+            if start >= self.set.start && start + (1 << self.set.block_order) <= self.set.end {
+                self.move_free(start, start + (1 << self.set.block_order), kind);
+                self.set_types(start, self.set.block_order, kind);
+                return self.take_smallest(want, kind);
+            }
+        }
         for order in (want..=self.set.max_order).rev() {
             if !self.may_claim(order, kind) {
                 return None;
@@ -141,6 +150,30 @@ impl Naive {
             }
         }
         None
+    }
+
+    /// A block in the first pageblock at the heads of the lists, the largest blocks first, that is
+    /// worth claiming although part of it is in use.
+    fn used_to_claim(&self, want: u8, kind: usize) -> Option<u64> {
+        if !(self.set.switches.claims_used_first && self.set.switches.claims_by_counts) {
+            return None;
+        }
+        let pages = 1 << self.set.block_order;
+        let will_do = |pfn: u64, foreign: usize| {
+            let block = pfn >> self.set.block_order;
+            let start = block << self.set.block_order;
+            let movable = self.movable.get(&block).copied().unwrap_or(0);
+            let (free, _) = self.uses(start, start + pages);
+            let has_unmovable = foreign == MOVABLE && free + movable < pages;
+            let is_lost = kind != MOVABLE && has_unmovable && free >= pages / 8;
+            is_lost || self.is_suited((free, movable), foreign, kind)
+        };
+        (want..self.set.block_order).rev().find_map(|order| {
+            FALLBACKS[kind].into_iter().find_map(|foreign| {
+                let heads = self.lists[usize::from(order)][foreign].iter().take(32);
+                heads.copied().find(|&pfn| will_do(pfn, foreign))
+            })
+        })
     }
 
     fn next_before_hygiene(&mut self, want: u8, kind: usize) -> Option<u64> {

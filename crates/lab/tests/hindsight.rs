@@ -1,0 +1,85 @@
+//! The bound that hindsight allows, on traces where it can be counted by hand.
+
+mod common;
+
+use common::{PAGES, Script, machine};
+use freehold::Pfn;
+use freehold_lab::{Bound, Hindsight, Lab, Trace};
+use freehold_trace::{EventKind, FrameUse, Origin, Run, Snapshot};
+
+/// Pageblocks of the small machine.
+const PAGEBLOCKS: u64 = PAGES / 512;
+
+fn hindsight(start: &Snapshot, script: &Script) -> Hindsight {
+    let origin = Origin::default();
+    let trace = Trace { origin: &origin, start, events: &script.events, ending: None };
+    Lab::new(trace).expect("a valid trace").hindsight()
+}
+
+/// The small machine with pages in use: first frame and use of each.
+fn in_use(pages: &[(u64, FrameUse)]) -> Snapshot {
+    let mut start = machine();
+    let mut occupancy = Vec::new();
+    let mut at = 0;
+    for &(pfn, used_for) in pages {
+        occupancy.push(Run { start: Pfn(at), pages: pfn - at, used_for: FrameUse::Free });
+        occupancy.push(Run { start: Pfn(pfn), pages: 1, used_for });
+        at = pfn + 1;
+    }
+    occupancy.push(Run { start: Pfn(at), pages: PAGES - at, used_for: FrameUse::Free });
+    occupancy.retain(|run| run.pages > 0);
+    start.occupancy = occupancy;
+    start
+}
+
+#[test]
+fn scattered_pages_could_have_shared_a_pageblock() {
+    let script = (0..PAGEBLOCKS).fold(Script::default(), |script, block| script.alloc(block * 512, 0));
+    let end = hindsight(&machine(), &script).end;
+    assert_eq!(end, Bound { free_pageblocks: PAGEBLOCKS - 1, mixed_pageblocks: 0 });
+}
+
+#[test]
+fn new_pages_fit_between_those_of_the_start() {
+    let start = in_use(&[(700, FrameUse::Slab)]);
+    let fitting = (0..511).fold(Script::default(), |script, pfn| script.alloc(pfn, 0));
+    assert_eq!(hindsight(&start, &fitting).end.free_pageblocks, PAGEBLOCKS - 1);
+    let one_too_many = fitting.alloc(511, 0);
+    assert_eq!(hindsight(&start, &one_too_many).end.free_pageblocks, PAGEBLOCKS - 2);
+}
+
+#[test]
+fn a_huge_page_takes_a_pageblock_until_a_part_is_freed() {
+    let start = in_use(&[(0, FrameUse::Slab)]);
+    let whole = Script::default().alloc(512, 9);
+    assert_eq!(hindsight(&start, &whole).end.free_pageblocks, PAGEBLOCKS - 2);
+    // What is left of it are 511 single pages, for which there is room beside the first.
+    let part = whole.free(512, 0);
+    assert_eq!(hindsight(&start, &part).end.free_pageblocks, PAGEBLOCKS - 1);
+}
+
+#[test]
+fn only_what_was_there_at_the_start_mixes_for_certain() {
+    let start = in_use(&[(0, FrameUse::Slab), (1, FrameUse::Movable), (512, FrameUse::Movable)]);
+    let before = Script::default().alloc(2048, 0).free(2048, 0);
+    assert_eq!(
+        hindsight(&start, &before).end,
+        Bound { free_pageblocks: PAGEBLOCKS - 2, mixed_pageblocks: 1 }
+    );
+    let after = before.free(1, 0).free(512, 0);
+    assert_eq!(hindsight(&start, &after).end, Bound { free_pageblocks: PAGEBLOCKS - 1, mixed_pageblocks: 0 });
+}
+
+#[test]
+fn what_compaction_moves_stays_in_use() {
+    let start = in_use(&[(0, FrameUse::Slab), (512, FrameUse::Movable)]);
+    let moved =
+        Script::default().push(EventKind::CompactionBegin).free(512, 0).push(EventKind::CompactionEnd);
+    assert_eq!(hindsight(&start, &moved).end.free_pageblocks, PAGEBLOCKS - 1);
+    // So many moved pages that there is no room beside the first.
+    let many: Vec<_> = (0..512).map(|at| (512 + at, FrameUse::Movable)).collect();
+    let start = in_use(&[&[(0, FrameUse::Slab)], many.as_slice()].concat());
+    let moved = (512..1024)
+        .fold(Script::default().push(EventKind::CompactionBegin), |script, pfn| script.free(pfn, 0));
+    assert_eq!(hindsight(&start, &moved).end.free_pageblocks, PAGEBLOCKS - 2);
+}
