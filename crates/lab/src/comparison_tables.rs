@@ -54,7 +54,7 @@ const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 59] = [
+static MEASURES: [Measure; 60] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -93,7 +93,8 @@ static MEASURES: [Measure; 59] = [
     recorded(measure(COMPACTION, "pages moved", "pages", |m| Cell::Count(m.events.pgmigrate_success)), |r| optional(r.events.pgmigrate_success)),
     recorded(measure(RECLAIM, "direct reclaim stalls", "", |m| Cell::Count(m.events.allocstall)), |r| optional(r.events.allocstall)),
     recorded(measure(RECLAIM, "pages scanned by kswapd", "pages", |_| Cell::Empty), |r| optional(r.events.pgscan_kswapd)),
-    recorded(measure(RECLAIM, "pages asked of kswapd", "pages", |m| Cell::Count(m.followed.left_to_trace)), |r| optional(r.events.pgsteal_kswapd)),
+    recorded(measure(RECLAIM, "pages reclaimed by kswapd", "pages", |_| Cell::Empty), |r| optional(r.events.pgsteal_kswapd)),
+    measure(RECLAIM, "pages that boosts ask of kswapd", "pages", |m| Cell::Count(m.followed.left_to_trace)),
     recorded(measure(RECLAIM, "pages scanned directly", "pages", |m| Cell::Count(m.events.pgscan_direct)), |r| optional(r.events.pgscan_direct)),
     recorded(measure(RECLAIM, "pages reclaimed directly", "pages", |m| Cell::Count(m.events.pgsteal_direct)), |r| optional(r.events.pgsteal_direct)),
     recorded(measure(RECLAIM, "pages swapped out", "pages", |_| Cell::Empty), |r| optional(r.events.pswpout)),

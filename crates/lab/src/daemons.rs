@@ -49,7 +49,9 @@ impl Daemons {
             let boosted = zones.iter().any(|zone| zone.watermark_boost() > 0);
             let is_awake = (was_awake || wanted) && !zones.iter().any(Zone::is_balanced);
             if is_awake != was_awake {
-                zones.iter().for_each(|zone| zone.set_reclaim_active(is_awake));
+                for zone in zones {
+                    zone.set_reclaim_active(is_awake);
+                }
                 self.awake ^= bit;
             }
             if !is_awake && (boosted || was_awake) {

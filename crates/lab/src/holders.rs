@@ -21,7 +21,7 @@ pub(crate) struct Holders<'h, 'm> {
     pub(crate) moved: &'h mut Compaction,
     pub(crate) places: &'h mut Places,
     pub(crate) cache: &'h mut PageCache,
-    /// Pages that a daemon should have reclaimed: the machine's own are in the trace, as frees.
+    /// Pages by which boosts had kswapd reclaim: the machine's own are in the trace, as frees.
     pub(crate) left_to_trace: &'h mut u64,
 }
 
@@ -72,12 +72,17 @@ impl Shrinker<ReplayLocks> for Holders<'_, '_> {
     /// A request reclaims by itself, page cache, the oldest first. What the daemon reclaimed on
     /// the machine is in the trace, and the shortage is the same: it is counted, and left to it.
     fn shrink(&mut self, _: &Memory<'_, ReplayLocks>, control: ShrinkControl) -> Reclaimed {
-        let most = (self.cache.len() >> control.priority).max(32).min(self.cache.len());
         if control.reclaimer == Reclaimer::Kswapd {
-            let pages = most.min(control.wanted);
-            *self.left_to_trace += pages;
-            return Reclaimed { scanned: pages, reclaimed: pages };
+            // What it does for a large block, before it leaves the rest to kcompactd.
+            let mut pages = 2 * control.order.pages();
+            if control.clean_only {
+                let zones = self.memory.zones().iter().filter(|zone| zone.node() == control.node);
+                pages = zones.map(freehold::Zone::watermark_boost).sum();
+                *self.left_to_trace += pages;
+            }
+            return Reclaimed { scanned: 0, reclaimed: pages };
         }
+        let most = (self.cache.len() >> control.priority).max(32).min(self.cache.len());
         let mut done = Reclaimed::default();
         for _ in 0..most {
             let Some(pages) = self.reclaim_oldest(control.cpu) else { break };

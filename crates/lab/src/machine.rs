@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Tunables, Watermarks, ZONE_TYPES, ZoneConfig, ZoneType,
-    required_bytes,
+    Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Tunables, Watermarks, ZONE_TYPES, ZoneConfig,
+    ZoneType, required_bytes,
 };
 use freehold_trace::{Event, Pageset, Snapshot, ZoneSnapshot};
 
@@ -67,7 +67,14 @@ impl Machine {
             order => Order::new(order)
                 .ok_or_else(|| LabError::OutOfRange { what: format!("pageblock order {order}") })?,
         };
-        Ok(Self { zones, snapshot_index, cpus, pageblock_order, watermark_boost_factor: boost, tunables: tunables(start) })
+        Ok(Self {
+            zones,
+            snapshot_index,
+            cpus,
+            pageblock_order,
+            watermark_boost_factor: boost,
+            tunables: tunables(start),
+        })
     }
 
     /// The engine's configuration for one generation of the allocator.

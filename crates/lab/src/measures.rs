@@ -68,8 +68,8 @@ pub struct Followed {
     pub huge_pages: u64,
     /// Requests for huge pages that it refuses.
     pub huge_page_failures: u64,
-    /// Pages that kswapd was asked to reclaim, for boosts of the marks and for large blocks: left
-    /// to the trace, which has what the machine reclaimed.
+    /// Pages that kswapd was asked to reclaim for boosts of the marks: left to the trace, which
+    /// has what the machine reclaimed.
     pub left_to_trace: u64,
     /// Allocations of frames that were still held: freed first. Lost events do that.
     pub double_allocs: u64,
