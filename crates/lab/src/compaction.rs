@@ -24,6 +24,9 @@ impl Running {
     }
 }
 
+/// No replayed block.
+const NOWHERE: Pfn = Pfn(u64::MAX);
+
 /// What compaction has under way, and the replayed blocks of the pages that it moved.
 ///
 /// A task that compacts frees the old places of what it moves, with an event, and takes the
@@ -32,18 +35,47 @@ impl Running {
 #[derive(Default)]
 pub(crate) struct Compaction {
     pub(crate) running: Running,
-    moved: [VecDeque<Pfn>; MAX_ORDERS],
+    /// The numbers of their blocks.
+    moved: [VecDeque<u32>; MAX_ORDERS],
+    blocks: Vec<Pfn>,
+    /// Numbers that no block has any more.
+    unused: Vec<u32>,
 }
 
 impl Compaction {
-    /// Keeps the replayed block of pages whose new place is not known.
-    pub(crate) fn keep(&mut self, replayed: Pfn, order: Order) {
-        self.moved[order.index()].push_back(replayed);
+    /// Keeps the replayed block of pages whose new place is not known; returns its number.
+    pub(crate) fn keep(&mut self, replayed: Pfn, order: Order) -> u32 {
+        let number = self.unused.pop().unwrap_or(self.blocks.len() as u32);
+        match self.blocks.get_mut(number as usize) {
+            Some(block) => *block = replayed,
+            None => self.blocks.push(replayed),
+        }
+        self.moved[order.index()].push_back(number);
+        number
     }
 
     /// The block moved longest ago that has this order, or else the smallest larger one.
     pub(crate) fn take(&mut self, order: Order) -> Option<(Pfn, Order)> {
-        order.up_to(Order::MAX).find_map(|size| Some((self.moved[size.index()].pop_front()?, size)))
+        let (number, size) =
+            order.up_to(Order::MAX).find_map(|size| Some((self.moved[size.index()].pop_front()?, size)))?;
+        self.unused.push(number);
+        let block = std::mem::replace(&mut self.blocks[number as usize], NOWHERE);
+        Some((block, size))
+    }
+
+    /// The replayed block with a number.
+    pub(crate) fn block(&self, number: u32) -> Option<Pfn> {
+        self.blocks.get(number as usize).copied()
+    }
+
+    /// Every block that is kept, with its number.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (u32, Pfn)> + '_ {
+        (0..).zip(self.blocks.iter().copied()).filter(|&(_, block)| block != NOWHERE)
+    }
+
+    /// Notes that the replay itself has moved a block.
+    pub(crate) fn relocated(&mut self, number: u32, to: Pfn) {
+        self.blocks[number as usize] = to;
     }
 
     /// Blocks whose new place is still not known, and their pages.

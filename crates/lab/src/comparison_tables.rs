@@ -48,12 +48,15 @@ const LOCK: &str = "zone lock";
 const LISTS: &str = "per-CPU lists";
 const BLOCKS: &str = "pageblocks";
 const READER: &str = "pagetypeinfo";
+const THP: &str = "THP";
+const COMPACTION: &str = "compaction";
+const RECLAIM: &str = "reclaim";
 const TRACE: &str = "trace";
 const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 42] = [
+static MEASURES: [Measure; 61] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -81,6 +84,25 @@ static MEASURES: [Measure; 42] = [
     measure("watermarks", "of these, below the min mark", "", |m| Cell::Count(m.followed.waits)),
     measure("watermarks", "boosts", "", |m| Cell::Count(m.locked.boosts)),
     measure("watermarks", "kswapd wakes for a boost", "", |m| Cell::Count(m.kswapd_wakes)),
+    recorded(measure(THP, "huge pages allocated", "", |m| Cell::Count(m.followed.huge_pages)), |r| optional(r.events.thp_fault_alloc)),
+    recorded(measure(THP, "huge pages refused", "", |m| Cell::Count(m.followed.huge_page_failures)), |r| optional(r.events.thp_fault_fallback)),
+    recorded(measure(COMPACTION, "direct compaction stalls", "", |m| Cell::Count(m.events.compact_stall)), |r| optional(r.events.compact_stall)),
+    recorded(measure(COMPACTION, "direct compaction successes", "", |m| Cell::Count(m.events.compact_success)), |r| optional(r.events.compact_success)),
+    recorded(measure(COMPACTION, "direct compaction failures", "", |m| Cell::Count(m.events.compact_fail)), |r| optional(r.events.compact_fail)),
+    recorded(measure(COMPACTION, "scanned for pages to move, daemon", "pages", |m| Cell::Count(m.events.compact_daemon_migrate_scanned)), |r| optional(r.events.compact_daemon_migrate_scanned)),
+    recorded(measure(COMPACTION, "scanned for free pages, daemon", "pages", |m| Cell::Count(m.events.compact_daemon_free_scanned)), |r| optional(r.events.compact_daemon_free_scanned)),
+    recorded(measure(COMPACTION, "scanned for pages to move, direct", "pages", |m| Cell::Count(m.events.compact_migrate_scanned - m.events.compact_daemon_migrate_scanned)), |r| optional(r.events.direct_migrate_scanned())),
+    recorded(measure(COMPACTION, "scanned for free pages, direct", "pages", |m| Cell::Count(m.events.compact_free_scanned - m.events.compact_daemon_free_scanned)), |r| optional(r.events.direct_free_scanned())),
+    recorded(measure(COMPACTION, "pages moved", "pages", |m| Cell::Count(m.events.pgmigrate_success)), |r| optional(r.events.pgmigrate_success)),
+    recorded(measure(RECLAIM, "direct reclaim stalls", "", |m| Cell::Count(m.events.allocstall)), |r| optional(r.events.allocstall)),
+    recorded(measure(RECLAIM, "pages scanned by kswapd", "pages", |_| Cell::Empty), |r| optional(r.events.pgscan_kswapd)),
+    recorded(measure(RECLAIM, "pages reclaimed by kswapd", "pages", |_| Cell::Empty), |r| optional(r.events.pgsteal_kswapd)),
+    measure(RECLAIM, "pages that boosts ask of kswapd", "pages", |m| Cell::Count(m.followed.left_to_trace)),
+    recorded(measure(RECLAIM, "pages scanned directly", "pages", |m| Cell::Count(m.events.pgscan_direct)), |r| optional(r.events.pgscan_direct)),
+    recorded(measure(RECLAIM, "pages reclaimed directly", "pages", |m| Cell::Count(m.events.pgsteal_direct)), |r| optional(r.events.pgsteal_direct)),
+    recorded(measure(RECLAIM, "pages swapped out", "pages", |_| Cell::Empty), |r| optional(r.events.pswpout)),
+    recorded(measure(RECLAIM, "pages swapped in", "pages", |_| Cell::Empty), |r| optional(r.events.pswpin)),
+    recorded(measure(RECLAIM, "refaults of page cache", "pages", |_| Cell::Empty), |r| optional(r.events.workingset_refault_file)),
     measure(TRACE, "allocations", "", |m| Cell::Count(m.followed.allocs)),
     measure(TRACE, "frees", "", |m| Cell::Count(m.followed.frees)),
     measure(TRACE, "frees of blocks nobody allocated", "", |m| Cell::Count(m.followed.unknown_frees)),

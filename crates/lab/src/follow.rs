@@ -4,10 +4,13 @@ use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind};
 
 use crate::compaction::Compaction;
-use crate::kswapd::Kswapd;
+use crate::daemons::Daemons;
+use crate::holders::Holders;
 use crate::measures::Followed;
+use crate::page_cache::PageCache;
+use crate::places::{Holder, Places};
 use crate::timed_mutex::ReplayLocks;
-use crate::traced::{At, Entry, Traced, TracedFrames};
+use crate::traced::{At, Entry, Pages, Traced, TracedFrames};
 
 /// Most periodic refreshes between two events, so that a pause in the trace does not take
 /// as long to replay: by then every per-CPU list has decayed.
@@ -15,13 +18,20 @@ const MOST_REFRESHES: u64 = 64;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// The largest order that Linux insists on. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
+const COSTLY_ORDER: u8 = 3;
+
 /// A memory that follows a trace.
 pub(crate) struct Follower<'f, 'm> {
     pub(crate) memory: &'f Memory<'m, ReplayLocks>,
     pub(crate) traced: TracedFrames,
     pub(crate) followed: Followed,
     compaction: Compaction,
-    kswapd: Kswapd,
+    places: Places,
+    cache: PageCache,
+    daemons: Daemons,
+    /// The order of huge pages.
+    huge: Order,
     next_refresh_ns: u64,
 }
 
@@ -37,8 +47,30 @@ enum Fate {
 impl<'f, 'm> Follower<'f, 'm> {
     pub(crate) fn new(memory: &'f Memory<'m, ReplayLocks>, traced: TracedFrames, first_ns: u64) -> Self {
         let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
-        let (followed, compaction) = (Followed::default(), Compaction::default());
-        Self { memory, traced, followed, compaction, kswapd: Kswapd::default(), next_refresh_ns }
+        Self {
+            memory,
+            followed: Followed::default(),
+            compaction: Compaction::default(),
+            places: Places::default(),
+            cache: PageCache::new(&traced),
+            daemons: Daemons::default(),
+            huge: memory.zones().first().map_or(Order::MAX, freehold::Zone::pageblock_order),
+            traced,
+            next_refresh_ns,
+        }
+    }
+
+    /// The users of the replay's pages, for the engine to ask, and the daemons beside them.
+    fn holders(&mut self) -> (Holders<'_, 'm>, &mut Daemons) {
+        let holders = Holders {
+            memory: self.memory,
+            traced: &mut self.traced,
+            moved: &mut self.compaction,
+            places: &mut self.places,
+            cache: &mut self.cache,
+            left_to_trace: &mut self.followed.left_to_trace,
+        };
+        (holders, &mut self.daemons)
     }
 
     /// Does what happened on the machine.
@@ -46,14 +78,13 @@ impl<'f, 'm> Follower<'f, 'm> {
         if event.time_ns >= self.next_refresh_ns {
             self.refresh(event.time_ns);
         }
-        if self.kswapd.is_due() {
-            self.kswapd.look_after(self.memory);
+        if self.daemons.are_due() {
+            let (mut holders, daemons) = self.holders();
+            daemons.look_after(&mut holders);
         }
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),
-            EventKind::Alloc { pfn: None, order, .. } => {
-                self.followed.machine_failures[order.index()] += 1;
-            }
+            EventKind::Alloc { pfn: None, order, gfp, .. } => self.try_refused(event.cpu, order, gfp),
             EventKind::Free { pfn, order } if self.compaction.running.contains(event.pid) => {
                 self.free_while_compacting(event.cpu, pfn, order);
             }
@@ -83,6 +114,8 @@ impl<'f, 'm> Follower<'f, 'm> {
             }
         }
         self.next_refresh_ns = self.next_refresh_ns.saturating_add(seconds.saturating_mul(SECOND_NS));
+        let (mut holders, daemons) = self.holders();
+        daemons.compact_proactively(&mut holders, now_ns);
     }
 
     /// The flags that a caller of `GFP_ATOMIC` would have passed in the replayed era: before
@@ -104,20 +137,64 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
         let gfp = self.gfp_of_its_time(gfp);
         let request = Request { cpu, node: self.traced.node(at), order, gfp };
-        let entry = if let Some(replayed) = self.answer(request) {
-            Entry::held(order, replayed)
-        } else {
+        let answer = self.answer(request);
+        if order == self.huge {
+            self.count_huge(gfp, answer.is_some());
+        }
+        let Some(replayed) = answer else {
             self.followed.failures[order.index()] += 1;
-            Entry::skipped(order)
+            return self.traced.set(at, order, Entry::skipped(order));
         };
-        self.traced.set(at, order, entry);
+        let pages = Pages::of(gfp);
+        self.traced.set(at, order, Entry::held(order, replayed, pages));
+        if self.places.is_built() {
+            let place = self.traced.place(at);
+            self.places.note(&mut self.traced, replayed, Holder::Traced(place));
+        }
+        if pages == Pages::Cache {
+            self.cache.push(self.traced.place(at), &self.traced);
+        }
+    }
+
+    /// Tries what the machine refused, if it was large: another generation may have had it. Its
+    /// user did without, so it is given back at once.
+    #[cold]
+    fn try_refused(&mut self, cpu: u16, order: Order, gfp: GfpFlags) {
+        self.followed.machine_failures[order.index()] += 1;
+        if order.get() <= COSTLY_ORDER {
+            return;
+        }
+        let memory = self.memory;
+        let node = memory.zones().first().map_or(0, freehold::Zone::node);
+        let request = Request { cpu, node, order, gfp: self.gfp_of_its_time(gfp) };
+        let answer = memory.alloc_with(request, &mut self.holders().0);
+        self.followed.attempts_again += 1;
+        if order == self.huge {
+            self.count_huge(gfp, answer.is_ok());
+        }
+        if let Ok(replayed) = answer {
+            self.followed.answered_instead[order.index()] += 1;
+            if memory.free(cpu, replayed, order).is_err() {
+                self.followed.refused += 1;
+            }
+        }
+    }
+
+    /// Counts a request of the size of a huge page, if it is for one: no other leaves the
+    /// reserves alone.
+    fn count_huge(&mut self, gfp: GfpFlags, answered: bool) {
+        let huge = GfpFlags::MOVABLE | GfpFlags::COMP | GfpFlags::NOMEMALLOC;
+        if gfp.contains(huge) {
+            self.followed.huge_pages += u64::from(answered);
+            self.followed.huge_page_failures += u64::from(!answered);
+        }
     }
 
     /// Answers a request that the machine answered.
     ///
     /// Where the machine reclaimed, what it reclaimed is in the trace as frees, before or
-    /// after: the replay, which cannot wait, goes below the watermarks then, and only gives
-    /// up per-CPU lists and reserves where that does not help.
+    /// after: the replay, which cannot wait, goes below the watermarks then, and only reclaims
+    /// and compacts by itself where that does not help.
     #[inline]
     fn answer(&mut self, request: Request) -> Option<Pfn> {
         // May wait, but does not reclaim: the rights of the one without the work of the other.
@@ -139,7 +216,8 @@ impl<'f, 'm> Follower<'f, 'm> {
             return Some(replayed);
         }
         self.followed.attempts_again += 1;
-        self.memory.alloc(request).ok()
+        let memory = self.memory;
+        memory.alloc_with(request, &mut self.holders().0).ok()
     }
 
     #[inline]
@@ -182,12 +260,18 @@ impl<'f, 'm> Follower<'f, 'm> {
             if self.memory.split(replayed, size, half).is_err() {
                 self.followed.refused += 1;
             }
-            self.compaction.keep(replayed.add(half.pages()), half);
+            self.keep(replayed.add(half.pages()), half);
             size = half;
         }
         self.followed.moved_then_freed += 1;
         self.give_back(cpu, replayed, order, Fate::Freed);
         true
+    }
+
+    /// Keeps a block whose traced place was freed although its pages live on.
+    fn keep(&mut self, replayed: Pfn, order: Order) {
+        let number = self.compaction.keep(replayed, order);
+        self.places.note(&mut self.traced, replayed, Holder::Moved(number));
     }
 
     /// Blocks of moved pages whose new place is still not known, and their pages.
@@ -228,6 +312,14 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.followed.refused += 1;
         }
         self.traced.split(head, from, to);
+        let pieces = if self.places.is_built() { 1_u64 << (from.get() - to.get()) } else { 0 };
+        for piece in 0..pieces {
+            let at = TracedFrames::behind(head, piece << to.get());
+            if let Traced::Held(_, replayed) = self.traced.get(at) {
+                let place = self.traced.place(at);
+                self.places.note(&mut self.traced, replayed, Holder::Traced(place));
+            }
+        }
     }
 
     fn release_pieces(&mut self, cpu: u16, at: At, order: Order, fate: Fate) -> Released {
@@ -261,7 +353,7 @@ impl<'f, 'm> Follower<'f, 'm> {
     #[inline]
     fn give_back(&mut self, cpu: u16, replayed: Pfn, order: Order, fate: Fate) {
         if fate == Fate::Moved {
-            self.compaction.keep(replayed, order);
+            self.keep(replayed, order);
         } else if self.memory.free(cpu, replayed, order).is_err() {
             self.followed.refused += 1;
         }

@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Watermarks, ZONE_TYPES, ZoneConfig, ZoneType,
-    required_bytes,
+    Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Tunables, Watermarks, ZONE_TYPES, ZoneConfig,
+    ZoneType, required_bytes,
 };
 use freehold_trace::{Event, Pageset, Snapshot, ZoneSnapshot};
 
@@ -32,6 +32,8 @@ pub struct Machine {
     pub pageblock_order: Order,
     /// `vm.watermark_boost_factor`, where it was recorded.
     pub watermark_boost_factor: Option<u32>,
+    /// `vm.extfrag_threshold` and its like; Linux's defaults where they were not recorded.
+    pub tunables: Tunables,
 }
 
 impl Machine {
@@ -65,7 +67,14 @@ impl Machine {
             order => Order::new(order)
                 .ok_or_else(|| LabError::OutOfRange { what: format!("pageblock order {order}") })?,
         };
-        Ok(Self { zones, snapshot_index, cpus, pageblock_order, watermark_boost_factor: boost })
+        Ok(Self {
+            zones,
+            snapshot_index,
+            cpus,
+            pageblock_order,
+            watermark_boost_factor: boost,
+            tunables: tunables(start),
+        })
     }
 
     /// The engine's configuration for one generation of the allocator.
@@ -115,6 +124,18 @@ impl Machine {
         } else {
             format!("node {} {}", config.node, config.kind.name())
         }
+    }
+}
+
+/// The settings of reclaim and compaction.
+fn tunables(start: &Snapshot) -> Tunables {
+    let setting = |name: &str| start.sysctl.get(name).and_then(|text| text.trim().parse::<u16>().ok());
+    let default = Tunables::LINUX;
+    Tunables {
+        extfrag_threshold: setting("extfrag_threshold").unwrap_or(default.extfrag_threshold).min(1000),
+        compaction_proactiveness: setting("compaction_proactiveness")
+            .map_or(default.compaction_proactiveness, |percent| percent.min(100) as u8),
+        defrag_mode: setting("defrag_mode").map_or(default.defrag_mode, |mode| mode != 0),
     }
 }
 

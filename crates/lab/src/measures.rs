@@ -1,6 +1,6 @@
 //! What a replay measured.
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, ZoneStats};
+use freehold::{MAX_ORDERS, MIGRATETYPES, VmEvents, ZoneStats};
 use serde::Serialize;
 
 /// Numbers by order.
@@ -18,6 +18,8 @@ pub struct Measures {
     pub followed: Followed,
     /// What happened under the zone locks, all zones together.
     pub locked: ZoneStats,
+    /// What reclaim and compaction did; what the machine's own did is in the trace.
+    pub events: VmEvents,
     /// Requests answered from another type's block.
     pub type_mismatches: u64,
     /// Requests that passed only at the min watermark or below.
@@ -60,8 +62,17 @@ pub struct Followed {
     pub waits: u64,
     /// Further attempts for these.
     pub attempts_again: u64,
-    /// Requests that failed on the machine, by order; not replayed.
+    /// Requests that failed on the machine, by order. Costly ones are tried.
     pub machine_failures: ByOrder,
+    /// Of these, the ones that the replay has a block for; it is given back at once.
+    pub answered_instead: ByOrder,
+    /// Requests for huge pages that the replay answers, those that the machine refused included.
+    pub huge_pages: u64,
+    /// Requests for huge pages that it refuses.
+    pub huge_page_failures: u64,
+    /// Pages that kswapd was asked to reclaim for boosts of the marks: left to the trace, which
+    /// has what the machine reclaimed.
+    pub left_to_trace: u64,
     /// Allocations of frames that were still held: freed first. Lost events do that.
     pub double_allocs: u64,
     /// Frees of blocks that nobody allocated: some allocations are unseen, and events get lost.

@@ -91,6 +91,7 @@ impl<'t> Lab<'t> {
     ) -> Result<Replay, LabError> {
         let switches = variant.switches();
         let memory = Memory::<ReplayLocks>::new(&self.machine.config(switches), metadata)?;
+        memory.set_tunables(self.machine.tunables);
         let traced = self.start.populate(&self.machine, &memory)?;
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
@@ -107,6 +108,7 @@ impl<'t> Lab<'t> {
             variant: variant.to_string(),
             followed,
             locked: memory.zone_stats(),
+            events: memory.vm_events(),
             type_mismatches: requests.type_mismatches,
             slow_paths: requests.slow_paths.saturating_sub(followed.attempts_again),
             kswapd_wakes: requests.kswapd_wakes,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::fit::{Counted, FitReport, Geometry, counted_blocks, counted_in, fit, target_of};
 use crate::prepass::{FirstUse, FirstUses};
-use crate::traced::TracedFrames;
+use crate::traced::{Pages, TracedFrames};
 use crate::{BlockTypes, Corrections, LabError, Machine, Occupancy, Trace};
 
 /// The state from which every replay of a trace starts: computed once, used by all eras.
@@ -58,10 +58,11 @@ impl Start {
     }
 
     /// The blocks that were in use at the start and are freed by the events.
-    fn held<'s>(&'s self, machine: &'s Machine) -> impl Iterator<Item = (Pfn, Order)> + 's {
+    fn held<'s>(&'s self, machine: &'s Machine) -> impl Iterator<Item = (Pfn, Order, FrameUse)> + 's {
         machine.zones.iter().enumerate().flat_map(move |(number, zone)| {
+            let frames = &self.occupancy.zones[number];
             (0..zone.spanned as usize).filter_map(move |index| match self.first.get(number, index) {
-                FirstUse::Allocated(order) => Some((zone.start.add(index as u64), order)),
+                FirstUse::Allocated(order) => Some((zone.start.add(index as u64), order, frames[index])),
                 _ => None,
             })
         })
@@ -114,8 +115,13 @@ impl Start {
             }
         }
         let mut traced = TracedFrames::new(machine);
-        for (pfn, order) in self.held(machine) {
-            traced.hold_at_start(pfn, order);
+        for (pfn, order, used_for) in self.held(machine) {
+            let pages = match used_for {
+                FrameUse::Movable => Pages::Cache,
+                FrameUse::Unevictable => Pages::Movable,
+                _ => Pages::Pinned,
+            };
+            traced.hold_at_start(pfn, order, pages);
         }
         Ok(traced)
     }

@@ -1,8 +1,42 @@
 //! Which replayed block stands for which traced one.
 
-use freehold::{Order, Pfn};
+use freehold::{GfpFlags, Order, Pfn};
 
 use crate::Machine;
+
+/// What may be done with a block's pages while somebody has them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pages {
+    /// They stay where they are.
+    Pinned,
+    /// They can be moved.
+    Movable,
+    /// They can be moved, and had again if they are given up.
+    Cache,
+}
+
+impl Pages {
+    /// As far as the flags of their request tell. Page cache is asked for by readahead, which
+    /// does not insist, or to be written; huge pages, which do not insist either, leave the
+    /// reserves alone.
+    pub(crate) fn of(gfp: GfpFlags) -> Self {
+        let cache = gfp.intersects(GfpFlags::NORETRY | GfpFlags::WRITE)
+            && !gfp.intersects(GfpFlags::ZERO | GfpFlags::NOMEMALLOC);
+        match gfp.contains(GfpFlags::MOVABLE) {
+            false => Self::Pinned,
+            true if cache => Self::Cache,
+            true => Self::Movable,
+        }
+    }
+
+    const fn bits(self) -> u64 {
+        match self {
+            Self::Pinned => 0,
+            Self::Movable => MOVABLE,
+            Self::Cache => CACHE,
+        }
+    }
+}
 
 /// What the model knows about a traced frame, in one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,13 +60,23 @@ const HELD: u64 = 0x10;
 const SKIPPED: u64 = 0x20;
 const INSIDE: u64 = 0x30;
 const ORDER_BITS: u64 = 0xf;
+const MOVABLE: u64 = 0x40;
+const CACHE: u64 = 0x80;
 const PFN_SHIFT: u32 = 8;
 
 impl Entry {
     pub(crate) const UNKNOWN: Self = Self(0);
 
-    pub(crate) fn held(order: Order, replayed: Pfn) -> Self {
-        Self(replayed.0 << PFN_SHIFT | HELD | u64::from(order.get()))
+    pub(crate) fn held(order: Order, replayed: Pfn, pages: Pages) -> Self {
+        Self(replayed.0 << PFN_SHIFT | pages.bits() | HELD | u64::from(order.get()))
+    }
+
+    pub(crate) fn pages(self) -> Pages {
+        match self.0 & (MOVABLE | CACHE) {
+            0 => Pages::Pinned,
+            CACHE => Pages::Cache,
+            _ => Pages::Movable,
+        }
     }
 
     pub(crate) fn skipped(order: Order) -> Self {
@@ -65,6 +109,8 @@ pub(crate) struct TracedFrames {
 
 struct TracedZone {
     start: u64,
+    /// The place of its first frame.
+    base: usize,
     node: u16,
     entries: Vec<Entry>,
 }
@@ -78,18 +124,55 @@ pub(crate) struct At {
 
 impl TracedFrames {
     pub(crate) fn new(machine: &Machine) -> Self {
-        let zones = machine.zones.iter().map(|zone| TracedZone {
-            start: zone.start.0,
-            node: zone.node,
-            entries: vec![Entry::UNKNOWN; zone.spanned as usize],
+        let mut base = 0;
+        let zones = machine.zones.iter().map(|zone| {
+            let entries = vec![Entry::UNKNOWN; zone.spanned as usize];
+            let traced = TracedZone { start: zone.start.0, base, node: zone.node, entries };
+            base += zone.spanned as usize;
+            traced
         });
         Self { zones: zones.collect(), last: 0 }
     }
 
-    pub(crate) fn hold_at_start(&mut self, pfn: Pfn, order: Order) {
+    pub(crate) fn hold_at_start(&mut self, pfn: Pfn, order: Order, pages: Pages) {
         if let Some(at) = self.find(pfn, order) {
-            self.set(at, order, Entry::held(order, pfn));
+            self.set(at, order, Entry::held(order, pfn, pages));
         }
+    }
+
+    /// Frames of all zones.
+    pub(crate) fn places(&self) -> usize {
+        self.zones.last().map_or(0, |zone| zone.base + zone.entries.len())
+    }
+
+    /// A frame's number, all zones counted through.
+    #[inline]
+    pub(crate) fn place(&self, at: At) -> usize {
+        self.zones[at.zone].base + at.index
+    }
+
+    /// The place of a frame, traced or replayed: both have the same zones.
+    pub(crate) fn place_of(&mut self, pfn: Pfn) -> Option<usize> {
+        self.find(pfn, Order::ZERO).map(|at| self.place(at))
+    }
+
+    pub(crate) fn at_place(&self, place: usize) -> At {
+        let zone = self.zones.partition_point(|zone| zone.base <= place).saturating_sub(1);
+        At { zone, index: place - self.zones[zone].base }
+    }
+
+    pub(crate) fn entry(&self, at: At) -> Entry {
+        self.zones[at.zone].entries[at.index]
+    }
+
+    /// Every block that the replay holds for the trace: its place in the trace, and the block.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (usize, Pfn, Pages)> + '_ {
+        self.zones.iter().flat_map(|zone| {
+            zone.entries.iter().enumerate().filter_map(|(index, entry)| match entry.get() {
+                Traced::Held(_, replayed) => Some((zone.base + index, replayed, entry.pages())),
+                _ => None,
+            })
+        })
     }
 
     /// Finds a block that is inside one zone.
@@ -154,11 +237,11 @@ impl TracedFrames {
 
     /// Makes a block of `from` many blocks of `to`.
     pub(crate) fn split(&mut self, head: At, from: Order, to: Order) {
-        let whole = self.get(head);
+        let (whole, pages) = (self.get(head), self.entry(head).pages());
         for number in 0..1_u64 << (from.get() - to.get()) {
             let offset = number << to.get();
             let entry = match whole {
-                Traced::Held(_, replayed) => Entry::held(to, replayed.add(offset)),
+                Traced::Held(_, replayed) => Entry::held(to, replayed.add(offset), pages),
                 _ => Entry::skipped(to),
             };
             self.set(Self::behind(head, offset), to, entry);

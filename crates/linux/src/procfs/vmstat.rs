@@ -7,7 +7,7 @@ use super::read::{REPORT, number, read_text, rows};
 use crate::error::{Error, ParseError};
 
 /// What the names of the kept counters start with.
-const KEPT: [&str; 14] = [
+const KEPT: [&str; 16] = [
     "nr_free_",
     "pgalloc_",
     "pgfree",
@@ -22,6 +22,8 @@ const KEPT: [&str; 14] = [
     "oom_kill",
     "drop_",
     "nr_unaccepted",
+    "pswp",
+    "workingset_refault_",
 ];
 
 /// Reads `proc/vmstat` below `root`.

@@ -1,0 +1,85 @@
+//! kswapd and kcompactd of a replay.
+
+use freehold::Zone;
+
+use crate::holders::Holders;
+
+/// Events between two looks at the zones; daemons do not start at once either.
+const EVENTS_A_LOOK: u32 = 64;
+
+/// The time for which proactive compaction that did not help is left out.
+/// Linux counterpart: `proactive_defer`, 64 times half a second.
+const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
+
+/// The CPU on which they run.
+const CPU: u16 = 0;
+
+/// Each node's kswapd and kcompactd.
+///
+/// What kswapd reclaimed is in the trace, as frees; what its being awake changes in the
+/// allocator is done here. What kcompactd moved is in the trace too, but not where it went: the
+/// replay's own compacts instead.
+#[derive(Default)]
+pub(crate) struct Daemons {
+    events: u32,
+    /// Whose kswapd is awake: one bit a node; nodes 64 apart share one.
+    awake: u64,
+    /// When proactive compaction may be tried again.
+    not_before_ns: u64,
+}
+
+impl Daemons {
+    /// Counts an event; whether it is time for a look.
+    #[inline]
+    pub(crate) fn are_due(&mut self) -> bool {
+        self.events += 1;
+        self.events.is_multiple_of(EVENTS_A_LOOK)
+    }
+
+    /// Wakes the kswapd of each node that a request asked for and that has no zone above its
+    /// high mark; puts it to sleep, the boosts gone, once one is. Lets kcompactd work where it
+    /// was asked for.
+    pub(crate) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
+        let memory = holders.memory;
+        for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
+            let node = zones[0].node();
+            let bit = 1 << (node % 64);
+            let was_awake = self.awake & bit != 0;
+            let wanted = zones.iter().fold(false, |wanted, zone| zone.take_kswapd_wake() | wanted);
+            let boosted = zones.iter().any(|zone| zone.watermark_boost() > 0);
+            let is_awake = (was_awake || wanted) && !zones.iter().any(Zone::is_balanced);
+            if is_awake != was_awake {
+                for zone in zones {
+                    zone.set_reclaim_active(is_awake);
+                }
+                self.awake ^= bit;
+            }
+            if !is_awake && (boosted || was_awake) {
+                // Takes the boosts back, and wakes kcompactd.
+                memory.kswapd(node, CPU, holders);
+            }
+            if memory.is_kcompactd_wanted(node) {
+                memory.kcompactd(node, CPU, holders);
+            }
+        }
+    }
+
+    /// Compacts nodes that are too fragmented, kswapd being asleep.
+    pub(crate) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+        let memory = holders.memory;
+        if now_ns < self.not_before_ns {
+            return;
+        }
+        for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
+            let node = zones[0].node();
+            let is_awake = self.awake & 1 << (node % 64) != 0;
+            if is_awake || !memory.should_compact_proactively(node) {
+                continue;
+            }
+            memory.compact_proactively(node, CPU, holders);
+            if memory.should_compact_proactively(node) {
+                self.not_before_ns = now_ns.saturating_add(PROACTIVE_PAUSE_NS);
+            }
+        }
+    }
+}
