@@ -22,6 +22,7 @@ mod kswapd;
 mod machine;
 mod measures;
 mod occupancy;
+mod pageblock_map;
 mod picture;
 mod plausible;
 mod prepass;
@@ -36,6 +37,7 @@ mod timed_mutex;
 mod trace;
 mod traced;
 mod variant;
+mod watch;
 
 pub use compare::{Comparison, Without};
 pub use distance::{EndDistance, ZoneDistance};
@@ -46,11 +48,13 @@ pub use measures::{
     ByOrder, ByOrderAndType, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
 };
 pub use occupancy::{Corrections, Occupancy};
+pub use pageblock_map::{MapCell, PageblockMap};
 pub use prepass::{FirstUse, FirstUses};
 pub use recorded::Recorded;
 pub use replay::{Lab, Options, Replay};
 pub use start::{Start, StartReport};
 pub use table::{Cell, Row, Table, grouped};
-pub use timed_mutex::{ReplayLocks, TimedMutex};
+pub use timed_mutex::{TimedLocks, TimedMutex};
 pub use trace::Trace;
 pub use variant::{Variant, nearest_era};
+pub use watch::FallbackCount;
