@@ -28,6 +28,7 @@ mod plausible;
 mod prepass;
 mod recorded;
 mod replay;
+mod report;
 mod sampling;
 mod sentences;
 mod start;
@@ -45,13 +46,14 @@ pub use error::LabError;
 pub use fit::{BlockTypes, FitReport, ZoneFit};
 pub use machine::Machine;
 pub use measures::{
-    ByOrder, ByOrderAndType, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
+    ByOrder, ByOrderAndType, ByPowerOfTwo, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
 };
 pub use occupancy::{Corrections, Occupancy};
 pub use pageblock_map::{MapCell, PageblockMap};
 pub use prepass::{FirstUse, FirstUses};
 pub use recorded::Recorded;
 pub use replay::{Lab, Options, Replay};
+pub use report::{Provenance, Report, ReportFile};
 pub use start::{Start, StartReport};
 pub use table::{Cell, Row, Table, grouped};
 pub use timed_mutex::{TimedLocks, TimedMutex};

@@ -39,7 +39,7 @@ fn name<S: Serializer>(kind: &Migratetype, serializer: S) -> Result<S::Ok, S::Er
 
 /// Notes a replay's events in its thread.
 #[derive(Debug)]
-pub struct Watch;
+pub(crate) struct Watch;
 
 impl Tracepoints for Watch {
     fn page_alloc_extfrag(event: ExtFrag) {
