@@ -23,8 +23,8 @@ impl ScratchFolder {
             let error = anyhow!("{} {what}; name a folder that is not there yet", place.display());
             Err(Failure::new(Cause::Input, error))
         };
-        match fs::read_dir(place) {
-            Ok(mut entries) if entries.next().is_some() => return refuse("exists and is not empty"),
+        match fs::read_dir(place).map(|mut entries| entries.next().is_some()) {
+            Ok(true) => return refuse("exists and is not empty"),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 return refuse("exists and is no folder");
             }
