@@ -144,10 +144,11 @@ impl<'t> Lab<'t> {
         let mut rest = self.trace.events;
         let mut elapsed_ns = 0;
         let start_ns = rest.first().map_or(0, |event| event.time_ns);
+        // The first sample must not take what this thread noted of another replay.
+        watch::start();
         if let Some(sampler) = &mut sampler {
             sampler.take(follower.memory, start_ns, false);
         }
-        watch::start();
         hold_log::start(first_run);
         while let Some(next) = rest.first() {
             let until_ns = sampler

@@ -21,7 +21,7 @@ function marks(from, to, wanted, log) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
   const found = [];
-  for (let at = Math.ceil(from / step - 1e-9); at * step <= to + step * 1e-6; at += 1) found.push(at * step);
+  for (let at = Math.ceil(from / step - 1e-9) + 0; at * step <= to + step * 1e-6; at += 1) found.push(at * step + 0);
   return found;
 }
 
@@ -166,7 +166,7 @@ class Chart {
 
   press(event) {
     const last = this.xs.length - 1;
-    const now = this.cursor ?? last;
+    const now = this.cursor ?? (this.look.restsFirst ? 0 : last);
     const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last, Escape: null }[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -184,7 +184,7 @@ class Chart {
   /** Shows the values at the cursor, or at the end. */
   mark() {
     if (!this.series || !this.rule) return;
-    const at = this.cursor ?? this.xs.length - 1;
+    const at = this.cursor ?? (this.look.restsFirst ? 0 : this.xs.length - 1);
     this.rule.setAttribute("visibility", this.cursor === null ? "hidden" : "visible");
     if (this.xs.length) {
       const x = this.x(this.xs[at]).toFixed(1);

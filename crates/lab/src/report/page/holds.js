@@ -1,6 +1,8 @@
 // Distributions of zone lock holds.
 
-const HOLD_LOOK = { height: 300, xLog: true, yLog: true, yTitle: "holds", yText: (value) => (value === null ? "–" : short(value)) };
+const HOLD_LOOK = {
+  height: 300, restsFirst: true, xLog: true, yLog: true, yTitle: "holds", yText: (value) => (value === null ? "–" : short(value)),
+};
 
 class HoldsView {
   constructor() {
