@@ -33,6 +33,7 @@ pub struct FallbackCount {
     pub events: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn name<S: Serializer>(kind: &Migratetype, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.name())
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use freehold_lab::{Comparison, Lab, Options, Provenance, Report, Table};
@@ -72,36 +72,43 @@ fn shown(args: &Compare, loaded: &Loaded, comparison: &Comparison) -> Result<Str
 
 /// The files that were asked for; none of them is there before all of them are whole.
 struct Outputs {
-    html: Option<(Scratch, File)>,
-    svg: Option<(Scratch, File)>,
+    html: Option<Place>,
+    svg: Option<Place>,
     folder: Option<ScratchFolder>,
     report: Option<Report>,
-    args: Paths,
 }
 
-/// What the files are called in messages.
-struct Paths {
-    html: std::path::PathBuf,
-    svg: std::path::PathBuf,
+/// A file that was named, and what becomes it.
+struct Place {
+    path: PathBuf,
+    scratch: Scratch,
+    file: File,
+}
+
+impl Place {
+    fn create(path: &Path, force: bool) -> Result<Self, Failure> {
+        let (scratch, file) = Scratch::create(path, force)?;
+        Ok(Self { path: path.to_owned(), scratch, file })
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        self.file.write_all(text.as_bytes()).map_err(|error| cannot_write(&self.path, error))
+    }
 }
 
 impl Outputs {
     fn create(args: &Compare) -> Result<Self, Failure> {
-        let file = |path: Option<&Path>, force| path.map(|path| Scratch::create(path, force)).transpose();
-        let html = file(args.html.as_deref(), args.force)?;
-        let svg = file(args.svg.as_deref(), true)?;
+        let html = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
+        let svg = args.svg.as_deref().map(|path| Place::create(path, true)).transpose()?;
         let folder = args.out.as_deref().map(ScratchFolder::create).transpose()?;
         let report = (html.is_some() || folder.is_some()).then(|| Report::new(provenance(args)));
-        let name = |path: &Option<std::path::PathBuf>| path.clone().unwrap_or_default();
-        Ok(Self { html, svg, folder, report, args: Paths { html: name(&args.html), svg: name(&args.svg) } })
+        Ok(Self { html, svg, folder, report })
     }
 
     /// Takes what there is to write of a trace.
     fn take(&mut self, loaded: &Loaded, lab: &Lab<'_>, comparison: Comparison) -> Result<(), Failure> {
-        if let Some((_, file)) = &mut self.svg {
-            let picture = lab.picture(&comparison).map_err(|error| loaded.failure(error))?;
-            let written = file.write_all(picture.as_bytes());
-            written.map_err(|error| cannot_write(&self.args.svg, error))?;
+        if let Some(svg) = &mut self.svg {
+            svg.write(&lab.picture(&comparison).map_err(|error| loaded.failure(error))?)?;
         }
         if let Some(report) = &mut self.report {
             report.add(&loaded.name, lab, comparison);
@@ -110,12 +117,10 @@ impl Outputs {
     }
 
     /// Writes everything, and then puts it into its place.
-    fn keep(self) -> Result<(), Failure> {
-        let mut html = self.html;
+    fn keep(mut self) -> Result<(), Failure> {
         if let Some(report) = &self.report {
-            if let Some((_, file)) = &mut html {
-                let written = file.write_all(report.html().as_bytes());
-                written.map_err(|error| cannot_write(&self.args.html, error))?;
+            if let Some(html) = &mut self.html {
+                html.write(&report.html())?;
             }
             if let Some(folder) = &self.folder {
                 for file in report.files()? {
@@ -124,10 +129,7 @@ impl Outputs {
             }
         }
         self.folder.map_or(Ok(()), ScratchFolder::keep)?;
-        for (scratch, _) in [html, self.svg].into_iter().flatten() {
-            scratch.keep()?;
-        }
-        Ok(())
+        [self.html, self.svg].into_iter().flatten().try_for_each(|place| place.scratch.keep())
     }
 }
 

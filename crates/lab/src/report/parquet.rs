@@ -28,6 +28,9 @@ const SCHEMA: &str = "message figures {
     REQUIRED DOUBLE value;
 }";
 
+/// Where a column's text is in a row.
+type Name = fn(&Figure) -> &str;
+
 type RowGroup<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
 /// The figures as a file.
@@ -37,7 +40,6 @@ pub(super) fn to_parquet(figures: &[Figure]) -> Result<Vec<u8>, ParquetError> {
     let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties)?;
     let mut rows = writer.next_row_group()?;
-    type Name = fn(&Figure) -> &str;
     let names: [Name; 6] =
         [|f| &f.trace, |f| &f.era, |f| &f.variant, |f| &f.group, |f| &f.measure, |f| &f.unit];
     for name in names {

@@ -127,7 +127,8 @@ class Chart {
 
   lines(low) {
     // The first lines are the widest, so that lines that lie on each other all show.
-    const widest = this.look.widest ?? 1.75 + (this.series.length - 1) * 1.1;
+    const step = this.host.clientWidth > 480 ? 1.1 : 0.6;
+    const widest = this.look.widest ?? 1.75 + (this.series.length - 1) * step;
     this.series.forEach(({ tone, values }, number) => {
       let path = "";
       values.forEach((value, at) => {

@@ -3,7 +3,7 @@
 use freehold::{MAX_ORDERS, Migratetype};
 use plotters::prelude::*;
 
-use super::{Trouble, colour_of, swatch};
+use super::{Trouble, colour_of, mark, swatch};
 use crate::Measures;
 use crate::report::traced::{TraceReport, ZoneOfReport};
 
@@ -36,7 +36,8 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
                 .y_label_area_size(52)
                 .build_cartesian_2d(0.0..end_s, 0.0..most * 1.05)?;
             let mut mesh = chart.configure_mesh();
-            mesh.x_labels(4)
+            mesh.y_label_formatter(&|value| mark(*value))
+                .x_labels(4)
                 .y_labels(4)
                 .light_line_style(TRANSPARENT)
                 .x_desc("seconds")

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::{COLOURS, Trouble, swatch};
+use super::{COLOURS, Trouble, mark, swatch};
 use crate::report::traced::TraceReport;
 use crate::watch::FallbackCount;
 
@@ -37,7 +37,8 @@ pub(super) fn picture(report: &TraceReport) -> Result<String, Trouble> {
                 .y_label_area_size(64)
                 .build_cartesian_2d(0.0..end_s, 0.0..most * 1.05)?;
             let mut mesh = chart.configure_mesh();
-            mesh.disable_x_mesh()
+            mesh.y_label_formatter(&|value| mark(*value))
+                .disable_x_mesh()
                 .y_labels(4)
                 .x_desc("seconds")
                 .y_desc("events")

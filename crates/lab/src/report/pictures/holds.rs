@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::{COLOURS, Trouble, swatch};
+use super::{COLOURS, Trouble, line_width, mark, swatch};
 use crate::Measures;
 use crate::measures::ByPowerOfTwo;
 
@@ -39,10 +39,16 @@ pub(super) fn picture(eras: &[Measures], size: Size) -> Result<String, Trouble> 
             .x_label_area_size(36)
             .y_label_area_size(64)
             .build_cartesian_2d((1.0..widest * 2.0).log_scale(), (0.8..most * 1.3).log_scale())?;
-        chart.configure_mesh().x_desc(unit).y_desc("holds").light_line_style(TRANSPARENT).draw()?;
-        for ((era, line), colour) in eras.iter().zip(lines).zip(COLOURS.into_iter().cycle()) {
+        let mut mesh = chart.configure_mesh();
+        mesh.x_label_formatter(&|value| mark(*value))
+            .y_label_formatter(&|value| mark(*value))
+            .light_line_style(TRANSPARENT);
+        mesh.x_desc(unit).y_desc("holds").draw()?;
+        let coloured = eras.iter().zip(lines).zip(COLOURS.into_iter().cycle());
+        for (number, ((era, line), colour)) in coloured.enumerate() {
+            let width = line_width(number, eras.len());
             chart
-                .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
+                .draw_series(LineSeries::new(line, colour.stroke_width(width)))?
                 .label(&era.variant)
                 .legend(swatch(colour));
         }

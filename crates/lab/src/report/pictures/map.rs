@@ -41,7 +41,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures) -> String {
     let height = height + LINE;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\" shape-rendering=\"crispEdges\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n{body}</svg>\n"
     )
 }

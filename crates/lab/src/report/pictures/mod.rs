@@ -11,6 +11,7 @@ use plotters::prelude::*;
 use super::traced::TraceReport;
 use crate::LabError;
 use crate::picture::unusable_index;
+use crate::table::grouped;
 
 /// Why a picture could not be drawn.
 type Trouble = Box<dyn std::error::Error>;
@@ -67,6 +68,17 @@ fn colour_of(kind: Migratetype) -> RGBColor {
         Migratetype::Cma => 4,
         Migratetype::Isolate => 6,
     }]
+}
+
+/// A number on an axis.
+fn mark(value: f64) -> String {
+    if value.fract().abs() > 0.01 { format!("{value:.1}") } else { grouped(value.round() as u64) }
+}
+
+/// How wide the line of a series is: each later one is thinner, so that lines that lie on each
+/// other all show.
+fn line_width(number: usize, of: usize) -> u32 {
+    (1 + 2 * of.saturating_sub(number + 1)) as u32
 }
 
 /// The line of a legend.
