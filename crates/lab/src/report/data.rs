@@ -11,7 +11,7 @@ use crate::{MapCell, Measures};
 
 /// What the page draws.
 pub(super) fn of_page(provenance: &Provenance, traces: &[TraceReport]) -> Value {
-    document(provenance, traces.iter().map(trace).collect())
+    document(provenance, traces.iter().map(trace))
 }
 
 /// The same, and every measure of every replay.
@@ -21,15 +21,15 @@ pub(super) fn whole(provenance: &Provenance, traces: &[TraceReport]) -> Value {
         value["comparison"] = json!(report.comparison);
         value
     };
-    document(provenance, traces.iter().map(with_measures).collect())
+    document(provenance, traces.iter().map(with_measures))
 }
 
-fn document(provenance: &Provenance, traces: Vec<Value>) -> Value {
+fn document(provenance: &Provenance, traces: impl Iterator<Item = Value>) -> Value {
     let Provenance { program, machine, settings } = provenance;
     json!({
         "provenance": { "program": program, "machine": machine, "settings": settings },
         "types": Migratetype::ALL.map(Migratetype::name),
-        "traces": traces,
+        "traces": traces.collect::<Vec<_>>(),
     })
 }
 
