@@ -1,7 +1,7 @@
 //! `bench refill`: how long the zone lock is held while files are read into fragmented memory.
 
 use freehold::{Era, Locks, Memory, Migratetype, Order, Switch, Switches, Zone, ZoneStats};
-use freehold_lab::{Cell, ReplayLocks, Table, hold_log};
+use freehold_lab::{Cell, Table, TimedLocks, hold_log};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, interleave};
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
 /// Fragments a machine, reads files into it, and notes its lock holds.
 fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let setup = Setup::new(blocks * BLOCK.pages(), 1, side.switches);
-    setup.with(|memory: &Memory<'_, ReplayLocks>| {
+    setup.with(|memory: &Memory<'_, TimedLocks>| {
         let zone = &memory.zones()[0];
         for block in 0..blocks {
             fragmented_block(zone, block * BLOCK.pages())?;

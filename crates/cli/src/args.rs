@@ -1,5 +1,6 @@
 //! The command line: parsing only validates.
 
+mod compare;
 mod monitor;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
+pub(crate) use compare::Compare;
 pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
@@ -31,7 +33,7 @@ machine reboots; 3 could not tell, which unusable arguments are too.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Replay a trace through every era and show the differences.
+    /// Replay traces through every era and show the differences.
     Compare(Compare),
     /// Replay a trace through one era, in depth.
     Replay(Replay),
@@ -90,20 +92,6 @@ pub(crate) struct Form {
     /// Print comma-separated values.
     #[arg(long)]
     pub(crate) csv: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Compare {
-    #[command(flatten)]
-    pub(crate) input: Input,
-    #[command(flatten)]
-    pub(crate) form: Form,
-    /// Replays of each era, of which lock hold times are the least of each hold.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
-    pub(crate) repeat: u32,
-    /// Also draw the unusable index over time as an SVG picture.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

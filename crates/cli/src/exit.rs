@@ -125,7 +125,10 @@ impl From<freehold_lab::LabError> for Failure {
     fn from(error: freehold_lab::LabError) -> Self {
         use freehold_lab::LabError;
         let cause = match &error {
-            LabError::Broken { .. } | LabError::Stopped | LabError::Picture { .. } => Cause::Bug,
+            LabError::Broken { .. }
+            | LabError::Stopped
+            | LabError::Picture { .. }
+            | LabError::Figures { .. } => Cause::Bug,
             _ => Cause::Input,
         };
         Self::new(cause, error)

@@ -37,7 +37,8 @@ pub(crate) fn warn_if_cut_short(reader: &Reader, input: &Input) {
 
 /// A whole trace.
 pub(crate) struct Loaded {
-    name: String,
+    /// The path by which it was given.
+    pub(crate) name: String,
     origin: Origin,
     start: Snapshot,
     events: Vec<Event>,

@@ -9,6 +9,7 @@ mod load;
 mod output;
 mod readings;
 mod scratch;
+mod scratch_folder;
 
 use std::process::ExitCode;
 

@@ -34,6 +34,11 @@ pub trait Tracepoints {
 
     /// A block left a CPU's lists for the list of a type.
     fn page_pcpu_drain(_pfn: Pfn, _order: Order, _migratetype: Migratetype) {}
+
+    /// A hold of a zone lock ends that read or moved so many frames and blocks.
+    ///
+    /// Linux counterpart: `lock_release` of `zone->lock`, which does not tell the number.
+    fn zone_lock_release(_touched: u64) {}
 }
 
 impl Tracepoints for () {}

@@ -5,6 +5,7 @@ use lock_api::MutexGuard;
 use crate::compaction::CompactionState;
 use crate::free_area::FreeLists;
 use crate::sync::{Locks, Ordering};
+use crate::tracepoints::Tracepoints;
 use crate::zone::Zone;
 use crate::{Order, ZoneStats};
 
@@ -78,6 +79,7 @@ impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
         let stats = &mut self.state.stats;
         stats.lock_holds += 1;
         stats.longest_hold_touched = stats.longest_hold_touched.max(touched);
+        L::Tracepoints::zone_lock_release(touched);
         self.publish();
         if self.zone.switches.counts {
             self.zone.counts.end();

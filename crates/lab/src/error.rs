@@ -43,6 +43,12 @@ pub enum LabError {
         /// What went wrong.
         what: String,
     },
+    /// Figures could not be written down: an error in Freehold.
+    #[error("the figures cannot be written as Parquet: {what}")]
+    Figures {
+        /// What went wrong.
+        what: String,
+    },
     /// The engine refused the machine.
     #[error("the engine cannot be set up for this machine")]
     Setup(#[from] SetupError),

@@ -9,6 +9,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::LazyLock;
 use std::time::Instant;
 
+use crate::measures::{ByPowerOfTwo, power_of_two};
+
 static BASE: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 thread_local! {
@@ -31,6 +33,11 @@ pub struct Waits {
     pub total_ns: u64,
     /// The longest of them.
     pub longest_ns: u64,
+}
+
+/// Whether this thread's holds are recorded now.
+pub(crate) fn is_recording() -> bool {
+    RECORDING.get()
 }
 
 /// The time for a hold that starts now; 0 while nothing is recorded.
@@ -110,6 +117,17 @@ pub fn waits() -> Waits {
 /// Units: nanoseconds.
 pub(crate) fn longest_ns() -> u64 {
     LOG.with_borrow(|log| log.shortest_ns.iter().copied().max().unwrap_or(0).into())
+}
+
+/// How many holds lasted 2^n to 2^(n+1) − 1 nanoseconds, by n; those of none count as of one.
+pub(crate) fn by_power_of_two() -> ByPowerOfTwo {
+    LOG.with_borrow(|log| {
+        let mut holds = ByPowerOfTwo::default();
+        for &held_ns in &log.shortest_ns {
+            holds[power_of_two(held_ns.into())] += 1;
+        }
+        holds
+    })
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod machine;
 mod measures;
 mod occupancy;
 mod page_cache;
+mod pageblock_map;
 mod picture;
 mod places;
 mod plausible;
@@ -32,6 +33,7 @@ mod prepass;
 mod recorded;
 mod recorded_events;
 mod replay;
+mod report;
 mod sampling;
 mod sentences;
 mod start;
@@ -42,6 +44,7 @@ mod trace;
 mod traced;
 mod trust;
 mod variant;
+mod watch;
 
 pub use compare::{Comparison, Without};
 pub use distance::{EndDistance, ZoneDistance};
@@ -50,16 +53,19 @@ pub use fit::{BlockTypes, FitReport, ZoneFit};
 pub use hindsight::{Bound, Hindsight};
 pub use machine::Machine;
 pub use measures::{
-    ByOrder, ByOrderAndType, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
+    ByOrder, ByOrderAndType, ByPowerOfTwo, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
 };
 pub use occupancy::{Corrections, Occupancy};
+pub use pageblock_map::{MapCell, PageblockMap};
 pub use prepass::{FirstUse, FirstUses};
 pub use recorded::Recorded;
 pub use recorded_events::RecordedEvents;
 pub use replay::{Lab, Options, Replay};
+pub use report::{Provenance, Report, ReportFile};
 pub use start::{Start, StartReport};
 pub use table::{Cell, Row, Table, grouped};
-pub use timed_mutex::{ReplayLocks, TimedMutex};
+pub use timed_mutex::{TimedLocks, TimedMutex};
 pub use trace::Trace;
 pub use trust::Trust;
 pub use variant::{Variant, nearest_era};
+pub use watch::FallbackCount;

@@ -3,11 +3,22 @@
 use freehold::{MAX_ORDERS, MIGRATETYPES, VmEvents, ZoneStats};
 use serde::Serialize;
 
+use crate::pageblock_map::PageblockMap;
+use crate::watch::FallbackCount;
+
 /// Numbers by order.
 pub type ByOrder = [u64; MAX_ORDERS];
 
 /// Free blocks by order, then by migratetype.
 pub type ByOrderAndType = [[u64; MIGRATETYPES]; MAX_ORDERS];
+
+/// How many there are of a size of 2^n to 2^(n+1) − 1, by n; the last place has all larger ones too.
+pub type ByPowerOfTwo = [u64; 32];
+
+/// The place of a size in [`ByPowerOfTwo`]; 0 shares that of 1.
+pub(crate) fn power_of_two(size: u64) -> usize {
+    (size.max(1).ilog2() as usize).min(size_of::<ByPowerOfTwo>() / size_of::<u64>() - 1)
+}
 
 /// What one replay measured. All but [`Measures::timing`] is the same for every run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -41,6 +52,8 @@ pub struct Measures {
     pub free_at_end: Vec<ZoneFree>,
     /// The zones' state about 100 times over the trace.
     pub samples: Vec<Sample>,
+    /// Zone lock holds by the pages and list nodes that each touched.
+    pub holds_touched: ByPowerOfTwo,
     /// The engine's metadata in bytes.
     pub metadata_bytes: u64,
     /// The same per page spanned.
@@ -149,6 +162,12 @@ pub struct Sample {
     pub mixed: Option<u64>,
     /// List nodes that a reader would visit; counted in every fourth sample.
     pub nodes: Option<u64>,
+    /// Requests answered from another type's block since the sample before.
+    pub fallbacks: Vec<FallbackCount>,
+    /// What each pageblock holds; looked at in every fourth sample. Too much for the JSON of a
+    /// comparison: [`crate::Report`] has it.
+    #[serde(skip)]
+    pub map: Option<PageblockMap>,
 }
 
 /// One zone at one moment.
@@ -163,6 +182,10 @@ pub struct ZoneSample {
     /// by order, in thousandths; -1000 where it would not fail.
     /// Linux counterpart: `extfrag_index`.
     pub extfrag_index: [i64; MAX_ORDERS],
+    /// Free blocks by order and type. Too much for the JSON of a comparison: [`crate::Report`]
+    /// has it.
+    #[serde(skip)]
+    pub blocks: ByOrderAndType,
 }
 
 /// What depends on the machine that the replay ran on.
@@ -172,6 +195,8 @@ pub struct Timing {
     pub events_per_second: f64,
     /// The longest zone lock hold: of each hold the shortest time over all runs, of those the longest.
     pub longest_hold_ns: u64,
+    /// Zone lock holds by nanoseconds: of each hold the shortest time over all runs.
+    pub holds_ns: ByPowerOfTwo,
     /// Runs.
     pub runs: u32,
 }
@@ -186,5 +211,16 @@ impl Measures {
     /// Requests that fail in the replay and did not on the machine.
     pub fn failed(&self) -> u64 {
         self.followed.failures.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_find_their_power_of_two() {
+        let sizes = [0, 1, 2, 3, 4, 1023, 1024, u64::from(u32::MAX), u64::MAX];
+        assert_eq!(sizes.map(power_of_two), [0, 0, 1, 1, 2, 9, 10, 31, 31]);
     }
 }

@@ -27,49 +27,56 @@ impl Lab<'_> {
     /// # Errors
     /// [`LabError::Picture`] where the drawing fails.
     pub fn picture(&self, comparison: &Comparison) -> Result<String, LabError> {
-        let mut svg = String::new();
-        let drawn = self.draw(&comparison.eras, &mut svg);
-        drawn.map_err(|error| LabError::Picture { what: error.to_string() })?;
-        Ok(svg)
-    }
-
-    fn draw(&self, eras: &[Measures], svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
-        let order = self.machine.pageblock_order;
         let zones = 0..self.machine.zones.len();
         let zone = zones.max_by_key(|&zone| self.machine.zones[zone].managed).unwrap_or(0);
-        let rank = self.machine.engine_rank(zone);
-        let lines: Vec<Vec<(f64, f64)>> = eras.iter().map(|era| line(era, rank, order)).collect();
-        let end_s = lines.iter().flatten().map(|point| point.0).fold(1e-9, f64::max);
-        let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let name = self.machine.zone_name(zone);
-        let caption = format!("{name}: free memory that no request of order {order} can use");
-        let mut chart = ChartBuilder::on(&root)
-            .caption(caption, ("sans-serif", 18))
-            .margin(12)
-            .x_label_area_size(36)
-            .y_label_area_size(56)
-            .build_cartesian_2d(0.0..end_s, span(lines.iter().flatten().map(|point| point.1)))?;
-        chart
-            .configure_mesh()
-            .x_desc("seconds")
-            .y_desc("unusable index")
-            .light_line_style(TRANSPARENT)
-            .draw()?;
-        for (((era, line), colour), width) in eras.iter().zip(lines).zip(COLOURS).zip(WIDTHS) {
-            chart
-                .draw_series(LineSeries::new(line, colour.stroke_width(width)))?
-                .label(&era.variant)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(width)));
-        }
-        chart
-            .configure_series_labels()
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.3))
-            .draw()?;
-        root.present()?;
-        Ok(())
+        let zone = Place { name: &self.machine.zone_name(zone), rank: self.machine.engine_rank(zone) };
+        unusable_index(&comparison.eras, zone, self.machine.pageblock_order)
     }
+}
+
+/// A zone: how it is called, and its place among the engine's.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) rank: usize,
+}
+
+/// The unusable index of a zone at an order over time, a line for each era.
+pub(crate) fn unusable_index(eras: &[Measures], zone: Place<'_>, order: Order) -> Result<String, LabError> {
+    let mut svg = String::new();
+    let drawn = draw(eras, zone, order, &mut svg);
+    drawn.map_err(|error| LabError::Picture { what: error.to_string() })?;
+    Ok(svg)
+}
+
+fn draw(
+    eras: &[Measures],
+    zone: Place<'_>,
+    order: Order,
+    svg: &mut String,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let Place { name, rank } = zone;
+    let lines: Vec<Vec<(f64, f64)>> = eras.iter().map(|era| line(era, rank, order)).collect();
+    let end_s = lines.iter().flatten().map(|point| point.0).fold(1e-9, f64::max);
+    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let caption = format!("{name}: free memory that no request of order {order} can use");
+    let mut chart = ChartBuilder::on(&root)
+        .caption(caption, ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(36)
+        .y_label_area_size(56)
+        .build_cartesian_2d(0.0..end_s, span(lines.iter().flatten().map(|point| point.1)))?;
+    chart.configure_mesh().x_desc("seconds").y_desc("unusable index").light_line_style(TRANSPARENT).draw()?;
+    for (((era, line), colour), width) in eras.iter().zip(lines).zip(COLOURS).zip(WIDTHS) {
+        chart
+            .draw_series(LineSeries::new(line, colour.stroke_width(width)))?
+            .label(&era.variant)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(width)));
+    }
+    chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.3)).draw()?;
+    root.present()?;
+    Ok(())
 }
 
 /// What the index ranges over, with some room, so that lines near each other can be told apart.

@@ -6,12 +6,11 @@ use freehold::{Memory, Migratetype, Order, PageTypeRows};
 use serde::Serialize;
 
 use crate::follow::Follower;
-use crate::hold_log;
 use crate::measures::{Measures, Timing, ZoneFree};
 use crate::sampling::Sampler;
 use crate::start::{Start, StartReport};
 use crate::timed_mutex::ReplayLocks;
-use crate::{LabError, Machine, Trace, Variant};
+use crate::{LabError, Machine, Trace, Variant, hold_log, watch};
 
 /// How a trace is replayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +76,7 @@ impl<'t> Lab<'t> {
             let timing = &mut replay.measures.timing;
             timing.events_per_second = timing.events_per_second.max(again.events_per_second);
             timing.longest_hold_ns = again.longest_hold_ns;
+            timing.holds_ns = again.holds_ns;
             timing.runs += 1;
         }
         Ok(replay)
@@ -112,6 +112,7 @@ impl<'t> Lab<'t> {
             type_mismatches: requests.type_mismatches,
             slow_paths: requests.slow_paths.saturating_sub(followed.attempts_again),
             kswapd_wakes: requests.kswapd_wakes,
+            holds_touched: watch::take_holds(),
             highest_high: highest_high(&memory),
             percpu_pages_at_end: percpu_pages(&memory),
             free_pageblocks_at_end: self.free_pageblocks(&memory),
@@ -121,6 +122,7 @@ impl<'t> Lab<'t> {
             timing: Timing {
                 events_per_second: events.len() as f64 * 1e9 / elapsed_ns.max(1) as f64,
                 longest_hold_ns: hold_log::longest_ns(),
+                holds_ns: hold_log::by_power_of_two(),
                 runs: 1,
             },
             ..Measures::default()
@@ -145,6 +147,8 @@ impl<'t> Lab<'t> {
         let mut rest = self.trace.events;
         let mut elapsed_ns = 0;
         let start_ns = rest.first().map_or(0, |event| event.time_ns);
+        // The first sample must not take what this thread noted of another replay.
+        watch::start();
         if let Some(sampler) = &mut sampler {
             sampler.take(follower.memory, start_ns, false);
         }

@@ -3,7 +3,9 @@
 use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
 
 use crate::measures::{Measures, Sample, ZoneSample};
+use crate::pageblock_map::PageblockMap;
 use crate::timed_mutex::ReplayLocks;
+use crate::watch;
 
 /// How many samples are taken over the trace's time.
 const SAMPLES: u64 = 100;
@@ -56,11 +58,15 @@ impl Sampler {
     /// Takes a sample; `now_ns` is the time of the next event.
     pub(crate) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, now_ns: u64, last: bool) {
         let walk = last || self.samples.len().is_multiple_of(WALK_EVERY);
+        let zones: Vec<_> = memory.zones().iter().map(zone_sample).collect();
+        let map = walk.then(|| PageblockMap::new(memory));
         self.samples.push(Sample {
             time_ns: now_ns,
-            zones: memory.zones().iter().map(zone_sample).collect(),
-            mixed: walk.then(|| mixed_pageblocks(memory)),
-            nodes: walk.then(|| nodes_visited(memory)),
+            mixed: map.as_ref().map(PageblockMap::mixed),
+            nodes: walk.then(|| nodes_visited(memory, &zones)),
+            zones,
+            fallbacks: watch::take_fallbacks(),
+            map,
         });
         self.schedule.advance(now_ns);
     }
@@ -80,25 +86,21 @@ impl Sampler {
 }
 
 fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>) -> ZoneSample {
-    let counts = zone.counts_relaxed();
+    let counts = zone.list_lengths();
     let order = |index: usize| Order::new(index as u8).unwrap_or(Order::MAX);
     ZoneSample {
         free_pages: counts.free_pages(),
         unusable_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.unusable_index(order(index))),
         extfrag_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.extfrag_index(order(index))),
+        blocks: counts.by_type,
     }
-}
-
-fn mixed_pageblocks(memory: &Memory<'_, ReplayLocks>) -> u64 {
-    let blocks = memory.zones().iter().flat_map(freehold::Zone::pageblocks);
-    blocks.filter(freehold::PageblockUse::is_mixed).count() as u64
 }
 
 /// The list nodes that a reader of pagetypeinfo would visit now.
-fn nodes_visited(memory: &Memory<'_, ReplayLocks>) -> u64 {
+fn nodes_visited(memory: &Memory<'_, ReplayLocks>, zones: &[ZoneSample]) -> u64 {
     if memory.switches().counts {
         return 0;
     }
-    let lists = memory.zones().iter().flat_map(|zone| zone.list_lengths().by_type);
+    let lists = zones.iter().flat_map(|zone| zone.blocks);
     lists.flatten().map(|blocks| blocks.min(PAGETYPEINFO_CAP)).sum()
 }

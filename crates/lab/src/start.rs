@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::fit::{Counted, FitReport, Geometry, counted_blocks, counted_in, fit, target_of};
 use crate::prepass::{FirstUse, FirstUses};
+use crate::table::grouped;
 use crate::traced::{Pages, TracedFrames};
 use crate::{BlockTypes, Corrections, LabError, Machine, Occupancy, Trace};
 
@@ -34,6 +35,21 @@ pub struct StartReport {
     pub held_blocks: u64,
     /// Events whose block is not aligned to its size; not replayed.
     pub misaligned: u64,
+}
+
+impl StartReport {
+    /// How well the start state agrees with the machine's, in one line.
+    pub fn sentence(&self) -> String {
+        let differ: u64 = self.fit.zones.iter().map(|zone| zone.free_pages).sum();
+        let free: u64 = self.fit.zones.iter().map(|zone| zone.machine_free_pages).sum();
+        let percent = differ as f64 * 100.0 / free.max(1) as f64;
+        let made_up = if self.corrections.made_up { "; made up, as no occupancy was recorded" } else { "" };
+        format!(
+            "start state: {} of {} free pages under another order or type than the machine's ({percent:.1} %){made_up}",
+            grouped(differ),
+            grouped(free)
+        )
+    }
 }
 
 impl Start {

@@ -13,7 +13,8 @@ use freehold_trace::{
     Snapshot, ZoneSnapshot,
 };
 
-use crate::{LabError, Machine, ReplayLocks, Trace};
+use crate::timed_mutex::ReplayLocks;
+use crate::{LabError, Machine, Trace};
 
 /// What to make up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -146,16 +146,17 @@ impl Table {
     pub fn to_csv(&self) -> String {
         let mut text = String::new();
         let names = ["group", "measure", "unit"].into_iter().chain(self.columns.iter().map(String::as_str));
-        line(&mut text, names.map(str::to_owned));
+        csv_line(&mut text, names.map(str::to_owned));
         for row in &self.rows {
             let names = [&row.group, &row.measure, &row.unit].into_iter().cloned();
-            line(&mut text, names.chain(row.cells.iter().map(|cell| cell.plain())));
+            csv_line(&mut text, names.chain(row.cells.iter().map(|cell| cell.plain())));
         }
         text
     }
 }
 
-fn line(text: &mut String, fields: impl Iterator<Item = String>) {
+/// Adds one line of comma-separated values.
+pub(crate) fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
     for (number, field) in fields.enumerate() {
         let comma = if number == 0 { "" } else { "," };
         // Writing into a string does not fail.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lock_api::RawMutex;
 
 use crate::hold_log;
+use crate::watch::Watch;
 
 /// A mutex that notes in its thread's [`hold_log`] how long it was held and waited for.
 pub struct TimedMutex<R = parking_lot::RawMutex> {
@@ -16,8 +17,11 @@ pub struct TimedMutex<R = parking_lot::RawMutex> {
     taken_ns: AtomicU64,
 }
 
-/// The locks of a replay: the zone lock is timed, the per-CPU locks are not.
-pub type ReplayLocks = (TimedMutex, parking_lot::RawMutex);
+/// Locks of which the zone lock is timed, the per-CPU locks are not.
+pub type TimedLocks = (TimedMutex, parking_lot::RawMutex);
+
+/// The locks of a replay: [`TimedLocks`] of which each fallback and each hold is noted.
+pub(crate) type ReplayLocks = (TimedMutex, parking_lot::RawMutex, Watch);
 
 // SAFETY: every method hands on to the inner `RawMutex`, which excludes other holders; the
 // time is noted between its `lock` and `unlock`, by the holder.

@@ -1,36 +1,155 @@
-//! `freehold compare`: one trace through every era.
+//! `freehold compare`: traces through every era.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use freehold_lab::{Comparison, Options, StartReport, Table, grouped};
+use anyhow::anyhow;
+use freehold_lab::{Comparison, Lab, Options, Provenance, Report, Table};
+use serde::Serialize;
 
 use crate::args::Compare;
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Loaded};
 use crate::output;
 use crate::scratch::Scratch;
+use crate::scratch_folder::{ScratchFolder, cannot_write};
+
+/// What `--json` prints for each of several traces.
+#[derive(Serialize)]
+struct OfSeveral {
+    trace: String,
+    comparison: serde_json::Value,
+}
 
 pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
-    let loaded = load::whole(&args.input)?;
-    let lab = loaded.lab()?;
-    let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
-    let options = Options { runs: args.repeat, ..Options::default() };
-    let comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
-    if let (Some(path), Some((scratch, mut file))) = (&args.svg, svg) {
-        let picture = lab.picture(&comparison).map_err(|error| loaded.failure(error))?;
-        file.write_all(picture.as_bytes())
-            .with_context(|| format!("{} cannot be written; name another file", path.display()))
-            .map_err(|error| Failure::new(Cause::Output, error))?;
-        scratch.keep()?;
+    if args.svg.is_some() && args.traces.len() > 1 {
+        let what = anyhow!("--svg draws one trace; --out has the pictures of several");
+        return Err(Failure::new(Cause::Input, what));
     }
-    if args.form.json {
-        output::print_json(&comparison)
-    } else if args.form.csv {
-        output::print(&csv(&comparison.tables()))
+    // A long run should not find out at its end that a file is no trace, or that it cannot write.
+    args.inputs().try_for_each(|input| load::open(&input).map(drop))?;
+    let mut outputs = Outputs::create(args)?;
+    let mut printed = Vec::new();
+    for input in args.inputs() {
+        let loaded = load::whole(&input)?;
+        let lab = loaded.lab()?;
+        let options = Options { runs: args.repeat, ..Options::default() };
+        let comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
+        printed.push(shown(args, &loaded, &comparison)?);
+        outputs.take(&loaded, &lab, comparison)?;
+    }
+    outputs.keep()?;
+    if args.form.json && args.traces.len() > 1 {
+        output::print(&format!("[{}]", printed.join(",\n")))
     } else {
-        output::print(&text(&loaded, &comparison))
+        output::print(&printed.join(if args.form.csv { "\r\n" } else { "\n" }))
+    }
+}
+
+/// What is printed of a trace.
+fn shown(args: &Compare, loaded: &Loaded, comparison: &Comparison) -> Result<String, Failure> {
+    let several = args.traces.len() > 1;
+    if args.form.json {
+        let bug = |error| Failure::new(Cause::Bug, error);
+        if !several {
+            return serde_json::to_string_pretty(comparison).map_err(bug);
+        }
+        let comparison = serde_json::to_value(comparison).map_err(bug)?;
+        let of_several = OfSeveral { trace: loaded.name.clone(), comparison };
+        return serde_json::to_string_pretty(&of_several).map_err(bug);
+    }
+    if args.form.csv {
+        let mut tables = comparison.tables();
+        for table in tables.iter_mut().filter(|_| several) {
+            table.title = format!("{}: {}", loaded.name, table.title);
+        }
+        return Ok(csv(&tables));
+    }
+    Ok(text(loaded, comparison))
+}
+
+/// The files that were asked for; none of them is there before all of them are whole.
+struct Outputs {
+    html: Option<Place>,
+    svg: Option<Place>,
+    folder: Option<ScratchFolder>,
+    report: Option<Report>,
+}
+
+/// A file that was named, and what becomes it.
+struct Place {
+    path: PathBuf,
+    scratch: Scratch,
+    file: File,
+}
+
+impl Place {
+    fn create(path: &Path, force: bool) -> Result<Self, Failure> {
+        let (scratch, file) = Scratch::create(path, force)?;
+        Ok(Self { path: path.to_owned(), scratch, file })
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        self.file.write_all(text.as_bytes()).map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+impl Outputs {
+    fn create(args: &Compare) -> Result<Self, Failure> {
+        let html = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
+        let svg = args.svg.as_deref().map(|path| Place::create(path, true)).transpose()?;
+        let folder = args.out.as_deref().map(ScratchFolder::create).transpose()?;
+        let report = (html.is_some() || folder.is_some()).then(|| Report::new(provenance(args)));
+        Ok(Self { html, svg, folder, report })
+    }
+
+    /// Takes what there is to write of a trace.
+    fn take(&mut self, loaded: &Loaded, lab: &Lab<'_>, comparison: Comparison) -> Result<(), Failure> {
+        if let Some(svg) = &mut self.svg {
+            svg.write(&lab.picture(&comparison).map_err(|error| loaded.failure(error))?)?;
+        }
+        if let Some(report) = &mut self.report {
+            report.add(&loaded.name, lab, comparison);
+        }
+        Ok(())
+    }
+
+    /// Writes everything, and then puts it into its place.
+    fn keep(mut self) -> Result<(), Failure> {
+        if let Some(report) = &self.report {
+            if let Some(html) = &mut self.html {
+                html.write(&report.html())?;
+            }
+            if let Some(folder) = &self.folder {
+                for file in report.files()? {
+                    folder.write(&file.name, &file.contents)?;
+                }
+            }
+        }
+        self.folder.map_or(Ok(()), ScratchFolder::keep)?;
+        [self.html, self.svg].into_iter().flatten().try_for_each(|place| place.scratch.keep())
+    }
+}
+
+/// How the figures are obtained.
+fn provenance(args: &Compare) -> Provenance {
+    let environment = freehold_bench::Environment::here();
+    let commit = env!("FREEHOLD_COMMIT");
+    let of = if commit.is_empty() { String::new() } else { format!(", commit {commit}") };
+    let unoptimised = if environment.optimised { "" } else { ", not optimised" };
+    let partial = if args.partial { " --partial" } else { "" };
+    Provenance {
+        program: format!("freehold {}{of}{unoptimised}", environment.version),
+        machine: format!(
+            "{}, {} processors, Linux {}",
+            environment.processor, environment.processors, environment.kernel
+        ),
+        settings: format!(
+            "--repeat {}{partial}: of each zone lock hold the shortest time of {0} runs",
+            args.repeat
+        ),
     }
 }
 
@@ -42,7 +161,7 @@ pub(crate) fn csv(tables: &[Table]) -> String {
 }
 
 fn text(loaded: &Loaded, comparison: &Comparison) -> String {
-    let mut text = format!("{}\n{}\n", loaded.headline(), start_line(&comparison.start));
+    let mut text = format!("{}\n{}\n", loaded.headline(), comparison.start.sentence());
     if let Some(trust) = &comparison.trust {
         // Writing into a string does not fail.
         let _ = writeln!(text, "{trust}");
@@ -59,17 +178,4 @@ fn text(loaded: &Loaded, comparison: &Comparison) -> String {
         let _ = writeln!(text, "- {sentence}");
     }
     text
-}
-
-/// How well the start state agrees with the machine's.
-pub(crate) fn start_line(start: &StartReport) -> String {
-    let differ: u64 = start.fit.zones.iter().map(|zone| zone.free_pages).sum();
-    let free: u64 = start.fit.zones.iter().map(|zone| zone.machine_free_pages).sum();
-    let percent = differ as f64 * 100.0 / free.max(1) as f64;
-    let made_up = if start.corrections.made_up { "; made up, as no occupancy was recorded" } else { "" };
-    format!(
-        "start state: {} of {} free pages under another order or type than the machine's ({percent:.1} %){made_up}",
-        grouped(differ),
-        grouped(free)
-    )
 }

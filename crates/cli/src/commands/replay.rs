@@ -3,7 +3,7 @@
 use freehold_lab::{Options, Variant};
 use serde::Serialize;
 
-use super::compare::{csv, start_line};
+use super::compare::csv;
 use crate::args::Replay;
 use crate::exit::Failure;
 use crate::{load, output};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
         output::print(&format!(
             "{}\n{}\n\n{}",
             loaded.headline(),
-            start_line(lab.start_report()),
+            lab.start_report().sentence(),
             tables.join("\n\n")
         ))
     }

@@ -1,0 +1,41 @@
+//! Arguments of `freehold compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Form, Input};
+
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    /// The traces.
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Use what is readable of a trace that ends in the middle of a record.
+    #[arg(long)]
+    pub(crate) partial: bool,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    /// Replays of each era, of which lock hold times are the least of each hold.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
+    pub(crate) repeat: u32,
+    /// Also write a page with every table and chart, which needs no network.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Also write that page, pictures as SVG, tables as CSV, figures as CSV, JSON and Parquet into a new folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace the page if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Also draw the unusable index over time as an SVG picture; for one trace.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+impl Compare {
+    /// One trace of several, as other commands have it.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = Input> {
+        self.traces.iter().map(|trace| Input { trace: trace.clone(), partial: self.partial })
+    }
+}

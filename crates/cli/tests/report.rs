@@ -1,0 +1,206 @@
+//! What `freehold compare` writes besides its tables: a page, and a folder of pictures and figures.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+use common::{ERAS, finish, freehold, is_root, names, run, sample, small_trace};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Row, RowAccessor};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use serde_json::Value;
+
+fn compare(args: &[&str]) -> common::Ran {
+    run(["compare", "--repeat", "1"].iter().chain(args))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// The data that the page draws.
+fn data_of(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"data\">").expect("an element with data");
+    serde_json::from_str(rest.split_once("</script>").expect("its end").0).expect("JSON")
+}
+
+#[test]
+fn a_folder_of_everything() {
+    let (folder, trace) = small_trace();
+    let out = folder.path().join("out");
+    compare(&[text(&trace), "--out", text(&out)]).ok();
+    let files = names(&out);
+    for name in [
+        "report.html",
+        "report.json",
+        "figures.csv",
+        "figures.parquet",
+        "small-eras.csv",
+        "small-systems.csv",
+    ] {
+        assert!(files.iter().any(|file| file == name), "no {name} in {files:?}");
+    }
+    for name in files.iter().filter(|name| name.ends_with(".svg")) {
+        let svg = fs::read_to_string(out.join(name)).unwrap();
+        let svg = roxmltree::Document::parse(&svg).expect("well-formed XML");
+        assert_eq!(svg.root_element().tag_name().name(), "svg", "{name}");
+    }
+    for picture in
+        ["unusable-index", "free-blocks", "lock-holds-time", "lock-holds-touched", "fallbacks", "pageblocks"]
+    {
+        assert!(
+            files.iter().any(|file| file.starts_with(&format!("small-{picture}"))),
+            "no {picture} in {files:?}"
+        );
+    }
+    let json: Value = serde_json::from_str(&fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    let page = data_of(&fs::read_to_string(out.join("report.html")).unwrap());
+    assert_eq!(json["traces"][0]["eras"], page["traces"][0]["eras"]);
+    assert_eq!(json["traces"][0]["comparison"]["eras"].as_array().unwrap().len(), ERAS.len());
+    assert!(json["provenance"]["program"].as_str().unwrap().starts_with("freehold "));
+
+    let mut csv = csv::Reader::from_path(out.join("figures.csv")).unwrap();
+    let reader = SerializedFileReader::new(File::open(out.join("figures.parquet")).unwrap()).unwrap();
+    let rows: Vec<Row> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    let columns: Vec<_> = rows[0].get_column_iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(csv.headers().unwrap().iter().collect::<Vec<_>>(), columns);
+    let records: Vec<_> = csv.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), rows.len());
+    for (record, row) in records.iter().zip(&rows) {
+        assert_eq!(&record[1], row.get_string(1).unwrap());
+        assert_eq!(record[12].parse::<f64>().unwrap().to_bits(), row.get_double(12).unwrap().to_bits());
+    }
+    let eras: BTreeSet<_> = rows.iter().map(|row| row.get_string(1).unwrap().as_str()).collect();
+    assert!(ERAS.iter().all(|era| eras.contains(era)) && eras.contains("machine"), "{eras:?}");
+}
+
+/// The values of a row of the overview.
+fn overview(trace: &Value, measure: &str) -> Vec<u64> {
+    let rows = trace["tables"][0]["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["measure"] == measure).unwrap();
+    row["cells"].as_array().unwrap().iter().map(|cell| cell.as_u64().unwrap_or(0)).collect()
+}
+
+#[test]
+fn what_happened_when_adds_up_to_what_happened() {
+    let folder = common::folder();
+    let page = folder.path().join("report.html");
+    // What a thread notes in its second run of one era is not the next era's.
+    let args = ["compare", &sample("c-build.arrows"), "--repeat", "2", "--json", "--html", text(&page)];
+    let comparison = run(args).ok().json();
+    let data = data_of(&fs::read_to_string(&page).unwrap());
+    let trace = &data["traces"][0];
+    let (holds, steals) = (overview(trace, "holds"), overview(trace, "steals"));
+    let claims = overview(trace, "claims");
+    let events = |rows: &Value, claimed: u64| -> u64 {
+        let rows = rows.as_array().unwrap().iter().filter(|row| row[3] == claimed);
+        rows.map(|row| row[4].as_u64().unwrap()).sum()
+    };
+    for (number, era) in trace["eras"].as_array().unwrap().iter().enumerate() {
+        let name = &era["name"];
+        let sum =
+            |key: &str| era[key].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>();
+        assert_eq!(sum("holds_touched"), holds[number], "{name}");
+        assert!(sum("holds_ns") >= holds[number], "{name}");
+        let (stolen, claimed) = (events(&era["fallbacks"], 0), events(&era["fallbacks"], 1));
+        // Before hygiene a pageblock may be of the wanted type already.
+        if name == "linux-6.1" {
+            assert_eq!(stolen + claimed, steals[number] + claims[number], "{name}");
+        } else {
+            assert_eq!((stolen, claimed), (steals[number], claims[number]), "{name}");
+        }
+        let last =
+            |series: &Value| series.as_array().map_or(0, |values| values.last().unwrap().as_u64().unwrap());
+        let free_at_end = comparison["eras"][number]["free_at_end"].as_array().unwrap();
+        for (blocks, end) in era["blocks"].as_array().unwrap().iter().zip(free_at_end) {
+            let blocks =
+                blocks.as_array().unwrap().iter().map(|types| types.as_array().unwrap().iter().map(last));
+            let blocks: Vec<Vec<u64>> = blocks.map(Iterator::collect).collect();
+            assert_eq!(serde_json::json!(blocks), end["blocks"], "{name}, {}", end["zone"]);
+        }
+    }
+    let machine = &trace["machine_fallbacks"];
+    assert_eq!(events(machine, 0), *steals.last().unwrap());
+    assert_eq!(events(machine, 1), *claims.last().unwrap());
+}
+
+#[test]
+fn several_traces_in_every_form() {
+    let (folder, trace) = small_trace();
+    let again = folder.path().join("again");
+    fs::create_dir(&again).unwrap();
+    let copy = again.join("small.arrows");
+    fs::copy(&trace, &copy).unwrap();
+    let both = [text(&trace), text(&copy)];
+    let printed = compare(&both).ok().stdout;
+    let heads = printed.lines().filter(|line| line.contains(" events in ")).count();
+    assert_eq!(heads, 2, "{printed}");
+    let json = compare(&[both[0], both[1], "--json"]).ok().json();
+    assert_eq!(json[1]["trace"], both[1]);
+    assert_eq!(json[1]["comparison"]["eras"].as_array().unwrap().len(), ERAS.len());
+    let csv = compare(&[both[0], both[1], "--csv"]).ok().stdout;
+    assert!(both.iter().all(|trace| csv.contains(&format!("# {trace}: Eras"))), "{csv}");
+    let out = folder.path().join("out");
+    compare(&[both[0], both[1], "--out", text(&out)]).ok();
+    let files = names(&out);
+    assert!(
+        files.contains(&"small-eras.csv".to_owned()) && files.contains(&"small-2-eras.csv".to_owned()),
+        "{files:?}"
+    );
+    let svg = folder.path().join("one.svg");
+    compare(&[both[0], both[1], "--svg", text(&svg)]).fails(2, &["--svg draws one trace", "--out"]);
+}
+
+#[test]
+fn nothing_half_written_is_left() {
+    let (folder, trace) = small_trace();
+    let trace = text(&trace);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("report.html"), "precious").unwrap();
+    fs::write(at("bad.arrows"), "no trace").unwrap();
+    let whole = fs::read(trace).unwrap();
+    fs::write(at("cut.arrows"), &whole[..whole.len() / 2]).unwrap();
+    fs::create_dir(at("full")).unwrap();
+    fs::write(at("full/file"), "precious").unwrap();
+    let before = names(folder.path());
+    compare(&[trace, "--html", &at("report.html")]).fails(2, &["report.html", "exists", "--force"]);
+    compare(&[trace, "--html", &at("missing/report.html")]).fails(4, &["make its folder first"]);
+    compare(&[trace, "--out", &at("full")]).fails(2, &["full", "not empty", "name a folder"]);
+    compare(&[trace, "--out", &at("bad.arrows")]).fails(2, &["is no folder"]);
+    compare(&[trace, "--out", &at("missing/out")]).fails(4, &["make its folder first"]);
+    for bad in ["bad.arrows", "cut.arrows", "missing.arrows"] {
+        let (page, out) = (at("new.html"), at("new"));
+        compare(&[trace, &at(bad), "--html", &page, "--out", &out]).fails(2, &[bad]);
+    }
+    assert_eq!(names(folder.path()), before);
+    assert_eq!(fs::read(at("report.html")).unwrap(), b"precious");
+    compare(&[trace, "--html", &at("report.html"), "--force"]).ok();
+    assert!(fs::read_to_string(at("report.html")).unwrap().starts_with("<!doctype html>"));
+    fs::create_dir(at("empty")).unwrap();
+    compare(&[trace, "--out", &at("empty")]).ok();
+    assert!(names(&folder.path().join("empty")).len() > 10);
+}
+
+#[test]
+fn a_full_disk() {
+    if !is_root("a_full_disk") {
+        return;
+    }
+    let disk = common::folder();
+    if let Err(error) = mount("tmpfs", disk.path(), "tmpfs", MountFlags::empty(), Some(c"size=64k")) {
+        println!("SKIPPED a_full_disk: no file system can be mounted: {error}");
+        return;
+    }
+    let (_folder, trace) = small_trace();
+    let at = |name: &str| disk.path().join(name).display().to_string();
+    let words = ["make room on the device", "No space left"];
+    let page = finish(freehold(["compare", text(&trace), "--repeat", "1", "--html", &at("report.html")]));
+    let out = finish(freehold(["compare", text(&trace), "--repeat", "1", "--out", &at("out")]));
+    let left = names(disk.path());
+    let _ = unmount(disk.path(), UnmountFlags::DETACH);
+    page.fails(4, &words);
+    out.fails(4, &words);
+    assert_eq!(left, [""; 0]);
+}
