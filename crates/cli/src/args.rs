@@ -1,5 +1,6 @@
 //! The command line: parsing only validates.
 
+mod analyze;
 mod monitor;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
+pub(crate) use analyze::Analyze;
 pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Replay a trace through one era, in depth.
     Replay(Replay),
+    /// Show what a trace asks of an allocator: orders, types, lifetimes, who allocates, bursts, pollution.
+    Analyze(Analyze),
     /// Record this machine's page allocator into a trace (needs root).
     Record(Record),
     /// Turn the text of ftrace, trace-cmd or perf into a trace.

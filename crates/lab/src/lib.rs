@@ -5,10 +5,13 @@
 //! allocator, and [`Lab::compare`] through all of them. What comes out are [`Measures`],
 //! [`Table`]s and plain sentences; nothing here prints, opens a file or decides what to do.
 //!
+//! [`analysis`] says what the trace itself holds, without a replay.
+//!
 //! Pages that the trace names stand for pages that the replay was given: each era places
 //! them where it would have.
 #![deny(unsafe_code)]
 
+pub mod analysis;
 mod compaction;
 mod compare;
 mod comparison_tables;
