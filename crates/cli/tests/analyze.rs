@@ -66,8 +66,8 @@ fn what_is_no_trace_is_refused() {
     std::fs::write(&path, "no trace").unwrap();
     run(["analyze", path.to_str().unwrap()]).fails(2, &["text"]);
     run(["analyze", "/nowhere/trace"]).fails(2, &["/nowhere/trace", "check the path"]);
-    let trace = std::fs::read(sample("thp-churn.arrows")).unwrap();
-    std::fs::write(&path, &trace[..trace.len() / 2]).unwrap();
+    let trace = std::fs::read(sample("c-build.arrows")).unwrap();
+    std::fs::write(&path, &trace[..trace.len() / 10 * 9]).unwrap();
     run(["analyze", path.to_str().unwrap()]).fails(2, &["--partial"]);
     let partial = run(["analyze", path.to_str().unwrap(), "--partial"]).ok();
     assert!(partial.stderr.contains("cut short") && partial.stdout.contains("Who allocates"));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A table of measures: a column for each era, a row for each measure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -30,7 +30,7 @@ pub struct Row {
 }
 
 /// One value.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// Not known there.
@@ -146,16 +146,17 @@ impl Table {
     pub fn to_csv(&self) -> String {
         let mut text = String::new();
         let names = ["group", "measure", "unit"].into_iter().chain(self.columns.iter().map(String::as_str));
-        line(&mut text, names.map(str::to_owned));
+        csv_line(&mut text, names.map(str::to_owned));
         for row in &self.rows {
             let names = [&row.group, &row.measure, &row.unit].into_iter().cloned();
-            line(&mut text, names.chain(row.cells.iter().map(|cell| cell.plain())));
+            csv_line(&mut text, names.chain(row.cells.iter().map(|cell| cell.plain())));
         }
         text
     }
 }
 
-fn line(text: &mut String, fields: impl Iterator<Item = String>) {
+/// One line of comma-separated values.
+pub(crate) fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
     for (number, field) in fields.enumerate() {
         let comma = if number == 0 { "" } else { "," };
         // Writing into a string does not fail.
