@@ -1,7 +1,9 @@
 //! The command line: parsing only validates.
 
+mod analyze;
 mod compare;
 mod monitor;
+mod sweep;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,8 +13,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
+pub(crate) use analyze::Analyze;
 pub(crate) use compare::Compare;
 pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
+pub(crate) use sweep::Sweep;
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
 #[derive(Parser, Debug)]
@@ -24,7 +28,8 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
-3 this machine lacks something (root, tracefs, trace events); 4 the output could not be written.
+3 this machine lacks something (root, tracefs, trace events); 4 the output could not be written;
+5 the output is whole, but some runs of a sweep failed.
 `check` has those of monitoring plugins: see `freehold check --help`.";
 
 const CHECK_CODES: &str = "\
@@ -37,6 +42,10 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Replay a trace through one era, in depth.
     Replay(Replay),
+    /// Show what a trace asks of an allocator: orders, types, lifetimes, who allocates, bursts, pollution.
+    Analyze(Analyze),
+    /// Replay traces with every combination of settings, and write all measures as one Parquet file.
+    Sweep(Sweep),
     /// Record this machine's page allocator into a trace (needs root).
     Record(Record),
     /// Turn the text of ftrace, trace-cmd or perf into a trace.

@@ -16,6 +16,8 @@ pub(crate) enum Cause {
     Machine = 3,
     /// The output could not be written.
     Output = 4,
+    /// The output is whole, but some runs of a sweep failed.
+    Partly = 5,
 }
 
 /// An error with the exit code that it earns.

@@ -24,8 +24,10 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Check(args) => return commands::check::run(&args),
+        Command::Analyze(args) => commands::analyze::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
         Command::Record(args) => commands::record::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Bench(args) => commands::bench::run(&args),

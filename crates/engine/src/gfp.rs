@@ -132,6 +132,14 @@ impl GfpFlags {
         BY_FLAGS[(self.bits() & 0xf) as usize]
     }
 
+    /// The names that Linux prints, each with its flags, composite names first: who takes out of a
+    /// request's flags what each name in turn stands for has the text of the `kmem` trace events.
+    ///
+    /// Linux counterpart: `__def_gfpflag_names`.
+    pub fn linux_names() -> impl Iterator<Item = (&'static str, Self)> {
+        LINUX_NAMES.into_iter()
+    }
+
     /// The flag or set of flags that Linux prints as `name`.
     ///
     /// Knows the composite names (`GFP_KERNEL`) and the single ones

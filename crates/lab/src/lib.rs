@@ -5,10 +5,13 @@
 //! allocator, and [`Lab::compare`] through all of them. What comes out are [`Measures`],
 //! [`Table`]s and plain sentences; nothing here prints, opens a file or decides what to do.
 //!
+//! [`analysis`] says what the trace itself holds, without a replay.
+//!
 //! Pages that the trace names stand for pages that the replay was given: each era places
 //! them where it would have.
 #![deny(unsafe_code)]
 
+pub mod analysis;
 mod compaction;
 mod compare;
 mod comparison_tables;
@@ -21,6 +24,7 @@ mod follow;
 mod hindsight;
 pub mod hold_log;
 mod holders;
+pub mod knobs;
 mod machine;
 mod measures;
 mod occupancy;
@@ -36,7 +40,9 @@ mod replay;
 mod report;
 mod sampling;
 mod sentences;
+mod setup_marks;
 mod start;
+pub mod sweep;
 pub mod synthetic;
 mod table;
 mod timed_mutex;

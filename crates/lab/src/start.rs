@@ -73,6 +73,28 @@ impl Start {
         Ok(start)
     }
 
+    /// The same state under pageblocks of another order: a smaller one has the type of the one around
+    /// it, a larger one that of most of its parts.
+    pub(crate) fn with_pageblocks_of(&self, own: &Machine, other: &Machine) -> Self {
+        let mut start = self.clone();
+        if own.pageblock_order == other.pageblock_order {
+            return start;
+        }
+        for (zone, types) in start.block_types.iter_mut().enumerate() {
+            let (from, to) = (Geometry::new(own, zone), Geometry::new(other, zone));
+            let known = std::mem::take(types);
+            let block_at = |index: usize| from.block_of(index.min(from.spanned - 1));
+            *types = (0..to.blocks)
+                .map(|block| {
+                    let first = to.first_frame_of(block);
+                    let behind = to.first_frame_of(block + 1);
+                    most_frequent(&known[block_at(first)..=block_at(behind - 1)])
+                })
+                .collect();
+        }
+        start
+    }
+
     /// The blocks that were in use at the start and are freed by the events.
     fn held<'s>(&'s self, machine: &'s Machine) -> impl Iterator<Item = (Pfn, Order, FrameUse)> + 's {
         machine.zones.iter().enumerate().flat_map(move |(number, zone)| {
@@ -155,6 +177,13 @@ fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<u
             kept.map(|(block, _)| geometry.first_frame_of(block)).collect()
         })
         .collect()
+}
+
+/// The type that most blocks have; the first one of several.
+fn most_frequent(types: &[Migratetype]) -> Migratetype {
+    let count = |kind: Migratetype| types.iter().filter(|&&other| other == kind).count();
+    let first_of_most = types.iter().copied().rev().max_by_key(|&kind| count(kind));
+    first_of_most.unwrap_or(Migratetype::Movable)
 }
 
 /// The type that was probably asked for.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A table of measures: a column for each era, a row for each measure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -30,7 +30,7 @@ pub struct Row {
 }
 
 /// One value.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// Not known there.

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
@@ -8,6 +9,7 @@ pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod serve;
 pub(crate) mod snapshot;
+pub(crate) mod sweep;
 pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod watch;

@@ -1,0 +1,84 @@
+//! The arguments of `freehold sweep`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use freehold_lab::knobs::{Knob, Value};
+
+use super::Form;
+
+const LONG_ABOUT: &str = "\
+Replay traces with every combination of the values given, on all processors, and write one Parquet file: \
+a row a run, with the trace, each varied setting, every measure of `freehold compare`'s overview, and why a \
+run failed where it did. Without --vary each trace is replayed once, as it was recorded.
+
+Each finished run is kept in a journal beside the output (FILE.journal). Whatever ends a sweep before its \
+time, the same command goes on where it stood; the journal goes when the output is there.";
+
+/// What can be varied, for the help.
+fn knobs() -> String {
+    let lines = Knob::all().map(|knob| {
+        let unit = if knob.unit.is_empty() { String::new() } else { format!(", in {}", knob.unit) };
+        format!("  {}\n      {}{unit}: {}\n", knob.name, knob.doc, knob.values())
+    });
+    let lines: String = lines.collect();
+    format!(
+        "What can be varied:\n{lines}\nThe era is the one nearest to the recorded kernel where it is not varied. \
+         min_free_kbytes and watermark_scale_factor set the watermarks and the bounds of per-CPU lists as the \
+         kernel does.\n\nExit codes: as of `freehold --help`; 5 where the output is whole but some runs failed."
+    )
+}
+
+#[derive(Args, Debug)]
+#[command(long_about = LONG_ABOUT, after_help = knobs())]
+pub(crate) struct Sweep {
+    /// The traces.
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Use what is readable of a trace that ends in the middle of a record.
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// A setting and its values, such as pageblock_order=9,7; may be given several times.
+    #[arg(long, value_parser = parse_vary, value_name = "SETTING=VALUE,…")]
+    pub(crate) vary: Vec<Vary>,
+    /// The Parquet file to write.
+    #[arg(short, long, default_value = "sweep.parquet", value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Start anew instead of going on where a sweep stopped; its finished runs are thrown away.
+    #[arg(long)]
+    pub(crate) restart: bool,
+    /// Replays at the same time; as many as there are processors where not given.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// A setting and its values.
+#[derive(Clone, Debug)]
+pub(crate) struct Vary {
+    pub(crate) knob: Knob,
+    pub(crate) values: Vec<Value>,
+}
+
+fn parse_vary(text: &str) -> Result<Vary, String> {
+    let known = || Knob::all().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
+    let (name, list) =
+        text.split_once('=').ok_or_else(|| format!("SETTING=VALUE,…; the settings are {}", known()))?;
+    let knob = Knob::from_name(name)
+        .ok_or_else(|| format!("{name:?} cannot be varied; the settings are {}", known()))?;
+    let mut values = Vec::new();
+    for word in list.split(',') {
+        let value = knob
+            .parse(word)
+            .ok_or_else(|| format!("{word:?} is no value of {}, which has {}", knob.name, knob.values()))?;
+        if values.contains(&value) {
+            return Err(format!("{} has the value {value} twice", knob.name));
+        }
+        values.push(value);
+    }
+    Ok(Vary { knob, values })
+}

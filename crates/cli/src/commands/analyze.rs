@@ -1,0 +1,64 @@
+//! `freehold analyze`: what a trace asks of an allocator.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context;
+use freehold_lab::analysis::{Analysis, Analyzer};
+use freehold_lab::{Table, grouped};
+
+use super::compare::csv;
+use crate::args::Analyze;
+use crate::exit::{Cause, Failure};
+use crate::load;
+use crate::output::{self, cannot_create};
+use crate::scratch::Scratch;
+
+pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
+    let mut reader = load::open(&args.input)?;
+    let name = args.input.trace.display().to_string();
+    let mut analyzer = Analyzer::new(reader.start()).map_err(|error| {
+        let mut failure = Failure::from(error);
+        failure.error = failure.error.context(name.clone());
+        failure
+    })?;
+    while let Some(batch) = reader.next_batch()? {
+        analyzer.add(batch);
+    }
+    load::warn_if_cut_short(&reader, &args.input);
+    let analysis = analyzer.finish();
+    if let Some(folder) = &args.svg {
+        draw(&analysis, folder)?;
+    }
+    if args.form.json {
+        output::print_json(&analysis)
+    } else if args.form.csv {
+        output::print(&csv(&analysis.tables()))
+    } else {
+        let seconds = analysis.duration_ns as f64 / 1e9;
+        let head = format!("{name}: {} events in {seconds:.1} s", grouped(analysis.events));
+        let tables = analysis.short_tables();
+        let texts = tables.iter().filter(|table| !table.rows.is_empty()).map(Table::to_text);
+        let texts: Vec<_> = [head].into_iter().chain(texts).collect();
+        output::print(&texts.join("\n\n"))
+    }
+}
+
+/// Draws every picture, and puts them into their places once all are written.
+fn draw(analysis: &Analysis, folder: &Path) -> Result<(), Failure> {
+    let pictures = analysis.pictures()?;
+    if !folder.is_dir() {
+        fs::create_dir(folder).map_err(|error| cannot_create(folder, error))?;
+    }
+    let mut written = Vec::new();
+    for picture in pictures {
+        let path = folder.join(picture.file);
+        let (scratch, mut file) = Scratch::create(&path, true)?;
+        file.write_all(picture.svg.as_bytes())
+            .with_context(|| format!("{} cannot be written; name another folder", path.display()))
+            .map_err(|error| Failure::new(Cause::Output, error))?;
+        written.push(scratch);
+    }
+    written.into_iter().try_for_each(Scratch::keep)
+}

@@ -1,0 +1,193 @@
+//! `freehold sweep`: the product of settings, what a killed or failed sweep leaves, and going on.
+
+mod common;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Ran, finish, folder, freehold, is_root, names, small_trace};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+/// Combinations of [`VARY`].
+const RUNS: usize = 8;
+
+const VARY: [&str; 6] = [
+    "--vary",
+    "era=linux-6.1,freehold",
+    "--vary",
+    "watermark_boost_factor=0,15000",
+    "--vary",
+    "pageblock_order=9,7",
+];
+
+fn sweep(traces: &[&Path], output: &Path, more: &[&str]) -> Command {
+    let mut command = freehold(["sweep"]);
+    command.args(traces).arg("--output").arg(output).args(more);
+    command
+}
+
+/// The rows of a Parquet file, each as text, without what depends on the time a run took.
+fn rows(path: &Path) -> Vec<String> {
+    let reader = SerializedFileReader::new(File::open(path).expect("the output")).expect("a Parquet file");
+    let rows = reader.get_row_iter(None).expect("rows");
+    let timed = ["zone_lock_longest_hold_ns", "replay_speed_million_events_s"];
+    let text = rows.map(|row| {
+        let row = row.expect("a row");
+        let columns = row.get_column_iter().filter(|(name, _)| !timed.contains(&name.as_str()));
+        columns.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+    });
+    text.collect()
+}
+
+fn journal(output: &Path) -> PathBuf {
+    output.with_file_name(format!("{}.journal", output.file_name().unwrap().to_str().unwrap()))
+}
+
+/// Whole lines of the journal, its first one left out.
+fn kept(output: &Path) -> usize {
+    fs::read(journal(output))
+        .map_or(0, |text| text.iter().filter(|&&byte| byte == b'\n').count().saturating_sub(1))
+}
+
+/// Starts a sweep and waits until it has kept some runs.
+fn started(trace: &Path, output: &Path, runs: usize) -> Child {
+    let mut command = sweep(&[trace], output, &VARY);
+    let mut child =
+        command.args(["--threads", "1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while kept(output) < runs {
+        assert!(child.try_wait().unwrap().is_none(), "ended before it was killed");
+        assert!(Instant::now() < deadline, "no {runs} runs in two minutes");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+#[test]
+fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
+    let (folder, trace) = small_trace();
+    let (whole, killed) = (folder.path().join("whole.parquet"), folder.path().join("killed.parquet"));
+    let ran = finish(sweep(&[&trace], &whole, &VARY)).ok();
+    assert!(
+        ran.stdout.contains("era=freehold watermark_boost_factor=15000 pageblock_order=7"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(ran.stderr, "", "quiet where standard error is no terminal");
+    let expected = rows(&whole);
+    assert_eq!(expected.len(), RUNS);
+    assert!(
+        expected[0].contains("error=null") && expected[0].contains("fallback_claims="),
+        "{}",
+        expected[0]
+    );
+
+    let mut child = started(&trace, &killed, 3);
+    let second = finish(sweep(&[&trace], &killed, &VARY));
+    second.fails(2, &["another sweep works on", "name another --output"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!killed.exists());
+    let done = kept(&killed);
+    // A line that was torn, as a machine that crashes leaves it.
+    let mut text = fs::read(journal(&killed)).unwrap();
+    text.extend_from_slice(b"{\"run\":7,\"tra");
+    fs::write(journal(&killed), text).unwrap();
+
+    let other = finish(sweep(&[&trace], &killed, &["--vary", "era=freehold"]));
+    other.fails(2, &["--restart", "killed.parquet.journal"]);
+    let ran = finish(sweep(&[&trace], &killed, &VARY)).ok();
+    assert!(ran.stderr.contains(&format!("{done} of {RUNS} runs were done already")), "{}", ran.stderr);
+    let found = rows(&killed);
+    assert_eq!(found.len(), RUNS);
+    found.iter().zip(&expected).for_each(|(found, expected)| assert_eq!(found, expected));
+    assert!(!journal(&killed).exists());
+
+    finish(sweep(&[&trace], &killed, &VARY)).fails(2, &["exists", "--force"]);
+    drop(started(&trace, &folder.path().join("new.parquet"), 1).kill());
+    let new = folder.path().join("new.parquet");
+    let ran = loop {
+        // The killed process may hold its lock a moment longer.
+        let ran = finish(sweep(&[&trace], &new, &["--vary", "counts=on,off", "--restart", "--json"]));
+        if !ran.stderr.contains("another sweep") {
+            break ran.ok();
+        }
+    };
+    assert_eq!(ran.json().as_array().map(Vec::len), Some(2));
+    assert_eq!(rows(&new).len(), 2);
+}
+
+#[test]
+fn a_trace_that_fails_does_not_lose_the_others() {
+    let (folder, trace) = small_trace();
+    let (text, output) = (folder.path().join("text"), folder.path().join("out.parquet"));
+    fs::write(&text, "no trace").unwrap();
+    let missing = folder.path().join("missing");
+    let ran: Ran = finish(sweep(&[&text, &trace, &missing], &output, &["--vary", "hygiene=on,off", "--csv"]));
+    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    assert!(ran.stderr.contains("4 of 6 runs failed"), "{}", ran.stderr);
+    let rows = rows(&output);
+    assert_eq!(rows.len(), 6);
+    assert_eq!(rows.iter().filter(|row| row.contains("error=null")).count(), 2);
+    assert!(rows[4].contains("cannot be opened") && rows[4].contains("fallback_claims=null"), "{}", rows[4]);
+    let table: Vec<_> =
+        csv::Reader::from_reader(ran.stdout.as_bytes()).records().map(Result::unwrap).collect();
+    assert_eq!(table.len(), 6);
+    assert!(table[0][2].contains("text") && &table[2][2] == "", "{table:?}");
+    assert_eq!(names(folder.path()).iter().filter(|name| name.contains("out.parquet")).count(), 1);
+}
+
+#[test]
+fn settings_that_do_not_exist_are_refused_with_those_that_do() {
+    let folder = folder();
+    let output = folder.path().join("out.parquet");
+    let refused = |vary: &str, words: &[&str]| {
+        let ran = finish(sweep(&[Path::new("x.arrows")], &output, &["--vary", vary]));
+        ran.fails(2, words);
+    };
+    refused(
+        "swappiness=60",
+        &["\"swappiness\" cannot be varied", "min_free_kbytes", "pageblock_order", "era"],
+    );
+    refused("pageblock_order=9,11", &["\"11\" is no value of pageblock_order, which has 1 to 10"]);
+    refused("era=linux-2.6", &["linux-6.12", "freehold"]);
+    refused("counts=on,on", &["the value on twice"]);
+    refused("counts", &["SETTING=VALUE"]);
+    let twice = sweep(&[Path::new("x")], &output, &["--vary", "counts=on", "--vary", "counts=off"]);
+    finish(twice).fails(2, &["--vary counts is given twice"]);
+    fs::write(journal(&output), "something else\n").unwrap();
+    finish(sweep(&[Path::new("x")], &output, &[])).fails(2, &["is no journal of a sweep", "--restart"]);
+    assert_eq!(names(folder.path()), ["out.parquet.journal"], "nothing half-written");
+}
+
+#[test]
+fn a_full_disk_ends_a_sweep_that_goes_on_later() {
+    let test = "a_full_disk_ends_a_sweep_that_goes_on_later";
+    if !is_root(test) {
+        return;
+    }
+    let (folder, trace) = small_trace();
+    let disk = folder.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let mount = |options: &str| {
+        let args = ["-t", "tmpfs", "-o", options, "none", disk.to_str().unwrap()];
+        Command::new("mount").args(args).status().is_ok_and(|status| status.success())
+    };
+    if !mount("size=16k") {
+        println!("SKIPPED {test}: a tmpfs cannot be mounted");
+        return;
+    }
+    let output = disk.join("out.parquet");
+    let full = finish(sweep(&[&trace], &output, &VARY));
+    let (left, grown) = (names(&disk), mount("remount,size=4m"));
+    let on = finish(sweep(&[&trace], &output, &VARY));
+    let found = output.exists().then(|| rows(&output).len());
+    let unmounted = Command::new("umount").arg(&disk).status().is_ok_and(|status| status.success());
+    full.fails(4, &["out.parquet.journal cannot be written", "make room", "goes on"]);
+    assert_eq!(left, ["out.parquet.journal"]);
+    assert!(grown && unmounted);
+    assert!(on.ok().stderr.contains(&format!("of {RUNS} runs were done already")));
+    assert_eq!(found, Some(RUNS));
+}

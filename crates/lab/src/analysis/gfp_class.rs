@@ -1,0 +1,72 @@
+//! Who asks, told by the flags of a request.
+
+use freehold::GfpFlags;
+
+/// Flags that say how a page is wanted, not who wants it.
+const MANNERS: GfpFlags = GfpFlags::ZERO
+    .union(GfpFlags::ZEROTAGS)
+    .union(GfpFlags::COMP)
+    .union(GfpFlags::NOWARN)
+    .union(GfpFlags::NO_OBJ_EXT);
+
+/// What readahead adds to a mapping's flags. Linux counterpart: `readahead_gfp_mask`.
+const READAHEAD: GfpFlags = GfpFlags::MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN);
+
+/// The name of a request's class: the flags as Linux prints them, without those that say only how the
+/// page is wanted (`__GFP_ZERO`, `__GFP_COMP`, `__GFP_NOWARN` and their like).
+///
+/// Requests of the page cache have names of their own: readahead is told by the flags that
+/// `readahead_gfp_mask` adds, pages about to be written by `__GFP_WRITE`.
+pub(super) fn name(gfp: GfpFlags) -> String {
+    if gfp.contains(READAHEAD) && !gfp.intersects(GfpFlags::NOMEMALLOC | GfpFlags::THISNODE) {
+        return "page-cache readahead".to_owned();
+    }
+    if gfp.contains(GfpFlags::MOVABLE | GfpFlags::WRITE) {
+        return "page-cache write".to_owned();
+    }
+    let mut rest = gfp;
+    let mut names = Vec::new();
+    for (name, flags) in GfpFlags::linux_names() {
+        if !flags.is_empty() && rest.contains(flags) {
+            rest.remove(flags);
+            if !MANNERS.contains(flags) {
+                names.push(name);
+            }
+        }
+    }
+    if rest.contains(GfpFlags::UNKNOWN) {
+        names.push("other flags");
+    }
+    if names.is_empty() { "none".to_owned() } else { names.join("|") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_have_the_names_that_linux_prints() {
+        let with = |flags: GfpFlags, more: GfpFlags| name(flags | more);
+        assert_eq!(with(GfpFlags::KERNEL, GfpFlags::ZERO | GfpFlags::COMP), "GFP_KERNEL");
+        assert_eq!(name(GfpFlags::KERNEL_ACCOUNT), "GFP_KERNEL_ACCOUNT");
+        assert_eq!(with(GfpFlags::HIGHUSER_MOVABLE, GfpFlags::COMP | GfpFlags::ZERO), "GFP_HIGHUSER_MOVABLE");
+        assert_eq!(name(GfpFlags::TRANSHUGE), "GFP_TRANSHUGE");
+        assert_eq!(
+            with(GfpFlags::TRANSHUGE_LIGHT, GfpFlags::KSWAPD_RECLAIM),
+            "GFP_TRANSHUGE_LIGHT|__GFP_KSWAPD_RECLAIM"
+        );
+        assert_eq!(with(GfpFlags::GFP_ATOMIC, GfpFlags::NOWARN), "GFP_ATOMIC");
+        assert_eq!(name(GfpFlags::NOWAIT), "GFP_NOWAIT");
+        assert_eq!(with(GfpFlags::NOFS, GfpFlags::RECLAIMABLE), "GFP_NOFS|__GFP_RECLAIMABLE");
+        assert_eq!(with(GfpFlags::KERNEL, GfpFlags::NORETRY | GfpFlags::NOWARN), "GFP_KERNEL|__GFP_NORETRY");
+    }
+
+    #[test]
+    fn the_page_cache_is_told_by_what_it_adds() {
+        let mapping = GfpFlags::HIGHUSER_MOVABLE;
+        assert_eq!(name(mapping | GfpFlags::NORETRY | GfpFlags::NOWARN), "page-cache readahead");
+        assert_eq!(name((mapping - GfpFlags::FS) | GfpFlags::WRITE), "page-cache write");
+        assert_eq!(name(GfpFlags::TRANSHUGE | GfpFlags::NORETRY), "GFP_TRANSHUGE|__GFP_NORETRY");
+        assert_eq!((name(GfpFlags::UNKNOWN), name(GfpFlags::ZERO)), ("other flags".into(), "none".into()));
+    }
+}

@@ -1,0 +1,221 @@
+//! What each pageblock holds at the start and at the end: which types share one, and how far pages
+//! that stay are scattered.
+
+use freehold::{Migratetype, Order};
+use freehold_trace::{FrameUse, Snapshot};
+use serde::Serialize;
+
+use super::frames::Frames;
+use super::requests::RequestKind;
+use crate::Machine;
+
+/// The types of pages that share pageblocks or do not.
+pub(super) const MOBILITIES: [Migratetype; 3] =
+    [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable];
+
+/// Pages by the place of their type in [`MOBILITIES`].
+type ByMobility = [u64; 3];
+
+/// No page, or none whose use is known.
+const NOBODY: u8 = u8::MAX;
+
+/// The place in [`MOBILITIES`] of what a request asks for. Reserves for atomic requests hold unmovable
+/// pages, CMA areas movable ones.
+pub(super) fn mobility(migratetype: Migratetype) -> usize {
+    match migratetype {
+        Migratetype::Unmovable | Migratetype::HighAtomic => 0,
+        Migratetype::Movable | Migratetype::Cma | Migratetype::Isolate => 1,
+        Migratetype::Reclaimable => 2,
+    }
+}
+
+/// The same of what a frame is used for. That a slab is reclaimable is not recorded: all are unmovable.
+fn mobility_of_use(used_for: FrameUse) -> u8 {
+    match used_for {
+        FrameUse::Absent | FrameUse::Free | FrameUse::Offline => NOBODY,
+        FrameUse::Movable | FrameUse::Unevictable | FrameUse::Hugetlb => 1,
+        FrameUse::Slab | FrameUse::PageTable | FrameUse::Other => 0,
+    }
+}
+
+/// The pageblocks of all zones, by the types of the pages in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Mixture {
+    /// Pageblocks with a page in use.
+    pub used: u64,
+    /// Pageblocks with pages of more than one type.
+    pub mixed: u64,
+    /// Pages in use: unmovable, movable, reclaimable.
+    pub pages: ByMobility,
+    /// Pageblocks most of whose pages are of this type; the first type where as many are of another.
+    pub majority: ByMobility,
+    /// Pageblocks that hold pages of this type beside more of another.
+    pub polluted: ByMobility,
+    /// These pages.
+    pub polluting: ByMobility,
+}
+
+impl Mixture {
+    fn add(&mut self, pages: [u32; 3]) {
+        let Some(majority) = majority(pages) else { return };
+        self.used += 1;
+        self.mixed += u64::from(pages.iter().filter(|&&pages| pages > 0).count() > 1);
+        self.majority[majority] += 1;
+        for (kind, pages) in pages.into_iter().map(u64::from).enumerate() {
+            self.pages[kind] += pages;
+            if kind != majority && pages > 0 {
+                self.polluted[kind] += 1;
+                self.polluting[kind] += pages;
+            }
+        }
+    }
+}
+
+/// Pages that the trace put into pageblocks that were of another type, and that are there at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Arrival {
+    /// Pageblocks.
+    pub pageblocks: u64,
+    /// Pages.
+    pub pages: u64,
+}
+
+/// How far pages of one type are scattered at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Scatter {
+    /// Pages.
+    pub pages: u64,
+    /// Pageblocks that hold one of them.
+    pub pageblocks: u64,
+    /// Pageblocks that they would fill if they lay side by side.
+    pub least: u64,
+}
+
+impl Scatter {
+    fn add(&mut self, pages: u32) {
+        self.pages += u64::from(pages);
+        self.pageblocks += u64::from(pages > 0);
+    }
+}
+
+/// What the pageblocks hold at the start and at the end.
+///
+/// A page's type is the one that its request asked for; of pages from before the trace it is what their
+/// use at the start suggests. Pages whose new place is not known, since compaction moved them, are left out.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Pageblocks {
+    /// Pages in a pageblock.
+    pub pageblock_pages: u64,
+    /// At the start; `None` where the occupancy was not recorded.
+    pub start: Option<Mixture>,
+    /// At the end. Without a recorded occupancy only pages that the trace allocated count.
+    pub end: Mixture,
+    /// By what most pages of the pageblock were at the start (unmovable, movable, reclaimable, none), then
+    /// by the type of the arriving pages.
+    pub arrivals: [[Arrival; 3]; 4],
+    /// Pages in use at the end, by type.
+    pub alive: [Scatter; 3],
+    /// Of these, the ones that are older than half the trace, or from before it.
+    pub long_lived: [Scatter; 3],
+}
+
+/// The pages of one pageblock, by type.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    start: [u32; 3],
+    end: [u32; 3],
+    /// Of those at the end, the ones that the trace allocated.
+    arrived: [u32; 3],
+    /// Of those at the end, the ones older than half the trace.
+    old: [u32; 3],
+}
+
+/// What each frame was used for at the start, as a place in [`MOBILITIES`].
+pub(super) struct StartUses {
+    kinds: Vec<u8>,
+    is_known: bool,
+}
+
+impl StartUses {
+    pub(super) fn new(frames: &Frames, start: &Snapshot) -> Self {
+        let mut kinds = vec![NOBODY; frames.places()];
+        for run in &start.occupancy {
+            let kind = mobility_of_use(run.used_for);
+            for places in frames.places_of(run.start.0, run.start.0.saturating_add(run.pages)) {
+                kinds[places].fill(kind);
+            }
+        }
+        Self { kinds, is_known: !start.occupancy.is_empty() }
+    }
+
+    /// Notes that an allocation is the first event of some frames of a block: they were free, or sat on
+    /// a CPU's list, which looks like any use.
+    #[cold]
+    pub(super) fn were_free(&mut self, frames: &Frames, place: usize, order: Order) {
+        for place in (place..place + order.pages() as usize).filter(|&place| !frames.is_touched(place)) {
+            self.kinds[place] = NOBODY;
+        }
+    }
+}
+
+impl Pageblocks {
+    /// Goes through all frames once, at the end of the trace.
+    pub(super) fn new(
+        machine: &Machine,
+        frames: &Frames,
+        uses: &StartUses,
+        kinds: &[RequestKind],
+        halfway_ns: u64,
+    ) -> Self {
+        let order = machine.pageblock_order;
+        let mut blocks = vec![Block::default(); (frames.places() >> order.get()) + 1];
+        for (place, &kind) in uses.kinds.iter().enumerate().filter(|&(_, &kind)| kind != NOBODY) {
+            let block = &mut blocks[place >> order.get()];
+            block.start[usize::from(kind)] += 1;
+            if !frames.is_touched(place) {
+                block.end[usize::from(kind)] += 1;
+                block.old[usize::from(kind)] += 1;
+            }
+        }
+        for (place, held) in frames.held() {
+            let kind = mobility(kinds[usize::from(held.request)].migratetype);
+            let within = held.pages().min(order.pages());
+            for at in (place..place + held.pages() as usize).step_by(within as usize) {
+                let block = &mut blocks[at >> order.get()];
+                block.end[kind] += within as u32;
+                block.arrived[kind] += within as u32;
+                if held.time_ns <= halfway_ns {
+                    block.old[kind] += within as u32;
+                }
+            }
+        }
+        let mut found = Self { pageblock_pages: order.pages(), ..Self::default() };
+        let mut start = Mixture::default();
+        for block in &blocks {
+            start.add(block.start);
+            found.end.add(block.end);
+            for kind in 0..MOBILITIES.len() {
+                found.alive[kind].add(block.end[kind]);
+                found.long_lived[kind].add(block.old[kind]);
+            }
+            let was = majority(block.start).unwrap_or(MOBILITIES.len());
+            for (kind, &pages) in
+                block.arrived.iter().enumerate().filter(|&(kind, &pages)| kind != was && pages > 0)
+            {
+                found.arrivals[was][kind].pageblocks += 1;
+                found.arrivals[was][kind].pages += u64::from(pages);
+            }
+        }
+        for scatter in found.alive.iter_mut().chain(&mut found.long_lived) {
+            scatter.least = scatter.pages.div_ceil(order.pages());
+        }
+        found.start = uses.is_known.then_some(start);
+        found
+    }
+}
+
+/// The type of most pages; `None` without pages.
+fn majority(pages: [u32; 3]) -> Option<usize> {
+    let most = *pages.iter().max()?;
+    pages.iter().position(|&pages| pages == most && most > 0)
+}

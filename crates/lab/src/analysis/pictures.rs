@@ -1,0 +1,216 @@
+//! An analysis as pictures: how long pages live, by order, and what is asked over time.
+
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+
+use super::pageblocks::MOBILITIES;
+use super::tables::below;
+use super::{Analysis, OCTAVES};
+use crate::LabError;
+
+/// Size of a picture in CSS pixels.
+const SIZE: (u32, u32) = (960, 420);
+
+/// A colour an order, from dark to light and told apart also without colour vision (viridis).
+const BY_ORDER: [RGBColor; 11] = [
+    RGBColor(68, 1, 84),
+    RGBColor(72, 36, 117),
+    RGBColor(65, 68, 135),
+    RGBColor(53, 95, 141),
+    RGBColor(42, 120, 142),
+    RGBColor(33, 145, 140),
+    RGBColor(34, 168, 132),
+    RGBColor(68, 191, 112),
+    RGBColor(122, 209, 81),
+    RGBColor(189, 223, 38),
+    RGBColor(240, 200, 30),
+];
+
+/// A colour a type, and one for frees (Okabe and Ito's palette).
+const BY_TYPE: [RGBColor; 3] = [RGBColor(213, 94, 0), RGBColor(0, 114, 178), RGBColor(0, 158, 115)];
+const FREED: RGBColor = RGBColor(120, 120, 120);
+
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// One picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// What its file is called, without folder.
+    pub file: &'static str,
+    /// An SVG document.
+    pub svg: String,
+}
+
+impl Analysis {
+    /// Every picture: `lifetimes.svg`, `lifetimes-cdf.svg` and `allocations.svg`.
+    ///
+    /// # Errors
+    /// [`LabError::Picture`] where the drawing fails.
+    pub fn pictures(&self) -> Result<Vec<Picture>, LabError> {
+        type Draw = fn(&Analysis, &Area<'_>) -> Drawn;
+        let all: [(&'static str, Draw); 3] = [
+            ("lifetimes.svg", Self::draw_heat),
+            ("lifetimes-cdf.svg", Self::draw_shares),
+            ("allocations.svg", Self::draw_time),
+        ];
+        let pictures = all.into_iter().map(|(file, draw)| {
+            let mut svg = String::new();
+            let drawn = {
+                let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+                root.fill(&WHITE).map_err(Into::into).and_then(|()| draw(self, &root))
+            };
+            drawn.map_err(|error| LabError::Picture { what: error.to_string() })?;
+            Ok(Picture { file, svg })
+        });
+        pictures.collect()
+    }
+
+    /// Freed pages by order, then octave; types together.
+    fn octaves_by_order(&self) -> Vec<(u8, [u64; OCTAVES])> {
+        let mut sums: Vec<(u8, [u64; OCTAVES])> = Vec::new();
+        for order in 0..=freehold::Order::MAX.get() {
+            let mut sum = [0; OCTAVES];
+            for row in self.lifetimes.iter().filter(|row| row.order == order) {
+                for (sum, pages) in sum.iter_mut().zip(&row.octaves) {
+                    *sum += pages;
+                }
+            }
+            if sum.iter().any(|&pages| pages > 0) {
+                sums.push((order, sum));
+            }
+        }
+        sums
+    }
+
+    /// A row an order, a column an octave: the darker, the more of the order's pages lived that long.
+    fn draw_heat(&self, root: &Area<'_>) -> Drawn {
+        let orders = self.octaves_by_order();
+        let (from, to) = used_octaves(&orders);
+        let rows = orders.len().max(1);
+        let mut chart = ChartBuilder::on(root)
+            .caption("How long pages live: share of an order's freed pages", ("sans-serif", 18))
+            .margin(12)
+            .x_label_area_size(36)
+            .y_label_area_size(64)
+            .build_cartesian_2d(from as f64..to as f64, 0.0..rows as f64)?;
+        let name = |row: &f64| {
+            orders.get(*row as usize).map_or_else(String::new, |(order, _)| format!("order {order}"))
+        };
+        chart
+            .configure_mesh()
+            .disable_mesh()
+            .x_desc("lifetime")
+            .x_labels(12)
+            .x_label_formatter(&|octave| below(*octave as usize).replace("below ", ""))
+            .y_labels(rows + 1)
+            .y_label_formatter(&name)
+            .draw()?;
+        for (row, (_, octaves)) in orders.iter().enumerate() {
+            let all: u64 = octaves.iter().sum();
+            for (octave, &pages) in octaves.iter().enumerate().filter(|&(_, &pages)| pages > 0) {
+                // A root makes small shares visible.
+                let share = (pages as f64 / all as f64).sqrt();
+                let corners = [
+                    (octave.saturating_sub(1) as f64, row as f64 + 0.04),
+                    (octave.max(1) as f64, row as f64 + 0.96),
+                ];
+                chart.plotting_area().draw(&Rectangle::new(corners, BY_ORDER[1].mix(share).filled()))?;
+            }
+        }
+        root.present()?;
+        Ok(())
+    }
+
+    /// A line an order: the share of its freed pages that lived at most so long.
+    fn draw_shares(&self, root: &Area<'_>) -> Drawn {
+        let orders = self.octaves_by_order();
+        let (from, to) = used_octaves(&orders);
+        let mut chart = ChartBuilder::on(root)
+            .caption("How long pages live: share freed by then", ("sans-serif", 18))
+            .margin(12)
+            .x_label_area_size(36)
+            .y_label_area_size(56)
+            .build_cartesian_2d(from as f64..to as f64, 0.0..100.0)?;
+        chart
+            .configure_mesh()
+            .x_desc("lifetime")
+            .x_labels(12)
+            .x_label_formatter(&|octave| below(*octave as usize).replace("below ", ""))
+            .y_desc("% of the order's freed pages")
+            .light_line_style(TRANSPARENT)
+            .draw()?;
+        for (order, octaves) in &orders {
+            let all: u64 = octaves.iter().sum();
+            let mut seen = 0;
+            let line: Vec<_> = (0..=to)
+                .map(|octave| {
+                    seen += octaves.get(octave).copied().unwrap_or(0);
+                    (octave as f64, 100.0 * seen as f64 / all as f64)
+                })
+                .skip(from)
+                .collect();
+            let colour = BY_ORDER[usize::from(*order)];
+            chart
+                .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
+                .label(format!("order {order}"))
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+        }
+        legend(&mut chart)?;
+        root.present()?;
+        Ok(())
+    }
+
+    /// Pages allocated and freed a second, over the time of the trace.
+    fn draw_time(&self, root: &Area<'_>) -> Drawn {
+        let step_s = self.timeline.step_ns as f64 / 1e9;
+        let steps = &self.timeline.steps;
+        let line = |pages: &dyn Fn(&super::Step) -> u64| -> Vec<(f64, f64)> {
+            let points = steps.iter().enumerate();
+            points.map(|(at, step)| ((at as f64 + 0.5) * step_s, pages(step) as f64 / step_s)).collect()
+        };
+        let mut lines = vec![("freed", FREED, line(&|step| step.freed))];
+        for (at, kind) in MOBILITIES.iter().enumerate() {
+            lines.push((kind.name(), BY_TYPE[at], line(&|step| step.allocated[at])));
+        }
+        let most = lines.iter().flat_map(|(_, _, line)| line).map(|point| point.1).fold(1.0, f64::max);
+        let end_s = (steps.len().max(1) as f64 * step_s).max(1e-9);
+        let mut chart = ChartBuilder::on(root)
+            .caption("Pages allocated by type, and freed", ("sans-serif", 18))
+            .margin(12)
+            .x_label_area_size(36)
+            .y_label_area_size(80)
+            .build_cartesian_2d(0.0..end_s, 0.0..most * 1.05)?;
+        chart
+            .configure_mesh()
+            .x_desc("seconds")
+            .y_desc("pages a second")
+            .light_line_style(TRANSPARENT)
+            .draw()?;
+        for (name, colour, line) in lines {
+            chart
+                .draw_series(LineSeries::new(line, colour.stroke_width(1)))?
+                .label(name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+        }
+        legend(&mut chart)?;
+        root.present()?;
+        Ok(())
+    }
+}
+
+type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+fn legend(chart: &mut Chart<'_>) -> Drawn {
+    chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.3)).draw()?;
+    Ok(())
+}
+
+/// The first octave's lower edge and the last one's upper edge, as powers of two.
+fn used_octaves(orders: &[(u8, [u64; OCTAVES])]) -> (usize, usize) {
+    let used = |octave: &usize| orders.iter().any(|(_, octaves)| octaves[*octave] > 0);
+    let first = (0..OCTAVES).find(used).unwrap_or(0);
+    let last = (0..OCTAVES).rfind(used).unwrap_or(0);
+    (first.saturating_sub(1), last.max(1))
+}

@@ -1,0 +1,108 @@
+//! The kinds of requests: which flags, order and type, and what became of their pages.
+
+use freehold::{GfpFlags, Migratetype, Order};
+
+use super::histogram::Histogram;
+
+/// Kinds that are told apart by their flags. Real traces have some hundred; what a hostile one adds is
+/// counted under [`GfpFlags::UNKNOWN`], by order and type.
+const TOLD_APART: usize = 4000;
+
+/// Slots of the table that finds a kind: a power of two, twice the kinds or more.
+const SLOTS: usize = 1 << 14;
+
+/// One kind of requests, and what became of the pages.
+#[derive(Clone, Debug)]
+pub(super) struct RequestKind {
+    pub(super) gfp: GfpFlags,
+    pub(super) order: Order,
+    pub(super) migratetype: Migratetype,
+    /// Requests answered.
+    pub(super) allocs: u64,
+    /// Requests that failed.
+    pub(super) failed: u64,
+    /// Pages freed on another CPU than allocated, compaction's left out.
+    pub(super) freed_elsewhere: u64,
+    /// Pages that compaction moved.
+    pub(super) moved: u64,
+    /// Pages allocated anew while they were held.
+    pub(super) displaced: u64,
+    /// Pages held at the end; filled in when the trace has ended.
+    pub(super) alive: u64,
+    /// How long pages lived until they were freed.
+    pub(super) lifetimes: Histogram,
+}
+
+/// Every kind of requests seen so far.
+pub(super) struct Requests {
+    pub(super) kinds: Vec<RequestKind>,
+    /// Key and place of each kind; 0 is no key.
+    slots: Vec<(u64, u16)>,
+}
+
+impl Requests {
+    pub(super) fn new() -> Self {
+        Self { kinds: Vec::new(), slots: vec![(0, 0); SLOTS] }
+    }
+
+    /// The place of a kind among [`Self::kinds`].
+    #[inline]
+    pub(super) fn place(&mut self, gfp: GfpFlags, order: Order, migratetype: Migratetype) -> u16 {
+        let key = 1 << 63 | (migratetype as u64) << 40 | u64::from(order.get()) << 32 | u64::from(gfp.bits());
+        let mut slot = slot_of(key);
+        loop {
+            match self.slots[slot] {
+                (found, place) if found == key => return place,
+                (0, _) => return self.add(key, slot, gfp, order, migratetype),
+                _ => slot = (slot + 1) % SLOTS,
+            }
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, key: u64, slot: usize, gfp: GfpFlags, order: Order, migratetype: Migratetype) -> u16 {
+        if self.kinds.len() >= TOLD_APART && gfp != GfpFlags::UNKNOWN {
+            return self.place(GfpFlags::UNKNOWN, order, migratetype);
+        }
+        let place = self.kinds.len() as u16;
+        self.kinds.push(RequestKind {
+            gfp,
+            order,
+            migratetype,
+            allocs: 0,
+            failed: 0,
+            freed_elsewhere: 0,
+            moved: 0,
+            displaced: 0,
+            alive: 0,
+            lifetimes: Histogram::default(),
+        });
+        self.slots[slot] = (key, place);
+        place
+    }
+}
+
+/// Where a key is looked for first: the upper bits of a product in which every bit of the key counts.
+#[inline]
+fn slot_of(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.trailing_zeros())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_number_of_flags_is_bounded() {
+        let mut requests = Requests::new();
+        for bits in 0..1 << 15 {
+            let gfp = GfpFlags::from_bits_truncate(bits);
+            let place = requests.place(gfp, Order::ZERO, gfp.migratetype());
+            assert_eq!(requests.place(gfp, Order::ZERO, gfp.migratetype()), place);
+            let kind = &requests.kinds[usize::from(place)];
+            assert!(kind.gfp == gfp || kind.gfp == GfpFlags::UNKNOWN);
+            assert_eq!(kind.migratetype, gfp.migratetype());
+        }
+        assert_eq!(requests.kinds.len(), TOLD_APART + 3);
+    }
+}

@@ -1,0 +1,210 @@
+//! The rows of a sweep as a Parquet file and as comma-separated values: a column a setting and measure.
+
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use super::SweepRow;
+use crate::Cell;
+use crate::knobs::Value;
+use crate::table::csv_line;
+
+/// A Parquet file cannot be made: an error in Freehold.
+#[derive(Debug, thiserror::Error)]
+#[error("the results cannot be written as Parquet")]
+pub struct SweepError(#[from] ParquetError);
+
+/// One column, a value or none for each row.
+enum Column {
+    Texts(Vec<Option<String>>),
+    Numbers(Vec<Option<i64>>),
+    Reals(Vec<Option<f64>>),
+}
+
+/// The name of a column: lower-case words with underscores.
+pub(super) fn name(parts: &[&str]) -> String {
+    let mut name = String::new();
+    for part in parts
+        .iter()
+        .flat_map(|part| part.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '%'))
+    {
+        let part = part.replace('%', "percent").to_ascii_lowercase();
+        if !part.is_empty() {
+            name += if name.is_empty() { "" } else { "_" };
+            name += &part;
+        }
+    }
+    name
+}
+
+/// Every column: run, trace, error, settings, measures. What only some rows have is null in the others.
+fn columns(rows: &[SweepRow]) -> Vec<(String, Column)> {
+    let mut columns = vec![
+        ("run".to_owned(), Column::Numbers(rows.iter().map(|row| Some(row.run as i64)).collect())),
+        ("trace".to_owned(), Column::Texts(rows.iter().map(|row| Some(row.trace.clone())).collect())),
+        ("error".to_owned(), Column::Texts(rows.iter().map(|row| row.error.clone()).collect())),
+    ];
+    for name in names(rows.iter().map(|row| &row.settings)) {
+        let values: Vec<_> = rows.iter().map(|row| find(&row.settings, &name)).collect();
+        columns.push((name, settings_column(&values)));
+    }
+    for name in names(rows.iter().map(|row| &row.measures)) {
+        let cells: Vec<_> =
+            rows.iter().map(|row| find(&row.measures, &name).copied().unwrap_or_default()).collect();
+        columns.push((name, measures_column(&cells)));
+    }
+    columns
+}
+
+/// Every name, in the order in which they appear first.
+fn names<'r, T: 'r>(lists: impl Iterator<Item = &'r Vec<(String, T)>>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in lists.flatten() {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn find<'r, T>(list: &'r [(String, T)], name: &str) -> Option<&'r T> {
+    list.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+}
+
+fn settings_column(values: &[Option<&Value>]) -> Column {
+    if values.iter().flatten().all(|value| matches!(value, Value::Number(_))) {
+        let number = |value: &Option<&Value>| match value {
+            Some(Value::Number(number)) => Some(number.cast_signed()),
+            _ => None,
+        };
+        Column::Numbers(values.iter().map(number).collect())
+    } else {
+        Column::Texts(values.iter().map(|value| value.map(ToString::to_string)).collect())
+    }
+}
+
+fn measures_column(cells: &[Cell]) -> Column {
+    if cells.iter().any(|cell| matches!(cell, Cell::Real(_))) {
+        let real = |cell: &Cell| match *cell {
+            Cell::Empty => None,
+            Cell::Count(count) => Some(count as f64),
+            Cell::Signed(number) => Some(number as f64),
+            Cell::Real(real) => Some(real),
+        };
+        return Column::Reals(cells.iter().map(real).collect());
+    }
+    let number = |cell: &Cell| match *cell {
+        Cell::Count(count) => Some(count.cast_signed()),
+        Cell::Signed(number) => Some(number),
+        Cell::Empty | Cell::Real(_) => None,
+    };
+    Column::Numbers(cells.iter().map(number).collect())
+}
+
+/// The rows as a Parquet file.
+///
+/// # Errors
+/// [`SweepError`]: an error in Freehold.
+pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, SweepError> {
+    let columns = columns(rows);
+    let fields: Result<Vec<_>, ParquetError> = columns
+        .iter()
+        .map(|(name, column)| {
+            let (physical, converted) = match column {
+                Column::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+                Column::Numbers(_) => (Physical::INT64, ConvertedType::NONE),
+                Column::Reals(_) => (Physical::DOUBLE, ConvertedType::NONE),
+            };
+            let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
+            field.with_converted_type(converted).build().map(Arc::new)
+        })
+        .collect();
+    let schema = Type::group_type_builder("sweep").with_fields(fields?).build()?;
+    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
+    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties)?;
+    let mut group = writer.next_row_group()?;
+    for (_, column) in columns {
+        match column {
+            Column::Texts(texts) => {
+                let texts = texts.iter().map(|text| text.as_deref().map(ByteArray::from));
+                write::<ByteArrayType>(&mut group, texts)?;
+            }
+            Column::Numbers(numbers) => write::<Int64Type>(&mut group, numbers.into_iter())?,
+            Column::Reals(reals) => write::<DoubleType>(&mut group, reals.into_iter())?,
+        }
+    }
+    group.close()?;
+    Ok(writer.into_inner()?)
+}
+
+fn write<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+    values: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let (mut known, mut levels) = (Vec::new(), Vec::new());
+    for value in values {
+        levels.push(i16::from(value.is_some()));
+        known.extend(value);
+    }
+    let column = group.next_column()?;
+    let mut column = column.ok_or_else(|| ParquetError::General("a column too many".to_owned()))?;
+    column.typed::<T>().write_batch(&known, Some(&levels), None)?;
+    column.close()
+}
+
+/// The rows as comma-separated values with one header line (RFC 4180); empty where there is no value.
+pub fn to_csv(rows: &[SweepRow]) -> String {
+    let columns = columns(rows);
+    let mut text = String::new();
+    csv_line(&mut text, columns.iter().map(|(name, _)| name.clone()));
+    for row in 0..rows.len() {
+        let fields = columns.iter().map(|(_, column)| match column {
+            Column::Texts(texts) => texts[row].clone().unwrap_or_default(),
+            Column::Numbers(numbers) => numbers[row].map_or_else(String::new, |number| number.to_string()),
+            Column::Reals(reals) => reals[row].map_or_else(String::new, |real| real.to_string()),
+        });
+        csv_line(&mut text, fields);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_some_rows_lack_is_null() {
+        let row = |run, error: Option<&str>, measures: Vec<(String, Cell)>| SweepRow {
+            run,
+            trace: "t".to_owned(),
+            settings: vec![("era".to_owned(), Value::Word("freehold".to_owned()))],
+            error: error.map(str::to_owned),
+            measures,
+        };
+        let measures = vec![("a".to_owned(), Cell::Count(7)), ("b".to_owned(), Cell::Real(0.5))];
+        let rows = [row(0, None, measures), row(1, Some("no, not"), Vec::new())];
+        assert_eq!(
+            to_csv(&rows),
+            "run,trace,error,era,a,b\r\n0,t,,freehold,7,0.5\r\n1,t,\"no, not\",freehold,,\r\n"
+        );
+        let file = to_parquet(&rows).expect("a file");
+        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+        assert_eq!(to_parquet(&rows).expect("a file"), file, "the same rows, the same file");
+        assert!(to_parquet(&[]).is_ok());
+    }
+
+    #[test]
+    fn names_are_words_with_underscores() {
+        assert_eq!(
+            name(&["zone lock", "longest hold, touched", "pages"]),
+            "zone_lock_longest_hold_touched_pages"
+        );
+        assert_eq!(name(&["replay", "of it", "%"]), "replay_of_it_percent");
+    }
+}

@@ -1,0 +1,98 @@
+//! Knobs at their recorded values give the recorded machine, and every knob can be turned.
+
+use std::fs::File;
+use std::path::Path;
+
+use freehold_lab::knobs::{Knob, Settings, Value};
+use freehold_lab::synthetic::{Generated, Workload, generate};
+use freehold_lab::{Lab, Trace};
+use freehold_trace::{Origin, ReadOptions, Snapshot, TraceReader};
+
+fn knob(name: &str) -> Knob {
+    Knob::from_name(name).expect(name)
+}
+
+fn recorded(name: &str) -> (Origin, Snapshot) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(name);
+    let reader = TraceReader::open(File::open(path).expect(name), ReadOptions::new(name)).expect("a trace");
+    (reader.origin().clone(), reader.start().clone())
+}
+
+#[test]
+fn recorded_sysctls_make_the_recorded_watermarks_and_lists() {
+    for name in ["c-build.arrows", "thp-churn.arrows"] {
+        let (origin, start) = recorded(name);
+        let lab =
+            Lab::new(Trace { origin: &origin, start: &start, events: &[], ending: None }).expect("a lab");
+        for sysctl in ["min_free_kbytes", "watermark_scale_factor", "percpu_pagelist_high_fraction"] {
+            let text = start.sysctl.get(sysctl).expect(sysctl);
+            let value = knob(sysctl).parse(text).expect(text);
+            let found = Settings::new(&lab, &[(knob(sysctl), value)]).machine;
+            for (found, expected) in found.zones.iter().zip(&lab.machine.zones) {
+                assert_eq!(
+                    found.watermarks, expected.watermarks,
+                    "{name}: {sysctl}={text}, {:?}",
+                    found.kind
+                );
+                assert_eq!(found.percpu, expected.percpu, "{name}: {sysctl}={text}, {:?}", found.kind);
+            }
+        }
+    }
+}
+
+fn made() -> Generated {
+    generate(&Workload { events: 5000, pages: 1 << 14, ..Workload::default() }).expect("a trace")
+}
+
+#[test]
+fn every_knob_can_be_turned_and_replayed() {
+    let made = made();
+    let lab = Lab::new(made.trace()).expect("a lab");
+    let turned = [
+        ("era", "linux-6.1"),
+        ("hygiene", "off"),
+        ("remembered-mode", "on"),
+        ("batched-draining", "on"),
+        ("counts", "on"),
+        ("watermark_boost_factor", "0"),
+        ("pageblock_order", "7"),
+        ("pageblock_order", "10"),
+        ("min_free_kbytes", "4096"),
+        ("watermark_scale_factor", "100"),
+        ("percpu_pagelist_high_fraction", "64"),
+    ];
+    for knob in Knob::all() {
+        assert!(turned.iter().any(|(name, _)| *name == knob.name), "no value for {}", knob.name);
+    }
+    let names = |measures: &[(String, freehold_lab::Cell)]| measures.len();
+    let plain = lab.measure(&[]).expect("a replay");
+    for (name, text) in turned {
+        let value = knob(name).parse(text).expect(text);
+        let measures = lab.measure(&[(knob(name), value)]).expect(name);
+        assert_eq!(names(&measures), names(&plain), "{name}={text}");
+        assert!(measures.iter().all(|(name, _)| {
+            name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+        }));
+    }
+}
+
+#[test]
+fn a_replay_as_recorded_is_the_replay_of_the_nearest_era() {
+    let made = made();
+    let lab = Lab::new(made.trace()).expect("a lab");
+    let value = |name: &str| Value::Word(name.to_owned());
+    let untimed = |settings: &[(Knob, Value)]| {
+        let measures = lab.measure(settings).expect("a replay");
+        measures
+            .into_iter()
+            .filter(|(name, _)| !name.ends_with("_ns") && !name.starts_with("replay_speed"))
+            .collect::<Vec<_>>()
+    };
+    let plain = untimed(&[]);
+    assert_eq!(
+        plain,
+        untimed(&[(knob("era"), value("linux-6.12")), (knob("pageblock_order"), Value::Number(9))])
+    );
+    assert_ne!(plain, untimed(&[(knob("era"), value("linux-6.1"))]));
+    assert_ne!(plain, untimed(&[(knob("pageblock_order"), Value::Number(6))]));
+}
