@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::comparison_tables::{fragmentation, free_blocks, overview, with_and_without};
 use crate::distance::EndDistance;
+use crate::gaps::Gaps;
 use crate::recorded::Recorded;
 use crate::sentences::sentences;
 use crate::variant::nearest_era;
@@ -40,6 +41,8 @@ pub struct Comparison {
     pub without: Vec<Without>,
     /// What the machine did.
     pub recorded: Recorded,
+    /// Places at which events are missing, and what they make uncertain.
+    pub gaps: Gaps,
 }
 
 /// What the replay measures without one of the four systems.
@@ -83,9 +86,13 @@ impl Lab<'_> {
             .collect();
         let recorded = self.recorded();
         let distance = self.end_distance(&eras);
+        let gaps = self.gaps();
+        let uncertain = eras.last().map(|newest| gaps.sentences(&newest.followed));
+        let sentences = uncertain.into_iter().flatten().chain(sentences(&eras, &without, distance.as_ref()));
+        let sentences = sentences.collect();
         Ok(Comparison {
             start: self.start.report.clone(),
-            sentences: sentences(&eras, &without, distance.as_ref()),
+            sentences,
             overview: overview(self, &eras, &recorded, distance.as_ref()),
             systems: with_and_without(&eras, &without),
             free_blocks: free_blocks(self, &eras),
@@ -94,6 +101,7 @@ impl Lab<'_> {
             eras,
             without,
             recorded,
+            gaps,
         })
     }
 

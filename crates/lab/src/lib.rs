@@ -17,6 +17,7 @@ mod error;
 mod fit;
 mod fit_search;
 mod follow;
+mod gaps;
 pub mod hold_log;
 mod kswapd;
 mod machine;
@@ -26,6 +27,7 @@ mod picture;
 mod plausible;
 mod prepass;
 mod recorded;
+mod recorded_work;
 mod replay;
 mod sampling;
 mod sentences;
@@ -41,6 +43,7 @@ pub use compare::{Comparison, Without};
 pub use distance::{EndDistance, ZoneDistance};
 pub use error::LabError;
 pub use fit::{BlockTypes, FitReport, ZoneFit};
+pub use gaps::{CpuGaps, Gap, Gaps};
 pub use machine::Machine;
 pub use measures::{
     ByOrder, ByOrderAndType, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
@@ -48,6 +51,7 @@ pub use measures::{
 pub use occupancy::{Corrections, Occupancy};
 pub use prepass::{FirstUse, FirstUses};
 pub use recorded::Recorded;
+pub use recorded_work::RecordedWork;
 pub use replay::{Lab, Options, Replay};
 pub use start::{Start, StartReport};
 pub use table::{Cell, Row, Table, grouped};

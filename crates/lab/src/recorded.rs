@@ -4,6 +4,7 @@ use freehold_trace::EventKind;
 use serde::Serialize;
 
 use crate::measures::ByOrder;
+use crate::recorded_work::RecordedWork;
 use crate::{Lab, Trace};
 
 /// What the machine itself did, as far as the trace tells.
@@ -23,6 +24,8 @@ pub struct Recorded {
     pub percpu_pages_at_end: Option<u64>,
     /// Whether fallbacks were recorded.
     pub has_fallbacks: bool,
+    /// What compaction, reclaim and isolation did; `None` where that was not recorded.
+    pub work: Option<RecordedWork>,
 }
 
 impl Recorded {
@@ -36,7 +39,8 @@ impl Recorded {
         let pages = zones.map(|zones| {
             zones.iter().flat_map(|zone| &zone.pagesets).fold(0_u64, |sum, set| sum.saturating_add(set.count))
         });
-        let mut recorded = Self { percpu_pages_at_end: pages, ..Self::default() };
+        let work = RecordedWork::new(trace);
+        let mut recorded = Self { percpu_pages_at_end: pages, work, ..Self::default() };
         for event in trace.events {
             match event.kind {
                 EventKind::Alloc { pfn: None, order, .. } => recorded.failures[order.index()] += 1,

@@ -263,15 +263,15 @@ fn a_ring_keeps_the_last_seconds() {
 
 /// Not a test by itself: what `a_failed_request_ends_a_recording` runs in a control group with little memory.
 #[test]
-fn pipe_that_is_too_large_for_its_group() {
+fn descriptors_that_are_too_many_for_their_group() {
     let Some(group) = std::env::var_os("FREEHOLD_SMALL_GROUP") else { return };
     fs::write(Path::new(&group).join("cgroup.procs"), std::process::id().to_string()).unwrap();
-    let (_reader, writer) = rustix::pipe::pipe().unwrap();
-    // The pipe's table is one block of slabs as large as the order; it is refused, which is the point.
-    for _ in 0..20 {
-        let refused = rustix::pipe::fcntl_setpipe_size(&writer, 64 << 20);
+    // The table of so many descriptors is one block of some hundred KiB, which is charged to the group; what is
+    // taken instead may be the end of this process.
+    for least in [16_000, 8_000, 4_000] {
+        let refused = rustix::io::fcntl_dupfd_cloexec(std::io::stdin(), least);
         println!("{refused:?}");
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(300));
     }
 }
 
@@ -300,13 +300,13 @@ fn a_failed_request_ends_a_recording() {
     if !can_record(test) {
         return;
     }
-    let Some(group) = small_group(16 << 20) else {
+    let Some(group) = small_group(96 << 10) else {
         println!("SKIPPED {test}: no memory controller of control groups");
         return;
     };
     let binary = std::env::current_exe().unwrap();
     let script = format!(
-        "FREEHOLD_SMALL_GROUP={} exec {} --exact pipe_that_is_too_large_for_its_group --nocapture",
+        "FREEHOLD_SMALL_GROUP={} exec {} --exact descriptors_that_are_too_many_for_their_group --nocapture",
         group.display(),
         binary.display()
     );
@@ -325,7 +325,7 @@ fn a_failed_request_ends_a_recording() {
     });
     let largest = failed.max();
     if largest.is_none() && report.ending.stopped_by == Some(StoppedBy::Command) {
-        println!("SKIPPED {test}: this kernel does not charge the table of a pipe to its group");
+        println!("SKIPPED {test}: this kernel does not charge a table of descriptors to its group");
         return;
     }
     assert_eq!(report.ending.stopped_by, Some(StoppedBy::Trigger));

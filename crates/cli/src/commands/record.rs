@@ -108,8 +108,9 @@ fn progress_line() -> ProgressBar {
 }
 
 fn progress_text(progress: &Progress) -> String {
+    let size = progress.bytes.map_or_else(String::new, |bytes| format!(", {:.1} MB", bytes as f64 / 1e6));
     format!(
-        "{:.0} s: {} events, {} a second, {} lost",
+        "{:.0} s: {} events, {} a second, {} lost{size}",
         progress.seconds, progress.events, progress.events_per_s, progress.lost
     )
 }

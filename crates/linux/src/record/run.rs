@@ -46,6 +46,7 @@ pub(super) fn run(
     let mut command = RecordedCommand::start(&options.command)?;
     if let (Some(command), true) = (&command, measured) {
         command.watch_the_clock();
+        session.add_own_tasks();
     }
     // What the command was told to end for.
     let mut told = None;
@@ -60,13 +61,15 @@ pub(super) fn run(
         }
         session.turn(sink)?;
         let trigger = reporter.report(session, sink, progress)?;
-        if exit.is_some() {
-            let by = told.unwrap_or(StoppedBy::Command);
-            cost = cost.filter(|_| told.is_none());
-            return Ok(Stop { by, trigger: None, command: None, exit, cost });
-        }
         let trigger = trigger.map(|seen| (StoppedBy::Trigger, Some(seen)));
         let reached = trigger.or_else(|| limits.reached(session.tally(), session.held(), sink.bytes()));
+        if exit.is_some() {
+            cost = cost.filter(|_| told.is_none());
+            // What was waited for may be what the command ended of.
+            let seen = reached.filter(|(by, _)| *by == StoppedBy::Trigger);
+            let (by, trigger) = seen.unwrap_or((told.unwrap_or(StoppedBy::Command), None));
+            return Ok(Stop { by, trigger, command: None, exit, cost });
+        }
         if let Some((by, trigger)) = reached {
             return Ok(Stop { by, trigger, command, exit, cost });
         }
