@@ -12,7 +12,7 @@ use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
 pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
-pub(crate) use record::{Record, Until};
+pub(crate) use record::{Record, Triggers};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
 #[derive(Parser, Debug)]

@@ -159,11 +159,12 @@ fn a_ring_ends_with_its_trigger() {
         assert!(info["summary"]["events"].as_u64() > Some(100));
         run(["replay", output.to_str().unwrap(), "--era", "freehold"]).ok();
     }
-    let ran = record(&output, &["--ring", "2", "--duration", "3.5", "--", "sh", "-c", BUSY]).ok();
+    let ran = record(&output, &["--ring", "2", "--duration", "9", "--", "sh", "-c", BUSY]).ok();
     assert!(ran.stderr.contains("stopped: the time was over"), "{}", ran.stderr);
     let summary = &info(&output)["summary"];
     let seconds = (summary["last_ns"].as_u64().unwrap() - summary["first_ns"].as_u64().unwrap()) as f64 / 1e9;
-    assert!((1.9..3.4).contains(&seconds), "{seconds} s of 3.5 s are kept");
+    // On a loaded machine snapshots and the command's end take their time.
+    assert!((1.9..8.0).contains(&seconds), "{seconds} s of 9 s are kept");
 }
 
 /// A control group that may have `bytes` of memory; `None` where there is no memory controller.
@@ -202,10 +203,10 @@ fn pressure_ends_a_recording() {
     let folder = folder();
     let output = folder.path().join("out.arrows");
     let large = folder.path().join("large");
-    fs::write(&large, vec![7; 96 << 20]).unwrap();
-    // A file that is larger than the group's memory, read again and again: every read waits for reclaim.
+    // A file that is larger than the memory of the group that wrote it, read again and again: every read waits for
+    // reclaim.
     let script = format!(
-        "echo $$ > {}/cgroup.procs; while true; do cat {} >/dev/null; done",
+        "echo $$ > {0}/cgroup.procs; head -c 96M /dev/zero > {1}; while true; do cat {1} >/dev/null; done",
         group.display(),
         large.display()
     );
@@ -224,6 +225,6 @@ fn pressure_ends_a_recording() {
     }
     assert_eq!(ending["stopped_by"], "trigger", "{}", ran.stderr);
     assert!(ending["trigger"].as_str().unwrap().starts_with("pressure_some = "), "{ending}");
-    let direct = &info(&output)["summary"]["kinds"];
-    println!("{direct}");
+    let kinds = &info(&output)["summary"]["kinds"];
+    assert!(kinds["shrink_inactive"].as_u64() > Some(0), "what waited for was reclaim: {kinds}");
 }

@@ -35,11 +35,11 @@ pub(crate) struct Record {
     #[arg(long, value_parser = parse_trace_size, value_name = "SIZE", default_value = "256MB", requires = "ring")]
     pub(crate) ring_memory: u64,
     #[command(flatten)]
-    pub(crate) until: Until,
+    pub(crate) until: Triggers,
     /// Run the command N times without and N times with recording, and say what recording costs it.
     #[arg(
         long, value_name = "N", requires = "command", value_parser = clap::value_parser!(u32).range(1..=1000),
-        conflicts_with_all = ["duration", "max_size", "max_events", "ring", "Until"]
+        conflicts_with_all = ["duration", "max_size", "max_events", "ring", "Triggers"]
     )]
     pub(crate) measure_effect: Option<u32>,
     /// What to record; kmem, and when compaction begins and ends, is recorded in any case.
@@ -65,16 +65,16 @@ pub(crate) struct Record {
 /// What ends a recording; any of these does.
 #[derive(Args, Debug, Default)]
 #[group(multiple = true)]
-pub(crate) struct Until {
+pub(crate) struct Triggers {
     /// Stop when a request of this order or a larger one fails.
-    #[arg(long, value_parser = parse_order, value_name = "ORDER")]
-    pub(crate) until_failure: Option<Order>,
+    #[arg(long = "until-failure", value_parser = parse_order, value_name = "ORDER")]
+    pub(crate) failure: Option<Order>,
     /// Stop when a number is above a value (looked at once a second).
-    #[arg(long, value_name = "METRIC=VALUE")]
-    pub(crate) until_above: Vec<Threshold>,
+    #[arg(long = "until-above", value_name = "METRIC=VALUE")]
+    pub(crate) above: Vec<Threshold>,
     /// Stop when a number is below a value (looked at once a second).
-    #[arg(long, value_name = "METRIC=VALUE")]
-    pub(crate) until_below: Vec<Threshold>,
+    #[arg(long = "until-below", value_name = "METRIC=VALUE")]
+    pub(crate) below: Vec<Threshold>,
     /// Of --until-above and --until-below: only zones of this name; otherwise all zones together.
     #[arg(long, value_name = "NAME")]
     pub(crate) zone: Option<String>,

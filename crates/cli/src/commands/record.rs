@@ -55,7 +55,7 @@ fn record_into(args: &Record, file: &mut InPlace) -> Result<RecordReport, Failed
         duration: args.duration,
         max_bytes: args.max_size,
         max_events: args.max_events,
-        until_failure: args.until.until_failure,
+        until_failure: args.until.failure,
         groups: args.events.iter().filter_map(|events| events.group()).collect(),
         buffer_kib_per_cpu: args.buffer,
         detail: if args.detail { Detail::Lists } else { Detail::Requests },

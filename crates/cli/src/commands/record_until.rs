@@ -10,7 +10,7 @@ use freehold_monitor::model::Model;
 use freehold_monitor::monitor::Monitor;
 use freehold_monitor::threshold::{Side, Threshold, Zones};
 
-use crate::args::Until;
+use crate::args::Triggers;
 use crate::exit::{Cause, Failure};
 
 /// Looks at this machine and says when one of the thresholds is passed.
@@ -23,9 +23,9 @@ pub(crate) struct Thresholds {
 
 impl Thresholds {
     /// The thresholds, if there are any; refuses those that can never be passed.
-    pub(crate) fn new(until: &Until) -> Result<Option<Self>, Failure> {
-        let above = until.until_above.iter().map(|&threshold| (threshold, Side::Above));
-        let below = until.until_below.iter().map(|&threshold| (threshold, Side::Below));
+    pub(crate) fn new(until: &Triggers) -> Result<Option<Self>, Failure> {
+        let above = until.above.iter().map(|&threshold| (threshold, Side::Above));
+        let below = until.below.iter().map(|&threshold| (threshold, Side::Below));
         let wanted: Vec<_> = above.chain(below).collect();
         if wanted.is_empty() {
             return Ok(None);

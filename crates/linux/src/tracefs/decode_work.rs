@@ -37,12 +37,11 @@ pub(super) enum Number {
 impl Number {
     fn read(&self, event: &[u8]) -> Option<u64> {
         Some(match self {
-            Self::Zero => 0,
             Self::Of(field) => field.read(event)?,
             Self::Sum(one, other) => one.read(event)?.saturating_add(other.read(event)?),
             Self::Above(one, other) => one.read(event)?.saturating_sub(other.read(event)?),
             Self::Unless(number, error) if error.read(event)? == 0 => number.read(event)?,
-            Self::Unless(..) => 0,
+            Self::Zero | Self::Unless(..) => 0,
         })
     }
 }
