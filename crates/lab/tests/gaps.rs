@@ -4,7 +4,7 @@ mod common;
 
 use common::{PAGES, Script, machine, replay};
 use freehold::Era;
-use freehold_lab::{Gap, Gaps, Machine, Trace};
+use freehold_lab::{Followed, Gap, Gaps, Machine, Trace};
 use freehold_trace::{Ending, EventKind, Origin};
 
 fn gaps(script: &Script, lost_by_cpu: &[u64]) -> Gaps {
@@ -26,7 +26,7 @@ fn lost(script: Script, cpu: u16, count: u64) -> Script {
 fn a_trace_without_losses_has_no_gaps() {
     let found = gaps(&Script::default().alloc(16, 0).free(16, 0), &[0, 0]);
     assert_eq!((found.cpus.len(), found.places.len(), found.uncertain_pages), (0, 0, 0));
-    assert!(found.sentences(&freehold_lab::Followed::default()).is_empty());
+    assert!(found.sentences(&Followed::default()).is_empty());
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_gap_lies_between_the_events_of_its_cpu() {
     assert_eq!((second.events, second.is_exact), (500, true), "the kernel's account at the end");
     assert_eq!(second.uncertain_pages, PAGES, "nothing was named since");
     assert_eq!(found.uncertain_pages, PAGES);
-    let [one, other, noticed] = &found.sentences(&Default::default())[..] else { panic!("{found:?}") };
+    let [one, other, noticed] = &found.sentences(&Followed::default())[..] else { panic!("{found:?}") };
     assert!(
         one.contains("CPU 0 lost 3 events in 1 place between 0.000 s and 0.000 s: about 3 pages"),
         "{one}"
@@ -67,7 +67,7 @@ fn a_loss_without_a_place_or_a_number() {
     assert_eq!((found.cpus[0].cpu, found.cpus[0].places, found.cpus[0].begin_ns), (2, 1, 1000));
     let found = gaps(&lost(script, 0, 0), &[]);
     assert_eq!((found.cpus[0].is_exact, found.cpus[0].uncertain_pages), (false, PAGES));
-    assert!(found.sentences(&Default::default())[0].contains("at least 0 events"));
+    assert!(found.sentences(&Followed::default())[0].contains("at least 0 events"));
 }
 
 #[test]

@@ -114,6 +114,8 @@ impl WorkFields {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
     use crate::tracefs::parse_format;
 
@@ -122,7 +124,8 @@ mod tests {
         let mut text = "name: x\nID: 7\n".to_owned();
         let mut bytes = Vec::new();
         for (at, (field, value)) in fields.iter().enumerate() {
-            text += &format!("\tfield:unsigned long {field};\toffset:{};\tsize:8;\tsigned:0;\n", at * 8);
+            let place = at * 8;
+            writeln!(text, "\tfield:unsigned long {field};\toffset:{place};\tsize:8;\tsigned:0;").unwrap();
             bytes.extend(value.to_ne_bytes());
         }
         let gfp =
