@@ -3,6 +3,7 @@
 mod analyze;
 mod compare;
 mod monitor;
+mod record;
 mod sweep;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use freehold_linux::ftrace_text::PfnRadix;
 pub(crate) use analyze::Analyze;
 pub(crate) use compare::Compare;
 pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
+pub(crate) use record::{Record, Triggers};
 pub(crate) use sweep::Sweep;
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
@@ -124,31 +126,6 @@ pub(crate) struct Replay {
     /// Replays, of which lock hold times are the least of each hold.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) repeat: u32,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Record {
-    /// The trace to write.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Stop after this many seconds.
-    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
-    pub(crate) duration: Option<Duration>,
-    /// Ring buffer of each CPU in KiB.
-    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(16..=16_777_216))]
-    pub(crate) buffer: Option<u64>,
-    /// Also record refills and drains of per-CPU lists.
-    #[arg(long)]
-    pub(crate) detail: bool,
-    /// Do not read what each frame is used for.
-    #[arg(long)]
-    pub(crate) no_occupancy: bool,
-    /// What to run; without a command, record until Ctrl-C.
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
 }
 
 #[derive(Args, Debug)]

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::comparison_tables::{against_hindsight, fragmentation, free_blocks, overview, with_and_without};
 use crate::distance::EndDistance;
+use crate::gaps::Gaps;
 use crate::recorded::Recorded;
 use crate::sentences::sentences;
 use crate::variant::nearest_era;
@@ -51,6 +52,8 @@ pub struct Comparison {
     pub without: Vec<Without>,
     /// What the machine did.
     pub recorded: Recorded,
+    /// Places at which events are missing, and what they make uncertain.
+    pub gaps: Gaps,
 }
 
 /// What the replay measures without one system or rule.
@@ -97,9 +100,13 @@ impl Lab<'_> {
         let hindsight = self.hindsight();
         let release = &self.trace.origin.kernel_release;
         let trust = Trust::new(&self.machine, release, &eras, &recorded, distance.as_ref());
+        let gaps = self.gaps();
+        let uncertain = eras.last().map(|newest| gaps.sentences(&newest.followed));
+        let sentences = uncertain.into_iter().flatten().chain(sentences(&eras, &without, distance.as_ref()));
+        let sentences = sentences.collect();
         Ok(Comparison {
             start: self.start.report.clone(),
-            sentences: sentences(&eras, &without, distance.as_ref()),
+            sentences,
             overview: overview(self, &eras, &recorded, distance.as_ref()),
             placement: against_hindsight(self, &eras, &hindsight),
             hindsight,
@@ -111,6 +118,7 @@ impl Lab<'_> {
             eras,
             without,
             recorded,
+            gaps,
         })
     }
 

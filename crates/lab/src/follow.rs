@@ -133,6 +133,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         if !self.traced.is_unknown(at, order) {
             // Somebody freed it unseen.
             self.followed.double_allocs += 1;
+            self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
             self.release(cpu, at, order, Fate::Freed);
         }
         let gfp = self.gfp_of_its_time(gfp);
@@ -232,6 +233,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         followed.unknown_pages += released.unknown_pages;
         if released.pieces == 0 {
             followed.unknown_frees += 1;
+            followed.unknown_frees_since_loss += u64::from(followed.lost_places > 0);
         } else if released.pieces > 1 || released.unknown_pages > 0 {
             followed.regrouped_frees += 1;
         }

@@ -90,6 +90,10 @@ pub struct Followed {
     pub double_allocs: u64,
     /// Frees of blocks that nobody allocated: some allocations are unseen, and events get lost.
     pub unknown_frees: u64,
+    /// Of the double allocations, those after the first lost event.
+    pub double_allocs_since_loss: u64,
+    /// Of the frees of blocks that nobody allocated, those after the first lost event.
+    pub unknown_frees_since_loss: u64,
     /// Pages in frees that nobody allocated.
     pub unknown_pages: u64,
     /// Blocks that compaction moved: their old places were freed, the replay keeps them.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::measures::ByOrder;
 use crate::recorded_events::RecordedEvents;
+use crate::recorded_work::RecordedWork;
 use crate::{Lab, Trace};
 
 /// What the machine itself did, as far as the trace tells.
@@ -24,8 +25,10 @@ pub struct Recorded {
     pub percpu_pages_at_end: Option<u64>,
     /// Whether fallbacks were recorded.
     pub has_fallbacks: bool,
-    /// What reclaim and compaction did.
+    /// What the machine's own counters say of reclaim and compaction.
     pub events: RecordedEvents,
+    /// What compaction, reclaim and isolation did, by their events; `None` where those were not recorded.
+    pub work: Option<RecordedWork>,
 }
 
 impl Recorded {
@@ -40,8 +43,8 @@ impl Recorded {
             zones.iter().flat_map(|zone| &zone.pagesets).fold(0_u64, |sum, set| sum.saturating_add(set.count))
         });
         let events = end.map(|end| RecordedEvents::between(&trace.start.vmstat, &end.vmstat));
-        let mut recorded =
-            Self { percpu_pages_at_end: pages, events: events.unwrap_or_default(), ..Self::default() };
+        let (events, work) = (events.unwrap_or_default(), RecordedWork::new(trace));
+        let mut recorded = Self { percpu_pages_at_end: pages, events, work, ..Self::default() };
         for event in trace.events {
             match event.kind {
                 EventKind::Alloc { pfn: None, order, .. } => recorded.failures[order.index()] += 1,

@@ -168,6 +168,12 @@ pub enum Error {
         /// What the system answered.
         source: io::Error,
     },
+    /// A measurement ended before its last recording.
+    #[error(
+        "the measurement was stopped before its last recording, so there is none. Let every run of the command \
+         end, or leave out `--measure-effect`"
+    )]
+    StoppedEarly,
     /// The receiver of the events failed.
     #[error("the trace could not be written")]
     Sink(#[source] SinkError),

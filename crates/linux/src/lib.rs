@@ -8,6 +8,7 @@ mod import;
 pub mod pageblocks;
 pub mod procfs;
 mod record;
+mod ring;
 pub mod sample;
 pub mod sensor;
 mod sink;
@@ -15,5 +16,6 @@ pub mod tracefs;
 
 pub use error::{Error, ParseError, SinkError};
 pub use import::{ImportOptions, import};
-pub use record::{Progress, RecordOptions, RecordReport, record};
+pub use record::{Progress, RecordOptions, RecordReport, record, record_measured};
+pub use ring::{RingOptions, RingSink};
 pub use sink::{EventSink, MemorySink, TraceSink};

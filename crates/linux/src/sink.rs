@@ -19,6 +19,54 @@ pub trait EventSink {
 
     /// Takes what is known only at the end. Called once, after all else.
     fn end(&mut self, ending: &Ending) -> Result<(), SinkError>;
+
+    /// How large what was taken will be as a file, where that can be told.
+    ///
+    /// Units: bytes.
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the sink would like to start over from the machine's state now.
+    fn wants_snapshot(&self) -> bool {
+        false
+    }
+
+    /// Takes the machine's state at `start`; every event that comes later is not older than the moment at which
+    /// the recorder began to read it.
+    fn restart(&mut self, _start: &Snapshot) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+impl<S: EventSink + ?Sized> EventSink for &mut S {
+    fn begin(&mut self, origin: &Origin, start: &Snapshot) -> Result<(), SinkError> {
+        (**self).begin(origin, start)
+    }
+
+    fn push(&mut self, event: Event) -> Result<(), SinkError> {
+        (**self).push(event)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        (**self).flush()
+    }
+
+    fn end(&mut self, ending: &Ending) -> Result<(), SinkError> {
+        (**self).end(ending)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        (**self).bytes()
+    }
+
+    fn wants_snapshot(&self) -> bool {
+        (**self).wants_snapshot()
+    }
+
+    fn restart(&mut self, start: &Snapshot) -> Result<(), SinkError> {
+        (**self).restart(start)
+    }
 }
 
 /// Keeps a trace in memory.
@@ -97,5 +145,10 @@ impl<W: Write> EventSink for TraceSink<W> {
         let writer = self.writer.take().ok_or("the trace has not begun or has ended")?;
         writer.finish(ending)?;
         Ok(())
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        // An event takes some four bytes, and in a bad case twice that.
+        self.writer.as_ref().map(|writer| writer.bytes() + 8 * writer.pending_events() as u64)
     }
 }

@@ -3,14 +3,21 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use freehold::Order;
 use freehold_linux::procfs::{Occupancy, snapshot};
 use freehold_linux::tracefs::Detail;
-use freehold_linux::{Error, MemorySink, RecordOptions, TraceSink, record};
-use freehold_trace::{Event, EventKind, FrameUse, ReadOptions, TraceReader, WriteOptions};
+use freehold_linux::{
+    Error, EventSink, MemorySink, Progress, RecordOptions, RingOptions, RingSink, TraceSink, record,
+    record_measured,
+};
+use freehold_trace::{
+    Event, EventKind, FrameUse, PageWork, ReadOptions, StoppedBy, TraceReader, WriteOptions,
+};
 
 /// One test at a time, except where two recordings at once are the point.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -38,7 +45,7 @@ fn can_record(test: &str) -> bool {
         buffer_kib_per_cpu: Some(1024),
         ..RecordOptions::default()
     };
-    match record(&options, &mut MemorySink::default(), &mut |_| {}) {
+    match record(&options, &mut MemorySink::default(), &mut go_on) {
         Ok(_) => true,
         Err(error @ (Error::NoTracefs { .. } | Error::NoKmemEvents { .. } | Error::NotRoot { .. })) => {
             println!("SKIPPED {test}: {error}");
@@ -46,6 +53,11 @@ fn can_record(test: &str) -> bool {
         }
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Lets a recording go on.
+fn go_on(_: &Progress) -> ControlFlow<String> {
+    ControlFlow::Continue(())
 }
 
 fn shell(script: &str) -> RecordOptions {
@@ -81,7 +93,7 @@ fn a_command_is_recorded() {
             "for i in 1 2 3 4 5 6; do ls /; done | head -c 100 >/dev/null; head -c 64M /dev/zero | tail -c 60M >/dev/null; exit 7",
         )
     };
-    let report = record(&options, &mut sink, &mut |_| {}).unwrap();
+    let report = record(&options, &mut sink, &mut go_on).unwrap();
     assert_eq!(own_instances(), Vec::<String>::new(), "the instance is gone");
     let (allocations, frees) = allocations_and_frees(&sink.events);
     assert!(allocations > 500 && frees > 500, "{allocations} allocations, {frees} frees");
@@ -110,10 +122,215 @@ fn compaction_is_told() {
         return;
     }
     let mut sink = MemorySink::default();
-    record(&shell("echo 1 > /proc/sys/vm/compact_memory"), &mut sink, &mut |_| {}).unwrap();
+    record(&shell("echo 1 > /proc/sys/vm/compact_memory"), &mut sink, &mut go_on).unwrap();
     let count = |kind| sink.events.iter().filter(|e| e.kind == kind).count();
     let (begun, ended) = (count(EventKind::CompactionBegin), count(EventKind::CompactionEnd));
     assert!(begun > 0 && ended > 0, "{begun} begun, {ended} ended");
+}
+
+#[test]
+fn the_steps_of_compaction_are_told_and_can_be_left_out() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let test = "the_steps_of_compaction_are_told_and_can_be_left_out";
+    if !can_record(test) {
+        return;
+    }
+    let options = shell("echo 1 > /proc/sys/vm/compact_memory");
+    let mut sink = MemorySink::default();
+    let report = record(&options, &mut sink, &mut go_on).unwrap();
+    let origin = sink.origin.as_ref().unwrap();
+    assert_eq!(origin.missing_events, report.missing_events);
+    assert!(origin.events.contains(&"kmem:mm_page_alloc".to_owned()), "{origin:?}");
+    if report.missing_events.iter().any(|event| event.starts_with("compaction:mm_compaction_isolate_m")) {
+        println!("SKIPPED {test}: the kernel has no compaction");
+        return;
+    }
+    let sums = |events: &[Event], wanted| {
+        events.iter().fold((0, 0), |(all, got), event| match event.kind {
+            EventKind::Work { work, pages, obtained } if work == wanted => (all + pages, got + obtained),
+            _ => (all, got),
+        })
+    };
+    let (scanned, taken) = sums(&sink.events, PageWork::IsolateMigratePages);
+    assert!(scanned >= taken && scanned > 0, "{taken} of {scanned}");
+    let (to_move, moved) = sums(&sink.events, PageWork::MigratePages);
+    assert!(to_move >= moved, "{moved} of {to_move}");
+
+    let mut sink = MemorySink::default();
+    record(&RecordOptions { groups: Vec::new(), ..options }, &mut sink, &mut go_on).unwrap();
+    assert!(
+        sink.events.iter().any(|event| event.kind == EventKind::CompactionBegin),
+        "a replay needs the marks"
+    );
+    assert_eq!(sums(&sink.events, PageWork::IsolateMigratePages), (0, 0));
+}
+
+#[test]
+fn limits_end_a_recording_and_its_command() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("limits_end_a_recording_and_its_command") {
+        return;
+    }
+    let busy = || shell("while true; do ls / >/dev/null; done");
+    let options = RecordOptions { max_events: Some(20_000), ..busy() };
+    let mut sink = MemorySink::default();
+    let report = record(&options, &mut sink, &mut go_on).unwrap();
+    assert!(sink.events.len() >= 20_000, "{} events", sink.events.len());
+    assert_eq!(report.ending.stopped_by, Some(StoppedBy::MaxEvents));
+    assert_eq!(report.ending.command_exit, Some(128 + 15));
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limited.arrows");
+    let limit = 3 << 20;
+    let options = RecordOptions { max_bytes: Some(limit), ..busy() };
+    let mut sink = TraceSink::new(fs::File::create(&path).unwrap(), WriteOptions::new("trace"));
+    let report = record(&options, &mut sink, &mut go_on).unwrap();
+    let bytes = path.metadata().unwrap().len();
+    println!("{bytes} of {limit} bytes");
+    assert!(bytes <= limit && bytes > limit / 4, "{bytes} bytes");
+    assert_eq!(report.ending.stopped_by, Some(StoppedBy::MaxSize));
+    let mut reader = TraceReader::open(fs::File::open(&path).unwrap(), ReadOptions::new("trace")).unwrap();
+    while reader.next_batch().unwrap().is_some() {}
+    assert_eq!(reader.ending(), Some(&report.ending), "the trace is whole");
+
+    let mut called = 0;
+    let trigger = &mut |_: &Progress| {
+        called += 1;
+        if called < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break("seen twice".to_owned()) }
+    };
+    let options = RecordOptions { command: Vec::new(), ..busy() };
+    let ending = record(&options, &mut MemorySink::default(), trigger).unwrap().ending;
+    assert_eq!(
+        (ending.stopped_by, ending.trigger.as_deref()),
+        (Some(StoppedBy::Trigger), Some("seen twice"))
+    );
+}
+
+#[test]
+fn the_effect_of_recording_is_measured() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("the_effect_of_recording_is_measured") {
+        return;
+    }
+    let mut kept = MemorySink::default();
+    let others = std::cell::Cell::new(0);
+    let mut discarded = || {
+        others.set(others.get() + 1);
+        Ok(Box::new(MemorySink::default()) as Box<dyn EventSink>)
+    };
+    let options = shell("for i in 1 2 3; do ls / >/dev/null; done; sleep 0.05");
+    let report = record_measured(&options, 3, &mut discarded, &mut kept, &mut go_on).unwrap();
+    let effect = report.ending.disturbance.effect.unwrap();
+    assert_eq!((others.get(), effect.runs), (2, 3));
+    for times in [effect.without, effect.with] {
+        let (wall, cpu) = (times.wall_ns, times.cpu_ns);
+        assert!(wall.first <= wall.median && wall.median <= wall.third && wall.first > 50e6, "{wall:?}");
+        assert!(cpu.first > 0.0 && cpu.third < wall.third * 16.0, "{cpu:?}");
+    }
+    assert_eq!(kept.ending.unwrap(), report.ending);
+    assert!(allocations_and_frees(&kept.events).0 > 100);
+    let began = std::time::Instant::now();
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let stopped = RecordOptions { stop: Some(stop), ..shell("sleep 5") };
+    let error = record_measured(&stopped, 2, &mut discarded, &mut MemorySink::default(), &mut go_on);
+    assert!(matches!(error, Err(Error::StoppedEarly)), "{error:?}");
+    assert!(began.elapsed() < Duration::from_secs(4), "the command was told to end");
+    assert_eq!(own_instances(), Vec::<String>::new());
+}
+
+#[test]
+fn a_ring_keeps_the_last_seconds() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_ring_keeps_the_last_seconds") {
+        return;
+    }
+    let options = RecordOptions {
+        duration: Some(Duration::from_secs(6)),
+        ..shell("while true; do ls / >/dev/null; sleep 0.05; done")
+    };
+    let ring = RingOptions { keep: Duration::from_secs(1), memory_bytes: 64 << 20 };
+    let mut kept = MemorySink::default();
+    let report = record(&options, &mut RingSink::new(&mut kept, ring), &mut go_on).unwrap();
+    assert_sorted(&kept.events);
+    let (first, last) = (kept.events.first().unwrap().time_ns, kept.events.last().unwrap().time_ns);
+    let seconds = (last - first) as f64 / 1e9;
+    assert!((0.9..5.0).contains(&seconds), "{seconds} s of 6 s are kept");
+    assert!((kept.events.len() as u64) < report.events);
+    let start = kept.start.as_ref().unwrap();
+    assert!(start.time_ns >= first && start.time_ns < last, "the state is that of the segment's beginning");
+    assert_eq!(kept.ending.unwrap().stopped_by, Some(StoppedBy::Duration));
+}
+
+/// Not a test by itself: what `a_failed_request_ends_a_recording` runs in a control group with little memory.
+#[test]
+fn descriptors_that_are_too_many_for_their_group() {
+    let Some(group) = std::env::var_os("FREEHOLD_SMALL_GROUP") else { return };
+    fs::write(Path::new(&group).join("cgroup.procs"), std::process::id().to_string()).unwrap();
+    // The table of so many descriptors is one block of some hundred KiB, which is charged to the group; what is
+    // taken instead may be the end of this process.
+    for least in [16_000, 8_000, 4_000] {
+        let refused = rustix::io::fcntl_dupfd_cloexec(std::io::stdin(), least);
+        println!("{refused:?}");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+}
+
+/// A control group that may have `bytes` of memory; `None` where there is no memory controller.
+fn small_group(bytes: u64) -> Option<PathBuf> {
+    let name = format!("freehold-test-{}", std::process::id());
+    for (root, limit) in
+        [("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")]
+    {
+        let group = Path::new(root).join(&name);
+        if fs::create_dir(&group).is_err() {
+            continue;
+        }
+        if fs::write(group.join(limit), bytes.to_string()).is_ok() {
+            return Some(group);
+        }
+        let _ = fs::remove_dir(&group);
+    }
+    None
+}
+
+#[test]
+fn a_failed_request_ends_a_recording() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let test = "a_failed_request_ends_a_recording";
+    if !can_record(test) {
+        return;
+    }
+    let Some(group) = small_group(96 << 10) else {
+        println!("SKIPPED {test}: no memory controller of control groups");
+        return;
+    };
+    let binary = std::env::current_exe().unwrap();
+    let script = format!(
+        "FREEHOLD_SMALL_GROUP={} exec {} --exact descriptors_that_are_too_many_for_their_group --nocapture",
+        group.display(),
+        binary.display()
+    );
+    let options = RecordOptions {
+        until_failure: Order::new(4),
+        duration: Some(Duration::from_secs(20)),
+        ..shell(&script)
+    };
+    let ring = RingOptions { keep: Duration::from_secs(2), memory_bytes: 64 << 20 };
+    let mut kept = MemorySink::default();
+    let report = record(&options, &mut RingSink::new(&mut kept, ring), &mut go_on).unwrap();
+    let _ = fs::remove_dir(&group);
+    let failed = kept.events.iter().filter_map(|event| match event.kind {
+        EventKind::Alloc { pfn: None, order, .. } => Some(order.get()),
+        _ => None,
+    });
+    let largest = failed.max();
+    if largest.is_none() && report.ending.stopped_by == Some(StoppedBy::Command) {
+        println!("SKIPPED {test}: this kernel does not charge a table of descriptors to its group");
+        return;
+    }
+    assert_eq!(report.ending.stopped_by, Some(StoppedBy::Trigger));
+    assert!(largest >= Some(4), "{largest:?}");
+    assert!(report.ending.trigger.unwrap().contains("a request of order"));
 }
 
 #[test]
@@ -123,7 +340,7 @@ fn allocations_carry_known_flags_and_frames() {
         return;
     }
     let mut sink = MemorySink::default();
-    record(&shell("ls / >/dev/null"), &mut sink, &mut |_| {}).unwrap();
+    record(&shell("ls / >/dev/null"), &mut sink, &mut go_on).unwrap();
     let zones = &sink.start.as_ref().unwrap().zones;
     let mut types = HashSet::new();
     for event in &sink.events {
@@ -145,7 +362,7 @@ fn two_recordings_at_once_work() {
     }
     let run = || {
         let mut sink = MemorySink::default();
-        record(&shell("for i in 1 2 3 4; do ls / >/dev/null; sleep 0.05; done"), &mut sink, &mut |_| {})
+        record(&shell("for i in 1 2 3 4; do ls / >/dev/null; sleep 0.05; done"), &mut sink, &mut go_on)
             .unwrap();
         sink.events
     };
@@ -169,12 +386,12 @@ fn a_duration_and_a_flag_end_a_recording() {
     }
     let began = std::time::Instant::now();
     let options = RecordOptions { duration: Some(Duration::from_millis(300)), ..shell("exec sleep 60") };
-    let report = record(&options, &mut MemorySink::default(), &mut |_| {}).unwrap();
+    let report = record(&options, &mut MemorySink::default(), &mut go_on).unwrap();
     assert_eq!(report.ending.command_exit, Some(128 + 15), "the command got SIGTERM");
 
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let options = RecordOptions { command: Vec::new(), stop: Some(stop), ..shell("") };
-    let report = record(&options, &mut MemorySink::default(), &mut |_| {}).unwrap();
+    let report = record(&options, &mut MemorySink::default(), &mut go_on).unwrap();
     assert_eq!(report.ending.command_exit, None);
     assert!(began.elapsed() < Duration::from_secs(10));
 }
@@ -186,7 +403,7 @@ fn a_command_that_does_not_exist_leaves_nothing_behind() {
         return;
     }
     let options = RecordOptions { command: vec!["/no/such/program".into()], ..shell("") };
-    let error = record(&options, &mut MemorySink::default(), &mut |_| {}).unwrap_err();
+    let error = record(&options, &mut MemorySink::default(), &mut go_on).unwrap_err();
     assert!(matches!(error, Error::Command { .. }), "{error}");
     assert_eq!(own_instances(), Vec::<String>::new());
 }
@@ -202,7 +419,7 @@ fn a_tiny_buffer_tells_what_it_lost() {
         buffer_kib_per_cpu: Some(16),
         ..shell("head -c 300000000 /dev/zero | tail -c 250000000 >/dev/null")
     };
-    let report = record(&options, &mut sink, &mut |_| {}).unwrap();
+    let report = record(&options, &mut sink, &mut go_on).unwrap();
     let lost = sink.events.iter().map(|e| if let EventKind::Lost { count } = e.kind { count } else { 0 });
     let told: u64 = lost.sum();
     println!("{} events, {} lost, {told} told in the trace", report.events, report.lost);
@@ -221,7 +438,7 @@ fn a_stale_instance_is_removed() {
     dead.wait().unwrap();
     let stale = instances().join(format!("freehold-{}", dead.id()));
     fs::create_dir(&stale).unwrap();
-    let report = record(&shell("true"), &mut MemorySink::default(), &mut |_| {}).unwrap();
+    let report = record(&shell("true"), &mut MemorySink::default(), &mut go_on).unwrap();
     assert!(!stale.exists());
     assert!(report.stale_removed.contains(&format!("freehold-{}", dead.id())));
 }
@@ -231,7 +448,7 @@ fn a_stale_instance_is_removed() {
 fn recorder_to_be_killed() {
     let Some(path) = std::env::var_os("FREEHOLD_RECORD_TO") else { return };
     let mut sink = TraceSink::new(fs::File::create(&path).unwrap(), WriteOptions::new("trace"));
-    record(&shell("for i in $(seq 150); do ls / >/dev/null; sleep 0.03; done"), &mut sink, &mut |_| {})
+    record(&shell("for i in $(seq 150); do ls / >/dev/null; sleep 0.03; done"), &mut sink, &mut go_on)
         .unwrap();
 }
 

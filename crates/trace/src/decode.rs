@@ -11,22 +11,23 @@ use arrow_ipc::{BodyCompressionMethod, CompressionType, Endianness, RecordBatch,
 use arrow_schema::DataType;
 use zstd::bulk::Decompressor;
 
+use crate::PageWork;
 use crate::layout::{COLUMNS, Column, MAX_BATCH_ROWS, MAX_NOTE_BYTES, RowKind};
 use crate::row::Row;
 
-/// Buffers of a record batch: validity and data of every column, and the note's offsets.
+/// Most buffers of a record batch: validity and data of every column, and the note's offsets.
 const BUFFERS: usize = 2 * COLUMNS + 1;
 /// Bytes by which another writer may round a buffer up.
 const SLACK_BYTES: usize = 4096;
 
-/// Checks that the file's columns are the ones of this version.
-pub(crate) fn check_schema(schema: Schema<'_>) -> Result<(), String> {
+/// Checks that the file's columns are the first `columns` ones.
+pub(crate) fn check_schema(schema: Schema<'_>, columns: usize) -> Result<(), String> {
     if schema.endianness() != Endianness::Little {
         return Err("the columns are big-endian".to_owned());
     }
     let fields = schema.fields().ok_or("the schema has no columns")?;
-    if fields.len() != COLUMNS {
-        return Err(format!("{} columns instead of {COLUMNS}", fields.len()));
+    if fields.len() != columns {
+        return Err(format!("{} columns instead of {columns}", fields.len()));
     }
     for (field, column) in fields.iter().zip(Column::ALL) {
         let name = field.name().unwrap_or_default();
@@ -63,6 +64,8 @@ pub(crate) fn metadata<'a>(schema: Schema<'a>, key: &str) -> Option<&'a str> {
 pub(crate) struct Decoder {
     zstd: Decompressor<'static>,
     rows: usize,
+    /// How many columns the file has: the first ones.
+    present: usize,
     /// The little-endian values; empty for a column that no row of the batch uses.
     columns: [Vec<u8>; COLUMNS],
     /// Which pfns are there, by bit; empty where all are.
@@ -70,24 +73,25 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// A decoder for files that have the first `present` columns.
+    pub(crate) fn new(present: usize) -> io::Result<Self> {
         let columns = std::array::from_fn(|_| Vec::new());
-        Ok(Self { zstd: Decompressor::new()?, rows: 0, columns, pfn_validity: Vec::new() })
+        Ok(Self { zstd: Decompressor::new()?, rows: 0, present, columns, pfn_validity: Vec::new() })
     }
 
     /// Takes a record batch apart.
     pub(crate) fn load(&mut self, batch: RecordBatch<'_>, body: &[u8]) -> Result<(), String> {
         let rows = usize::try_from(batch.length()).ok().filter(|&rows| rows <= MAX_BATCH_ROWS);
         self.rows = rows.ok_or_else(|| format!("{} rows in one record batch", batch.length()))?;
-        let pfn_nulls = check_nodes(batch)?;
-        let buffers = buffers(batch, body)?;
+        let pfn_nulls = check_nodes(batch, self.present)?;
+        let buffers = buffers(batch, body, self.present)?;
         let compressed = is_compressed(batch)?;
         let mut source = Source { zstd: &mut self.zstd, compressed };
 
         let kind = &mut self.columns[Column::Kind.index()];
         source.take(buffers[data_buffer(Column::Kind)], self.rows, kind)?;
         let used = used_columns(kind);
-        for column in Column::ALL {
+        for column in Column::ALL.into_iter().take(self.present) {
             let into = &mut self.columns[column.index()];
             match column.data_bytes(self.rows) {
                 _ if column == Column::Kind => {}
@@ -136,6 +140,7 @@ impl Decoder {
             change_ownership: column(Column::ChangeOwnership),
             percpu_refill: column(Column::PercpuRefill),
             frame_use: column(Column::FrameUse),
+            obtained: column(Column::Obtained).as_chunks().0,
         }
     }
 
@@ -164,6 +169,7 @@ pub(crate) struct View<'a> {
     change_ownership: &'a [u8],
     percpu_refill: &'a [u8],
     frame_use: &'a [u8],
+    obtained: &'a [[u8; 8]],
 }
 
 impl View<'_> {
@@ -186,6 +192,7 @@ impl View<'_> {
             change_ownership: bit(self.change_ownership, i),
             percpu_refill: bit(self.percpu_refill, i),
             frame_use: at(self.frame_use, i),
+            obtained: u64::from_le_bytes(at(self.obtained, i)),
         }
     }
 }
@@ -198,8 +205,10 @@ fn bit(bitmap: &[u8], i: usize) -> bool {
     at(bitmap, i / 8) >> (i % 8) & 1 == 1
 }
 
+/// Where a column's data is among the buffers; the note's text has one buffer more, its offsets.
 const fn data_buffer(column: Column) -> usize {
-    2 * column.index() + 1
+    let behind_the_note = column.index() > Column::Note.index();
+    2 * column.index() + 1 + behind_the_note as usize
 }
 
 /// Which columns the rows of these kinds use.
@@ -211,8 +220,10 @@ fn used_columns(kinds: &[u8]) -> [bool; COLUMNS] {
     let has = |kind: RowKind| seen[kind as usize];
     let mut used = [true; COLUMNS];
     let fallback = has(RowKind::ExtFrag);
-    used[Column::Gfp.index()] = has(RowKind::Alloc);
-    used[Column::Count.index()] = has(RowKind::Lost) || has(RowKind::Occupancy);
+    let work = PageWork::ALL.into_iter().any(|work| has(RowKind::of_work(work)));
+    used[Column::Gfp.index()] = has(RowKind::Alloc) || has(RowKind::DirectReclaimBegin);
+    used[Column::Count.index()] = has(RowKind::Lost) || has(RowKind::Occupancy) || work;
+    used[Column::Obtained.index()] = work;
     used[Column::FallbackOrder.index()] = fallback;
     used[Column::FallbackMigratetype.index()] = fallback;
     used[Column::ChangeOwnership.index()] = fallback;
@@ -223,9 +234,9 @@ fn used_columns(kinds: &[u8]) -> [bool; COLUMNS] {
 }
 
 /// Checks the row and null counts, and says whether pfns are missing.
-fn check_nodes(batch: RecordBatch<'_>) -> Result<bool, String> {
+fn check_nodes(batch: RecordBatch<'_>, columns: usize) -> Result<bool, String> {
     let nodes = batch.nodes().ok_or("a record batch without columns")?;
-    if nodes.len() != COLUMNS {
+    if nodes.len() != columns {
         return Err(format!("a record batch with {} columns", nodes.len()));
     }
     let mut pfn_nulls = false;
@@ -243,9 +254,15 @@ fn check_nodes(batch: RecordBatch<'_>) -> Result<bool, String> {
 }
 
 /// The buffers of a record batch, each checked to lie inside its body.
-fn buffers<'a>(batch: RecordBatch<'_>, body: &'a [u8]) -> Result<[&'a [u8]; BUFFERS], String> {
+fn buffers<'a>(
+    batch: RecordBatch<'_>,
+    body: &'a [u8],
+    columns: usize,
+) -> Result<[&'a [u8]; BUFFERS], String> {
     let described = batch.buffers().ok_or("a record batch without buffers")?;
-    if described.len() != BUFFERS || batch.variadicBufferCounts().is_some_and(|counts| !counts.is_empty()) {
+    if described.len() != 2 * columns + 1
+        || batch.variadicBufferCounts().is_some_and(|counts| !counts.is_empty())
+    {
         return Err(format!("a record batch with {} buffers", described.len()));
     }
     let mut buffers = [[].as_slice(); BUFFERS];

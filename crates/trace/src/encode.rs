@@ -52,6 +52,7 @@ fn array(column: Column, rows: &[Row], note: Option<&str>) -> ArrayRef {
     match column {
         Column::TimeNs => Arc::new(UInt64Array::from(rows.iter().map(|r| r.time_ns).collect::<Vec<_>>())),
         Column::Count => Arc::new(UInt64Array::from(rows.iter().map(|r| r.count).collect::<Vec<_>>())),
+        Column::Obtained => Arc::new(UInt64Array::from(rows.iter().map(|r| r.obtained).collect::<Vec<_>>())),
         Column::Pfn => Arc::new(pfn_array(rows)),
         Column::Gfp => Arc::new(UInt32Array::from(rows.iter().map(|r| r.gfp).collect::<Vec<_>>())),
         Column::Pid => Arc::new(Int32Array::from(rows.iter().map(|r| r.pid).collect::<Vec<_>>())),

@@ -77,10 +77,87 @@ pub enum EventKind {
     CompactionBegin,
     /// `compaction:mm_compaction_end`: the task has compacted a zone.
     CompactionEnd,
+    /// Pages were looked at, and some of them obtained.
+    Work {
+        /// Who looked at them.
+        work: PageWork,
+        /// Pages looked at.
+        pages: u64,
+        /// Pages that came of it.
+        obtained: u64,
+    },
+    /// `vmscan:mm_vmscan_direct_reclaim_begin`: a request has to reclaim for itself. What ends it is
+    /// [`PageWork::DirectReclaim`] of the same task.
+    DirectReclaimBegin {
+        /// Size of the block that is wanted.
+        order: Order,
+        /// The flags of the request.
+        gfp: GfpFlags,
+    },
+    /// `vmscan:mm_vmscan_kswapd_wake`: a node's kswapd starts to reclaim.
+    KswapdWake {
+        /// The order that it reclaims for.
+        order: Order,
+    },
+    /// `vmscan:mm_vmscan_kswapd_sleep`: a node's kswapd is done.
+    KswapdSleep,
     /// The ring buffer of `cpu` overflowed and this many events are missing here
     /// (0: some, the kernel did not say how many).
     Lost {
         /// Events that are missing.
         count: u64,
     },
+}
+
+/// What looks at pages, and what it is to obtain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageWork {
+    /// `compaction:mm_compaction_isolate_migratepages`: the migration scanner scanned pages and took some to move.
+    IsolateMigratePages,
+    /// `compaction:mm_compaction_isolate_freepages`: the free scanner scanned pages and took free ones.
+    IsolateFreePages,
+    /// `compaction:mm_compaction_fast_isolate_freepages`: the free scanner searched the free lists instead.
+    FastIsolateFreePages,
+    /// `compaction:mm_compaction_migratepages`: of the pages to be moved, so many were.
+    MigratePages,
+    /// `vmscan:mm_vmscan_direct_reclaim_end`: a request reclaimed pages for itself; how many it looked at is not told.
+    DirectReclaim,
+    /// `vmscan:mm_vmscan_lru_shrink_inactive`: pages of an inactive list were scanned, and some reclaimed.
+    ShrinkInactive,
+    /// `page_isolation:test_pages_isolated`: of a range's pages, those up to the first one in use are free.
+    TestIsolated,
+    /// `cma:cma_alloc_finish`: pages of a CMA area were asked for, and all or none obtained.
+    CmaAlloc,
+    /// `cma:cma_release`: pages of a CMA area were given back.
+    CmaRelease,
+}
+
+impl PageWork {
+    /// All of them, in the order of their codes in a trace.
+    pub const ALL: [Self; 9] = [
+        Self::IsolateMigratePages,
+        Self::IsolateFreePages,
+        Self::FastIsolateFreePages,
+        Self::MigratePages,
+        Self::DirectReclaim,
+        Self::ShrinkInactive,
+        Self::TestIsolated,
+        Self::CmaAlloc,
+        Self::CmaRelease,
+    ];
+
+    /// Linux's name of the event.
+    pub const fn event(self) -> &'static str {
+        match self {
+            Self::IsolateMigratePages => "mm_compaction_isolate_migratepages",
+            Self::IsolateFreePages => "mm_compaction_isolate_freepages",
+            Self::FastIsolateFreePages => "mm_compaction_fast_isolate_freepages",
+            Self::MigratePages => "mm_compaction_migratepages",
+            Self::DirectReclaim => "mm_vmscan_direct_reclaim_end",
+            Self::ShrinkInactive => "mm_vmscan_lru_shrink_inactive",
+            Self::TestIsolated => "test_pages_isolated",
+            Self::CmaAlloc => "cma_alloc_finish",
+            Self::CmaRelease => "cma_release",
+        }
+    }
 }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use arrow_schema::{DataType, Field, Schema};
 use freehold::{GfpFlags, Migratetype};
 
-use crate::{FrameUse, Origin, Snapshot};
+use crate::{FrameUse, Origin, PageWork, Snapshot};
 
 /// The newest version of the format that this crate reads, and the one that it writes.
-pub const FORMAT_VERSION: u32 = 1;
+///
+/// Version 1 had neither the kinds from 9 on nor the column `obtained`; it is still read.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Value of [`KEY_FORMAT`].
 pub(crate) const FORMAT_NAME: &str = "freehold-trace";
@@ -48,11 +50,23 @@ pub(crate) enum RowKind {
     Lost = 6,
     CompactionBegin = 7,
     CompactionEnd = 8,
+    IsolateMigratePages = 9,
+    IsolateFreePages = 10,
+    FastIsolateFreePages = 11,
+    MigratePages = 12,
+    DirectReclaimBegin = 13,
+    DirectReclaimEnd = 14,
+    ShrinkInactive = 15,
+    KswapdWake = 16,
+    KswapdSleep = 17,
+    TestPagesIsolated = 18,
+    CmaAlloc = 19,
+    CmaRelease = 20,
     Ending = 255,
 }
 
 impl RowKind {
-    const ALL: [(Self, &'static str); 10] = [
+    const ALL: [(Self, &'static str); 22] = [
         (Self::Occupancy, "occupancy"),
         (Self::Alloc, "mm_page_alloc"),
         (Self::Free, "mm_page_free"),
@@ -62,6 +76,18 @@ impl RowKind {
         (Self::Lost, "lost"),
         (Self::CompactionBegin, "mm_compaction_begin"),
         (Self::CompactionEnd, "mm_compaction_end"),
+        (Self::IsolateMigratePages, PageWork::IsolateMigratePages.event()),
+        (Self::IsolateFreePages, PageWork::IsolateFreePages.event()),
+        (Self::FastIsolateFreePages, PageWork::FastIsolateFreePages.event()),
+        (Self::MigratePages, PageWork::MigratePages.event()),
+        (Self::DirectReclaimBegin, "mm_vmscan_direct_reclaim_begin"),
+        (Self::DirectReclaimEnd, PageWork::DirectReclaim.event()),
+        (Self::ShrinkInactive, PageWork::ShrinkInactive.event()),
+        (Self::KswapdWake, "mm_vmscan_kswapd_wake"),
+        (Self::KswapdSleep, "mm_vmscan_kswapd_sleep"),
+        (Self::TestPagesIsolated, PageWork::TestIsolated.event()),
+        (Self::CmaAlloc, PageWork::CmaAlloc.event()),
+        (Self::CmaRelease, PageWork::CmaRelease.event()),
         (Self::Ending, "ending"),
     ];
 
@@ -76,9 +102,41 @@ impl RowKind {
             6 => Self::Lost,
             7 => Self::CompactionBegin,
             8 => Self::CompactionEnd,
+            9 => Self::IsolateMigratePages,
+            10 => Self::IsolateFreePages,
+            11 => Self::FastIsolateFreePages,
+            12 => Self::MigratePages,
+            13 => Self::DirectReclaimBegin,
+            14 => Self::DirectReclaimEnd,
+            15 => Self::ShrinkInactive,
+            16 => Self::KswapdWake,
+            17 => Self::KswapdSleep,
+            18 => Self::TestPagesIsolated,
+            19 => Self::CmaAlloc,
+            20 => Self::CmaRelease,
             255 => Self::Ending,
             _ => return None,
         })
+    }
+
+    /// The kind of a row about work on pages.
+    pub(crate) const fn of_work(work: PageWork) -> Self {
+        match work {
+            PageWork::IsolateMigratePages => Self::IsolateMigratePages,
+            PageWork::IsolateFreePages => Self::IsolateFreePages,
+            PageWork::FastIsolateFreePages => Self::FastIsolateFreePages,
+            PageWork::MigratePages => Self::MigratePages,
+            PageWork::DirectReclaim => Self::DirectReclaimEnd,
+            PageWork::ShrinkInactive => Self::ShrinkInactive,
+            PageWork::TestIsolated => Self::TestPagesIsolated,
+            PageWork::CmaAlloc => Self::CmaAlloc,
+            PageWork::CmaRelease => Self::CmaRelease,
+        }
+    }
+
+    /// The work that a row of this kind is about.
+    pub(crate) fn work(self) -> Option<PageWork> {
+        PageWork::ALL.into_iter().find(|&work| Self::of_work(work) == self)
     }
 }
 
@@ -100,10 +158,14 @@ pub(crate) enum Column {
     PercpuRefill,
     FrameUse,
     Note,
+    Obtained,
 }
 
 /// How many columns there are.
-pub(crate) const COLUMNS: usize = 15;
+pub(crate) const COLUMNS: usize = 16;
+
+/// How many columns version 1 had: the first ones.
+pub(crate) const COLUMNS_OF_VERSION_1: usize = 15;
 
 impl Column {
     pub(crate) const ALL: [Self; COLUMNS] = [
@@ -122,6 +184,7 @@ impl Column {
         Self::PercpuRefill,
         Self::FrameUse,
         Self::Note,
+        Self::Obtained,
     ];
 
     pub(crate) const fn index(self) -> usize {
@@ -145,12 +208,13 @@ impl Column {
             Self::PercpuRefill => "percpu_refill",
             Self::FrameUse => "frame_use",
             Self::Note => "note",
+            Self::Obtained => "obtained",
         }
     }
 
     pub(crate) const fn data_type(self) -> DataType {
         match self {
-            Self::TimeNs | Self::Pfn | Self::Count => DataType::UInt64,
+            Self::TimeNs | Self::Pfn | Self::Count | Self::Obtained => DataType::UInt64,
             Self::Gfp => DataType::UInt32,
             Self::Pid => DataType::Int32,
             Self::Cpu => DataType::UInt16,
@@ -234,6 +298,10 @@ mod tests {
         for (kind, name) in RowKind::ALL {
             assert_eq!(RowKind::new(kind as u8), Some(kind), "{name}");
         }
-        assert_eq!(RowKind::new(9), None);
+        assert_eq!(RowKind::new(21), None);
+        for work in PageWork::ALL {
+            assert_eq!(RowKind::of_work(work).work(), Some(work));
+        }
+        assert_eq!(RowKind::Lost.work(), None);
     }
 }

@@ -10,6 +10,7 @@
 
 mod closing;
 mod decode;
+mod effect;
 mod encode;
 mod error;
 mod event;
@@ -24,10 +25,11 @@ mod summary;
 mod writer;
 mod zones;
 
+pub use effect::{ObserverEffect, Quartiles, RunTimes};
 pub use error::TraceError;
-pub use event::{Event, EventKind};
+pub use event::{Event, EventKind, PageWork};
 pub use layout::FORMAT_VERSION;
-pub use provenance::{Disturbance, Ending, Origin};
+pub use provenance::{Disturbance, Ending, Origin, StoppedBy};
 pub use reader::{ReadOptions, TraceReader};
 pub use recompress::recompress;
 pub use snapshot::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Pageset, Run, Snapshot, ZoneSnapshot};

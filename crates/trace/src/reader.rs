@@ -6,7 +6,8 @@ use crate::closing::Closing;
 use crate::decode::{Decoder, check_schema, metadata};
 use crate::error::{Place, TraceError};
 use crate::layout::{
-    Column, FORMAT_NAME, FORMAT_VERSION, KEY_FORMAT, KEY_ORIGIN, KEY_START, KEY_VERSION, MAX_RUNS, RowKind,
+    COLUMNS, COLUMNS_OF_VERSION_1, Column, FORMAT_NAME, FORMAT_VERSION, KEY_FORMAT, KEY_ORIGIN, KEY_START,
+    KEY_VERSION, MAX_RUNS, RowKind,
 };
 use crate::message::{Messages, Next, guess};
 use crate::row::{event, run};
@@ -90,9 +91,9 @@ impl<R: Read> TraceReader<R> {
     pub fn open(source: R, options: ReadOptions) -> Result<Self, TraceError> {
         let mut messages = Messages::new(source);
         let place = Place { file: &options.file, batch: 0, row: 0 };
-        let (origin, start) = read_header(&mut messages, place)?;
+        let (origin, start, columns) = read_header(&mut messages, place)?;
         let zones = Zones::new(&start, place)?;
-        let decoder = Decoder::new().map_err(|e| place.io(e))?;
+        let decoder = Decoder::new(columns).map_err(|e| place.io(e))?;
         let mut reader = Self {
             messages,
             decoder,
@@ -264,7 +265,7 @@ impl<R: Read> TraceReader<R> {
                     self.events.push(event(kind, &row, &mut self.zones, place)?);
                     self.state = State::Events;
                 }
-                None => return Err(place.bad_value(Column::Kind, row.kind.into(), "0 to 6 or 255")),
+                None => return Err(place.bad_value(Column::Kind, row.kind.into(), "0 to 20 or 255")),
             }
         }
         if end == view.rows {
@@ -277,11 +278,12 @@ impl<R: Read> TraceReader<R> {
     }
 }
 
-/// Reads the schema message: is this a trace, of a known version, and what does it start with?
+/// Reads the schema message: is this a trace, of a known version, what does it start with, and how many columns
+/// has it?
 fn read_header<R: Read>(
     messages: &mut Messages<R>,
     place: Place<'_>,
-) -> Result<(Origin, Snapshot), TraceError> {
+) -> Result<(Origin, Snapshot, usize), TraceError> {
     let file = || place.file.to_owned();
     match messages.advance(place)? {
         Next::Message => {}
@@ -310,18 +312,19 @@ fn read_header<R: Read>(
     let text = |key| metadata(schema, key).ok_or_else(|| place.corrupt(format!("no {key} in the header")));
     let found = text(KEY_VERSION)?;
     match found.parse() {
-        Ok(FORMAT_VERSION) => {}
+        Ok(1..=FORMAT_VERSION) => {}
         Ok(found) if found > FORMAT_VERSION => {
             return Err(TraceError::NewerVersion { file: file(), found, known: FORMAT_VERSION });
         }
         _ => return Err(place.corrupt(format!("format version {found:.20?}"))),
     }
-    check_schema(schema).map_err(|what| place.corrupt(what))?;
+    let columns = if found == "1" { COLUMNS_OF_VERSION_1 } else { COLUMNS };
+    check_schema(schema, columns).map_err(|what| place.corrupt(what))?;
     let origin = serde_json::from_str(text(KEY_ORIGIN)?);
     let origin = origin.map_err(|e| place.corrupt(format!("{KEY_ORIGIN}: {e}")))?;
     let start = serde_json::from_str(text(KEY_START)?);
     let start = start.map_err(|e| place.corrupt(format!("{KEY_START}: {e}")))?;
-    Ok((origin, start))
+    Ok((origin, start, columns))
 }
 
 /// Reads the note of the ending and holds the file against it.

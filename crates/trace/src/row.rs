@@ -24,6 +24,7 @@ pub(crate) struct Row {
     pub(crate) change_ownership: bool,
     pub(crate) percpu_refill: bool,
     pub(crate) frame_use: u8,
+    pub(crate) obtained: u64,
 }
 
 impl Row {
@@ -89,6 +90,16 @@ impl Row {
             EventKind::CompactionBegin => Self { kind: RowKind::CompactionBegin as u8, ..base },
             EventKind::CompactionEnd => Self { kind: RowKind::CompactionEnd as u8, ..base },
             EventKind::Lost { count } => Self { kind: RowKind::Lost as u8, count, ..base },
+            EventKind::Work { work, pages, obtained } => {
+                Self { kind: RowKind::of_work(work) as u8, count: pages, obtained, ..base }
+            }
+            EventKind::DirectReclaimBegin { order, gfp } => {
+                Self { kind: RowKind::DirectReclaimBegin as u8, order: order.get(), gfp: gfp.bits(), ..base }
+            }
+            EventKind::KswapdWake { order } => {
+                Self { kind: RowKind::KswapdWake as u8, order: order.get(), ..base }
+            }
+            EventKind::KswapdSleep => Self { kind: RowKind::KswapdSleep as u8, ..base },
         }
     }
 
@@ -116,10 +127,20 @@ pub(crate) fn event(
     place: Place<'_>,
 ) -> Result<Event, TraceError> {
     let kind = match kind {
+        RowKind::Alloc | RowKind::Free => block_event(kind, row, zones, place)?,
         RowKind::Lost => EventKind::Lost { count: row.count },
         RowKind::CompactionBegin => EventKind::CompactionBegin,
         RowKind::CompactionEnd => EventKind::CompactionEnd,
-        _ => block_event(kind, row, zones, place)?,
+        RowKind::DirectReclaimBegin => EventKind::DirectReclaimBegin {
+            order: order(row.order, Column::Order, place)?,
+            gfp: flags(row.gfp),
+        },
+        RowKind::KswapdWake => EventKind::KswapdWake { order: order(row.order, Column::Order, place)? },
+        RowKind::KswapdSleep => EventKind::KswapdSleep,
+        _ => match kind.work() {
+            Some(work) => EventKind::Work { work, pages: row.count, obtained: row.obtained },
+            None => block_event(kind, row, zones, place)?,
+        },
     };
     Ok(Event { time_ns: row.time_ns, cpu: row.cpu, pid: row.pid, kind })
 }
@@ -139,9 +160,8 @@ fn block_event(
     }
     let own_type = || migratetype(row.migratetype, Column::Migratetype, place);
     if kind == RowKind::Alloc {
-        let gfp = GfpFlags::from_bits(row.gfp);
-        let gfp = gfp.unwrap_or_else(|| GfpFlags::from_bits_truncate(row.gfp) | GfpFlags::UNKNOWN);
-        return Ok(EventKind::Alloc { pfn: row.pfn.map(Pfn), order, migratetype: own_type()?, gfp });
+        let (pfn, gfp) = (row.pfn.map(Pfn), flags(row.gfp));
+        return Ok(EventKind::Alloc { pfn, order, migratetype: own_type()?, gfp });
     }
     let pfn = Pfn(required_pfn(row, place)?);
     Ok(match kind {
@@ -160,6 +180,12 @@ fn block_event(
         RowKind::PcpuDrain => EventKind::PcpuDrain { pfn, order, migratetype: own_type()? },
         _ => EventKind::Free { pfn, order },
     })
+}
+
+/// Flags that this version does not know are read as one.
+#[inline]
+fn flags(bits: u32) -> GfpFlags {
+    GfpFlags::from_bits(bits).unwrap_or_else(|| GfpFlags::from_bits_truncate(bits) | GfpFlags::UNKNOWN)
 }
 
 fn required_pfn(row: &Row, place: Place<'_>) -> Result<u64, TraceError> {

@@ -6,7 +6,7 @@ use std::io::Read;
 use freehold::{MAX_ORDERS, Order};
 use serde::Serialize;
 
-use crate::{Event, EventKind, TraceError, TraceReader};
+use crate::{Event, EventKind, PageWork, TraceError, TraceReader};
 
 /// What a trace holds, in numbers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -58,6 +58,36 @@ pub struct KindCounts {
     pub compaction: u64,
     /// Places at which events are missing.
     pub lost: u64,
+    /// `mm_compaction_isolate_migratepages`, `…_isolate_freepages`, `…_fast_isolate_freepages` and
+    /// `…_migratepages`: the steps of compaction.
+    pub compaction_steps: u64,
+    /// `mm_vmscan_direct_reclaim_begin`: requests that reclaimed for themselves.
+    pub direct_reclaim: u64,
+    /// `mm_vmscan_lru_shrink_inactive`: scans of inactive lists.
+    pub shrink_inactive: u64,
+    /// `mm_vmscan_kswapd_wake`.
+    pub kswapd_wake: u64,
+    /// `test_pages_isolated`: ranges that were to be isolated.
+    pub isolation: u64,
+    /// `cma_alloc_finish` and `cma_release`.
+    pub cma: u64,
+}
+
+impl KindCounts {
+    fn add_work(&mut self, work: PageWork) {
+        let count = match work {
+            PageWork::IsolateMigratePages
+            | PageWork::IsolateFreePages
+            | PageWork::FastIsolateFreePages
+            | PageWork::MigratePages => &mut self.compaction_steps,
+            PageWork::ShrinkInactive => &mut self.shrink_inactive,
+            PageWork::TestIsolated => &mut self.isolation,
+            PageWork::CmaAlloc | PageWork::CmaRelease => &mut self.cma,
+            // Its beginning is counted.
+            PageWork::DirectReclaim => return,
+        };
+        *count += 1;
+    }
 }
 
 impl TraceSummary {
@@ -106,7 +136,10 @@ impl TraceSummary {
             EventKind::ZoneLocked { .. } => self.kinds.zone_locked += 1,
             EventKind::PcpuDrain { .. } => self.kinds.pcpu_drain += 1,
             EventKind::CompactionBegin => self.kinds.compaction += 1,
-            EventKind::CompactionEnd => {}
+            EventKind::CompactionEnd | EventKind::KswapdSleep => {}
+            EventKind::DirectReclaimBegin { .. } => self.kinds.direct_reclaim += 1,
+            EventKind::KswapdWake { .. } => self.kinds.kswapd_wake += 1,
+            EventKind::Work { work, .. } => self.kinds.add_work(work),
             EventKind::Lost { count } => {
                 self.kinds.lost += 1;
                 self.lost = self.lost.saturating_add(count);

@@ -174,6 +174,11 @@ impl<W: Write> TraceWriter<W> {
         self.events
     }
 
+    /// Events that were pushed and not yet written.
+    pub fn pending_events(&self) -> usize {
+        self.pending.len()
+    }
+
     /// Bytes that have reached the sink so far.
     pub fn bytes(&self) -> u64 {
         self.bytes

@@ -4,11 +4,14 @@ mod common;
 
 use std::io::{self, Write};
 
-use common::{Contents, ZONES, ending, every_kind, origin, read, small_trace, start, trace, workload};
+use common::{
+    Contents, ZONES, ending, every_kind, kinds_of_version_2, origin, read, small_trace, start, trace,
+    workload,
+};
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_trace::{
-    Event, EventKind, ReadOptions, Snapshot, TraceError, TraceReader, TraceSummary, TraceWriter,
-    WriteOptions, recompress,
+    Event, EventKind, PageWork, ReadOptions, Snapshot, StoppedBy, TraceError, TraceReader, TraceSummary,
+    TraceWriter, WriteOptions, recompress,
 };
 use proptest::prelude::*;
 
@@ -62,6 +65,12 @@ fn any_kind() -> impl Strategy<Value = EventKind> {
         any::<u64>().prop_map(|count| EventKind::Lost { count }),
         Just(EventKind::CompactionBegin),
         Just(EventKind::CompactionEnd),
+        (0..PageWork::ALL.len(), any::<u64>(), any::<u64>()).prop_map(|(work, pages, obtained)| {
+            EventKind::Work { work: PageWork::ALL[work], pages, obtained }
+        }),
+        (any_order(), any_gfp()).prop_map(|(order, gfp)| EventKind::DirectReclaimBegin { order, gfp }),
+        any_order().prop_map(|order| EventKind::KswapdWake { order }),
+        Just(EventKind::KswapdSleep),
     ]
 }
 
@@ -159,6 +168,43 @@ fn the_writer_refuses_what_the_reader_would_and_goes_on() {
     assert_eq!(writer.events(), 2);
     let bytes = writer.finish(&ending()).unwrap();
     assert_eq!(read(&bytes, false).unwrap(), whole(vec![events[7], events[7]]));
+}
+
+#[test]
+fn the_kinds_of_version_2_come_back() {
+    let events = kinds_of_version_2();
+    // A batch of work alone, one without, and one mixed.
+    for flush_every in [usize::MAX, 9, 1] {
+        let bytes = trace(&events, WriteOptions::new("two"), flush_every);
+        assert_eq!(read(&bytes, false).unwrap(), whole(events.clone()));
+    }
+    let mut summary = TraceSummary::default();
+    summary.add(&events);
+    let kinds = summary.kinds;
+    assert_eq!((kinds.compaction_steps, kinds.direct_reclaim, kinds.shrink_inactive), (4, 1, 1));
+    assert_eq!((kinds.kswapd_wake, kinds.isolation, kinds.cma, kinds.compaction), (1, 1, 2, 1));
+}
+
+/// Written by the version before the kinds from 9 on.
+#[test]
+fn traces_of_version_1_are_read() {
+    for name in ["c-build.arrows", "thp-churn.arrows"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(name);
+        let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+        let mut reader = TraceReader::open(file, ReadOptions::new(name)).unwrap();
+        let summary = TraceSummary::read(&mut reader).unwrap();
+        assert!(summary.events > 100_000 && !summary.cut_short, "{name}");
+        let ending = reader.ending().unwrap();
+        assert_eq!((ending.stopped_by, ending.disturbance.effect), (None, None));
+        assert!(reader.origin().events.is_empty());
+    }
+}
+
+#[test]
+fn an_unknown_reason_for_the_end_is_read() {
+    let told = |word: &str| serde_json::from_str::<StoppedBy>(&format!("\"{word}\"")).unwrap();
+    assert_eq!((told("max-size"), told("duration")), (StoppedBy::MaxSize, StoppedBy::Duration));
+    assert_eq!(told("the-moon"), StoppedBy::Unknown);
 }
 
 #[test]

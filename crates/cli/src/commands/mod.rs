@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod import;
 pub(crate) mod record;
+mod record_until;
 pub(crate) mod replay;
 pub(crate) mod serve;
 pub(crate) mod snapshot;

@@ -1,51 +1,100 @@
 //! `freehold record`: this machine's page events into a trace.
 
+use std::ops::ControlFlow;
+
 use freehold_linux::procfs::Occupancy;
 use freehold_linux::tracefs::Detail;
-use freehold_linux::{Error, Progress, RecordOptions, RecordReport, TraceSink, record};
-use freehold_trace::WriteOptions;
+use freehold_linux::{
+    Error, EventSink, Progress, RecordOptions, RecordReport, RingOptions, RingSink, SinkError, TraceSink,
+    record, record_measured,
+};
+use freehold_trace::{ObserverEffect, Quartiles, StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::record_until::Thresholds;
 use crate::args::Record;
 use crate::exit::{Cause, Failure};
 use crate::in_place::InPlace;
 use crate::output;
+use crate::scratch::Scratch;
 
 pub(crate) fn run(args: &Record) -> Result<(), Failure> {
     let mut file = InPlace::create(&args.output, args.force)?;
+    match record_into(args, &mut file) {
+        Ok(report) => {
+            tell(&args.output.display().to_string(), &report);
+            Ok(())
+        }
+        Err(failure) => {
+            // What was recorded up to an error is worth keeping.
+            if file.is_untouched() || failure.keeps_nothing {
+                file.discard();
+            }
+            Err(failure.failure)
+        }
+    }
+}
+
+/// Why a recording failed.
+struct Failed {
+    failure: Failure,
+    /// What is in the file is of no use.
+    keeps_nothing: bool,
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Self { failure, keeps_nothing: true }
+    }
+}
+
+fn record_into(args: &Record, file: &mut InPlace) -> Result<RecordReport, Failed> {
     let name = args.output.display().to_string();
-    let mut sink = TraceSink::new(&mut file, WriteOptions::new(&name));
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,
+        max_bytes: args.max_size,
+        max_events: args.max_events,
+        until_failure: args.until.failure,
+        groups: args.events.iter().filter_map(|events| events.group()).collect(),
         buffer_kib_per_cpu: args.buffer,
         detail: if args.detail { Detail::Lists } else { Detail::Requests },
         occupancy: if args.no_occupancy { Occupancy::Skip } else { Occupancy::Read },
         ..RecordOptions::default()
     };
+    let mut thresholds = Thresholds::new(&args.until)?;
     let line = progress_line();
-    let done = record(&options, &mut sink, &mut |progress| line.set_message(progress_text(progress)));
+    let progress = &mut |progress: &Progress| {
+        line.set_message(progress_text(progress));
+        thresholds.as_mut().map_or(ControlFlow::Continue(()), Thresholds::look)
+    };
+    let mut sink = TraceSink::new(file, WriteOptions::new(&name));
+    let done = match (args.measure_effect, args.ring) {
+        (Some(runs), _) => record_measured(&options, runs, &mut || discarded(args), &mut sink, progress),
+        (None, Some(keep)) => {
+            let ring = RingOptions { keep, memory_bytes: args.ring_memory };
+            record(&options, &mut RingSink::new(&mut sink, ring), progress)
+        }
+        (None, None) => record(&options, &mut sink, progress),
+    };
     line.finish_and_clear();
-    match done {
-        Ok(report) => {
-            tell(&name, &report);
-            Ok(())
-        }
-        Err(error) => {
-            drop(sink);
-            // What was recorded up to an error is worth keeping.
-            if file.is_untouched() || matches!(error, Error::Command { .. }) {
-                file.discard();
-            }
-            Err(failure(error))
-        }
-    }
+    done.map_err(|error| Failed {
+        keeps_nothing: matches!(error, Error::Command { .. }),
+        failure: failure(error),
+    })
+}
+
+/// Where a recording goes that only costs what the kept one costs: a file beside it that has no name any more.
+fn discarded(args: &Record) -> Result<Box<dyn EventSink>, SinkError> {
+    let (scratch, file) = Scratch::create(&args.output, true).map_err(|failure| failure.to_string())?;
+    drop(scratch);
+    Ok(Box::new(TraceSink::new(file, WriteOptions::new(args.output.display().to_string()))))
 }
 
 /// What fails while a machine is recorded is the machine's fault, but for the command.
 fn failure(error: Error) -> Failure {
     match error {
-        Error::Sink(_) | Error::Command { .. } => error.into(),
+        Error::Sink(_) | Error::Command { .. } | Error::StoppedEarly => error.into(),
         _ => Failure::new(Cause::Machine, error),
     }
 }
@@ -59,8 +108,9 @@ fn progress_line() -> ProgressBar {
 }
 
 fn progress_text(progress: &Progress) -> String {
+    let size = progress.bytes.map_or_else(String::new, |bytes| format!(", {:.1} MB", bytes as f64 / 1e6));
     format!(
-        "{:.0} s: {} events, {} a second, {} lost",
+        "{:.0} s: {} events, {} a second, {} lost{size}",
         progress.seconds, progress.events, progress.events_per_s, progress.lost
     )
 }
@@ -74,6 +124,17 @@ fn tell(name: &str, report: &RecordReport) {
         disturbance.cpu_ns as f64 / 1e9,
         disturbance.own_events
     ));
+    if let Some(effect) = &disturbance.effect {
+        for text in effect_lines(effect) {
+            output::note(&text);
+        }
+    }
+    if let Some(by) = report.ending.stopped_by.filter(|&by| by != StoppedBy::Command) {
+        output::note(&stop_text(by, report.ending.trigger.as_deref()));
+    }
+    if !report.missing_events.is_empty() {
+        output::note(&format!("this kernel does not have: {}", report.missing_events.join(", ")));
+    }
     if let Some(code) = report.ending.command_exit.filter(|&code| code != 0) {
         output::note(&format!("the command ended with exit code {code}"));
     }
@@ -88,5 +149,57 @@ fn tell(name: &str, report: &RecordReport) {
     }
     for warning in &report.warnings {
         output::note(&format!("warning: {warning}"));
+    }
+}
+
+/// Why a recording ended.
+pub(super) fn stop_text(by: StoppedBy, trigger: Option<&str>) -> String {
+    match trigger {
+        Some(seen) => format!("stopped: {}: {seen}", by.text()),
+        None => format!("stopped: {}", by.text()),
+    }
+}
+
+/// What recording cost the command: its wall time, and its CPU time.
+pub(super) fn effect_lines(effect: &ObserverEffect) -> [String; 2] {
+    let line = |what: &str, with: Quartiles, without: Quartiles, slowdown: Option<f64>| {
+        let share = slowdown.map_or_else(String::new, |share| format!(" ({:+.1} %)", share * 100.0));
+        format!("{what}: {} without recording, {} with{share}", spread(without), spread(with))
+    };
+    let ObserverEffect { runs, with, without } = effect;
+    [
+        line(
+            &format!("the command took, medians and quartiles of {runs} runs each"),
+            with.wall_ns,
+            without.wall_ns,
+            effect.wall_slowdown(),
+        ),
+        line("of that CPU time", with.cpu_ns, without.cpu_ns, effect.cpu_slowdown()),
+    ]
+}
+
+fn spread(times: Quartiles) -> String {
+    let [first, median, third] = [times.first, times.median, times.third].map(|ns| ns / 1e9);
+    format!("{median:.3} s ({first:.3} to {third:.3})")
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold_trace::RunTimes;
+
+    use super::*;
+
+    #[test]
+    fn the_effect_is_said_with_its_spread() {
+        let times = |ns: &[u64]| RunTimes { wall_ns: Quartiles::of(ns), cpu_ns: Quartiles::default() };
+        let without = times(&[1_000_000_000, 2_000_000_000, 3_000_000_000]);
+        let effect = ObserverEffect { runs: 3, without, with: times(&[2_100_000_000]) };
+        let [wall, cpu] = effect_lines(&effect);
+        assert!(
+            wall.ends_with(
+                "2.000 s (1.500 to 2.500) without recording, 2.100 s (2.100 to 2.100) with (+5.0 %)"
+            )
+        );
+        assert!(cpu.ends_with("0.000 s (0.000 to 0.000) with"), "{cpu}");
     }
 }

@@ -14,6 +14,7 @@ struct Report<'a> {
     start: &'a freehold_lab::StartReport,
     replay: &'a freehold_lab::Replay,
     tables: Vec<freehold_lab::Table>,
+    gaps: &'a freehold_lab::Gaps,
 }
 
 pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
@@ -26,16 +27,20 @@ pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
         return output::print(&replay.pagetypeinfo);
     }
     let tables = lab.describe(&replay);
+    let gaps = lab.gaps();
     if args.form.json {
-        output::print_json(&Report { start: lab.start_report(), replay: &replay, tables })
+        output::print_json(&Report { start: lab.start_report(), replay: &replay, tables, gaps: &gaps })
     } else if args.form.csv {
         output::print(&csv(&tables))
     } else {
         let tables: Vec<_> = tables.iter().map(freehold_lab::Table::to_text).collect();
+        let uncertain = gaps.sentences(&replay.measures.followed);
+        let uncertain: Vec<_> = uncertain.iter().map(|sentence| format!("{sentence}\n")).collect();
         output::print(&format!(
-            "{}\n{}\n\n{}",
+            "{}\n{}\n{}\n{}",
             loaded.headline(),
             lab.start_report().sentence(),
+            uncertain.concat(),
             tables.join("\n\n")
         ))
     }

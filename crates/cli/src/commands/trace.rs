@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use freehold::GfpFlags;
 use freehold_lab::{Cell, Table, grouped};
 use freehold_trace::{Ending, Event, EventKind, Origin, TraceError, TraceSummary, WriteOptions, recompress};
 use serde::Serialize;
 
 use super::compare::csv;
+use super::record::{effect_lines, stop_text};
 use crate::args::{Effort, Form, Trace, TraceHead, TraceInfo, TraceRepack};
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Reader};
@@ -66,6 +68,7 @@ fn provenance(reader: &Reader, summary: &TraceSummary) -> String {
     line("command", &origin.command.join(" "));
     line("made by", &origin.recorder);
     line("clock", &origin.clock);
+    line("without", &origin.missing_events.join(" "));
     line("seconds", &format!("{:.3}", summary.duration_ns() as f64 / 1e9));
     line("events/s", &summary.events_per_second().map_or_else(String::new, |rate| grouped(rate as u64)));
     line("bytes", &grouped(summary.bytes));
@@ -78,6 +81,11 @@ fn provenance(reader: &Reader, summary: &TraceSummary) -> String {
             grouped(disturbance.own_events)
         );
         line("recorder", if disturbance.wall_ns > 0 { &own } else { "" });
+        let stopped = ending.stopped_by.map(|by| stop_text(by, ending.trigger.as_deref()));
+        line("ended", stopped.as_deref().map_or("", |text| text.trim_start_matches("stopped: ")));
+        for text in disturbance.effect.iter().flat_map(effect_lines) {
+            line("effect", &text);
+        }
     }
     text
 }
@@ -92,6 +100,12 @@ fn events_table(summary: &TraceSummary) -> Table {
         ("mm_page_alloc_zone_locked", kinds.zone_locked),
         ("mm_page_pcpu_drain", kinds.pcpu_drain),
         ("mm_compaction_begin", kinds.compaction),
+        ("steps of compaction", kinds.compaction_steps),
+        ("mm_vmscan_direct_reclaim_begin", kinds.direct_reclaim),
+        ("mm_vmscan_lru_shrink_inactive", kinds.shrink_inactive),
+        ("mm_vmscan_kswapd_wake", kinds.kswapd_wake),
+        ("test_pages_isolated", kinds.isolation),
+        ("cma_alloc_finish, cma_release", kinds.cma),
         ("places where events are lost", kinds.lost),
     ] {
         table.push("by kind", name, "", vec![Cell::Count(count)]);
@@ -170,8 +184,7 @@ impl HeadRow {
     fn new(event: &Event) -> Self {
         let (name, pfn, order, migratetype, detail) = match event.kind {
             EventKind::Alloc { pfn, order, migratetype, gfp } => {
-                let flags: Vec<_> = gfp.iter_names().map(|(name, _)| name).collect();
-                ("mm_page_alloc", pfn, Some(order), Some(migratetype), flags.join("|"))
+                ("mm_page_alloc", pfn, Some(order), Some(migratetype), flag_names(gfp))
             }
             EventKind::Free { pfn, order } => ("mm_page_free", Some(pfn), Some(order), None, String::new()),
             EventKind::ExtFrag { pfn, order, fallback_order, migratetype, fallback_migratetype, .. } => (
@@ -190,6 +203,16 @@ impl HeadRow {
             }
             EventKind::CompactionBegin => ("mm_compaction_begin", None, None, None, String::new()),
             EventKind::CompactionEnd => ("mm_compaction_end", None, None, None, String::new()),
+            EventKind::Work { work, pages, obtained } => {
+                (work.event(), None, None, None, format!("{obtained} of {pages} pages"))
+            }
+            EventKind::DirectReclaimBegin { order, gfp } => {
+                ("mm_vmscan_direct_reclaim_begin", None, Some(order), None, flag_names(gfp))
+            }
+            EventKind::KswapdWake { order } => {
+                ("mm_vmscan_kswapd_wake", None, Some(order), None, String::new())
+            }
+            EventKind::KswapdSleep => ("mm_vmscan_kswapd_sleep", None, None, None, String::new()),
             EventKind::Lost { count } => ("lost", None, None, None, format!("{count} events")),
         };
         Self {
@@ -216,6 +239,10 @@ impl HeadRow {
             self.detail.clone(),
         ]
     }
+}
+
+fn flag_names(gfp: GfpFlags) -> String {
+    gfp.iter_names().map(|(name, _)| name).collect::<Vec<_>>().join("|")
 }
 
 fn aligned(rows: &[HeadRow]) -> String {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
-use freehold_trace::EventKind;
+use freehold_trace::{EventKind, PageWork};
 
 use super::TextOptions;
 use super::line::{Head, digits};
@@ -46,6 +46,9 @@ impl FieldReader {
             _ => {}
         }
         let fields = Fields::of(head.fields);
+        if let Some(kind) = self.work(head.event, &fields)? {
+            return Ok(kind);
+        }
         let pfn = self.pfn(fields.get(b"pfn")?)?;
         match head.event {
             b"mm_page_alloc" => {
@@ -81,6 +84,53 @@ impl FieldReader {
                 migratetype: self.migratetype(&fields, b"migratetype")?,
             }),
         }
+    }
+
+    /// What an event of compaction, reclaim or isolation says; `None` for the others.
+    fn work(&mut self, event: &[u8], fields: &Fields<'_>) -> Result<Option<EventKind>, String> {
+        let number = |name: &[u8]| fields.number(name);
+        match event {
+            b"mm_vmscan_direct_reclaim_begin" => {
+                let gfp = self.flags(fields.get(b"gfp_flags")?)?;
+                return Ok(Some(EventKind::DirectReclaimBegin { order: fields.order(b"order")?, gfp }));
+            }
+            b"mm_vmscan_kswapd_wake" => {
+                return Ok(Some(EventKind::KswapdWake { order: fields.order(b"order")? }));
+            }
+            b"mm_vmscan_kswapd_sleep" => return Ok(Some(EventKind::KswapdSleep)),
+            _ => {}
+        }
+        let Some(work) = PageWork::ALL.into_iter().find(|work| work.event().as_bytes() == event) else {
+            return Ok(None);
+        };
+        let (pages, obtained) = match work {
+            PageWork::IsolateMigratePages | PageWork::IsolateFreePages | PageWork::FastIsolateFreePages => {
+                (number(b"nr_scanned")?, number(b"nr_taken")?)
+            }
+            PageWork::MigratePages => {
+                let moved = number(b"nr_migrated")?;
+                (moved.saturating_add(number(b"nr_failed")?), moved)
+            }
+            PageWork::DirectReclaim => (0, number(b"nr_reclaimed")?),
+            PageWork::ShrinkInactive => (number(b"nr_scanned")?, number(b"nr_reclaimed")?),
+            PageWork::TestIsolated => {
+                let frame = |name: &[u8]| {
+                    let text = fields.get(name)?;
+                    let hex = text.strip_prefix(b"0x").and_then(hexadecimal);
+                    hex.ok_or_else(|| format!("`{}=` with a frame number", String::from_utf8_lossy(name)))
+                };
+                let first = frame(b"start_pfn")?;
+                let pages = frame(b"end_pfn")?.saturating_sub(first);
+                (pages, frame(b"fin_pfn")?.saturating_sub(first).min(pages))
+            }
+            PageWork::CmaAlloc => {
+                let failed = fields.find(b"errorno").is_some_and(|error| error != b"0");
+                let pages = number(b"count")?;
+                (pages, if failed { 0 } else { pages })
+            }
+            PageWork::CmaRelease => (number(b"count")?, number(b"count")?),
+        };
+        Ok(Some(EventKind::Work { work, pages, obtained }))
     }
 
     fn pfn(&mut self, text: &[u8]) -> Result<Pfn, String> {

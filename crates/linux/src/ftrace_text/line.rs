@@ -27,14 +27,14 @@ pub(super) struct Head<'a> {
     pub(super) cpu: u16,
     pub(super) pid: i32,
     pub(super) time_ns: u64,
-    /// The event's name without `kmem:` or `compaction:`.
+    /// The event's name without `kmem:` and its like.
     pub(super) event: &'a [u8],
     /// What follows the name.
     pub(super) fields: &'a [u8],
 }
 
 /// The events whose fields are read.
-pub(super) const EVENTS: [&[u8]; 7] = [
+pub(super) const EVENTS: [&[u8]; 19] = [
     b"mm_page_alloc",
     b"mm_page_free",
     b"mm_page_alloc_extfrag",
@@ -42,7 +42,25 @@ pub(super) const EVENTS: [&[u8]; 7] = [
     b"mm_page_pcpu_drain",
     b"mm_compaction_begin",
     b"mm_compaction_end",
+    b"mm_compaction_isolate_migratepages",
+    b"mm_compaction_isolate_freepages",
+    b"mm_compaction_fast_isolate_freepages",
+    b"mm_compaction_migratepages",
+    b"mm_vmscan_direct_reclaim_begin",
+    b"mm_vmscan_direct_reclaim_end",
+    b"mm_vmscan_lru_shrink_inactive",
+    b"mm_vmscan_kswapd_wake",
+    b"mm_vmscan_kswapd_sleep",
+    b"test_pages_isolated",
+    b"cma_alloc_finish",
+    b"cma_release",
 ];
+
+/// What may stand before an event's name.
+const GROUPS: [&[u8]; 5] = [b"kmem:", b"compaction:", b"vmscan:", b"page_isolation:", b"cma:"];
+
+/// What names of events have in them, the commonest first.
+const HINTS: [&[u8]; 5] = [b"mm_page_", b"mm_compaction_", b"mm_vmscan_", b"test_pages_", b"cma_"];
 
 /// Tells what a line is; an error says what a damaged line of a page event should have been.
 pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
@@ -70,7 +88,7 @@ pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
 
 /// A quick look that most lines of other events do not pass.
 fn mentions_page_event(line: &[u8]) -> bool {
-    memmem::find(line, b"mm_page_").or_else(|| memmem::find(line, b"mm_compaction_")).is_some()
+    HINTS.iter().any(|hint| memmem::find(line, hint).is_some())
 }
 
 /// Whether the line holds the event's name as an event of its own would.
@@ -84,7 +102,7 @@ fn named(line: &[u8], name: &[u8]) -> bool {
 
 fn event(cpu: u16, pid: i32, time_ns: u64, rest: &[u8]) -> Line<'_> {
     let rest = rest.trim_ascii_start();
-    let rest = rest.strip_prefix(b"kmem:").or_else(|| rest.strip_prefix(b"compaction:")).unwrap_or(rest);
+    let rest = GROUPS.iter().find_map(|group| rest.strip_prefix(*group)).unwrap_or(rest);
     let end = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(rest.len());
     let (event, fields) = rest.split_at(end);
     match fields.strip_prefix(b":") {

@@ -1,6 +1,7 @@
 //! Lines in every spelling, whole and damaged.
 
 use freehold::{GfpFlags, Order, Pfn};
+use freehold_trace::PageWork;
 
 use super::*;
 
@@ -47,6 +48,39 @@ fn compaction_is_read() {
     assert_eq!((counts.events, counts.other_lines), (2, 1));
     let kinds: Vec<_> = events.iter().map(|e| (e.pid, e.kind)).collect();
     assert_eq!(kinds, [(37, EventKind::CompactionBegin), (37, EventKind::CompactionEnd)]);
+}
+
+#[test]
+fn reclaim_and_the_steps_of_compaction_are_read() {
+    let lines = [
+        "kcompactd0-37 [000] ..... 3.000001: mm_compaction_isolate_migratepages: range=(0x1000 ~ 0x1200) nr_scanned=512 nr_taken=32",
+        "kcompactd0 37 [000] 3.000002: compaction:mm_compaction_migratepages: nr_migrated=30 nr_failed=2",
+        "sh-9 [001] ..... 3.000003: mm_vmscan_direct_reclaim_begin: order=9 gfp_flags=GFP_TRANSHUGE",
+        "sh 9 [001] 3.000004: vmscan:mm_vmscan_lru_shrink_inactive: nid=0 nr_scanned=32 nr_reclaimed=31 nr_dirty=0",
+        "sh-9 [001] ..... 3.000005: mm_vmscan_direct_reclaim_end: nr_reclaimed=44",
+        "kswapd0-5 [001] ..... 3.000006: mm_vmscan_kswapd_wake: nid=0 order=3",
+        "kswapd0-5 [001] ..... 3.000007: mm_vmscan_kswapd_sleep: nid=0",
+        "sh-9 [001] ..... 3.000008: test_pages_isolated: start_pfn=0x400 end_pfn=0x800 fin_pfn=0x410 ret=fail",
+        "sh-9 [001] ..... 3.000009: cma_alloc_finish: name=a pfn=0x0 page=0 count=8 align=0 errorno=-12",
+    ];
+    let (events, counts) = read(&(lines.join("\n") + "\n")).unwrap();
+    let work = |work, pages, obtained| EventKind::Work { work, pages, obtained };
+    let gfp = GfpFlags::TRANSHUGE;
+    let expected = [
+        work(PageWork::IsolateMigratePages, 512, 32),
+        work(PageWork::MigratePages, 32, 30),
+        EventKind::DirectReclaimBegin { order: Order::new(9).unwrap(), gfp },
+        work(PageWork::ShrinkInactive, 32, 31),
+        work(PageWork::DirectReclaim, 0, 44),
+        EventKind::KswapdWake { order: Order::new(3).unwrap() },
+        EventKind::KswapdSleep,
+        work(PageWork::TestIsolated, 1024, 16),
+        work(PageWork::CmaAlloc, 8, 0),
+    ];
+    assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), expected);
+    assert_eq!((counts.events, counts.other_lines), (9, 0));
+    let damaged = read("a-1 [000] ..... 1.000001: mm_vmscan_kswapd_wake: nid=0 order=99\n").unwrap_err();
+    assert!(damaged.to_string().contains("order"), "{damaged}");
 }
 
 #[test]

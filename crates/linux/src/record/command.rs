@@ -6,14 +6,17 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use rustix::time::Timespec;
 
+use super::rusage;
 use crate::error::Error;
 
 /// How long a command may take to end after it was told to.
@@ -37,6 +40,15 @@ pub(super) fn check(command: &[String]) -> Result<(), Error> {
     found.map_err(|source| Error::Command { command: program.clone(), source })
 }
 
+/// What a run of a command took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct RunCost {
+    /// From its start to its end.
+    pub(super) wall_ns: u64,
+    /// User and system time, its children's included.
+    pub(super) cpu_ns: u64,
+}
+
 /// A running command; told to end when dropped.
 pub(super) struct RecordedCommand {
     child: Child,
@@ -44,6 +56,11 @@ pub(super) struct RecordedCommand {
     /// Becomes readable when the command ends. Kernels before 5.3 have none.
     pidfd: Option<OwnedFd>,
     ended: bool,
+    began: Instant,
+    /// CPU time of children that had ended before it began.
+    cpu_before_ns: u64,
+    /// When it ended, where a thread watches for that.
+    ended_at: Arc<OnceLock<Instant>>,
     /// The next step towards its end, and when to take it.
     next_step: Option<(Signal, Instant)>,
 }
@@ -52,13 +69,45 @@ impl RecordedCommand {
     /// Starts the command, if there is one.
     pub(super) fn start(command: &[String]) -> Result<Option<Self>, Error> {
         let Some((program, arguments)) = command.split_first() else { return Ok(None) };
+        let (began, cpu_before_ns) = (Instant::now(), rusage::children_cpu_ns());
         let child = Command::new(program)
             .args(arguments)
             .spawn()
             .map_err(|source| Error::Command { command: program.clone(), source })?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        Ok(Some(Self { child, pid, pidfd, ended: false, next_step: None }))
+        let ended_at = Arc::new(OnceLock::new());
+        let (ended, next_step) = (false, None);
+        Ok(Some(Self { child, pid, pidfd, ended, began, cpu_before_ns, ended_at, next_step }))
+    }
+
+    /// Has a thread note when it ends, for whoever does other things than wait for it.
+    pub(super) fn watch_the_clock(&self) {
+        let Some(pidfd) = self.pidfd.as_ref().and_then(|pidfd| pidfd.try_clone().ok()) else { return };
+        let ended_at = Arc::clone(&self.ended_at);
+        thread::spawn(move || {
+            while poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None) == Err(Errno::INTR) {}
+            let _ = ended_at.set(Instant::now());
+        });
+    }
+
+    /// What it took, once it has ended.
+    pub(super) fn cost(&self) -> RunCost {
+        let ended = self.ended_at.get().copied().unwrap_or_else(Instant::now);
+        RunCost {
+            wall_ns: ended.duration_since(self.began).as_nanos() as u64,
+            cpu_ns: rusage::children_cpu_ns().saturating_sub(self.cpu_before_ns),
+        }
+    }
+
+    /// Has it end, and returns its exit code.
+    pub(super) fn end(&mut self) -> Result<i32, Error> {
+        loop {
+            self.hurry(false);
+            if let Some(exit) = self.wait(Duration::from_millis(100))? {
+                return Ok(exit);
+            }
+        }
     }
 
     /// Waits for at most `timeout` and returns the exit code (128 + the signal that killed

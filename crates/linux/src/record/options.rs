@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use freehold::Order;
 use freehold_trace::Ending;
 
 use crate::procfs::Occupancy;
-use crate::tracefs::Detail;
+use crate::tracefs::{Detail, EventGroup};
 
 /// What to record, and for how long.
 ///
@@ -19,6 +20,18 @@ pub struct RecordOptions {
     /// When to stop at the latest. A command that still runs gets SIGTERM, and after five
     /// seconds SIGKILL.
     pub duration: Option<Duration>,
+    /// How large the trace may become. What may still come until the end snapshot is kept free, as far as the last
+    /// seconds tell how much that is; a command that still runs is then terminated.
+    ///
+    /// Units: bytes.
+    pub max_bytes: Option<u64>,
+    /// After how many events to stop; those until the end snapshot are kept as well.
+    pub max_events: Option<u64>,
+    /// Stop when a request of this order or a larger one fails.
+    pub until_failure: Option<Order>,
+    /// Which events to record besides those of `detail` and the marks of compaction. A group that the kernel
+    /// does not have is left out, and the trace says so.
+    pub groups: Vec<EventGroup>,
     /// Ring buffer of each CPU in KiB; `None`: by the size of the memory, up to 64 MiB.
     pub buffer_kib_per_cpu: Option<u64>,
     /// Which events to record.
@@ -37,6 +50,10 @@ impl Default for RecordOptions {
         Self {
             command: Vec::new(),
             duration: None,
+            max_bytes: None,
+            max_events: None,
+            until_failure: None,
+            groups: EventGroup::ALL.to_vec(),
             buffer_kib_per_cpu: None,
             detail: Detail::Requests,
             occupancy: Occupancy::Read,
@@ -57,6 +74,8 @@ pub struct Progress {
     pub events_per_s: u64,
     /// Events lost so far, as far as the ring buffers have told.
     pub lost: u64,
+    /// Bytes of the trace so far, where its sink can tell.
+    pub bytes: Option<u64>,
 }
 
 /// How a recording went.
@@ -64,6 +83,8 @@ pub struct Progress {
 pub struct RecordReport {
     /// What the sink got at the end.
     pub ending: Ending,
+    /// Events that were asked for and that this kernel does not have, as `GROUP:NAME`.
+    pub missing_events: Vec<String>,
     /// Events, lost ones not counted.
     pub events: u64,
     /// Events that are missing.

@@ -9,8 +9,9 @@ use freehold_trace::Origin;
 /// The trace clock of recordings; its counterpart is `CLOCK_MONOTONIC`.
 pub(super) const TRACE_CLOCK: &str = "mono";
 
-/// The origin of a recording of `command` that starts now on this machine.
-pub(super) fn live(command: &[String]) -> Origin {
+/// The origin of a recording of `command` that starts now on this machine; `events` are those that it holds, and
+/// those that this kernel does not have.
+pub(super) fn live(command: &[String], (events, missing): (&[String], &[String])) -> Origin {
     let uname = rustix::system::uname();
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     Origin {
@@ -23,6 +24,8 @@ pub(super) fn live(command: &[String]) -> Origin {
         recorder: format!("record, freehold {}", env!("CARGO_PKG_VERSION")),
         started_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),
         clock: TRACE_CLOCK.to_owned(),
+        events: events.to_vec(),
+        missing_events: missing.to_vec(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, ParseError};
 use crate::procfs::read_pagetypeinfo;
 use crate::sink::EventSink;
 use crate::tracefs::{
-    Buffers, COMPACTION_EVENTS, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs,
+    Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs, optional_events,
 };
 
 /// The longest pause between two readings of the ring buffers.
@@ -32,6 +32,9 @@ pub(super) struct Session {
     last_turn_ns: u64,
     kib_per_cpu: u64,
     buffer_pages: u64,
+    /// What is recorded, and what the kernel does not have of it.
+    events: Vec<String>,
+    missing_events: Vec<String>,
 }
 
 /// What a recording has to say when it is over.
@@ -94,20 +97,32 @@ impl Session {
             last_turn_ns: clock::monotonic_ns(),
             kib_per_cpu,
             buffer_pages: kib_per_cpu / page_kib * u64::from(online_cpus(Path::new("/"))),
+            events: Vec::new(),
+            missing_events: Vec::new(),
         };
         session.add_own_tasks();
         session.add_own(session.instance.helper_pid());
         for event in options.detail.events() {
             session.instance.write(&format!("events/kmem/{event}/enable"), "1")?;
         }
-        for event in COMPACTION_EVENTS {
-            let switch = format!("events/compaction/{event}/enable");
+        session.events = options.detail.events().iter().map(|event| format!("kmem:{event}")).collect();
+        for (group, event) in optional_events(&options.groups) {
+            let switch = format!("events/{group}/{event}/enable");
+            let name = format!("{group}:{event}");
             if session.instance.file(&switch).exists() {
                 session.instance.write(&switch, "1")?;
+                session.events.push(name);
+            } else {
+                session.missing_events.push(name);
             }
         }
         session.instance.write("tracing_on", "1")?;
         Ok(session)
+    }
+
+    /// The events that are recorded, and those that the kernel does not have, as `GROUP:NAME`.
+    pub(super) fn events(&self) -> (&[String], &[String]) {
+        (&self.events, &self.missing_events)
     }
 
     /// The pause between two readings of the ring buffers: few readings disturb the machine
@@ -154,6 +169,16 @@ impl Session {
         self.merger.release(cutoff_ns, sink)
     }
 
+    /// Passes on what happened before `cutoff_ns`, of what is held.
+    pub(super) fn release(&mut self, cutoff_ns: u64, sink: &mut dyn EventSink) -> Result<(), Error> {
+        self.merger.release(cutoff_ns, sink)
+    }
+
+    /// How many events are held back.
+    pub(super) fn held(&self) -> usize {
+        self.merger.held()
+    }
+
     /// Switches tracing off, passes on what is left and removes the instance.
     pub(super) fn finish(mut self, sink: &mut dyn EventSink) -> Result<Closing, Error> {
         self.instance.write("tracing_on", "0")?;
@@ -192,8 +217,8 @@ fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error>
             Err(e) => return Err(Error::io("read", &path, e)),
         }
     }
-    for event in COMPACTION_EVENTS {
-        let path = tracefs.root().join("events/compaction").join(event).join("format");
+    for (group, event) in optional_events(&options.groups) {
+        let path = tracefs.root().join("events").join(group).join(event).join("format");
         // A kernel without compaction moves no pages that it could tell of.
         if let Ok(text) = fs::read_to_string(&path) {
             formats.push((event, text));

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use freehold::Order;
 use freehold_trace::{Event, EventKind};
 
 use super::decode::{Decoded, Decoder};
@@ -44,6 +45,8 @@ pub(crate) struct Tally {
     pub(crate) lost: u64,
     /// Known events that could not be decoded.
     pub(crate) unreadable: u64,
+    /// The largest order of a request that failed.
+    pub(crate) failed: Option<Order>,
 }
 
 #[derive(Debug)]
@@ -123,6 +126,9 @@ impl Buffers {
             match decoder.decode(record.event) {
                 Decoded::Event(raw) => {
                     tally.events += 1;
+                    if let EventKind::Alloc { pfn: None, order, .. } = raw.kind {
+                        tally.failed = tally.failed.max(Some(order));
+                    }
                     tally.own_events += u64::from(self.own_pids.contains(&raw.pid));
                     merger.push(Event { time_ns: newest, cpu: cpu as u16, pid: raw.pid, kind: raw.kind });
                 }

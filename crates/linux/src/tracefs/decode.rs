@@ -3,6 +3,7 @@
 use freehold::{Migratetype, Order, Pfn};
 use freehold_trace::EventKind;
 
+use super::decode_work::WorkFields;
 use super::format::{EventFormat, Field, FormatError, parse_format};
 use super::gfp_table::GfpTable;
 
@@ -32,9 +33,6 @@ impl Detail {
         }
     }
 }
-
-/// The events that tell when a task compacts; kernels without compaction have none.
-pub(crate) const COMPACTION_EVENTS: [&str; 2] = ["mm_compaction_begin", "mm_compaction_end"];
 
 /// A decoded event, without the place in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +80,8 @@ enum Contents {
     Block(Box<BlockFields>),
     /// Nothing that matters: that it happened is all.
     Mark(EventKind),
+    /// Pages that compaction, reclaim or isolation looked at.
+    Work(Box<WorkFields>),
 }
 
 /// The fields of an event with a block.
@@ -156,6 +156,7 @@ impl Decoder {
         let pid = layout.pid.read(event)? as i32;
         let kind = match &layout.contents {
             Contents::Mark(kind) => *kind,
+            Contents::Work(fields) => fields.read(event, &self.gfp)?,
             Contents::Block(fields) => self.block(fields, event)?,
         };
         Some(RawEvent { pid, kind })
@@ -219,6 +220,9 @@ impl Layout {
         if let Some(kind) = mark {
             return Ok(Self { id, pid, contents: Contents::Mark(kind) });
         }
+        if let Some(fields) = WorkFields::new(name, format)? {
+            return Ok(Self { id, pid, contents: Contents::Work(Box::new(fields)) });
+        }
         let (order, shape) = match name {
             "mm_page_alloc" => {
                 ("order", Shape::Alloc { gfp: field("gfp_flags")?, migratetype: field("migratetype")? })
@@ -239,7 +243,7 @@ impl Layout {
                 ("order", Shape::ZoneLocked { migratetype: field("migratetype")?, percpu_refill })
             }
             "mm_page_pcpu_drain" => ("order", Shape::PcpuDrain { migratetype: field("migratetype")? }),
-            _ => return Err(FormatError(format!("kmem:{name} is not an event that can be decoded"))),
+            _ => return Err(FormatError(format!("{name} is not an event that can be decoded"))),
         };
         let fields = BlockFields { pfn: field("pfn")?, order: field(order)?, shape };
         Ok(Self { id, pid, contents: Contents::Block(Box::new(fields)) })
@@ -247,8 +251,5 @@ impl Layout {
 }
 
 fn required(format: &EventFormat, event: &str, name: &str) -> Result<Field, FormatError> {
-    format
-        .field(name)
-        .cloned()
-        .ok_or_else(|| FormatError(format!("the format of kmem:{event} names no {name}")))
+    format.field(name).cloned().ok_or_else(|| FormatError(format!("the format of {event} names no {name}")))
 }

@@ -36,6 +36,11 @@ impl Merger {
         Ok(())
     }
 
+    /// How many events are held back.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
     /// Events that came after younger ones had been passed on.
     pub(crate) fn late(&self) -> u64 {
         self.late

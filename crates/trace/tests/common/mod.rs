@@ -3,8 +3,9 @@
 
 use freehold::{GfpFlags, MIGRATETYPES, Migratetype, Order, Pfn};
 use freehold_trace::{
-    Disturbance, Ending, Event, EventKind, FrameUse, FreeCount, Origin, PageTypeInfo, PageTypeZone, Pageset,
-    ReadOptions, Run, Snapshot, TraceError, TraceReader, TraceWriter, WriteOptions, ZoneSnapshot,
+    Disturbance, Ending, Event, EventKind, FrameUse, FreeCount, ObserverEffect, Origin, PageTypeInfo,
+    PageTypeZone, PageWork, Pageset, ReadOptions, Run, Snapshot, StoppedBy, TraceError, TraceReader,
+    TraceWriter, WriteOptions, ZoneSnapshot,
 };
 
 /// The zones of [`start`]: first frame and size.
@@ -21,6 +22,8 @@ pub(crate) fn origin() -> Origin {
         recorder: "test".to_owned(),
         started_unix_s: 1_700_000_000,
         clock: "mono".to_owned(),
+        events: vec!["kmem:mm_page_alloc".to_owned()],
+        missing_events: vec!["cma:cma_release".to_owned()],
     }
 }
 
@@ -57,7 +60,15 @@ pub(crate) fn ending() -> Ending {
         snapshot: Some(Snapshot { occupancy: Vec::new(), time_ns: 99, ..start() }),
         lost_by_cpu: vec![0, 3],
         command_exit: Some(-1),
-        disturbance: Disturbance { cpu_ns: 1, wall_ns: 2, own_events: 3, buffer_pages: 4 },
+        disturbance: Disturbance {
+            cpu_ns: 1,
+            wall_ns: 2,
+            own_events: 3,
+            buffer_pages: 4,
+            effect: Some(ObserverEffect { runs: 5, ..ObserverEffect::default() }),
+        },
+        stopped_by: Some(StoppedBy::MaxSize),
+        trigger: Some("a request of order 4 failed".to_owned()),
     }
 }
 
@@ -86,6 +97,21 @@ pub(crate) fn every_kind() -> Vec<Event> {
     ];
     let event = |(i, kind)| Event { time_ns: 20 + i as u64 / 2, cpu: 3, pid: -1, kind };
     kinds.into_iter().enumerate().map(event).collect()
+}
+
+/// One event of every kind that version 2 brought.
+pub(crate) fn kinds_of_version_2() -> Vec<Event> {
+    let works =
+        PageWork::ALL.map(|work| EventKind::Work { work, pages: u64::MAX, obtained: 5 + work as u64 });
+    let others = [
+        EventKind::DirectReclaimBegin { order: Order::MAX, gfp: GfpFlags::TRANSHUGE },
+        EventKind::KswapdWake { order: Order::ZERO },
+        EventKind::KswapdSleep,
+        EventKind::CompactionBegin,
+        EventKind::CompactionEnd,
+    ];
+    let event = |(i, kind)| Event { time_ns: 20 + i as u64, cpu: 1, pid: 9, kind };
+    works.into_iter().chain(others).enumerate().map(event).collect()
 }
 
 /// A workload: blocks taken and given back, most recent first, at a realistic pace.

@@ -1,0 +1,174 @@
+//! The arguments of `freehold record`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use freehold::Order;
+use freehold_linux::tracefs::EventGroup;
+use freehold_monitor::threshold::Threshold;
+
+use super::parse_seconds;
+
+#[derive(Args, Debug)]
+#[command(after_help = RECORD_HELP)]
+pub(crate) struct Record {
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Stop after this many seconds.
+    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
+    pub(crate) duration: Option<Duration>,
+    /// Stop before the trace is larger than this, such as 500MB or 64MiB.
+    #[arg(long, value_parser = parse_trace_size, value_name = "SIZE", conflicts_with = "ring")]
+    pub(crate) max_size: Option<u64>,
+    /// Stop after this many events; those until the end is read are kept as well.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_events: Option<u64>,
+    /// Keep the last seconds in memory only, and write them when the recording ends.
+    #[arg(long, value_parser = parse_ring, value_name = "SECONDS")]
+    pub(crate) ring: Option<Duration>,
+    /// How much memory the ring may take; less time is kept where it does not suffice.
+    #[arg(long, value_parser = parse_trace_size, value_name = "SIZE", default_value = "256MB", requires = "ring")]
+    pub(crate) ring_memory: u64,
+    #[command(flatten)]
+    pub(crate) until: Triggers,
+    /// Run the command N times without and N times with recording, and say what recording costs it.
+    #[arg(
+        long, value_name = "N", requires = "command", value_parser = clap::value_parser!(u32).range(1..=1000),
+        conflicts_with_all = ["duration", "max_size", "max_events", "ring", "Triggers"]
+    )]
+    pub(crate) measure_effect: Option<u32>,
+    /// What to record; kmem, and when compaction begins and ends, is recorded in any case.
+    #[arg(
+        long, value_enum, value_delimiter = ',', value_name = "GROUPS",
+        default_values_t = [Events::Kmem, Events::Compaction, Events::Vmscan, Events::PageIsolation, Events::Cma]
+    )]
+    pub(crate) events: Vec<Events>,
+    /// Ring buffer of each CPU in KiB.
+    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(16..=16_777_216))]
+    pub(crate) buffer: Option<u64>,
+    /// Also record refills and drains of per-CPU lists.
+    #[arg(long)]
+    pub(crate) detail: bool,
+    /// Do not read what each frame is used for.
+    #[arg(long)]
+    pub(crate) no_occupancy: bool,
+    /// What to run; without a command, record until Ctrl-C.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// What ends a recording; any of these does.
+#[derive(Args, Debug, Default)]
+#[group(multiple = true)]
+pub(crate) struct Triggers {
+    /// Stop when a request of this order or a larger one fails.
+    #[arg(long = "until-failure", value_parser = parse_order, value_name = "ORDER")]
+    pub(crate) failure: Option<Order>,
+    /// Stop when a number is above a value (looked at once a second).
+    #[arg(long = "until-above", value_name = "METRIC=VALUE")]
+    pub(crate) above: Vec<Threshold>,
+    /// Stop when a number is below a value (looked at once a second).
+    #[arg(long = "until-below", value_name = "METRIC=VALUE")]
+    pub(crate) below: Vec<Threshold>,
+    /// Of --until-above and --until-below: only zones of this name; otherwise all zones together.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) zone: Option<String>,
+    /// Of --until-above and --until-below: only zones of this node.
+    #[arg(long, value_name = "N")]
+    pub(crate) node: Option<u32>,
+}
+
+/// A group of trace events.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Events {
+    /// Allocations, frees and fallbacks: all that a replay needs.
+    Kmem,
+    /// What the scanners of compaction take, and what is moved.
+    Compaction,
+    /// Direct reclaim, kswapd, and scans of the inactive lists.
+    Vmscan,
+    /// Ranges that are to be isolated.
+    #[value(name = "page_isolation")]
+    PageIsolation,
+    /// Allocations from CMA areas.
+    Cma,
+}
+
+impl Events {
+    /// The group, where it is not always recorded.
+    pub(crate) fn group(self) -> Option<EventGroup> {
+        match self {
+            Self::Kmem => None,
+            Self::Compaction => Some(EventGroup::Compaction),
+            Self::Vmscan => Some(EventGroup::Vmscan),
+            Self::PageIsolation => Some(EventGroup::PageIsolation),
+            Self::Cma => Some(EventGroup::Cma),
+        }
+    }
+}
+
+const RECORD_HELP: &str = "\
+The metrics of --until-above and --until-below are those of `freehold watch`. With --ring 30 the trace holds
+30 to 45 seconds before the end, and begins with a snapshot of its own; nothing is written before the end.
+A command that still runs when a limit or a trigger ends the recording gets SIGTERM, and after five seconds SIGKILL.";
+
+fn parse_order(text: &str) -> Result<Order, String> {
+    text.parse().ok().and_then(Order::new).ok_or_else(|| "an order, 0 to 10".to_owned())
+}
+
+/// A ring of at least two seconds: each half begins with a snapshot.
+fn parse_ring(text: &str) -> Result<Duration, String> {
+    let keep = parse_seconds(text)?;
+    let sensible = Duration::from_secs(2)..=Duration::from_hours(24);
+    if sensible.contains(&keep) { Ok(keep) } else { Err("2 to 86400 seconds".to_owned()) }
+}
+
+/// A size of at least one megabyte.
+fn parse_trace_size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 6] = [
+        ("kb", 1000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+    ];
+    let wrong = || "a size of at least 1MB, such as 500MB or 64MiB".to_owned();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim().to_ascii_lowercase();
+    let factor = match unit.as_str() {
+        "" | "b" => 1,
+        unit => UNITS.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor).ok_or_else(wrong)?,
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)?;
+    if bytes >= 1_000_000 { Ok(bytes) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(parse_trace_size("500MB"), Ok(500_000_000));
+        assert_eq!(parse_trace_size("64 MiB"), Ok(64 << 20));
+        assert_eq!(parse_trace_size("2gb"), Ok(2_000_000_000));
+        assert_eq!(parse_trace_size("1000000"), Ok(1_000_000));
+        for wrong in ["", "MB", "1", "999KB", "1.5GB", "-1MB", "5TB", "99999999999999999999GB"] {
+            assert!(parse_trace_size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rings_and_orders_have_bounds() {
+        assert!(parse_ring("1").is_err() && parse_ring("30").is_ok() && parse_ring("100000").is_err());
+        assert!(parse_order("11").is_err() && parse_order("x").is_err());
+        assert_eq!(parse_order("4").map(Order::get), Ok(4));
+    }
+}

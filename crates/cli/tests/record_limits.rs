@@ -1,0 +1,230 @@
+//! Recordings that end by themselves, and what they say of their cost and of what they lost.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex};
+
+use common::{Ran, folder, is_root, names, run};
+use serde_json::Value;
+
+/// One test at a time: each disturbs what the others record.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Whether this machine can be recorded; says by name that `test` is skipped where not.
+fn can_record(test: &str) -> bool {
+    static MISSING: LazyLock<Option<String>> = LazyLock::new(|| {
+        let folder = folder();
+        let output = folder.path().join("probe.arrows");
+        let ran = record(&output, &["--duration", "0.01"]);
+        if ran.code == Some(3) {
+            return Some(ran.stderr);
+        }
+        ran.ok();
+        None
+    });
+    if !is_root(test) {
+        return false;
+    }
+    if let Some(missing) = &*MISSING {
+        println!("SKIPPED {test}: {missing}");
+    }
+    MISSING.is_none()
+}
+
+fn record(output: &Path, more: &[&str]) -> Ran {
+    let output = output.to_str().unwrap();
+    run([&["record", "--no-occupancy", "--force", "-o", output], more].concat())
+}
+
+fn info(trace: &Path) -> Value {
+    run(["trace", "info", trace.to_str().unwrap(), "--json"]).ok().json()
+}
+
+const BUSY: &str = "while true; do ls / >/dev/null; done";
+
+#[test]
+fn a_size_ends_it_before_the_file_is_larger() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_size_ends_it_before_the_file_is_larger") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let ran = record(&output, &["--max-size", "2MB", "--", "sh", "-c", BUSY]).ok();
+    assert!(ran.stderr.contains("stopped: the file had the size allowed"), "{}", ran.stderr);
+    let bytes = output.metadata().unwrap().len();
+    assert!(bytes <= 2_000_000 && bytes > 500_000, "{bytes} bytes");
+    let ending = &info(&output)["ending"];
+    assert_eq!((&ending["stopped_by"], &ending["command_exit"]), (&"max-size".into(), &143.into()));
+    assert!(ending["snapshot"].is_object(), "the trace is whole");
+
+    record(&output, &["--max-events", "5000", "--", "sh", "-c", BUSY]).ok();
+    let whole = info(&output);
+    assert_eq!(whole["ending"]["stopped_by"], "max-events");
+    assert!(whole["summary"]["events"].as_u64() >= Some(5000));
+    let text = run(["trace", "info", output.to_str().unwrap()]).ok().stdout;
+    assert!(text.contains("ended       as many events as were asked for"), "{text}");
+}
+
+#[test]
+fn what_recording_costs_is_measured_and_kept() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("what_recording_costs_is_measured_and_kept") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let count = folder.path().join("count");
+    let script = format!("echo x >> {}; ls / >/dev/null; sleep 0.02", count.display());
+    let ran = record(&output, &["--measure-effect", "3", "--", "sh", "-c", &script]).ok();
+    assert!(ran.stderr.contains("medians and quartiles of 3 runs each: 0."), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(&count).unwrap().lines().count(), 7, "one to warm up, three of each sort");
+    let effect = &info(&output)["ending"]["disturbance"]["effect"];
+    assert_eq!(effect["runs"], 3);
+    assert!(effect["with"]["wall_ns"]["median"].as_f64() > Some(20e6), "{effect}");
+    let text = run(["trace", "info", output.to_str().unwrap()]).ok().stdout;
+    assert!(text.contains("without recording, 0."), "{text}");
+    assert_eq!(names(folder.path()), ["count", "out.arrows"], "the other recordings are gone");
+
+    record(&output, &["--measure-effect", "2"]).fails(2, &["--measure-effect", "COMMAND"]);
+    record(&output, &["--measure-effect", "2", "--duration", "1", "--", "true"]).fails(2, &["--duration"]);
+    let ran = record(&output, &["--measure-effect", "2", "--", "no-such-command"]);
+    ran.fails(2, &["no-such-command", "Check its name"]);
+    assert_eq!(info(&output)["ending"]["disturbance"]["effect"]["runs"], 3, "what was there stays");
+}
+
+#[test]
+fn what_a_small_buffer_loses_is_said() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("what_a_small_buffer_loses_is_said") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let script = "head -c 300000000 /dev/zero | tail -c 250000000 >/dev/null";
+    record(&output, &["--buffer", "16", "--", "sh", "-c", script]).ok();
+    let trace = output.to_str().unwrap();
+    let json = run(["compare", trace, "--repeat", "1", "--json"]).ok().json();
+    let gaps = &json["gaps"];
+    assert!(gaps["places"].as_array().unwrap().len() > 1, "{gaps}");
+    for place in gaps["places"].as_array().unwrap() {
+        assert!(place["begin_ns"].as_u64() <= place["end_ns"].as_u64(), "{place}");
+    }
+    let cpus = gaps["cpus"].as_array().unwrap();
+    let ending = &info(&output)["ending"]["lost_by_cpu"];
+    for cpu in cpus {
+        assert_eq!(cpu["events"], ending[cpu["cpu"].as_u64().unwrap() as usize], "{cpu}");
+        assert!(cpu["uncertain_pages"].as_u64() >= cpu["likely_pages"].as_u64());
+    }
+    let said = json["sentences"][0].as_str().unwrap();
+    assert!(said.starts_with("CPU ") && said.contains(" lost ") && said.contains("at most"), "{said}");
+    let text = run(["replay", trace, "--era", "freehold"]).ok().stdout;
+    assert!(text.contains("since the first gap"), "{text}");
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    record(&output, &["--max-size", "5"]).fails(2, &["--max-size", "500MB"]);
+    record(&output, &["--ring", "1"]).fails(2, &["--ring", "2 to 86400"]);
+    record(&output, &["--ring-memory", "64MB"]).fails(2, &["--ring"]);
+    record(&output, &["--until-failure", "11"]).fails(2, &["an order, 0 to 10"]);
+    record(&output, &["--until-above", "luck=1"]).fails(2, &["unusable_index"]);
+    record(&output, &["--events", "sched"]).fails(2, &["page_isolation"]);
+    record(&output, &["--until-above", "free_pages=1", "--zone", "Sky"]).fails(2, &["no such zone"]);
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_ring_ends_with_its_trigger() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_ring_ends_with_its_trigger") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let triggers = [
+        ("--until-above", "free_pages=1", "free_pages = "),
+        ("--until-below", "unusable_index:10=1.5", "unusable_index:10 = "),
+    ];
+    for (side, threshold, seen) in triggers {
+        let ran = record(&output, &["--ring", "2", side, threshold, "--", "sh", "-c", BUSY]).ok();
+        assert!(ran.stderr.contains(&format!("what was waited for happened: {seen}")), "{}", ran.stderr);
+        let info = info(&output);
+        assert_eq!(info["ending"]["stopped_by"], "trigger");
+        assert!(info["ending"]["trigger"].as_str().unwrap().starts_with(seen));
+        assert!(info["summary"]["events"].as_u64() > Some(100));
+        run(["replay", output.to_str().unwrap(), "--era", "freehold"]).ok();
+    }
+    let ran = record(&output, &["--ring", "2", "--duration", "9", "--", "sh", "-c", BUSY]).ok();
+    assert!(ran.stderr.contains("stopped: the time was over"), "{}", ran.stderr);
+    let summary = &info(&output)["summary"];
+    let seconds = (summary["last_ns"].as_u64().unwrap() - summary["first_ns"].as_u64().unwrap()) as f64 / 1e9;
+    // On a loaded machine snapshots and the command's end take their time.
+    assert!((1.9..8.0).contains(&seconds), "{seconds} s of 9 s are kept");
+}
+
+/// A control group that may have `bytes` of memory; `None` where there is no memory controller.
+fn small_group(bytes: u64) -> Option<PathBuf> {
+    let name = format!("freehold-limits-{}", std::process::id());
+    for (root, limit) in
+        [("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")]
+    {
+        let group = Path::new(root).join(&name);
+        if fs::create_dir(&group).is_err() {
+            continue;
+        }
+        if fs::write(group.join(limit), bytes.to_string()).is_ok() {
+            return Some(group);
+        }
+        let _ = fs::remove_dir(&group);
+    }
+    None
+}
+
+#[test]
+fn pressure_ends_a_recording() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let test = "pressure_ends_a_recording";
+    if !can_record(test) {
+        return;
+    }
+    if fs::read_to_string("/proc/pressure/memory").is_err() {
+        println!("SKIPPED {test}: the kernel keeps no /proc/pressure/memory");
+        return;
+    }
+    let Some(group) = small_group(12 << 20) else {
+        println!("SKIPPED {test}: no memory controller of control groups");
+        return;
+    };
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let large = folder.path().join("large");
+    // A file that is larger than the memory of the group that wrote it, read again and again: every read waits for
+    // reclaim.
+    let script = format!(
+        "echo $$ > {0}/cgroup.procs; head -c 96M /dev/zero > {1}; while true; do cat {1} >/dev/null; done",
+        group.display(),
+        large.display()
+    );
+    let more = ["--ring", "2", "--duration", "40", "--until-above", "pressure_some=0.05", "--"];
+    let ran = record(&output, &[&more[..], &["sh", "-c", &script]].concat()).ok();
+    for _ in 0..50 {
+        if fs::remove_dir(&group).is_ok() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let ending = &info(&output)["ending"];
+    if ending["stopped_by"] == "duration" {
+        println!("SKIPPED {test}: reading a file in a small group made nobody wait here: {}", ran.stderr);
+        return;
+    }
+    assert_eq!(ending["stopped_by"], "trigger", "{}", ran.stderr);
+    assert!(ending["trigger"].as_str().unwrap().starts_with("pressure_some = "), "{ending}");
+    let kinds = &info(&output)["summary"]["kinds"];
+    assert!(kinds["shrink_inactive"].as_u64() > Some(0), "what waited for was reclaim: {kinds}");
+}

@@ -1,0 +1,226 @@
+//! Places at which events are missing, and what they make uncertain.
+
+use freehold::Order;
+use freehold_trace::{Event, EventKind};
+use serde::Serialize;
+
+use crate::measures::Followed;
+use crate::table::grouped;
+use crate::{Lab, Machine, Trace};
+
+/// A place at which a CPU's ring buffer ran over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Gap {
+    /// The CPU.
+    pub cpu: u16,
+    /// Time of its last event before; of the trace's first event where there is none.
+    pub begin_ns: u64,
+    /// Time of its first event after.
+    pub end_ns: u64,
+    /// Events that are missing, where the kernel counted them.
+    pub events: Option<u64>,
+}
+
+/// What one CPU lost, and what that makes uncertain at the end of the trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct CpuGaps {
+    /// The CPU.
+    pub cpu: u16,
+    /// Places at which events are missing.
+    pub places: u64,
+    /// Missing events; at least so many where `is_exact` is not set.
+    pub events: u64,
+    /// Whether the kernel counted them all.
+    pub is_exact: bool,
+    /// When its first gap begins.
+    pub begin_ns: u64,
+    /// When its last gap ends.
+    pub end_ns: u64,
+    /// Pages of the missing events, if their blocks were as large as those of the others.
+    pub likely_pages: u64,
+    /// Pages of which it cannot be known at the end whether they are free: no more than the largest blocks would have,
+    /// and no more than no event has named since the last gap.
+    pub uncertain_pages: u64,
+}
+
+/// Places at which events are missing, and what they make uncertain.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Gaps {
+    /// Every place, in the order of time.
+    pub places: Vec<Gap>,
+    /// The CPUs that lost events.
+    pub cpus: Vec<CpuGaps>,
+    /// Pages of which it cannot be known at the end whether they are free, all CPUs together.
+    pub uncertain_pages: u64,
+    /// The time that [`Gaps::sentences`] count from.
+    pub first_ns: u64,
+}
+
+impl Gaps {
+    /// Looks for them in a trace of `machine`.
+    pub fn new(machine: &Machine, trace: Trace<'_>) -> Self {
+        let first_ns = trace.events.first().map_or(0, |event| event.time_ns);
+        let places = places(trace.events, first_ns);
+        let mut cpus = losses(trace, &places);
+        if cpus.is_empty() {
+            return Self { first_ns, ..Self::default() };
+        }
+        let mut unnamed = Unnamed::new(machine);
+        let mean_pages = mean_pages(trace.events);
+        let (mut lost, mut latest) = (0_u64, 0);
+        // Backwards, so that one walk serves all CPUs: the latest gap is met first.
+        cpus.sort_by_key(|cpu| std::cmp::Reverse(cpu.end_ns));
+        let mut rest = trace.events;
+        for cpu in &mut cpus {
+            while let Some((last, before)) = rest.split_last()
+                && last.time_ns >= cpu.end_ns
+            {
+                unnamed.name(last);
+                rest = before;
+            }
+            let most = cpu.events.saturating_mul(Order::MAX.pages());
+            let is_bounded = cpu.is_exact;
+            cpu.uncertain_pages = if is_bounded { most.min(unnamed.pages) } else { unnamed.pages };
+            cpu.likely_pages = ((cpu.events as f64 * mean_pages) as u64).min(cpu.uncertain_pages);
+            latest = latest.max(unnamed.pages);
+            lost = lost.saturating_add(cpu.uncertain_pages);
+        }
+        cpus.sort_by_key(|cpu| cpu.cpu);
+        Self { places, cpus, uncertain_pages: lost.min(latest), first_ns }
+    }
+
+    /// One sentence for each CPU that lost events, and one on what a replay has noticed of it.
+    pub fn sentences(&self, followed: &Followed) -> Vec<String> {
+        let seconds = |ns: u64| ns.saturating_sub(self.first_ns) as f64 / 1e9;
+        let mut sentences: Vec<_> = self
+            .cpus
+            .iter()
+            .map(|cpu| {
+                let about = if cpu.is_exact { "" } else { "at least " };
+                let places = if cpu.places == 1 { "place" } else { "places" };
+                format!(
+                    "CPU {} lost {about}{} events in {} {places} between {:.3} s and {:.3} s: about {} pages, and at \
+                     most {}, are not known to be free or in use at the end",
+                    cpu.cpu,
+                    grouped(cpu.events),
+                    grouped(cpu.places),
+                    seconds(cpu.begin_ns),
+                    seconds(cpu.end_ns),
+                    grouped(cpu.likely_pages),
+                    grouped(cpu.uncertain_pages),
+                )
+            })
+            .collect();
+        if !sentences.is_empty() {
+            sentences.push(format!(
+                "since the first gap {} frees of blocks nobody allocated and {} double allocations: lost events explain \
+                 these, and the replay went on as if the missing half had happened just before",
+                grouped(followed.unknown_frees_since_loss),
+                grouped(followed.double_allocs_since_loss),
+            ));
+        }
+        sentences
+    }
+}
+
+impl Lab<'_> {
+    /// Places at which the trace's events are missing, and what they make uncertain.
+    pub fn gaps(&self) -> Gaps {
+        Gaps::new(&self.machine, self.trace)
+    }
+}
+
+fn places(events: &[Event], first_ns: u64) -> Vec<Gap> {
+    let mut last_ns: Vec<u64> = Vec::new();
+    let mut gaps = Vec::new();
+    for event in events {
+        let cpu = usize::from(event.cpu);
+        if last_ns.len() <= cpu {
+            last_ns.resize(cpu + 1, first_ns);
+        }
+        if let EventKind::Lost { count } = event.kind {
+            let (begin_ns, end_ns) = (last_ns[cpu], event.time_ns);
+            gaps.push(Gap { cpu: event.cpu, begin_ns, end_ns, events: (count > 0).then_some(count) });
+        }
+        last_ns[cpu] = event.time_ns;
+    }
+    gaps
+}
+
+/// What each CPU lost, by the kernel's own account at the end where there is one.
+fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
+    let of_kernel = trace.ending.map_or(&[][..], |ending| &ending.lost_by_cpu);
+    let highest = places.iter().map(|gap| usize::from(gap.cpu) + 1).max().unwrap_or(0);
+    let last_ns = trace.events.last().map_or(0, |event| event.time_ns);
+    let mut cpus = Vec::new();
+    for cpu in 0..highest.max(of_kernel.len()).min(usize::from(u16::MAX)) {
+        let own = || places.iter().filter(|gap| usize::from(gap.cpu) == cpu);
+        let told = own().fold(0_u64, |sum, gap| sum.saturating_add(gap.events.unwrap_or(0)));
+        let counted = of_kernel.get(cpu).copied().unwrap_or(0);
+        let count = own().count() as u64;
+        if count == 0 && counted == 0 {
+            continue;
+        }
+        cpus.push(CpuGaps {
+            cpu: cpu as u16,
+            places: count.max(1),
+            events: told.max(counted),
+            is_exact: counted > 0 || own().all(|gap| gap.events.is_some()),
+            // Lost behind its last event: no place in the trace tells of it.
+            begin_ns: own().map(|gap| gap.begin_ns).min().unwrap_or(last_ns),
+            end_ns: own().map(|gap| gap.end_ns).max().unwrap_or(last_ns),
+            likely_pages: 0,
+            uncertain_pages: 0,
+        });
+    }
+    cpus
+}
+
+/// How large the blocks of allocations and frees are on average.
+///
+/// Units: pages.
+fn mean_pages(events: &[Event]) -> f64 {
+    let (mut count, mut pages) = (0_u64, 0_u64);
+    for event in events {
+        if let EventKind::Alloc { order, .. } | EventKind::Free { order, .. } = event.kind {
+            count += 1;
+            pages += order.pages();
+        }
+    }
+    pages as f64 / count.max(1) as f64
+}
+
+/// The frames that no event has named so far.
+struct Unnamed {
+    /// First frame of each zone, and a bit for each of its frames that was named.
+    zones: Vec<(u64, Vec<u64>)>,
+    /// Managed pages less the named frames.
+    pages: u64,
+}
+
+impl Unnamed {
+    fn new(machine: &Machine) -> Self {
+        let bits = |spanned: u64| vec![0; spanned.div_ceil(64) as usize];
+        let zones = machine.zones.iter().map(|zone| (zone.start.0, bits(zone.spanned))).collect();
+        Self { zones, pages: machine.zones.iter().map(|zone| zone.managed).sum() }
+    }
+
+    fn name(&mut self, event: &Event) {
+        let (EventKind::Alloc { pfn: Some(pfn), order, .. } | EventKind::Free { pfn, order }) = event.kind
+        else {
+            return;
+        };
+        for frame in pfn.0..pfn.0 + order.pages() {
+            let word = self.zones.iter_mut().find_map(|(start, bits)| {
+                let index = frame.checked_sub(*start)?;
+                Some((bits.get_mut((index / 64) as usize)?, 1 << (index % 64)))
+            });
+            if let Some((word, bit)) = word
+                && *word & bit == 0
+            {
+                *word |= bit;
+                self.pages = self.pages.saturating_sub(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What recording costs the command: it runs several times without and with recording, in turns.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use freehold_trace::{ObserverEffect, Quartiles, RunTimes, StoppedBy};
+
+use super::command::{self, RecordedCommand, RunCost};
+use super::options::{Progress, RecordOptions, RecordReport};
+use super::record_once;
+use super::signals::Signals;
+use crate::error::{Error, SinkError};
+use crate::sink::EventSink;
+
+/// What the command took in each run.
+#[derive(Default)]
+pub(super) struct Costs {
+    pub(super) without: Vec<RunCost>,
+    pub(super) with: Vec<RunCost>,
+}
+
+impl Costs {
+    pub(super) fn effect(&self) -> ObserverEffect {
+        ObserverEffect {
+            runs: self.without.len().min(self.with.len()) as u32,
+            without: times(&self.without),
+            with: times(&self.with),
+        }
+    }
+}
+
+fn times(costs: &[RunCost]) -> RunTimes {
+    let of = |number: fn(&RunCost) -> u64| Quartiles::of(&costs.iter().map(number).collect::<Vec<_>>());
+    RunTimes { wall_ns: of(|cost| cost.wall_ns), cpu_ns: of(|cost| cost.cpu_ns) }
+}
+
+/// Runs the command once to warm up, then `runs` times without and `runs` times with recording, in turns; the last
+/// recording goes to `sink`, and its ending says what the runs took. The others go to the sinks that `discarded`
+/// makes, which should do the same work.
+///
+/// In every other round the recorded run comes first, so that a machine that becomes slower or faster meanwhile
+/// counts for neither.
+///
+/// # Errors
+///
+/// As [`super::record`]; and a stop that is asked for before the last recording.
+pub fn record_measured<'s>(
+    options: &RecordOptions,
+    runs: u32,
+    discarded: &mut dyn FnMut() -> Result<Box<dyn EventSink + 's>, SinkError>,
+    sink: &mut dyn EventSink,
+    progress: &mut dyn FnMut(&Progress) -> ControlFlow<String>,
+) -> Result<RecordReport, Error> {
+    let runs = runs.max(1);
+    let mut costs = Costs::default();
+    run_without(options)?;
+    for round in 1..=runs {
+        let recorded_first = (runs - round) % 2 == 1;
+        if recorded_first {
+            record_and_discard(options, discarded, progress, &mut costs)?;
+        }
+        costs.without.push(run_without(options)?);
+        if !recorded_first && round < runs {
+            record_and_discard(options, discarded, progress, &mut costs)?;
+        }
+    }
+    record_once(options, sink, progress, Some(&mut costs))
+}
+
+fn record_and_discard<'s>(
+    options: &RecordOptions,
+    discarded: &mut dyn FnMut() -> Result<Box<dyn EventSink + 's>, SinkError>,
+    progress: &mut dyn FnMut(&Progress) -> ControlFlow<String>,
+    costs: &mut Costs,
+) -> Result<(), Error> {
+    let mut sink = discarded().map_err(Error::Sink)?;
+    let report = record_once(options, &mut *sink, progress, Some(costs))?;
+    match report.ending.stopped_by {
+        Some(StoppedBy::Command) => Ok(()),
+        _ => Err(Error::StoppedEarly),
+    }
+}
+
+/// Runs the command without recording.
+fn run_without(options: &RecordOptions) -> Result<RunCost, Error> {
+    command::check(&options.command)?;
+    let signals = Signals::watch(options);
+    let Some(mut command) = RecordedCommand::start(&options.command)? else {
+        return Err(Error::StoppedEarly);
+    };
+    loop {
+        if command.wait(Duration::from_millis(500))?.is_some() {
+            let cost = command.cost();
+            return if signals.stop_asked() { Err(Error::StoppedEarly) } else { Ok(cost) };
+        }
+        if signals.stop_asked() {
+            command.hurry(signals.interrupted_only());
+        }
+    }
+}

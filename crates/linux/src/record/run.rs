@@ -1,0 +1,133 @@
+//! The time between the snapshots: waiting, passing events on, and what ends it.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread;
+use std::time::Instant;
+
+use freehold_trace::StoppedBy;
+
+use super::command::{RecordedCommand, RunCost};
+use super::limits::Limits;
+use super::options::{Progress, RecordOptions};
+use super::origin::online_cpus;
+use super::session::Session;
+use super::signals::Signals;
+use super::snapshot_while_draining;
+use crate::clock;
+use crate::error::Error;
+use crate::sink::EventSink;
+
+/// How the time between the snapshots ended.
+pub(super) struct Stop {
+    pub(super) by: StoppedBy,
+    /// What was seen of a trigger.
+    pub(super) trigger: Option<String>,
+    /// The command, where it still runs.
+    pub(super) command: Option<RecordedCommand>,
+    /// The command's exit code, where it ended.
+    pub(super) exit: Option<i32>,
+    /// What the command took, where it ended by itself and that is measured.
+    pub(super) cost: Option<RunCost>,
+}
+
+/// Runs the command, or waits, and passes events on in the meantime.
+pub(super) fn run(
+    session: &mut Session,
+    options: &RecordOptions,
+    signals: &Signals,
+    sink: &mut dyn EventSink,
+    progress: &mut dyn FnMut(&Progress) -> ControlFlow<String>,
+    measured: bool,
+) -> Result<Stop, Error> {
+    let began = Instant::now();
+    let mut reporter = Reporter::new(began);
+    let mut limits = Limits::new(options, online_cpus(Path::new("/")).into());
+    let mut command = RecordedCommand::start(&options.command)?;
+    if let (Some(command), true) = (&command, measured) {
+        command.watch_the_clock();
+        session.add_own_tasks();
+    }
+    // What the command was told to end for.
+    let mut told = None;
+    loop {
+        let (mut exit, mut cost) = (None, None);
+        match &mut command {
+            Some(command) => {
+                exit = command.wait(session.tick())?;
+                cost = (measured && exit.is_some()).then(|| command.cost());
+            }
+            None => thread::sleep(session.tick()),
+        }
+        session.turn(sink)?;
+        let trigger = reporter.report(session, sink, progress)?;
+        let trigger = trigger.map(|seen| (StoppedBy::Trigger, Some(seen)));
+        let reached = trigger.or_else(|| limits.reached(session.tally(), session.held(), sink.bytes()));
+        if exit.is_some() {
+            cost = cost.filter(|_| told.is_none());
+            // What was waited for may be what the command ended of.
+            let seen = reached.filter(|(by, _)| *by == StoppedBy::Trigger);
+            let (by, trigger) = seen.unwrap_or((told.unwrap_or(StoppedBy::Command), None));
+            return Ok(Stop { by, trigger, command: None, exit, cost });
+        }
+        if let Some((by, trigger)) = reached {
+            return Ok(Stop { by, trigger, command, exit, cost });
+        }
+        let over = options.duration.is_some_and(|limit| began.elapsed() >= limit);
+        if over || signals.stop_asked() {
+            let by = *told.get_or_insert(if over { StoppedBy::Duration } else { StoppedBy::Request });
+            match &mut command {
+                Some(command) => command.hurry(!over && signals.interrupted_only()),
+                None => return Ok(Stop { by, trigger: None, command: None, exit, cost }),
+            }
+        } else if sink.wants_snapshot() {
+            start_over(session, options, sink)?;
+        }
+    }
+}
+
+/// Gives the sink the machine's state now.
+fn start_over(session: &mut Session, options: &RecordOptions, sink: &mut dyn EventSink) -> Result<(), Error> {
+    let begins_ns = clock::monotonic_ns();
+    let start = snapshot_while_draining(session, options.occupancy)?;
+    session.release(begins_ns, sink)?;
+    sink.restart(&start).map_err(Error::Sink)
+}
+
+/// Flushes the sink and reports about once a second.
+struct Reporter {
+    began: Instant,
+    last: Instant,
+    last_events: u64,
+}
+
+impl Reporter {
+    fn new(began: Instant) -> Self {
+        Self { began, last: began, last_events: 0 }
+    }
+
+    /// Returns what was seen of a trigger, if `progress` found one.
+    fn report(
+        &mut self,
+        session: &Session,
+        sink: &mut dyn EventSink,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<String>,
+    ) -> Result<Option<String>, Error> {
+        let since = self.last.elapsed().as_secs_f64();
+        if since < 1.0 {
+            return Ok(None);
+        }
+        sink.flush().map_err(Error::Sink)?;
+        let tally = session.tally();
+        let seen = progress(&Progress {
+            seconds: self.began.elapsed().as_secs_f64(),
+            events: tally.events,
+            events_per_s: ((tally.events - self.last_events) as f64 / since) as u64,
+            lost: tally.lost,
+            bytes: sink.bytes(),
+        });
+        self.last = Instant::now();
+        self.last_events = tally.events;
+        Ok(seen.break_value())
+    }
+}
