@@ -78,8 +78,7 @@ impl<L: Locks> Memory<'_, L> {
     ) -> Order {
         self.events.pageoutrun.add(1);
         let zones = self.zones_of(node, highest);
-        let boosts = zones.clone().map(Zone::watermark_boost);
-        let boosted: u64 = boosts.clone().sum();
+        let boosted: u64 = zones.clone().map(Zone::watermark_boost).sum();
         let mut for_boost = boosted;
         let (mut order, mut priority, mut total) = (order, DEF_PRIORITY, Reclaimed::default());
         zones.clone().for_each(|zone| zone.set_reclaim_active(true));
@@ -94,8 +93,7 @@ impl<L: Locks> Memory<'_, L> {
             }
             let wanted = zones.clone().map(|zone| zone.mark(Mark::High).max(SWAP_CLUSTER_MAX)).sum();
             let clean_only = for_boost > 0;
-            let (reclaimer, gfp) = (Reclaimer::Kswapd, GfpFlags::KERNEL);
-            let highest_zone = highest;
+            let (reclaimer, gfp, highest_zone) = (Reclaimer::Kswapd, GfpFlags::KERNEL, highest);
             let control = ShrinkControl {
                 node,
                 highest_zone,
