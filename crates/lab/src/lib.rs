@@ -36,6 +36,7 @@ mod timed_mutex;
 mod trace;
 mod traced;
 mod variant;
+pub mod workload;
 
 pub use compare::{Comparison, Without};
 pub use distance::{EndDistance, ZoneDistance};
