@@ -207,8 +207,8 @@ impl Host<'_, '_> {
     }
 
     /// Lets time pass in which nothing is asked for.
-    pub(crate) fn sleep(&mut self, ns: u64) {
-        self.time_ns += ns;
+    pub(crate) fn sleep_until(&mut self, time_ns: u64) {
+        self.time_ns = self.time_ns.max(time_ns);
         while self.time_ns >= self.next_second_ns {
             self.refresh();
         }

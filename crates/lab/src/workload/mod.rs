@@ -6,12 +6,18 @@
 //! byte. Time is made up: an event takes a few hundred nanoseconds to microseconds.
 
 mod boot_free;
+mod cache_server;
 mod counters;
 mod fallbacks;
 mod files;
 mod fragments;
 pub(crate) mod host;
+mod kbuild;
+mod lifetimes;
 mod look;
+mod memcache_kbuild_thp;
+mod mix;
+mod mix_fit;
 mod mmap_read;
 mod pagealloc;
 mod plan;
@@ -25,6 +31,7 @@ mod zones;
 
 use freehold_trace::Ending;
 
+pub use mix_fit::{Mix, MixDistance, MixFit};
 pub use plan::{Plan, Workload};
 pub use target::{Generated, GenerateError, Generation, collect, write};
 

@@ -1,12 +1,16 @@
 //! What is to be generated.
 
 use std::fmt;
+use std::sync::Arc;
 
 use freehold::Era;
 use freehold_trace::Origin;
 
 use super::boot_free::BootFree;
 use super::host::Ground;
+use super::memcache_kbuild_thp::MemcacheKbuildThp;
+use super::mix::MixLoad;
+use super::mix_fit::Mix;
 use super::mmap_read::MmapRead;
 use super::pagealloc::Pagealloc;
 use super::{Load, zones};
@@ -27,24 +31,31 @@ const MOST_CPUS: u16 = 1024;
 /// A workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Workload {
+    /// A cache server, parallel builds, and batches of huge page faults.
+    MemcacheKbuildThp,
     /// Readers of mapped files fill the page cache under fragmentation.
     MmapRead,
     /// A boot that frees more than 2 000 pages at once, a hundred times.
     BootFree,
     /// Blocks of orders 4 and 0, N at a time, on one CPU.
     Pagealloc,
+    /// Requests drawn from the distributions of a recorded trace.
+    Mix,
 }
 
 impl Workload {
     /// Every workload.
-    pub const ALL: [Self; 3] = [Self::MmapRead, Self::BootFree, Self::Pagealloc];
+    pub const ALL: [Self; 5] =
+        [Self::MemcacheKbuildThp, Self::MmapRead, Self::BootFree, Self::Pagealloc, Self::Mix];
 
     /// The name used on command lines.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::MemcacheKbuildThp => "memcache-kbuild-thp",
             Self::MmapRead => "mmap-read",
             Self::BootFree => "boot-free",
             Self::Pagealloc => "pagealloc",
+            Self::Mix => "mix",
         }
     }
 
@@ -76,12 +87,24 @@ pub struct Plan {
     /// Stop behind the first step that has recorded so many events; `None` for when the
     /// workload is done.
     pub events: Option<u64>,
+    /// Builds of [`Workload::MemcacheKbuildThp`] until it is done.
+    pub builds: u64,
+    /// What [`Workload::Mix`] draws from.
+    pub mix: Option<Arc<Mix>>,
 }
 
 impl Plan {
-    /// A workload by seed 1 on a machine of 4 GiB with 4 CPUs and Linux 6.12, until it is done.
+    /// A workload by seed 1 on a machine of 1 GiB with 4 CPUs and Linux 6.12, until it is done.
     pub fn new(workload: Workload) -> Self {
-        Self { workload, seed: 1, variant: Era::Linux6_12.into(), pages: 1 << 20, cpus: 4, events: None }
+        let variant = Era::Linux6_12.into();
+        Self { workload, seed: 1, variant, pages: 1 << 18, cpus: 4, events: None, builds: 50, mix: None }
+    }
+
+    /// A workload drawn from the distributions of a recorded trace, on a machine like its own.
+    pub fn like(mix: Mix) -> Self {
+        let pages = mix.pages().clamp(LEAST_PAGES, MOST_PAGES);
+        let cpus = mix.cpus().clamp(1, MOST_CPUS);
+        Self { pages, cpus, mix: Some(Arc::new(mix)), ..Self::new(Workload::Mix) }
     }
 
     /// Whether such a machine can be made up.
@@ -102,6 +125,9 @@ impl Plan {
         if !(1..=MOST_CPUS).contains(&self.cpus) {
             return out_of_range(format!("{} CPUs; 1 to {MOST_CPUS} can be made up", self.cpus));
         }
+        if self.workload == Workload::Mix && self.mix.is_none() {
+            return out_of_range("a mix without a recorded trace to draw from".to_owned());
+        }
         Ok(())
     }
 
@@ -110,16 +136,18 @@ impl Plan {
             start: zones::made_up(self.pages, self.cpus),
             switches: self.variant.switches(),
             seed: self.seed,
-            // An event every three microseconds on each CPU.
-            gap_ns: 3000 / u64::from(self.cpus),
+            // An event every three microseconds on each CPU; a mix has times of its own.
+            gap_ns: if self.mix.is_some() { 2 } else { 3000 / u64::from(self.cpus) },
         }
     }
 
     pub(super) fn load(&self) -> Box<dyn Load> {
         match self.workload {
+            Workload::MemcacheKbuildThp => Box::new(MemcacheKbuildThp::new(self.builds)),
             Workload::MmapRead => Box::new(MmapRead::new()),
             Workload::BootFree => Box::new(BootFree::new()),
             Workload::Pagealloc => Box::new(Pagealloc::new()),
+            Workload::Mix => Box::new(MixLoad::new(self.mix.clone().unwrap_or_default())),
         }
     }
 
@@ -133,7 +161,9 @@ impl Plan {
             ("--memory", format!("{mib}MiB")),
             ("--cpus", self.cpus.to_string()),
         ];
-        for (name, value) in options.into_iter().chain(self.events.map(|n| ("--events", n.to_string()))) {
+        let builds = (self.workload == Workload::MemcacheKbuildThp).then(|| ("--builds", self.builds.to_string()));
+        let events = self.events.map(|events| ("--events", events.to_string()));
+        for (name, value) in options.into_iter().chain(builds).chain(events) {
             words.extend([name.to_owned(), value]);
         }
         words
