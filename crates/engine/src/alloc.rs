@@ -7,7 +7,7 @@ use crate::refill::Want;
 use crate::request_stats::{CpuRequests, count};
 use crate::sync::{Locks, Ordering};
 use crate::watermark::{Admission, AllocFlags, Mark};
-use crate::zone::{Zone, ZoneType};
+use crate::zone::Zone;
 use crate::{AllocError, GfpFlags, Migratetype, Order, Pfn};
 
 /// One request for a block.
@@ -23,39 +23,11 @@ pub struct Request {
     pub gfp: GfpFlags,
 }
 
-impl GfpFlags {
-    /// The highest zone that a request may use. Linux counterpart: `gfp_zone`.
-    pub fn highest_zone(self) -> ZoneType {
-        const BY_FLAGS: [ZoneType; 16] = {
-            let mut table = [ZoneType::Normal; 16];
-            let mut flags = 0;
-            while flags < table.len() {
-                let gfp = GfpFlags::from_bits_truncate(flags as u32);
-                table[flags] = if gfp.contains(GfpFlags::DMA) {
-                    ZoneType::Dma
-                } else if gfp.contains(GfpFlags::DMA32) {
-                    ZoneType::Dma32
-                } else if gfp.contains(GfpFlags::HIGHMEM.union(GfpFlags::MOVABLE)) {
-                    ZoneType::Movable
-                } else if gfp.contains(GfpFlags::HIGHMEM) {
-                    ZoneType::HighMem
-                } else {
-                    ZoneType::Normal
-                };
-                flags += 1;
-            }
-            table
-        };
-        BY_FLAGS[(self.bits() & 0xf) as usize]
-    }
-}
-
 impl<'m, L: Locks> Memory<'m, L> {
     /// Answers a request with the first frame of a block.
     ///
-    /// There is no reclaim and no compaction here: where Linux would start them,
-    /// the per-CPU lists and the reserve for atomic requests are given up, and then
-    /// the request fails.
+    /// Nothing is reclaimed or compacted, which is for [`Memory::alloc_with`]: the per-CPU lists
+    /// and the reserve for atomic requests are given up, and then the request fails.
     /// Linux counterpart: `__alloc_pages`.
     ///
     /// # Errors
@@ -71,7 +43,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Takes a block that lies at hand, if nothing can stand in the way.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
-    fn alloc_at_hand(&self, request: Request) -> Option<Pfn> {
+    pub(crate) fn alloc_at_hand(&self, request: Request) -> Option<Pfn> {
         let cpu = self.requests.get(usize::from(request.cpu))?;
         let zone = self.zones.get(self.first_zone(request)?)?;
         if request.order > Order::COSTLY || !zone.has_plenty(request.order) {
@@ -140,7 +112,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 
     /// Answers where nothing can stand in the way: the first zone has plenty.
-    fn alloc_at_once(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
+    pub(crate) fn alloc_at_once(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
         let zone = &self.zones[self.first_zone(request)?];
         if !zone.has_plenty(request.order) {
             return None;
@@ -162,8 +134,18 @@ impl<'m, L: Locks> Memory<'m, L> {
 
     /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
     fn try_below_low(&self, request: &Request) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
+        let flags = AllocFlags::slow(request.gfp, request.order, self.switches);
+        let unmixed = self.tunables.defrag_mode().then_some(flags | AllocFlags::NOFRAGMENT);
+        let found = unmixed.and_then(|flags| self.try_below_low_with(request, flags));
+        found.or_else(|| self.try_below_low_with(request, flags))
+    }
+
+    fn try_below_low_with(
+        &self,
+        request: &Request,
+        mut flags: AllocFlags,
+    ) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
         let gfp = request.gfp;
-        let mut flags = AllocFlags::slow(gfp, request.order, self.switches);
         let found = self.try_zones(request, Mark::Min, flags);
         if found.is_some() {
             return found;
@@ -202,7 +184,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         None
     }
 
-    fn unreserve_highatomic(&self, request: &Request, force: bool) -> bool {
+    pub(crate) fn unreserve_highatomic(&self, request: &Request, force: bool) -> bool {
         let to = request.gfp.migratetype();
         self.zonelist(request).any(|zone| zone.unreserve_highatomic(to, force))
     }
@@ -230,14 +212,14 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 
     /// Linux counterpart: `get_page_from_freelist`.
-    fn try_zones(
+    pub(crate) fn try_zones(
         &self,
         request: &Request,
         mark: Mark,
         flags: AllocFlags,
     ) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
         let found = self.try_zones_once(request, mark, flags);
-        if found.is_some() || !flags.contains(AllocFlags::NOFRAGMENT) {
+        if found.is_some() || !flags.contains(AllocFlags::NOFRAGMENT) || self.tunables.defrag_mode() {
             return found;
         }
         self.try_zones_once(request, mark, flags.difference(AllocFlags::NOFRAGMENT))
@@ -256,7 +238,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         let want_type = request.gfp.migratetype();
         let preferred_node = self.zonelist(request).next()?.node;
         for zone in self.zonelist(request) {
-            if flags.contains(AllocFlags::NOFRAGMENT) && zone.node != preferred_node {
+            let stays_local = flags.contains(AllocFlags::NOFRAGMENT) && !self.tunables.defrag_mode();
+            if stays_local && zone.node != preferred_node {
                 return None;
             }
             let admission = Admission { order, mark, highest_zone, flags };
@@ -284,7 +267,7 @@ impl<L: Locks> Zone<'_, L> {
     /// The flags of the first attempt of a request that is for this zone first.
     pub(crate) fn first_flags(&self, request: Request) -> AllocFlags {
         let mut flags = AllocFlags::fast(request.gfp);
-        flags.set(AllocFlags::NOFRAGMENT, self.avoids_mixing);
+        flags.set(AllocFlags::NOFRAGMENT, self.unmixed.is_wished());
         if self.switches.highatomic_first {
             flags |= AllocFlags::highatomic(request.gfp, request.order);
         }
@@ -299,7 +282,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Notes that a small block was refused, for which pages could have merged.
-    fn note_refused(&self, order: Order) {
+    pub(crate) fn note_refused(&self, order: Order) {
         if self.switches.merges_at_once && (Order::ZERO < order && order <= Order::COSTLY) {
             self.shared.lacks_blocks.store(true, Ordering::Relaxed);
         }

@@ -60,11 +60,30 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         migratetype: Migratetype,
         insertion: Insertion,
     ) {
+        self.free_block_unless(index, order, migratetype, insertion, |_| false);
+    }
+
+    /// The same, but a merged block whose order is `wanted` goes to the caller instead of on.
+    ///
+    /// Linux counterpart: `__free_one_page` with a `capture_control`.
+    #[inline]
+    pub(crate) fn free_block_unless(
+        &mut self,
+        index: FrameIndex,
+        order: Order,
+        migratetype: Migratetype,
+        insertion: Insertion,
+        wanted: impl Fn(Order) -> bool,
+    ) -> Option<FrameIndex> {
         let max = self.zone.max_order;
         let (mut index, mut order) = (index, order);
         self.zone.frames.set_word(index, FrameWord::TAIL);
         self.account_before_hygiene(order.pages() as i64, migratetype);
         while order < max {
+            if wanted(order) {
+                self.account_before_hygiene(-(order.pages() as i64), migratetype);
+                return Some(index);
+            }
             let Some(buddy) = self.free_buddy(index, order) else { break };
             if order >= self.zone.blocks.order() && !self.may_merge_blocks(buddy, migratetype) {
                 break;
@@ -87,6 +106,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             Insertion::ByMergeChance => Place::Head,
         };
         self.pass(index, order, Passage::Enter(migratetype, place));
+        None
     }
 
     /// Whether a free block of `migratetype` may swallow its buddy, a whole pageblock or more.

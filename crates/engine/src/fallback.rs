@@ -6,6 +6,7 @@ use crate::pageblock::BlockUse;
 use crate::refill::Want;
 use crate::sync::Locks;
 use crate::tracepoints::{ExtFrag, Tracepoints};
+use crate::zone::Zone;
 use crate::zone_guard::ZoneGuard;
 use crate::{AllocFlags, Migratetype, Order};
 
@@ -38,6 +39,14 @@ impl Migratetype {
     /// Linux counterpart: `should_try_claim_block`.
     fn may_claim(self, found: Order, pageblock_order: Order) -> bool {
         found.get() >= pageblock_order.get() / 2 || matches!(self, Self::Unmovable | Self::Reclaimable)
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Whether a foreign list has a block of an order whose pageblock a request may claim.
+    pub(crate) fn has_claimable_block(&self, order: Order, wanted: Migratetype) -> bool {
+        wanted.may_claim(order, self.blocks.order())
+            && wanted.fallbacks().into_iter().any(|foreign| self.list_has_block(order, foreign))
     }
 }
 

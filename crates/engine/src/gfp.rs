@@ -2,7 +2,7 @@
 
 use bitflags::bitflags;
 
-use crate::Migratetype;
+use crate::{Migratetype, ZoneType};
 
 bitflags! {
     /// What a caller asks of the allocator.
@@ -105,6 +105,31 @@ impl GfpFlags {
             [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable, Migratetype::Movable];
         const { assert!(GfpFlags::MOVABLE.bits() << 1 == GfpFlags::RECLAIMABLE.bits()) };
         BY_FLAGS[(self.bits() >> Self::MOVABLE.bits().trailing_zeros() & 3) as usize]
+    }
+
+    /// The highest zone that a request may use. Linux counterpart: `gfp_zone`.
+    pub fn highest_zone(self) -> ZoneType {
+        const BY_FLAGS: [ZoneType; 16] = {
+            let mut table = [ZoneType::Normal; 16];
+            let mut flags = 0;
+            while flags < table.len() {
+                let gfp = GfpFlags::from_bits_truncate(flags as u32);
+                table[flags] = if gfp.contains(GfpFlags::DMA) {
+                    ZoneType::Dma
+                } else if gfp.contains(GfpFlags::DMA32) {
+                    ZoneType::Dma32
+                } else if gfp.contains(GfpFlags::HIGHMEM.union(GfpFlags::MOVABLE)) {
+                    ZoneType::Movable
+                } else if gfp.contains(GfpFlags::HIGHMEM) {
+                    ZoneType::HighMem
+                } else {
+                    ZoneType::Normal
+                };
+                flags += 1;
+            }
+            table
+        };
+        BY_FLAGS[(self.bits() & 0xf) as usize]
     }
 
     /// The flag or set of flags that Linux prints as `name`.

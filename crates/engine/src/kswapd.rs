@@ -9,9 +9,14 @@ impl<L: Locks> Memory<'_, L> {
     /// Asks for kswapd in every zone that a request may use.
     ///
     /// Linux counterpart: `wake_all_kswapds`.
+    #[cold]
     pub(crate) fn wake_kswapd(&self, request: &Request) {
+        let mut last_node = None;
         for zone in self.zonelist(request) {
             zone.shared.kswapd_wanted.store(true, Ordering::Relaxed);
+            if last_node.replace(zone.node) != Some(zone.node) {
+                self.wake_daemons(zone.node, request);
+            }
         }
     }
 }

@@ -7,11 +7,14 @@ use lock_api::Mutex;
 use crate::cache_line::OwnLines;
 use crate::frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links};
 use crate::metadata::{Carver, Tally};
+use crate::node::NodeState;
 use crate::pageblock::{Pageblock, PageblockTable};
 use crate::percpu::{LISTS, PerCpuLists, stack_places};
 use crate::percpu_list::PerCpuList;
 use crate::request_stats::CpuRequests;
 use crate::sync::Locks;
+use crate::tunables::{TunableCells, Tunables};
+use crate::vm_events::{EventCells, VmEvents};
 use crate::watermark::DEFAULT_BOOST_FACTOR;
 use crate::zone::{CpuLists, ZONE_TYPES, Zone, ZoneConfig, ZoneParts, ZoneType};
 use crate::{FreeError, Migratetype, Order, Pfn, RequestStats, SetupError, Switches, ZoneStats};
@@ -114,6 +117,7 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     tally.table::<Zone<'_, L>>(config.zones.len());
     tally.table::<CpuRequests>(usize::from(config.cpus));
     tally.table::<FirstZones>(config.nodes());
+    tally.table::<NodeState>(config.nodes());
     for zone in config.zones {
         tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
         tally.table::<Links>(FrameTable::places(zone.start, zone.spanned));
@@ -138,6 +142,9 @@ pub struct Memory<'m, L: Locks> {
     pub(crate) nodes: u16,
     /// The number of the zone that a request is for first, by node and highest zone.
     pub(crate) first_zones: &'m [FirstZones],
+    pub(crate) node_states: &'m [NodeState],
+    pub(crate) tunables: TunableCells,
+    pub(crate) events: EventCells,
 }
 
 /// By the highest zone that a request may use; [`NO_ZONE`] where the node has none.
@@ -155,6 +162,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         let mut carver = Carver::new(metadata, required_bytes::<L>(config));
         let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
         let first_zones = carver.table(config.nodes(), |node| Ok(config.first_zones(node)))?;
+        let node_states = carver.table(config.nodes(), |_| Ok(NodeState::new()))?;
         let mut zone_table = carver.reserve::<Zone<'m, L>>(config.zones.len())?;
         let zones = zone_table.table(config.zones.len(), |slot| {
             let zone = config.zone_of_rank(slot);
@@ -167,6 +175,9 @@ impl<'m, L: Locks> Memory<'m, L> {
             max_order: config.max_order,
             nodes: config.nodes() as u16,
             first_zones,
+            node_states,
+            tunables: TunableCells::new(Tunables::LINUX),
+            events: EventCells::default(),
         })
     }
 
@@ -298,6 +309,11 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// What was answered so far. Exact while each CPU number is used by one thread at a time.
     pub fn request_stats(&self) -> RequestStats {
         self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum))
+    }
+
+    /// What reclaim and compaction did so far.
+    pub fn vm_events(&self) -> VmEvents {
+        self.events.load()
     }
 
     /// What happened under the zone locks so far, all zones together.

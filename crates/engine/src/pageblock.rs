@@ -7,8 +7,8 @@ use crate::{MIGRATETYPES, Migratetype, Order};
 
 /// One pageblock: its type, and two counts of its pages.
 ///
-/// From the lowest bits up: 8 bits of the type and its isolation, 12 of the pages on the
-/// free lists, 12 of the movable pages that are not.
+/// From the lowest bits up: 8 bits of the type, a hint to compaction and its isolation, 12 of
+/// the pages on the free lists, 12 of the movable pages that are not.
 #[derive(Debug)]
 pub(crate) struct Pageblock(AtomicU32);
 
@@ -22,7 +22,9 @@ pub(crate) struct BlockUse {
 }
 
 const ISOLATED: u32 = 0x80;
-const TYPE_BITS: u32 = 0xff;
+/// Compaction found nothing here lately. Linux counterpart: `PB_migrate_skip`.
+const SKIP: u32 = 0x40;
+const TYPE_BITS: u32 = 0xff & !SKIP;
 const FREE_SHIFT: u32 = 8;
 const MOVABLE_SHIFT: u32 = 20;
 const COUNT_BITS: u32 = 0xfff;
@@ -146,6 +148,21 @@ impl<'m> PageblockTable<'m> {
         block.store(block.load() | ISOLATED);
     }
 
+    /// Whether compaction leaves a pageblock out.
+    pub(crate) fn is_skipped(&self, index: FrameIndex) -> bool {
+        self.block(index).load() & SKIP != 0
+    }
+
+    /// Has compaction leave a pageblock out until [`Self::clear_skips`]. Under the zone lock.
+    pub(crate) fn set_skip(&self, index: FrameIndex) {
+        let block = self.block(index);
+        block.store(block.load() | SKIP);
+    }
+
+    pub(crate) fn clear_skips(&self) {
+        self.blocks.iter().for_each(|block| block.store(block.load() & !SKIP));
+    }
+
     /// Gives every pageblock of a block of `order` the same type.
     pub(crate) fn set_range(&self, index: FrameIndex, order: Order, migratetype: Migratetype) {
         self.of_block(index, order).for_each(|block| block.set_type(migratetype as u32));
@@ -210,6 +227,19 @@ impl<'m> PageblockTable<'m> {
             block.set_movable(if free == 0 { 0 } else { left.min(self.pages() - free) });
         } else {
             self.of_block(index, order).for_each(|block| block.set_movable(0));
+        }
+    }
+
+    /// Counts a block that is given away before it comes back to the free lists: some of its
+    /// pages had left them for movable requests, and now all do, or none.
+    pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, came_back: u32, for_movable: bool) {
+        let taken = if for_movable { order.pages() as u32 } else { 0 };
+        if order < self.order {
+            let block = self.block(index);
+            let BlockUse { free, movable } = block.uses();
+            block.set_movable((movable.saturating_sub(came_back) + taken).min(self.pages() - free));
+        } else {
+            self.of_block(index, order).for_each(|block| block.set_movable(taken.min(self.pages())));
         }
     }
 }

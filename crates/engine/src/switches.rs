@@ -78,6 +78,15 @@ pub struct Switches {
     /// rights since; without, always once more.
     /// Source: by Linux 7.3.
     pub retries_with_new_rights: bool,
+    /// Compaction moves blocks larger than a page, as long as they are smaller than the block
+    /// that is wanted; without, single pages only.
+    /// Source: "`mm/compaction`: enable compacting >0 order folios", Linux 6.9.
+    pub compacts_large_blocks: bool,
+    /// Whether a zone has pages for compaction to move to is decided by the free pages that the
+    /// free scanner may take, as the counts per migratetype have them; without, by all free
+    /// pages. Nothing without [`Switches::counts`].
+    /// Source: Freehold, after the review of the per-migratetype counts series.
+    pub suits_by_counts: bool,
 }
 
 impl Switches {
@@ -145,6 +154,8 @@ impl Era {
             ranges_freed_in_blocks: false,
             bulk_mark_by_missing: false,
             retries_with_new_rights: false,
+            compacts_large_blocks: false,
+            suits_by_counts: false,
         };
         let linux_6_12 = Switches {
             hygiene: true,
@@ -154,6 +165,7 @@ impl Era {
             highatomic_by_free: true,
             high_ignores_boost: true,
             below_high_mark: true,
+            compacts_large_blocks: true,
             ..linux_6_1
         };
         let linux_7_3 = Switches {
@@ -177,6 +189,7 @@ impl Era {
                 batched_drain: true,
                 derived_total: true,
                 merges_at_once: true,
+                suits_by_counts: true,
                 ..linux_7_3_counts
             },
         }

@@ -163,9 +163,15 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether the zone can serve a request and stay above the mark.
     ///
     /// Linux counterpart: `__zone_watermark_ok`.
+    #[inline]
     pub(crate) fn is_above(&self, mark: u64, admission: Admission) -> bool {
+        self.is_above_with(self.shared.free_pages.load(Ordering::Relaxed), mark, admission)
+    }
+
+    /// The same with another number of free pages than there are.
+    pub(crate) fn is_above_with(&self, free_pages: u64, mark: u64, admission: Admission) -> bool {
         let Admission { order, flags, highest_zone, .. } = admission;
-        let free = self.shared.free_pages.load(Ordering::Relaxed) as i64 - self.unusable(order, flags);
+        let free = free_pages as i64 - self.unusable(order, flags);
         let mut min = mark as i64;
         if flags.contains(AllocFlags::MIN_RESERVE) {
             min -= min / 2;

@@ -8,6 +8,7 @@ use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
+use crate::tunables::Unmixed;
 use crate::watermark::{WatermarkCells, Watermarks};
 use crate::zone_guard::{LockedState, ZoneGuard};
 use crate::{FreeCounts, FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats};
@@ -167,8 +168,8 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     pub(crate) has_huge_lists: bool,
-    /// Pageblock types should not mix here while a lower zone can serve.
-    pub(crate) avoids_mixing: bool,
+    /// Why pageblock types should not mix here for now.
+    pub(crate) unmixed: Unmixed,
     pub(crate) kind: ZoneType,
     pub(crate) node: u16,
     pub(crate) managed: u64,
@@ -203,7 +204,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             max_order: parts.max_order,
             switches: parts.switches,
             has_huge_lists: parts.has_huge_lists,
-            avoids_mixing: parts.avoids_mixing,
+            unmixed: Unmixed::new(parts.avoids_mixing),
             lowmem_reserve: config.lowmem_reserve,
             largest_lowmem_reserve: config.lowmem_reserve.into_iter().max().unwrap_or(0),
             frames: parts.frames,

@@ -2,6 +2,7 @@
 
 use lock_api::MutexGuard;
 
+use crate::compaction::CompactionState;
 use crate::free_area::FreeLists;
 use crate::sync::{Locks, Ordering};
 use crate::zone::Zone;
@@ -23,6 +24,7 @@ pub(crate) struct LockedState {
     /// Isolated pageblocks. Linux counterpart: `nr_isolate_pageblock`.
     pub(crate) isolated_blocks: u64,
     pub(crate) ever_isolated: bool,
+    pub(crate) compaction: CompactionState,
 }
 
 /// The zone lock, held.
