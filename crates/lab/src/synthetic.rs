@@ -45,7 +45,13 @@ impl Default for Workload {
 pub fn generate(workload: &Workload) -> Result<Generated, LabError> {
     let mut start = Snapshot { zones: zones(workload), ..Snapshot::default() };
     start.pagetypeinfo.pageblock_order = 9;
-    let ground = Ground { start, switches: workload.era.switches(), seed: workload.seed, gap_ns: 3000 };
+    let ground = Ground {
+        start,
+        switches: workload.era.switches(),
+        seed: workload.seed,
+        gap_ns: 3000,
+        reclaims: false,
+    };
     on_a_host(&ground, |mut host| {
         let mut driver = Driver::new(&host, workload);
         // Memory fills up before the recording starts.

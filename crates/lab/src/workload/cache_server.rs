@@ -45,7 +45,8 @@ impl CacheServer {
         self.process.use_again(host, 16);
         if host.random.one_in(4) {
             let buffers = host.random.between(1, 16);
-            let caches = (0..buffers).map(|_| Cache::Buffer).chain([Cache::OpenFile, Cache::Inode, Cache::Dentry]);
+            let caches =
+                (0..buffers).map(|_| Cache::Buffer).chain([Cache::OpenFile, Cache::Inode, Cache::Dentry]);
             let client = caches.filter_map(|cache| slabs.take(host, task, cache)).collect();
             self.connections.push_back(client);
         }

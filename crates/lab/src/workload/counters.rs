@@ -49,6 +49,9 @@ impl Counters {
     pub(crate) fn vmstat(&self, memory: &Memory<'_, HostLocks>) -> BTreeMap<String, u64> {
         let mut vmstat: BTreeMap<_, _> =
             self.named.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
+        let events = serde_json::to_value(memory.vm_events()).unwrap_or_default();
+        let events = events.as_object().into_iter().flatten();
+        vmstat.extend(events.filter_map(|(name, number)| Some((name.clone(), number.as_u64()?))));
         for (zone, (_, pages)) in memory.zones().iter().zip(&self.allocated) {
             vmstat.insert(format!("pgalloc_{}", zone.kind().name().to_lowercase()), *pages);
         }

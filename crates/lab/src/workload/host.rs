@@ -37,13 +37,10 @@ pub(crate) const HUGE: Order = match Order::new(9) {
 
 impl Ask {
     /// A page fault on anonymous memory.
-    pub(crate) const ANON: Self =
-        Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Anon);
+    pub(crate) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Anon);
     /// Readahead into the page cache. Linux counterpart: `readahead_gfp_mask`.
-    pub(crate) const READAHEAD: Self = Self::one(
-        GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN),
-        Use::File,
-    );
+    pub(crate) const READAHEAD: Self =
+        Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN), Use::File);
     /// A page of a file that is written.
     pub(crate) const WRITTEN: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::File);
     /// A page table.
@@ -52,8 +49,7 @@ impl Ask {
     /// One page of a kernel stack, which `CONFIG_VMAP_STACK` takes singly.
     pub(crate) const STACK: Self = Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::Kernel);
     /// A page for a packet that a driver receives.
-    pub(crate) const PACKET: Self =
-        Self::one(GfpFlags::GFP_ATOMIC.union(GfpFlags::NOWARN), Use::Kernel);
+    pub(crate) const PACKET: Self = Self::one(GfpFlags::GFP_ATOMIC.union(GfpFlags::NOWARN), Use::Kernel);
     /// A fault on a range that `madvise` wants in huge pages.
     pub(crate) const HUGE: Self =
         Self { order: HUGE, gfp: GfpFlags::TRANSHUGE.union(GfpFlags::ZERO), used_for: Use::Anon };
@@ -74,6 +70,8 @@ pub(crate) struct Ground {
     pub(crate) seed: u64,
     /// Nanoseconds between two events, on average.
     pub(crate) gap_ns: u64,
+    /// Whether it reclaims and compacts; otherwise requests are refused instead.
+    pub(crate) reclaims: bool,
 }
 
 /// A machine that is made up.
@@ -82,13 +80,18 @@ pub(crate) struct Host<'h, 'm> {
     pub(crate) users: Users,
     pub(crate) random: Random,
     pub(crate) counters: Counters,
-    pub(super) is_kswapd_awake: bool,
+    /// Who compacts, or reclaims by itself.
+    pub(super) mover: Task,
+    /// Pages have been moved since compaction began.
+    pub(super) is_compacting: bool,
+    pub(super) reclaims: bool,
     zones: Snapshot,
     events: Vec<Event>,
     recorded: u64,
     is_recording: bool,
     time_ns: u64,
     next_second_ns: u64,
+    next_half_second_ns: u64,
     gap_ns: u64,
 }
 
@@ -99,8 +102,8 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
 ) -> Result<R, E> {
     let machine = Machine::new(&ground.start, &[])?;
     let mut metadata = machine.metadata::<HostLocks>(ground.switches);
-    let memory = Memory::<HostLocks>::new(&machine.config(ground.switches), &mut metadata)
-        .map_err(LabError::from)?;
+    let memory =
+        Memory::<HostLocks>::new(&machine.config(ground.switches), &mut metadata).map_err(LabError::from)?;
     for config in &machine.zones {
         if let Some(zone) = memory.zone_of(config.start) {
             zone.add_free(config.start, config.spanned).map_err(LabError::from)?;
@@ -114,16 +117,19 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
     Fallbacks::take(|_| ());
     body(Host {
         memory: &memory,
-        users: Users::new(first..end),
+        users: Users::new(first..end, memory.zones().iter().map(|zone| zone.end().0).collect()),
         random: Random::new(ground.seed),
         counters: Counters::new(&memory),
-        is_kswapd_awake: false,
+        mover: Task { cpu: 0, pid: 0 },
+        is_compacting: false,
+        reclaims: ground.reclaims,
         zones: ground.start.clone(),
         events: Vec::new(),
         recorded: 0,
         is_recording: false,
         time_ns: SECOND_NS,
         next_second_ns: 2 * SECOND_NS,
+        next_half_second_ns: SECOND_NS,
         gap_ns: ground.gap_ns.max(2),
     })
 }
@@ -146,7 +152,7 @@ impl Host<'_, '_> {
 
     /// Asks the allocator, and records what it answers.
     fn request(&mut self, task: Task, ask: Ask) -> Option<freehold::Pfn> {
-        self.look_after_memory();
+        self.tick();
         let pfn = self.answer(task, Request { cpu: task.cpu, node: 0, order: ask.order, gfp: ask.gfp });
         self.record_fallbacks(task);
         let Ask { order, gfp, .. } = ask;
@@ -161,6 +167,7 @@ impl Host<'_, '_> {
     pub(crate) fn free(&mut self, task: Task, handle: Handle) {
         if let Some((pfn, order)) = self.users.remove(handle) {
             self.give_back(task, pfn, order);
+            self.tick();
         }
     }
 
@@ -177,7 +184,9 @@ impl Host<'_, '_> {
     pub(crate) fn split(&mut self, handle: Handle) -> Vec<Handle> {
         let pfn = self.users.pfn(handle);
         match self.users.at(pfn) {
-            Some((_, order, _)) if self.memory.split(pfn, order, Order::ZERO).is_ok() => self.users.split(handle),
+            Some((_, order, _)) if self.memory.split(pfn, order, Order::ZERO).is_ok() => {
+                self.users.split(handle)
+            }
             _ => vec![handle],
         }
     }
@@ -189,9 +198,26 @@ impl Host<'_, '_> {
             self.recorded += 1;
             self.events.push(Event { time_ns: self.time_ns, cpu: task.cpu, pid: task.pid, kind });
         }
+    }
+
+    /// Does what time and others have asked for meanwhile.
+    #[inline]
+    fn tick(&mut self) {
         if self.time_ns >= self.next_second_ns {
             self.refresh();
         }
+        if self.reclaims {
+            self.run_daemons();
+        }
+    }
+
+    /// Whether another half of a second has passed.
+    pub(super) fn take_half_second(&mut self) -> bool {
+        let passed = self.time_ns >= self.next_half_second_ns;
+        if passed {
+            self.next_half_second_ns = self.time_ns + SECOND_NS / 2;
+        }
+        passed
     }
 
     /// Notes the fallbacks that a request led to.
@@ -219,6 +245,9 @@ impl Host<'_, '_> {
         self.next_second_ns += SECOND_NS;
         for cpu in 0..self.memory.cpus() {
             self.memory.refresh(cpu);
+        }
+        if !self.reclaims {
+            self.memory.zones().iter().for_each(|zone| zone.relax_boost(zone.watermark_boost()));
         }
     }
 

@@ -47,7 +47,8 @@ impl Kbuild {
     /// A tree of which nothing has been read yet. Sizes of processes and files grow with memory.
     pub(crate) fn new(host: &mut Host<'_, '_>, files: &mut Files) -> Self {
         let scale = (host.pages() >> 18).max(1);
-        let mut sized = |host: &mut Host<'_, '_>, least, most| files.add(host.random.long_tailed(least, most) * scale);
+        let mut sized =
+            |host: &mut Host<'_, '_>, least, most| files.add(host.random.long_tailed(least, most) * scale);
         let sources = (0..COMPILATIONS).map(|_| sized(host, 8, 128)).collect();
         let headers = (0..HEADERS).map(|_| sized(host, 2, 32)).collect();
         let compiler = files.add(COMPILER_PAGES);
@@ -62,7 +63,12 @@ impl Kbuild {
     }
 
     /// Lets one of the jobs go on a little; whether the build has ended with that.
-    pub(crate) fn step(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, files: &mut Files) -> bool {
+    pub(crate) fn step(
+        &mut self,
+        host: &mut Host<'_, '_>,
+        slabs: &mut SlabCaches,
+        files: &mut Files,
+    ) -> bool {
         let slot = host.random.below(self.jobs.len() as u64) as usize;
         match self.jobs[slot].take() {
             None if self.started < COMPILATIONS => {

@@ -66,7 +66,8 @@ impl Lifetimes {
         let gone = self.freed.iter().zip(&self.unseen).map(|(&freed, &unseen)| {
             // Those last seen alive here were at risk for half of the time, on average.
             let exposed = (2 * at_risk - unseen).max(1);
-            alive -= (u128::from(alive) * u128::from(2 * freed) / u128::from(exposed)).min(alive.into()) as u64;
+            alive -=
+                (u128::from(alive) * u128::from(2 * freed) / u128::from(exposed)).min(alive.into()) as u64;
             at_risk -= freed + unseen;
             ALL - alive
         });

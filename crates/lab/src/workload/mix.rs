@@ -132,7 +132,8 @@ impl Load for MixLoad {
         for round in 1..=FILLS {
             for (order, kinds) in Order::all().zip(mix.held) {
                 for (movable, blocks) in [true, false].into_iter().zip(kinds) {
-                    let gfp = if movable { GfpFlags::HIGHUSER_MOVABLE } else { GfpFlags::KERNEL | GfpFlags::COMP };
+                    let gfp =
+                        if movable { GfpFlags::HIGHUSER_MOVABLE } else { GfpFlags::KERNEL | GfpFlags::COMP };
                     let ask = Ask { order, gfp, used_for: used_for(gfp) };
                     let task = Task { cpu: host.any_cpu(), pid: 1 };
                     let blocks = share(blocks * (round) / FILLS) - share(blocks * (round - 1) / FILLS);

@@ -196,7 +196,12 @@ impl<'s> MixFit<'s> {
         let classes: Vec<_> = self
             .classes
             .into_iter()
-            .map(|(order, gfp, lived)| Class { order, gfp, blocks: lived.blocks(), survival: lived.survival() })
+            .map(|(order, gfp, lived)| Class {
+                order,
+                gfp,
+                blocks: lived.blocks(),
+                survival: lived.survival(),
+            })
             .collect();
         let freed_at_home = self.frees[1] * 1000 / (self.frees[0] + self.frees[1]).max(1);
         let ground = ground(self.start);
@@ -206,7 +211,8 @@ impl<'s> MixFit<'s> {
 }
 
 fn ground(start: &Snapshot) -> MixGround {
-    let mut ground = MixGround { pages: start.zones.iter().map(|zone| zone.managed).sum(), ..MixGround::default() };
+    let mut ground =
+        MixGround { pages: start.zones.iter().map(|zone| zone.managed).sum(), ..MixGround::default() };
     for zone in &start.pagetypeinfo.zones {
         for (order, count) in zone.free.iter().flat_map(|orders| orders.iter().enumerate()) {
             let pages = count.blocks << order;

@@ -33,7 +33,7 @@ use freehold_trace::Ending;
 
 pub use mix_fit::{Mix, MixDistance, MixFit};
 pub use plan::{Plan, Workload};
-pub use target::{Generated, GenerateError, Generation, collect, write};
+pub use target::{GenerateError, Generated, Generation, collect, write};
 
 use host::{Host, on_a_host};
 use target::Target;

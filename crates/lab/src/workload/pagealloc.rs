@@ -7,10 +7,10 @@
 
 use freehold::{GfpFlags, Order};
 
+use super::Load;
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
 use super::users::Use;
-use super::Load;
 
 /// The largest number of blocks that are held at once.
 const MOST: u64 = 1024;

@@ -138,6 +138,8 @@ impl Plan {
             seed: self.seed,
             // An event every three microseconds on each CPU; a mix has times of its own.
             gap_ns: if self.mix.is_some() { 2 } else { 3000 / u64::from(self.cpus) },
+            // What a recorded machine reclaimed is among its frees.
+            reclaims: self.mix.is_none(),
         }
     }
 
@@ -161,7 +163,8 @@ impl Plan {
             ("--memory", format!("{mib}MiB")),
             ("--cpus", self.cpus.to_string()),
         ];
-        let builds = (self.workload == Workload::MemcacheKbuildThp).then(|| ("--builds", self.builds.to_string()));
+        let builds =
+            (self.workload == Workload::MemcacheKbuildThp).then(|| ("--builds", self.builds.to_string()));
         let events = self.events.map(|events| ("--events", events.to_string()));
         for (name, value) in options.into_iter().chain(builds).chain(events) {
             words.extend([name.to_owned(), value]);

@@ -1,99 +1,88 @@
-//! Reclaim: kswapd, and tasks that find no memory.
+//! What a machine does when memory is short: the engine decides, the host knows whose pages they are.
 
-use freehold::{GfpFlags, Order, Pfn, Request, Zone};
+use freehold::{
+    GfpFlags, Memory, Order, Pfn, Reclaimed, Reclaimer, Relocate, Request, ShrinkControl, Shrinker, ZoneType,
+};
+use freehold_trace::EventKind;
 
+use super::fallbacks::HostLocks;
 use super::host::{Host, Task};
 use super::users::{Handle, List, Use};
 
 /// kswapd, which runs on the first CPU.
 const KSWAPD: Task = Task { cpu: 0, pid: 60 };
 
-/// Pages that are reclaimed at a time. Linux counterpart: `SWAP_CLUSTER_MAX`.
+/// kcompactd, which runs on the first CPU too.
+const KCOMPACTD: Task = Task { cpu: 0, pid: 61 };
+
+/// Pages that are looked at before it is asked whether that is enough.
+///
+/// Linux counterpart: `SWAP_CLUSTER_MAX`.
 const CLUSTER: u64 = 32;
 
-/// Inactive page cache from which on reclaim leaves anonymous memory alone.
-///
-/// Units: pages. Linux counterpart: `cache_trim_mode`, at the first priority.
-const CACHE_TRIM: u64 = 1 << 12;
-
-/// How often a task reclaims before its request fails. Linux counterpart: `MAX_RECLAIM_RETRIES`.
-const MOST_RETRIES: u32 = 16;
+/// How readily anonymous memory is reclaimed beside page cache. Linux counterpart: `vm.swappiness`.
+const SWAPPINESS: u64 = 60;
 
 impl Host<'_, '_> {
-    /// Lets kswapd work if somebody has asked for it, until all zones are balanced.
-    pub(super) fn look_after_memory(&mut self) {
-        let wanted = self.memory.zones().iter().fold(false, |wanted, zone| zone.take_kswapd_wake() | wanted);
-        let boosted = self.memory.zones().iter().any(|zone| zone.watermark_boost() > 0);
-        if !(wanted || boosted || self.is_kswapd_awake) {
-            return;
+    /// Lets the daemons do what they have been asked for.
+    pub(super) fn run_daemons(&mut self) {
+        let memory = self.memory;
+        if memory.is_kswapd_wanted(0) {
+            memory.kswapd(0, KSWAPD.cpu, self);
         }
-        let is_balanced = self.memory.zones().iter().all(Zone::is_balanced);
-        if is_balanced == self.is_kswapd_awake {
-            self.is_kswapd_awake = !is_balanced;
-            self.memory.zones().iter().for_each(|zone| zone.set_reclaim_active(!is_balanced));
-        }
-        if is_balanced {
-            self.memory.zones().iter().for_each(|zone| zone.relax_boost(zone.watermark_boost()));
-        } else {
-            let (scanned, reclaimed) = self.shrink(KSWAPD);
-            self.counters.add("pgscan_kswapd", scanned);
-            self.counters.add("pgsteal_kswapd", reclaimed);
+        let proactively = self.take_half_second() && memory.should_compact_proactively(0);
+        if memory.is_kcompactd_wanted(0) || proactively {
+            self.mover = KCOMPACTD;
+            if memory.is_kcompactd_wanted(0) {
+                memory.kcompactd(0, KCOMPACTD.cpu, self);
+            }
+            if proactively {
+                memory.compact_proactively(0, KCOMPACTD.cpu, self);
+            }
+            self.end_compaction();
         }
     }
 
-    /// Answers a request; its task reclaims where it may and there is too little.
+    /// Answers a request; its task reclaims and compacts where it may and must.
+    #[inline]
     pub(super) fn answer(&mut self, task: Task, request: Request) -> Option<Pfn> {
-        let first = self.memory.alloc(request).ok();
-        let patient = request.gfp.contains(GfpFlags::DIRECT_RECLAIM) && request.order == Order::ZERO;
-        if first.is_some() || !patient {
-            return first;
+        let memory = self.memory;
+        if !(self.reclaims && request.gfp.contains(GfpFlags::DIRECT_RECLAIM)) {
+            return memory.alloc(request).ok();
         }
-        self.counters.add("allocstall_movable", 1);
-        for _ in 0..MOST_RETRIES {
-            let (scanned, reclaimed) = self.shrink(task);
-            self.counters.add("pgscan_direct", scanned);
-            self.counters.add("pgsteal_direct", reclaimed);
-            if let Ok(pfn) = self.memory.alloc(request) {
-                return Some(pfn);
-            }
-            if reclaimed == 0 {
-                break;
-            }
-        }
-        None
+        self.mover = task;
+        let answer = memory.alloc_with(request, self).ok();
+        self.end_compaction();
+        answer
     }
 
-    /// Reclaims about one cluster; returns pages scanned and reclaimed.
-    fn shrink(&mut self, task: Task) -> (u64, u64) {
-        self.record_fallbacks(task);
-        self.age();
-        let (mut scanned, mut reclaimed) = (0, 0);
-        while scanned < CLUSTER
-            && let Some(oldest) = self.next_victim()
+    /// What follows is not compaction any more.
+    fn end_compaction(&mut self) {
+        if std::mem::take(&mut self.is_compacting) {
+            self.record(self.mover, EventKind::CompactionEnd);
+        }
+    }
+
+    /// Looks at up to so many inactive pages of a kind, and reclaims up to `wanted`.
+    fn shrink_list(&mut self, task: Task, list: List, look_at: u64, wanted: u64) -> Reclaimed {
+        let mut done = Reclaimed::default();
+        while done.scanned < look_at
+            && done.reclaimed < wanted
+            && let Some(oldest) = self.users.oldest(list)
         {
-            scanned += 1;
-            let used_for = self.users.at(self.users.pfn(oldest)).map(|(.., used_for)| used_for);
-            if used_for == Some(Use::Anon) {
-                if self.users.take_referenced(oldest) {
-                    self.users.relist(oldest, List::ActiveAnon);
-                    continue;
-                }
+            done.scanned += 1;
+            let is_anon = list == List::InactiveAnon;
+            if is_anon && self.users.take_referenced(oldest) {
+                self.users.relist(oldest, List::ActiveAnon);
+                continue;
             }
             let pages = self.evict(task, oldest);
-            reclaimed += pages;
-            if used_for == Some(Use::Anon) {
+            done.reclaimed += pages;
+            if is_anon {
                 self.counters.add("pswpout", pages);
             }
         }
-        (scanned, reclaimed)
-    }
-
-    /// The page that reclaim looks at next.
-    fn next_victim(&self) -> Option<Handle> {
-        let file = self.users.listed(List::InactiveFile);
-        let anon = self.users.listed(List::InactiveAnon);
-        let list = if file >= CACHE_TRIM || file >= anon { List::InactiveFile } else { List::InactiveAnon };
-        self.users.oldest(list)
+        done
     }
 
     fn evict(&mut self, task: Task, page: Handle) -> u64 {
@@ -105,18 +94,67 @@ impl Host<'_, '_> {
     /// Active pages become inactive where these have become few.
     ///
     /// Linux counterpart: `shrink_active_list`, `inactive_is_low`.
-    fn age(&mut self) {
-        for (active, inactive) in
-            [(List::ActiveFile, List::InactiveFile), (List::ActiveAnon, List::InactiveAnon)]
-        {
-            for _ in 0..CLUSTER {
-                if self.users.listed(inactive) >= self.users.listed(active) {
-                    break;
-                }
-                let Some(oldest) = self.users.oldest(active) else { break };
-                self.users.take_referenced(oldest);
-                self.users.relist(oldest, inactive);
+    fn age(&mut self, active: List, inactive: List) {
+        for _ in 0..CLUSTER {
+            if self.users.listed(inactive) >= self.users.listed(active) {
+                break;
             }
+            let Some(oldest) = self.users.oldest(active) else { break };
+            self.users.take_referenced(oldest);
+            self.users.relist(oldest, inactive);
         }
+    }
+}
+
+impl Shrinker<HostLocks> for Host<'_, '_> {
+    /// Linux counterpart: `shrink_lruvec`, `get_scan_count` without the costs of refaults.
+    fn shrink(&mut self, _: &Memory<'_, HostLocks>, control: ShrinkControl) -> Reclaimed {
+        let task = match control.reclaimer {
+            Reclaimer::Kswapd => KSWAPD,
+            Reclaimer::Direct => {
+                self.end_compaction();
+                self.mover
+            }
+        };
+        self.age(List::ActiveFile, List::InactiveFile);
+        self.age(List::ActiveAnon, List::InactiveAnon);
+        let part = |pages: u64| pages.checked_shr(control.priority.into()).unwrap_or(0);
+        let file = part(self.users.listed(List::InactiveFile) + self.users.listed(List::ActiveFile));
+        let anon = part(self.users.listed(List::InactiveAnon) + self.users.listed(List::ActiveAnon));
+        // Page cache alone while there is plenty of it that nobody looked at.
+        let trims_cache = part(self.users.listed(List::InactiveFile)) > 0;
+        let (file, anon) = if trims_cache || control.clean_only {
+            (file, 0)
+        } else {
+            ((file * (200 - SWAPPINESS) / 200).max(1), (anon * SWAPPINESS / 200).max(1))
+        };
+        let mut done = self.shrink_list(task, List::InactiveFile, file, control.wanted);
+        done +=
+            self.shrink_list(task, List::InactiveAnon, anon, control.wanted.saturating_sub(done.reclaimed));
+        done
+    }
+
+    fn reclaimable_pages(&mut self, _: u16, zone: ZoneType) -> u64 {
+        let number = self.memory.zones().iter().position(|own| own.kind() == zone);
+        number.map_or(0, |number| self.users.listed_in(number))
+    }
+}
+
+impl Relocate for Host<'_, '_> {
+    fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
+        let movable = |used_for| matches!(used_for, Use::Anon | Use::File | Use::Pinned);
+        self.users.at(pfn).is_some_and(|(_, size, used_for)| size == order && movable(used_for))
+    }
+
+    /// Recorded as Linux's own tracepoints have it: the old place is freed between the begin and the end
+    /// of compaction, and nothing tells of the new one.
+    fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
+        let Some((handle, ..)) = self.users.at(from) else { return false };
+        if !std::mem::replace(&mut self.is_compacting, true) {
+            self.record(self.mover, EventKind::CompactionBegin);
+        }
+        self.users.moved(handle, to);
+        self.record(self.mover, EventKind::Free { pfn: from, order });
+        true
     }
 }

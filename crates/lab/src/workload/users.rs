@@ -80,14 +80,17 @@ pub(crate) struct Users {
     /// The block that starts at a frame.
     by_frame: Vec<u32>,
     lists: [Ends; 4],
+    /// The frame behind each zone, and its pages that are on lists.
+    zones: Vec<(u64, u64)>,
 }
 
 impl Users {
     /// Nobody uses anything, from the first frame of a machine to its last.
-    pub(crate) fn new(frames: std::ops::Range<u64>) -> Self {
+    pub(crate) fn new(frames: std::ops::Range<u64>, zone_ends: Vec<u64>) -> Self {
         let by_frame = vec![NONE; (frames.end - frames.start) as usize];
         let lists = [Ends { newest: NONE, oldest: NONE, pages: 0 }; 4];
-        Self { blocks: Vec::new(), vacant: Vec::new(), first_frame: frames.start, by_frame, lists }
+        let zones = zone_ends.into_iter().map(|end| (end, 0)).collect();
+        Self { blocks: Vec::new(), vacant: Vec::new(), first_frame: frames.start, by_frame, lists, zones }
     }
 
     /// A block has a user.
@@ -155,10 +158,15 @@ impl Users {
 
     /// A block's pages have been copied elsewhere.
     pub(crate) fn moved(&mut self, handle: Handle, to: Pfn) {
-        let from = Pfn(self.blocks[handle.0 as usize].pfn.into());
+        let Block { pfn, order, list, .. } = self.blocks[handle.0 as usize];
+        let from = Pfn(pfn.into());
         *self.slot(from) = NONE;
         *self.slot(to) = handle.0;
         self.blocks[handle.0 as usize].pfn = to.0 as u32;
+        if list.is_some() {
+            *self.in_zone(from) -= order.pages();
+            *self.in_zone(to) += order.pages();
+        }
     }
 
     /// A block becomes as many single pages, each with a handle of its own.
@@ -189,6 +197,11 @@ impl Users {
     /// Pages on a list.
     pub(crate) fn listed(&self, list: List) -> u64 {
         self.lists[list as usize].pages
+    }
+
+    /// Pages of a zone that are on lists.
+    pub(crate) fn listed_in(&self, zone: usize) -> u64 {
+        self.zones[zone].1
     }
 
     /// The page of a list that has been on it longest.
@@ -224,6 +237,12 @@ impl Users {
         &mut self.by_frame[(pfn.0 - self.first_frame) as usize]
     }
 
+    /// Pages on lists in the zone of a frame.
+    fn in_zone(&mut self, pfn: Pfn) -> &mut u64 {
+        let found = self.zones.iter().position(|&(end, _)| pfn.0 < end).unwrap_or(0);
+        &mut self.zones[found].1
+    }
+
     fn take_frame(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
         let Block { pfn, order, .. } = self.blocks[handle.0 as usize];
         if pfn == NONE {
@@ -245,14 +264,17 @@ impl Users {
         let block = &mut self.blocks[number as usize];
         ends.pages += block.order.pages();
         (block.list, block.older, block.newer) = (Some(list), before, NONE);
+        let (pfn, pages) = (Pfn(block.pfn.into()), block.order.pages());
+        *self.in_zone(pfn) += pages;
         if before != NONE {
             self.blocks[before as usize].newer = number;
         }
     }
 
     fn unlist(&mut self, number: u32) {
-        let Block { list, newer, older, order, .. } = self.blocks[number as usize];
+        let Block { pfn, list, newer, older, order, .. } = self.blocks[number as usize];
         let Some(list) = list else { return };
+        *self.in_zone(Pfn(pfn.into())) -= order.pages();
         self.blocks[number as usize].list = None;
         let ends = &mut self.lists[list as usize];
         ends.pages -= order.pages();
@@ -277,10 +299,11 @@ mod tests {
 
     #[test]
     fn a_handle_outlives_moves_and_reclaim() {
-        let mut users = Users::new(100..200);
+        let mut users = Users::new(100..200, vec![130, 200]);
         let page = users.add(Pfn(110), Order::ZERO, Use::File);
         let other = users.add(Pfn(111), Order::ZERO, Use::File);
         users.moved(page, Pfn(150));
+        assert_eq!((users.listed_in(0), users.listed_in(1)), (1, 1));
         assert_eq!(users.at(Pfn(110)), None);
         assert_eq!(users.at(Pfn(150)), Some((page, Order::ZERO, Use::File)));
         assert_eq!(users.oldest(List::InactiveFile), Some(page));
