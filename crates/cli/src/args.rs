@@ -1,5 +1,6 @@
 //! The command line: parsing only validates.
 
+mod generate;
 mod monitor;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use freehold::{Era, Order, Switch};
 use freehold_linux::ftrace_text::PfnRadix;
 
+pub(crate) use generate::Generate;
 pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Turn the text of ftrace, trace-cmd or perf into a trace.
     Import(Import),
+    /// Generate a trace of a workload by seed.
+    Generate(Generate),
     /// Judge whether this machine can give blocks of an order: now, after compaction, or not at all.
     Check(Check),
     /// Measure the engine on this machine: a table for each of its systems.

@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod record;
 pub(crate) mod replay;

@@ -7,8 +7,9 @@ use super::counters::Counters;
 use super::fallbacks::{Fallbacks, HostLocks};
 use super::look::{look, occupancy};
 use super::random::Random;
+use super::spread::Spread;
 use super::users::{Handle, Use, Users};
-use crate::{LabError, Machine};
+use crate::{LabError, Machine, Variant};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -80,6 +81,8 @@ pub(crate) struct Host<'h, 'm> {
     pub(crate) users: Users,
     pub(crate) random: Random,
     pub(crate) counters: Counters,
+    /// What huge page faults cost.
+    pub(crate) huge_work: Spread,
     /// Who compacts, or reclaims by itself.
     pub(super) mover: Task,
     /// Pages have been moved since compaction began.
@@ -120,6 +123,7 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
         users: Users::new(first..end, memory.zones().iter().map(|zone| zone.end().0).collect()),
         random: Random::new(ground.seed),
         counters: Counters::new(&memory),
+        huge_work: Spread::default(),
         mover: Task { cpu: 0, pid: 0 },
         is_compacting: false,
         reclaims: ground.reclaims,
@@ -288,6 +292,19 @@ impl Host<'_, '_> {
         let taken = take(&self.events);
         self.events.clear();
         taken
+    }
+
+    /// Whether the engine's state is consistent.
+    pub(crate) fn check(&self, variant: &Variant) -> Result<(), LabError> {
+        self.memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })
+    }
+
+    /// Frames that tasks themselves have looked at or reclaimed so far, for blocks and for pages.
+    pub(crate) fn direct_work(&self) -> u64 {
+        let vm = self.memory.vm_events();
+        let by_daemon = vm.compact_daemon_migrate_scanned + vm.compact_daemon_free_scanned;
+        vm.compact_migrate_scanned + vm.compact_free_scanned + vm.pgscan_direct + vm.pgsteal_direct
+            - by_daemon
     }
 
     /// All free pages.

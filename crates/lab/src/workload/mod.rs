@@ -12,6 +12,8 @@ mod fallbacks;
 mod files;
 mod fragments;
 pub(crate) mod host;
+mod hygiene;
+mod hygiene_seed;
 mod kbuild;
 mod lifetimes;
 mod look;
@@ -25,12 +27,14 @@ mod processes;
 mod random;
 mod reclaim;
 mod slabs;
+mod spread;
 mod target;
 pub(crate) mod users;
 mod zones;
 
 use freehold_trace::Ending;
 
+pub use hygiene::{Build, Hygiene, HygieneSide};
 pub use mix_fit::{Mix, MixDistance, MixFit};
 pub use plan::{Plan, Workload};
 pub use target::{GenerateError, Generated, Generation, collect, write};
@@ -71,6 +75,7 @@ fn run<T: Target>(plan: &Plan, target: &mut T) -> Result<(), T::Error> {
                 host.hand_over(|events| target.events(events))?;
             }
         }
+        host.check(&plan.variant)?;
         let ending = Ending { snapshot: Some(host.end()), ..Ending::default() };
         target.end(&ending)
     })

@@ -110,12 +110,12 @@ impl Plan {
     /// Whether such a machine can be made up.
     ///
     /// # Errors
-    /// [`LabError::OutOfRange`] for too little or too much memory, or CPUs.
+    /// [`LabError::Plan`] for too little or too much memory, or CPUs.
     pub fn check(&self) -> Result<(), LabError> {
-        let out_of_range = |what: String| Err(LabError::OutOfRange { what });
+        let refuse = |what: String| Err(LabError::Plan { what });
         if !(LEAST_PAGES..=MOST_PAGES).contains(&self.pages) {
             let mib = |pages: u64| pages * PAGE_BYTES >> 20;
-            return out_of_range(format!(
+            return refuse(format!(
                 "a machine of {} MiB; {} to {} MiB can be made up",
                 mib(self.pages),
                 mib(LEAST_PAGES),
@@ -123,10 +123,10 @@ impl Plan {
             ));
         }
         if !(1..=MOST_CPUS).contains(&self.cpus) {
-            return out_of_range(format!("{} CPUs; 1 to {MOST_CPUS} can be made up", self.cpus));
+            return refuse(format!("{} CPUs; 1 to {MOST_CPUS} can be made up", self.cpus));
         }
         if self.workload == Workload::Mix && self.mix.is_none() {
-            return out_of_range("a mix without a recorded trace to draw from".to_owned());
+            return refuse("a mix without a recorded trace to draw from".to_owned());
         }
         Ok(())
     }

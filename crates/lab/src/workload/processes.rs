@@ -65,7 +65,10 @@ impl Process {
     pub(crate) fn fault_huge(&mut self, host: &mut Host<'_, '_>) -> bool {
         // A page table is kept aside for the day that the huge page is split.
         self.kernel.extend(host.alloc(self.task, Ask::PAGE_TABLE));
+        let before = host.direct_work();
         let huge = host.alloc(self.task, Ask::HUGE);
+        let work = host.direct_work() - before;
+        host.huge_work.add(work);
         let got_one = huge.is_some();
         host.counters.add(if got_one { "thp_fault_alloc" } else { "thp_fault_fallback" }, 1);
         match huge {
@@ -90,11 +93,6 @@ impl Process {
                 host.counters.add("pswpin", 1);
             }
         }
-    }
-
-    /// Blocks of anonymous memory that it holds.
-    pub(crate) fn anon_blocks(&self) -> usize {
-        self.anon.len()
     }
 
     /// It ends: everything goes back at once. Linux counterpart: `exit_mmap`, `release_task`.
