@@ -65,9 +65,11 @@ fn like(path: &Path) -> Result<Plan, Failure> {
     let input = Input { trace: path.to_owned(), partial: false };
     let mut reader = load::open(&input)?;
     let start = reader.start().clone();
-    let mut fit = MixFit::new(&start);
+    let mut fit = MixFit::new(path.display().to_string(), &start);
     while let Some(batch) = reader.next_batch()? {
-        batch.iter().for_each(|event| fit.event(event));
+        for event in batch {
+            fit.event(event);
+        }
     }
     let nothing = || {
         Failure::new(

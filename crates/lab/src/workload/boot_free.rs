@@ -4,7 +4,7 @@
 //! and runs a process that exits with 2 048 to 16 384 pages of anonymous memory, all freed on
 //! one CPU without a pause. That there are more than a hundred such frees of more than 2 000 pages
 //! during one boot is what the source saw; how large they are beyond that is ours.
-//! Source: "mm/page_alloc: Batch callers of `free_pcppages_bulk`", linux-mm, October 2025.
+//! Source: "`mm/page_alloc`: Batch callers of `free_pcppages_bulk`", linux-mm, October 2025.
 
 use super::Load;
 use super::files::Files;

@@ -88,6 +88,8 @@ pub(crate) struct Host<'h, 'm> {
     /// Pages have been moved since compaction began.
     pub(super) is_compacting: bool,
     pub(super) reclaims: bool,
+    /// Objects that reclaim wanted from slab caches.
+    pub(super) slab_pressure: u64,
     zones: Snapshot,
     events: Vec<Event>,
     recorded: u64,
@@ -127,6 +129,7 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
         mover: Task { cpu: 0, pid: 0 },
         is_compacting: false,
         reclaims: ground.reclaims,
+        slab_pressure: 0,
         zones: ground.start.clone(),
         events: Vec::new(),
         recorded: 0,
@@ -258,6 +261,11 @@ impl Host<'_, '_> {
     /// Nanoseconds on the machine's clock.
     pub(crate) fn now_ns(&self) -> u64 {
         self.time_ns
+    }
+
+    /// How many objects of slab caches reclaim wanted since the last time.
+    pub(crate) fn take_slab_pressure(&mut self) -> u64 {
+        std::mem::take(&mut self.slab_pressure)
     }
 
     /// Starts recording; returns what a recorder reads first.

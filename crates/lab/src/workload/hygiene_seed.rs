@@ -1,7 +1,7 @@
 //! The figures of the hygiene series, as its author gave them.
 //!
 //! Means over 50 consecutive defconfig builds on a machine that is not named, Linux 6.8-rc5.
-//! Source: "mm: page_alloc: freelist migratetype hygiene" v3, linux-mm, March 2024.
+//! Source: "mm: `page_alloc`: freelist migratetype hygiene" v3, linux-mm, March 2024.
 
 /// One row of the series' table.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -117,7 +117,7 @@ impl Kbuild {
             let header = self.headers[host.random.skewed(HEADERS) as usize];
             let file = if job.headers_left == 0 { job.source } else { header };
             files.access(host, slabs, task, (file, Ask::READAHEAD), 0..files.pages(file));
-            if job.headers_left % 8 == 0 {
+            if job.headers_left.is_multiple_of(8) {
                 job.process.take_object(host, slabs, Cache::Mapping);
             }
         }

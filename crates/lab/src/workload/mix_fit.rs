@@ -19,6 +19,7 @@ const MOST_CLASSES: usize = 512;
 /// What a recorded trace does, as distributions: of orders, flags and lifetimes, and of rates over time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mix {
+    pub(super) name: String,
     pub(super) classes: Vec<Class>,
     pub(super) windows: Vec<Window>,
     /// Blocks that were held at the start and freed later, by order: movable ones, others.
@@ -60,15 +61,20 @@ pub(super) struct Window {
     pub(super) start_frees: u64,
 }
 
+/// In one window: requests by class; frees of blocks held since the start, by order and whether
+/// they are movable.
+type Counts = (HashMap<u16, u64>, HashMap<(u8, bool), u64>);
+
 /// Works the distributions out, event by event.
 #[derive(Debug)]
 pub struct MixFit<'s> {
+    name: String,
     start: &'s Snapshot,
     first_ns: Option<u64>,
     last_ns: u64,
     numbers: HashMap<(u8, u32), u16>,
     classes: Vec<(Order, GfpFlags, Lifetimes)>,
-    counts: Vec<(HashMap<u16, u64>, HashMap<(u8, bool), u64>)>,
+    counts: Vec<Counts>,
     live: HashMap<u64, (u16, u64, u16)>,
     compacting: HashMap<i32, u32>,
     /// Blocks that compaction moved to where no event says.
@@ -78,9 +84,10 @@ pub struct MixFit<'s> {
 }
 
 impl<'s> MixFit<'s> {
-    /// A trace that starts like this.
-    pub fn new(start: &'s Snapshot) -> Self {
+    /// A trace of this name that starts like this.
+    pub fn new(name: impl Into<String>, start: &'s Snapshot) -> Self {
         Self {
+            name: name.into(),
             start,
             first_ns: None,
             last_ns: 0,
@@ -155,13 +162,11 @@ impl<'s> MixFit<'s> {
             class.0 == order && class.1.migratetype() == gfp.migratetype()
         };
         let full = self.classes.len() >= MOST_CLASSES;
-        let number = match self.classes.iter().position(like).filter(|_| full) {
-            Some(number) => number,
-            None => {
-                self.classes.push((order, gfp, Lifetimes::new()));
-                self.classes.len() - 1
-            }
-        };
+        let alike = self.classes.iter().position(like).filter(|_| full);
+        let number = alike.unwrap_or_else(|| {
+            self.classes.push((order, gfp, Lifetimes::new()));
+            self.classes.len() - 1
+        });
         self.numbers.insert((order.get(), gfp.bits()), number as u16);
         number as u16
     }
@@ -206,7 +211,7 @@ impl<'s> MixFit<'s> {
         let freed_at_home = self.frees[1] * 1000 / (self.frees[0] + self.frees[1]).max(1);
         let ground = ground(self.start);
         let any = !classes.is_empty();
-        any.then_some(Mix { classes, windows, held, cpus: self.cpus, freed_at_home, ground })
+        any.then_some(Mix { name: self.name, classes, windows, held, cpus: self.cpus, freed_at_home, ground })
     }
 }
 
@@ -247,6 +252,11 @@ pub struct MixDistance {
 }
 
 impl Mix {
+    /// The name of the trace.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Pages of the recorded machine.
     pub fn pages(&self) -> u64 {
         self.ground.pages

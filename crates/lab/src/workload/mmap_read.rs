@@ -80,6 +80,7 @@ impl Load for MmapRead {
         }
         let pages = reader.at..reader.at + READAHEAD;
         self.files.access(host, &mut self.slabs, reader.task, (reader.file, Ask::READAHEAD), pages);
+        self.files.prune(host, &mut self.slabs, reader.task);
         reader.at += READAHEAD;
         self.read += READAHEAD;
     }

@@ -114,7 +114,7 @@ impl Plan {
     pub fn check(&self) -> Result<(), LabError> {
         let refuse = |what: String| Err(LabError::Plan { what });
         if !(LEAST_PAGES..=MOST_PAGES).contains(&self.pages) {
-            let mib = |pages: u64| pages * PAGE_BYTES >> 20;
+            let mib = |pages: u64| (pages * PAGE_BYTES) >> 20;
             return refuse(format!(
                 "a machine of {} MiB; {} to {} MiB can be made up",
                 mib(self.pages),
@@ -156,7 +156,7 @@ impl Plan {
     /// The command line that leads to this plan, without where the trace goes.
     pub fn command(&self) -> Vec<String> {
         let mut words = vec!["freehold".to_owned(), "generate".to_owned(), self.workload.to_string()];
-        let mib = self.pages * PAGE_BYTES >> 20;
+        let mib = (self.pages * PAGE_BYTES) >> 20;
         let options = [
             ("--seed", self.seed.to_string()),
             ("--era", self.variant.to_string()),
@@ -166,7 +166,8 @@ impl Plan {
         let builds =
             (self.workload == Workload::MemcacheKbuildThp).then(|| ("--builds", self.builds.to_string()));
         let events = self.events.map(|events| ("--events", events.to_string()));
-        for (name, value) in options.into_iter().chain(builds).chain(events) {
+        let like = self.mix.as_ref().map(|mix| ("--like", mix.name().to_owned()));
+        for (name, value) in options.into_iter().chain(builds).chain(events).chain(like) {
             words.extend([name.to_owned(), value]);
         }
         words

@@ -15,7 +15,7 @@ const KSWAPD: Task = Task { cpu: 0, pid: 60 };
 /// kcompactd, which runs on the first CPU too.
 const KCOMPACTD: Task = Task { cpu: 0, pid: 61 };
 
-/// Pages that are looked at before it is asked whether that is enough.
+/// The fewest active pages that are looked at in a round of reclaim.
 ///
 /// Linux counterpart: `SWAP_CLUSTER_MAX`.
 const CLUSTER: u64 = 32;
@@ -94,8 +94,8 @@ impl Host<'_, '_> {
     /// Active pages become inactive where these have become few.
     ///
     /// Linux counterpart: `shrink_active_list`, `inactive_is_low`.
-    fn age(&mut self, active: List, inactive: List) {
-        for _ in 0..CLUSTER {
+    fn age(&mut self, active: List, inactive: List, most: u64) {
+        for _ in 0..most {
             if self.users.listed(inactive) >= self.users.listed(active) {
                 break;
             }
@@ -116,9 +116,13 @@ impl Shrinker<HostLocks> for Host<'_, '_> {
                 self.mover
             }
         };
-        self.age(List::ActiveFile, List::InactiveFile);
-        self.age(List::ActiveAnon, List::InactiveAnon);
         let part = |pages: u64| pages.checked_shr(control.priority.into()).unwrap_or(0);
+        for (active, inactive) in
+            [(List::ActiveFile, List::InactiveFile), (List::ActiveAnon, List::InactiveAnon)]
+        {
+            let most = part(self.users.listed(active)).max(CLUSTER);
+            self.age(active, inactive, most);
+        }
         let file = part(self.users.listed(List::InactiveFile) + self.users.listed(List::ActiveFile));
         let anon = part(self.users.listed(List::InactiveAnon) + self.users.listed(List::ActiveAnon));
         // Page cache alone while there is plenty of it that nobody looked at.

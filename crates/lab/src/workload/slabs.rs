@@ -58,7 +58,7 @@ const FULL: u32 = u32::MAX;
 
 #[derive(Clone, Debug, Default)]
 struct Slabs {
-    slabs: Vec<Slab>,
+    all: Vec<Slab>,
     vacant: Vec<u32>,
     /// Slabs with room for an object; the last is filled first.
     partial: Vec<u32>,
@@ -77,7 +77,7 @@ impl SlabCaches {
             Some(&slab) => slab,
             None => slabs.grow(host, task, number)?,
         };
-        let entry = &mut slabs.slabs[slab as usize];
+        let entry = &mut slabs.all[slab as usize];
         entry.used += 1;
         if entry.used == entry.holds {
             entry.place = FULL;
@@ -89,13 +89,13 @@ impl SlabCaches {
     /// Gives an object back, and its slab with the last one.
     pub(crate) fn give_back(&mut self, host: &mut Host<'_, '_>, task: Task, object: Object) {
         let slabs = &mut self.0[usize::from(object.cache)];
-        let entry = &mut slabs.slabs[object.slab as usize];
+        let entry = &mut slabs.all[object.slab as usize];
         entry.used -= 1;
         if entry.place == FULL {
             entry.place = slabs.partial.len() as u32;
             slabs.partial.push(object.slab);
         }
-        if slabs.slabs[object.slab as usize].used == 0 && slabs.partial.len() > MIN_PARTIAL {
+        if slabs.all[object.slab as usize].used == 0 && slabs.partial.len() > MIN_PARTIAL {
             slabs.discard(host, task, object.slab);
         }
     }
@@ -120,21 +120,21 @@ impl Slabs {
             large.flatten().or_else(|| host.alloc(task, small).map(|pages| (pages, by_page)))?;
         let slab = Slab { pages, used: 0, holds, place: self.partial.len() as u32 };
         let number = if let Some(number) = self.vacant.pop() {
-            self.slabs[number as usize] = slab;
+            self.all[number as usize] = slab;
             number
         } else {
-            self.slabs.push(slab);
-            self.slabs.len() as u32 - 1
+            self.all.push(slab);
+            self.all.len() as u32 - 1
         };
         self.partial.push(number);
         Some(number)
     }
 
     fn discard(&mut self, host: &mut Host<'_, '_>, task: Task, number: u32) {
-        let Slab { pages, place, .. } = self.slabs[number as usize];
+        let Slab { pages, place, .. } = self.all[number as usize];
         self.partial.swap_remove(place as usize);
         if let Some(&moved) = self.partial.get(place as usize) {
-            self.slabs[moved as usize].place = place;
+            self.all[moved as usize].place = place;
         }
         self.vacant.push(number);
         host.free(task, pages);
