@@ -54,7 +54,7 @@ impl Lifetimes {
     }
 
     /// Blocks seen.
-    pub(crate) fn blocks(&self) -> u64 {
+    fn blocks(&self) -> u64 {
         self.freed.iter().chain(&self.unseen).sum()
     }
 

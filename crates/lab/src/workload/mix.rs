@@ -3,7 +3,8 @@
 //! In each tenth of a second as many requests come as did there, each with the order and the flags of
 //! one of them, and with a lifetime of its class. Blocks that were held at the start and
 //! freed later are freed at the recorded rate. What is not kept: that frees come in bursts, which block
-//! of a process goes with which, and where they lay.
+//! of a process goes with which, and where they lay. Nothing is reclaimed or compacted: what the machine
+//! reclaimed is among its frees, and a huge page for which it compacted may be refused here.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

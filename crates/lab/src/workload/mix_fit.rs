@@ -48,7 +48,7 @@ pub(super) struct MixGround {
 pub(super) struct Class {
     pub(super) order: Order,
     pub(super) gfp: GfpFlags,
-    pub(super) blocks: u64,
+    pub(super) requests: u64,
     pub(super) survival: Survival,
 }
 
@@ -75,6 +75,8 @@ pub struct MixFit<'s> {
     numbers: HashMap<(u8, u32), u16>,
     classes: Vec<(Order, GfpFlags, Lifetimes)>,
     counts: Vec<Counts>,
+    /// Requests of each class, refused ones included.
+    requests: Vec<u64>,
     live: HashMap<u64, (u16, u64, u16)>,
     compacting: HashMap<i32, u32>,
     /// Blocks that compaction moved to where no event says.
@@ -94,6 +96,7 @@ impl<'s> MixFit<'s> {
             numbers: HashMap::new(),
             classes: Vec::new(),
             counts: Vec::new(),
+            requests: Vec::new(),
             live: HashMap::new(),
             compacting: HashMap::new(),
             moved: 0,
@@ -112,14 +115,17 @@ impl<'s> MixFit<'s> {
         self.last_ns = event.time_ns;
         self.counts.resize_with(self.counts.len().max(window + 1), Default::default);
         match event.kind {
-            EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => {
+            EventKind::Alloc { pfn, order, gfp, .. } => {
                 let cpu = usize::from(event.cpu);
                 self.cpus.resize(self.cpus.len().max(cpu + 1), 0);
                 self.cpus[cpu] += 1;
                 let class = self.class(order, gfp);
                 *self.counts[window].0.entry(class).or_default() += 1;
-                self.forget(pfn, event.time_ns);
-                self.live.insert(pfn.0, (class, event.time_ns, event.cpu));
+                self.requests[usize::from(class)] += 1;
+                if let Some(pfn) = pfn {
+                    self.forget(pfn, event.time_ns);
+                    self.live.insert(pfn.0, (class, event.time_ns, event.cpu));
+                }
             }
             EventKind::Free { pfn, .. } if self.compacting.contains_key(&event.pid) => {
                 self.moved += u64::from(self.forget(pfn, event.time_ns));
@@ -165,6 +171,7 @@ impl<'s> MixFit<'s> {
         let alike = self.classes.iter().position(like).filter(|_| full);
         let number = alike.unwrap_or_else(|| {
             self.classes.push((order, gfp, Lifetimes::new()));
+            self.requests.push(0);
             self.classes.len() - 1
         });
         self.numbers.insert((order.get(), gfp.bits()), number as u16);
@@ -198,16 +205,12 @@ impl<'s> MixFit<'s> {
             });
             windows.push(Window { up_to: up_to.collect(), start_frees: start_frees.values().sum() });
         }
-        let classes: Vec<_> = self
-            .classes
-            .into_iter()
-            .map(|(order, gfp, lived)| Class {
-                order,
-                gfp,
-                blocks: lived.blocks(),
-                survival: lived.survival(),
-            })
-            .collect();
+        let classes = self.classes.into_iter().zip(self.requests);
+        let classes = classes.map(|((order, gfp, lived), requests)| {
+            let survival = lived.survival();
+            Class { order, gfp, requests, survival }
+        });
+        let classes: Vec<_> = classes.collect();
         let freed_at_home = self.frees[1] * 1000 / (self.frees[0] + self.frees[1]).max(1);
         let ground = ground(self.start);
         let any = !classes.is_empty();
@@ -269,7 +272,7 @@ impl Mix {
 
     /// How far another trace is from this one.
     pub fn distance(&self, other: &Self) -> MixDistance {
-        let all = |mix: &Self| mix.classes.iter().map(|class| class.blocks).sum::<u64>().max(1);
+        let all = |mix: &Self| mix.classes.iter().map(|class| class.requests).sum::<u64>().max(1);
         let (own, others) = (all(self), all(other));
         let twin = |of: &Class, among: &Self| {
             among.classes.iter().find(|class| class.order == of.order && class.gfp == of.gfp).cloned()
@@ -277,16 +280,16 @@ impl Mix {
         let mut distance = MixDistance::default();
         let mut apart = 0;
         for class in &self.classes {
-            let share = class.blocks * 1_000_000 / own;
+            let share = class.requests * 1_000_000 / own;
             let there = twin(class, other);
-            let theirs = there.as_ref().map_or(0, |there| there.blocks * 1_000_000 / others);
+            let theirs = there.as_ref().map_or(0, |there| there.requests * 1_000_000 / others);
             apart += share.abs_diff(theirs);
             if let Some(there) = there.filter(|_| share >= 10_000) {
                 distance.lifetimes = distance.lifetimes.max(class.survival.distance(&there.survival));
             }
         }
         let unknown = other.classes.iter().filter(|class| twin(class, self).is_none());
-        apart += unknown.map(|class| class.blocks * 1_000_000 / others).sum::<u64>();
+        apart += unknown.map(|class| class.requests * 1_000_000 / others).sum::<u64>();
         distance.classes = apart / 2 / 1000;
         distance
     }
