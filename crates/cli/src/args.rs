@@ -2,6 +2,7 @@
 
 mod analyze;
 mod compare;
+mod generate;
 mod monitor;
 mod record;
 mod sweep;
@@ -16,6 +17,7 @@ use freehold_linux::ftrace_text::PfnRadix;
 
 pub(crate) use analyze::Analyze;
 pub(crate) use compare::Compare;
+pub(crate) use generate::Generate;
 pub(crate) use monitor::{Sensing, SensorChoice, Serve, Snapshot, SnapshotFormat, Top, Watch};
 pub(crate) use record::{Record, Triggers};
 pub(crate) use sweep::Sweep;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Record(Record),
     /// Turn the text of ftrace, trace-cmd or perf into a trace.
     Import(Import),
+    /// Generate a trace of a workload by seed.
+    Generate(Generate),
     /// Judge whether this machine can give blocks of an order: now, after compaction, or not at all.
     Check(Check),
     /// Measure the engine on this machine: a table for each of its systems.

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Record(args) => commands::record::run(&args),
         Command::Import(args) => commands::import::run(&args),
+        Command::Generate(args) => commands::generate::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Snapshot(args) => commands::snapshot::run(&args),

@@ -37,6 +37,12 @@ pub enum LabError {
         /// Size of the block.
         order: u8,
     },
+    /// A machine that cannot be made up.
+    #[error("no such machine can be made up: {what}")]
+    Plan {
+        /// What is too large or too small, or missing.
+        what: String,
+    },
     /// A picture could not be drawn: an error in Freehold.
     #[error("the picture cannot be drawn: {what}")]
     Picture {

@@ -53,6 +53,7 @@ mod traced;
 mod trust;
 mod variant;
 mod watch;
+pub mod workload;
 
 pub use compare::{Comparison, Without};
 pub use distance::{EndDistance, ZoneDistance};

@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod record;
 mod record_until;

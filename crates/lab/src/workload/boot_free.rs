@@ -1,0 +1,68 @@
+//! A machine boots: memory comes into use, and a hundred times more than 2 000 pages are freed at once.
+//!
+//! All memory is free at first. Each stage of the boot grows slabs and page cache that stay,
+//! and runs a process that exits with 2 048 to 16 384 pages of anonymous memory, all freed on
+//! one CPU without a pause. That there are more than a hundred such frees of more than 2 000 pages
+//! during one boot is what the source saw; how large they are beyond that is ours.
+//! Source: "`mm/page_alloc`: Batch callers of `free_pcppages_bulk`", linux-mm, October 2025.
+
+use super::Load;
+use super::files::Files;
+use super::host::{Ask, Host, Task};
+use super::processes::Process;
+use super::slabs::{Cache, SlabCaches};
+
+/// Stages of the boot.
+const STAGES: u64 = 100;
+
+/// The fewest pages that a process frees at once.
+pub(crate) const FEWEST_PAGES: u64 = 2048;
+
+/// The most pages that a process frees at once; less where that would be a sixteenth of memory.
+const MOST_PAGES: u64 = 16_384;
+
+/// Where the boot stands.
+#[derive(Debug, Default)]
+pub(crate) struct BootFree {
+    slabs: SlabCaches,
+    files: Files,
+    stages: u64,
+}
+
+impl BootFree {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Memory that comes into use and stays there, a share of what is free.
+    fn come_into_use(&mut self, host: &mut Host<'_, '_>, task: Task) {
+        for cache in [Cache::Inode, Cache::Dentry, Cache::Mapping, Cache::Buffer] {
+            for _ in 0..host.random.between(100, 1000) {
+                self.slabs.take(host, task, cache);
+            }
+        }
+        let room = (host.free_pages() / 400).max(1);
+        let pages = host.random.between(room / 2, room);
+        let file = self.files.add(pages);
+        self.files.access(host, &mut self.slabs, task, (file, Ask::READAHEAD), 0..pages);
+    }
+}
+
+impl Load for BootFree {
+    fn settle(&mut self, _: &mut Host<'_, '_>) {}
+
+    fn step(&mut self, host: &mut Host<'_, '_>) {
+        let task = Task { cpu: host.any_cpu(), pid: 200 + self.stages as i32 };
+        self.come_into_use(host, task);
+        let most = MOST_PAGES.min(host.pages() / 16).max(FEWEST_PAGES);
+        let pages = host.random.between(FEWEST_PAGES, most);
+        let mut process = Process::start(host, &mut self.slabs, task);
+        process.fault(host, pages);
+        process.exit(host, &mut self.slabs);
+        self.stages += 1;
+    }
+
+    fn is_done(&self) -> bool {
+        self.stages >= STAGES
+    }
+}

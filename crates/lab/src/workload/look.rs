@@ -1,0 +1,66 @@
+//! What a recorder would read of a machine that is made up.
+
+use freehold::{MAX_ORDERS, Memory, Migratetype, Order, Zone};
+use freehold_trace::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
+
+use super::fallbacks::HostLocks;
+use super::users::Users;
+
+/// Reads what a recorder would from `/proc` into a snapshot that has the machine's zones.
+pub(crate) fn look(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
+    let mut info = PageTypeInfo { pageblock_order: 9, ..PageTypeInfo::default() };
+    info.types = Migratetype::ALL.iter().map(|&kind| kind as u8).collect();
+    for zone in memory.zones() {
+        let mut read = PageTypeZone { name: zone.kind().name().to_owned(), ..PageTypeZone::default() };
+        let counts = zone.list_lengths();
+        for order in 0..MAX_ORDERS {
+            for kind in Migratetype::ALL {
+                let blocks = counts.by_type[order][kind.index()];
+                read.free[kind.index()][order] = FreeCount { blocks, capped: false };
+            }
+        }
+        read.blocks = zone.blocks_by_type();
+        info.zones.push(read);
+        if let Some(seen) = snapshot.zones.iter_mut().find(|seen| seen.start_pfn == zone.start().0) {
+            look_at_zone(zone, seen);
+        }
+    }
+    snapshot.pagetypeinfo = info;
+}
+
+fn look_at_zone(zone: &Zone<'_, HostLocks>, seen: &mut ZoneSnapshot) {
+    seen.free = zone.free_pages();
+    seen.boost = zone.watermark_boost();
+    for set in &mut seen.pagesets {
+        set.count = zone.percpu_pages(set.cpu as u16).into();
+    }
+}
+
+/// What each frame is used for, as `/proc/kpageflags` tells it: what lies on a per-CPU list
+/// looks like any other use.
+pub(crate) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut used = users.present().peekable();
+    for zone in memory.zones() {
+        let (start, end) = (zone.start().0, zone.end().0);
+        let mut uses = vec![FrameUse::Other; (end - start) as usize];
+        let mut fill = |pfn: u64, order: Order, used_for| {
+            let at = (pfn - start) as usize;
+            uses[at..at + order.pages() as usize].fill(used_for);
+        };
+        for order in Order::all() {
+            for kind in Migratetype::ALL {
+                zone.free_list(order, kind).for_each(|pfn| fill(pfn.0, order, FrameUse::Free));
+            }
+        }
+        while let Some((pfn, order, used_for)) = used.next_if(|(pfn, ..)| pfn.0 < end) {
+            fill(pfn.0, order, used_for.seen());
+        }
+        let mut at = start;
+        for run in uses.chunk_by(|a, b| a == b) {
+            runs.push(Run { start: freehold::Pfn(at), pages: run.len() as u64, used_for: run[0] });
+            at += run.len() as u64;
+        }
+    }
+    runs
+}

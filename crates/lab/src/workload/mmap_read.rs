@@ -1,0 +1,91 @@
+//! Readers of mapped files fill the page cache, in a memory that is fragmented, until it is reclaimed.
+//!
+//! At the start half of memory is free, and nearly none of it in movable pageblocks: what
+//! reclaimable and unmovable requests once filled has been freed page by page. One reader a CPU
+//! reads its own file from front to back, again and again, 32 pages at a time; the files
+//! are one and a half times as large as memory. Each refill of a per-CPU list that finds no movable
+//! block has to fall back, and as no pageblock is free enough to be claimed, page by page.
+//! Source: the thread of "speed up fallbacks in `rmqueue_bulk`", linux-mm, April 2025, which
+//! measures with `lru-file-mmap-read` of vm-scalability.
+
+use super::Load;
+use super::files::{FileId, Files};
+use super::fragments::{fill, free_here_and_there};
+use super::host::{Ask, Host, Task};
+use super::slabs::SlabCaches;
+use super::users::Handle;
+
+/// Pages of one readahead. Linux counterpart: `VM_READAHEAD_PAGES`.
+const READAHEAD: u64 = 32;
+
+/// Pages that one page table maps.
+const TABLE_PAGES: u64 = 512;
+
+/// How often all of memory is read before the workload is done.
+const READS_OF_MEMORY: u64 = 3;
+
+#[derive(Debug)]
+struct Reader {
+    task: Task,
+    file: FileId,
+    at: u64,
+    tables: Vec<Handle>,
+}
+
+/// The readers and their files.
+#[derive(Debug, Default)]
+pub(crate) struct MmapRead {
+    readers: Vec<Reader>,
+    slabs: SlabCaches,
+    files: Files,
+    read: u64,
+    enough: u64,
+}
+
+impl MmapRead {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Load for MmapRead {
+    fn settle(&mut self, host: &mut Host<'_, '_>) {
+        let keep_free = host.pages() / 20;
+        let [_movable, mut reclaimable, mut unmovable] = fill(host, [2, 3, 3], keep_free);
+        for pages in [&mut reclaimable, &mut unmovable] {
+            free_here_and_there(host, pages, 2);
+        }
+        let cpus = host.memory.cpus();
+        let pages = (host.pages() * 3 / 2 / u64::from(cpus)).max(READAHEAD);
+        self.enough = host.pages() * READS_OF_MEMORY;
+        self.readers = (0..cpus)
+            .map(|cpu| {
+                let task = Task { cpu, pid: 1000 + i32::from(cpu) };
+                Reader { task, file: self.files.add(pages), at: 0, tables: Vec::new() }
+            })
+            .collect();
+    }
+
+    fn step(&mut self, host: &mut Host<'_, '_>) {
+        let chosen = host.random.below(self.readers.len() as u64) as usize;
+        let reader = &mut self.readers[chosen];
+        if reader.at >= self.files.pages(reader.file) {
+            reader.at = 0;
+            for table in reader.tables.drain(..) {
+                host.free(reader.task, table);
+            }
+        }
+        if reader.at / TABLE_PAGES >= reader.tables.len() as u64 {
+            reader.tables.extend(host.alloc(reader.task, Ask::PAGE_TABLE));
+        }
+        let pages = reader.at..reader.at + READAHEAD;
+        self.files.access(host, &mut self.slabs, reader.task, (reader.file, Ask::READAHEAD), pages);
+        self.files.prune(host, &mut self.slabs, reader.task);
+        reader.at += READAHEAD;
+        self.read += READAHEAD;
+    }
+
+    fn is_done(&self) -> bool {
+        self.read >= self.enough
+    }
+}

@@ -1,0 +1,63 @@
+//! Numbers by seed, without a floating point library: the same on every machine.
+
+/// A source of numbers; the same seed gives the same ones.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `bound`; 0 where that is 0.
+    #[inline]
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound.max(1)
+    }
+
+    /// A number from `from` up to and including `to`.
+    #[inline]
+    pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.below(to.saturating_sub(from) + 1)
+    }
+
+    /// Whether one of `among` equally likely cases has come.
+    pub(crate) fn one_in(&mut self, among: u64) -> bool {
+        self.below(among) == 0
+    }
+
+    /// A size with a long tail: half of them below twice `least`, a quarter up to four times
+    /// that, and so on, up to `most`.
+    pub(crate) fn long_tailed(&mut self, least: u64, most: u64) -> u64 {
+        let mut size = least + self.below(least);
+        while size < most && self.one_in(2) {
+            size *= 2;
+        }
+        size.min(most)
+    }
+
+    /// A number below `bound`, small ones more likely: the least of three.
+    pub(crate) fn skewed(&mut self, bound: u64) -> u64 {
+        self.below(bound).min(self.below(bound)).min(self.below(bound))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_in_range_and_repeat() {
+        let (mut random, mut again) = (Random::new(7), Random::new(7));
+        for _ in 0..1000 {
+            assert_eq!(random.below(10), again.below(10));
+            assert!((3..=5).contains(&random.between(3, 5)));
+            assert!((16..=64).contains(&random.long_tailed(16, 64)));
+            let _ = (again.between(3, 5), again.long_tailed(16, 64));
+        }
+        assert_eq!(random.below(0), 0);
+    }
+}
