@@ -85,7 +85,7 @@ const INT_MAX: u64 = i32::MAX as u64;
 
 /// Every knob that is a number.
 #[rustfmt::skip]
-static NUMBERS: [Knob; 5] = [
+static NUMBERS: [Knob; 8] = [
     number("watermark_boost_factor", "1/10000", "how far a fallback boosts the watermarks; 0 for not at all", 0..=INT_MAX,
         |settings, value| settings.machine.watermark_boost_factor = Some(value as u32)),
     number("pageblock_order", "order", "the order of a pageblock", 1..=Order::MAX.get() as u64,
@@ -96,16 +96,22 @@ static NUMBERS: [Knob; 5] = [
         |settings, value| settings.sysctls.watermark_scale_factor = Some(value)),
     or_zero(number("percpu_pagelist_high_fraction", "", "per-CPU lists hold this part of a zone; 0 for automatic tuning", LEAST_HIGH_FRACTION..=INT_MAX,
         |settings, value| settings.sysctls.percpu_pagelist_high_fraction = Some(value))),
+    number("defrag_mode", "", "no mixing of pageblocks before reclaim and compaction failed", 0..=1,
+        |settings, value| settings.machine.tunables.defrag_mode = value != 0),
+    number("compaction_proactiveness", "%", "how early kcompactd compacts unasked; 0 for never", 0..=100,
+        |settings, value| settings.machine.tunables.compaction_proactiveness = value as u8),
+    number("extfrag_threshold", "1/1000", "the least extfrag_index at which a costly request compacts", 0..=1000,
+        |settings, value| settings.machine.tunables.extfrag_threshold = value as u16),
 ];
 
 impl Knob {
     /// Every knob: the era, the systems, the numbers.
     pub fn all() -> impl Iterator<Item = Self> {
         let era = Self { name: "era", unit: "", doc: "which generation of the allocator", kind: Kind::Era };
-        let switches = Switch::ALL.into_iter().map(|switch| Self {
+        let switches = Switch::ALL.into_iter().chain(Switch::PLACEMENT).map(|switch| Self {
             name: switch.name(),
             unit: "",
-            doc: "one of the systems, turned on or off whatever the era has",
+            doc: "a system or a rule of placement, turned on or off whatever the era has",
             kind: Kind::Switch(switch),
         });
         [era].into_iter().chain(switches).chain(NUMBERS)
