@@ -47,8 +47,10 @@ pub(crate) enum Command {
     /// Replay a trace through one era, in depth.
     Replay(Replay),
     /// Show what a trace asks of an allocator: orders, types, lifetimes, who allocates, bursts, pollution.
+    #[command(long_about = analyze::LONG_ABOUT)]
     Analyze(Analyze),
     /// Replay traces with every combination of settings, and write all measures as one Parquet file.
+    #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(Sweep),
     /// Record this machine's page allocator into a trace (needs root).
     Record(Record),

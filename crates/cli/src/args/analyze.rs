@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Form, Input};
 
-const LONG_ABOUT: &str = "\
+pub(super) const LONG_ABOUT: &str = "\
 Show what a trace asks of an allocator: requests by order and type, how long pages live, who allocates \
 (told by the gfp flags, named as Linux prints them), how unevenly requests come, and which pageblocks \
 hold pages of several types at the start and at the end.
@@ -19,7 +19,6 @@ Percentiles are up to an eighth too long. Pages from before the trace and pages 
 have no known lifetime and are counted apart.";
 
 #[derive(Args, Debug)]
-#[command(long_about = LONG_ABOUT)]
 pub(crate) struct Analyze {
     #[command(flatten)]
     pub(crate) input: Input,

@@ -7,7 +7,7 @@ use freehold_lab::knobs::{Knob, Value};
 
 use super::Form;
 
-const LONG_ABOUT: &str = "\
+pub(super) const LONG_ABOUT: &str = "\
 Replay traces with every combination of the values given, on all processors, and write one Parquet file: \
 a row a run, with the trace, each varied setting, every measure of `freehold compare`'s overview, and why a \
 run failed where it did. Without --vary each trace is replayed once, as it was recorded.
@@ -30,7 +30,7 @@ fn knobs() -> String {
 }
 
 #[derive(Args, Debug)]
-#[command(long_about = LONG_ABOUT, after_help = knobs())]
+#[command(after_help = knobs())]
 pub(crate) struct Sweep {
     /// The traces.
     #[arg(required = true, value_name = "TRACE")]
@@ -38,7 +38,7 @@ pub(crate) struct Sweep {
     /// Use what is readable of a trace that ends in the middle of a record.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// A setting and its values, such as pageblock_order=9,7; may be given several times.
+    /// A setting and its values, such as counts=on,off; may be given several times.
     #[arg(long, value_parser = parse_vary, value_name = "SETTING=VALUE,…")]
     pub(crate) vary: Vec<Vary>,
     /// The Parquet file to write.

@@ -7,12 +7,12 @@ use plotters::prelude::*;
 use super::pageblocks::MOBILITIES;
 use super::tables::below;
 use super::{Analysis, OCTAVES};
-use crate::LabError;
+use crate::{LabError, grouped};
 
 /// Size of a picture in CSS pixels.
 const SIZE: (u32, u32) = (960, 420);
 
-/// A colour an order, from dark to light and told apart also without colour vision (viridis).
+/// Colours for orders, from dark to light and told apart also without colour vision (viridis).
 const BY_ORDER: [RGBColor; 11] = [
     RGBColor(68, 1, 84),
     RGBColor(72, 36, 117),
@@ -94,9 +94,10 @@ impl Analysis {
             .margin(12)
             .x_label_area_size(36)
             .y_label_area_size(64)
-            .build_cartesian_2d(from as f64..to as f64, 0.0..rows as f64)?;
+            .build_cartesian_2d(from as f64..to as f64, -0.5..rows as f64 - 0.5)?;
         let name = |row: &f64| {
-            orders.get(*row as usize).map_or_else(String::new, |(order, _)| format!("order {order}"))
+            let order = orders.iter().enumerate().find(|(at, _)| (*at as f64 - row).abs() < 1e-6);
+            order.map_or_else(String::new, |(_, (order, _))| format!("order {order}"))
         };
         chart
             .configure_mesh()
@@ -113,8 +114,8 @@ impl Analysis {
                 // A root makes small shares visible.
                 let share = (pages as f64 / all as f64).sqrt();
                 let corners = [
-                    (octave.saturating_sub(1) as f64, row as f64 + 0.04),
-                    (octave.max(1) as f64, row as f64 + 0.96),
+                    (octave.saturating_sub(1) as f64, row as f64 - 0.46),
+                    (octave.max(1) as f64, row as f64 + 0.46),
                 ];
                 chart.plotting_area().draw(&Rectangle::new(corners, BY_ORDER[1].mix(share).filled()))?;
             }
@@ -139,9 +140,10 @@ impl Analysis {
             .x_labels(12)
             .x_label_formatter(&|octave| below(*octave as usize).replace("below ", ""))
             .y_desc("% of the order's freed pages")
+            .y_label_formatter(&|percent| format!("{percent:.0}"))
             .light_line_style(TRANSPARENT)
             .draw()?;
-        for (order, octaves) in &orders {
+        for (at, (order, octaves)) in orders.iter().enumerate() {
             let all: u64 = octaves.iter().sum();
             let mut seen = 0;
             let line: Vec<_> = (0..=to)
@@ -151,7 +153,8 @@ impl Analysis {
                 })
                 .skip(from)
                 .collect();
-            let colour = BY_ORDER[usize::from(*order)];
+            // As far from each other as the number of lines allows.
+            let colour = BY_ORDER[at * (BY_ORDER.len() - 1) / (orders.len() - 1).max(1)];
             chart
                 .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
                 .label(format!("order {order}"))
@@ -186,6 +189,7 @@ impl Analysis {
             .configure_mesh()
             .x_desc("seconds")
             .y_desc("pages a second")
+            .y_label_formatter(&|pages| grouped(*pages as u64))
             .light_line_style(TRANSPARENT)
             .draw()?;
         for (name, colour, line) in lines {

@@ -127,7 +127,7 @@ pub(super) fn lifetimes(kinds: &[RequestKind]) -> Vec<Lifetimes> {
         migratetype: migratetype.name(),
         order: order.get(),
         fate: sum.fate(),
-        octaves: trimmed(sum.lifetimes.octaves()),
+        octaves: trimmed(&sum.lifetimes.octaves()),
     });
     rows.collect()
 }
@@ -150,7 +150,7 @@ pub(super) fn classes(kinds: &[RequestKind]) -> Vec<GfpClass> {
     rows
 }
 
-fn trimmed(octaves: [u64; OCTAVES]) -> Vec<u64> {
+fn trimmed(octaves: &[u64; OCTAVES]) -> Vec<u64> {
     let used = octaves.iter().rposition(|&pages| pages > 0).map_or(0, |last| last + 1);
     octaves[..used].to_vec()
 }

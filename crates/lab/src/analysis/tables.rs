@@ -47,7 +47,7 @@ impl Analysis {
         let elsewhere: u64 = self.cpus.iter().map(|cpu| cpu.pages_from_elsewhere).sum();
         let alive: u64 = self.classes.iter().map(|class| class.fate.alive).sum();
         let mut push = |group: &str, name: &str, unit: &str, number| {
-            table.push(group, name, unit, vec![Cell::Count(number)])
+            table.push(group, name, unit, vec![Cell::Count(number)]);
         };
         push("requests", "answered", "", allocs);
         push("requests", "failed", "", self.orders.iter().map(|order| order.failed).sum());

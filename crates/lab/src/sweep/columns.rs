@@ -78,11 +78,11 @@ fn find<'r, T>(list: &'r [(String, T)], name: &str) -> Option<&'r T> {
 
 fn settings_column(values: &[Option<&Value>]) -> Column {
     if values.iter().flatten().all(|value| matches!(value, Value::Number(_))) {
-        let number = |value: &Option<&Value>| match value {
+        let number = |value: Option<&Value>| match value {
             Some(Value::Number(number)) => Some(number.cast_signed()),
             _ => None,
         };
-        Column::Numbers(values.iter().map(number).collect())
+        Column::Numbers(values.iter().copied().map(number).collect())
     } else {
         Column::Texts(values.iter().map(|value| value.map(ToString::to_string)).collect())
     }

@@ -57,16 +57,12 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     journal.remove()?;
     show(args, &rows)?;
     let failed = rows.iter().filter(|row| row.error.is_some()).count();
-    match failed {
-        0 => Ok(()),
-        _ => {
-            let path = args.output.display();
-            Err(Failure::new(
-                Cause::Partly,
-                anyhow!("{failed} of {all} runs failed; {path} says why in its column error"),
-            ))
-        }
+    if failed == 0 {
+        return Ok(());
     }
+    let path = args.output.display();
+    let what = anyhow!("{failed} of {all} runs failed; {path} says why in its column error");
+    Err(Failure::new(Cause::Partly, what))
 }
 
 /// The settings to vary; no knob twice, and no more runs than anybody would wait for.
@@ -202,9 +198,8 @@ impl Work<'_> {
 fn write(path: &Path, rows: &[SweepRow]) -> Result<(), Failure> {
     let bytes = to_parquet(rows).map_err(|error| Failure::new(Cause::Bug, error))?;
     let (scratch, mut file) = Scratch::create(path, true)?;
-    let synced = |file: &mut std::fs::File| match file.metadata()?.is_file() {
-        true => file.sync_all(),
-        false => file.flush(),
+    let synced = |file: &mut std::fs::File| {
+        if file.metadata()?.is_file() { file.sync_all() } else { file.flush() }
     };
     file.write_all(&bytes)
         .and_then(|()| synced(&mut file))
@@ -223,12 +218,11 @@ fn show(args: &Sweep, rows: &[SweepRow]) -> Result<(), Failure> {
     if args.form.csv {
         return output::print(&to_csv(rows));
     }
-    let mut text = summary(rows).to_text();
-    for row in rows {
-        if let Some(error) = &row.error {
-            text += &format!("\nfailed: {} {}: {error}", row.trace, row.settings_text());
-        }
-    }
-    text += &format!("\n\n{}: {} runs", args.output.display(), grouped(rows.len() as u64));
-    output::print(&text)
+    let failed = rows.iter().filter_map(|row| {
+        let error = row.error.as_ref()?;
+        Some(format!("failed: {} {}: {error}", row.trace, row.settings_text()))
+    });
+    let end = format!("\n{}: {} runs", args.output.display(), grouped(rows.len() as u64));
+    let lines: Vec<_> = [summary(rows).to_text()].into_iter().chain(failed).chain([end]).collect();
+    output::print(&lines.join("\n"))
 }
