@@ -110,8 +110,22 @@ fn a_claim_by_counts_sees_what_a_look_sees_and_looks_at_no_page() {
 }
 
 #[test]
+fn a_mixed_pageblock_is_claimed_although_less_than_half_of_it_is_free() {
+    for (claims_used_first, claims, steals) in [(true, 1, 1), (false, 0, 2)] {
+        let switches = Switches { claims_used_first, ..Era::Freehold.switches() };
+        scarce(switches, common::NO_LISTS, |memory| {
+            // The first unmovable page makes the movable pageblock a mixed one, the second takes it.
+            unmovable_pages(memory, 2);
+            let stats = memory.zone_stats();
+            assert_eq!((stats.claims, stats.steals), (claims, steals), "used first: {claims_used_first}");
+            memory.check().expect("intact");
+        });
+    }
+}
+
+#[test]
 fn claims_by_counts_know_who_has_what() {
-    let switches = Era::Freehold.switches();
+    let switches = Switches { claims_used_first: false, ..Era::Freehold.switches() };
     scarce(switches, common::NO_LISTS, |memory| {
         // Two pages of the movable pageblock are stolen: neither free nor movable any more.
         assert_eq!(unmovable_pages(memory, 2), [0x41a, 0x41b]);

@@ -148,12 +148,10 @@ pub(crate) fn overview(
         }
     }
     for measure in &MEASURES {
-        table.push(
-            measure.group,
-            measure.name,
-            measure.unit,
-            row(eras, measure.of, (measure.machine)(recorded)),
-        );
+        let cells = row(eras, measure.of, (measure.machine)(recorded));
+        if cells.iter().any(|&cell| cell != Cell::Empty) {
+            table.push(measure.group, measure.name, measure.unit, cells);
+        }
     }
     let huge = lab.machine.pageblock_order;
     for zone in 0..lab.machine.zones.len() {
