@@ -17,7 +17,7 @@ type Subject = (&'static str, fn(&Measures) -> u64);
 fn purpose(switch: Switch) -> Subject {
     match switch {
         Switch::Hygiene => ("free blocks on another type's list", |m| m.locked.hygiene_violations),
-        Switch::RememberedMode => ("claim attempts", |m| m.locked.claim_attempts),
+        Switch::RememberedMode => ("fallback searches", |m| m.locked.fallback_searches),
         Switch::BatchedDraining => ("pages in the largest drain", |m| m.locked.largest_drain),
         Switch::Counts => ("list nodes visited by a reader of pagetypeinfo", |m| m.nodes.max),
         Switch::MergesAtOnce => ("fallback searches", |m| m.locked.fallback_searches),
@@ -46,9 +46,9 @@ pub(crate) fn sentences(
     let (Some(oldest), Some(newest)) = (eras.first(), eras.last()) else { return sentences };
     for (switch, less) in turned_off().zip(without) {
         let name = switch.name().replace('-', " ");
-        let (noun, of) = purpose(switch);
-        sentences.push(sentence(&name, noun, of(&less.measures), of(newest)));
-        for (noun, of) in SIDE_EFFECTS {
+        let (purpose, of) = purpose(switch);
+        sentences.push(sentence(&name, purpose, of(&less.measures), of(newest)));
+        for (noun, of) in SIDE_EFFECTS.into_iter().filter(|(noun, _)| *noun != purpose) {
             let (before, after) = (of(&less.measures), of(newest));
             if is_worth_telling(before, after) {
                 sentences.push(sentence(&name, noun, before, after));
