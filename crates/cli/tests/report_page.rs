@@ -59,7 +59,7 @@ fn the_page_of_a_build_is_small_fast_and_alone() {
         "{}",
         browser.text("#distance")
     );
-    assert!(browser.text("#findings").contains("fewer claim attempts"));
+    assert!(browser.text("#findings").contains("fewer fallback searches"));
     let head = browser.text("#eras-body thead");
     assert!(common::ERAS.iter().all(|era| head.contains(era)), "{head}");
     let lines = "return document.querySelectorAll('#unusable-chart svg path').length";

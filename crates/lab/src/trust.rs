@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn the_line_says_what_is_too_far() {
         let line = trust(0.5, (26, 27), (70, 100)).to_string();
-        assert!(line.contains("fallback events 70 against 100 (-30 %), too far"), "{line}");
-        assert!(line.contains("free pageblocks 26 against 27 (-3.7 %);"), "{line}");
+        assert!(line.contains("fallback events 70 against 100 (-30.0 %), too far"), "{line}");
+        assert!(line.contains("free pageblocks 26 against 27 (-3.704 %);"), "{line}");
         assert!(line.ends_with("not within bounds"), "{line}");
     }
 }

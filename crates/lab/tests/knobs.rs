@@ -41,7 +41,7 @@ fn recorded_sysctls_make_the_recorded_watermarks_and_lists() {
 }
 
 fn made() -> Generated {
-    generate(&Workload { events: 5000, pages: 1 << 14, ..Workload::default() }).expect("a trace")
+    generate(&Workload { events: 20_000, ..Workload::default() }).expect("a trace")
 }
 
 #[test]
@@ -54,6 +54,11 @@ fn every_knob_can_be_turned_and_replayed() {
         ("remembered-mode", "on"),
         ("batched-draining", "on"),
         ("counts", "on"),
+        ("merges-at-once", "on"),
+        ("claims-used-first", "on"),
+        ("defrag_mode", "1"),
+        ("compaction_proactiveness", "0"),
+        ("extfrag_threshold", "0"),
         ("watermark_boost_factor", "0"),
         ("pageblock_order", "7"),
         ("pageblock_order", "10"),

@@ -51,6 +51,7 @@ fn trace(report: &TraceReport) -> Value {
         "facts": report.facts,
         "started_unix_s": report.started_unix_s,
         "start": comparison.start.sentence(),
+        "trust": comparison.trust.as_ref().map(ToString::to_string),
         "distance": distance,
         "findings": comparison.sentences,
         "tables": comparison.tables(),

@@ -94,7 +94,7 @@ impl Report {
 }
 
 /// What the files of [`Comparison::tables`] are called.
-const TABLES: [&str; 5] = ["eras", "systems", "free-blocks", "fragmentation", "distance"];
+const TABLES: [&str; 6] = ["eras", "placement", "systems", "free-blocks", "fragmentation", "distance"];
 
 impl ReportFile {
     fn text(name: impl Into<String>, contents: impl Into<Vec<u8>>) -> Self {

@@ -22,10 +22,10 @@ function showTrace(trace) {
 }
 
 /** The distance first, then the findings, each system's together. */
-function showSummary({ distance, findings }) {
+function showSummary({ trust, distance, findings }) {
   byId("distance").textContent = distance
     ? `How far to trust this: ${distance.variant}, the era nearest to the recorded kernel, ends ${whole(distance.blocks)} free blocks `
-      + `(${whole(distance.pages)} pages, ${cellText(distance.percent)} % of the free pages) away from the machine’s own pagetypeinfo.`
+      + `(${whole(distance.pages)} pages, ${cellText(distance.percent)} % of the free pages) away from the machine’s own pagetypeinfo.${trust ? ` Of what the lab promises: ${trust}.` : ""}`
     : "How far the replay ends from the machine is not known: the trace has no state at its end, or no readable kernel release.";
   const groups = new Map();
   for (const sentence of findings) {
