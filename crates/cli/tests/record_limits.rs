@@ -203,10 +203,10 @@ fn pressure_ends_a_recording() {
     let folder = folder();
     let output = folder.path().join("out.arrows");
     let large = folder.path().join("large");
-    // A file that is larger than the memory of the group that wrote it, read again and again: every read waits for
+    // A file a little larger than the memory of the group that wrote it, read again and again: reads wait for
     // reclaim.
     let script = format!(
-        "echo $$ > {0}/cgroup.procs; head -c 96M /dev/zero > {1}; while true; do cat {1} >/dev/null; done",
+        "echo $$ > {0}/cgroup.procs; head -c 20M /dev/zero > {1}; while true; do cat {1} >/dev/null; done",
         group.display(),
         large.display()
     );
