@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use anyhow::Context;
 use freehold_lab::{Lab, Trace};
-use freehold_trace::{Ending, Event, Origin, ReadOptions, Snapshot, TraceReader};
+use freehold_trace::{Ending, EventLog, Origin, ReadOptions, Snapshot, TraceReader};
 
 use crate::args::Input;
 use crate::exit::{Cause, Failure};
@@ -41,16 +41,16 @@ pub(crate) struct Loaded {
     pub(crate) name: String,
     origin: Origin,
     start: Snapshot,
-    events: Vec<Event>,
+    events: EventLog,
     ending: Option<Ending>,
 }
 
 /// Reads a trace whole.
 pub(crate) fn whole(input: &Input) -> Result<Loaded, Failure> {
     let mut reader = open(input)?;
-    let mut events = Vec::new();
+    let mut events = EventLog::default();
     while let Some(batch) = reader.next_batch()? {
-        events.extend_from_slice(batch);
+        events.extend(batch.iter().copied());
     }
     warn_if_cut_short(&reader, input);
     Ok(Loaded {

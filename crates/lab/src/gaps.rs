@@ -1,7 +1,7 @@
 //! Places at which events are missing, and what they make uncertain.
 
 use freehold::Order;
-use freehold_trace::{Event, EventKind};
+use freehold_trace::{Event, EventKind, EventLog};
 use serde::Serialize;
 
 use crate::measures::Followed;
@@ -70,13 +70,10 @@ impl Gaps {
         let (mut lost, mut latest) = (0_u64, 0);
         // Backwards, so that one walk serves all CPUs: the latest gap is met first.
         cpus.sort_by_key(|cpu| std::cmp::Reverse(cpu.end_ns));
-        let mut rest = trace.events;
+        let mut rest = trace.events.iter().rev().peekable();
         for cpu in &mut cpus {
-            while let Some((last, before)) = rest.split_last()
-                && last.time_ns >= cpu.end_ns
-            {
-                unnamed.name(last);
-                rest = before;
+            while let Some(last) = rest.next_if(|last| last.time_ns >= cpu.end_ns) {
+                unnamed.name(&last);
             }
             let most = cpu.events.saturating_mul(Order::MAX.pages());
             let is_bounded = cpu.is_exact;
@@ -130,10 +127,10 @@ impl Lab<'_> {
     }
 }
 
-fn places(events: &[Event], first_ns: u64) -> Vec<Gap> {
+fn places(events: &EventLog, first_ns: u64) -> Vec<Gap> {
     let mut last_ns: Vec<u64> = Vec::new();
     let mut gaps = Vec::new();
-    for event in events {
+    for event in events.iter() {
         let cpu = usize::from(event.cpu);
         if last_ns.len() <= cpu {
             last_ns.resize(cpu + 1, first_ns);
@@ -179,9 +176,9 @@ fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
 /// How large the blocks of allocations and frees are on average.
 ///
 /// Units: pages.
-fn mean_pages(events: &[Event]) -> f64 {
+fn mean_pages(events: &EventLog) -> f64 {
     let (mut count, mut pages) = (0_u64, 0_u64);
-    for event in events {
+    for event in events.iter() {
         if let EventKind::Alloc { order, .. } | EventKind::Free { order, .. } = event.kind {
             count += 1;
             pages += order.pages();

@@ -41,13 +41,13 @@ impl Lab<'_> {
         let mut schedule = Schedule::new(span.0, span.1);
         let mut frames = Frames::at_start(self);
         let (mut sum, mut samples) = (frames.bound().free_pageblocks, 1_u64);
-        for event in events {
+        for event in events.iter() {
             if event.time_ns >= schedule.next_ns() {
                 schedule.advance(event.time_ns);
                 sum += frames.bound().free_pageblocks;
                 samples += 1;
             }
-            frames.event(event);
+            frames.event(&event);
         }
         let end = frames.bound();
         Hindsight { end, mean_free_pageblocks: (sum + end.free_pageblocks) as f64 / (samples + 1) as f64 }

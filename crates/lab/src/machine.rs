@@ -6,7 +6,7 @@ use freehold::{
     Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Tunables, Watermarks, ZONE_TYPES, ZoneConfig,
     ZoneType, required_bytes,
 };
-use freehold_trace::{Event, Pageset, Snapshot, ZoneSnapshot};
+use freehold_trace::{EventLog, Pageset, Snapshot, ZoneSnapshot};
 
 use crate::LabError;
 
@@ -41,7 +41,7 @@ impl Machine {
     ///
     /// # Errors
     /// A snapshot without zones, with unknown ones, or with numbers out of range.
-    pub fn new(start: &Snapshot, events: &[Event]) -> Result<Self, LabError> {
+    pub fn new(start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
         let columns = ReserveColumns::new(&start.zones)?;
         let (mut zones, mut snapshot_index) = (Vec::new(), Vec::new());
         let mut spanned: u64 = 0;

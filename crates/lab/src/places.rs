@@ -39,9 +39,10 @@ impl Places {
             return;
         }
         self.numbers = vec![0; traced.places().max(1)];
-        let blocks: Vec<_> = traced.blocks().map(|(place, replayed, _)| (place, replayed)).collect();
-        for (place, replayed) in blocks {
-            self.note(traced, replayed, Holder::Traced(place));
+        for (place, replayed, _) in traced.blocks() {
+            if let Some(at) = traced.place_near(replayed, place) {
+                self.numbers[at] = place as u32 + 1;
+            }
         }
         for (number, replayed) in moved.blocks() {
             self.note(traced, replayed, Holder::Moved(number));

@@ -1,7 +1,7 @@
 //! What the events themselves say about the machine's state at the start.
 
 use freehold::{MIGRATETYPES, Order, Pfn};
-use freehold_trace::{Event, EventKind, FrameUse, Snapshot};
+use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
 
 use crate::{LabError, Machine};
 
@@ -40,7 +40,7 @@ impl FirstUses {
     ///
     /// # Errors
     /// [`LabError::OutsideZones`] for the first block that is not inside one zone.
-    pub fn new(machine: &Machine, start: &Snapshot, events: &[Event]) -> Result<Self, LabError> {
+    pub fn new(machine: &Machine, start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
         let zones = machine.zones.iter().map(|zone| vec![UNTOUCHED; zone.spanned as usize]).collect();
         let mut first = Self { zones, misaligned: 0, taken_unseen: 0 };
         for (number, event) in events.iter().enumerate() {
@@ -115,7 +115,7 @@ pub(crate) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize
 #[cfg(test)]
 mod tests {
     use freehold::{GfpFlags, Migratetype};
-    use freehold_trace::{Snapshot, ZoneSnapshot};
+    use freehold_trace::{Event, Snapshot, ZoneSnapshot};
 
     use super::*;
 
@@ -131,6 +131,7 @@ mod tests {
         };
         let free = |pfn, size| event(EventKind::Free { pfn: Pfn(pfn), order: order(size) });
         let events = [alloc(0, 1), free(1, 0), free(8, 2), alloc(8, 0), free(17, 0), free(16, 2), free(3, 1)];
+        let events = EventLog::from(&events[..]);
         let machine = Machine::new(&start, &events).expect("a machine");
         let first = FirstUses::new(&machine, &start, &events).expect("inside the zone");
         assert_eq!(first.get(0, 0), FirstUse::Free(1));
@@ -142,6 +143,6 @@ mod tests {
         }
         assert_eq!(first.get(0, 3), FirstUse::Untouched);
         assert_eq!(first.misaligned, 1);
-        assert!(FirstUses::new(&machine, &start, &[free(64, 0)]).is_err());
+        assert!(FirstUses::new(&machine, &start, &[free(64, 0)][..].into()).is_err());
     }
 }

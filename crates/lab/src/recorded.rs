@@ -45,7 +45,7 @@ impl Recorded {
         let events = end.map(|end| RecordedEvents::between(&trace.start.vmstat, &end.vmstat));
         let (events, work) = (events.unwrap_or_default(), RecordedWork::new(trace));
         let mut recorded = Self { percpu_pages_at_end: pages, events, work, ..Self::default() };
-        for event in trace.events {
+        for event in trace.events.iter() {
             match event.kind {
                 EventKind::Alloc { pfn: None, order, .. } => recorded.failures[order.index()] += 1,
                 EventKind::ExtFrag { change_ownership, .. } => {

@@ -55,8 +55,8 @@ impl RecordedWork {
     pub fn new(trace: Trace<'_>) -> Option<Self> {
         let mut work = Self::default();
         let mut reclaiming = HashMap::new();
-        for event in trace.events {
-            work.add(event, &mut reclaiming);
+        for event in trace.events.iter() {
+            work.add(&event, &mut reclaiming);
         }
         let steps = Self { compactions: 0, ..work };
         let recorded = ["compaction:mm_compaction_migratepages", "vmscan:mm_vmscan_kswapd_wake"];
@@ -131,7 +131,7 @@ mod tests {
 
     fn recorded(kinds: &[EventKind], origin: &Origin) -> Option<RecordedWork> {
         let event = |(at, &kind)| Event { time_ns: 100 * at as u64, cpu: 0, pid: 7, kind };
-        let events: Vec<_> = kinds.iter().enumerate().map(event).collect();
+        let events = kinds.iter().enumerate().map(event).collect();
         RecordedWork::new(Trace { origin, start: &Snapshot::default(), events: &events, ending: None })
     }
 

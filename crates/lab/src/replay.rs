@@ -144,38 +144,39 @@ impl<'t> Lab<'t> {
         mut sampler: Option<Sampler>,
         first_run: bool,
     ) -> (Option<Sampler>, u64) {
-        let mut rest = self.trace.events;
-        let mut elapsed_ns = 0;
-        let start_ns = rest.first().map_or(0, |event| event.time_ns);
+        let events = self.trace.events;
+        let start_ns = events.first().map_or(0, |event| event.time_ns);
         // The first sample must not take what this thread noted of another replay.
         watch::start();
         if let Some(sampler) = &mut sampler {
             sampler.take(follower.memory, start_ns, false);
         }
+        // Between two samples there is at least one event.
+        let due = |sampler: &Option<Sampler>, now_ns: u64| {
+            sampler.as_ref().map_or(u64::MAX, |sampler| sampler.next_ns().max(now_ns.saturating_add(1)))
+        };
+        let mut due_ns = due(&sampler, start_ns);
+        let mut elapsed_ns = 0;
         hold_log::start(first_run);
-        while let Some(next) = rest.first() {
-            let until_ns = sampler
-                .as_ref()
-                .map_or(u64::MAX, |sampler| sampler.next_ns().max(next.time_ns.saturating_add(1)));
-            let now = match &sampler {
-                Some(_) => rest.partition_point(|event| event.time_ns < until_ns).max(1),
-                None => rest.len(),
-            };
-            let started_ns = hold_log::stopwatch_ns();
-            for event in &rest[..now] {
-                follower.event(event);
-            }
-            elapsed_ns += hold_log::stopwatch_ns() - started_ns;
-            let last_ns = rest[now - 1].time_ns;
-            rest = &rest[now..];
-            if let Some(sampler) = &mut sampler {
+        let mut started_ns = hold_log::stopwatch_ns();
+        events.for_each(|event| {
+            if event.time_ns >= due_ns
+                && let Some(taker) = &mut sampler
+            {
+                elapsed_ns += hold_log::stopwatch_ns() - started_ns;
                 hold_log::record(false);
-                let now_ns = rest.first().map_or(last_ns, |event| event.time_ns);
-                sampler.take(follower.memory, now_ns, rest.is_empty());
+                taker.take(follower.memory, event.time_ns, false);
                 hold_log::record(true);
+                due_ns = due(&sampler, event.time_ns);
+                started_ns = hold_log::stopwatch_ns();
             }
-        }
+            follower.event(&event);
+        });
+        elapsed_ns += hold_log::stopwatch_ns() - started_ns;
         hold_log::record(false);
+        if let Some((sampler, last)) = sampler.as_mut().zip(events.last()) {
+            sampler.take(follower.memory, last.time_ns, true);
+        }
         (sampler, elapsed_ns)
     }
 

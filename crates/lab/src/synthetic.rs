@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use freehold::{Era, GfpFlags, Order};
-use freehold_trace::{Ending, Origin, Pageset, Snapshot, ZoneSnapshot};
+use freehold_trace::{Ending, EventLog, Origin, Pageset, Snapshot, ZoneSnapshot};
 
 use crate::LabError;
 pub use crate::workload::Generated;
@@ -64,7 +64,7 @@ pub fn generate(workload: &Workload) -> Result<Generated, LabError> {
             driver.step(&mut host);
         }
         let ending = Ending { snapshot: Some(host.end()), ..Ending::default() };
-        let events = host.hand_over(<[_]>::to_vec);
+        let events = host.hand_over(|events| EventLog::from(events));
         Ok(Generated { origin: origin(workload), start, events, ending })
     })
 }

@@ -1,11 +1,14 @@
-//! A mutex that notes how long it was held, and how long it was waited for.
+//! The locks of a replay: one that notes how long it was held and waited for, and one for a memory
+//! that no other thread sees.
 //!
 //! The one island of unsafe code in this crate.
 #![expect(unsafe_code, reason = "RawMutex is an unsafe trait")]
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lock_api::RawMutex;
+use freehold::OwnersFreeOnce;
+use lock_api::{GuardNoSend, RawMutex};
 
 use crate::hold_log;
 use crate::watch::Watch;
@@ -20,8 +23,43 @@ pub struct TimedMutex<R = parking_lot::RawMutex> {
 /// Locks of which the zone lock is timed, the per-CPU locks are not.
 pub type TimedLocks = (TimedMutex, parking_lot::RawMutex);
 
-/// The locks of a replay: [`TimedLocks`] of which each fallback and each hold is noted.
-pub(crate) type ReplayLocks = (TimedMutex, parking_lot::RawMutex, Watch);
+/// The locks of a replay, which one thread drives: holds of the zone lock are timed, and each of them and each
+/// fallback is noted. An atomic step for every page would be a fifth of a replay's time.
+pub(crate) type ReplayLocks = OwnersFreeOnce<(TimedMutex<OneThread>, OneThread, Watch)>;
+
+/// A mutex of values that only one thread sees: it is not `Sync`.
+pub(crate) struct OneThread {
+    is_locked: Cell<bool>,
+}
+
+// SAFETY: whoever shares it is on the same thread, so nothing comes between the look at the flag and its change; a
+// second holder is refused by `try_lock`, and by `lock`, which could only wait for ever, with a panic.
+unsafe impl RawMutex for OneThread {
+    #[allow(clippy::declare_interior_mutable_const, reason = "the trait asks for it")]
+    const INIT: Self = Self { is_locked: Cell::new(false) };
+
+    type GuardMarker = GuardNoSend;
+
+    #[inline]
+    fn lock(&self) {
+        assert!(self.try_lock(), "a lock that its own thread holds");
+    }
+
+    #[inline]
+    fn try_lock(&self) -> bool {
+        !self.is_locked.replace(true)
+    }
+
+    #[inline]
+    unsafe fn unlock(&self) {
+        self.is_locked.set(false);
+    }
+
+    #[inline]
+    fn is_locked(&self) -> bool {
+        self.is_locked.get()
+    }
+}
 
 // SAFETY: every method hands on to the inner `RawMutex`, which excludes other holders; the
 // time is noted between its `lock` and `unlock`, by the holder.

@@ -156,6 +156,16 @@ impl TracedFrames {
         self.find(pfn, Order::ZERO).map(|at| self.place(at))
     }
 
+    /// The same, for a frame that is likely in the zone of another place.
+    pub(crate) fn place_near(&self, pfn: Pfn, place: usize) -> Option<usize> {
+        let near = &self.zones[self.at_place(place).zone];
+        let inside = |zone: &TracedZone| {
+            let index = pfn.0.checked_sub(zone.start)? as usize;
+            (index < zone.entries.len()).then_some(zone.base + index)
+        };
+        inside(near).or_else(|| self.zones.iter().find_map(inside))
+    }
+
     pub(crate) fn at_place(&self, place: usize) -> At {
         let zone = self.zones.partition_point(|zone| zone.base <= place).saturating_sub(1);
         At { zone, index: place - self.zones[zone].base }

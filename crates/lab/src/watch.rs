@@ -92,14 +92,13 @@ fn counts(seen: &Fallbacks) -> Vec<FallbackCount> {
 
 /// The fallbacks that were recorded before each of `times_ns`, and since the one before it.
 pub(crate) fn recorded_fallbacks(
-    events: &[freehold_trace::Event],
+    events: &freehold_trace::EventLog,
     times_ns: &[u64],
 ) -> Vec<Vec<FallbackCount>> {
-    let mut rest = events;
+    let mut rest = events.iter().peekable();
     let mut taken = |until_ns: u64, last: bool| {
-        let now = if last { rest.len() } else { rest.partition_point(|event| event.time_ns < until_ns) };
         let mut seen = Fallbacks::default();
-        for event in &rest[..now] {
+        while let Some(event) = rest.next_if(|event| last || event.time_ns < until_ns) {
             if let freehold_trace::EventKind::ExtFrag {
                 migratetype,
                 fallback_migratetype,
@@ -111,7 +110,6 @@ pub(crate) fn recorded_fallbacks(
                 found[usize::from(change_ownership)] += 1;
             }
         }
-        rest = &rest[now..];
         counts(&seen)
     };
     let numbered = times_ns.iter().enumerate();

@@ -10,8 +10,9 @@ use freehold_trace::{Ending, EventKind, Origin};
 fn gaps(script: &Script, lost_by_cpu: &[u64]) -> Gaps {
     let (origin, start) = (Origin::default(), machine());
     let ending = Ending { lost_by_cpu: lost_by_cpu.to_vec(), ..Ending::default() };
-    let trace = Trace { origin: &origin, start: &start, events: &script.events, ending: Some(&ending) };
-    Gaps::new(&Machine::new(&start, &script.events).expect("a machine"), trace)
+    let events = script.into();
+    let trace = Trace { origin: &origin, start: &start, events: &events, ending: Some(&ending) };
+    Gaps::new(&Machine::new(&start, &events).expect("a machine"), trace)
 }
 
 fn lost(script: Script, cpu: u16, count: u64) -> Script {

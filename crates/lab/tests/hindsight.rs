@@ -12,7 +12,7 @@ const PAGEBLOCKS: u64 = PAGES / 512;
 
 fn hindsight(start: &Snapshot, script: &Script) -> Hindsight {
     let origin = Origin::default();
-    let trace = Trace { origin: &origin, start, events: &script.events, ending: None };
+    let trace = Trace { origin: &origin, start, events: &script.into(), ending: None };
     Lab::new(trace).expect("a valid trace").hindsight()
 }
 

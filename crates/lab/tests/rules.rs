@@ -5,7 +5,9 @@ mod common;
 use common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Migratetype, Pfn};
 use freehold_lab::{Followed, Lab, LabError, Measures, Trace};
-use freehold_trace::{EventKind, FrameUse, FreeCount, Origin, PageTypeInfo, PageTypeZone, Run, Snapshot};
+use freehold_trace::{
+    EventKind, EventLog, FrameUse, FreeCount, Origin, PageTypeInfo, PageTypeZone, Run, Snapshot,
+};
 
 fn followed(script: &Script) -> Followed {
     let measures = replay(&machine(), script, &Era::Linux6_12.into());
@@ -129,7 +131,7 @@ fn lists_are_refreshed_once_a_second_and_a_pause_takes_no_time() {
 fn a_block_outside_all_zones_is_an_error() {
     for script in [Script::default().alloc(PAGES, 0), Script::default().free(PAGES - 1024 + 1024, 10)] {
         let (origin, start) = (Origin::default(), machine());
-        let trace = Trace { origin: &origin, start: &start, events: &script.events, ending: None };
+        let trace = Trace { origin: &origin, start: &start, events: &(&script).into(), ending: None };
         assert!(matches!(Lab::new(trace), Err(LabError::OutsideZones { event: 0, .. })));
     }
 }
@@ -154,7 +156,7 @@ fn numbers_that_no_machine_has_are_errors_or_harmless() {
     replay(&start, &late, &Era::Linux6_1.into());
     start.zones[0].start_pfn = u64::MAX - 100;
     let origin = Origin::default();
-    let trace = Trace { origin: &origin, start: &start, events: &[], ending: None };
+    let trace = Trace { origin: &origin, start: &start, events: &EventLog::default(), ending: None };
     assert!(matches!(Lab::new(trace), Err(LabError::OutOfRange { .. })));
 }
 

@@ -82,7 +82,8 @@ fn every_trace_can_be_replayed() {
 fn a_boot_frees_two_thousand_pages_a_hundred_times() {
     let plan = Plan { pages: 1 << 17, ..small(Workload::BootFree) };
     let made = collect(&plan).expect("a trace");
-    let frees = made.events.chunk_by(|a, b| {
+    let events: Vec<_> = made.events.iter().collect();
+    let frees = events.chunk_by(|a, b| {
         let free = |kind: &EventKind| matches!(kind, EventKind::Free { order: Order::ZERO, .. });
         free(&a.kind) && free(&b.kind) && a.cpu == b.cpu
     });
@@ -143,7 +144,7 @@ fn a_mix_is_like_what_it_was_fitted_to() {
         let mix = recorded(name);
         let made = collect(&Plan::like(mix.clone())).expect("a trace");
         let mut fit = MixFit::new(name, &made.start);
-        for event in &made.events {
+        for event in made.events.iter() {
             fit.event(event);
         }
         let distance = mix.distance(&fit.finish().expect("allocations"));

@@ -3,7 +3,7 @@
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 
 /// One event of a trace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Event {
     /// Nanoseconds on the trace's clock; never decreases from event to event.
     pub time_ns: u64,
@@ -16,7 +16,7 @@ pub struct Event {
 }
 
 /// What happened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EventKind {
     /// `kmem:mm_page_alloc`: a request was answered, or failed where `pfn` is `None`.
     Alloc {
@@ -110,7 +110,7 @@ pub enum EventKind {
 }
 
 /// What looks at pages, and what it is to obtain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PageWork {
     /// `compaction:mm_compaction_isolate_migratepages`: the migration scanner scanned pages and took some to move.
     IsolateMigratePages,

@@ -19,7 +19,7 @@ mod tables;
 mod timeline;
 
 use freehold::{Order, Pfn};
-use freehold_trace::{Event, EventKind, Snapshot};
+use freehold_trace::{Event, EventKind, EventLog, Snapshot};
 use serde::Serialize;
 
 pub use bursts::Burst;
@@ -121,7 +121,7 @@ impl Analyzer {
     /// # Errors
     /// A snapshot without zones, with unknown ones, or with numbers out of range.
     pub fn new(start: &Snapshot) -> Result<Self, LabError> {
-        let machine = Machine::new(start, &[])?;
+        let machine = Machine::new(start, &EventLog::default())?;
         let frames = Frames::new(&machine);
         let uses = StartUses::new(&frames, start);
         Ok(Self {

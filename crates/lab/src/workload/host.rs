@@ -1,7 +1,7 @@
 //! A machine that is made up: the engine, a clock, who uses what, and a recorder.
 
 use freehold::{GfpFlags, Memory, Order, Request, Switches, Zone};
-use freehold_trace::{Event, EventKind, Snapshot};
+use freehold_trace::{Event, EventKind, EventLog, Snapshot};
 
 use super::counters::Counters;
 use super::fallbacks::{Fallbacks, HostLocks};
@@ -105,7 +105,7 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
     ground: &Ground,
     body: impl FnOnce(Host<'_, '_>) -> Result<R, E>,
 ) -> Result<R, E> {
-    let machine = Machine::new(&ground.start, &[])?;
+    let machine = Machine::new(&ground.start, &EventLog::default())?;
     let mut metadata = machine.metadata::<HostLocks>(ground.switches);
     let memory =
         Memory::<HostLocks>::new(&machine.config(ground.switches), &mut metadata).map_err(LabError::from)?;

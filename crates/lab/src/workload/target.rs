@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use freehold_trace::{Ending, Event, Origin, Snapshot, TraceError, TraceWriter, WriteOptions};
+use freehold_trace::{Ending, Event, EventLog, Origin, Snapshot, TraceError, TraceWriter, WriteOptions};
 
 use super::{Plan, run};
 use crate::{LabError, Trace};
@@ -74,7 +74,7 @@ pub struct Generated {
     /// The machine at the start.
     pub start: Snapshot,
     /// What happened.
-    pub events: Vec<Event>,
+    pub events: EventLog,
     /// The machine at the end.
     pub ending: Ending,
 }
@@ -95,7 +95,7 @@ impl Target for Generated {
     }
 
     fn events(&mut self, events: &[Event]) -> Result<(), LabError> {
-        self.events.extend_from_slice(events);
+        self.events.extend(events.iter().copied());
         Ok(())
     }
 

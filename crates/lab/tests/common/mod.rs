@@ -3,7 +3,7 @@
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_lab::{Lab, Measures, Options, Trace, Variant};
-use freehold_trace::{Event, EventKind, FrameUse, Origin, Pageset, Run, Snapshot, ZoneSnapshot};
+use freehold_trace::{Event, EventKind, EventLog, FrameUse, Origin, Pageset, Run, Snapshot, ZoneSnapshot};
 
 /// Pages of the small machine.
 pub(crate) const PAGES: u64 = 4096;
@@ -64,10 +64,16 @@ impl Script {
     }
 }
 
+impl From<&Script> for EventLog {
+    fn from(script: &Script) -> Self {
+        script.events[..].into()
+    }
+}
+
 /// Replays events on a machine.
 pub(crate) fn replay(start: &Snapshot, script: &Script, variant: &Variant) -> Measures {
     let origin = Origin::default();
-    let trace = Trace { origin: &origin, start, events: &script.events, ending: None };
+    let trace = Trace { origin: &origin, start, events: &script.into(), ending: None };
     let lab = Lab::new(trace).expect("a valid trace");
     lab.replay(variant, Options { runs: 1, threads: None }).expect("a replay").measures
 }
