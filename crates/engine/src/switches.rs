@@ -49,7 +49,8 @@ pub struct Switches {
     /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub auto_tuned_high: bool,
-    /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound.
+    /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound. What waits
+    /// on a list cannot merge: the era `freehold` flushes as eagerly as Linux before.
     /// Source: Linux 6.16.
     pub lazy_high_order_flush: bool,
     /// The reserve for atomic high-order requests is kept from others by what is free
@@ -199,6 +200,7 @@ impl Era {
                 merges_at_once: true,
                 claims_used_first: true,
                 suits_by_counts: true,
+                lazy_high_order_flush: false,
                 ..linux_7_3_counts
             },
         }
@@ -220,14 +222,16 @@ pub enum Switch {
     MergesAtOnce,
     /// [`Switches::claims_used_first`].
     ClaimsUsedFirst,
+    /// The opposite of [`Switches::lazy_high_order_flush`].
+    EagerFlush,
 }
 
 impl Switch {
     /// The four systems, in the order in which Linux got them.
     pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
 
-    /// The rules of placement that are Freehold's own.
-    pub const PLACEMENT: [Self; 2] = [Self::MergesAtOnce, Self::ClaimsUsedFirst];
+    /// The rules of placement in which Freehold differs from the newest Linux.
+    pub const PLACEMENT: [Self; 3] = [Self::MergesAtOnce, Self::ClaimsUsedFirst, Self::EagerFlush];
 
     /// The name used on command lines and in tables.
     pub const fn name(self) -> &'static str {
@@ -238,6 +242,7 @@ impl Switch {
             Self::Counts => "counts",
             Self::MergesAtOnce => "merges-at-once",
             Self::ClaimsUsedFirst => "claims-used-first",
+            Self::EagerFlush => "eager-flush",
         }
     }
 
@@ -259,6 +264,7 @@ impl Switch {
             Self::Counts => switches.counts = on,
             Self::MergesAtOnce => switches.merges_at_once = on,
             Self::ClaimsUsedFirst => switches.claims_used_first = on,
+            Self::EagerFlush => switches.lazy_high_order_flush = !on,
         }
         switches
     }

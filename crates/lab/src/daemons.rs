@@ -18,10 +18,13 @@ const CPU: u16 = 0;
 ///
 /// What kswapd reclaimed is in the trace, as frees; what its being awake changes in the
 /// allocator is done here. What kcompactd moved is in the trace too, but not where it went: the
-/// replay's own compacts instead.
-#[derive(Default)]
+/// replay's own compacts instead, as often as the machine did if the trace tells. Without that it
+/// would work where the machine's had deferred it long ago.
 pub(crate) struct Daemons {
     events: u32,
+    /// Compactions that the machine began and the replay has not answered; `None` where the trace
+    /// does not tell of them.
+    begun: Option<u32>,
     /// Whose kswapd is awake: one bit a node; nodes 64 apart share one.
     awake: u64,
     /// When proactive compaction may be tried again.
@@ -29,6 +32,23 @@ pub(crate) struct Daemons {
 }
 
 impl Daemons {
+    /// Daemons of a trace that tells when the machine compacted, or does not.
+    pub(crate) fn new(tells_of_compaction: bool) -> Self {
+        Self { events: 0, begun: tells_of_compaction.then_some(0), awake: 0, not_before_ns: 0 }
+    }
+
+    /// The machine began to compact.
+    pub(crate) fn compaction_begins(&mut self) {
+        self.begun = self.begun.map(|begun| begun + 1);
+    }
+
+    /// Whether kcompactd may work now; if so, it has.
+    fn may_compact(&mut self) -> bool {
+        let may = self.begun != Some(0);
+        self.begun = self.begun.map(|begun| begun.saturating_sub(1));
+        may
+    }
+
     /// Counts an event; whether it is time for a look.
     #[inline]
     pub(crate) fn are_due(&mut self) -> bool {
@@ -58,7 +78,7 @@ impl Daemons {
                 // Takes the boosts back, and wakes kcompactd.
                 memory.kswapd(node, CPU, holders);
             }
-            if memory.is_kcompactd_wanted(node) {
+            if memory.is_kcompactd_wanted(node) && self.may_compact() {
                 memory.kcompactd(node, CPU, holders);
             }
         }
@@ -67,7 +87,7 @@ impl Daemons {
     /// Compacts nodes that are too fragmented, kswapd being asleep.
     pub(crate) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         let memory = holders.memory;
-        if now_ns < self.not_before_ns {
+        if now_ns < self.not_before_ns || self.begun.is_some() {
             return;
         }
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
@@ -81,5 +101,21 @@ impl Daemons {
                 self.not_before_ns = now_ns.saturating_add(PROACTIVE_PAUSE_NS);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kcompactd_works_as_often_as_the_machine_compacted() {
+        let mut told = Daemons::new(true);
+        assert!(!told.may_compact());
+        told.compaction_begins();
+        assert!(told.may_compact() && !told.may_compact());
+        let mut untold = Daemons::new(false);
+        untold.compaction_begins();
+        assert!(untold.may_compact() && untold.may_compact());
     }
 }

@@ -150,7 +150,7 @@ fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> F
             }
             FrameUse::Absent | FrameUse::Free | FrameUse::Offline => {}
         }
-        if let FirstUse::Free(kind) = first(index)
+        if let FirstUse::Free(kind) | FirstUse::Listed(kind) = first(index)
             && let Some(kind) = Migratetype::new(kind)
         {
             add(kind, 5);

@@ -3,6 +3,7 @@
 use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind};
 
+use crate::Lab;
 use crate::compaction::Compaction;
 use crate::daemons::Daemons;
 use crate::holders::Holders;
@@ -45,7 +46,8 @@ enum Fate {
 }
 
 impl<'f, 'm> Follower<'f, 'm> {
-    pub(crate) fn new(memory: &'f Memory<'m, ReplayLocks>, traced: TracedFrames, first_ns: u64) -> Self {
+    pub(crate) fn new(memory: &'f Memory<'m, ReplayLocks>, traced: TracedFrames, lab: &Lab<'_>) -> Self {
+        let first_ns = lab.trace.events.first().map_or(0, |event| event.time_ns);
         let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
         Self {
             memory,
@@ -53,7 +55,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             compaction: Compaction::default(),
             places: Places::default(),
             cache: PageCache::new(&traced),
-            daemons: Daemons::default(),
+            daemons: Daemons::new(lab.tells_of_compaction),
             huge: memory.zones().first().map_or(Order::MAX, freehold::Zone::pageblock_order),
             traced,
             next_refresh_ns,
@@ -89,7 +91,10 @@ impl<'f, 'm> Follower<'f, 'm> {
                 self.free_while_compacting(event.cpu, pfn, order);
             }
             EventKind::Free { pfn, order } => self.free(event.cpu, pfn, order),
-            EventKind::CompactionBegin => self.compaction.running.begin(event.pid),
+            EventKind::CompactionBegin => {
+                self.compaction.running.begin(event.pid);
+                self.daemons.compaction_begins();
+            }
             EventKind::CompactionEnd => self.compaction.running.end(event.pid),
             EventKind::Lost { count } => {
                 self.followed.lost_places += 1;

@@ -220,6 +220,9 @@ impl Zone {
                 FirstUse::InsideAllocated => {}
                 _ => held = None,
             }
+            // Nobody has what waits on a CPU's list.
+            let is_listed = matches!(lab.start.first_use(number, index), FirstUse::Listed(_));
+            let used_for = if is_listed { FrameUse::Free } else { used_for };
             zone.hold_at_start(index, held.unwrap_or(used_for), held.is_some(), pageblock);
         }
         zone

@@ -44,6 +44,7 @@ mod sampling;
 mod sentences;
 mod setup_marks;
 mod start;
+mod start_lists;
 pub mod sweep;
 pub mod synthetic;
 mod table;

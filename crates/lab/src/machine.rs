@@ -254,7 +254,7 @@ mod tests {
 
     fn reserves(zones: Vec<ZoneSnapshot>) -> Vec<[u64; ZONE_TYPES]> {
         let start = Snapshot { zones, ..Snapshot::default() };
-        let machine = Machine::new(&start, &[]).expect("a machine");
+        let machine = Machine::new(&start, &EventLog::default()).expect("a machine");
         machine.zones.iter().map(|zone| zone.lowmem_reserve).collect()
     }
 
@@ -284,17 +284,17 @@ mod tests {
         let mut normal = zone("Normal", 0, &[]);
         normal.pagesets = vec![Pageset { cpu: 2, ..Pageset::default() }];
         let start = Snapshot { zones: vec![normal], ..Snapshot::default() };
-        assert_eq!(Machine::new(&start, &[]).expect("a machine").cpus, 3);
+        assert_eq!(Machine::new(&start, &EventLog::default()).expect("a machine").cpus, 3);
         let lost = freehold_trace::EventKind::Lost { count: 1 };
-        let event = Event { time_ns: 0, cpu: 6, pid: 0, kind: lost };
-        assert_eq!(Machine::new(&start, &[event]).expect("a machine").cpus, 7);
-        let event = Event { cpu: u16::MAX, ..event };
-        assert!(Machine::new(&start, &[event]).is_err());
+        let event = freehold_trace::Event { time_ns: 0, cpu: 6, pid: 0, kind: lost };
+        assert_eq!(Machine::new(&start, &[event][..].into()).expect("a machine").cpus, 7);
+        let event = freehold_trace::Event { cpu: u16::MAX, ..event };
+        assert!(Machine::new(&start, &[event][..].into()).is_err());
     }
 
     #[test]
     fn bad_snapshots_are_errors() {
-        let machine = |zones| Machine::new(&Snapshot { zones, ..Snapshot::default() }, &[]);
+        let machine = |zones| Machine::new(&Snapshot { zones, ..Snapshot::default() }, &EventLog::default());
         assert!(matches!(machine(vec![]), Err(LabError::NoZones)));
         assert!(matches!(machine(vec![zone("Sky", 0, &[])]), Err(LabError::UnknownZone { .. })));
         let endless = ZoneSnapshot { spanned: 1 << 40, ..zone("Normal", 0, &[]) };

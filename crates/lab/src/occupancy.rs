@@ -22,8 +22,10 @@ pub struct Occupancy {
 /// Where the events contradict the start snapshot; the events win.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Corrections {
-    /// Pages in use by the snapshot, yet allocated by their first event: on per-CPU
-    /// lists, which `/proc/kpageflags` does not tell from used pages, or freed since.
+    /// Pages in use by the snapshot, yet allocated by their first event: on a CPU's list, which
+    /// `/proc/kpageflags` does not tell from used pages.
+    pub on_lists: u64,
+    /// The same where that CPU's lists had no more pages, or none of the kind: freed since.
     pub used_but_free: u64,
     /// Pages free by the snapshot, yet freed by their first event.
     pub free_but_used: u64,
@@ -70,6 +72,8 @@ impl Occupancy {
 fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections) {
     match first {
         FirstUse::Untouched => {}
+        // It stays in use for all that counts free blocks.
+        FirstUse::Listed(_) => corrections.on_lists += 1,
         FirstUse::Free(_) => {
             match *frame {
                 FrameUse::Free => {}

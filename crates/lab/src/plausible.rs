@@ -61,7 +61,7 @@ fn known_frames(machine: &Machine, zone: usize, first: &FirstUses) -> Vec<Known>
     let mut known: Vec<_> = (0..config.spanned as usize)
         .map(|index| match first.get(zone, index) {
             FirstUse::Untouched => Known::Nothing,
-            FirstUse::Free(_) => Known::Free,
+            FirstUse::Free(_) | FirstUse::Listed(_) => Known::Free,
             FirstUse::Allocated(_) | FirstUse::InsideAllocated => Known::InUse,
         })
         .collect();

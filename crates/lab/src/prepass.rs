@@ -3,6 +3,7 @@
 use freehold::{MIGRATETYPES, Order, Pfn};
 use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
 
+use crate::start_lists::StartLists;
 use crate::{LabError, Machine};
 
 /// What the first event of a frame says about its state before.
@@ -13,6 +14,8 @@ pub enum FirstUse {
     /// It was allocated first, so it was free, whatever the snapshot says: it sat on a
     /// per-CPU list, or the snapshot was taken while events ran. Holds the requested type.
     Free(u8),
+    /// The same, and it is part of a block that is known to have been on a CPU's list.
+    Listed(u8),
     /// It was freed first as the first frame of a block of this order, so that block was allocated.
     Allocated(Order),
     /// It lies inside such a block.
@@ -22,12 +25,15 @@ pub enum FirstUse {
 const UNTOUCHED: u8 = 0;
 const FREE: u8 = 1;
 const ALLOCATED: u8 = 0x10;
+const LISTED: u8 = 0x20;
 const INSIDE: u8 = 0x40;
 
 /// The first event of every frame.
 #[derive(Clone, Debug)]
 pub struct FirstUses {
     zones: Vec<Vec<u8>>,
+    /// The blocks on CPUs' lists.
+    pub(crate) lists: StartLists,
     /// Events whose block is not aligned to its size, which Linux never makes.
     pub misaligned: u64,
     /// Blocks that the snapshot saw free, and that were freed later without having been
@@ -42,7 +48,8 @@ impl FirstUses {
     /// [`LabError::OutsideZones`] for the first block that is not inside one zone.
     pub fn new(machine: &Machine, start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
         let zones = machine.zones.iter().map(|zone| vec![UNTOUCHED; zone.spanned as usize]).collect();
-        let mut first = Self { zones, misaligned: 0, taken_unseen: 0 };
+        let lists = StartLists::new(machine, start);
+        let mut first = Self { zones, lists, misaligned: 0, taken_unseen: 0 };
         for (number, event) in events.iter().enumerate() {
             let (pfn, order, code) = match event.kind {
                 EventKind::Alloc { pfn: Some(pfn), order, migratetype, .. } => {
@@ -57,6 +64,15 @@ impl FirstUses {
             }
             let outside = || LabError::OutsideZones { event: number as u64, pfn: pfn.0, order: order.get() };
             let (zone, index) = locate(machine, pfn, order).ok_or_else(outside)?;
+            if let EventKind::Alloc { migratetype, .. } = event.kind
+                && first.zones[zone][index..index + order.pages() as usize]
+                    .iter()
+                    .all(|&code| code == UNTOUCHED)
+                && first.lists.take(start, (zone, event.cpu), (pfn, order), migratetype)
+            {
+                first.note(zone, index, order, LISTED + migratetype as u8);
+                continue;
+            }
             let is_first_free = code >= ALLOCATED && first.zones[zone][index] == UNTOUCHED;
             if is_first_free && event.time_ns > start.time_ns && was_free(start, pfn, order) {
                 first.taken_unseen += 1;
@@ -69,7 +85,7 @@ impl FirstUses {
 
     fn note(&mut self, zone: usize, index: usize, order: Order, code: u8) {
         let frames = &mut self.zones[zone][index..index + order.pages() as usize];
-        if code < ALLOCATED || order == Order::ZERO {
+        if code < ALLOCATED || code >= LISTED || order == Order::ZERO {
             for frame in frames.iter_mut().filter(|frame| **frame == UNTOUCHED) {
                 *frame = code;
             }
@@ -90,6 +106,7 @@ impl FirstUses {
             UNTOUCHED => FirstUse::Untouched,
             INSIDE => FirstUse::InsideAllocated,
             code if code < FREE + MIGRATETYPES as u8 => FirstUse::Free(code - FREE),
+            code if code >= LISTED => FirstUse::Listed(code - LISTED),
             code => FirstUse::Allocated(Order::new(code - ALLOCATED).unwrap_or(Order::ZERO)),
         }
     }

@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use freehold::{Memory, Migratetype, Order, PageTypeRows};
+use freehold_trace::EventKind;
 use serde::Serialize;
 
 use crate::follow::Follower;
@@ -36,6 +37,8 @@ pub struct Lab<'t> {
     pub machine: Machine,
     /// The state from which every replay starts.
     pub start: Start,
+    /// Whether the trace tells when the machine compacted.
+    pub(crate) tells_of_compaction: bool,
 }
 
 /// One era in depth.
@@ -55,7 +58,9 @@ impl<'t> Lab<'t> {
     pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
         let machine = Machine::new(trace.start, trace.events)?;
         let start = Start::new(&machine, trace)?;
-        Ok(Self { trace, machine, start })
+        let recorded = trace.origin.events.iter().any(|event| event == "compaction:mm_compaction_begin");
+        let begins = || trace.events.iter().any(|event| event.kind == EventKind::CompactionBegin);
+        Ok(Self { trace, machine, start, tells_of_compaction: recorded || begins() })
     }
 
     /// How well the start state agrees with what was recorded.
@@ -96,7 +101,7 @@ impl<'t> Lab<'t> {
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
-        let mut follower = Follower::new(&memory, traced, span.0);
+        let mut follower = Follower::new(&memory, traced, self);
         let sampler = first.then(|| Sampler::new(span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, sampler, first);
         let mut followed = follower.followed;

@@ -103,7 +103,7 @@ fn set_bounds(machine: &mut Machine, fraction: u64) {
 
 #[cfg(test)]
 mod tests {
-    use freehold_trace::ZoneSnapshot;
+    use freehold_trace::{EventLog, ZoneSnapshot};
 
     use super::*;
 
@@ -119,7 +119,7 @@ mod tests {
             zone("Movable", 1 << 21, 65_536),
         ];
         let start = Snapshot { zones, ..Snapshot::default() };
-        let mut machine = Machine::new(&start, &[]).expect("a machine");
+        let mut machine = Machine::new(&start, &EventLog::default()).expect("a machine");
         let settings = Sysctls { min_free_kbytes: Some(16_000), ..Sysctls::default() };
         settings.apply(&mut machine, &start, 4096);
         let marks: Vec<_> = machine.zones.iter().map(|zone| zone.watermarks).collect();

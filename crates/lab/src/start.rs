@@ -139,6 +139,10 @@ impl Start {
                     at += order.pages() as usize;
                     continue;
                 }
+                if let FirstUse::Listed(_) = self.first.get(number, at) {
+                    at += 1;
+                    continue;
+                }
                 let pages = match used_for {
                     FrameUse::Free => frames[at..].iter().take_while(|&&next| next == FrameUse::Free).count(),
                     _ => 1,
@@ -152,6 +156,7 @@ impl Start {
                 at += pages;
             }
         }
+        self.first.lists.restore(machine, memory)?;
         let mut traced = TracedFrames::new(machine);
         for (pfn, order, used_for) in self.held(machine) {
             let pages = match used_for {

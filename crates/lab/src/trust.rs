@@ -23,8 +23,8 @@ const MOST_OF_FALLBACKS: f64 = 10.0;
 
 /// How far a replay in the recorded kernel's own era ends from the machine itself.
 ///
-/// The other eras' figures are as believable as this one's: what the replay cannot know (pages
-/// that were reclaimed and moved, lists of CPUs at the start) it does not know for any of them.
+/// The other eras' figures are as believable as this one's: what the replay cannot know (where
+/// compaction moved pages to, what nobody takes from a CPU's list) it does not know for any of them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trust {
     /// The era nearest to the recorded kernel.

@@ -6,7 +6,7 @@ use std::path::Path;
 use freehold_lab::knobs::{Knob, Settings, Value};
 use freehold_lab::synthetic::{Generated, Workload, generate};
 use freehold_lab::{Lab, Trace};
-use freehold_trace::{Origin, ReadOptions, Snapshot, TraceReader};
+use freehold_trace::{EventLog, Origin, ReadOptions, Snapshot, TraceReader};
 
 fn knob(name: &str) -> Knob {
     Knob::from_name(name).expect(name)
@@ -22,8 +22,9 @@ fn recorded(name: &str) -> (Origin, Snapshot) {
 fn recorded_sysctls_make_the_recorded_watermarks_and_lists() {
     for name in ["c-build.arrows", "thp-churn.arrows"] {
         let (origin, start) = recorded(name);
-        let lab =
-            Lab::new(Trace { origin: &origin, start: &start, events: &[], ending: None }).expect("a lab");
+        let events = EventLog::default();
+        let trace = Trace { origin: &origin, start: &start, events: &events, ending: None };
+        let lab = Lab::new(trace).expect("a lab");
         for sysctl in ["min_free_kbytes", "watermark_scale_factor", "percpu_pagelist_high_fraction"] {
             let text = start.sysctl.get(sysctl).expect(sysctl);
             let value = knob(sysctl).parse(text).expect(text);
@@ -56,6 +57,7 @@ fn every_knob_can_be_turned_and_replayed() {
         ("counts", "on"),
         ("merges-at-once", "on"),
         ("claims-used-first", "on"),
+        ("eager-flush", "on"),
         ("defrag_mode", "1"),
         ("compaction_proactiveness", "0"),
         ("extfrag_threshold", "0"),

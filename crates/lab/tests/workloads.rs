@@ -145,7 +145,7 @@ fn a_mix_is_like_what_it_was_fitted_to() {
         let made = collect(&Plan::like(mix.clone())).expect("a trace");
         let mut fit = MixFit::new(name, &made.start);
         for event in made.events.iter() {
-            fit.event(event);
+            fit.event(&event);
         }
         let distance = mix.distance(&fit.finish().expect("allocations"));
         assert!(distance.classes <= 10 && distance.lifetimes <= 50, "{name}: {distance:?}");

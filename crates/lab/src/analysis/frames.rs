@@ -240,7 +240,7 @@ mod tests {
         };
         let zones = vec![zone("DMA", 1, 4095), zone("Normal", 0x10_0040, 2048)];
         let start = Snapshot { zones, ..Snapshot::default() };
-        Frames::new(&Machine::new(&start, &[]).expect("a machine"))
+        Frames::new(&Machine::new(&start, &freehold_trace::EventLog::default()).expect("a machine"))
     }
 
     #[test]

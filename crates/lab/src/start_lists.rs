@@ -1,0 +1,184 @@
+//! What lay on CPUs' lists when a trace started.
+
+use freehold::{Locks, Memory, Migratetype, Order, PerCpuState, Pfn};
+use freehold_trace::{FrameUse, Snapshot};
+
+use crate::{LabError, Machine};
+
+/// The largest order below that of a pageblock that has lists.
+/// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
+const COSTLY_ORDER: u8 = 3;
+
+/// A block on a CPU's list.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    zone: usize,
+    cpu: u16,
+    pfn: Pfn,
+    order: Order,
+    list: Migratetype,
+}
+
+/// A CPU's lists of one zone.
+#[derive(Clone, Copy, Debug)]
+struct Lists {
+    zone: usize,
+    cpu: u16,
+    /// Pages above which some are given back; 0 where it was not recorded.
+    high: u64,
+    /// Pages on them that no event has named yet.
+    unnamed: u64,
+}
+
+/// What lay on CPUs' lists when a trace started.
+///
+/// `/proc/zoneinfo` tells how many pages a CPU's lists have, no file which. But a page that
+/// `/proc/kpageflags` shows in use, and that is allocated before anybody freed it, was on the list of
+/// the CPU and type that got it, before those that were allocated from there later. Pages at the end
+/// of a list that nobody allocates to the end of the trace stay unknown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StartLists {
+    lists: Vec<Lists>,
+    /// Those of one list in its order.
+    blocks: Vec<Listed>,
+    pageblock_order: Order,
+}
+
+impl StartLists {
+    /// The lists of a machine, no block of which is known yet.
+    pub(crate) fn new(machine: &Machine, start: &Snapshot) -> Self {
+        // Without occupancy nothing tells a page on a list from a free one.
+        let zones = (0..machine.zones.len()).filter(|_| !start.occupancy.is_empty());
+        let of_zone = |zone: usize| {
+            let pagesets = &start.zones[machine.snapshot_index[zone]].pagesets;
+            pagesets.iter().map(move |set| Lists {
+                zone,
+                cpu: set.cpu as u16,
+                high: set.high,
+                unnamed: set.count,
+            })
+        };
+        let lists = zones.flat_map(of_zone).collect();
+        Self { lists, blocks: Vec::new(), pageblock_order: machine.pageblock_order }
+    }
+
+    /// Takes a block that a CPU allocates before anybody freed it, if it was on that CPU's list.
+    pub(crate) fn take(
+        &mut self,
+        start: &Snapshot,
+        (zone, cpu): (usize, u16),
+        (pfn, order): (Pfn, Order),
+        list: Migratetype,
+    ) -> bool {
+        let has_list = order.get() <= COSTLY_ORDER || order == self.pageblock_order;
+        let is_kept =
+            matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable);
+        if !has_list || !is_kept || !was_in_use(start, pfn) {
+            return false;
+        }
+        let lists = self.lists.iter_mut().find(|lists| (lists.zone, lists.cpu) == (zone, cpu));
+        let Some(lists) = lists.filter(|lists| lists.unnamed >= order.pages()) else { return false };
+        lists.unnamed -= order.pages();
+        self.blocks.push(Listed { zone, cpu, pfn, order, list });
+        true
+    }
+
+    /// Puts the blocks on the lists of a memory that lacks nothing else, and sets how long these may get.
+    pub(crate) fn restore<L: Locks>(
+        &self,
+        machine: &Machine,
+        memory: &Memory<'_, L>,
+    ) -> Result<(), LabError> {
+        let zone_of = |zone: usize| memory.zone_of(machine.zones[zone].start);
+        for block in &self.blocks {
+            let Some(zone) = zone_of(block.zone) else { continue };
+            if block.order.get() > COSTLY_ORDER && block.order != machine.pageblock_order {
+                // Replayed with pageblocks of another order, which have other lists.
+                zone.add_free(block.pfn, block.order.pages())?;
+                continue;
+            }
+            let origin = zone.block_type(block.pfn).unwrap_or(block.list);
+            zone.add_percpu_block(block.cpu, block.pfn, block.order, block.list, origin)?;
+        }
+        if !memory.switches().auto_tuned_high {
+            return Ok(());
+        }
+        for lists in self.lists.iter().filter(|lists| lists.high > 0) {
+            let Some(zone) = zone_of(lists.zone) else { continue };
+            let settings = machine.zones[lists.zone].percpu;
+            let high = lists.high.clamp(settings.high_min.into(), settings.high_max.into()) as u32;
+            if let Some(state) = zone.percpu_state(lists.cpu) {
+                zone.restore_percpu_state(lists.cpu, PerCpuState { high, ..state });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the snapshot saw a frame in use.
+fn was_in_use(start: &Snapshot, pfn: Pfn) -> bool {
+    let behind = start.occupancy.partition_point(|run| run.start <= pfn);
+    let run = behind.checked_sub(1).map(|at| start.occupancy[at]);
+    run.is_some_and(|run| {
+        pfn.0 - run.start.0 < run.pages && !matches!(run.used_for, FrameUse::Free | FrameUse::Absent)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold::Era;
+    use freehold_trace::{Event, EventKind, EventLog, Origin, Pageset, Run, ZoneSnapshot};
+
+    use super::*;
+    use crate::timed_mutex::ReplayLocks;
+    use crate::{Lab, Trace};
+
+    /// A zone of which frames 64 to 127 are free, with two pages on the lists of CPU 1.
+    fn snapshot() -> Snapshot {
+        let set = Pageset { cpu: 1, count: 2, high: 48, batch: 8, high_min: 32, high_max: 64 };
+        let other = Pageset { cpu: 0, count: 0, ..set };
+        let zone = ZoneSnapshot {
+            name: "Normal".into(),
+            spanned: 1024,
+            managed: 1024,
+            pagesets: vec![other, set],
+            ..ZoneSnapshot::default()
+        };
+        let run = |start, pages, used_for| Run { start: Pfn(start), pages, used_for };
+        let occupancy =
+            vec![run(0, 64, FrameUse::Other), run(64, 64, FrameUse::Free), run(128, 896, FrameUse::Other)];
+        Snapshot { zones: vec![zone], occupancy, ..Snapshot::default() }
+    }
+
+    fn alloc(cpu: u16, pfn: u64) -> Event {
+        let (order, gfp) = (Order::ZERO, freehold::GfpFlags::HIGHUSER_MOVABLE);
+        let kind = EventKind::Alloc { pfn: Some(Pfn(pfn)), order, migratetype: Migratetype::Movable, gfp };
+        Event { time_ns: 10, cpu, pid: 1, kind }
+    }
+
+    #[test]
+    fn a_page_in_use_that_is_allocated_was_on_a_list() {
+        let start = snapshot();
+        // Free ones were not on a list, another CPU has none, and the third does not fit any more.
+        let events: EventLog =
+            [alloc(1, 70), alloc(0, 20), alloc(1, 9), alloc(1, 8), alloc(1, 7)].into_iter().collect();
+        let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
+        let lab = Lab::new(trace).expect("a lab");
+        let corrections = lab.start_report().corrections;
+        assert_eq!((corrections.on_lists, corrections.used_but_free), (2, 2));
+        for (era, high) in [(Era::Linux6_1, 32), (Era::Linux7_3, 48)] {
+            let mut metadata = lab.machine.metadata::<ReplayLocks>(era.switches());
+            let config = lab.machine.config(era.switches());
+            let memory = Memory::<ReplayLocks>::new(&config, &mut metadata).expect("a memory");
+            lab.start.populate(&lab.machine, &memory).expect("a state");
+            memory.check().expect("a sound memory");
+            let zone = &memory.zones()[0];
+            assert_eq!((zone.percpu_pages(0), zone.percpu_pages(1)), (0, 2));
+            assert_eq!(zone.percpu_state(1).map(|state| state.high), Some(high), "{}", era.name());
+            let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
+            let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
+            let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
+            assert_eq!(taken, [Pfn(9), Pfn(8)], "in the list's order");
+        }
+    }
+}
