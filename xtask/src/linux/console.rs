@@ -26,7 +26,7 @@ const ALARMS: [&str; 17] = [
     "not ok ",
 ];
 
-/// Races that KCSAN finds in Linux as it is, far from what the series changes: 6.12 looks at a counter of shared memory
+/// Races that KCSAN finds in Linux as it is, far from what the series changes: it looks at a counter of shared memory
 /// while another CPU adds to it, and decides again under its lock.
 const RACES_OF_LINUX: [&str; 1] =
     ["BUG: KCSAN: data-race in __percpu_counter_limited_add / __percpu_counter_limited_add"];
