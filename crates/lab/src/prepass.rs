@@ -85,7 +85,8 @@ impl FirstUses {
 
     fn note(&mut self, zone: usize, index: usize, order: Order, code: u8) {
         let frames = &mut self.zones[zone][index..index + order.pages() as usize];
-        if code < ALLOCATED || code >= LISTED || order == Order::ZERO {
+        let is_freed = (ALLOCATED..LISTED).contains(&code);
+        if !is_freed || order == Order::ZERO {
             for frame in frames.iter_mut().filter(|frame| **frame == UNTOUCHED) {
                 *frame = code;
             }
