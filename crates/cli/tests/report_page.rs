@@ -55,7 +55,7 @@ fn the_page_of_a_build_is_small_fast_and_alone() {
     assert!(times_ms.iter().any(|&ms| ms < 1000.0), "{times_ms:?} ms");
 
     assert!(
-        browser.text("#distance").contains("linux-6.12, the era nearest"),
+        browser.text("#distance").contains("linux-7.3, the era nearest"),
         "{}",
         browser.text("#distance")
     );
