@@ -72,8 +72,13 @@ impl Occupancy {
 fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections) {
     match first {
         FirstUse::Untouched => {}
-        // It stays in use for all that counts free blocks.
-        FirstUse::Listed(_) => corrections.on_lists += 1,
+        // It counts as in use for all that counts free blocks, also where the snapshot has only its first page so.
+        FirstUse::Listed(_) => {
+            corrections.on_lists += 1;
+            if matches!(*frame, FrameUse::Free | FrameUse::Absent) {
+                *frame = FrameUse::Other;
+            }
+        }
         FirstUse::Free(_) => {
             match *frame {
                 FrameUse::Free => {}

@@ -70,7 +70,9 @@ impl StartLists {
         (pfn, order): (Pfn, Order),
         list: Migratetype,
     ) -> bool {
-        let has_list = order.get() <= COSTLY_ORDER || order == self.pageblock_order;
+        // Pageblocks as large as the largest block are those of kernels without huge pages.
+        let is_huge = order == self.pageblock_order && order < Order::MAX;
+        let has_list = order.get() <= COSTLY_ORDER || is_huge;
         let is_kept =
             matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable);
         if !has_list || !is_kept || !was_in_use(start, pfn) {
@@ -151,7 +153,11 @@ mod tests {
     }
 
     fn alloc(cpu: u16, pfn: u64) -> Event {
-        let (order, gfp) = (Order::ZERO, freehold::GfpFlags::HIGHUSER_MOVABLE);
+        alloc_of(Order::ZERO, cpu, pfn)
+    }
+
+    fn alloc_of(order: Order, cpu: u16, pfn: u64) -> Event {
+        let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
         let kind = EventKind::Alloc { pfn: Some(Pfn(pfn)), order, migratetype: Migratetype::Movable, gfp };
         Event { time_ns: 10, cpu, pid: 1, kind }
     }
@@ -179,6 +185,26 @@ mod tests {
             let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
             let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
             assert_eq!(taken, [Pfn(9), Pfn(8)], "in the list's order");
+        }
+    }
+
+    #[test]
+    fn a_block_that_the_snapshot_saw_half_free_and_one_without_lists_can_be_replayed() {
+        let mut start = snapshot();
+        start.zones[0].pagesets[1].count = 5000;
+        start.occupancy[0].pages = 65;
+        start.occupancy[1] = Run { start: Pfn(65), pages: 63, used_for: FrameUse::Free };
+        start.pagetypeinfo.pageblock_order = Order::MAX.get();
+        let order = |order| Order::new(order).expect("an order");
+        for (event, on_lists) in [(alloc_of(order(1), 1, 64), 2), (alloc_of(Order::MAX, 1, 0), 0)] {
+            let events: EventLog = [event].into_iter().collect();
+            let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
+            let lab = Lab::new(trace).expect("a lab");
+            assert_eq!(lab.start_report().corrections.on_lists, on_lists);
+            for era in Era::ALL {
+                let replay = lab.replay(&era.into(), crate::Options { runs: 1, threads: None });
+                assert!(replay.is_ok(), "{}: {:?}", era.name(), replay.err());
+            }
         }
     }
 }
