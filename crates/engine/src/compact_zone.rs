@@ -115,6 +115,30 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
+impl<L: Locks> Zone<'_, L> {
+    /// Has the embedder move one block; its new place is the embedder's afterwards, or nothing
+    /// has changed.
+    pub(crate) fn move_block<E: Relocate>(
+        &self,
+        from: FrameIndex,
+        to: FrameIndex,
+        order: Order,
+        embedder: &mut E,
+    ) -> bool {
+        let frames = &self.frames;
+        let word = frames.word(from);
+        if !word.is_owned_of(order) {
+            return false;
+        }
+        frames.hand_over(to, FrameWord::allocated(order, word.migratetype(), word.is_movable()));
+        if embedder.relocate(frames.pfn(from), frames.pfn(to), order) {
+            return true;
+        }
+        frames.set_word(to, FrameWord::head(FrameKind::InTransit, order, Migratetype::Movable));
+        false
+    }
+}
+
 impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     fn is_async(&self) -> bool {
         self.target.priority == CompactPriority::Async
@@ -212,6 +236,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     ///
     /// Linux counterpart: `migrate_pages`.
     fn move_sources(&mut self) -> Moves {
+        let zone = self.zone;
         let (blocks, count) = (self.sources.blocks, self.sources.count);
         self.sources.clear();
         let mut left = [(FrameIndex(0), Order::ZERO); CLUSTER];
@@ -227,7 +252,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                 moves = Moves::NowhereToGo;
                 break;
             };
-            if self.move_block(from, to, order) {
+            if zone.move_block(from, to, order, self.embedder) {
                 left[moved] = (from, order);
                 moved += 1;
                 self.done.moved += order.pages();
@@ -238,21 +263,6 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
         self.free_sources(&left[..moved]);
         moves
-    }
-
-    /// Moves one block; its new place is the embedder's afterwards, or nothing has changed.
-    fn move_block(&mut self, from: FrameIndex, to: FrameIndex, order: Order) -> bool {
-        let frames = &self.zone.frames;
-        let word = frames.word(from);
-        if !word.is_owned_of(order) {
-            return false;
-        }
-        frames.hand_over(to, FrameWord::allocated(order, word.migratetype(), word.is_movable()));
-        if self.embedder.relocate(frames.pfn(from), frames.pfn(to), order) {
-            return true;
-        }
-        frames.set_word(to, FrameWord::head(FrameKind::InTransit, order, Migratetype::Movable));
-        false
     }
 
     /// Frees the old places of moved blocks in one hold of the zone lock, and keeps the first

@@ -186,19 +186,22 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Whether the zone stays above its min mark without a block of `order`.
+    pub(crate) fn spares(&self, order: Order) -> bool {
+        let mark = self.zone.watermarks().min + order.pages();
+        let admission =
+            Admission { order: Order::ZERO, mark: Mark::Min, highest_zone: 0, flags: AllocFlags::CMA };
+        self.zone.is_above_with(self.state.free_pages, mark, admission)
+    }
+
     /// Takes a free block off its list for compaction, unless the zone would fall to its min mark.
     ///
     /// Linux counterpart: `__isolate_free_page`.
     fn isolate_free(&mut self, index: FrameIndex, order: Order) -> bool {
         let zone = self.zone;
         let block_type = zone.blocks.get(index);
-        if block_type != Migratetype::Isolate {
-            let mark = zone.watermarks().min + order.pages();
-            let admission =
-                Admission { order: Order::ZERO, mark: Mark::Min, highest_zone: 0, flags: AllocFlags::CMA };
-            if !zone.is_above_with(self.state.free_pages, mark, admission) {
-                return false;
-            }
+        if block_type != Migratetype::Isolate && !self.spares(order) {
+            return false;
         }
         self.pass(index, order, Passage::Leave);
         self.account_before_hygiene(-(order.pages() as i64), block_type);

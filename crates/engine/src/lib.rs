@@ -98,6 +98,7 @@ mod request_stats;
 mod restore;
 mod shrinker;
 mod slowpath;
+mod sorting;
 mod stats;
 mod switches;
 mod sync;

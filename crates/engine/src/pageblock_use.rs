@@ -66,7 +66,7 @@ impl<L: Locks> Zone<'_, L> {
         blocks
     }
 
-    fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {
+    pub(crate) fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {
         let mut used = PageblockUse { start: self.frames.pfn(start), ..PageblockUse::default() };
         let mut absent = 0;
         let mut at = start;

@@ -13,7 +13,7 @@ use crate::zone_guard::ZoneGuard;
 use crate::{AllocFlags, Migratetype, Order};
 
 /// Blocks at the head of a list that are looked at for a better one than the first.
-const LOOKS: usize = 32;
+pub(crate) const LOOKS: usize = 32;
 
 /// A pageblock that holds pages like the wanted ones is claimed if at least one in so many of
 /// its pages is free.

@@ -23,6 +23,8 @@ pub struct ZoneStats {
     pub claim_attempts: u64,
     /// Pageblocks (or larger blocks) that changed their type for a request.
     pub claims: u64,
+    /// Pageblocks that sorting gave another type.
+    pub retyped: u64,
     /// Requests answered from a foreign block that kept its type.
     pub steals: u64,
     /// Requests answered from a CMA block.
@@ -87,6 +89,7 @@ impl ZoneStats {
             fallback_searches: self.fallback_searches + other.fallback_searches,
             claim_attempts: self.claim_attempts + other.claim_attempts,
             claims: self.claims + other.claims,
+            retyped: self.retyped + other.retyped,
             steals: self.steals + other.steals,
             cma_fallbacks: self.cma_fallbacks + other.cma_fallbacks,
             drains: self.drains + other.drains,

@@ -45,12 +45,19 @@ pub struct Switches {
     /// [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub claims_used_first: bool,
+    /// [`crate::Memory::sort_pageblocks`] gives pageblocks the type of what stays in them. Nothing
+    /// without [`Switches::claims_by_counts`].
+    /// Source: Freehold.
+    pub retypes_pageblocks: bool,
+    /// [`crate::Memory::sort_pageblocks`] moves the pages of pageblocks with few of them to fuller
+    /// ones. Nothing without [`Switches::claims_by_counts`].
+    /// Source: Freehold.
+    pub empties_pageblocks: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
     /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub auto_tuned_high: bool,
-    /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound. What waits
-    /// on a list cannot merge: the era `freehold` flushes as eagerly as Linux before.
+    /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound.
     /// Source: Linux 6.16.
     pub lazy_high_order_flush: bool,
     /// The reserve for atomic high-order requests is kept from others by what is free
@@ -100,7 +107,13 @@ impl Switches {
     /// As a zone goes by them: without those that mean nothing beside the others.
     pub(crate) const fn of_a_zone(self) -> Self {
         let counted = self.claims_by_counts && self.hygiene;
-        Self { claims_by_counts: counted, claims_used_first: self.claims_used_first && counted, ..self }
+        Self {
+            claims_by_counts: counted,
+            claims_used_first: self.claims_used_first && counted,
+            retypes_pageblocks: self.retypes_pageblocks && counted,
+            empties_pageblocks: self.empties_pageblocks && counted,
+            ..self
+        }
     }
 }
 
@@ -153,6 +166,8 @@ impl Era {
             derived_total: false,
             merges_at_once: false,
             claims_used_first: false,
+            retypes_pageblocks: false,
+            empties_pageblocks: false,
             auto_tuned_high: false,
             lazy_high_order_flush: false,
             highatomic_by_free: false,
@@ -199,8 +214,9 @@ impl Era {
                 derived_total: true,
                 merges_at_once: true,
                 claims_used_first: true,
+                retypes_pageblocks: true,
+                empties_pageblocks: true,
                 suits_by_counts: true,
-                lazy_high_order_flush: false,
                 ..linux_7_3_counts
             },
         }
@@ -222,8 +238,10 @@ pub enum Switch {
     MergesAtOnce,
     /// [`Switches::claims_used_first`].
     ClaimsUsedFirst,
-    /// The opposite of [`Switches::lazy_high_order_flush`].
-    EagerFlush,
+    /// [`Switches::retypes_pageblocks`].
+    RetypesPageblocks,
+    /// [`Switches::empties_pageblocks`].
+    EmptiesPageblocks,
 }
 
 impl Switch {
@@ -231,7 +249,8 @@ impl Switch {
     pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
 
     /// The rules of placement in which Freehold differs from the newest Linux.
-    pub const PLACEMENT: [Self; 3] = [Self::MergesAtOnce, Self::ClaimsUsedFirst, Self::EagerFlush];
+    pub const PLACEMENT: [Self; 4] =
+        [Self::MergesAtOnce, Self::ClaimsUsedFirst, Self::RetypesPageblocks, Self::EmptiesPageblocks];
 
     /// The name used on command lines and in tables.
     pub const fn name(self) -> &'static str {
@@ -242,7 +261,8 @@ impl Switch {
             Self::Counts => "counts",
             Self::MergesAtOnce => "merges-at-once",
             Self::ClaimsUsedFirst => "claims-used-first",
-            Self::EagerFlush => "eager-flush",
+            Self::RetypesPageblocks => "retypes-pageblocks",
+            Self::EmptiesPageblocks => "empties-pageblocks",
         }
     }
 
@@ -264,7 +284,8 @@ impl Switch {
             Self::Counts => switches.counts = on,
             Self::MergesAtOnce => switches.merges_at_once = on,
             Self::ClaimsUsedFirst => switches.claims_used_first = on,
-            Self::EagerFlush => switches.lazy_high_order_flush = !on,
+            Self::RetypesPageblocks => switches.retypes_pageblocks = on,
+            Self::EmptiesPageblocks => switches.empties_pageblocks = on,
         }
         switches
     }

@@ -26,6 +26,8 @@ pub(crate) struct LockedState {
     pub(crate) isolated_blocks: u64,
     pub(crate) ever_isolated: bool,
     pub(crate) compaction: CompactionState,
+    /// The pageblock at which sorting goes on.
+    pub(crate) sorted_to: u32,
 }
 
 /// The zone lock, held.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use common::{Locks, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request};
 use freehold::{
-    AllocError, Era, GfpFlags, Memory, Order, PerCpuSettings, Pfn, Reclaimed, Relocate, ShrinkControl,
-    Shrinker, Switches, Tunables, Watermarks, ZoneConfig, ZoneType,
+    AllocError, Era, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, Reclaimed, Relocate,
+    ShrinkControl, Shrinker, Switches, Tunables, Watermarks, ZoneConfig, ZoneType,
 };
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
@@ -217,6 +217,7 @@ fn play(memory: &Memory<'_, Locks>, owner: &mut Owner, seed: u64, context: &str)
             1 => _ = memory.kcompactd(0, 1, owner),
             2 => memory.compact_node(0, 0, owner),
             3 if memory.should_compact_proactively(0) => memory.compact_proactively(0, 0, owner),
+            4 => memory.sort_pageblocks(0, 1 + random.below(64), owner),
             _ => {}
         }
         memory.check().unwrap_or_else(|broken| panic!("{context}, seed {seed}, step {step}: {broken}"));
@@ -357,4 +358,76 @@ fn the_fragmentation_threshold_holds_costly_compaction_back() {
         moved
     });
     assert!(stalls[0] > 0 && stalls[1] == 0, "{stalls:?}");
+}
+
+/// Four pageblocks of 32 pages: so many pages of each in use, movable ones and others, and its type.
+fn sorted(
+    switches: Switches,
+    blocks: [(u64, u64, Migratetype); 4],
+    act: impl FnOnce(&Memory<'_, Locks>, Owner),
+) {
+    let zones = [plain_zone(0x400, 128)];
+    let config = geometry(&zones, switches, 5, 6);
+    let mut bytes = metadata(&config);
+    let memory = Memory::new(&config, &mut bytes).expect("a valid configuration");
+    let mut owner = Owner::default();
+    for (number, (movable, stays, kind)) in (0_u64..).zip(blocks) {
+        let start = 0x400 + 32 * number;
+        memory.zones()[0].set_block_type(Pfn(start), kind).expect("a pageblock without memory");
+        for page in 0..32 {
+            let pfn = Pfn(start + page);
+            let zone = &memory.zones()[0];
+            if page < movable + stays {
+                let wanted = if page < movable { Migratetype::Movable } else { Migratetype::Unmovable };
+                zone.add_allocated(pfn, Order::ZERO, wanted).expect("absent frames");
+                owner.hold(pfn, Order::ZERO, page < movable);
+            } else {
+                zone.add_free(pfn, 1).expect("absent frames");
+            }
+        }
+    }
+    memory.sort_pageblocks(0, 1000, &mut owner);
+    memory.check().expect("every invariant");
+    act(&memory, owner);
+}
+
+#[test]
+fn a_pageblock_gets_the_type_of_what_stays_in_it() {
+    use Migratetype::{Movable, Unmovable};
+    let on = Era::Freehold.switches();
+    for (switches, expected) in [
+        (on, [Unmovable, Movable, Movable, Unmovable]),
+        (Switches { retypes_pageblocks: false, ..on }, [Movable, Movable, Unmovable, Unmovable]),
+        (Era::Linux7_3.switches(), [Movable, Movable, Unmovable, Unmovable]),
+    ] {
+        let blocks = [(10, 16, Movable), (17, 15, Movable), (8, 4, Unmovable), (8, 5, Unmovable)];
+        sorted(switches, blocks, |memory, owner| {
+            let found: Vec<_> =
+                memory.zones()[0].pageblocks().filter_map(|block| block.migratetype).collect();
+            assert_eq!(found, expected);
+            assert_eq!(memory.zone_stats().retyped, if expected[0] == Unmovable { 2 } else { 0 });
+            owner.agrees_with(memory, "nothing moved");
+            assert_eq!(owner.moves, 0);
+        });
+    }
+}
+
+#[test]
+fn a_pageblock_with_few_pages_is_emptied_into_fuller_ones() {
+    use Migratetype::Movable;
+    let on = Era::Freehold.switches();
+    for (switches, others, expected) in [
+        (on, 20, [32, 12, 8, 0]),
+        // There is room for two of them only.
+        (on, 31, [30, 0, 0, 0]),
+        (Switches { empties_pageblocks: false, ..on }, 20, [28, 12, 11, 1]),
+        (Era::Linux7_3.switches(), 20, [28, 12, 11, 1]),
+    ] {
+        let blocks = [(4, 0, Movable), (others, 0, Movable), (others + 1, 0, Movable), (30, 1, Movable)];
+        sorted(switches, blocks, |memory, owner| {
+            let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
+            assert_eq!(free, expected, "{others} pages in the others");
+            owner.agrees_with(memory, "emptied");
+        });
+    }
 }

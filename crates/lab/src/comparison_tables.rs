@@ -56,7 +56,7 @@ const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 61] = [
+static MEASURES: [Measure; 63] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -64,7 +64,9 @@ static MEASURES: [Measure; 61] = [
     measure(FALLBACK, "requests answered from another type's block", "", |m| Cell::Count(m.type_mismatches)),
     measure(FALLBACK, "requests answered from CMA", "", |m| Cell::Count(m.locked.cma_fallbacks)),
     measure(BLOCKS, "blocks put on another type's list", "", |m| Cell::Count(m.locked.hygiene_violations)),
+    measure(BLOCKS, "retyped without a request", "", |m| Cell::Count(m.locked.retyped)),
     measure(BLOCKS, "free pageblocks at the end", "", |m| Cell::Count(m.free_pageblocks_at_end)),
+    measure(BLOCKS, "free pageblocks, mean over time", "", |m| Cell::Real(m.mean_free_pageblocks)),
     measure(BLOCKS, "mixed pageblocks at the start", "", |m| Cell::Count(m.mixed.start)),
     measure(BLOCKS, "mixed pageblocks at the end", "", |m| Cell::Count(m.mixed.end)),
     measure(BLOCKS, "mixed pageblocks, most", "", |m| Cell::Count(m.mixed.max)),

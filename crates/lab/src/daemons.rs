@@ -11,6 +11,12 @@ const EVENTS_A_LOOK: u32 = 64;
 /// Linux counterpart: `proactive_defer`, 64 times half a second.
 const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 
+/// Time between two calls to sort pageblocks. Linux counterpart: `HPAGE_FRAG_CHECK_INTERVAL_MSEC`.
+const SORTING_STEP_NS: u64 = 500_000_000;
+
+/// Pages after which such a call stops: 8 MiB a second.
+const SORTED_PAGES: u64 = 1024;
+
 /// The CPU on which they run.
 const CPU: u16 = 0;
 
@@ -29,12 +35,20 @@ pub(crate) struct Daemons {
     awake: u64,
     /// When proactive compaction may be tried again.
     not_before_ns: u64,
+    /// When pageblocks are sorted next.
+    sort_ns: u64,
 }
 
 impl Daemons {
     /// Daemons of a trace that tells when the machine compacted, or does not.
-    pub(crate) fn new(tells_of_compaction: bool) -> Self {
-        Self { events: 0, begun: tells_of_compaction.then_some(0), awake: 0, not_before_ns: 0 }
+    pub(crate) fn new(tells_of_compaction: bool, start_ns: u64) -> Self {
+        Self {
+            events: 0,
+            begun: tells_of_compaction.then_some(0),
+            awake: 0,
+            not_before_ns: 0,
+            sort_ns: start_ns.saturating_add(SORTING_STEP_NS),
+        }
     }
 
     /// The machine began to compact.
@@ -84,6 +98,18 @@ impl Daemons {
         }
     }
 
+    /// Sorts pageblocks where it is time and the era does.
+    pub(crate) fn sort_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+        if now_ns < self.sort_ns {
+            return;
+        }
+        self.sort_ns = now_ns.saturating_add(SORTING_STEP_NS);
+        let memory = holders.memory;
+        for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
+            memory.sort_pageblocks(zones[0].node(), SORTED_PAGES, holders);
+        }
+    }
+
     /// Compacts nodes that are too fragmented, kswapd being asleep.
     pub(crate) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         let memory = holders.memory;
@@ -110,11 +136,11 @@ mod tests {
 
     #[test]
     fn kcompactd_works_as_often_as_the_machine_compacted() {
-        let mut told = Daemons::new(true);
+        let mut told = Daemons::new(true, 0);
         assert!(!told.may_compact());
         told.compaction_begins();
         assert!(told.may_compact() && !told.may_compact());
-        let mut untold = Daemons::new(false);
+        let mut untold = Daemons::new(false, 0);
         untold.compaction_begins();
         assert!(untold.may_compact() && untold.may_compact());
     }

@@ -55,7 +55,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             compaction: Compaction::default(),
             places: Places::default(),
             cache: PageCache::new(&traced),
-            daemons: Daemons::new(lab.tells_of_compaction),
+            daemons: Daemons::new(lab.tells_of_compaction, first_ns),
             huge: memory.zones().first().map_or(Order::MAX, freehold::Zone::pageblock_order),
             traced,
             next_refresh_ns,
@@ -83,6 +83,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         if self.daemons.are_due() {
             let (mut holders, daemons) = self.holders();
             daemons.look_after(&mut holders);
+            daemons.sort_pageblocks(&mut holders, event.time_ns);
         }
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),

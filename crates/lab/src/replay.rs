@@ -7,7 +7,7 @@ use freehold_trace::EventKind;
 use serde::Serialize;
 
 use crate::follow::Follower;
-use crate::measures::{Measures, Timing, ZoneFree};
+use crate::measures::{ByOrderAndType, Measures, Timing, ZoneFree};
 use crate::sampling::Sampler;
 use crate::start::{Start, StartReport};
 use crate::timed_mutex::ReplayLocks;
@@ -134,6 +134,7 @@ impl<'t> Lab<'t> {
         };
         if let Some(sampler) = sampler {
             sampler.finish(&mut measures);
+            measures.mean_free_pageblocks = self.mean_free_pageblocks(&measures);
         }
         memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })?;
         let pagetypeinfo = if first { self.pagetypeinfo(&memory) } else { String::new() };
@@ -187,12 +188,18 @@ impl<'t> Lab<'t> {
 
     /// Whole pageblocks in free blocks.
     fn free_pageblocks(&self, memory: &Memory<'_, ReplayLocks>) -> u64 {
-        let order = self.machine.pageblock_order;
-        let zones = memory.zones().iter().map(|zone| {
-            let blocks = zone.list_lengths().by_type;
-            pageblocks(order, |order| blocks[order].iter().sum())
-        });
-        zones.sum()
+        memory.zones().iter().map(|zone| self.pageblocks_in(&zone.list_lengths().by_type)).sum()
+    }
+
+    fn mean_free_pageblocks(&self, measures: &Measures) -> f64 {
+        let zones = measures.samples.iter().flat_map(|sample| &sample.zones);
+        let sum: u64 = zones.map(|zone| self.pageblocks_in(&zone.blocks)).sum();
+        sum as f64 / measures.samples.len().max(1) as f64
+    }
+
+    /// Whole pageblocks in one zone's free blocks.
+    fn pageblocks_in(&self, blocks: &ByOrderAndType) -> u64 {
+        pageblocks(self.machine.pageblock_order, |order| blocks[order].iter().sum())
     }
 
     fn free_blocks(&self, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {

@@ -22,7 +22,8 @@ fn purpose(switch: Switch) -> Subject {
         Switch::Counts => ("list nodes visited by a reader of pagetypeinfo", |m| m.nodes.max),
         Switch::MergesAtOnce => ("fallback searches", |m| m.locked.fallback_searches),
         Switch::ClaimsUsedFirst => ("steals", |m| m.locked.steals),
-        Switch::EagerFlush => ("free pageblocks at the end", |m| m.free_pageblocks_at_end),
+        Switch::RetypesPageblocks => ("mixed pageblocks at the end", |m| m.mixed.end),
+        Switch::EmptiesPageblocks => ("free pageblocks at the end", |m| m.free_pageblocks_at_end),
     }
 }
 

@@ -1,0 +1,199 @@
+//! Sorting pageblocks: two rules that Linux does not have.
+//!
+//! In Linux a pageblock changes its type only for a request that found no block of its own, and
+//! is emptied only where somebody waits for a large block. Here the embedder comes by from time
+//! to time: a pageblock gets the type of what stays in it, so that pages that stay come to lie
+//! together, and one with few pages left is emptied into fuller ones. What a pageblock holds
+//! is told by the two numbers that it keeps; its pages are looked at where these say that
+//! something is to be done.
+
+use crate::buddy::Insertion;
+use crate::frame::{FrameIndex, FrameKind};
+use crate::memory::Memory;
+use crate::percpu_list::Run;
+use crate::placement::LOOKS;
+use crate::relocate::Relocate;
+use crate::sync::Locks;
+use crate::zone::{Zone, ZoneType};
+use crate::zone_guard::ZoneGuard;
+use crate::{Migratetype, Order};
+
+impl<L: Locks> Memory<'_, L> {
+    /// Sorts a node's pageblocks, from where the last call stopped, until about `pages` were
+    /// moved or every pageblock was passed once. To be called from time to time, as Linux wakes
+    /// kcompactd; the zone lock is held for a pageblock or a block at a time.
+    ///
+    /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock of which half or more is
+    /// in use by pages that stay gets their type, and one of another type becomes movable where
+    /// movable pages have a quarter of it and pages that stay an eighth at most. With
+    /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock with no others, at
+    /// most half of it in use, are moved to the smallest free blocks in fuller ones.
+    ///
+    /// Linux counterpart: none; `compact_node` empties pageblocks by their place.
+    pub fn sort_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
+        let mut left = pages;
+        for zone in self.zones_of(node, ZoneType::Device) {
+            let moved = zone.sort(left, embedder);
+            self.events.pgmigrate_success.add(moved);
+            left = left.saturating_sub(moved);
+        }
+    }
+}
+
+/// What there is to do about a pageblock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Chore {
+    Nothing,
+    Retype(Migratetype),
+    Empty,
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Returns the pages that were moved.
+    fn sort<E: Relocate>(&self, most: u64, embedder: &mut E) -> u64 {
+        let switches = self.switches;
+        if !switches.retypes_pageblocks && !switches.empties_pageblocks {
+            return 0;
+        }
+        let blocks = self.blocks.len() as u32;
+        let first = self.lock().state.sorted_to;
+        let (mut passed, mut moved) = (0, 0);
+        while passed < blocks && moved < most {
+            let start = FrameIndex(((first + passed) % blocks) << self.blocks.order().get());
+            match self.chore(start) {
+                Chore::Nothing => {}
+                Chore::Retype(to) => self.retype(start, to),
+                Chore::Empty => moved += self.empty(start, embedder),
+            }
+            passed += 1;
+        }
+        self.lock().state.sorted_to = (first + passed) % blocks.max(1);
+        moved
+    }
+
+    /// What there is to do about the pageblock at `start`. Approximate while others allocate.
+    fn chore(&self, start: FrameIndex) -> Chore {
+        let pages = self.blocks.pages();
+        let end = start.offset(pages);
+        let own = self.blocks.get(start);
+        let inside = start >= self.frames.start() && end <= self.frames.end();
+        if !inside || !own.is_mergeable() {
+            return Chore::Nothing;
+        }
+        // The pages of a free block as large as the pageblock are in neither of its numbers.
+        let head = self.frames.word(self.frames.block_head(start));
+        let is_free = head.kind() == FrameKind::Free && head.order() >= self.blocks.order();
+        if is_free {
+            return Chore::Nothing;
+        }
+        let Some(counted) = self.blocks.counted_use(start) else { return Chore::Nothing };
+        let stays = pages.saturating_sub(counted.free + counted.movable);
+        if self.chore_of(own, stays, counted.movable) == Chore::Nothing {
+            return Chore::Nothing;
+        }
+        // A look at the pages tells more kinds of them apart.
+        let used = self.pageblock_use_between(start, end);
+        let [unmovable, movable, reclaimable] = used.allocated;
+        let unmovable = unmovable + used.reserved;
+        match self.chore_of(own, unmovable + reclaimable, movable) {
+            Chore::Empty if used.percpu > 0 => Chore::Nothing,
+            Chore::Retype(Migratetype::Unmovable) if reclaimable > unmovable => {
+                Chore::Retype(Migratetype::Reclaimable)
+            }
+            chore => chore,
+        }
+    }
+
+    /// What there is to do about a pageblock with so many pages that stay and that are movable.
+    fn chore_of(&self, own: Migratetype, stays: u32, movable: u32) -> Chore {
+        let (pages, switches) = (self.blocks.pages(), self.switches);
+        if own != Migratetype::Movable {
+            let has_changed = stays <= pages / 8 && movable >= pages / 4;
+            let retypes = switches.retypes_pageblocks && has_changed;
+            return if retypes { Chore::Retype(Migratetype::Movable) } else { Chore::Nothing };
+        }
+        if switches.retypes_pageblocks && stays >= pages / 2 {
+            Chore::Retype(Migratetype::Unmovable)
+        } else if switches.empties_pageblocks && stays == 0 && movable <= pages / 2 {
+            Chore::Empty
+        } else {
+            Chore::Nothing
+        }
+    }
+
+    fn retype(&self, start: FrameIndex, to: Migratetype) {
+        let mut guard = self.lock();
+        // Somebody may have isolated or reserved it meanwhile.
+        if self.blocks.get(start).is_mergeable() {
+            guard.convert_pageblock(start, to);
+            guard.state.stats.retyped += 1;
+        }
+    }
+
+    /// Moves the pages of a pageblock to fuller ones, as far as these have room; returns how many.
+    fn empty<E: Relocate>(&self, start: FrameIndex, embedder: &mut E) -> u64 {
+        let end = start.offset(self.blocks.pages());
+        let (mut at, mut moved) = (start, 0);
+        while at < end {
+            let word = self.frames.word(at);
+            let order = word.order();
+            if word.kind() == FrameKind::Allocated && embedder.is_movable(self.frames.pfn(at), order) {
+                let Some(to) = self.take_place(at, order) else { break };
+                if !self.move_to(at, to, order, embedder) {
+                    break;
+                }
+                moved += order.pages();
+            }
+            let is_block = matches!(word.kind(), FrameKind::Free | FrameKind::PerCpu | FrameKind::Allocated);
+            at = at.offset(if is_block { 1 << order.get() } else { 1 });
+        }
+        moved
+    }
+
+    /// Moves a block to a place that was taken for it; whether it is there now.
+    fn move_to<E: Relocate>(&self, from: FrameIndex, to: FrameIndex, order: Order, embedder: &mut E) -> bool {
+        let has_moved = self.move_block(from, to, order, embedder);
+        let mut guard = self.lock();
+        let left = if has_moved { from } else { to };
+        // Not ours to free if somebody else has freed it meanwhile.
+        if !has_moved || self.reclaim_ownership(from, order).is_ok() {
+            let movable_pages = self.frames.word(left).movable_pages();
+            guard.free_block(left, order, self.blocks.get(left), Insertion::ByMergeChance);
+            guard.count_returned(left, order, movable_pages);
+        }
+        has_moved
+    }
+
+    /// Takes a free block of `order` for one that is to leave the pageblock around `from`.
+    fn take_place(&self, from: FrameIndex, order: Order) -> Option<FrameIndex> {
+        let mut guard = self.lock();
+        if !guard.spares(order) {
+            return None;
+        }
+        let (to, found) = guard.fuller_place(from, order)?;
+        guard.take(to, order, found, Migratetype::Movable);
+        guard.count_taken(Run::single(to, order), Migratetype::Movable);
+        Some(to)
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// The smallest of the free movable blocks at the heads of the lists that lies in a
+    /// pageblock with less free than the one around `from`.
+    fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {
+        let blocks = &self.zone.blocks;
+        let free = |index| blocks.counted_use(index).unwrap_or_default().free;
+        let most = free(from);
+        let (mut looks, mut place) = (0, None);
+        for found in order.up_to(blocks.order().down()?) {
+            let list = self.state.lists.get(found, Migratetype::Movable);
+            let heads = list.iter(&self.zone.frames).take(LOOKS).inspect(|_| looks += 1);
+            place = heads.into_iter().find(|&index| free(index) < most).map(|index| (index, found));
+            if place.is_some() {
+                break;
+            }
+        }
+        self.touch(looks);
+        place
+    }
+}
