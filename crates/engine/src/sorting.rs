@@ -80,10 +80,10 @@ impl<L: Locks> Zone<'_, L> {
         if !inside || !own.is_mergeable() {
             return Chore::Nothing;
         }
-        // The pages of a free block as large as the pageblock are in neither of its numbers.
+        // One block, free or in use, leaves nothing to sort.
         let head = self.frames.word(self.frames.block_head(start));
-        let is_free = head.kind() == FrameKind::Free && head.order() >= self.blocks.order();
-        if is_free {
+        let is_block = matches!(head.kind(), FrameKind::Free | FrameKind::Allocated);
+        if is_block && head.order() >= self.blocks.order() {
             return Chore::Nothing;
         }
         let Some(counted) = self.blocks.counted_use(start) else { return Chore::Nothing };

@@ -24,7 +24,7 @@ fn whole_run(bencher: Bencher, era: Era) {
     let variant = Variant::new(era);
     bencher
         .counter(ItemsCount::new(TRACE.events.len()))
-        .bench(|| lab.replay(&variant, Options { runs: 1, threads: None }).expect("a replay"));
+        .bench(|| lab.replay(&variant, Options { runs: 1, ..Options::default() }).expect("a replay"));
 }
 
 /// The events alone, by the replay's own stopwatch, printed once an era.

@@ -13,7 +13,9 @@ use crate::gaps::Gaps;
 use crate::recorded::Recorded;
 use crate::sentences::sentences;
 use crate::variant::nearest_era;
-use crate::{Hindsight, Lab, LabError, Measures, Options, Replay, StartReport, Table, Trust, Variant};
+use crate::{
+    Chance, Hindsight, Lab, LabError, Measures, Options, Replay, StartReport, Table, Trust, Variant,
+};
 
 /// The era whose systems are turned off one at a time: it has them all.
 const BASE: Era = Era::Freehold;
@@ -50,6 +52,8 @@ pub struct Comparison {
     pub eras: Vec<Measures>,
     /// [`Era::Freehold`] without one system or rule each.
     pub without: Vec<Without>,
+    /// What of it is chance, where it was asked for: see [`Lab::chance`].
+    pub chance: Option<Chance>,
     /// What the machine did.
     pub recorded: Recorded,
     /// Places at which events are missing, and what they make uncertain.
@@ -66,17 +70,23 @@ pub struct Without {
 }
 
 impl Comparison {
-    /// Every table, the most important first.
-    pub fn tables(&self) -> Vec<Table> {
+    /// Every table, the most important first, with a short name.
+    pub fn named_tables(&self) -> Vec<(&'static str, Table)> {
         let mut tables = vec![
-            self.overview.clone(),
-            self.placement.clone(),
-            self.systems.clone(),
-            self.free_blocks.clone(),
-            self.fragmentation.clone(),
+            ("eras", self.overview.clone()),
+            ("placement", self.placement.clone()),
+            ("systems", self.systems.clone()),
+            ("free-blocks", self.free_blocks.clone()),
+            ("fragmentation", self.fragmentation.clone()),
         ];
-        tables.extend(self.distance.as_ref().map(EndDistance::table));
+        tables.extend(self.chance.as_ref().map(|chance| ("chance", chance.table.clone())));
+        tables.extend(self.distance.as_ref().map(|distance| ("distance", distance.table())));
         tables
+    }
+
+    /// The tables alone.
+    pub fn tables(&self) -> Vec<Table> {
+        self.named_tables().into_iter().map(|(_, table)| table).collect()
     }
 }
 
@@ -117,6 +127,7 @@ impl Lab<'_> {
             distance,
             eras,
             without,
+            chance: None,
             recorded,
             gaps,
         })

@@ -9,7 +9,6 @@ use crate::fit::target_of;
 use crate::hindsight::Hindsight;
 use crate::measures::{Measures, ZoneSample};
 use crate::recorded::Recorded;
-use crate::replay::pageblocks;
 use crate::table::{Cell, Table};
 
 /// One row of the overview: where its value is found.
@@ -56,7 +55,7 @@ const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 63] = [
+static MEASURES: [Measure; 62] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -66,7 +65,6 @@ static MEASURES: [Measure; 63] = [
     measure(BLOCKS, "blocks put on another type's list", "", |m| Cell::Count(m.locked.hygiene_violations)),
     measure(BLOCKS, "retyped without a request", "", |m| Cell::Count(m.locked.retyped)),
     measure(BLOCKS, "free pageblocks at the end", "", |m| Cell::Count(m.free_pageblocks_at_end)),
-    measure(BLOCKS, "free pageblocks, mean over time", "", |m| Cell::Real(m.mean_free_pageblocks)),
     measure(BLOCKS, "mixed pageblocks at the start", "", |m| Cell::Count(m.mixed.start)),
     measure(BLOCKS, "mixed pageblocks at the end", "", |m| Cell::Count(m.mixed.end)),
     measure(BLOCKS, "mixed pageblocks, most", "", |m| Cell::Count(m.mixed.max)),
@@ -191,11 +189,7 @@ pub(crate) fn against_hindsight(lab: &Lab<'_>, eras: &[Measures], hindsight: &Hi
     let columns = columns(eras).into_iter().chain(["best possible".to_owned()]).collect();
     let mut table = Table::new("Placement, against the best that hindsight allows", columns);
     let order = lab.machine.pageblock_order;
-    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
-    let machine = end.map(|end| {
-        let zones = end.pagetypeinfo.zones.iter().flat_map(|zone| &zone.free);
-        zones.map(|orders| pageblocks(order, |order| orders[order].blocks)).sum()
-    });
+    let machine = lab.machine_free_pageblocks();
     let at_end = |m: &Measures| m.free_pageblocks_at_end;
     let best = hindsight.end.free_pageblocks;
     let mut push = |name: &str, unit: &str, of: &dyn Fn(&Measures) -> Cell, machine: Cell, best: Cell| {

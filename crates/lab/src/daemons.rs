@@ -5,7 +5,7 @@ use freehold::Zone;
 use crate::holders::Holders;
 
 /// Events between two looks at the zones; daemons do not start at once either.
-const EVENTS_A_LOOK: u32 = 64;
+pub(crate) const EVENTS_A_LOOK: u32 = 64;
 
 /// The time for which proactive compaction that did not help is left out.
 /// Linux counterpart: `proactive_defer`, 64 times half a second.
@@ -40,10 +40,11 @@ pub(crate) struct Daemons {
 }
 
 impl Daemons {
-    /// Daemons of a trace that tells when the machine compacted, or does not.
-    pub(crate) fn new(tells_of_compaction: bool, start_ns: u64) -> Self {
+    /// Daemons of a trace that tells when the machine compacted, or does not. They look `shift` events
+    /// earlier than they would.
+    pub(crate) fn new(tells_of_compaction: bool, start_ns: u64, shift: u32) -> Self {
         Self {
-            events: 0,
+            events: shift,
             begun: tells_of_compaction.then_some(0),
             awake: 0,
             not_before_ns: 0,
@@ -136,11 +137,11 @@ mod tests {
 
     #[test]
     fn kcompactd_works_as_often_as_the_machine_compacted() {
-        let mut told = Daemons::new(true, 0);
+        let mut told = Daemons::new(true, 0, 0);
         assert!(!told.may_compact());
         told.compaction_begins();
         assert!(told.may_compact() && !told.may_compact());
-        let mut untold = Daemons::new(false, 0);
+        let mut untold = Daemons::new(false, 0, 0);
         untold.compaction_begins();
         assert!(untold.may_compact() && untold.may_compact());
     }

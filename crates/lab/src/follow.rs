@@ -46,7 +46,12 @@ enum Fate {
 }
 
 impl<'f, 'm> Follower<'f, 'm> {
-    pub(crate) fn new(memory: &'f Memory<'m, ReplayLocks>, traced: TracedFrames, lab: &Lab<'_>) -> Self {
+    pub(crate) fn new(
+        memory: &'f Memory<'m, ReplayLocks>,
+        traced: TracedFrames,
+        lab: &Lab<'_>,
+        shift: u32,
+    ) -> Self {
         let first_ns = lab.trace.events.first().map_or(0, |event| event.time_ns);
         let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
         Self {
@@ -55,7 +60,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             compaction: Compaction::default(),
             places: Places::default(),
             cache: PageCache::new(&traced),
-            daemons: Daemons::new(lab.tells_of_compaction, first_ns),
+            daemons: Daemons::new(lab.tells_of_compaction, first_ns, shift),
             huge: memory.zones().first().map_or(Order::MAX, freehold::Zone::pageblock_order),
             traced,
             next_refresh_ns,

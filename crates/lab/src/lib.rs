@@ -12,6 +12,7 @@
 #![deny(unsafe_code)]
 
 pub mod analysis;
+mod chance;
 mod compaction;
 mod compare;
 mod comparison_tables;
@@ -56,6 +57,7 @@ mod variant;
 mod watch;
 pub mod workload;
 
+pub use chance::{Chance, MOST_SHIFTS};
 pub use compare::{Comparison, Without};
 pub use distance::{EndDistance, ZoneDistance};
 pub use error::LabError;

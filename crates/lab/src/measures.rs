@@ -48,8 +48,6 @@ pub struct Measures {
     pub percpu_pages_at_end: u64,
     /// Whole pageblocks in free blocks at the end.
     pub free_pageblocks_at_end: u64,
-    /// The mean of the same over all samples, which lie evenly in time.
-    pub mean_free_pageblocks: f64,
     /// Free blocks at the end, by zone.
     pub free_at_end: Vec<ZoneFree>,
     /// The zones' state about 100 times over the trace.

@@ -7,7 +7,7 @@ use freehold_trace::EventKind;
 use serde::Serialize;
 
 use crate::follow::Follower;
-use crate::measures::{ByOrderAndType, Measures, Timing, ZoneFree};
+use crate::measures::{Measures, Timing, ZoneFree};
 use crate::sampling::Sampler;
 use crate::start::{Start, StartReport};
 use crate::timed_mutex::ReplayLocks;
@@ -20,11 +20,13 @@ pub struct Options {
     pub runs: u32,
     /// Replays at the same time; `None` for one a processor.
     pub threads: Option<usize>,
+    /// Events by which the daemons look at the zones earlier: another of the replays that the trace allows.
+    pub shift: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { runs: 3, threads: None }
+        Self { runs: 3, threads: None, shift: 0 }
     }
 }
 
@@ -75,9 +77,9 @@ impl<'t> Lab<'t> {
     /// invariant does not hold at the end.
     pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
         let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
-        let mut replay = self.run(variant, &mut metadata, true)?;
+        let mut replay = self.run(variant, &mut metadata, options.shift, true)?;
         for _ in 1..options.runs {
-            let again = self.run(variant, &mut metadata, false)?.measures.timing;
+            let again = self.run(variant, &mut metadata, options.shift, false)?.measures.timing;
             let timing = &mut replay.measures.timing;
             timing.events_per_second = timing.events_per_second.max(again.events_per_second);
             timing.longest_hold_ns = again.longest_hold_ns;
@@ -92,6 +94,7 @@ impl<'t> Lab<'t> {
         &self,
         variant: &Variant,
         metadata: &mut [MaybeUninit<u8>],
+        shift: u32,
         first: bool,
     ) -> Result<Replay, LabError> {
         let switches = variant.switches();
@@ -101,7 +104,7 @@ impl<'t> Lab<'t> {
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
-        let mut follower = Follower::new(&memory, traced, self);
+        let mut follower = Follower::new(&memory, traced, self, shift);
         let sampler = first.then(|| Sampler::new(span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, sampler, first);
         let mut followed = follower.followed;
@@ -134,7 +137,6 @@ impl<'t> Lab<'t> {
         };
         if let Some(sampler) = sampler {
             sampler.finish(&mut measures);
-            measures.mean_free_pageblocks = self.mean_free_pageblocks(&measures);
         }
         memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })?;
         let pagetypeinfo = if first { self.pagetypeinfo(&memory) } else { String::new() };
@@ -186,20 +188,22 @@ impl<'t> Lab<'t> {
         (sampler, elapsed_ns)
     }
 
+    /// Whole pageblocks in the machine's own free blocks at its end.
+    pub(crate) fn machine_free_pageblocks(&self) -> Option<u64> {
+        let end = self.trace.ending?.snapshot.as_ref()?;
+        let zones = end.pagetypeinfo.zones.iter().flat_map(|zone| &zone.free);
+        let order = self.machine.pageblock_order;
+        Some(zones.map(|orders| pageblocks(order, |order| orders[order].blocks)).sum())
+    }
+
     /// Whole pageblocks in free blocks.
     fn free_pageblocks(&self, memory: &Memory<'_, ReplayLocks>) -> u64 {
-        memory.zones().iter().map(|zone| self.pageblocks_in(&zone.list_lengths().by_type)).sum()
-    }
-
-    fn mean_free_pageblocks(&self, measures: &Measures) -> f64 {
-        let zones = measures.samples.iter().flat_map(|sample| &sample.zones);
-        let sum: u64 = zones.map(|zone| self.pageblocks_in(&zone.blocks)).sum();
-        sum as f64 / measures.samples.len().max(1) as f64
-    }
-
-    /// Whole pageblocks in one zone's free blocks.
-    fn pageblocks_in(&self, blocks: &ByOrderAndType) -> u64 {
-        pageblocks(self.machine.pageblock_order, |order| blocks[order].iter().sum())
+        let order = self.machine.pageblock_order;
+        let zones = memory.zones().iter().map(|zone| {
+            let blocks = zone.list_lengths().by_type;
+            pageblocks(order, |order| blocks[order].iter().sum())
+        });
+        zones.sum()
     }
 
     fn free_blocks(&self, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {

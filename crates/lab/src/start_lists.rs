@@ -202,7 +202,7 @@ mod tests {
             let lab = Lab::new(trace).expect("a lab");
             assert_eq!(lab.start_report().corrections.on_lists, on_lists);
             for era in Era::ALL {
-                let replay = lab.replay(&era.into(), crate::Options { runs: 1, threads: None });
+                let replay = lab.replay(&era.into(), crate::Options { runs: 1, ..crate::Options::default() });
                 assert!(replay.is_ok(), "{}: {:?}", era.name(), replay.err());
             }
         }

@@ -65,7 +65,7 @@ fn the_same_trace_measures_the_same() {
     assert_eq!(made.events, again.events);
     let measure = || {
         let lab = Lab::new(made.trace()).expect("a valid trace");
-        let replay = lab.replay(&Variant::new(Era::Linux6_1), Options { runs: 2, threads: None });
+        let replay = lab.replay(&Variant::new(Era::Linux6_1), Options { runs: 2, ..Options::default() });
         let replay = replay.expect("a replay");
         (replay.measures.without_timing(), replay.pagetypeinfo)
     };

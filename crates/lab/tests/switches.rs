@@ -7,7 +7,7 @@ use freehold_lab::{Cell, Comparison, Lab, Options};
 fn compare(workload: &Workload) -> Comparison {
     let made = generate(workload).expect("a valid workload");
     let lab = Lab::new(made.trace()).expect("a valid trace");
-    lab.compare(Options { runs: 1, threads: None }).expect("a comparison")
+    lab.compare(Options { runs: 1, ..Options::default() }).expect("a comparison")
 }
 
 #[test]

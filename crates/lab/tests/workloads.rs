@@ -22,7 +22,7 @@ fn plans() -> Vec<Plan> {
 
 fn replayed(made: &Generated, era: Era) -> Measures {
     let lab = Lab::new(made.trace()).expect("a valid trace");
-    lab.replay(&era.into(), Options { runs: 1, threads: None }).expect("a replay").measures
+    lab.replay(&era.into(), Options { runs: 1, ..Options::default() }).expect("a replay").measures
 }
 
 /// The distributions of a trace that is committed with the project.

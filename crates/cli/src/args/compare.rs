@@ -19,6 +19,9 @@ pub(crate) struct Compare {
     /// Replays of each era, of which lock hold times are the least of each hold.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) repeat: u32,
+    /// Also replay each era N times with the daemons' looks shifted, for a table of what is chance.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
+    pub(crate) chance: Option<u32>,
     /// Also write a page with every table and chart, which needs no network.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

@@ -36,7 +36,9 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
         let loaded = load::whole(&input)?;
         let lab = loaded.lab()?;
         let options = Options { runs: args.repeat, ..Options::default() };
-        let comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
+        let mut comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
+        let chance = args.chance.map(|replays| lab.chance(replays, options)).transpose();
+        comparison.chance = chance.map_err(|error| loaded.failure(error))?;
         printed.push(shown(args, &loaded, &comparison)?);
         outputs.take(&loaded, &lab, comparison)?;
     }
@@ -140,6 +142,7 @@ fn provenance(args: &Compare) -> Provenance {
     let of = if commit.is_empty() { String::new() } else { format!(", commit {commit}") };
     let unoptimised = if environment.optimised { "" } else { ", not optimised" };
     let partial = if args.partial { " --partial" } else { "" };
+    let chance = args.chance.map(|replays| format!(" --chance {replays}")).unwrap_or_default();
     Provenance {
         program: format!("freehold {}{of}{unoptimised}", environment.version),
         machine: format!(
@@ -147,7 +150,7 @@ fn provenance(args: &Compare) -> Provenance {
             environment.processor, environment.processors, environment.kernel
         ),
         settings: format!(
-            "--repeat {}{partial}: of each zone lock hold the shortest time of {0} runs",
+            "--repeat {}{chance}{partial}: of each zone lock hold the shortest time of {0} runs",
             args.repeat
         ),
     }
@@ -167,9 +170,8 @@ fn text(loaded: &Loaded, comparison: &Comparison) -> String {
         let _ = writeln!(text, "{trust}");
     }
     text.push('\n');
-    let distance = comparison.distance.as_ref().map(freehold_lab::EndDistance::table);
-    let tables = [&comparison.overview, &comparison.placement, &comparison.systems, &comparison.free_blocks];
-    for table in tables.into_iter().chain(&distance) {
+    // The indices of every order are for the page.
+    for (_, table) in comparison.named_tables().iter().filter(|(name, _)| *name != "fragmentation") {
         text += &table.to_text();
         text += "\n\n";
     }

@@ -79,9 +79,9 @@ impl Report {
             parquet::to_parquet(&figures).map_err(|error| LabError::Figures { what: error.to_string() })?;
         files.push(ReportFile { name: "figures.parquet".to_owned(), contents: parquet });
         for trace in &self.traces {
-            let tables = trace.comparison.tables().into_iter().zip(TABLES);
+            let tables = trace.comparison.named_tables().into_iter();
             files.extend(
-                tables.map(|(table, name)| {
+                tables.map(|(name, table)| {
                     ReportFile::text(format!("{}-{name}.csv", trace.stem), table.to_csv())
                 }),
             );
@@ -92,9 +92,6 @@ impl Report {
         Ok(files)
     }
 }
-
-/// What the files of [`Comparison::tables`] are called.
-const TABLES: [&str; 6] = ["eras", "placement", "systems", "free-blocks", "fragmentation", "distance"];
 
 impl ReportFile {
     fn text(name: impl Into<String>, contents: impl Into<Vec<u8>>) -> Self {

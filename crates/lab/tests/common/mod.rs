@@ -75,5 +75,5 @@ pub(crate) fn replay(start: &Snapshot, script: &Script, variant: &Variant) -> Me
     let origin = Origin::default();
     let trace = Trace { origin: &origin, start, events: &script.into(), ending: None };
     let lab = Lab::new(trace).expect("a valid trace");
-    lab.replay(variant, Options { runs: 1, threads: None }).expect("a replay").measures
+    lab.replay(variant, Options { runs: 1, ..Options::default() }).expect("a replay").measures
 }

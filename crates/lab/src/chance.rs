@@ -1,0 +1,112 @@
+//! How much of a difference between eras is chance.
+//!
+//! A trace does not tell when daemons looked at the zones. Where memory runs out, one look earlier or
+//! later decides whether a refill finds its own type's lists empty, and what follows from that is as
+//! large as many a difference between eras. So the same trace is replayed several times, the daemons'
+//! looks shifted by some events.
+
+use freehold::Era;
+use serde::Serialize;
+
+use crate::daemons::EVENTS_A_LOOK;
+use crate::recorded::Recorded;
+use crate::table::Cell;
+use crate::{Lab, LabError, Measures, Options, Table, Variant};
+
+/// The most replays of each era that differ.
+pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;
+
+/// Several replays of each era, which differ in nothing but when daemons look at the zones.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Chance {
+    /// Replays of each era.
+    pub replays: u32,
+    /// What they have in the mean, and how far they scatter: a column for each era and the machine.
+    pub table: Table,
+}
+
+/// A number that replays are compared by: its name, its unit, how a replay has it, and the machine.
+type Subject = (&'static str, &'static str, fn(&Measures) -> u64, fn(&Machine<'_>) -> Option<u64>);
+
+/// What the machine itself had.
+struct Machine<'r> {
+    recorded: &'r Recorded,
+    free_pageblocks: Option<u64>,
+}
+
+const SUBJECTS: [Subject; 4] = [
+    ("free pageblocks at the end", "pageblocks", |m| m.free_pageblocks_at_end, |of| of.free_pageblocks),
+    ("mixed pageblocks at the end", "pageblocks", |m| m.mixed.end, |_| None),
+    ("huge pages refused", "", |m| m.followed.huge_page_failures, |_| None),
+    (
+        "fallback events",
+        "",
+        |m| m.locked.claims + m.locked.steals,
+        |of| of.recorded.has_fallbacks.then_some(of.recorded.claims + of.recorded.steals),
+    ),
+];
+
+impl Lab<'_> {
+    /// Replays every era so many times, [`MOST_SHIFTS`] at the most.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn chance(&self, replays: u32, options: Options) -> Result<Chance, LabError> {
+        let replays = replays.clamp(1, MOST_SHIFTS);
+        let eras = Era::ALL.map(Variant::new);
+        let mut measures: Vec<Vec<Measures>> = vec![Vec::new(); eras.len()];
+        for number in 0..replays {
+            let shift = number * EVENTS_A_LOOK / replays;
+            let round = self.replay_all(&eras, Options { runs: 1, shift, ..options })?;
+            for (of_era, replay) in measures.iter_mut().zip(round) {
+                // Samples and maps are large, and not looked at here.
+                of_era.push(Measures { samples: Vec::new(), ..replay.measures });
+            }
+        }
+        let recorded = self.recorded();
+        let machine = Machine { recorded: &recorded, free_pageblocks: self.machine_free_pageblocks() };
+        Ok(Chance { replays, table: table(replays, &measures, &machine) })
+    }
+}
+
+fn table(replays: u32, measures: &[Vec<Measures>], machine: &Machine<'_>) -> Table {
+    let columns = Era::ALL.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
+    let title = format!("What is chance: {replays} replays of each era, the daemons' looks shifted");
+    let mut table = Table::new(title, columns.collect());
+    for (name, unit, of, of_machine) in SUBJECTS {
+        let series = measures.iter().map(|of_era| of_era.iter().map(|m| of(m) as f64).collect::<Vec<_>>());
+        let (means, deviations): (Vec<_>, Vec<_>) = series.map(|values| mean_and_deviation(&values)).unzip();
+        let machine = of_machine(machine).map_or(Cell::Empty, Cell::Count);
+        let cells = |values: Vec<f64>, last| values.into_iter().map(Cell::Real).chain([last]).collect();
+        table.push(name, "mean", unit, cells(means, machine));
+        table.push(name, "standard deviation", unit, cells(deviations, Cell::Empty));
+    }
+    table
+}
+
+/// The mean, and the standard deviation of the sample.
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_and_deviation_of_samples() {
+        for (values, expected) in [
+            (&[1.0, 3.0][..], (2.0, 2.0_f64.sqrt())),
+            (&[2.0, 4.0, 6.0], (4.0, 2.0)),
+            (&[7.0], (7.0, 0.0)),
+            (&[], (0.0, 0.0)),
+        ] {
+            let (mean, deviation) = mean_and_deviation(values);
+            assert!((mean - expected.0).abs() < 1e-12, "{values:?}: {mean}");
+            assert!((deviation - expected.1).abs() < 1e-12, "{values:?}: {deviation}");
+        }
+    }
+}
