@@ -19,8 +19,11 @@ const GFPS: [GfpFlags; 3] =
     [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
 
 /// The most pages that one worker holds, and that one CPU's lists keep.
-const HELD: u64 = 250;
+const HELD: u64 = 700;
 const LISTED: u64 = 200;
+
+/// Steps for which a worker mostly asks for one type.
+const PHASE: u32 = 2000;
 
 fn on_a_machine(era: Era, cpus: u16, act: impl FnOnce(&Machine<'_>)) {
     let percpu = PerCpuSettings { batch: 7, high_min: 14, high_max: 60, flush_needs_batch: false };
@@ -54,10 +57,12 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
     let mut random = Random::new(u64::from(worker));
     let mut held: Vec<(Pfn, Order)> = Vec::new();
     let mut pages = 0;
-    for _ in 0..steps {
+    for step in 0..steps {
         let size = order(if random.below(5) == 0 { random.below(6) as u8 } else { 0 });
         if random.below(100) < 55 && pages + size.pages() <= HELD {
-            let gfp = GFPS[random.below(3) as usize];
+            // One type after the other, so that each is given pageblocks that the last one left.
+            let favoured = (step / PHASE) as usize % 3;
+            let gfp = GFPS[if random.below(8) == 0 { random.below(3) as usize } else { favoured }];
             if let Ok(pfn) = memory.alloc(Request { cpu, node: 0, order: size, gfp }) {
                 owners.change(pfn, size, 0, worker);
                 pages += size.pages();
@@ -71,6 +76,10 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
         }
         if random.below(200) == 0 {
             memory.refresh(cpu);
+        }
+        if random.below(20) == 0 {
+            // Gives pageblocks other types while others allocate from them.
+            memory.sort_pageblocks(0, 64, &mut ());
         }
     }
     for (pfn, size) in held {
@@ -95,8 +104,10 @@ fn read(memory: &Machine<'_>, stop: &AtomicBool, least_free: u64) -> u32 {
     consistent
 }
 
-/// Workers on the CPUs given, a thread that drains everybody, and a reader.
-fn run(era: Era, cpus_of_workers: &[u16], steps: u32) {
+/// Workers on the CPUs given, a thread that drains everybody, and a reader; answers how many
+/// pageblocks were given another type by sorting.
+fn run(era: Era, cpus_of_workers: &[u16], steps: u32) -> u64 {
+    let mut retyped = 0;
     on_a_machine(era, 3, |memory| {
         let owners = Owners::new();
         let stop = AtomicBool::new(false);
@@ -123,14 +134,17 @@ fn run(era: Era, cpus_of_workers: &[u16], steps: u32) {
             let consistent = reader.join().expect("consistent counts");
             assert!(results.iter().all(Result::is_ok), "{}", era.name());
             assert_eq!(consistent > 0, memory.switches().counts, "{}: {consistent}", era.name());
+            retyped = memory.zone_stats().retyped;
         });
     });
+    retyped
 }
 
 #[test]
 fn cpus_in_parallel_lose_no_page() {
     for era in Era::ALL {
-        run(era, &[0, 1, 2], 100_000);
+        let retyped = run(era, &[0, 1, 2], 100_000);
+        assert_eq!(retyped > 0, era.switches().retypes_pageblocks, "{}: {retyped}", era.name());
     }
 }
 
