@@ -79,7 +79,6 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
         let Some((zone, index)) = found else {
             cpu.refused(request.order);
-            self.zonelist(&request).for_each(|zone| zone.note_refused(request.order));
             return Err(AllocError::NoMemory);
         };
         Ok(zone.hand_out(index, request, cpu))
@@ -102,10 +101,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         if self.zones.iter().filter(may_use).any(|zone| zone.has_any_block(order)) {
             return false;
         }
-        for zone in self.zones.iter().filter(may_use) {
-            zone.note_refusal(gfp);
-            zone.note_refused(order);
-        }
+        self.zones.iter().filter(may_use).for_each(|zone| zone.note_refusal(gfp));
         count(&cpu.slow_paths);
         cpu.refused(order);
         true
@@ -272,20 +268,6 @@ impl<L: Locks> Zone<'_, L> {
             flags |= AllocFlags::highatomic(request.gfp, request.order);
         }
         flags
-    }
-
-    /// Whether a freed page can go to a CPU's list without a further look, as far as the zone
-    /// is concerned: nobody is short of memory, nor of blocks.
-    #[inline]
-    pub(crate) fn takes_pages_calmly(&self) -> bool {
-        self.has_plenty(Order::ZERO) && !self.shared.lacks_blocks.load(Ordering::Relaxed)
-    }
-
-    /// Notes that a small block was refused, for which pages could have merged.
-    pub(crate) fn note_refused(&self, order: Order) {
-        if self.switches.merges_at_once && (Order::ZERO < order && order <= Order::COSTLY) {
-            self.shared.lacks_blocks.store(true, Ordering::Relaxed);
-        }
     }
 
     /// What a request wants that has no rights or wishes beyond the ordinary.

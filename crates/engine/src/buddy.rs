@@ -5,9 +5,8 @@ use crate::free_area::Passage;
 use crate::list::Place;
 use crate::percpu_list::Run;
 use crate::refill::Want;
-use crate::sync::{Locks, Ordering};
+use crate::sync::Locks;
 use crate::tracepoints::Tracepoints;
-use crate::zone::Zone;
 use crate::zone_guard::ZoneGuard;
 use crate::{AllocFlags, Migratetype, Order, Pfn};
 
@@ -18,29 +17,6 @@ pub(crate) enum Insertion {
     ByMergeChance,
     /// Always at the tail.
     Tail,
-}
-
-/// Free pages among the eight of an aligned block of the largest small order from which on a
-/// page that is freed between them is worth keeping free.
-const WORTH_MERGING: u32 = 2;
-
-impl<L: Locks> Zone<'_, L> {
-    /// Whether a freed block should merge, now or with what is freed next to it, rather than
-    /// wait on a CPU's list for the next request. Approximate without the zone lock.
-    #[inline]
-    pub(crate) fn merges_at_once(&self, index: FrameIndex, order: Order) -> bool {
-        self.shared.lacks_blocks.load(Ordering::Relaxed)
-            && order < self.blocks.order()
-            && self.free_around(index) >= WORTH_MERGING
-    }
-
-    /// Free pages in the aligned block of [`Order::COSTLY`] around a frame, by the blocks that
-    /// start in it.
-    fn free_around(&self, index: FrameIndex) -> u32 {
-        let pages =
-            |word: FrameWord| if word.kind() == FrameKind::Free { 1 << word.order().get() } else { 0 };
-        self.frames.around(index, Order::COSTLY).iter().map(|frame| pages(frame.word())).sum()
-    }
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
@@ -142,11 +118,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     pub(crate) fn free_direct(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
         self.state.stats.direct_frees += 1;
         let movable_pages = self.zone.frames.word(index).movable_pages();
-        // What waits to be merged waits where it is taken last.
-        let merges = self.zone.merges_at_once(index, order);
-        let insertion = if merges { Insertion::Tail } else { Insertion::ByMergeChance };
         if self.zone.switches.hygiene {
-            self.free_by_pageblock(index, order, insertion);
+            self.free_by_pageblock(index, order, Insertion::ByMergeChance);
             self.count_returned(index, order, movable_pages);
         } else {
             // Before hygiene the type that the caller read without the lock counts,
@@ -156,7 +129,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             } else {
                 seen
             };
-            self.free_block(index, order, migratetype, insertion);
+            self.free_block(index, order, migratetype, Insertion::ByMergeChance);
         }
     }
 

@@ -232,7 +232,7 @@ impl<L: Locks> Held<'_, '_, L> {
         let (zone, lists) = (self.zone, &mut *self.lists);
         let (index, frame) = zone.frames.find(pfn)?;
         let word = frame.word();
-        let calm = zone.takes_pages_calmly()
+        let calm = zone.has_plenty(Order::ZERO)
             && lists.has_room_for_page()
             && zone.blocks.is_of(index, lists.freed_type);
         if !calm || !word.is_owned_of(Order::ZERO) {
@@ -257,9 +257,6 @@ impl<L: Locks> Zone<'_, L> {
         order: Order,
         block_type: Migratetype,
     ) {
-        if self.merges_at_once(index, order) {
-            return self.lock().free_direct(index, order, block_type);
-        }
         let (number, surplus) = self.put_listed(lists, index, order, block_type);
         let Some(mut surplus) = surplus else { return };
         while surplus > 0 && lists.count > 0 {

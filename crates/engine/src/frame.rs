@@ -308,13 +308,6 @@ impl<'m> FrameTable<'m> {
         self.frames.get(index.0 as usize)
     }
 
-    /// The frames in the aligned block of `order` around one of them; those outside the zone
-    /// are absent or left out.
-    pub(crate) fn around(&self, index: FrameIndex, order: Order) -> &'m [Frame] {
-        let start = index.align_down(order).0 as usize;
-        &self.frames[start..self.frames.len().min(start + (1 << order.get()))]
-    }
-
     #[inline]
     pub(crate) fn frame(&self, index: FrameIndex) -> &'m Frame {
         &self.frames[index.0 as usize]

@@ -6,7 +6,7 @@ use crate::frame::FrameWord;
 use crate::percpu::PerCpuLists;
 use crate::percpu_list::Run;
 use crate::request_stats::CpuRequests;
-use crate::sync::{Locks, Ordering};
+use crate::sync::Locks;
 use crate::zone::Zone;
 use crate::{FreeError, Migratetype, Order, Pfn};
 
@@ -96,7 +96,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 impl<L: Locks> Held<'_, '_, L> {
     fn free_pages_at_hand(&mut self, pages: &[Pfn]) -> usize {
         let (zone, lists) = (self.zone, &mut *self.lists);
-        if !zone.takes_pages_calmly() {
+        if !zone.has_plenty(Order::ZERO) {
             return 0;
         }
         let list = &mut lists.lists[lists.freed_type.index()];
@@ -226,6 +226,6 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether blocks of an order go to the free lists one by one, each as a whole.
     fn frees_plainly(&self, order: Order) -> bool {
         let as_a_whole = self.switches.hygiene && order <= self.blocks.order();
-        as_a_whole && !self.has_percpu_list(order) && !self.shared.lacks_blocks.load(Ordering::Relaxed)
+        as_a_whole && !self.has_percpu_list(order)
     }
 }

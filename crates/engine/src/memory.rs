@@ -228,7 +228,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         let (zone, (index, frame)) =
             self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
         let word = frame.word();
-        if !word.is_owned_of(Order::ZERO) || !zone.takes_pages_calmly() {
+        if !word.is_owned_of(Order::ZERO) || !zone.has_plenty(Order::ZERO) {
             return None;
         }
         let mut lists = zone.percpu.get(usize::from(cpu))?.try_lock()?;
@@ -248,9 +248,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         let (zone, index) = self.owner(pfn)?;
         zone.reclaim_ownership(index, order)?;
         let block_type = zone.blocks.get(index);
-        let by_list = zone.has_percpu_list(order)
-            && block_type != Migratetype::Isolate
-            && !zone.merges_at_once(index, order);
+        let by_list = zone.has_percpu_list(order) && block_type != Migratetype::Isolate;
         if !(by_list && zone.put_percpu(cpu, index, order, block_type)) {
             zone.lock().free_direct(index, order, block_type);
         }

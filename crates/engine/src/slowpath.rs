@@ -89,7 +89,6 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
         let Some((zone, index)) = found else {
             cpu.refused(request.order);
-            self.zonelist(&request).for_each(|zone| zone.note_refused(request.order));
             return Err(AllocError::NoMemory);
         };
         Ok(zone.hand_out(index, request, cpu))

@@ -3,9 +3,10 @@
 //! In Linux a pageblock changes its type only for a request that found no block of its own, and
 //! is emptied only where somebody waits for a large block. Here the embedder comes by from time
 //! to time: a pageblock gets the type of what stays in it, so that pages that stay come to lie
-//! together, and one with few pages left is emptied into fuller ones. What a pageblock holds
-//! is told by the two numbers that it keeps; its pages are looked at where these say that
-//! something is to be done.
+//! together, and one with nothing but movable pages is emptied into fuller ones, which makes of
+//! many pageblocks with some free pages a few that are free and others that are full. What a
+//! pageblock holds is told by the two numbers that it keeps; its pages are looked at where these
+//! say that something is to be done.
 
 use crate::buddy::Insertion;
 use crate::frame::{FrameIndex, FrameKind};
@@ -18,6 +19,9 @@ use crate::zone::{Zone, ZoneType};
 use crate::zone_guard::ZoneGuard;
 use crate::{Migratetype, Order};
 
+/// A pageblock is emptied if at least one in so many of its pages is free.
+const WORTH_EMPTYING: u32 = 8;
+
 impl<L: Locks> Memory<'_, L> {
     /// Sorts a node's pageblocks, from where the last call stopped, until about `pages` were
     /// moved or every pageblock was passed once. To be called from time to time, as Linux wakes
@@ -26,8 +30,9 @@ impl<L: Locks> Memory<'_, L> {
     /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock of which half or more is
     /// in use by pages that stay gets their type, and one of another type becomes movable where
     /// movable pages have a quarter of it and pages that stay an eighth at most. With
-    /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock with no others, at
-    /// most half of it in use, are moved to the smallest free blocks in fuller ones.
+    /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock with no others, an
+    /// eighth of it or more free, are moved to the smallest free blocks in fuller ones. Where the
+    /// CPUs' lists hold some of its pages, they are drained, once a call at the most.
     ///
     /// Linux counterpart: none; `compact_node` empties pageblocks by their place.
     pub fn sort_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
@@ -46,6 +51,8 @@ enum Chore {
     Nothing,
     Retype(Migratetype),
     Empty,
+    /// To be emptied, but for pages on CPUs' lists.
+    Drain,
 }
 
 impl<L: Locks> Zone<'_, L> {
@@ -58,10 +65,17 @@ impl<L: Locks> Zone<'_, L> {
         let blocks = self.blocks.len() as u32;
         let first = self.lock().state.sorted_to;
         let (mut passed, mut moved) = (0, 0);
+        let mut is_drained = false;
         while passed < blocks && moved < most {
             let start = FrameIndex(((first + passed) % blocks) << self.blocks.order().get());
-            match self.chore(start) {
-                Chore::Nothing => {}
+            let mut chore = self.chore(start);
+            if chore == Chore::Drain && !is_drained {
+                (0..self.percpu.len()).for_each(|cpu| self.drain_cpu(cpu as u16));
+                is_drained = true;
+                chore = self.chore(start);
+            }
+            match chore {
+                Chore::Nothing | Chore::Drain => {}
                 Chore::Retype(to) => self.retype(start, to),
                 Chore::Empty => moved += self.empty(start, embedder),
             }
@@ -77,7 +91,7 @@ impl<L: Locks> Zone<'_, L> {
         let end = start.offset(pages);
         let own = self.blocks.get(start);
         let inside = start >= self.frames.start() && end <= self.frames.end();
-        if !inside || !own.is_mergeable() {
+        if !inside || !own.is_mergeable() || self.has_hole(start, end) {
             return Chore::Nothing;
         }
         // One block, free or in use, leaves nothing to sort.
@@ -96,12 +110,18 @@ impl<L: Locks> Zone<'_, L> {
         let [unmovable, movable, reclaimable] = used.allocated;
         let unmovable = unmovable + used.reserved;
         match self.chore_of(own, unmovable + reclaimable, movable) {
-            Chore::Empty if used.percpu > 0 => Chore::Nothing,
+            Chore::Empty if used.percpu > 0 => Chore::Drain,
             Chore::Retype(Migratetype::Unmovable) if reclaimable > unmovable => {
                 Chore::Retype(Migratetype::Reclaimable)
             }
             chore => chore,
         }
+    }
+
+    /// Whether a pageblock begins or ends without memory: what it holds is told by no number then.
+    fn has_hole(&self, start: FrameIndex, end: FrameIndex) -> bool {
+        let is_absent = |index| self.frames.word(index).kind() == FrameKind::Absent;
+        is_absent(start) || is_absent(FrameIndex(end.0 - 1))
     }
 
     /// What there is to do about a pageblock with so many pages that stay and that are movable.
@@ -114,7 +134,7 @@ impl<L: Locks> Zone<'_, L> {
         }
         if switches.retypes_pageblocks && stays >= pages / 2 {
             Chore::Retype(Migratetype::Unmovable)
-        } else if switches.empties_pageblocks && stays == 0 && movable <= pages / 2 {
+        } else if switches.empties_pageblocks && stays == 0 && pages - movable >= pages / WORTH_EMPTYING {
             Chore::Empty
         } else {
             Chore::Nothing

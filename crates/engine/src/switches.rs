@@ -34,11 +34,6 @@ pub struct Switches {
     /// whoever reads it adds these up. Nothing without [`Switches::counts`].
     /// Source: Freehold.
     pub derived_total: bool,
-    /// Once a block of a small order above 0 was refused, and until there are large blocks to
-    /// spare, a freed block with free pages around it goes to the free lists and not to a CPU's
-    /// list, where it would be taken again before it merges.
-    /// Source: Freehold.
-    pub merges_at_once: bool,
     /// Pageblocks that are partly in use are claimed before whole free ones, and more of them are
     /// looked at than the first of each list; for pages that stay those do, too, that hold such
     /// pages already and have less than half free. Nothing without
@@ -49,8 +44,8 @@ pub struct Switches {
     /// without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub retypes_pageblocks: bool,
-    /// [`crate::Memory::sort_pageblocks`] moves the pages of pageblocks with few of them to fuller
-    /// ones. Nothing without [`Switches::claims_by_counts`].
+    /// [`crate::Memory::sort_pageblocks`] moves the pages of movable pageblocks to fuller ones.
+    /// Nothing without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub empties_pageblocks: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
@@ -164,7 +159,6 @@ impl Era {
             batched_drain: false,
             counts: false,
             derived_total: false,
-            merges_at_once: false,
             claims_used_first: false,
             retypes_pageblocks: false,
             empties_pageblocks: false,
@@ -212,7 +206,6 @@ impl Era {
                 claims_by_counts: true,
                 batched_drain: true,
                 derived_total: true,
-                merges_at_once: true,
                 claims_used_first: true,
                 retypes_pageblocks: true,
                 empties_pageblocks: true,
@@ -234,8 +227,6 @@ pub enum Switch {
     BatchedDraining,
     /// [`Switches::counts`].
     Counts,
-    /// [`Switches::merges_at_once`].
-    MergesAtOnce,
     /// [`Switches::claims_used_first`].
     ClaimsUsedFirst,
     /// [`Switches::retypes_pageblocks`].
@@ -249,8 +240,8 @@ impl Switch {
     pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
 
     /// The rules of placement in which Freehold differs from the newest Linux.
-    pub const PLACEMENT: [Self; 4] =
-        [Self::MergesAtOnce, Self::ClaimsUsedFirst, Self::RetypesPageblocks, Self::EmptiesPageblocks];
+    pub const PLACEMENT: [Self; 3] =
+        [Self::ClaimsUsedFirst, Self::RetypesPageblocks, Self::EmptiesPageblocks];
 
     /// The name used on command lines and in tables.
     pub const fn name(self) -> &'static str {
@@ -259,7 +250,6 @@ impl Switch {
             Self::RememberedMode => "remembered-mode",
             Self::BatchedDraining => "batched-draining",
             Self::Counts => "counts",
-            Self::MergesAtOnce => "merges-at-once",
             Self::ClaimsUsedFirst => "claims-used-first",
             Self::RetypesPageblocks => "retypes-pageblocks",
             Self::EmptiesPageblocks => "empties-pageblocks",
@@ -282,7 +272,6 @@ impl Switch {
                 switches.batched_drain = on;
             }
             Self::Counts => switches.counts = on,
-            Self::MergesAtOnce => switches.merges_at_once = on,
             Self::ClaimsUsedFirst => switches.claims_used_first = on,
             Self::RetypesPageblocks => switches.retypes_pageblocks = on,
             Self::EmptiesPageblocks => switches.empties_pageblocks = on,

@@ -91,8 +91,6 @@ pub(crate) struct Shared {
     /// neither a boost nor reclaim nor a look below the high mark is pending: most requests
     /// need to know no more. 0 where any of it is in doubt.
     pub(crate) plenty: OwnLines<AtomicU32>,
-    /// A small block was refused since there was a large one to spare: pages should merge.
-    pub(crate) lacks_blocks: AtomicBool,
     pub(crate) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,
     pub(crate) free_highatomic: AtomicU64,
@@ -115,7 +113,6 @@ impl Shared {
         Self {
             occupied: core::array::from_fn(|_| AtomicU32::new(0)),
             plenty: OwnLines(AtomicU32::new(0)),
-            lacks_blocks: AtomicBool::new(false),
             free_pages: AtomicU64::new(0),
             free_cma: AtomicU64::new(0),
             free_highatomic: AtomicU64::new(0),

@@ -2,12 +2,12 @@
 
 use lock_api::MutexGuard;
 
+use crate::ZoneStats;
 use crate::compaction::CompactionState;
 use crate::free_area::FreeLists;
 use crate::sync::{Locks, Ordering};
 use crate::tracepoints::Tracepoints;
 use crate::zone::Zone;
-use crate::{Order, ZoneStats};
 
 /// What only the holder of the zone lock may see or change.
 #[derive(Debug, Default)]
@@ -68,9 +68,6 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let plenty = self.zone.plenty(state);
         if plenty != shared.plenty.load(Ordering::Relaxed) {
             shared.plenty.store(plenty, Ordering::Relaxed);
-            if plenty > u32::from(Order::COSTLY.get()) + 1 {
-                shared.lacks_blocks.store(false, Ordering::Relaxed);
-            }
         }
     }
 }

@@ -5,7 +5,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{Locks, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request};
+use common::{
+    Locks, Random, all_free, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request,
+};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, Reclaimed, Relocate,
     ShrinkControl, Shrinker, Switches, Tunables, Watermarks, ZoneConfig, ZoneType,
@@ -361,12 +363,14 @@ fn the_fragmentation_threshold_holds_costly_compaction_back() {
 }
 
 /// Four pageblocks of 32 pages: so many pages of each in use, movable ones and others, and its type.
+/// The first page is freed to a CPU's list if `lists` are to be used, before they are sorted.
 fn sorted(
     switches: Switches,
     blocks: [(u64, u64, Migratetype); 4],
+    lists: bool,
     act: impl FnOnce(&Memory<'_, Locks>, Owner),
 ) {
-    let zones = [plain_zone(0x400, 128)];
+    let zones = [ZoneConfig { percpu: fixed_lists(4, 32), ..plain_zone(0x400, 128) }];
     let config = geometry(&zones, switches, 5, 6);
     let mut bytes = metadata(&config);
     let memory = Memory::new(&config, &mut bytes).expect("a valid configuration");
@@ -386,6 +390,10 @@ fn sorted(
             }
         }
     }
+    if lists {
+        owner.free(&memory, 0x400);
+        assert_eq!(memory.zones()[0].percpu_pages(0), 1);
+    }
     memory.sort_pageblocks(0, 1000, &mut owner);
     memory.check().expect("every invariant");
     act(&memory, owner);
@@ -401,7 +409,7 @@ fn a_pageblock_gets_the_type_of_what_stays_in_it() {
         (Era::Linux7_3.switches(), [Movable, Movable, Unmovable, Unmovable]),
     ] {
         let blocks = [(10, 16, Movable), (17, 15, Movable), (8, 4, Unmovable), (8, 5, Unmovable)];
-        sorted(switches, blocks, |memory, owner| {
+        sorted(switches, blocks, false, |memory, owner| {
             let found: Vec<_> =
                 memory.zones()[0].pageblocks().filter_map(|block| block.migratetype).collect();
             assert_eq!(found, expected);
@@ -417,17 +425,40 @@ fn a_pageblock_with_few_pages_is_emptied_into_fuller_ones() {
     use Migratetype::Movable;
     let on = Era::Freehold.switches();
     for (switches, others, expected) in [
-        (on, 20, [32, 12, 8, 0]),
+        (on, 20, [32, 20, 0, 0]),
         // There is room for two of them only.
         (on, 31, [30, 0, 0, 0]),
         (Switches { empties_pageblocks: false, ..on }, 20, [28, 12, 11, 1]),
         (Era::Linux7_3.switches(), 20, [28, 12, 11, 1]),
     ] {
         let blocks = [(4, 0, Movable), (others, 0, Movable), (others + 1, 0, Movable), (30, 1, Movable)];
-        sorted(switches, blocks, |memory, owner| {
+        sorted(switches, blocks, false, |memory, owner| {
             let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
             assert_eq!(free, expected, "{others} pages in the others");
             owner.agrees_with(memory, "emptied");
+        });
+    }
+}
+
+#[test]
+fn pages_on_a_cpus_list_are_drained_for_a_pageblock_that_can_be_emptied() {
+    use Migratetype::Movable;
+    let on = Era::Freehold.switches();
+    for (switches, used, expected, listed) in [
+        (on, 4, [32, 8, 0, 0], 0),
+        // Nothing is to be emptied, so nothing is drained.
+        (on, 31, [1, 11, 0, 0], 1),
+        (Switches { empties_pageblocks: false, ..on }, 4, [28, 11, 0, 0], 1),
+    ] {
+        let blocks = [(used, 0, Movable), (20, 1, Movable), (32, 0, Movable), (31, 1, Movable)];
+        sorted(switches, blocks, true, |memory, owner| {
+            let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
+            assert_eq!(
+                (free, memory.zones()[0].percpu_pages(0)),
+                (expected.to_vec(), listed),
+                "{used} pages"
+            );
+            owner.agrees_with(memory, "drained");
         });
     }
 }

@@ -226,11 +226,8 @@ fn long_lists_answer_like_the_model() {
     // More blocks than the stack of a list has places, taken and given back many at a time.
     for (number, percpu) in [(31, 90, 1500), (16, 600, 600), (3, 900, 1100)].into_iter().enumerate() {
         for era in Era::ALL {
-            for merges_at_once in [false, true] {
-                let switches = Switches { merges_at_once, ..era.switches() };
-                let name = format!("{} {percpu:?}, merges at once {merges_at_once}", era.name());
-                run(&name, &settings(SHAPES[3], percpu, switches), 77 + number as u64, 2500);
-            }
+            let name = format!("{} {percpu:?}", era.name());
+            run(&name, &settings(SHAPES[3], percpu, era.switches()), 77 + number as u64, 2500);
         }
     }
 }

@@ -2,16 +2,12 @@
 
 mod common;
 
-use common::{geometry, listed, metadata, order, plain_zone, request};
+use common::{fixed_lists, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
     Era, GfpFlags, Memory, Migratetype, PerCpuSettings, Pfn, Request, Switch, Switches, ZoneConfig, ZoneStats,
 };
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
-
-fn fixed_lists(batch: u32, high: u32) -> PerCpuSettings {
-    PerCpuSettings { batch, high_min: high, high_max: high, flush_needs_batch: false }
-}
 
 /// Two movable pageblocks of 16 pages. Of the second, ten pages are movable and in
 /// use, and six are free: too few for an unmovable request to claim it.
@@ -148,7 +144,7 @@ fn claims_by_counts_know_who_has_what() {
 fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_left_as() {
     // Ten movable pages in use and six free ones, two of which the CPU takes at a time.
     for (claims_by_counts, claims) in [(true, 1), (false, 0)] {
-        let switches = Switches { claims_by_counts, merges_at_once: false, ..Era::Freehold.switches() };
+        let switches = Switches { claims_by_counts, ..Era::Freehold.switches() };
         scarce(switches, fixed_lists(2, 12), |memory| {
             let stolen = unmovable_pages(memory, 2);
             for &pfn in &stolen {
@@ -333,68 +329,4 @@ fn the_four_systems_do_not_change_where_pages_go_within_a_cpu() {
     }
     assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
     assert_eq!(answers[0].len(), 40);
-}
-
-/// Eight pages of which some are free; where the first goes when it is freed: how many pages are
-/// on the list of the CPU, and how often a block bypassed it.
-fn freed_between(switches: Switches, free: &[u64], refused: Option<u8>) -> (u32, u64) {
-    let zones = [ZoneConfig { percpu: fixed_lists(4, 32), ..plain_zone(0x400, 64) }];
-    let config = geometry(&zones, switches, 4, 5);
-    let mut bytes = metadata(&config);
-    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
-    let zone = &memory.zones()[0];
-    for pfn in 0x400..0x408 {
-        if free.contains(&pfn) {
-            zone.add_free_block(Pfn(pfn), order(0), Migratetype::Movable).expect("absent frames");
-        } else {
-            zone.add_allocated(Pfn(pfn), order(0), Migratetype::Movable).expect("absent frames");
-        }
-    }
-    if let Some(size) = refused {
-        assert!(memory.alloc(request(MOVABLE, size)).is_err(), "no such block");
-    }
-    memory.free(0, Pfn(0x400), order(0)).expect("in use");
-    memory.check().expect("intact");
-    (zone.percpu_pages(0), zone.stats().direct_frees)
-}
-
-#[test]
-fn a_page_between_free_ones_merges_at_once_where_large_blocks_are_lacking() {
-    let (listed, merged) = ((1, 0), (0, 1));
-    let off = Switches { merges_at_once: false, ..Era::Freehold.switches() };
-    for (free, answer) in [
-        (&[0x401][..], listed),
-        // Two are enough, wherever they are among the eight.
-        (&[0x403, 0x406], merged),
-        (&[0x401, 0x406], merged),
-    ] {
-        let on = Era::Freehold.switches();
-        for (switches, refused, answer) in [
-            (on, Some(1), answer),
-            (on, Some(3), answer),
-            // Nobody lacked a block that a page could merge into.
-            (on, None, listed),
-            (on, Some(5), listed),
-            (off, Some(1), listed),
-        ] {
-            assert_eq!(freed_between(switches, free, refused), answer, "{free:x?}, refused {refused:?}");
-        }
-    }
-}
-
-#[test]
-fn where_large_blocks_are_plenty_a_page_waits_for_the_next_request() {
-    let zones = [ZoneConfig { percpu: fixed_lists(4, 32), ..plain_zone(0x400, 4096) }];
-    let config = geometry(&zones, Era::Freehold.switches(), 9, 10);
-    let mut bytes = metadata(&config);
-    let memory = common::all_free(&config, &mut bytes);
-    let zone = &memory.zones()[0];
-    let pages: Vec<Pfn> = (0..8).map(|_| memory.alloc(request(MOVABLE, 0)).expect("free pages")).collect();
-    for (number, &pfn) in pages.iter().enumerate() {
-        memory.free(0, pfn, order(0)).expect("held");
-        if number == 3 {
-            memory.drain_all();
-        }
-    }
-    assert_eq!((zone.percpu_pages(0), zone.stats().direct_frees), (4, 0));
 }

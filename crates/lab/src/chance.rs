@@ -5,7 +5,7 @@
 //! large as many a difference between eras. So the same trace is replayed several times, the daemons'
 //! looks shifted by some events.
 
-use freehold::Era;
+use freehold::{Era, Order};
 use serde::Serialize;
 
 use crate::daemons::EVENTS_A_LOOK;
@@ -25,8 +25,9 @@ pub struct Chance {
     pub table: Table,
 }
 
-/// A number that replays are compared by: its name, its unit, how a replay has it, and the machine.
-type Subject = (&'static str, &'static str, fn(&Measures) -> u64, fn(&Machine<'_>) -> Option<u64>);
+/// A number that replays are compared by: its name, its unit, how a replay with pageblocks of some
+/// order has it, and the machine.
+type Subject = (&'static str, &'static str, fn(&Measures, Order) -> f64, fn(&Machine<'_>) -> Option<u64>);
 
 /// What the machine itself had.
 struct Machine<'r> {
@@ -34,16 +35,24 @@ struct Machine<'r> {
     free_pageblocks: Option<u64>,
 }
 
-const SUBJECTS: [Subject; 4] = [
-    ("free pageblocks at the end", "pageblocks", |m| m.free_pageblocks_at_end, |of| of.free_pageblocks),
-    ("mixed pageblocks at the end", "pageblocks", |m| m.mixed.end, |_| None),
-    ("huge pages refused", "", |m| m.followed.huge_page_failures, |_| None),
+const SUBJECTS: [Subject; 7] = [
+    (
+        "free pageblocks at the end",
+        "pageblocks",
+        |m, _| m.free_pageblocks_at_end as f64,
+        |of| of.free_pageblocks,
+    ),
+    ("free pageblocks, mean over time", "pageblocks", |m, order| m.mean_usable(order), |_| None),
+    ("huge pages held at the end", "", |m, _| m.followed.held_huge_pages_at_end as f64, |_| None),
+    ("huge pages refused", "", |m, _| m.followed.huge_page_failures as f64, |_| None),
+    ("mixed pageblocks at the end", "pageblocks", |m, _| m.mixed.end as f64, |_| None),
     (
         "fallback events",
         "",
-        |m| m.locked.claims + m.locked.steals,
+        |m, _| (m.locked.claims + m.locked.steals) as f64,
         |of| of.recorded.has_fallbacks.then_some(of.recorded.claims + of.recorded.steals),
     ),
+    ("pages moved", "pages", |m, _| m.events.pgmigrate_success as f64, |_| None),
 ];
 
 impl Lab<'_> {
@@ -54,27 +63,30 @@ impl Lab<'_> {
     pub fn chance(&self, replays: u32, options: Options) -> Result<Chance, LabError> {
         let replays = replays.clamp(1, MOST_SHIFTS);
         let eras = Era::ALL.map(Variant::new);
-        let mut measures: Vec<Vec<Measures>> = vec![Vec::new(); eras.len()];
+        let order = self.machine.pageblock_order;
+        let mut measured: Vec<Vec<[f64; SUBJECTS.len()]>> = vec![Vec::new(); eras.len()];
         for number in 0..replays {
             let shift = number * EVENTS_A_LOOK / replays;
             let round = self.replay_all(&eras, Options { runs: 1, shift, ..options })?;
-            for (of_era, replay) in measures.iter_mut().zip(round) {
-                // Samples and maps are large, and not looked at here.
-                of_era.push(Measures { samples: Vec::new(), ..replay.measures });
+            for (of_era, replay) in measured.iter_mut().zip(round) {
+                // All of a replay's measures would be large: samples and maps.
+                of_era.push(SUBJECTS.map(|(_, _, of, _)| of(&replay.measures, order)));
             }
         }
         let recorded = self.recorded();
         let machine = Machine { recorded: &recorded, free_pageblocks: self.machine_free_pageblocks() };
-        Ok(Chance { replays, table: table(replays, &measures, &machine) })
+        Ok(Chance { replays, table: table(replays, &measured, &machine) })
     }
 }
 
-fn table(replays: u32, measures: &[Vec<Measures>], machine: &Machine<'_>) -> Table {
+/// `measured` has each subject of each replay of each era.
+fn table(replays: u32, measured: &[Vec<[f64; SUBJECTS.len()]>], machine: &Machine<'_>) -> Table {
     let columns = Era::ALL.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
     let title = format!("What is chance: {replays} replays of each era, the daemons' looks shifted");
     let mut table = Table::new(title, columns.collect());
-    for (name, unit, of, of_machine) in SUBJECTS {
-        let series = measures.iter().map(|of_era| of_era.iter().map(|m| of(m) as f64).collect::<Vec<_>>());
+    for (number, (name, unit, _, of_machine)) in SUBJECTS.into_iter().enumerate() {
+        let series =
+            measured.iter().map(|of_era| of_era.iter().map(|values| values[number]).collect::<Vec<_>>());
         let (means, deviations): (Vec<_>, Vec<_>) = series.map(|values| mean_and_deviation(&values)).unzip();
         let machine = of_machine(machine).map_or(Cell::Empty, Cell::Count);
         let cells = |values: Vec<f64>, last| values.into_iter().map(Cell::Real).chain([last]).collect();

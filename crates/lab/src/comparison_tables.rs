@@ -55,7 +55,7 @@ const REPLAY: &str = "replay";
 
 /// Every row of the overview but those by order, zone and distance.
 #[rustfmt::skip]
-static MEASURES: [Measure; 62] = [
+static MEASURES: [Measure; 63] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
     measure(FALLBACK, "claim attempts", "", |m| Cell::Count(m.locked.claim_attempts)),
     recorded(measure(FALLBACK, "claims", "", |m| Cell::Count(m.locked.claims)), |r| if_recorded(r, r.claims)),
@@ -86,6 +86,7 @@ static MEASURES: [Measure; 62] = [
     measure("watermarks", "kswapd wakes for a boost", "", |m| Cell::Count(m.kswapd_wakes)),
     recorded(measure(THP, "huge pages allocated", "", |m| Cell::Count(m.followed.huge_pages)), |r| optional(r.events.thp_fault_alloc)),
     recorded(measure(THP, "huge pages refused", "", |m| Cell::Count(m.followed.huge_page_failures)), |r| optional(r.events.thp_fault_fallback)),
+    measure(THP, "huge pages held at the end", "", |m| Cell::Count(m.followed.held_huge_pages_at_end)),
     recorded(measure(COMPACTION, "direct compaction stalls", "", |m| Cell::Count(m.events.compact_stall)), |r| optional(r.events.compact_stall)),
     recorded(measure(COMPACTION, "direct compaction successes", "", |m| Cell::Count(m.events.compact_success)), |r| optional(r.events.compact_success)),
     recorded(measure(COMPACTION, "direct compaction failures", "", |m| Cell::Count(m.events.compact_fail)), |r| optional(r.events.compact_fail)),
@@ -202,21 +203,12 @@ pub(crate) fn against_hindsight(lab: &Lab<'_>, eras: &[Measures], hindsight: &Hi
     let percent = |blocks: u64| Cell::Real(blocks as f64 * 100.0 / best.max(1) as f64);
     let of_best = machine.map_or(Cell::Empty, percent);
     push("the same, of the best", "%", &|m| percent(at_end(m)), of_best, percent(best));
-    let mean = |m: &Measures| Cell::Real(mean_usable(m, order));
+    let mean = |m: &Measures| Cell::Real(m.mean_usable(order));
     let best = Cell::Real(hindsight.mean_free_pageblocks);
     push(&format!("{free}, mean"), "pageblocks", &mean, Cell::Empty, best);
     let mixed = Cell::Count(hindsight.end.mixed_pageblocks);
     push("mixed pageblocks, end", "pageblocks", &|m| count(m.mixed.end), Cell::Empty, mixed);
     table
-}
-
-/// Free pageblocks that a request of `order` could have, mean over the trace's time.
-fn mean_usable(measures: &Measures, order: Order) -> f64 {
-    let of_zone = |zone: &ZoneSample| {
-        zone.free_pages as f64 * (1000 - zone.unusable_index[order.index()]) as f64 / 1000.0
-    };
-    let samples = measures.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<f64>());
-    samples.sum::<f64>() / measures.samples.len().max(1) as f64 / order.pages() as f64
 }
 
 /// Free blocks at the end by zone, type and order.

@@ -1,6 +1,6 @@
 //! What a replay measured.
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, VmEvents, ZoneStats};
+use freehold::{MAX_ORDERS, MIGRATETYPES, Order, VmEvents, ZoneStats};
 use serde::Serialize;
 
 use crate::pageblock_map::PageblockMap;
@@ -122,6 +122,8 @@ pub struct Followed {
     pub held_at_end: u64,
     /// Their pages.
     pub held_pages_at_end: u64,
+    /// Of these blocks, those as large as a pageblock: huge pages, for the most part.
+    pub held_huge_pages_at_end: u64,
 }
 
 /// A number at the start, at the end, and at its highest sample.
@@ -210,6 +212,15 @@ impl Measures {
     #[must_use]
     pub fn without_timing(&self) -> Self {
         Self { timing: Timing::default(), ..self.clone() }
+    }
+
+    /// Free pageblocks that a request of `order` could have, mean over the trace's time.
+    pub(crate) fn mean_usable(&self, order: Order) -> f64 {
+        let of_zone = |zone: &ZoneSample| {
+            zone.free_pages as f64 * (1000 - zone.unusable_index[order.index()]) as f64 / 1000.0
+        };
+        let samples = self.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<f64>());
+        samples.sum::<f64>() / self.samples.len().max(1) as f64 / order.pages() as f64
     }
 
     /// Requests that fail in the replay and did not on the machine.

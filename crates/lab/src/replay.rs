@@ -108,8 +108,11 @@ impl<'t> Lab<'t> {
         let sampler = first.then(|| Sampler::new(span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, sampler, first);
         let mut followed = follower.followed;
-        let (traced, moved) = (follower.traced.held(), follower.kept_by_compaction());
-        (followed.held_at_end, followed.held_pages_at_end) = (traced.0 + moved.0, traced.1 + moved.1);
+        let (held, (moved_blocks, moved_pages)) = (follower.traced.held(), follower.kept_by_compaction());
+        let pages: u64 = held.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
+        followed.held_at_end = held.iter().sum::<u64>() + moved_blocks;
+        followed.held_pages_at_end = pages + moved_pages;
+        followed.held_huge_pages_at_end = held[self.machine.pageblock_order.index()];
         let requests = memory.request_stats();
         let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
         let mut measures = Measures {

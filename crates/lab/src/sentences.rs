@@ -20,7 +20,6 @@ fn purpose(switch: Switch) -> Subject {
         Switch::RememberedMode => ("fallback searches", |m| m.locked.fallback_searches),
         Switch::BatchedDraining => ("pages in the largest drain", |m| m.locked.largest_drain),
         Switch::Counts => ("list nodes visited by a reader of pagetypeinfo", |m| m.nodes.max),
-        Switch::MergesAtOnce => ("fallback searches", |m| m.locked.fallback_searches),
         Switch::ClaimsUsedFirst => ("steals", |m| m.locked.steals),
         Switch::RetypesPageblocks => ("mixed pageblocks at the end", |m| m.mixed.end),
         Switch::EmptiesPageblocks => ("free pageblocks at the end", |m| m.free_pageblocks_at_end),

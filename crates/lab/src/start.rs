@@ -143,14 +143,25 @@ impl Start {
                     at += 1;
                     continue;
                 }
+                let untouched = |&next: &usize| {
+                    frames[next] == used_for && self.first.get(number, next) == FirstUse::Untouched
+                };
+                let huge = machine.pageblock_order;
                 let pages = match used_for {
                     FrameUse::Free => frames[at..].iter().take_while(|&&next| next == FrameUse::Free).count(),
+                    FrameUse::Hugetlb if pfn.is_aligned(huge) => {
+                        let end = frames.len().min(at + huge.pages() as usize);
+                        (at..end).take_while(untouched).count().max(1)
+                    }
                     _ => 1,
                 };
                 match used_for {
                     FrameUse::Absent => {}
                     FrameUse::Free => zone.add_free(pfn, pages as u64)?,
-                    FrameUse::Hugetlb | FrameUse::Offline => zone.add_reserved(pfn, 1)?,
+                    FrameUse::Hugetlb if pages as u64 == huge.pages() => {
+                        zone.add_allocated(pfn, huge, migratetype(used_for))?;
+                    }
+                    FrameUse::Hugetlb | FrameUse::Offline => zone.add_reserved(pfn, pages as u64)?,
                     _ => zone.add_allocated(pfn, Order::ZERO, migratetype(used_for))?,
                 }
                 at += pages;

@@ -3,6 +3,7 @@
 use freehold::{GfpFlags, Order, Pfn};
 
 use crate::Machine;
+use crate::measures::ByOrder;
 
 /// What may be done with a block's pages while somebody has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -258,12 +259,14 @@ impl TracedFrames {
         }
     }
 
-    /// Blocks that the replay holds for the trace, and their pages.
-    pub(crate) fn held(&self) -> (u64, u64) {
-        let entries = self.zones.iter().flat_map(|zone| &zone.entries);
-        entries.fold((0, 0), |(blocks, pages), entry| match entry.get() {
-            Traced::Held(order, _) => (blocks + 1, pages + order.pages()),
-            _ => (blocks, pages),
-        })
+    /// Blocks that the replay holds for the trace, by order.
+    pub(crate) fn held(&self) -> ByOrder {
+        let mut held = ByOrder::default();
+        for entry in self.zones.iter().flat_map(|zone| &zone.entries) {
+            if let Traced::Held(order, _) = entry.get() {
+                held[order.index()] += 1;
+            }
+        }
+        held
     }
 }

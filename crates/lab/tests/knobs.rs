@@ -55,7 +55,6 @@ fn every_knob_can_be_turned_and_replayed() {
         ("remembered-mode", "on"),
         ("batched-draining", "on"),
         ("counts", "on"),
-        ("merges-at-once", "on"),
         ("claims-used-first", "on"),
         ("retypes-pageblocks", "on"),
         ("empties-pageblocks", "on"),

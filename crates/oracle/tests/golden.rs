@@ -83,7 +83,7 @@ type Flip = (&'static str, fn(&mut Switches), &'static [KernelVersion]);
 ///
 /// Batched decay and drains take blocks in the same order and only let go of the lock in
 /// between; counts answer no request. The others without a kernel show in rare cases only.
-const FLIPS: [Flip; 20] = {
+const FLIPS: [Flip; 19] = {
     use KernelVersion::{V6_1, V6_12, V7_3};
     [
         ("hygiene", |switches| switches.hygiene ^= true, &[V6_1, V6_12, V7_3]),
@@ -95,7 +95,6 @@ const FLIPS: [Flip; 20] = {
         ("counts", |switches| switches.counts ^= true, &[]),
         ("derived_total", |switches| switches.derived_total ^= true, &[]),
         ("claims_used_first", |switches| switches.claims_used_first ^= true, &[]),
-        ("merges_at_once", |switches| switches.merges_at_once ^= true, &[]),
         ("auto_tuned_high", |switches| switches.auto_tuned_high ^= true, &[V6_1, V6_12, V7_3]),
         ("lazy_high_order_flush", |switches| switches.lazy_high_order_flush ^= true, &[V6_12, V7_3]),
         ("highatomic_by_free", |switches| switches.highatomic_by_free ^= true, &[V6_1, V6_12, V7_3]),

@@ -139,3 +139,8 @@ pub(crate) fn request(gfp: GfpFlags, size: u8) -> Request {
 pub(crate) fn listed(zone: &Zone<'_, Locks>, size: u8, kind: Migratetype) -> Vec<u64> {
     zone.free_list(order(size), kind).map(|pfn| pfn.0).collect()
 }
+
+/// Lists of one length, whatever happens.
+pub(crate) fn fixed_lists(batch: u32, high: u32) -> PerCpuSettings {
+    PerCpuSettings { batch, high_min: high, high_max: high, flush_needs_batch: false }
+}

@@ -56,7 +56,6 @@ pub(crate) struct Naive {
     pub(crate) boost: i64,
     pub(crate) below_high: bool,
     pub(crate) reclaiming: bool,
-    pub(crate) lacks_blocks: bool,
 }
 
 impl Naive {
@@ -74,7 +73,6 @@ impl Naive {
             boost: 0,
             below_high: false,
             reclaiming: false,
-            lacks_blocks: false,
         };
         let mut at = set.start;
         while at < set.end {
@@ -143,20 +141,12 @@ impl Naive {
         }
     }
 
-    fn free_direct(&mut self, pfn: u64, order: u8, tail: bool) {
+    fn free_direct(&mut self, pfn: u64, order: u8) {
         if self.set.switches.hygiene {
-            self.free_by_pageblock(pfn, order, tail);
+            self.free_by_pageblock(pfn, order, false);
         } else {
-            self.free_block(pfn, order, self.block_type(pfn), tail);
+            self.free_block(pfn, order, self.block_type(pfn), false);
         }
-    }
-
-    /// Pages of the free blocks that start in the eight aligned pages around a page.
-    fn free_around(&self, pfn: u64) -> u64 {
-        let here = |&at: &u64| at & !7 == pfn & !7;
-        let pages =
-            |size: usize| (self.lists[size].iter().flatten().copied().filter(here).count() as u64) << size;
-        (0..self.lists.len()).map(pages).sum()
     }
 
     /// Cuts a block down to `want`; the upper halves go to the heads of a type's lists.
@@ -200,20 +190,16 @@ impl Naive {
             self.drain_all();
             found = self.attempt(cpu, order, kind, 0);
         }
-        self.lacks_blocks |= found.is_none() && (1..=3).contains(&order);
         self.owned.insert(found?, (order, kind));
         found
     }
 
     pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
         let (order, asked) = self.owned.remove(&pfn).expect("an owned block");
-        // The zone never has plenty, because its lowmem reserve is larger than itself: once blocks
-        // were lacking, they are for ever.
-        let merges = self.set.switches.merges_at_once && self.lacks_blocks && self.free_around(pfn) >= 2;
-        if self.has_cpu_list(order) && !merges {
+        if self.has_cpu_list(order) {
             self.put_to_cpu(cpu, pfn, order, asked);
         } else {
-            self.free_direct(pfn, order, merges);
+            self.free_direct(pfn, order);
             self.count_returned(pfn, order, asked);
         }
     }
