@@ -1,5 +1,7 @@
 //! kswapd and kcompactd of a replay.
 
+use std::collections::HashSet;
+
 use freehold::Zone;
 
 use crate::holders::Holders;
@@ -28,9 +30,11 @@ const CPU: u16 = 0;
 /// would work where the machine's had deferred it long ago.
 pub(crate) struct Daemons {
     events: u32,
-    /// Compactions that the machine began and the replay has not answered; `None` where the trace
-    /// does not tell of them.
+    /// Zones that the machine's kcompactd began to compact, less those that the replay's has; `None`
+    /// where the trace does not tell of them.
     begun: Option<u32>,
+    /// The tasks that are the machine's.
+    kcompactd: HashSet<i32>,
     /// Whose kswapd is awake: one bit a node; nodes 64 apart share one.
     awake: u64,
     /// When proactive compaction may be tried again.
@@ -40,21 +44,23 @@ pub(crate) struct Daemons {
 }
 
 impl Daemons {
-    /// Daemons of a trace that tells when the machine compacted, or does not. They look `shift` events
+    /// Daemons of a trace in which these tasks are kcompactd, if it tells. They look `shift` events
     /// earlier than they would.
-    pub(crate) fn new(tells_of_compaction: bool, start_ns: u64, shift: u32) -> Self {
+    pub(crate) fn new(kcompactd: Option<HashSet<i32>>, start_ns: u64, shift: u32) -> Self {
         Self {
             events: shift,
-            begun: tells_of_compaction.then_some(0),
+            begun: kcompactd.as_ref().map(|_| 0),
+            kcompactd: kcompactd.unwrap_or_default(),
             awake: 0,
             not_before_ns: 0,
             sort_ns: start_ns.saturating_add(SORTING_STEP_NS),
         }
     }
 
-    /// The machine began to compact.
-    pub(crate) fn compaction_begins(&mut self) {
-        self.begun = self.begun.map(|begun| begun + 1);
+    /// A task of the machine began to compact a zone.
+    pub(crate) fn compaction_begins(&mut self, pid: i32) {
+        let is_daemon = self.kcompactd.contains(&pid);
+        self.begun = self.begun.map(|begun| begun + u32::from(is_daemon));
     }
 
     /// Whether kcompactd may work now; if so, it has.
@@ -95,6 +101,10 @@ impl Daemons {
             }
             if memory.is_kcompactd_wanted(node) && self.may_compact() {
                 memory.kcompactd(node, CPU, holders);
+            } else if self.begun.is_some_and(|begun| begun > 0) && memory.should_compact_proactively(node) {
+                // Nobody had asked the machine's either: it went over all of the node's zones.
+                self.begun = self.begun.map(|begun| begun.saturating_sub(zones.len() as u32));
+                memory.compact_proactively(node, CPU, holders);
             }
         }
     }
@@ -136,13 +146,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kcompactd_works_as_often_as_the_machine_compacted() {
-        let mut told = Daemons::new(true, 0, 0);
+    fn kcompactd_works_as_often_as_the_machines() {
+        let mut told = Daemons::new(Some(HashSet::from([7])), 0, 0);
         assert!(!told.may_compact());
-        told.compaction_begins();
+        told.compaction_begins(8);
+        assert!(!told.may_compact(), "a request for itself");
+        told.compaction_begins(7);
         assert!(told.may_compact() && !told.may_compact());
-        let mut untold = Daemons::new(false, 0, 0);
-        untold.compaction_begins();
+        let mut untold = Daemons::new(None, 0, 0);
+        untold.compaction_begins(7);
         assert!(untold.may_compact() && untold.may_compact());
     }
 }

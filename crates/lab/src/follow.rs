@@ -60,7 +60,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             compaction: Compaction::default(),
             places: Places::default(),
             cache: PageCache::new(&traced),
-            daemons: Daemons::new(lab.tells_of_compaction, first_ns, shift),
+            daemons: Daemons::new(lab.kcompactd.clone(), first_ns, shift),
             huge: memory.zones().first().map_or(Order::MAX, freehold::Zone::pageblock_order),
             traced,
             next_refresh_ns,
@@ -99,7 +99,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             EventKind::Free { pfn, order } => self.free(event.cpu, pfn, order),
             EventKind::CompactionBegin => {
                 self.compaction.running.begin(event.pid);
-                self.daemons.compaction_begins();
+                self.daemons.compaction_begins(event.pid);
             }
             EventKind::CompactionEnd => self.compaction.running.end(event.pid),
             EventKind::Lost { count } => {

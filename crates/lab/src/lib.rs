@@ -26,6 +26,7 @@ mod gaps;
 mod hindsight;
 pub mod hold_log;
 mod holders;
+mod kcompactd;
 pub mod knobs;
 mod machine;
 mod measures;

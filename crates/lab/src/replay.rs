@@ -1,12 +1,13 @@
 //! Replays a trace through one generation of the allocator.
 
+use std::collections::HashSet;
 use std::mem::MaybeUninit;
 
 use freehold::{Memory, Migratetype, Order, PageTypeRows};
-use freehold_trace::EventKind;
 use serde::Serialize;
 
 use crate::follow::Follower;
+use crate::kcompactd;
 use crate::measures::{Measures, Timing, ZoneFree};
 use crate::sampling::Sampler;
 use crate::start::{Start, StartReport};
@@ -39,8 +40,8 @@ pub struct Lab<'t> {
     pub machine: Machine,
     /// The state from which every replay starts.
     pub start: Start,
-    /// Whether the trace tells when the machine compacted.
-    pub(crate) tells_of_compaction: bool,
+    /// The tasks that are the machine's kcompactd, if the trace tells who compacts.
+    pub(crate) kcompactd: Option<HashSet<i32>>,
 }
 
 /// One era in depth.
@@ -60,9 +61,7 @@ impl<'t> Lab<'t> {
     pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
         let machine = Machine::new(trace.start, trace.events)?;
         let start = Start::new(&machine, trace)?;
-        let recorded = trace.origin.events.iter().any(|event| event == "compaction:mm_compaction_begin");
-        let begins = || trace.events.iter().any(|event| event.kind == EventKind::CompactionBegin);
-        Ok(Self { trace, machine, start, tells_of_compaction: recorded || begins() })
+        Ok(Self { trace, machine, start, kcompactd: kcompactd::tasks(trace) })
     }
 
     /// How well the start state agrees with what was recorded.

@@ -63,7 +63,7 @@ impl Lab<'_> {
     pub fn measure(&self, settings: &[(Knob, Value)]) -> Result<Vec<(String, Cell)>, LabError> {
         let Settings { machine, variant, .. } = Settings::new(self, settings);
         let start = self.start.with_pageblocks_of(&self.machine, &machine);
-        let lab = Lab { trace: self.trace, machine, start, tells_of_compaction: self.tells_of_compaction };
+        let lab = Lab { trace: self.trace, machine, start, kcompactd: self.kcompactd.clone() };
         let replay = lab.replay(&variant, Options { runs: 1, threads: Some(1), shift: 0 })?;
         let mut measures = vec![("failures_all_orders".to_owned(), Cell::Count(replay.measures.failed()))];
         for order in 0..MAX_ORDERS {

@@ -1,0 +1,68 @@
+//! Which of the machine's tasks are kcompactd.
+
+use std::collections::{HashMap, HashSet};
+
+use freehold_trace::{EventKind, EventLog};
+
+use crate::Trace;
+
+/// The tasks that are a kcompactd; `None` where the trace does not tell who compacts.
+pub(crate) fn tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
+    let recorded = trace.origin.events.iter().any(|event| event == "compaction:mm_compaction_begin");
+    let compacts = || trace.events.iter().any(|event| event.kind == EventKind::CompactionBegin);
+    (recorded || compacts()).then(|| daemons(trace.events))
+}
+
+/// What is known of a task that compacts.
+#[derive(Default)]
+struct Compactor {
+    is_compacting: bool,
+    allocates_besides: bool,
+}
+
+/// The tasks that compact and ask for no page besides: kcompactd, one a node. While one compacts,
+/// an interrupt may ask for pages in its name.
+fn daemons(events: &EventLog) -> HashSet<i32> {
+    let mut compactors: HashMap<i32, Compactor> = HashMap::new();
+    for event in events.iter().filter(|event| event.kind == EventKind::CompactionBegin) {
+        compactors.entry(event.pid).or_default();
+    }
+    if compactors.is_empty() {
+        return HashSet::new();
+    }
+    for event in events.iter() {
+        let Some(compactor) = compactors.get_mut(&event.pid) else { continue };
+        match event.kind {
+            EventKind::CompactionBegin => compactor.is_compacting = true,
+            EventKind::CompactionEnd => compactor.is_compacting = false,
+            EventKind::Alloc { .. } => compactor.allocates_besides |= !compactor.is_compacting,
+            _ => {}
+        }
+    }
+    compactors.into_iter().filter(|(_, task)| !task.allocates_besides).map(|(pid, _)| pid).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold::{GfpFlags, Order};
+    use freehold_trace::Event;
+
+    use super::*;
+
+    #[test]
+    fn a_task_that_only_compacts_is_a_daemon() {
+        let alloc = EventKind::Alloc {
+            pfn: None,
+            order: Order::ZERO,
+            gfp: GfpFlags::KERNEL,
+            migratetype: freehold::Migratetype::Unmovable,
+        };
+        let (begin, end) = (EventKind::CompactionBegin, EventKind::CompactionEnd);
+        // 1 is interrupted while it compacts, 2 asks for pages and compacts for them, 3 never compacts.
+        let events = [(1, begin), (1, alloc), (2, begin), (1, end), (2, end), (2, alloc), (3, alloc)];
+        let event = |(time_ns, (pid, kind))| Event { time_ns, cpu: 0, pid, kind };
+        let log = EventLog::from_iter((0..).zip(events).map(event));
+        assert_eq!(daemons(&log), HashSet::from([1]));
+        assert!(daemons(&EventLog::from_iter((0..).zip([(3, alloc)]).map(event))).is_empty());
+    }
+}
