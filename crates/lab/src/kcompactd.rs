@@ -61,8 +61,9 @@ mod tests {
         // 1 is interrupted while it compacts, 2 asks for pages and compacts for them, 3 never compacts.
         let events = [(1, begin), (1, alloc), (2, begin), (1, end), (2, end), (2, alloc), (3, alloc)];
         let event = |(time_ns, (pid, kind))| Event { time_ns, cpu: 0, pid, kind };
-        let log = EventLog::from_iter((0..).zip(events).map(event));
+        let log: EventLog = (0..).zip(events).map(event).collect();
         assert_eq!(daemons(&log), HashSet::from([1]));
-        assert!(daemons(&EventLog::from_iter((0..).zip([(3, alloc)]).map(event))).is_empty());
+        let calm: EventLog = (0..).zip([(3, alloc)]).map(event).collect();
+        assert!(daemons(&calm).is_empty());
     }
 }
