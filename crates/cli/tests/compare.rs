@@ -60,7 +60,7 @@ fn assert_every_row_for_every_era(comparison: &Value) {
         assert!(rows.iter().any(|row| row["measure"] == measure), "no row {measure}");
     }
     assert_eq!(comparison["eras"].as_array().unwrap().len(), 5);
-    assert_eq!(comparison["without"].as_array().unwrap().len(), 7);
+    assert_eq!(comparison["without"].as_array().unwrap().len(), 8);
     assert!(comparison["sentences"].as_array().unwrap().len() >= 4);
 }
 

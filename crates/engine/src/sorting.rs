@@ -1,10 +1,11 @@
-//! Sorting pageblocks: two rules that Linux does not have.
+//! Sorting pageblocks: three rules that Linux does not have.
 //!
 //! In Linux a pageblock changes its type only for a request that found no block of its own, and
 //! is emptied only where somebody waits for a large block. Here the embedder comes by from time
 //! to time: a pageblock gets the type of what stays in it, so that pages that stay come to lie
-//! together, and one with nothing but movable pages is emptied into fuller ones, which makes of
-//! many pageblocks with some free pages a few that are free and others that are full. What a
+//! together; a few movable pages in one of another type leave it; and one with nothing but movable
+//! pages is emptied into fuller ones, which makes of many pageblocks with some free pages a few
+//! that are free and others that are full. What a
 //! pageblock holds is told by the two numbers that it keeps; its pages are looked at where these
 //! say that something is to be done.
 
@@ -19,17 +20,19 @@ use crate::zone::{Zone, ZoneType};
 use crate::zone_guard::ZoneGuard;
 use crate::{Migratetype, Order};
 
-/// A pageblock is emptied if at least one in so many of its pages is free.
-const WORTH_EMPTYING: u32 = 8;
+/// An eighth of a pageblock's pages is few of them.
+const FEW: u32 = 8;
 
 impl<L: Locks> Memory<'_, L> {
     /// Sorts a node's pageblocks, from where the last call stopped, until about `pages` were
     /// moved or every pageblock was passed once. To be called from time to time, as Linux wakes
     /// kcompactd; the zone lock is held for a pageblock or a block at a time.
     ///
-    /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock of which half or more is
-    /// in use by pages that stay gets their type, and one of another type becomes movable where
-    /// movable pages have a quarter of it and pages that stay an eighth at most. With
+    /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock gets the type of pages that
+    /// stay where these are all but an eighth of it, and one of another type becomes movable where
+    /// they are an eighth at most and movable pages a quarter or more. With
+    /// [`crate::Switches::unmixes_pageblocks`] the movable pages of a pageblock of another type, if
+    /// they are an eighth of it at most, are moved to movable ones. With
     /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock with no others, an
     /// eighth of it or more free, are moved to the smallest free blocks in fuller ones. Where the
     /// CPUs' lists hold some of its pages, they are drained, once a call at the most.
@@ -50,6 +53,7 @@ impl<L: Locks> Memory<'_, L> {
 enum Chore {
     Nothing,
     Retype(Migratetype),
+    /// Its movable pages are to leave it.
     Empty,
     /// To be emptied, but for pages on CPUs' lists.
     Drain,
@@ -59,7 +63,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Returns the pages that were moved.
     fn sort<E: Relocate>(&self, most: u64, embedder: &mut E) -> u64 {
         let switches = self.switches;
-        if !switches.retypes_pageblocks && !switches.empties_pageblocks {
+        if !(switches.retypes_pageblocks || switches.unmixes_pageblocks || switches.empties_pageblocks) {
             return 0;
         }
         let blocks = self.blocks.len() as u32;
@@ -110,7 +114,7 @@ impl<L: Locks> Zone<'_, L> {
         let [unmovable, movable, reclaimable] = used.allocated;
         let unmovable = unmovable + used.reserved;
         match self.chore_of(own, unmovable + reclaimable, movable) {
-            Chore::Empty if used.percpu > 0 => Chore::Drain,
+            Chore::Empty if used.percpu > 0 && own == Migratetype::Movable => Chore::Drain,
             Chore::Retype(Migratetype::Unmovable) if reclaimable > unmovable => {
                 Chore::Retype(Migratetype::Reclaimable)
             }
@@ -127,14 +131,19 @@ impl<L: Locks> Zone<'_, L> {
     /// What there is to do about a pageblock with so many pages that stay and that are movable.
     fn chore_of(&self, own: Migratetype, stays: u32, movable: u32) -> Chore {
         let (pages, switches) = (self.blocks.pages(), self.switches);
+        let few = (pages / FEW).max(1);
         if own != Migratetype::Movable {
-            let has_changed = stays <= pages / 8 && movable >= pages / 4;
-            let retypes = switches.retypes_pageblocks && has_changed;
-            return if retypes { Chore::Retype(Migratetype::Movable) } else { Chore::Nothing };
+            return if switches.retypes_pageblocks && stays <= few && movable >= pages / 4 {
+                Chore::Retype(Migratetype::Movable)
+            } else if switches.unmixes_pageblocks && (1..=few).contains(&movable) {
+                Chore::Empty
+            } else {
+                Chore::Nothing
+            };
         }
-        if switches.retypes_pageblocks && stays >= pages / 2 {
+        if switches.retypes_pageblocks && stays >= pages - few {
             Chore::Retype(Migratetype::Unmovable)
-        } else if switches.empties_pageblocks && stays == 0 && pages - movable >= pages / WORTH_EMPTYING {
+        } else if switches.empties_pageblocks && stays == 0 && pages - movable >= few {
             Chore::Empty
         } else {
             Chore::Nothing
@@ -150,7 +159,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Moves the pages of a pageblock to fuller ones, as far as these have room; returns how many.
+    /// Moves the movable pages of a pageblock to others, as far as these have room; returns how many.
     fn empty<E: Relocate>(&self, start: FrameIndex, embedder: &mut E) -> u64 {
         let end = start.offset(self.blocks.pages());
         let (mut at, mut moved) = (start, 0);
@@ -199,11 +208,12 @@ impl<L: Locks> Zone<'_, L> {
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// The smallest of the free movable blocks at the heads of the lists that lies in a
-    /// pageblock with less free than the one around `from`.
+    /// pageblock with less free than the one around `from`, if that one is movable as well.
     fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {
         let blocks = &self.zone.blocks;
         let free = |index| blocks.counted_use(index).unwrap_or_default().free;
-        let most = free(from);
+        let is_movable = blocks.get(from) == Migratetype::Movable;
+        let most = if is_movable { free(from) } else { blocks.pages() };
         let (mut looks, mut place) = (0, None);
         for found in order.up_to(blocks.order().down()?) {
             let list = self.state.lists.get(found, Migratetype::Movable);

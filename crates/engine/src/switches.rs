@@ -44,6 +44,10 @@ pub struct Switches {
     /// without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub retypes_pageblocks: bool,
+    /// [`crate::Memory::sort_pageblocks`] moves a few movable pages out of pageblocks of another
+    /// type. Nothing without [`Switches::claims_by_counts`].
+    /// Source: Freehold.
+    pub unmixes_pageblocks: bool,
     /// [`crate::Memory::sort_pageblocks`] moves the pages of movable pageblocks to fuller ones.
     /// Nothing without [`Switches::claims_by_counts`].
     /// Source: Freehold.
@@ -106,6 +110,7 @@ impl Switches {
             claims_by_counts: counted,
             claims_used_first: self.claims_used_first && counted,
             retypes_pageblocks: self.retypes_pageblocks && counted,
+            unmixes_pageblocks: self.unmixes_pageblocks && counted,
             empties_pageblocks: self.empties_pageblocks && counted,
             ..self
         }
@@ -161,6 +166,7 @@ impl Era {
             derived_total: false,
             claims_used_first: false,
             retypes_pageblocks: false,
+            unmixes_pageblocks: false,
             empties_pageblocks: false,
             auto_tuned_high: false,
             lazy_high_order_flush: false,
@@ -208,6 +214,7 @@ impl Era {
                 derived_total: true,
                 claims_used_first: true,
                 retypes_pageblocks: true,
+                unmixes_pageblocks: true,
                 empties_pageblocks: true,
                 suits_by_counts: true,
                 ..linux_7_3_counts
@@ -231,6 +238,8 @@ pub enum Switch {
     ClaimsUsedFirst,
     /// [`Switches::retypes_pageblocks`].
     RetypesPageblocks,
+    /// [`Switches::unmixes_pageblocks`].
+    UnmixesPageblocks,
     /// [`Switches::empties_pageblocks`].
     EmptiesPageblocks,
 }
@@ -240,8 +249,8 @@ impl Switch {
     pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
 
     /// The rules of placement in which Freehold differs from the newest Linux.
-    pub const PLACEMENT: [Self; 3] =
-        [Self::ClaimsUsedFirst, Self::RetypesPageblocks, Self::EmptiesPageblocks];
+    pub const PLACEMENT: [Self; 4] =
+        [Self::ClaimsUsedFirst, Self::RetypesPageblocks, Self::UnmixesPageblocks, Self::EmptiesPageblocks];
 
     /// The name used on command lines and in tables.
     pub const fn name(self) -> &'static str {
@@ -252,6 +261,7 @@ impl Switch {
             Self::Counts => "counts",
             Self::ClaimsUsedFirst => "claims-used-first",
             Self::RetypesPageblocks => "retypes-pageblocks",
+            Self::UnmixesPageblocks => "unmixes-pageblocks",
             Self::EmptiesPageblocks => "empties-pageblocks",
         }
     }
@@ -274,6 +284,7 @@ impl Switch {
             Self::Counts => switches.counts = on,
             Self::ClaimsUsedFirst => switches.claims_used_first = on,
             Self::RetypesPageblocks => switches.retypes_pageblocks = on,
+            Self::UnmixesPageblocks => switches.unmixes_pageblocks = on,
             Self::EmptiesPageblocks => switches.empties_pageblocks = on,
         }
         switches

@@ -408,7 +408,7 @@ fn a_pageblock_gets_the_type_of_what_stays_in_it() {
         (Switches { retypes_pageblocks: false, ..on }, [Movable, Movable, Unmovable, Unmovable]),
         (Era::Linux7_3.switches(), [Movable, Movable, Unmovable, Unmovable]),
     ] {
-        let blocks = [(10, 16, Movable), (17, 15, Movable), (8, 4, Unmovable), (8, 5, Unmovable)];
+        let blocks = [(2, 28, Movable), (5, 27, Movable), (8, 4, Unmovable), (8, 5, Unmovable)];
         sorted(switches, blocks, false, |memory, owner| {
             let found: Vec<_> =
                 memory.zones()[0].pageblocks().filter_map(|block| block.migratetype).collect();
@@ -459,6 +459,25 @@ fn pages_on_a_cpus_list_are_drained_for_a_pageblock_that_can_be_emptied() {
                 "{used} pages"
             );
             owner.agrees_with(memory, "drained");
+        });
+    }
+}
+
+#[test]
+fn a_few_movable_pages_leave_a_pageblock_of_another_type() {
+    use Migratetype::{Movable, Unmovable};
+    let on = Era::Freehold.switches();
+    for (switches, expected) in [
+        // Four pages of 32 are few, five are not.
+        (on, [24, 17, 0, 0]),
+        (Switches { unmixes_pageblocks: false, ..on }, [20, 17, 4, 0]),
+        (Era::Linux7_3.switches(), [20, 17, 4, 0]),
+    ] {
+        let blocks = [(4, 8, Unmovable), (5, 10, Unmovable), (28, 0, Movable), (31, 1, Movable)];
+        sorted(switches, blocks, false, |memory, owner| {
+            let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
+            assert_eq!(free, expected);
+            owner.agrees_with(memory, "unmixed");
         });
     }
 }

@@ -22,6 +22,7 @@ fn purpose(switch: Switch) -> Subject {
         Switch::Counts => ("list nodes visited by a reader of pagetypeinfo", |m| m.nodes.max),
         Switch::ClaimsUsedFirst => ("steals", |m| m.locked.steals),
         Switch::RetypesPageblocks => ("mixed pageblocks at the end", |m| m.mixed.end),
+        Switch::UnmixesPageblocks => ("mixed pageblocks at the end", |m| m.mixed.end),
         Switch::EmptiesPageblocks => ("free pageblocks at the end", |m| m.free_pageblocks_at_end),
     }
 }

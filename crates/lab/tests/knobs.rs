@@ -57,6 +57,7 @@ fn every_knob_can_be_turned_and_replayed() {
         ("counts", "on"),
         ("claims-used-first", "on"),
         ("retypes-pageblocks", "on"),
+        ("unmixes-pageblocks", "on"),
         ("empties-pageblocks", "on"),
         ("defrag_mode", "1"),
         ("compaction_proactiveness", "0"),
