@@ -22,6 +22,10 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The largest order that Linux insists on. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
 const COSTLY_ORDER: u8 = 3;
 
+/// Rights to go below the watermarks, the least first: those of an atomic request, which leave the
+/// lower zones' reserves alone, and those of a task that frees memory, which do not.
+const RIGHTS_BELOW: [GfpFlags; 2] = [GfpFlags::HIGH, GfpFlags::MEMALLOC];
+
 /// A memory that follows a trace.
 pub(crate) struct Follower<'f, 'm> {
     pub(crate) memory: &'f Memory<'m, ReplayLocks>,
@@ -205,8 +209,10 @@ impl<'f, 'm> Follower<'f, 'm> {
     /// Answers a request that the machine answered.
     ///
     /// Where the machine reclaimed, what it reclaimed is in the trace as frees, before or
-    /// after: the replay, which cannot wait, goes below the watermarks then, and only reclaims
-    /// and compacts by itself where that does not help.
+    /// after: the replay, which cannot wait, goes below the watermarks then, by as little as
+    /// helps, and only reclaims and compacts by itself where nothing does. A costly block is not
+    /// taken from below the watermarks: no request of its size may, and the machine made it by
+    /// compaction.
     #[inline]
     fn answer(&mut self, request: Request) -> Option<Pfn> {
         // May wait, but does not reclaim: the rights of the one without the work of the other.
@@ -223,9 +229,12 @@ impl<'f, 'm> Follower<'f, 'm> {
     fn answer_at_once(&mut self, request: Request) -> Option<Pfn> {
         let below = request.gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
         self.followed.waits += 1;
-        self.followed.attempts_again += 1;
-        if let Ok(replayed) = self.memory.alloc(Request { gfp: below.union(GfpFlags::MEMALLOC), ..request }) {
-            return Some(replayed);
+        let is_costly = request.order.get() > COSTLY_ORDER;
+        for &rights in RIGHTS_BELOW.iter().filter(|_| !is_costly) {
+            self.followed.attempts_again += 1;
+            if let Ok(replayed) = self.memory.alloc(Request { gfp: below.union(rights), ..request }) {
+                return Some(replayed);
+            }
         }
         self.followed.attempts_again += 1;
         let memory = self.memory;
