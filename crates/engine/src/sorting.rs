@@ -5,9 +5,8 @@
 //! to time: a pageblock gets the type of what stays in it, so that pages that stay come to lie
 //! together; a few movable pages in one of another type leave it; and one with nothing but movable
 //! pages is emptied into fuller ones, which makes of many pageblocks with some free pages a few
-//! that are free and others that are full. What a
-//! pageblock holds is told by the two numbers that it keeps; its pages are looked at where these
-//! say that something is to be done.
+//! that are free and others that are full. What a pageblock holds is told by the two numbers that
+//! it keeps; its pages are looked at where these say that something is to be done.
 
 use crate::buddy::Insertion;
 use crate::frame::{FrameIndex, FrameKind};
@@ -143,7 +142,7 @@ impl<L: Locks> Zone<'_, L> {
         }
         if switches.retypes_pageblocks && stays >= pages - few {
             Chore::Retype(Migratetype::Unmovable)
-        } else if switches.empties_pageblocks && stays == 0 && pages - movable >= few {
+        } else if switches.empties_pageblocks && stays == 0 && pages.saturating_sub(movable) >= few {
             Chore::Empty
         } else {
             Chore::Nothing
