@@ -25,7 +25,9 @@ const FEW: u32 = 8;
 impl<L: Locks> Memory<'_, L> {
     /// Sorts a node's pageblocks, from where the last call stopped, until about `pages` were
     /// moved or every pageblock was passed once. To be called from time to time, as Linux wakes
-    /// kcompactd; the zone lock is held for a pageblock or a block at a time.
+    /// kcompactd; the zone lock is held for a pageblock, a block or a batch of a list at a time.
+    /// Pageblocks that begin or end without memory are left alone. A thread that owns a
+    /// [`crate::Exclusive`] must not call it: it takes the locks of the CPUs' lists.
     ///
     /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock gets the type of pages that
     /// stay where these are all but an eighth of it, and one of another type becomes movable where
@@ -34,7 +36,7 @@ impl<L: Locks> Memory<'_, L> {
     /// they are an eighth of it at most, are moved to movable ones. With
     /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock with no others, an
     /// eighth of it or more free, are moved to the smallest free blocks in fuller ones. Where the
-    /// CPUs' lists hold some of its pages, they are drained, once a call at the most.
+    /// CPUs' lists hold some of its pages, they are drained, once a zone and call at the most.
     ///
     /// Linux counterpart: none; `compact_node` empties pageblocks by their place.
     pub fn sort_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
@@ -151,8 +153,9 @@ impl<L: Locks> Zone<'_, L> {
 
     fn retype(&self, start: FrameIndex, to: Migratetype) {
         let mut guard = self.lock();
-        // Somebody may have isolated or reserved it meanwhile.
-        if self.blocks.get(start).is_mergeable() {
+        // Somebody may have isolated or reserved it meanwhile, or it may have become part of a
+        // free block larger than a pageblock.
+        if self.chore(start) == Chore::Retype(to) {
             guard.convert_pageblock(start, to);
             guard.state.stats.retyped += 1;
         }

@@ -30,8 +30,8 @@ const CPU: u16 = 0;
 /// would work where the machine's had deferred it long ago.
 pub(crate) struct Daemons {
     events: u32,
-    /// Zones that the machine's kcompactd began to compact, less those that the replay's has; `None`
-    /// where the trace does not tell of them.
+    /// Times that the machine's kcompactd began to compact a zone, less the rounds of the replay's
+    /// and the zones that it went over unasked; `None` where the trace does not tell of them.
     begun: Option<u32>,
     /// The tasks that are the machine's.
     kcompactd: HashSet<i32>,
@@ -102,7 +102,8 @@ impl Daemons {
             if memory.is_kcompactd_wanted(node) && self.may_compact() {
                 memory.kcompactd(node, CPU, holders);
             } else if self.begun.is_some_and(|begun| begun > 0) && memory.should_compact_proactively(node) {
-                // Nobody had asked the machine's either: it went over all of the node's zones.
+                // Nobody had asked the machine's either, whose kswapd was asleep: it went over all of
+                // the node's zones.
                 self.begun = self.begun.map(|begun| begun.saturating_sub(zones.len() as u32));
                 memory.compact_proactively(node, CPU, holders);
             }

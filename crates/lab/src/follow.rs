@@ -22,9 +22,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The largest order that Linux insists on. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
 const COSTLY_ORDER: u8 = 3;
 
-/// Rights to go below the watermarks, the least first: those of an atomic request, which leave the
-/// lower zones' reserves alone, and those of a task that frees memory, which do not.
-const RIGHTS_BELOW: [GfpFlags; 2] = [GfpFlags::HIGH, GfpFlags::MEMALLOC];
+/// Rights to go below the watermarks, the least first: `__GFP_HIGH`'s, half of the min mark and no
+/// reserve, and those of a task that frees memory, which ignore what lower zones reserve.
+const RIGHTS_BELOW: [GfpFlags; 2] = [GfpFlags::HIGH.union(GfpFlags::NOMEMALLOC), GfpFlags::MEMALLOC];
 
 /// A memory that follows a trace.
 pub(crate) struct Follower<'f, 'm> {
@@ -210,9 +210,8 @@ impl<'f, 'm> Follower<'f, 'm> {
     ///
     /// Where the machine reclaimed, what it reclaimed is in the trace as frees, before or
     /// after: the replay, which cannot wait, goes below the watermarks then, by as little as
-    /// helps, and only reclaims and compacts by itself where nothing does. A costly block is not
-    /// taken from below the watermarks: no request of its size may, and the machine made it by
-    /// compaction.
+    /// helps, and only reclaims and compacts by itself where nothing does. A costly block that had
+    /// to wait is not taken from there: the machine made it by compaction.
     #[inline]
     fn answer(&mut self, request: Request) -> Option<Pfn> {
         // May wait, but does not reclaim: the rights of the one without the work of the other.
@@ -229,8 +228,8 @@ impl<'f, 'm> Follower<'f, 'm> {
     fn answer_at_once(&mut self, request: Request) -> Option<Pfn> {
         let below = request.gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
         self.followed.waits += 1;
-        let is_costly = request.order.get() > COSTLY_ORDER;
-        for &rights in RIGHTS_BELOW.iter().filter(|_| !is_costly) {
+        let rights = if request.order.get() <= COSTLY_ORDER { &RIGHTS_BELOW[..] } else { &[] };
+        for &rights in rights {
             self.followed.attempts_again += 1;
             if let Ok(replayed) = self.memory.alloc(Request { gfp: below.union(rights), ..request }) {
                 return Some(replayed);

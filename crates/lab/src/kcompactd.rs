@@ -17,11 +17,12 @@ pub(crate) fn tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
 #[derive(Default)]
 struct Compactor {
     is_compacting: bool,
-    allocates_besides: bool,
+    begins: u32,
+    allocations_besides: u32,
 }
 
-/// The tasks that compact and ask for no page besides: kcompactd, one a node. While one compacts,
-/// an interrupt may ask for pages in its name.
+/// The tasks that compact more often than they ask for pages besides: kcompactd, one a node. An
+/// interrupt may ask for pages in its name, while it compacts more often than not.
 fn daemons(events: &EventLog) -> HashSet<i32> {
     let mut compactors: HashMap<i32, Compactor> = HashMap::new();
     for event in events.iter().filter(|event| event.kind == EventKind::CompactionBegin) {
@@ -31,15 +32,23 @@ fn daemons(events: &EventLog) -> HashSet<i32> {
         return HashSet::new();
     }
     for event in events.iter() {
+        if matches!(event.kind, EventKind::Lost { .. }) {
+            // What ends a compaction may be among what is lost.
+            compactors.values_mut().for_each(|compactor| compactor.is_compacting = false);
+        }
         let Some(compactor) = compactors.get_mut(&event.pid) else { continue };
         match event.kind {
-            EventKind::CompactionBegin => compactor.is_compacting = true,
+            EventKind::CompactionBegin => {
+                compactor.is_compacting = true;
+                compactor.begins += 1;
+            }
             EventKind::CompactionEnd => compactor.is_compacting = false,
-            EventKind::Alloc { .. } => compactor.allocates_besides |= !compactor.is_compacting,
+            EventKind::Alloc { .. } => compactor.allocations_besides += u32::from(!compactor.is_compacting),
             _ => {}
         }
     }
-    compactors.into_iter().filter(|(_, task)| !task.allocates_besides).map(|(pid, _)| pid).collect()
+    let is_daemon = |task: &Compactor| task.allocations_besides < task.begins;
+    compactors.into_iter().filter(|(_, task)| is_daemon(task)).map(|(pid, _)| pid).collect()
 }
 
 #[cfg(test)]
@@ -59,7 +68,20 @@ mod tests {
         };
         let (begin, end) = (EventKind::CompactionBegin, EventKind::CompactionEnd);
         // 1 is interrupted while it compacts, 2 asks for pages and compacts for them, 3 never compacts.
-        let events = [(1, begin), (1, alloc), (2, begin), (1, end), (2, end), (2, alloc), (3, alloc)];
+        // What ends 4's compaction is lost, after which it asks for pages.
+        let lost = EventKind::Lost { count: 0 };
+        let events = [
+            (1, begin),
+            (1, alloc),
+            (2, begin),
+            (1, end),
+            (2, end),
+            (2, alloc),
+            (3, alloc),
+            (4, begin),
+            (0, lost),
+            (4, alloc),
+        ];
         let event = |(time_ns, (pid, kind))| Event { time_ns, cpu: 0, pid, kind };
         let log: EventLog = (0..).zip(events).map(event).collect();
         assert_eq!(daemons(&log), HashSet::from([1]));

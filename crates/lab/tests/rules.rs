@@ -102,7 +102,7 @@ fn a_request_below_the_watermarks_is_answered_and_counted() {
     let script = Script::default().alloc(16, 0).alloc(18, 1).free(16, 0).free(18, 1);
     let measures = replay(&start, &script, &Era::Linux7_3.into());
     assert_eq!((measures.followed.waits, measures.slow_paths, measures.failed()), (2, 2, 0));
-    // Nobody has a costly block from below them, a task that frees memory neither.
+    // A costly block that had to wait is not taken from there.
     let script = Script::default().alloc(16, 3).alloc(32, 4);
     let followed = replay(&start, &script, &Era::Linux7_3.into()).followed;
     assert_eq!((followed.waits, followed.failures[3], followed.failures[4]), (2, 0, 1));
