@@ -34,7 +34,9 @@ fn daemons(events: &EventLog) -> HashSet<i32> {
     for event in events.iter() {
         if matches!(event.kind, EventKind::Lost { .. }) {
             // What ends a compaction may be among what is lost.
-            compactors.values_mut().for_each(|compactor| compactor.is_compacting = false);
+            for compactor in compactors.values_mut() {
+                compactor.is_compacting = false;
+            }
         }
         let Some(compactor) = compactors.get_mut(&event.pid) else { continue };
         match event.kind {

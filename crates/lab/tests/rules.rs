@@ -191,3 +191,25 @@ fn a_reserve_of_the_start_snapshot_can_be_given_up() {
         assert_eq!(measures.failed(), 0, "all memory was in the reserve");
     }
 }
+
+#[test]
+fn hugetlb_pages_are_blocks_in_use_and_no_pageblock_of_theirs_is_retyped() {
+    let run = |start, pages, used_for| Run { start: Pfn(start), pages, used_for };
+    let rest = PAGES - 1800;
+    for (hugetlb, retyped) in [
+        (FrameUse::Hugetlb, 0),
+        // Frames that nobody frees stay, as those of a huge page do that is not whole: two pageblocks.
+        (FrameUse::Offline, 2),
+    ] {
+        let occupancy =
+            vec![run(0, 1024, hugetlb), run(1024, 776, FrameUse::Hugetlb), run(1800, rest, FrameUse::Free)];
+        let start = Snapshot { occupancy, ..machine() };
+        // The daemons look at every 64th event.
+        let mut script = Script::default();
+        for number in 0..100 {
+            script = script.alloc(2048, 0).free(2048, 0).wait_ns(if number == 50 { 200_000_000 } else { 0 });
+        }
+        let measures = replay(&start, &script, &Era::Freehold.into());
+        assert_eq!((measures.locked.retyped, measures.failed()), (retyped, 0), "{hugetlb:?}");
+    }
+}
