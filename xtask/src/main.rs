@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::instructions::InstructionsArgs;
 use xtask::linux::command::LinuxArgs;
 use xtask::oracle::command::OracleArgs;
 use xtask::{linux, oracle};
@@ -24,6 +25,8 @@ enum Chore {
     Oracle(OracleArgs),
     /// Apply, build, test and measure the series for Linux
     Linux(LinuxArgs),
+    /// Hold the instructions of the engine's operations against the kept table
+    Instructions(InstructionsArgs),
     /// Measure which branches of the engine the kept transcripts reach
     Coverage,
 }
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
+        Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
         Chore::Linux(arguments) => series(&arguments, root),
     };

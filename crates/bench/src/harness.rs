@@ -127,7 +127,10 @@ pub(crate) fn clock_ns() -> f64 {
 }
 
 /// An allocation and a free of one block, `times` times: nanoseconds a pair.
-pub(crate) fn pairs(
+///
+/// # Errors
+/// [`BenchError::Wrong`] if a block is missing or not taken back.
+pub fn pairs(
     side: &mut (impl Pages + ?Sized),
     order: Order,
     times: u32,
@@ -149,7 +152,10 @@ pub(crate) fn pairs(
 }
 
 /// All places allocated, then freed: nanoseconds a block for each of the two.
-pub(crate) fn batch(
+///
+/// # Errors
+/// As for [`pairs`].
+pub fn batch(
     side: &mut (impl Pages + ?Sized),
     order: Order,
     places: &mut [Option<Pfn>],

@@ -10,7 +10,9 @@ mod chart;
 mod counts;
 mod drain;
 mod error;
+mod handles;
 mod harness;
+pub mod mixture;
 mod pagealloc;
 mod pagetypeinfo;
 #[cfg(feature = "peers")]
@@ -31,11 +33,12 @@ use freehold::Order;
 pub use chart::{Chart, draw};
 pub use counts::Work;
 pub use error::BenchError;
-pub use harness::{Digest, Pages, interleave};
+pub use handles::{LockedHandle, OwnedHandle};
+pub use harness::{Digest, Pages, batch, interleave, pairs};
 #[cfg(feature = "peers")]
 pub use peers::{serve, serve_engine};
 pub use report::{Environment, Report};
-pub use setup::SpinLocks;
+pub use setup::{BLOCK, START, Setup, SpinLocks};
 pub use summary::Summary;
 
 /// How much is measured.

@@ -17,17 +17,17 @@ pub type SpinLocks = (spin::Mutex<()>, spin::Mutex<()>);
 pub(crate) type FairLocks = (spin::mutex::TicketMutex<()>, spin::Mutex<()>);
 
 /// The first frame of the zone.
-pub(crate) const START: Pfn = Pfn(1 << 20);
+pub const START: Pfn = Pfn(1 << 20);
 
 /// Order of a pageblock.
-pub(crate) const BLOCK: Order = match Order::new(9) {
+pub const BLOCK: Order = match Order::new(9) {
     Some(order) => order,
     None => Order::MAX,
 };
 
 /// A machine with one zone.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setup {
+pub struct Setup {
     pub(crate) pages: u64,
     pub(crate) cpus: u16,
     pub(crate) switches: Switches,
@@ -36,12 +36,16 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    pub(crate) fn new(pages: u64, cpus: u16, switches: Switches) -> Self {
+    /// A machine whose per-CPU lists are chosen for a zone of its size.
+    pub fn new(pages: u64, cpus: u16, switches: Switches) -> Self {
         Self { pages, cpus, switches, tuned_for: pages }
     }
 
     /// Does something with a machine whose frames are all absent.
-    pub(crate) fn with<L: Locks, R>(
+    ///
+    /// # Errors
+    /// Those of the work, and [`BenchError::Setup`].
+    pub fn with<L: Locks, R>(
         self,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
     ) -> Result<R, BenchError> {
@@ -50,20 +54,20 @@ impl Setup {
     }
 
     /// Room for the machine's metadata.
-    pub(crate) fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
+    pub fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
         vec![MaybeUninit::uninit(); self.metadata_bytes::<L>()]
     }
 
     /// How much that is.
-    pub(crate) fn metadata_bytes<L: Locks>(self) -> usize {
+    pub fn metadata_bytes<L: Locks>(self) -> usize {
         required_bytes::<L>(&self.config(&[self.zone()]))
     }
 
     /// The machine, all of its frames absent.
-    pub(crate) fn memory<L: Locks>(
-        self,
-        metadata: &mut [MaybeUninit<u8>],
-    ) -> Result<Memory<'_, L>, BenchError> {
+    ///
+    /// # Errors
+    /// [`BenchError::Setup`].
+    pub fn memory<L: Locks>(self, metadata: &mut [MaybeUninit<u8>]) -> Result<Memory<'_, L>, BenchError> {
         Ok(Memory::new(&self.config(&[self.zone()]), metadata)?)
     }
 

@@ -4,9 +4,10 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use freehold::{Order, Pfn};
+use freehold::Order;
 
 use crate::harness::{Digest, Pages, batch, ns_since, pairs, wrong};
+use crate::mixture::{self, Churn, Held};
 use crate::pin::{pin, processors};
 use crate::{BenchError, Scale};
 
@@ -53,7 +54,7 @@ pub(super) enum Shape {
 /// What a shape works on.
 #[derive(Default)]
 pub(super) struct State {
-    held: Vec<(Pfn, Order)>,
+    held: Held,
     random: Option<fastrand::Rng>,
 }
 
@@ -118,20 +119,14 @@ impl Shape {
 
     /// Brings an allocator whose pages are all free into the state that the shape starts from.
     pub(super) fn prepare(self, side: &mut impl Pages, plan: Plan) -> Result<State, BenchError> {
-        let mut random = fastrand::Rng::with_seed(7);
+        let mut random = mixture::random();
         let mut state = State::default();
         match self {
-            Self::OnePage | Self::Batch | Self::TwoThreads => age(side, 2, &mut random, &mut state)?,
-            Self::ChurnAged | Self::FailingOrder9 => age(side, 5, &mut random, &mut state)?,
-            Self::ChurnFresh => {
-                let mut left = plan.pages as i64 * 4 / 5;
-                while left > 0 {
-                    let order = mixed(&mut random);
-                    let Some(pfn) = side.alloc(order) else { break };
-                    state.held.push((pfn, order));
-                    left -= order.pages() as i64;
-                }
+            Self::OnePage | Self::Batch | Self::TwoThreads => {
+                mixture::age(side, 2, &mut random, &mut state.held)?;
             }
+            Self::ChurnAged | Self::FailingOrder9 => mixture::age(side, 5, &mut random, &mut state.held)?,
+            Self::ChurnFresh => mixture::fill(side, plan.pages * 4 / 5, &mut random, &mut state.held),
             Self::Batch4 | Self::Batch9 => {}
         }
         state.random = Some(random);
@@ -159,43 +154,6 @@ impl Shape {
     }
 }
 
-/// Allocates every page, then frees one of `share` at random.
-fn age(
-    side: &mut impl Pages,
-    share: usize,
-    random: &mut fastrand::Rng,
-    state: &mut State,
-) -> Result<(), BenchError> {
-    // Pages that are kept aside cannot be had once the rest is gone: until there are no more.
-    let mut before = usize::MAX;
-    while state.held.len() != before {
-        before = state.held.len();
-        while let Some(pfn) = side.alloc(Order::ZERO) {
-            state.held.push((pfn, Order::ZERO));
-        }
-        side.give_back();
-    }
-    random.shuffle(&mut state.held);
-    let kept = state.held.len() - state.held.len() / share;
-    for (pfn, order) in state.held.drain(kept..) {
-        if !side.free(pfn, order) {
-            return Err(wrong("did not take back what it handed out"));
-        }
-    }
-    side.give_back();
-    Ok(())
-}
-
-/// 90 % single pages, 8 % of orders 1 to 3, 2 % huge pages.
-fn mixed(random: &mut fastrand::Rng) -> Order {
-    let order = match random.u32(0..100) {
-        0..90 => 0,
-        90..98 => random.u8(1..4),
-        _ => 9,
-    };
-    Order::new(order).unwrap_or(Order::ZERO)
-}
-
 fn batches(
     side: &mut impl Pages,
     order: u8,
@@ -218,7 +176,6 @@ fn batches(
     Ok([alloc_ns / count as f64, free_ns / count as f64, 0.0])
 }
 
-/// Frees a random block and allocates another, so that the memory stays as full as it is.
 fn churn(
     side: &mut impl Pages,
     state: &mut State,
@@ -226,39 +183,18 @@ fn churn(
     digest: &mut Digest,
 ) -> Result<Figures, BenchError> {
     const ROUND: u32 = 64;
-    let random = state.random.get_or_insert_with(|| fastrand::Rng::with_seed(7));
-    let (mut asked, mut failed) = ([0_u32; 2], [0_u32; 2]);
-    let target: i64 = 0;
-    let (mut balance, mut operations) = (0_i64, 0_u32);
-    let begin = Instant::now();
-    let mut elapsed = 0.0;
+    let random = state.random.get_or_insert_with(mixture::random);
+    let mut churn = Churn::default();
+    let (mut operations, mut elapsed, begin) = (0_u32, 0.0, Instant::now());
     while operations < plan.times && begin.elapsed() < plan.patience {
         let start = Instant::now();
-        for _ in 0..ROUND {
-            operations += 1;
-            if balance > target && !state.held.is_empty() {
-                let (pfn, order) = state.held.swap_remove(random.usize(0..state.held.len()));
-                if !side.free(pfn, order) {
-                    return Err(wrong("did not take back what it handed out"));
-                }
-                balance -= order.pages() as i64;
-                continue;
-            }
-            let order = mixed(random);
-            let class = usize::from(order.get() == 9);
-            asked[class] += u32::from(order > Order::ZERO);
-            if let Some(pfn) = side.alloc(order) {
-                state.held.push((pfn, order));
-                balance += order.pages() as i64;
-            } else {
-                failed[class] += u32::from(order > Order::ZERO);
-            }
-        }
+        churn.run(side, ROUND, random, &mut state.held)?;
+        operations += ROUND;
         elapsed += ns_since(start);
     }
     digest.add(state.held.last().map_or(0, |held| held.0.0));
-    let percent = |class: usize| f64::from(failed[class]) * 100.0 / f64::from(asked[class].max(1));
-    Ok([elapsed / f64::from(operations.max(1)), percent(0), percent(1)])
+    let [small, huge] = churn.failed_percent();
+    Ok([elapsed / f64::from(operations.max(1)), small, huge])
 }
 
 fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {

@@ -1,0 +1,215 @@
+//! One operation of the engine, from a state that is the same on every run.
+
+use std::hint::black_box;
+
+use freehold::{Era, Locks, Memory, Migratetype, Order, OwnersFreeOnce, Pfn};
+use freehold_bench::{
+    BLOCK, BenchError, Digest, LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks, batch, mixture,
+    pairs,
+};
+
+/// Pages of the zone.
+const PAGES: u64 = 1 << 15;
+
+/// The eras that are counted: before hygiene, the newest Linux, our own.
+const ERAS: [Era; 3] = [Era::Linux6_1, Era::Linux7_3, Era::Freehold];
+
+/// Blocks of a batch.
+const BATCH: usize = 1024;
+
+/// Pairs, requests or operations that are counted.
+const TIMES: u32 = 4096;
+
+/// Order 4: above the orders that have per-CPU lists, far below a pageblock.
+const WITHOUT_LIST: Order = match Order::new(4) {
+    Some(order) => order,
+    None => Order::MAX,
+};
+
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Operation {
+    Pair0,
+    Pair4Whole,
+    Pair4Split,
+    Pair9,
+    Refill,
+    Drain,
+    Refused9,
+    ChurnFresh,
+    ChurnAged,
+}
+
+impl Operation {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Pair0,
+        Self::Pair4Whole,
+        Self::Pair4Split,
+        Self::Pair9,
+        Self::Refill,
+        Self::Drain,
+        Self::Refused9,
+        Self::ChurnFresh,
+        Self::ChurnAged,
+    ];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Pair0 => "pair-0",
+            Self::Pair4Whole => "pair-4-whole",
+            Self::Pair4Split => "pair-4-split",
+            Self::Pair9 => "pair-9",
+            Self::Refill => "refill",
+            Self::Drain => "drain",
+            Self::Refused9 => "refused-9",
+            Self::ChurnFresh => "churn-fresh",
+            Self::ChurnAged => "churn-aged",
+        }
+    }
+
+    /// How many operations one run counts.
+    pub(super) fn times(self) -> u32 {
+        if matches!(self, Self::Refill | Self::Drain) { BATCH as u32 } else { TIMES }
+    }
+
+    fn prepare<L: Locks>(self, memory: &Memory<'_, L>) -> Result<(), BenchError> {
+        let zone = &memory.zones()[0];
+        if self != Self::Pair4Whole {
+            return Ok(zone.add_free(START, PAGES)?);
+        }
+        for block in (0..PAGES).step_by(2 << WITHOUT_LIST.get()) {
+            zone.add_free_block(START.add(block), WITHOUT_LIST, Migratetype::Movable)?;
+            let neighbour = START.add(block + WITHOUT_LIST.pages());
+            zone.add_allocated(neighbour, WITHOUT_LIST, Migratetype::Movable)?;
+        }
+        Ok(())
+    }
+
+    /// Does the operation through one handle; only what [`counted`] encloses is counted.
+    fn work(self, side: &mut impl Pages, digest: &mut Digest) -> Result<(), BenchError> {
+        match self {
+            Self::Pair0 => counted_pairs(side, Order::ZERO, digest),
+            Self::Pair4Whole | Self::Pair4Split => counted_pairs(side, WITHOUT_LIST, digest),
+            Self::Pair9 => counted_pairs(side, BLOCK, digest),
+            Self::Refill => {
+                let mut places = vec![None; BATCH];
+                batch(side, Order::ZERO, &mut places, digest)?;
+                side.give_back();
+                let filled = counted(|| side.alloc_many(Order::ZERO, &mut places));
+                digest.add_places(&places);
+                if filled == BATCH { Ok(()) } else { Err(wrong("has no page left")) }
+            }
+            Self::Drain => {
+                let mut places = vec![None; BATCH];
+                batch(side, Order::ZERO, &mut places, digest)?;
+                counted(|| side.give_back());
+                Ok(())
+            }
+            Self::Refused9 => {
+                mixture::age(side, 5, &mut mixture::random(), &mut Vec::new())?;
+                let refused = counted(|| (0..TIMES).filter(|_| side.alloc(BLOCK).is_none()).count());
+                if refused == TIMES as usize { Ok(()) } else { Err(wrong("has a block in aged memory")) }
+            }
+            Self::ChurnFresh | Self::ChurnAged => {
+                let (mut random, mut held) = (mixture::random(), Vec::new());
+                if self == Self::ChurnAged {
+                    mixture::age(side, 5, &mut random, &mut held)?;
+                } else {
+                    mixture::fill(side, PAGES * 4 / 5, &mut random, &mut held);
+                }
+                let mut churn = mixture::Churn::default();
+                counted(|| churn.run(side, TIMES, &mut random, &mut held))?;
+                digest.add(held.last().map_or(0, |held: &(Pfn, Order)| held.0.0));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn counted_pairs(side: &mut impl Pages, order: Order, digest: &mut Digest) -> Result<(), BenchError> {
+    // The first pairs fill a CPU's lists and split what has to be split.
+    pairs(side, order, 64, digest)?;
+    counted(|| pairs(side, order, TIMES, digest))?;
+    Ok(())
+}
+
+fn wrong(what: &str) -> BenchError {
+    BenchError::Wrong { side: "the engine".into(), what: what.into() }
+}
+
+/// Does what is counted: callgrind is told this function's name.
+#[inline(never)]
+fn counted<R>(work: impl FnOnce() -> R) -> R {
+    black_box(work())
+}
+
+/// How blocks are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Handle {
+    Locked,
+    OwnersFreeOnce,
+    Exclusive,
+}
+
+impl Handle {
+    pub(super) const ALL: [Self; 3] = [Self::Locked, Self::OwnersFreeOnce, Self::Exclusive];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::OwnersFreeOnce => "owners-free-once",
+            Self::Exclusive => "exclusive",
+        }
+    }
+}
+
+/// An operation through a handle in an era.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Counting {
+    pub(super) operation: Operation,
+    pub(super) handle: Handle,
+    pub(super) era: Era,
+}
+
+impl Counting {
+    /// Everything that is counted.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Operation::ALL.into_iter().flat_map(|operation| {
+            Handle::ALL
+                .into_iter()
+                .flat_map(move |handle| ERAS.into_iter().map(move |era| Self { operation, handle, era }))
+        })
+    }
+
+    /// Operation, handle and era, with colons between.
+    pub(super) fn name(self) -> String {
+        format!("{}:{}:{}", self.operation.word(), self.handle.word(), self.era.name())
+    }
+
+    /// Does it; returns the digest of the frames that were handed out.
+    pub(super) fn run(self) -> Result<u64, BenchError> {
+        match self.handle {
+            Handle::Locked => self.run_locked::<SpinLocks>(),
+            Handle::OwnersFreeOnce => self.run_locked::<OwnersFreeOnce<SpinLocks>>(),
+            Handle::Exclusive => self.setup().with(|memory: &Memory<'_, SpinLocks>| {
+                let mut digest = Digest::default();
+                self.operation.prepare(memory)?;
+                self.operation.work(&mut OwnedHandle::new(memory, 0), &mut digest)?;
+                Ok(digest.0)
+            }),
+        }
+    }
+
+    fn run_locked<L: Locks>(self) -> Result<u64, BenchError> {
+        self.setup().with(|memory: &Memory<'_, L>| {
+            let mut digest = Digest::default();
+            self.operation.prepare(memory)?;
+            self.operation.work(&mut LockedHandle::new(memory, 0), &mut digest)?;
+            Ok(digest.0)
+        })
+    }
+
+    fn setup(self) -> Setup {
+        Setup::new(PAGES, 1, self.era.switches())
+    }
+}
