@@ -35,3 +35,40 @@ fn each_rule_finds_what_breaks_it() {
         assert!(findings.contains(expected), "not found: {expected}\nin:\n{findings}");
     }
 }
+
+#[test]
+fn imports_against_the_order_and_circles_are_found() {
+    let root = std::env::temp_dir().join(format!("freehold-rooms-{}", std::process::id()));
+    let source = root.join("crates/house/src");
+    fs::create_dir_all(source.join("low")).expect("a temporary folder");
+    let write = |name: &str, text: &str| fs::write(source.join(name), text).expect("a temporary file");
+    let order = "### The order of the rooms\n\n| `crates/house` | `low`, `high`, `gone` |\n";
+    fs::write(root.join("ARCHITECTURE.md"), order).expect("a temporary file");
+    write("lib.rs", "mod low;\nmod high;\nmod loose;\npub use low::a::A;\npub use high::High;\n");
+    write("low/mod.rs", "mod a;\nmod b;\npub(crate) use a::A;\npub(crate) use b::B;\n");
+    // Through `mod.rs`, which only passes on.
+    write("low/a.rs", "use super::B;\npub struct A(Option<Box<B>>);\n");
+    write("low/b.rs", "pub struct B(Box<crate::low::A>);\nfn up() -> Option<crate::high::High> { None }\n");
+    write(
+        "high.rs",
+        "use crate::A;\npub struct High(A);\n#[cfg(test)]\nmod tests { use crate::loose::L; }\n",
+    );
+    write("loose.rs", "// Circle: each names the other.\nuse crate::high::High;\npub struct L(High);\n");
+    let findings = xtask::tidy::findings(&root).expect("the folder can be read").join("\n");
+    fs::remove_dir_all(&root).expect("the temporary folder goes");
+    for expected in [
+        "house` has no room `gone`",
+        "does not say where `loose` of `crates/house` stands",
+        "low/b.rs:2: `low` stands before `high` and may not import from it",
+        "high.rs:1: `crate::A` goes by the crate's root",
+        "a circle of files: crates/house/src/low/a.rs → crates/house/src/low/b.rs → crates/house/src/low/a.rs",
+    ] {
+        assert!(findings.contains(expected), "not found: {expected}\nin:\n{findings}");
+    }
+    assert_eq!(
+        findings.matches("circle").count(),
+        2,
+        "two circles, of which one is through low:\n{findings}"
+    );
+    assert!(!findings.contains("loose.rs → "), "an import with a defence closes no circle:\n{findings}");
+}

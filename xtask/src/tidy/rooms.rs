@@ -1,0 +1,158 @@
+//! The rooms of each crate: which may import from which, and that no files need each other in turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::imports::{self, Import};
+
+/// The heading of ARCHITECTURE.md under which the order of each crate's rooms is written.
+const HEADING: &str = "### The order of the rooms";
+
+/// The comment above an import that closes a circle of files and says why it may.
+const DEFENCE: &str = "// Circle:";
+
+/// What breaks the order of a crate's rooms, and circles of files.
+///
+/// # Errors
+/// Where a file cannot be read or is no Rust.
+pub(super) fn findings(root: &Path, architecture: &str, findings: &mut Vec<String>) -> io::Result<()> {
+    let orders = orders(architecture);
+    for (name, source) in crates(root)? {
+        // A crate is checked from the commit on that says its order.
+        let Some(order) = orders.get(name.as_str()) else { continue };
+        for root_file in ["lib.rs", "main.rs"].map(|file| source.join(file)) {
+            if root_file.exists() {
+                of_root(root, &root_file, order, findings)?;
+            }
+        }
+        let rooms = rooms(&source)?;
+        for room in order.iter().filter(|room| !rooms.contains(*room)) {
+            findings.push(format!("ARCHITECTURE.md: `{name}` has no room `{room}`"));
+        }
+        for room in rooms.iter().filter(|room| !order.contains(room)) {
+            findings.push(format!("ARCHITECTURE.md: does not say where `{room}` of `{name}` stands"));
+        }
+    }
+    Ok(())
+}
+
+/// The order of rooms by crate: each may import from those named before it.
+fn orders(architecture: &str) -> BTreeMap<&str, Vec<String>> {
+    let section = architecture.split(HEADING).nth(1).unwrap_or_default();
+    let lines = section.lines().skip(1).take_while(|line| !line.starts_with('#'));
+    let rows = lines.filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    rows.map(|(name, rest)| (name, rest.split('`').skip(1).step_by(2).map(str::to_owned).collect())).collect()
+}
+
+/// Every crate's name in the map, and where its source lies.
+fn crates(root: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    if root.join("crates").is_dir() {
+        for entry in fs::read_dir(root.join("crates"))? {
+            let entry = entry?;
+            found.push((format!("crates/{}", entry.file_name().to_string_lossy()), entry.path().join("src")));
+        }
+    }
+    found.push(("xtask".to_owned(), root.join("xtask/src")));
+    found.retain(|(_, source)| source.is_dir());
+    found.sort();
+    Ok(found)
+}
+
+/// The rooms of a crate: folders, and files that lie beside them.
+fn rooms(source: &Path) -> io::Result<BTreeSet<String>> {
+    let mut rooms = BTreeSet::new();
+    for entry in fs::read_dir(source)? {
+        let path = entry?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        let is_source = path.is_dir() || path.extension().is_some_and(|extension| extension == "rs");
+        if is_source && !["lib", "main", "bin"].contains(&stem.as_str()) && !stem.ends_with("_tests") {
+            rooms.insert(stem);
+        }
+    }
+    Ok(rooms)
+}
+
+fn of_root(root: &Path, root_file: &Path, order: &[String], findings: &mut Vec<String>) -> io::Result<()> {
+    let (_, imports) = imports::of_crate(root_file)?;
+    let source = root_file.parent().unwrap_or(root);
+    let shown = |file: &Path| file.strip_prefix(root).unwrap_or(file).display().to_string();
+    let room = |file: &Path| {
+        let inside = file.strip_prefix(source).unwrap_or(file);
+        let first = inside.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        first.unwrap_or_default().trim_end_matches(".rs").to_owned()
+    };
+    let place = |file: &Path| order.iter().position(|name| *name == room(file));
+    for import in &imports {
+        let (file, line) = (shown(&import.from), import.line);
+        if import.by_root && import.from != root_file {
+            let written = &import.written;
+            findings.push(format!("{file}:{line}: `{written}` goes by the crate's root; name the module"));
+        }
+        if let (Some(from), Some(to)) = (place(&import.from), place(&import.to))
+            && from < to
+        {
+            let (from, to) = (room(&import.from), room(&import.to));
+            findings.push(format!("{file}:{line}: `{from}` stands before `{to}` and may not import from it"));
+        }
+    }
+    let edges = undefended(&imports)?;
+    for circle in circles(&edges) {
+        let files: Vec<_> = circle.iter().map(|file| shown(file)).collect();
+        findings.push(format!("a circle of files: {}", files.join(" → ")));
+    }
+    Ok(())
+}
+
+/// Which files each file needs, imports with a defence left out.
+fn undefended(imports: &BTreeSet<Import>) -> io::Result<BTreeMap<&Path, BTreeSet<&Path>>> {
+    let mut edges: BTreeMap<&Path, BTreeSet<&Path>> = BTreeMap::new();
+    let mut texts: BTreeMap<&Path, String> = BTreeMap::new();
+    for import in imports {
+        if !texts.contains_key(import.from.as_path()) {
+            texts.insert(&import.from, fs::read_to_string(&import.from)?);
+        }
+        let lines: Vec<_> = texts[import.from.as_path()].lines().collect();
+        let above = lines[..import.line - 1].iter().rev();
+        let mut comment = above.map(|line| line.trim()).take_while(|line| line.starts_with("//"));
+        if !comment.any(|line| line.starts_with(DEFENCE)) {
+            edges.entry(&import.from).or_default().insert(&import.to);
+        }
+    }
+    Ok(edges)
+}
+
+/// A shortest circle through each file that is in one; circles of the same files once.
+fn circles<'p>(edges: &BTreeMap<&'p Path, BTreeSet<&'p Path>>) -> Vec<Vec<&'p Path>> {
+    let mut found: Vec<Vec<&Path>> = Vec::new();
+    let mut known: BTreeSet<BTreeSet<&Path>> = BTreeSet::new();
+    for &start in edges.keys() {
+        let mut came_from: BTreeMap<&Path, &Path> = BTreeMap::new();
+        let mut next = vec![start];
+        while !next.is_empty() && !came_from.contains_key(start) {
+            let mut further = Vec::new();
+            for file in next {
+                for &to in edges.get(file).into_iter().flatten() {
+                    if !came_from.contains_key(to) {
+                        came_from.insert(to, file);
+                        further.push(to);
+                    }
+                }
+            }
+            next = further;
+        }
+        if let Some(&last) = came_from.get(start) {
+            let mut circle = vec![start, last];
+            while circle[circle.len() - 1] != start {
+                circle.push(came_from[circle[circle.len() - 1]]);
+            }
+            circle.reverse();
+            if known.insert(circle.iter().copied().collect()) {
+                found.push(circle);
+            }
+        }
+    }
+    found
+}
