@@ -21,6 +21,7 @@ fn each_rule_finds_what_breaks_it() {
     write("open.rs", "fn open() {\n    todo!()\n}\n");
     write("island.rs", "#![expect(unsafe_code)]\n");
     write("traces/bare.arrows", "x");
+    write("module.c", "// SPDX-License-Identifier: MIT\n");
     let findings = xtask::tidy::findings(&root).expect("the folder can be read").join("\n");
     fs::remove_dir_all(&root).expect("the temporary folder goes");
     for expected in [
@@ -31,6 +32,7 @@ fn each_rule_finds_what_breaks_it() {
         "`todo!(` is left open",
         "ARCHITECTURE.md does not name",
         "has no provenance",
+        "module.c: goes into Linux",
     ] {
         assert!(findings.contains(expected), "not found: {expected}\nin:\n{findings}");
     }

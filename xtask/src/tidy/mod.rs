@@ -32,6 +32,7 @@ pub fn findings(root: &Path) -> io::Result<Vec<String>> {
             Some("rs") => source(&name, &fs::read_to_string(&file)?, &architecture, &mut findings),
             Some("md") => document(root, &file, &name, &fs::read_to_string(&file)?, &mut findings),
             Some("arrows") => trace(&file, &name, &mut findings)?,
+            Some("c" | "h") => licence(&name, &fs::read_to_string(&file)?, &mut findings),
             _ => {}
         }
     }
@@ -83,6 +84,13 @@ fn source(name: &str, text: &str, architecture: &str, findings: &mut Vec<String>
     }
     if name.ends_with("engine/src/switches.rs") {
         switches(name, text, findings);
+    }
+}
+
+/// What is built into Linux or loaded into it has Linux's licence, and says so; all C here is.
+fn licence(name: &str, text: &str, findings: &mut Vec<String>) {
+    if !text.lines().next().is_some_and(|first| first.contains("SPDX-License-Identifier: GPL-2.0-only")) {
+        findings.push(format!("{name}: goes into Linux, and its first line does not say GPL-2.0-only"));
     }
 }
 
