@@ -5,4 +5,5 @@ pub mod instructions;
 pub mod kernel;
 pub mod linux;
 pub mod oracle;
+pub mod supply;
 pub mod tidy;

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use xtask::instructions::InstructionsArgs;
 use xtask::linux::command::LinuxArgs;
 use xtask::oracle::command::OracleArgs;
+use xtask::supply::SupplyArgs;
 use xtask::{linux, oracle};
 
 /// The repository's own chores
@@ -27,6 +28,8 @@ enum Chore {
     Linux(LinuxArgs),
     /// Hold the instructions of the engine's operations against the kept table
     Instructions(InstructionsArgs),
+    /// Check what Freehold is built from: licences, advisories, duplicates, sources
+    Supply(SupplyArgs),
     /// Measure which branches of the engine the kept transcripts reach
     Coverage,
 }
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
+        Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
         Chore::Linux(arguments) => series(&arguments, root),
     };
