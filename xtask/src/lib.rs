@@ -1,6 +1,7 @@
 //! The repository's own chores, callable from tests.
 
 pub mod coverage;
+pub mod fuzz;
 pub mod instructions;
 pub mod kernel;
 pub mod linux;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::fuzz::FuzzArgs;
 use xtask::instructions::InstructionsArgs;
 use xtask::linux::command::LinuxArgs;
 use xtask::oracle::command::OracleArgs;
@@ -26,6 +27,8 @@ enum Chore {
     Oracle(OracleArgs),
     /// Apply, build, test and measure the series for Linux
     Linux(LinuxArgs),
+    /// Look for bytes that break a property of what reads foreign bytes
+    Fuzz(FuzzArgs),
     /// Hold the instructions of the engine's operations against the kept table
     Instructions(InstructionsArgs),
     /// Check what Freehold is built from: licences, advisories, duplicates, sources
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
+        Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),

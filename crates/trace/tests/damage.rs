@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt8Array, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::Schema;
-use common::{every_kind, kinds_of_version_2, read, small_trace, trace, workload};
+use common::{every_kind, read, small_trace, trace, workload};
 use freehold_trace::{TraceError, WriteOptions};
 
 /// The lengths of the whole messages at the start of `bytes`.
@@ -333,20 +333,5 @@ fn lengths_that_lie_are_refused_before_memory_is_taken() {
         let mut damaged = bytes.clone();
         damaged[schema_ends + 4..schema_ends + 8].copy_from_slice(&u32::to_le_bytes(length));
         assert!(read(&damaged, false).is_err());
-    }
-}
-
-/// Writes the seeds of the fuzz target; see `fuzz/README.md`.
-#[test]
-fn fuzz_seeds() {
-    let options = WriteOptions::new("seed");
-    let seeds = [small_trace(), rewrite(|_, _| {}), trace(&kinds_of_version_2(), options, usize::MAX)];
-    if let Some(folder) = std::env::var_os("FREEHOLD_FUZZ_SEEDS") {
-        for (i, seed) in seeds.iter().enumerate() {
-            std::fs::write(std::path::Path::new(&folder).join(format!("seed-{i}.arrows")), seed).unwrap();
-        }
-    }
-    for seed in &seeds {
-        assert!(seed.len() < 32 << 10, "a seed of {} bytes is too long to fuzz well", seed.len());
     }
 }

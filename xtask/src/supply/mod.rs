@@ -1,6 +1,6 @@
 //! `cargo xtask supply`: what Freehold is built from, and on which terms.
 //!
-//! In: `Cargo.lock`, `cargo tree`, and where it is at hand a copy of RustSec's advisory database.
+//! In: `Cargo.lock`, `cargo tree`, and where it is at hand a copy of `RustSec`'s advisory database.
 //! Out: findings, and the kept list of advisories and of third-party licences.
 
 mod advisories;
@@ -25,7 +25,7 @@ pub struct SupplyArgs {
     /// Write the kept lists anew instead.
     #[arg(long)]
     keep: bool,
-    /// With --keep: read advisories from a checkout of RustSec's database.
+    /// With --keep: read advisories from a checkout of `RustSec`'s database.
     #[arg(long, value_name = "FOLDER", requires = "keep")]
     database: Option<PathBuf>,
 }

@@ -1,0 +1,19 @@
+//! What foreign bytes must never do: one property a module, for the fuzzer and for the ordinary tests.
+//!
+//! A module's `body` takes any bytes and panics where its property does not hold.
+
+pub mod ftrace_text;
+pub mod oracle_files;
+pub mod proc_texts;
+pub mod trace_reader;
+
+/// A target of the fuzzer: its name, and what it does with bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: [Target; 4] = [
+    ("ftrace_text", ftrace_text::body),
+    ("oracle_files", oracle_files::body),
+    ("proc_texts", proc_texts::body),
+    ("trace_reader", trace_reader::body),
+];

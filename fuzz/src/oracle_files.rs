@@ -1,0 +1,16 @@
+//! Any bytes are a script and a transcript, or an error; and the engine survives what they say.
+
+use std::io::Cursor;
+
+use freehold_oracle::{Options, Script, Transcript, check};
+
+/// Holds the property for these bytes.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn body(bytes: &[u8]) {
+    let Ok((script, taken)) = Script::from_bytes(bytes) else { return };
+    assert_eq!(Script::from_bytes(&script.to_bytes()).map(|(again, _)| again), Ok(script.clone()));
+    let Ok(mut transcript) = Transcript::new(Cursor::new(&bytes[taken..])) else { return };
+    let _ = check(&script, &mut transcript, Options { check_every: Some(16), ..Options::default() });
+}

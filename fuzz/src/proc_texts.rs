@@ -1,0 +1,39 @@
+//! Any bytes are a text of `/proc` or an error, whichever file they are taken for; free pages fit 64 bits,
+//! and a text that lost its end is not read as another one.
+
+use freehold_linux::procfs::{
+    parse_buddyinfo, parse_pagetypeinfo, parse_pressure, parse_vmstat, parse_zoneinfo,
+};
+
+/// Holds the property for these bytes.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn body(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let zones = parse_buddyinfo(&text);
+    for zone in zones.iter().flatten() {
+        assert!(pages(zone.free.iter().copied()) < 1 << 60);
+    }
+    let types = parse_pagetypeinfo(&text);
+    if let Ok(info) = &types {
+        for zone in &info.zones {
+            let all = zone.free.iter().map(|counts| pages(counts.iter().map(|count| count.blocks)));
+            assert!(all.sum::<u64>() < 1 << 60);
+        }
+    }
+    for zone in parse_zoneinfo(&text).iter().flatten() {
+        assert!(zone.start_pfn.checked_add(zone.spanned).is_some() && zone.present > 0);
+    }
+    let _ = parse_vmstat(&text);
+    let _ = parse_pressure(&text);
+    let cut = text.trim_end_matches('\n');
+    if cut.len() < text.len() {
+        assert!(parse_buddyinfo(cut).is_err() && parse_pagetypeinfo(cut).is_err());
+        assert!(parse_zoneinfo(cut).is_err() && parse_vmstat(cut).is_err() && parse_pressure(cut).is_err());
+    }
+}
+
+fn pages(blocks: impl Iterator<Item = u64>) -> u64 {
+    blocks.enumerate().map(|(order, blocks)| blocks << order).sum()
+}

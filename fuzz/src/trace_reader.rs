@@ -1,0 +1,30 @@
+//! Any bytes are a trace or an error, strictly and in part; and what is read can be written.
+
+use freehold_trace::{ReadOptions, TraceReader, TraceSummary, WriteOptions, recompress};
+
+/// Holds the property for these bytes.
+///
+/// # Panics
+/// Where it does not hold.
+pub fn body(bytes: &[u8]) {
+    let open = |partial| TraceReader::open(bytes, ReadOptions { file: "fuzz".to_owned(), partial });
+    let strict = open(false).and_then(|mut reader| TraceSummary::read(&mut reader));
+    let partial = open(true).and_then(|mut reader| TraceSummary::read(&mut reader));
+    let Ok(partial) = partial else {
+        assert!(strict.is_err(), "a whole file is readable in part");
+        return;
+    };
+    if let Ok(strict) = strict {
+        assert_eq!(strict, partial);
+    }
+    if partial.events > 10_000 || partial.occupancy_runs > 10_000 {
+        return;
+    }
+    let options = WriteOptions { batch_rows: 100, ..WriteOptions::new("copy") };
+    let reader = open(true).expect("it was opened before");
+    let copy = recompress(reader, Vec::new(), options).expect("what was read can be written");
+    let copy = TraceReader::open(&copy[..], ReadOptions::new("copy"));
+    let copy =
+        copy.and_then(|mut reader| TraceSummary::read(&mut reader)).expect("what was written can be read");
+    assert_eq!((copy.events, copy.kinds, copy.lost), (partial.events, partial.kinds, partial.lost));
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask fuzz`: the fuzzer itself, on the properties that the ordinary tests hold kept inputs against.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+
+/// The most inputs that are kept of a target: the repository is no place for thousands of files.
+const MOST: usize = 60;
+
+/// Look for bytes that break a property, beginning with the kept inputs
+#[derive(Args, Debug)]
+pub struct FuzzArgs {
+    /// A file of fuzz/targets without its ending; all of them one after the other if left out.
+    target: Option<String>,
+    /// How long each target is fuzzed.
+    #[arg(long, default_value_t = 60, value_name = "N")]
+    seconds: u64,
+    /// Put the smallest inputs that reach all that was reached into fuzz/corpus.
+    #[arg(long)]
+    keep: bool,
+}
+
+/// The longest input. Longer ones make every run slower and show nothing more.
+///
+/// Units: bytes.
+const LONGEST: u64 = 16 << 10;
+
+/// Fuzzes; whether every property held.
+///
+/// # Errors
+/// Where the fuzzer cannot be run, or there is no such target.
+pub fn run(arguments: &FuzzArgs, root: &Path) -> Result<bool, String> {
+    let targets = targets(root)?;
+    let chosen: Vec<&String> = match &arguments.target {
+        None => targets.iter().collect(),
+        Some(name) => targets.iter().filter(|target| *target == name).collect(),
+    };
+    if chosen.is_empty() {
+        return Err(format!("no such target; the targets are {}", targets.join(", ")));
+    }
+    ready(root)?;
+    let mut held = true;
+    for target in chosen {
+        let found = root.join("target/fuzz").join(target);
+        fs::create_dir_all(&found).map_err(|error| format!("{}: {error}", found.display()))?;
+        let limits = [format!("-max_len={LONGEST}"), format!("-max_total_time={}", arguments.seconds)];
+        let mut fuzz = cargo_fuzz(root, "run", target);
+        fuzz.arg(&found).arg(kept(root, target)).arg("--").args(limits);
+        held &= succeeds(&mut fuzz)?;
+        if arguments.keep && held {
+            keep(root, target, &found)?;
+        }
+    }
+    Ok(held)
+}
+
+fn targets(root: &Path) -> Result<Vec<String>, String> {
+    let folder = root.join("fuzz/targets");
+    let mut targets = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+        let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
+        targets.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    }
+    targets.sort();
+    Ok(targets)
+}
+
+/// Says what is missing before anything is built.
+fn ready(root: &Path) -> Result<(), String> {
+    let mut ask = Command::new("cargo");
+    ask.args(["+nightly", "fuzz", "--version"]).current_dir(root).stdout(Stdio::null()).stderr(Stdio::null());
+    if succeeds(&mut ask)? {
+        return Ok(());
+    }
+    Err("the fuzzer is missing: rustup toolchain install nightly; cargo install cargo-fuzz --locked"
+        .to_owned())
+}
+
+fn cargo_fuzz(root: &Path, verb: &str, target: &str) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(["+nightly", "fuzz", verb, "--features", "libfuzzer", target]).current_dir(root);
+    // Instrumented code takes minutes to optimise across crates, and is no faster for it.
+    command.env("CARGO_PROFILE_RELEASE_LTO", "off");
+    command
+}
+
+fn kept(root: &Path, target: &str) -> std::path::PathBuf {
+    root.join("fuzz/corpus").join(target)
+}
+
+/// Replaces the kept inputs by as few as reach the same code.
+fn keep(root: &Path, target: &str, found: &Path) -> Result<(), String> {
+    let kept = kept(root, target);
+    let say = |error: std::io::Error| format!("{}: {error}", kept.display());
+    for entry in fs::read_dir(&kept).into_iter().flatten() {
+        let path = entry.map_err(say)?.path();
+        fs::copy(&path, found.join(path.file_name().unwrap_or_default())).map_err(say)?;
+    }
+    // By which code was reached alone: how often it was would keep ten times as many.
+    if !succeeds(cargo_fuzz(root, "cmin", target).arg(found).args(["--", "-use_counters=0"]))? {
+        return Err(format!("{target}: the inputs cannot be reduced"));
+    }
+    fs::remove_dir_all(&kept)
+        .or_else(|error| if kept.exists() { Err(error) } else { Ok(()) })
+        .map_err(say)?;
+    fs::create_dir_all(&kept).map_err(say)?;
+    let mut inputs = Vec::new();
+    for entry in fs::read_dir(found).map_err(say)? {
+        let entry = entry.map_err(say)?;
+        inputs.push((entry.metadata().map_err(say)?.len(), entry.path()));
+    }
+    inputs.sort();
+    // Of all sizes: every so many.
+    let step = inputs.len().div_ceil(MOST).max(1);
+    for (_, path) in inputs.iter().step_by(step) {
+        fs::copy(path, kept.join(path.file_name().unwrap_or_default())).map_err(say)?;
+    }
+    Ok(())
+}
+
+fn succeeds(command: &mut Command) -> Result<bool, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(|error| format!("{program} cannot be started: {error}"))?;
+    Ok(status.success())
+}
