@@ -1,0 +1,170 @@
+//! Everything that an embedder can call, on memory so small that Miri gets through it: undefined
+//! behaviour, 32-bit processors and the other byte order are looked for here.
+
+mod common;
+
+use std::thread;
+
+use common::{Locks, Random, all_free, geometry, metadata, plain_zone, request};
+use freehold::{
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Reclaimed, Relocate,
+    Request, ShrinkControl, Shrinker, ZoneConfig, ZoneType,
+};
+
+const START: u64 = 0x41;
+const PAGES: u64 = 190;
+const STEPS: u32 = if cfg!(miri) { 80 } else { 20_000 };
+const GFPS: [GfpFlags; 4] = [
+    GfpFlags::KERNEL,
+    GfpFlags::HIGHUSER_MOVABLE,
+    GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE),
+    GfpFlags::GFP_ATOMIC,
+];
+
+type Machine<'m> = Memory<'m, Locks>;
+
+/// Who has which block: what an embedder knows, and moves or frees when it is asked to.
+struct Owner {
+    random: Random,
+    held: Vec<(Pfn, Order, GfpFlags)>,
+}
+
+impl Owner {
+    fn take(&mut self) -> Option<(Pfn, Order, GfpFlags)> {
+        let count = self.held.len() as u64;
+        (count > 0).then(|| self.held.swap_remove(self.random.below(count) as usize))
+    }
+}
+
+impl Relocate for Owner {
+    fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.held
+            .iter()
+            .any(|&(held, of, gfp)| held == pfn && of == order && gfp.migratetype() == Migratetype::Movable)
+    }
+
+    fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
+        let block = self.held.iter_mut().find(|(held, of, _)| *held == from && *of == order);
+        block.is_some_and(|block| {
+            block.0 = to;
+            true
+        })
+    }
+}
+
+impl Shrinker<Locks> for Owner {
+    fn shrink(&mut self, memory: &Machine<'_>, control: ShrinkControl) -> Reclaimed {
+        let mut reclaimed = Reclaimed::default();
+        if let Some((pfn, order, _)) = self.take() {
+            memory.free(control.cpu, pfn, order).expect("an owner's block");
+            reclaimed.reclaimed = order.pages();
+            reclaimed.scanned = order.pages();
+        }
+        reclaimed
+    }
+
+    fn reclaimable_pages(&mut self, _node: u16, _zone: ZoneType) -> u64 {
+        self.held.iter().map(|(_, order, _)| order.pages()).sum()
+    }
+}
+
+fn on_a_small_machine(era: Era, act: impl FnOnce(&Machine<'_>)) {
+    let percpu = PerCpuSettings { batch: 3, high_min: 6, high_max: 24, flush_needs_batch: false };
+    let zones = [ZoneConfig { percpu, ..plain_zone(START, PAGES) }];
+    let config: MemoryConfig<'_> = geometry(&zones, era.switches(), 3, 5);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    act(&memory);
+    memory.drain_all();
+    memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
+    assert_eq!(memory.zones()[0].free_pages(), PAGES, "{}: every page is back", era.name());
+}
+
+#[test]
+fn every_call_in_any_order_leaves_a_whole_memory() {
+    for (seed, era) in Era::ALL.into_iter().enumerate() {
+        on_a_small_machine(era, |memory| {
+            let mut owner = Owner { random: Random::new(seed as u64), held: Vec::new() };
+            for step in 0..STEPS {
+                one_call(memory, &mut owner);
+                if step % 64 == 0 {
+                    memory.check().unwrap_or_else(|broken| panic!("{}, step {step}: {broken}", era.name()));
+                }
+            }
+            for (pfn, order, _) in std::mem::take(&mut owner.held) {
+                memory.free(1, pfn, order).expect("an owner's block");
+            }
+        });
+    }
+}
+
+fn one_call(memory: &Machine<'_>, owner: &mut Owner) {
+    let zone = &memory.zones()[0];
+    let gfp = GFPS[owner.random.below(4) as usize];
+    let asked = Request { cpu: owner.random.below(2) as u16, ..request(gfp, owner.random.below(6) as u8) };
+    let somewhere = Pfn(START + owner.random.below(PAGES));
+    match owner.random.below(16) {
+        0..=3 => owner.held.extend(memory.alloc(asked).ok().map(|pfn| (pfn, asked.order, gfp))),
+        4 => {
+            let answer = memory.alloc_with(asked, owner);
+            owner.held.extend(answer.ok().map(|pfn| (pfn, asked.order, gfp)));
+        }
+        5..=7 => {
+            if let Some((pfn, order, _)) = owner.take() {
+                memory.free(asked.cpu, pfn, order).expect("an owner's block");
+                assert!(memory.free(asked.cpu, pfn, order).is_err(), "a block is freed once");
+            }
+        }
+        8 => {
+            let mut lists = memory.exclusive(asked.cpu).expect("a CPU");
+            let mut places = [None; 4];
+            let filled = lists.alloc_many(asked, &mut places);
+            let blocks: Vec<Pfn> = places[..filled].iter().flatten().copied().collect();
+            lists.free_many(asked.order, &blocks).expect("blocks just taken");
+        }
+        9 => {
+            let mut places = [None; 5];
+            let filled = memory.alloc_bulk(asked, &mut places);
+            let pages: Vec<Pfn> = places[..filled].iter().flatten().copied().collect();
+            memory.free_bulk(asked.cpu, &pages).expect("pages just taken");
+        }
+        10 => {
+            if zone.isolate_block(somewhere).is_ok() {
+                memory.drain_all();
+                zone.unisolate_block(somewhere).expect("isolated just now");
+            }
+        }
+        11 => memory.compact_node(0, asked.cpu, owner),
+        12 => memory.sort_pageblocks(0, 16, owner),
+        13 => {
+            memory.refresh(asked.cpu);
+        }
+        14 => zone.drain_cpu(asked.cpu),
+        _ => {
+            let mut text = String::new();
+            memory.write_buddyinfo(&mut text).expect("a string takes text");
+            assert_eq!(zone.counts_by_walk(1 << 20).0.free_pages(), zone.list_lengths().free_pages());
+            assert!(zone.pageblocks().count() > 0 && text.contains("Normal"));
+        }
+    }
+}
+
+#[test]
+fn two_threads_share_a_small_zone() {
+    for era in [Era::Linux6_1, Era::Freehold] {
+        on_a_small_machine(era, |memory| {
+            thread::scope(|scope| {
+                for cpu in 0..2 {
+                    scope.spawn(move || {
+                        for step in 0..STEPS / 5 {
+                            let asked = Request { cpu, ..request(GFPS[step as usize % 3], (step % 3) as u8) };
+                            if let Ok(pfn) = memory.alloc(asked) {
+                                memory.free(1 - cpu, pfn, asked.order).expect("this thread's block");
+                            }
+                        }
+                    });
+                }
+            });
+        });
+    }
+}
