@@ -13,7 +13,7 @@ use freehold::{
 
 const START: u64 = 0x41;
 const PAGES: u64 = 190;
-const STEPS: u32 = if cfg!(miri) { 80 } else { 20_000 };
+const STEPS: u32 = if cfg!(miri) { 40 } else { 20_000 };
 const GFPS: [GfpFlags; 4] = [
     GfpFlags::KERNEL,
     GfpFlags::HIGHUSER_MOVABLE,
