@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use freehold::Pfn;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::{Event, EventKind};
+use super::event::{Event, EventKind};
 
 /// Events of a chunk at most.
 const CHUNK: usize = 1 << 16;
@@ -88,7 +88,7 @@ impl EventLog {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns true if no event is in it.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

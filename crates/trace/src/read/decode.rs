@@ -11,9 +11,8 @@ use arrow_ipc::{BodyCompressionMethod, CompressionType, Endianness, RecordBatch,
 use arrow_schema::DataType;
 use zstd::bulk::Decompressor;
 
-use crate::PageWork;
-use crate::layout::{COLUMNS, Column, MAX_BATCH_ROWS, MAX_NOTE_BYTES, RowKind};
-use crate::row::Row;
+use crate::format::{COLUMNS, Column, MAX_BATCH_ROWS, MAX_NOTE_BYTES, Row, RowKind};
+use crate::model::PageWork;
 
 /// Most buffers of a record batch: validity and data of every column, and the note's offsets.
 const BUFFERS: usize = 2 * COLUMNS + 1;
@@ -21,7 +20,7 @@ const BUFFERS: usize = 2 * COLUMNS + 1;
 const SLACK_BYTES: usize = 4096;
 
 /// Checks that the file's columns are the first `columns` ones.
-pub(crate) fn check_schema(schema: Schema<'_>, columns: usize) -> Result<(), String> {
+pub(super) fn check_schema(schema: Schema<'_>, columns: usize) -> Result<(), String> {
     if schema.endianness() != Endianness::Little {
         return Err("the columns are big-endian".to_owned());
     }
@@ -56,12 +55,12 @@ fn has_type(field: arrow_ipc::Field<'_>, wanted: &DataType) -> bool {
 }
 
 /// The value of a key in the schema's metadata.
-pub(crate) fn metadata<'a>(schema: Schema<'a>, key: &str) -> Option<&'a str> {
+pub(super) fn metadata<'a>(schema: Schema<'a>, key: &str) -> Option<&'a str> {
     schema.custom_metadata()?.iter().find(|pair| pair.key() == Some(key))?.value()
 }
 
 /// Takes record batches apart into columns; keeps its memory from batch to batch.
-pub(crate) struct Decoder {
+pub(super) struct Decoder {
     zstd: Decompressor<'static>,
     rows: usize,
     /// How many columns the file has: the first ones.
@@ -74,13 +73,13 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// A decoder for files that have the first `present` columns.
-    pub(crate) fn new(present: usize) -> io::Result<Self> {
+    pub(super) fn new(present: usize) -> io::Result<Self> {
         let columns = std::array::from_fn(|_| Vec::new());
         Ok(Self { zstd: Decompressor::new()?, rows: 0, present, columns, pfn_validity: Vec::new() })
     }
 
     /// Takes a record batch apart.
-    pub(crate) fn load(&mut self, batch: RecordBatch<'_>, body: &[u8]) -> Result<(), String> {
+    pub(super) fn load(&mut self, batch: RecordBatch<'_>, body: &[u8]) -> Result<(), String> {
         let rows = usize::try_from(batch.length()).ok().filter(|&rows| rows <= MAX_BATCH_ROWS);
         self.rows = rows.ok_or_else(|| format!("{} rows in one record batch", batch.length()))?;
         let pfn_nulls = check_nodes(batch, self.present)?;
@@ -116,12 +115,12 @@ impl Decoder {
     }
 
     /// Rows of the batch.
-    pub(crate) fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
     /// The columns of the batch.
-    pub(crate) fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View<'_> {
         let column = |column: Column| self.columns[column.index()].as_slice();
         View {
             rows: self.rows,
@@ -145,15 +144,15 @@ impl Decoder {
     }
 
     /// The note of the batch's last row, if that is the ending.
-    pub(crate) fn note(&self) -> &[u8] {
+    pub(super) fn note(&self) -> &[u8] {
         &self.columns[Column::Note.index()]
     }
 }
 
 /// The columns of one record batch.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
-    pub(crate) rows: usize,
+pub(super) struct View<'a> {
+    pub(super) rows: usize,
     time_ns: &'a [[u8; 8]],
     cpu: &'a [[u8; 2]],
     kind: &'a [u8],
@@ -233,7 +232,7 @@ fn used_columns(kinds: &[u8]) -> [bool; COLUMNS] {
     used
 }
 
-/// Checks the row and null counts, and says whether pfns are missing.
+/// Checks the row and null counts. Returns true if some rows have no pfn.
 fn check_nodes(batch: RecordBatch<'_>, columns: usize) -> Result<bool, String> {
     let nodes = batch.nodes().ok_or("a record batch without columns")?;
     if nodes.len() != columns {

@@ -48,7 +48,7 @@ pub enum EventKind {
         migratetype: Migratetype,
         /// The migratetype it was found under.
         fallback_migratetype: Migratetype,
-        /// Whether the whole pageblock changed its type.
+        /// True if the whole pageblock changed its type.
         change_ownership: bool,
     },
     /// `kmem:mm_page_alloc_zone_locked`: a block left the free lists under the zone lock.
@@ -59,7 +59,7 @@ pub enum EventKind {
         order: Order,
         /// The migratetype that was asked for.
         migratetype: Migratetype,
-        /// Whether it went to a per-CPU list.
+        /// True if it went to a per-CPU list.
         percpu_refill: bool,
     },
     /// `kmem:mm_page_pcpu_drain`: a block left a per-CPU list for the free lists.

@@ -11,18 +11,17 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 
-use crate::layout::Column;
-use crate::row::Row;
+use crate::format::{Column, Row};
 
 /// Turns rows into the bytes of an Arrow IPC stream, one message at a time.
-pub(crate) struct Encoder {
+pub(super) struct Encoder {
     schema: SchemaRef,
     messages: StreamWriter<Vec<u8>>,
 }
 
 impl Encoder {
     /// Starts a stream; [`Self::take`] then gives the header.
-    pub(crate) fn new(schema: Schema, level: i32) -> Result<Self, ArrowError> {
+    pub(super) fn new(schema: Schema, level: i32) -> Result<Self, ArrowError> {
         let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?
             .try_with_compression(Some(CompressionType::ZSTD))?
             .try_with_compression_level(Some(level))?;
@@ -37,12 +36,12 @@ impl Encoder {
     }
 
     /// Appends the end-of-stream marker.
-    pub(crate) fn end(&mut self) -> Result<(), ArrowError> {
+    pub(super) fn end(&mut self) -> Result<(), ArrowError> {
         self.messages.finish()
     }
 
     /// The bytes that were appended since the last call.
-    pub(crate) fn take(&mut self, into: &mut Vec<u8>) {
+    pub(super) fn take(&mut self, into: &mut Vec<u8>) {
         into.clear();
         into.append(self.messages.get_mut());
     }

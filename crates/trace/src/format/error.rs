@@ -1,6 +1,6 @@
 //! What can be wrong with a trace file, where, and what to do about it.
 
-use crate::layout::Column;
+use super::column::Column;
 
 /// Why a trace cannot be read or written.
 ///

@@ -2,17 +2,13 @@
 
 use std::io::Read;
 
-use crate::closing::Closing;
-use crate::decode::{Decoder, check_schema, metadata};
-use crate::error::{Place, TraceError};
-use crate::layout::{
-    COLUMNS, COLUMNS_OF_VERSION_1, Column, FORMAT_NAME, FORMAT_VERSION, KEY_FORMAT, KEY_ORIGIN, KEY_START,
-    KEY_VERSION, MAX_RUNS, RowKind,
+use super::decode::Decoder;
+use super::header::Header;
+use super::message::{Messages, Next};
+use crate::format::{
+    Closing, Column, MAX_RUNS, Place, RowKind, TraceError, Zones, check_run, check_snapshot,
 };
-use crate::message::{Messages, Next, guess};
-use crate::row::{event, run};
-use crate::zones::{Zones, check_run};
-use crate::{Ending, Event, Origin, Snapshot, zones};
+use crate::model::{Ending, Event, Origin, Snapshot};
 
 /// Rows that become events at a time: few enough to stay in a core's cache.
 const EVENTS_AT_A_TIME: usize = 8192;
@@ -91,7 +87,7 @@ impl<R: Read> TraceReader<R> {
     pub fn open(source: R, options: ReadOptions) -> Result<Self, TraceError> {
         let mut messages = Messages::new(source);
         let place = Place { file: &options.file, batch: 0, row: 0 };
-        let (origin, start, columns) = read_header(&mut messages, place)?;
+        let Header { origin, start, columns } = Header::read(&mut messages, place)?;
         let zones = Zones::new(&start, place)?;
         let decoder = Decoder::new(columns).map_err(|e| place.io(e))?;
         let mut reader = Self {
@@ -150,14 +146,13 @@ impl<R: Read> TraceReader<R> {
         Ok(Some(&self.events))
     }
 
-    /// What is known since the recording ended; `None` before the last batch was read, and
-    /// for a trace that was cut short.
+    /// The ending; `None` before the last batch was read, and for a trace that was cut short.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }
 
-    /// Whether the trace stops without an ending, as a killed recorder leaves it. Final once
-    /// [`Self::next_batch`] has returned `None`.
+    /// Returns true if the trace stops without an ending, as a killed recorder leaves it. The answer is
+    /// final once [`Self::next_batch`] has returned `None`.
     pub fn is_cut_short(&self) -> bool {
         self.state == State::CutShort
     }
@@ -176,7 +171,7 @@ impl<R: Read> TraceReader<R> {
         matches!(self.state, State::Done | State::CutShort)
     }
 
-    /// Goes on by some rows; true where these brought events.
+    /// Takes the next rows. Returns true if there were events among them.
     fn read_events(&mut self) -> Result<bool, TraceError> {
         self.events.clear();
         if self.next_row < self.decoder.rows() || self.read_batch()? {
@@ -185,7 +180,7 @@ impl<R: Read> TraceReader<R> {
         Ok(!self.events.is_empty())
     }
 
-    /// Reads one message; false where the stream ends.
+    /// Reads one message. Returns false at the end of the stream.
     fn read_batch(&mut self) -> Result<bool, TraceError> {
         let place = Place { file: &self.options.file, batch: self.batches + 1, row: self.rows };
         match self.messages.advance(place)? {
@@ -242,7 +237,7 @@ impl<R: Read> TraceReader<R> {
             let row = view.row(i);
             match RowKind::new(row.kind) {
                 Some(RowKind::Occupancy) if self.state == State::Occupancy => {
-                    let run = run(&row, place)?;
+                    let run = row.run(place)?;
                     self.runs_end = check_run(run, self.runs_end).map_err(|what| place.corrupt_row(what))?;
                     if self.start.occupancy.len() >= MAX_RUNS {
                         return Err(place.corrupt_row(format!("more than {MAX_RUNS} occupancy runs")));
@@ -262,7 +257,7 @@ impl<R: Read> TraceReader<R> {
                         return Err(place.time_backwards(self.last_time_ns, row.time_ns));
                     }
                     self.last_time_ns = row.time_ns;
-                    self.events.push(event(kind, &row, &mut self.zones, place)?);
+                    self.events.push(row.event(kind, &mut self.zones, place)?);
                     self.state = State::Events;
                 }
                 None => return Err(place.bad_value(Column::Kind, row.kind.into(), "0 to 20 or 255")),
@@ -276,55 +271,6 @@ impl<R: Read> TraceReader<R> {
         self.event_count += self.events.len() as u64;
         Ok(())
     }
-}
-
-/// Reads the schema message: is this a trace, of a known version, what does it start with, and how many columns
-/// has it?
-fn read_header<R: Read>(
-    messages: &mut Messages<R>,
-    place: Place<'_>,
-) -> Result<(Origin, Snapshot, usize), TraceError> {
-    let file = || place.file.to_owned();
-    match messages.advance(place)? {
-        Next::Message => {}
-        Next::EndOfFile => return Err(TraceError::Empty { file: file() }),
-        Next::EndOfStream => {
-            return Err(TraceError::NotATrace { file: file(), looks_like: "an empty Arrow stream" });
-        }
-        Next::Truncated => {
-            return Err(TraceError::Truncated {
-                file: file(),
-                batch: 0,
-                events_before: 0,
-                bytes: messages.bytes(),
-            });
-        }
-        Next::Foreign(start) => {
-            return Err(TraceError::NotATrace { file: file(), looks_like: guess(start) });
-        }
-    }
-    let message = messages.current(place)?;
-    let schema = message.header_as_schema().ok_or_else(|| place.corrupt("the first message is no schema"))?;
-    if metadata(schema, KEY_FORMAT) != Some(FORMAT_NAME) {
-        let looks_like = "an Arrow stream of something else: give it a file that `freehold record` wrote";
-        return Err(TraceError::NotATrace { file: file(), looks_like });
-    }
-    let text = |key| metadata(schema, key).ok_or_else(|| place.corrupt(format!("no {key} in the header")));
-    let found = text(KEY_VERSION)?;
-    match found.parse() {
-        Ok(1..=FORMAT_VERSION) => {}
-        Ok(found) if found > FORMAT_VERSION => {
-            return Err(TraceError::NewerVersion { file: file(), found, known: FORMAT_VERSION });
-        }
-        _ => return Err(place.corrupt(format!("format version {found:.20?}"))),
-    }
-    let columns = if found == "1" { COLUMNS_OF_VERSION_1 } else { COLUMNS };
-    check_schema(schema, columns).map_err(|what| place.corrupt(what))?;
-    let origin = serde_json::from_str(text(KEY_ORIGIN)?);
-    let origin = origin.map_err(|e| place.corrupt(format!("{KEY_ORIGIN}: {e}")))?;
-    let start = serde_json::from_str(text(KEY_START)?);
-    let start = start.map_err(|e| place.corrupt(format!("{KEY_START}: {e}")))?;
-    Ok((origin, start, columns))
 }
 
 /// Reads the note of the ending and holds the file against it.
@@ -342,7 +288,7 @@ fn closing(note: &[u8], events: u64, crc32: u32, place: Place<'_>) -> Result<End
         )));
     }
     if let Some(snapshot) = &closing.ending.snapshot {
-        zones::check(snapshot).map_err(|what| place.corrupt_row(what))?;
+        check_snapshot(snapshot).map_err(|what| place.corrupt_row(what))?;
     }
     Ok(closing.ending)
 }

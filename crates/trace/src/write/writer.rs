@@ -4,13 +4,12 @@ use std::io::{self, Write};
 
 use arrow_schema::ArrowError;
 
-use crate::closing::Closing;
-use crate::encode::Encoder;
-use crate::error::{Place, TraceError};
-use crate::layout::{self, MAX_BATCH_ROWS, MAX_METADATA_BYTES, MAX_NOTE_BYTES, MAX_RUNS};
-use crate::row::Row;
-use crate::zones::{Zones, check_run};
-use crate::{Ending, Event, Origin, Snapshot, zones};
+use super::encode::Encoder;
+use crate::format::{
+    self, Closing, MAX_BATCH_ROWS, MAX_METADATA_BYTES, MAX_NOTE_BYTES, MAX_RUNS, Place, Row, TraceError,
+    Zones, check_run, check_snapshot,
+};
+use crate::model::{Ending, Event, Origin, Snapshot};
 
 /// How a trace is written.
 #[derive(Clone, Debug)]
@@ -78,7 +77,7 @@ impl<W: Write> TraceWriter<W> {
         options.level = options.level.clamp(1, 22);
         let place = Place { file: &options.file, batch: 0, row: 0 };
         let zones = Zones::new(start, place)?;
-        let schema = layout::schema(origin, start).map_err(|e| place.corrupt(e.to_string()))?;
+        let schema = format::schema(origin, start).map_err(|e| place.corrupt(e.to_string()))?;
         let encoder = Encoder::new(schema, options.level).map_err(|e| encoding_error(place, e))?;
         let mut writer = Self {
             sink,
@@ -146,7 +145,7 @@ impl<W: Write> TraceWriter<W> {
     /// where writing fails.
     pub fn finish(mut self, ending: &Ending) -> Result<W, TraceError> {
         if let Some(snapshot) = &ending.snapshot {
-            zones::check(snapshot).map_err(|what| self.place().corrupt(what))?;
+            check_snapshot(snapshot).map_err(|what| self.place().corrupt(what))?;
         }
         self.write_batch(None)?;
         let crc32 = Some(self.crc.clone().finalize());

@@ -103,7 +103,7 @@ pub struct PageTypeZone {
 pub struct FreeCount {
     /// The number; a lower bound where `capped`.
     pub blocks: u64,
-    /// Whether the kernel printed `>` before it and stopped counting.
+    /// True if the kernel printed `>` before it and stopped counting.
     pub capped: bool,
 }
 

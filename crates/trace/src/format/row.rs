@@ -1,13 +1,14 @@
-//! One row of the file, and what the model makes of it.
+//! One row of the file: made of an event, and turned back into one.
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 
-use crate::error::{Place, TraceError};
-use crate::layout::{Column, RowKind};
-use crate::zones::Zones;
-use crate::{Event, EventKind, FrameUse, Run};
+use super::column::Column;
+use super::error::{Place, TraceError};
+use super::row_kind::RowKind;
+use super::zones::Zones;
+use crate::model::{Event, EventKind, FrameUse, Run};
 
-/// One row of the file; what a kind has no use for is 0.
+/// One row of the file. Fields that its kind does not use are 0.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Row {
     pub(crate) time_ns: u64,
@@ -107,42 +108,42 @@ impl Row {
     pub(crate) fn of_ending(time_ns: u64) -> Self {
         Self { time_ns, kind: RowKind::Ending as u8, ..Self::default() }
     }
-}
 
-/// The run of frames that a row of the start snapshot holds.
-pub(crate) fn run(row: &Row, place: Place<'_>) -> Result<Run, TraceError> {
-    let start = Pfn(required_pfn(row, place)?);
-    let used_for = FrameUse::new(row.frame_use);
-    let used_for =
-        used_for.ok_or_else(|| place.bad_value(Column::FrameUse, row.frame_use.into(), "0 to 8"))?;
-    Ok(Run { start, pages: row.count, used_for })
-}
+    /// The run of frames that a row of the start snapshot holds.
+    pub(crate) fn run(&self, place: Place<'_>) -> Result<Run, TraceError> {
+        let start = Pfn(required_pfn(self, place)?);
+        let used_for = FrameUse::new(self.frame_use);
+        let used_for =
+            used_for.ok_or_else(|| place.bad_value(Column::FrameUse, self.frame_use.into(), "0 to 8"))?;
+        Ok(Run { start, pages: self.count, used_for })
+    }
 
-/// The event that a row holds, once every code and the block are checked.
-#[inline]
-pub(crate) fn event(
-    kind: RowKind,
-    row: &Row,
-    zones: &mut Zones,
-    place: Place<'_>,
-) -> Result<Event, TraceError> {
-    let kind = match kind {
-        RowKind::Alloc | RowKind::Free => block_event(kind, row, zones, place)?,
-        RowKind::Lost => EventKind::Lost { count: row.count },
-        RowKind::CompactionBegin => EventKind::CompactionBegin,
-        RowKind::CompactionEnd => EventKind::CompactionEnd,
-        RowKind::DirectReclaimBegin => EventKind::DirectReclaimBegin {
-            order: order(row.order, Column::Order, place)?,
-            gfp: flags(row.gfp),
-        },
-        RowKind::KswapdWake => EventKind::KswapdWake { order: order(row.order, Column::Order, place)? },
-        RowKind::KswapdSleep => EventKind::KswapdSleep,
-        _ => match kind.work() {
-            Some(work) => EventKind::Work { work, pages: row.count, obtained: row.obtained },
-            None => block_event(kind, row, zones, place)?,
-        },
-    };
-    Ok(Event { time_ns: row.time_ns, cpu: row.cpu, pid: row.pid, kind })
+    /// The event that a row of this kind holds, after every code and the block were checked.
+    #[inline]
+    pub(crate) fn event(
+        &self,
+        kind: RowKind,
+        zones: &mut Zones,
+        place: Place<'_>,
+    ) -> Result<Event, TraceError> {
+        let kind = match kind {
+            RowKind::Alloc | RowKind::Free => block_event(kind, self, zones, place)?,
+            RowKind::Lost => EventKind::Lost { count: self.count },
+            RowKind::CompactionBegin => EventKind::CompactionBegin,
+            RowKind::CompactionEnd => EventKind::CompactionEnd,
+            RowKind::DirectReclaimBegin => EventKind::DirectReclaimBegin {
+                order: order(self.order, Column::Order, place)?,
+                gfp: flags(self.gfp),
+            },
+            RowKind::KswapdWake => EventKind::KswapdWake { order: order(self.order, Column::Order, place)? },
+            RowKind::KswapdSleep => EventKind::KswapdSleep,
+            _ => match kind.work() {
+                Some(work) => EventKind::Work { work, pages: self.count, obtained: self.obtained },
+                None => block_event(kind, self, zones, place)?,
+            },
+        };
+        Ok(Event { time_ns: self.time_ns, cpu: self.cpu, pid: self.pid, kind })
+    }
 }
 
 #[inline]

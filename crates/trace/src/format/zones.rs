@@ -1,8 +1,8 @@
 //! Which frames belong to the zones of a snapshot.
 
-use crate::error::{Place, TraceError};
-use crate::layout::MAX_ZONES;
-use crate::{Run, Snapshot};
+use super::error::{Place, TraceError};
+use super::limits::MAX_ZONES;
+use crate::model::{Run, Snapshot};
 
 /// The zones of the start snapshot as ranges of frames.
 #[derive(Clone, Debug)]
@@ -20,14 +20,14 @@ impl Zones {
     ///
     /// `Corrupt` where a zone ends behind the last possible frame or a number is out of range.
     pub(crate) fn new(snapshot: &Snapshot, place: Place<'_>) -> Result<Self, TraceError> {
-        check(snapshot).map_err(|what| place.corrupt(what))?;
+        check_snapshot(snapshot).map_err(|what| place.corrupt(what))?;
         let spans: Vec<_> =
             snapshot.zones.iter().map(|z| (z.start_pfn, z.start_pfn.saturating_add(z.spanned))).collect();
         let last = spans.first().copied().unwrap_or((0, u64::MAX));
         Ok(Self { spans, last })
     }
 
-    /// Whether the block lies inside one zone. A snapshot without zones has room for every block.
+    /// Returns true if the block lies inside one zone, or if the snapshot has no zones at all.
     #[inline]
     pub(crate) fn contain(&mut self, pfn: u64, pages: u64) -> bool {
         let Some(end) = pfn.checked_add(pages) else { return false };
@@ -45,7 +45,7 @@ impl Zones {
 }
 
 /// Checks the numbers of a snapshot that its users compute with.
-pub(crate) fn check(snapshot: &Snapshot) -> Result<(), String> {
+pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
     if snapshot.zones.len() > MAX_ZONES {
         return Err(format!("{} zones, more than {MAX_ZONES}", snapshot.zones.len()));
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Ending;
+use crate::model::Ending;
 
 /// The note of the last row: the ending, and what tells a whole file from a damaged one.
 #[derive(Serialize, Deserialize)]

@@ -6,13 +6,12 @@
 
 use std::io::{self, Read};
 
-use crate::error::{Place, TraceError};
-use crate::layout::{MAX_BODY_BYTES, MAX_METADATA_BYTES};
+use crate::format::{MAX_BODY_BYTES, MAX_METADATA_BYTES, Place, TraceError};
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// Reads one message after the other.
-pub(crate) struct Messages<R> {
+pub(super) struct Messages<R> {
     source: R,
     metadata: Vec<u8>,
     body: Vec<u8>,
@@ -24,7 +23,7 @@ pub(crate) struct Messages<R> {
 }
 
 /// What came next.
-pub(crate) enum Next {
+pub(super) enum Next {
     /// A message, which [`Messages::current`] shows.
     Message,
     /// The end-of-stream marker.
@@ -38,7 +37,7 @@ pub(crate) enum Next {
 }
 
 impl<R: Read> Messages<R> {
-    pub(crate) fn new(source: R) -> Self {
+    pub(super) fn new(source: R) -> Self {
         Self {
             source,
             metadata: Vec::new(),
@@ -50,7 +49,7 @@ impl<R: Read> Messages<R> {
     }
 
     /// Reads the next message.
-    pub(crate) fn advance(&mut self, place: Place<'_>) -> Result<Next, TraceError> {
+    pub(super) fn advance(&mut self, place: Place<'_>) -> Result<Next, TraceError> {
         self.crc_before = self.crc.clone();
         let mut word = [0; 4];
         match self.read_word(&mut word).map_err(|e| place.io(e))? {
@@ -83,27 +82,27 @@ impl<R: Read> Messages<R> {
     }
 
     /// The metadata of the message that [`Self::advance`] read.
-    pub(crate) fn current(&self, place: Place<'_>) -> Result<arrow_ipc::Message<'_>, TraceError> {
+    pub(super) fn current(&self, place: Place<'_>) -> Result<arrow_ipc::Message<'_>, TraceError> {
         let message = arrow_ipc::root_as_message(&self.metadata);
         message.map_err(|e| place.corrupt(format!("message metadata: {}", first_line(&e.to_string()))))
     }
 
     /// The body of the message that [`Self::advance`] read.
-    pub(crate) fn body(&self) -> &[u8] {
+    pub(super) fn body(&self) -> &[u8] {
         &self.body
     }
 
     /// Bytes read so far.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// CRC-32 of every byte before the current message.
-    pub(crate) fn crc_before(&self) -> u32 {
+    pub(super) fn crc_before(&self) -> u32 {
         self.crc_before.clone().finalize()
     }
 
-    /// Fills `word` as far as the source goes, and says how far.
+    /// Fills `word` as far as the source goes. Returns the number of bytes read.
     fn read_word(&mut self, word: &mut [u8; 4]) -> io::Result<usize> {
         let mut got = 0;
         while got < word.len() {
@@ -119,7 +118,7 @@ impl<R: Read> Messages<R> {
         Ok(got)
     }
 
-    /// Reads `length` bytes; false where the source ends before. Memory grows with what is
+    /// Reads `length` bytes. Returns false if the source ends before them. Memory grows with what is
     /// read, never with what `length` promises.
     fn read_part(&mut self, length: usize, part: Part) -> io::Result<bool> {
         let into = match part {
@@ -145,7 +144,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// What a file that does not start with a message seems to be, and what to do with it.
-pub(crate) fn guess(start: [u8; 4]) -> &'static str {
+pub(super) fn guess(start: [u8; 4]) -> &'static str {
     match start {
         [0x1f, 0x8b, ..] => "gzip data: decompress it first",
         [0x28, 0xb5, 0x2f, 0xfd] => "zstd data: decompress it first",

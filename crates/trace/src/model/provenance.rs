@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ObserverEffect;
+use super::effect::ObserverEffect;
+use super::snapshot::Snapshot;
 
 /// What is known when a recording starts.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ pub struct Origin {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Ending {
     /// The machine's state at the end; its occupancy is not recorded.
-    pub snapshot: Option<super::Snapshot>,
+    pub snapshot: Option<Snapshot>,
     /// Events that the kernel dropped, by CPU.
     pub lost_by_cpu: Vec<u64>,
     /// Exit code of the recorded command, if there was one.
