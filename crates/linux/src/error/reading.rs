@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::sensor::BpfError;
+use super::bpf::BpfError;
 
 /// What the sinks of this crate may fail with.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -197,7 +197,7 @@ impl Error {
 }
 
 impl Error {
-    /// Whether the file is not there or not open to this process, so that trying again is of no use.
+    /// Returns true if the file is missing or closed to this process: to try again is of no use.
     pub(crate) fn is_closed_or_missing(&self) -> bool {
         match self {
             Self::NotRoot { .. } | Self::NoKpageflags { .. } => true,
@@ -219,7 +219,7 @@ fn what_is_left(path: &Path) -> &'static str {
     }
 }
 
-/// Whether the kernel makes this file up.
+/// Returns true if the kernel makes this file up.
 fn is_the_kernels(path: &Path) -> bool {
     ["/proc", "/sys"].iter().any(|root| path.starts_with(root))
 }
@@ -239,7 +239,7 @@ pub struct ParseError {
 const QUOTED_CHARS: usize = 160;
 
 impl ParseError {
-    /// An error on `line`; overlong `found` is cut, and what would steer a terminal is taken out.
+    /// An error on `line`. It quotes the first characters of `found`, without those that would steer a terminal.
     pub(crate) fn new(line: u64, expected: impl Into<String>, found: &str) -> Self {
         let shown = |c: char| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
         let mut quoted: String = found.trim().chars().take(QUOTED_CHARS).map(shown).collect();
