@@ -30,7 +30,7 @@ impl Tracefs {
     }
 
     /// Mounts tracefs for this process alone.
-    pub(crate) fn mount_privately() -> Result<Self, Error> {
+    pub(super) fn mount_privately() -> Result<Self, Error> {
         let explain = |errno: Errno| match errno {
             Errno::PERM | Errno::ACCESS => Error::NotRoot { path: PathBuf::from("/sys/kernel/tracing") },
             other => Error::NoTracefs { detail: other.to_string() },

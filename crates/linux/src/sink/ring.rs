@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use freehold_trace::{Ending, Event, Origin, ReadOptions, Snapshot, TraceReader, TraceWriter, WriteOptions};
 
+use super::event_sink::EventSink;
 use crate::error::SinkError;
-use crate::sink::EventSink;
 
 /// What a [`RingSink`] keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

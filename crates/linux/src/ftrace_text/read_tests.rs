@@ -1,9 +1,10 @@
 //! Lines in every spelling, whole and damaged.
 
-use freehold::{GfpFlags, Order, Pfn};
+use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_trace::PageWork;
 
 use super::*;
+use crate::ftrace_text::{MAX_LINE_BYTES, PfnRadix, open_text};
 
 const FTRACE: &str = "\
 # tracer: nop
