@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use freehold_linux::sample::Sampler;
 use freehold_linux::sensor::Choice;
 use freehold_monitor::model::Model;
-use freehold_monitor::monitor::Monitor;
+use freehold_monitor::series::Monitor;
 use freehold_monitor::threshold::{Side, Threshold, Zones};
 
 use crate::args::Triggers;
@@ -40,10 +40,12 @@ impl Thresholds {
             let what = anyhow!("this machine has no such zone; it has {}", known.join("; "));
             return Err(Failure::new(Cause::Input, what));
         }
-        let pressure = wanted.iter().find(|(threshold, _)| threshold.metric.needs_pressure());
+        let pressure = wanted.iter().find(|(threshold, _)| threshold.quantity.needs_pressure());
         if let (Some((threshold, _)), None) = (pressure, model.pressure) {
-            let what =
-                anyhow!("{} cannot be measured: this kernel has no /proc/pressure/memory", threshold.metric);
+            let what = anyhow!(
+                "{} cannot be measured: this kernel has no /proc/pressure/memory",
+                threshold.quantity
+            );
             return Err(Failure::new(Cause::Machine, what));
         }
         Ok(Some(Self { sampler, monitor, zones, wanted }))
@@ -62,6 +64,6 @@ impl Thresholds {
     fn passed(&self, threshold: Threshold, side: Side, model: &Model) -> Option<String> {
         let measured = threshold.passed(side, model, &self.zones)?;
         let sign = if side == Side::Above { '>' } else { '<' };
-        Some(format!("{} = {measured} {sign} {}", threshold.metric, threshold.value))
+        Some(format!("{} = {measured} {sign} {}", threshold.quantity, threshold.value))
     }
 }

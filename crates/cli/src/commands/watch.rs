@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
-use freehold_monitor::monitor::Monitor;
+use freehold_monitor::series::Monitor;
 use freehold_monitor::threshold::{Side, Zones};
 
 use crate::args::Watch;
@@ -64,11 +64,13 @@ fn check_measurable(args: &Watch, model: &Model, zones: &Zones) -> Result<(), Fa
         let what = anyhow!("this machine has no such zone; it has {}", known.join("; "));
         return Err(Failure::new(Cause::Input, what));
     }
-    let pressure = args.above.iter().chain(&args.below).find(|threshold| threshold.metric.needs_pressure());
+    let pressure = args.above.iter().chain(&args.below).find(|threshold| threshold.quantity.needs_pressure());
     match pressure {
         Some(threshold) if model.pressure.is_none() => {
-            let what =
-                anyhow!("{} cannot be measured: this kernel has no /proc/pressure/memory", threshold.metric);
+            let what = anyhow!(
+                "{} cannot be measured: this kernel has no /proc/pressure/memory",
+                threshold.quantity
+            );
             Err(Failure::new(Cause::Machine, what))
         }
         _ => Ok(()),
@@ -81,7 +83,7 @@ fn reason(args: &Watch, model: &Model, zones: &Zones) -> Option<String> {
     let below = args.below.iter().map(|threshold| (threshold, Side::Below, "<"));
     let passed = above.chain(below).map(|(threshold, side, sign)| {
         let measured = threshold.passed(side, model, zones)?;
-        Some(format!("{} = {measured} {sign} {}", threshold.metric, threshold.value))
+        Some(format!("{} = {measured} {sign} {}", threshold.quantity, threshold.value))
     });
     Some(passed.collect::<Option<Vec<_>>>()?.join(", "))
 }
