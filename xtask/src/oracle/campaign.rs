@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use freehold_oracle::families::Family;
-use freehold_oracle::{Divergence, KernelVersion, Options, Script, Transcript, Verdict, check};
+use freehold_oracle::{CheckOptions, Divergence, KernelVersion, Script, Transcript, Verdict, check};
 
 use super::error::{OracleError, Result};
 use super::tree::BuiltKernel;
@@ -142,7 +142,7 @@ impl Played {
         let unusable = |error| OracleError::Transcript { path: self.0.clone(), error };
         let file = File::open(&self.0).map_err(OracleError::file(&self.0))?;
         let mut words = Transcript::new(BufReader::with_capacity(1 << 20, file)).map_err(unusable)?;
-        let options = Options { check_every: Some(CHECK_EVERY), ..Options::default() };
+        let options = CheckOptions { check_every: Some(CHECK_EVERY), ..CheckOptions::default() };
         check(script, &mut words, options).map_err(unusable)
     }
 

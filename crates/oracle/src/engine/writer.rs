@@ -2,26 +2,26 @@
 
 use freehold::{Locks, Memory, Migratetype, Order, Pfn, Zone};
 
-use crate::numbers::{
+use super::numbers::{
     BELOW_HIGH, BOOSTED, FLUSH_NEEDS_BATCH, Numbers, PREVIOUS_FREE_HIGH_ORDER, RECLAIM_ACTIVE, cpu_value,
     value,
 };
-use crate::word::Word;
+use crate::transcript::Word;
 
 /// Writes an engine's zone as the oracle writes a kernel's.
 pub(crate) struct Writer<'e, 'm, L: Locks> {
-    pub(crate) memory: &'e Memory<'m, L>,
+    pub(super) memory: &'e Memory<'m, L>,
     /// Numbers that the engine is told, not asked for.
-    pub(crate) told: Numbers,
+    pub(super) told: Numbers,
 }
 
 impl<'m, L: Locks> Writer<'_, 'm, L> {
-    pub(crate) fn zone(&self) -> &'m Zone<'m, L> {
+    pub(super) fn zone(&self) -> &'m Zone<'m, L> {
         &self.memory.zones()[0]
     }
 
     /// One number of the zone.
-    pub(crate) fn value(&self, field: u16) -> u64 {
+    pub(super) fn value(&self, field: u16) -> u64 {
         let zone = self.zone();
         let marks = zone.watermarks();
         let state = zone.state();
@@ -48,7 +48,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
     }
 
     /// The numbers of one CPU's lists.
-    pub(crate) fn cpu_values(&self, cpu: u16, write: &mut impl FnMut(Word)) {
+    pub(super) fn cpu_values(&self, cpu: u16, write: &mut impl FnMut(Word)) {
         let zone = self.zone();
         let state = zone.percpu_state(cpu).unwrap_or_default();
         let settings = zone.percpu_settings(cpu).unwrap_or_else(|| self.told.percpu_settings(cpu.into()));

@@ -4,9 +4,9 @@ use std::io::{self, Read};
 
 use freehold::Era;
 
+use super::word::Word;
 use crate::kernel::KernelVersion;
-use crate::script_file::{FORMAT_VERSION, HEADER_BYTES, number};
-use crate::word::Word;
+use crate::script::{FORMAT_VERSION, HEADER_BYTES, number};
 
 const MAGIC: &[u8; 8] = b"FHTRANS1";
 

@@ -2,11 +2,11 @@
 
 use freehold::GfpFlags;
 
-use super::LARGEST_ORDER;
 use super::builder::{Builder, Leaving};
+use super::zone::LARGEST_ORDER;
 
 /// Asks for more than there is: the largest blocks first, then what lies between them.
-pub(super) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
+pub(in crate::families) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
     let missing = b.share(108).saturating_sub(b.held_pages());
     let largest = if b.chance(80) { LARGEST_ORDER } else { b.rng.u8(4..=LARGEST_ORDER) };
     for _ in b.times((missing >> largest) as usize + 1) {
@@ -21,7 +21,7 @@ pub(super) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
 }
 
 /// Fills memory up to a level and returns the small blocks: as they came, or pages of large ones.
-pub(super) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
+pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
     if b.chance(60) {
         return fill_by_split(b, gfp, percent, |b| {
             if b.rng.bool() { LARGEST_ORDER } else { b.rng.u8(1..=LARGEST_ORDER) }
@@ -41,7 +41,7 @@ pub(super) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
 
 /// Fills memory up to a level with large blocks and returns the pages of those that were split,
 /// no more than the phase has steps for.
-pub(super) fn fill_by_split(
+pub(in crate::families) fn fill_by_split(
     b: &mut Builder,
     gfp: GfpFlags,
     percent: u64,
@@ -64,7 +64,7 @@ fn fill_the_rest(b: &mut Builder, gfp: GfpFlags, percent: u64) {
 }
 
 /// Frees blocks at a distance: every so many but one, or one of every so many.
-pub(super) fn thin_out(b: &mut Builder, pool: &mut Vec<u32>) {
+pub(in crate::families) fn thin_out(b: &mut Builder, pool: &mut Vec<u32>) {
     let distance = b.pick(&[2, 2, 2, 3, 4, 8, 16, 64, 512]);
     let keep_one = b.rng.bool();
     let leaving = b.pick(&[Leaving::Oldest, Leaving::Oldest, Leaving::Newest, Leaving::Random]);
@@ -72,7 +72,7 @@ pub(super) fn thin_out(b: &mut Builder, pool: &mut Vec<u32>) {
 }
 
 /// Frees the blocks of a pool at some positions.
-pub(super) fn free_where(
+pub(in crate::families) fn free_where(
     b: &mut Builder,
     pool: &mut Vec<u32>,
     leaving: Leaving,
@@ -92,7 +92,7 @@ pub(super) fn free_where(
 }
 
 /// Marks so many of a hundred blocks as movable by compaction.
-pub(super) fn mark_some(b: &mut Builder, pool: &[u32], percent: u32) {
+pub(in crate::families) fn mark_some(b: &mut Builder, pool: &[u32], percent: u32) {
     for &slot in pool {
         if b.done() {
             break;

@@ -2,7 +2,7 @@
 
 use freehold::{GfpFlags, Order};
 
-use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Script, Step, Tunable};
+use super::steps::{MOST_BULK, MOST_SLOTS, Op, Place, Script, Step, Tunable};
 
 /// The version of scripts and transcripts alike.
 pub const FORMAT_VERSION: u32 = 1;

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use crate::script::Script;
-use crate::script_file::ScriptError;
-use crate::transcript::{Transcript, TranscriptError};
+use super::reader::{Transcript, TranscriptError};
+use crate::script::{Script, ScriptError};
 
 /// The level at which what is kept is compressed: it is written once and read always.
 const LEVEL: i32 = 19;

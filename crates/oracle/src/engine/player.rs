@@ -2,11 +2,11 @@
 
 use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
-use crate::numbers::{Numbers, value};
+use super::numbers::{Numbers, value};
+use super::witness::Witness;
+use super::writer::Writer;
 use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Step, Tunable};
-use crate::witness::Witness;
-use crate::word::{Digest, Word};
-use crate::writer::Writer;
+use crate::transcript::{Digest, Word};
 
 /// The locks of an engine that is watched.
 pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness);
@@ -25,7 +25,7 @@ const EINVAL: u16 = 22;
 pub(crate) struct Player<'e, 'm> {
     writer: Writer<'e, 'm, Watched>,
     slots: Vec<Option<Held>>,
-    /// Whether an owner of the CPU's lists makes the requests.
+    /// True if an owner of the CPU's lists makes the requests.
     owned: bool,
     /// The values that were last written.
     written: [u64; value::CHANGING.len()],

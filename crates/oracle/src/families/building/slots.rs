@@ -54,7 +54,7 @@ impl Slots {
         (self.states[slot as usize] & ORDER).checked_sub(1)
     }
 
-    /// Whether a block was put where its pages have room for a split.
+    /// Returns true if a block was put where its pages have room for a split.
     pub(super) fn can_split(&self, slot: u32) -> bool {
         self.states[slot as usize] & IS_RUN != 0 && self.order(slot).is_some()
     }

@@ -103,7 +103,7 @@ pub enum Op {
         pages: u32,
         /// Its first page, counted in pages.
         from: Place,
-        /// Whether it is asked for as CMA does.
+        /// True if it is asked for as CMA does.
         cma: bool,
     },
     /// A tunable is set.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use freehold::{ExtFrag, Migratetype, Order, Pfn, Tracepoints};
 
-use crate::word::Word;
+use crate::transcript::Word;
 
 thread_local! {
     static SEEN: RefCell<Vec<Word>> = const { RefCell::new(Vec::new()) };
@@ -16,7 +16,7 @@ pub(crate) struct Witness;
 
 impl Witness {
     /// Moves what was seen since the last call to the end of `words`.
-    pub(crate) fn take(words: &mut Vec<Word>) {
+    pub(super) fn take(words: &mut Vec<Word>) {
         SEEN.with_borrow_mut(|seen| words.append(seen));
     }
 

@@ -4,14 +4,14 @@ use std::fmt;
 
 use freehold::{Migratetype, Order};
 
-use crate::word::Word;
+use crate::transcript::Word;
 
 /// How many blocks of a list are shown, from its start.
 const SHOWN: usize = 6;
 
 /// The words of a state, a line a number or list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StateSummary<'w>(pub(crate) &'w [Word]);
+pub(super) struct StateSummary<'w>(pub(super) &'w [Word]);
 
 impl StateSummary<'_> {
     fn blocks(&self, cpu: Option<u8>, order: Order, migratetype: Migratetype) -> Vec<u64> {

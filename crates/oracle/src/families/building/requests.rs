@@ -2,7 +2,7 @@
 
 use freehold::GfpFlags;
 
-use crate::KernelVersion;
+use crate::kernel::KernelVersion;
 
 /// `GFP_TRANSHUGE_LIGHT` without the compound page.
 const HUGE_LIGHT: GfpFlags = GfpFlags::TRANSHUGE_LIGHT.difference(GfpFlags::COMP);
@@ -31,16 +31,16 @@ const RECLAIMABLE: [GfpFlags; 4] = [
     SLAB_RECLAIMABLE.union(GfpFlags::NORETRY),
 ];
 
-/// Whether compaction can move a page, or a shrinker free it.
+/// What can be done about a page: nothing, move it by compaction, or free it by a shrinker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(in crate::families) enum Kind {
     Unmovable,
     Movable,
     Reclaimable,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Unmovable, Self::Movable, Self::Reclaimable];
+    pub(in crate::families) const ALL: [Self; 3] = [Self::Unmovable, Self::Movable, Self::Reclaimable];
 
     /// Ordinary requests of the kind.
     pub(super) const fn requests(self) -> &'static [GfpFlags] {
@@ -54,7 +54,7 @@ impl Kind {
 
 /// How far a request may go below the marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rights {
+pub(in crate::families) enum Rights {
     Plain,
     NoWait,
     Atomic,
@@ -77,7 +77,7 @@ impl Rights {
     ];
 
     /// A request with these rights, as the kernel's callers make it.
-    pub(super) fn gfp(self, kernel: KernelVersion) -> GfpFlags {
+    pub(in crate::families) fn gfp(self, kernel: KernelVersion) -> GfpFlags {
         let atomic = match kernel {
             KernelVersion::V6_1 => GfpFlags::GFP_ATOMIC | GfpFlags::ATOMIC,
             KernelVersion::V6_12 | KernelVersion::V7_3 => GfpFlags::GFP_ATOMIC,

@@ -1,6 +1,6 @@
 //! Failing scripts, made short.
 
-use crate::script::{Op, Place, Script, Step};
+use super::steps::{Op, Place, Script, Step};
 
 /// The shortest script that was found to fail as `script` does.
 ///

@@ -6,33 +6,33 @@ use std::ops::Range;
 use fastrand::Rng;
 use freehold::{GfpFlags, Order};
 
-use super::Zone;
 use super::requests::{Kind, Rights};
 use super::slots::{LONGEST_RUN, Slots};
-use crate::KernelVersion;
+use super::zone::Zone;
+use crate::kernel::KernelVersion;
 use crate::script::{MOST_BULK, Op, Place, Script, Step, Tunable};
 
 /// Which blocks of a pool go back first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Leaving {
+pub(in crate::families) enum Leaving {
     Oldest,
     Newest,
     Random,
 }
 
 /// A script as it is written, and what its writer believes to hold.
-pub(super) struct Builder {
-    pub(super) rng: Rng,
-    pub(super) zone: Zone,
-    pub(super) kernel: KernelVersion,
+pub(in crate::families) struct Builder {
+    pub(in crate::families) rng: Rng,
+    pub(in crate::families) zone: Zone,
+    pub(in crate::families) kernel: KernelVersion,
     /// The CPU of the steps to come.
-    pub(super) cpu: u8,
+    pub(in crate::families) cpu: u8,
     /// Blocks that are held; what a family takes out while it works, it puts back.
-    pub(super) held: Vec<u32>,
-    pub(super) cma_blocks: u32,
-    /// Whether blocks may be marked. Ranges are taken only if not: a marked page is no page
+    pub(in crate::families) held: Vec<u32>,
+    pub(in crate::families) cma_blocks: u32,
+    /// True if blocks may be marked. Ranges are taken only if not: a marked page is no page
     /// that migration could really move.
-    pub(super) may_mark: bool,
+    pub(in crate::families) may_mark: bool,
     seed: u64,
     slots: Slots,
     steps: Vec<Step>,
@@ -48,7 +48,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(
+    pub(in crate::families) fn new(
         zone: Zone,
         kernel: KernelVersion,
         seed: u64,
@@ -75,24 +75,24 @@ impl Builder {
         }
     }
 
-    /// Whether the present phase has had its steps.
-    pub(super) fn done(&self) -> bool {
+    /// Returns true if the present phase has had its steps.
+    pub(in crate::families) fn done(&self) -> bool {
         self.left() == 0
     }
 
     /// So many times, or as often as the phase has steps left.
-    pub(super) fn times(&self, wanted: usize) -> Range<usize> {
+    pub(in crate::families) fn times(&self, wanted: usize) -> Range<usize> {
         0..wanted.min(self.left())
     }
 
     /// Steps that the present phase has left.
-    pub(super) fn left(&self) -> usize {
+    pub(in crate::families) fn left(&self) -> usize {
         let end = self.total - self.held.len().min(self.last);
         self.limit.min(end).saturating_sub(self.steps.len())
     }
 
     /// Runs a phase of at most so many steps.
-    pub(super) fn phase(&mut self, steps: usize, run: impl FnOnce(&mut Self)) {
+    pub(in crate::families) fn phase(&mut self, steps: usize, run: impl FnOnce(&mut Self)) {
         let outer = self.limit;
         self.limit = outer.min(self.steps.len() + steps);
         run(self);
@@ -100,7 +100,7 @@ impl Builder {
     }
 
     /// Frees what is left, or half of it, and closes the script.
-    pub(super) fn finish(mut self) -> Script {
+    pub(in crate::families) fn finish(mut self) -> Script {
         let half = self.rng.bool();
         let count = self.held.len() / if half { 2 } else { 1 };
         let leaving = self.leaving();
@@ -129,16 +129,16 @@ impl Builder {
     }
 
     /// A step that needs no slot.
-    pub(super) fn act(&mut self, op: Op) {
+    pub(in crate::families) fn act(&mut self, op: Op) {
         self.push(0, op);
     }
 
-    pub(super) fn set(&mut self, tunable: Tunable, value: u64) {
+    pub(in crate::families) fn set(&mut self, tunable: Tunable, value: u64) {
         self.push(0, Op::Set { tunable, value });
     }
 
     /// Asks for a block and returns its slot, unless there are no slots left.
-    pub(super) fn alloc(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
+    pub(in crate::families) fn alloc(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
         let Some(slot) = self.slots.take(order) else {
             self.make_room();
             return None;
@@ -148,7 +148,7 @@ impl Builder {
     }
 
     /// Asks for a block that [`Self::split`] can take apart, or for another if there are no slots for it.
-    pub(super) fn alloc_for_split(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
+    pub(in crate::families) fn alloc_for_split(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
         let Some(slot) = self.slots.take_for_split(order) else { return self.alloc(order, gfp) };
         self.push(slot, Op::Alloc { order: as_order(order), gfp });
         Some(slot)
@@ -161,13 +161,13 @@ impl Builder {
     }
 
     /// Asks for a block and keeps it among the held ones.
-    pub(super) fn hold(&mut self, order: u8, gfp: GfpFlags) {
+    pub(in crate::families) fn hold(&mut self, order: u8, gfp: GfpFlags) {
         let slot = self.alloc(order, gfp);
         self.held.extend(slot);
     }
 
     /// Asks for single pages at once.
-    pub(super) fn bulk(&mut self, pages: u32, gfp: GfpFlags) -> Range<u32> {
+    pub(in crate::families) fn bulk(&mut self, pages: u32, gfp: GfpFlags) -> Range<u32> {
         let pages = pages.clamp(1, MOST_BULK);
         let Some(first) = self.slots.take_pages(pages) else {
             self.make_room();
@@ -178,7 +178,7 @@ impl Builder {
     }
 
     /// Takes a range; nothing happens in a script that marks blocks.
-    pub(super) fn contig(&mut self, pages: u32, from: u32, cma: bool) -> Range<u32> {
+    pub(in crate::families) fn contig(&mut self, pages: u32, from: u32, cma: bool) -> Range<u32> {
         let Some(run) = self.range_slots(pages) else { return 0..0 };
         self.slots.release(run.start);
         self.push(run.start, Op::Contig { pages: run.len() as u32 - 1, from: Place::InZone(from), cma });
@@ -186,7 +186,7 @@ impl Builder {
     }
 
     /// Asks for a page, then takes a range counted from that page's pageblock.
-    pub(super) fn contig_near(&mut self, gfp: GfpFlags, pages: u32, from: u32) -> Range<u32> {
+    pub(in crate::families) fn contig_near(&mut self, gfp: GfpFlags, pages: u32, from: u32) -> Range<u32> {
         let Some(run) = self.range_slots(pages) else { return 0..0 };
         self.push(run.start, Op::Alloc { order: Order::ZERO, gfp });
         let from = Place::AtSlot(from);
@@ -202,12 +202,12 @@ impl Builder {
     }
 
     /// A call about the block in a slot.
-    pub(super) fn at(&mut self, slot: u32, op: Op) {
+    pub(in crate::families) fn at(&mut self, slot: u32, op: Op) {
         self.push(slot, op);
     }
 
     /// Marks a block as one that compaction can move, or takes the mark away.
-    pub(super) fn mark(&mut self, slot: u32, movable: bool) {
+    pub(in crate::families) fn mark(&mut self, slot: u32, movable: bool) {
         if self.may_mark && self.slots.is_marked(slot) != movable {
             self.slots.mark(slot, movable);
             self.push(slot, Op::Mark(movable));
@@ -219,7 +219,7 @@ impl Builder {
     }
 
     /// Takes a block apart and returns its pages; a block that cannot be, it returns as it is.
-    pub(super) fn split(&mut self, slot: u32) -> Range<u32> {
+    pub(in crate::families) fn split(&mut self, slot: u32) -> Range<u32> {
         if !self.can_split(slot) {
             return slot..slot + 1;
         }
@@ -228,13 +228,13 @@ impl Builder {
         self.slots.split(slot)
     }
 
-    pub(super) fn free(&mut self, slot: u32) {
+    pub(in crate::families) fn free(&mut self, slot: u32) {
         self.slots.release(slot);
         self.push(slot, Op::Free);
     }
 
     /// Frees so many blocks of a pool.
-    pub(super) fn free_from(&mut self, pool: &mut Vec<u32>, count: usize, leaving: Leaving) {
+    pub(in crate::families) fn free_from(&mut self, pool: &mut Vec<u32>, count: usize, leaving: Leaving) {
         let count = count.min(pool.len());
         match leaving {
             Leaving::Oldest => pool.drain(..count).for_each(|slot| self.free(slot)),
@@ -249,14 +249,14 @@ impl Builder {
     }
 
     /// Frees so many of the held blocks.
-    pub(super) fn free_held(&mut self, count: usize, leaving: Leaving) {
+    pub(in crate::families) fn free_held(&mut self, count: usize, leaving: Leaving) {
         let mut held = mem::take(&mut self.held);
         self.free_from(&mut held, count, leaving);
         self.held = held;
     }
 
     /// Frees held blocks, as the phase has steps for it, until no more than a share of the zone is held.
-    pub(super) fn relieve(&mut self, percent: u64) {
+    pub(in crate::families) fn relieve(&mut self, percent: u64) {
         let aim = self.share(percent);
         while self.held_pages() > aim && !self.held.is_empty() && !self.done() {
             let at = self.rng.usize(..self.held.len());
@@ -266,21 +266,21 @@ impl Builder {
     }
 
     /// Pages that are held, had every request been granted.
-    pub(super) fn held_pages(&self) -> u64 {
+    pub(in crate::families) fn held_pages(&self) -> u64 {
         self.slots.held_pages()
     }
 
     /// A share of the pages that can be had.
-    pub(super) fn share(&self, percent: u64) -> u64 {
+    pub(in crate::families) fn share(&self, percent: u64) -> u64 {
         self.zone.usable() * percent / 100
     }
 
-    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(in crate::families) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.rng.usize(..from.len())]
     }
 
     /// One of the choices, each as likely as its weight says.
-    pub(super) fn weighed<T: Copy>(&mut self, choices: &[(u32, T)]) -> T {
+    pub(in crate::families) fn weighed<T: Copy>(&mut self, choices: &[(u32, T)]) -> T {
         let sum: u32 = choices.iter().map(|choice| choice.0).sum();
         let mut at = self.rng.u32(..sum);
         for &(weight, choice) in choices {
@@ -292,26 +292,26 @@ impl Builder {
         choices[0].1
     }
 
-    /// True so many times in a hundred.
-    pub(super) fn chance(&mut self, percent: u32) -> bool {
+    /// Returns true `percent` times in a hundred.
+    pub(in crate::families) fn chance(&mut self, percent: u32) -> bool {
         self.rng.u32(..100) < percent
     }
 
-    pub(super) fn kind(&mut self) -> Kind {
+    pub(in crate::families) fn kind(&mut self) -> Kind {
         self.pick(&Kind::ALL)
     }
 
     /// A request of a kind.
-    pub(super) fn request(&mut self, kind: Kind) -> GfpFlags {
+    pub(in crate::families) fn request(&mut self, kind: Kind) -> GfpFlags {
         self.pick(kind.requests())
     }
 
-    pub(super) fn rights(&mut self) -> GfpFlags {
+    pub(in crate::families) fn rights(&mut self) -> GfpFlags {
         let rights = self.pick(&Rights::ALL);
         rights.gfp(self.kernel)
     }
 
-    pub(super) fn leaving(&mut self) -> Leaving {
+    pub(in crate::families) fn leaving(&mut self) -> Leaving {
         self.pick(&[Leaving::Oldest, Leaving::Newest, Leaving::Random])
     }
 }

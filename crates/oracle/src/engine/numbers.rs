@@ -2,10 +2,10 @@
 
 use freehold::{PerCpuSettings, PerCpuState, Watermarks, ZoneState};
 
-use crate::word::Word;
+use crate::transcript::Word;
 
 /// The numbers of a zone, by their number in the transcript.
-pub(crate) mod value {
+pub(super) mod value {
     pub(crate) const START: u16 = 1;
     pub(crate) const SPANNED: u16 = 2;
     pub(crate) const MANAGED: u16 = 4;
@@ -45,7 +45,7 @@ pub(crate) mod value {
 }
 
 /// The numbers of one CPU's lists, by their number in the transcript.
-pub(crate) mod cpu_value {
+pub(super) mod cpu_value {
     pub(crate) const COUNT: u8 = 1;
     pub(crate) const HIGH: u8 = 2;
     pub(crate) const HIGH_MIN: u8 = 3;
@@ -55,26 +55,26 @@ pub(crate) mod cpu_value {
     pub(crate) const ALLOC_FACTOR: u8 = 7;
     pub(crate) const FREE_COUNT: u8 = 8;
     pub(crate) const FREE_FACTOR: u8 = 9;
-    pub(crate) const LENGTH: usize = 10;
+    pub(super) const LENGTH: usize = 10;
 }
 
-pub(crate) const BOOSTED: u64 = 1;
-pub(crate) const RECLAIM_ACTIVE: u64 = 2;
-pub(crate) const BELOW_HIGH: u64 = 4;
-pub(crate) const PREVIOUS_FREE_HIGH_ORDER: u64 = 1;
-pub(crate) const FLUSH_NEEDS_BATCH: u64 = 2;
+pub(super) const BOOSTED: u64 = 1;
+pub(super) const RECLAIM_ACTIVE: u64 = 2;
+pub(super) const BELOW_HIGH: u64 = 4;
+pub(super) const PREVIOUS_FREE_HIGH_ORDER: u64 = 1;
+pub(super) const FLUSH_NEEDS_BATCH: u64 = 2;
 
 /// The settings of a zone as words report them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     zone: [u64; value::COUNT],
-    pub(crate) cpus: Vec<[u64; cpu_value::LENGTH]>,
+    pub(super) cpus: Vec<[u64; cpu_value::LENGTH]>,
     /// What the handler of the last tunable returned.
-    pub(crate) outcome: u16,
+    pub(super) outcome: u16,
 }
 
 impl Numbers {
-    /// Takes a word in; whether it was a number at all.
+    /// Takes a word in. Returns true if it was a number.
     pub(crate) fn take(&mut self, word: Word) -> bool {
         match word {
             Word::Value { field, value } if usize::from(field) < value::COUNT => {
@@ -93,11 +93,11 @@ impl Numbers {
         true
     }
 
-    pub(crate) fn zone(&self, field: u16) -> u64 {
+    pub(super) fn zone(&self, field: u16) -> u64 {
         self.zone[usize::from(field)]
     }
 
-    pub(crate) fn watermarks(&self) -> Watermarks {
+    pub(super) fn watermarks(&self) -> Watermarks {
         Watermarks {
             min: self.zone(value::MARK_MIN),
             low: self.zone(value::MARK_LOW),
@@ -109,7 +109,7 @@ impl Numbers {
         self.cpus.get(cpu).map_or(0, |values| values[usize::from(field)] as u32)
     }
 
-    pub(crate) fn percpu_settings(&self, cpu: usize) -> PerCpuSettings {
+    pub(super) fn percpu_settings(&self, cpu: usize) -> PerCpuSettings {
         PerCpuSettings {
             batch: self.cpu(cpu, cpu_value::BATCH),
             high_min: self.cpu(cpu, cpu_value::HIGH_MIN),
@@ -118,7 +118,7 @@ impl Numbers {
         }
     }
 
-    pub(crate) fn percpu_state(&self, cpu: usize) -> PerCpuState {
+    pub(super) fn percpu_state(&self, cpu: usize) -> PerCpuState {
         PerCpuState {
             high: self.cpu(cpu, cpu_value::HIGH),
             alloc_factor: self.cpu(cpu, cpu_value::ALLOC_FACTOR),
@@ -129,7 +129,7 @@ impl Numbers {
         }
     }
 
-    pub(crate) fn zone_state(&self) -> ZoneState {
+    pub(super) fn zone_state(&self) -> ZoneState {
         let flags = self.zone(value::FLAGS);
         ZoneState {
             watermark_boost: self.zone(value::BOOST),

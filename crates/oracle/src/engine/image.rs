@@ -4,9 +4,8 @@ use std::io::Read;
 
 use freehold::{Locks, Memory, MemoryConfig, Migratetype, Order, Pfn, Switches, Zone, ZoneConfig, ZoneType};
 
-use crate::numbers::{Numbers, value};
-use crate::transcript::{Transcript, TranscriptError};
-use crate::word::Word;
+use super::numbers::{Numbers, value};
+use crate::transcript::{Transcript, TranscriptError, Word};
 
 /// The most pages of a zone that is believed: the oracle's largest has a sixteenth of it.
 const LARGEST_ZONE: u64 = 1 << 24;

@@ -59,7 +59,7 @@ const B_MASK: u64 = (1 << B_BITS) - 1;
 const NO_ORIGIN: u64 = 7;
 
 /// A digest's bits.
-pub(crate) const DIGEST_MASK: u64 = (1 << 56) - 1;
+pub(super) const DIGEST_MASK: u64 = (1 << 56) - 1;
 
 const fn raw(tag: u8, a: u16, b: u64) -> u64 {
     (tag as u64) << 56 | (a as u64) << B_BITS | b & B_MASK
