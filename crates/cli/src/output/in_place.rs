@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::refusals::{cannot_create, exists};
 use crate::exit::Failure;
-use crate::output::{cannot_create, exists};
 
 /// A file that grows where it is to stay, so that it is there when its writer is killed.
 ///
@@ -14,9 +14,9 @@ use crate::output::{cannot_create, exists};
 pub(crate) struct InPlace {
     file: File,
     path: PathBuf,
-    /// There was none before.
+    /// True if there was no file before.
     is_new: bool,
-    /// Holds what is to be replaced.
+    /// True while the file holds what is to be replaced.
     is_old: bool,
 }
 
@@ -46,7 +46,7 @@ impl InPlace {
         }
     }
 
-    /// Whether nothing was written yet.
+    /// Returns true if nothing was written yet.
     pub(crate) fn is_untouched(&self) -> bool {
         self.is_old || self.file.metadata().is_ok_and(|it| it.len() == 0)
     }

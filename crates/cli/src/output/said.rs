@@ -1,9 +1,9 @@
-//! Where results go, and what is said when they cannot.
+//! What is printed, and what is said on standard error.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 
 use crate::exit::{Cause, Failure};
 
@@ -23,24 +23,6 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
-/// The refusal to replace a file.
-pub(crate) fn exists(path: &Path) -> Failure {
-    let what = anyhow!("{} exists; replace it with --force or name another file", path.display());
-    Failure::new(Cause::Input, what)
-}
-
-/// A file that cannot be created.
-pub(crate) fn cannot_create(path: &Path, error: io::Error) -> Failure {
-    let remedy = match error.kind() {
-        io::ErrorKind::NotFound => "make its folder first",
-        io::ErrorKind::StorageFull => "make room on the device",
-        io::ErrorKind::IsADirectory => "it is a folder; name a file in it",
-        _ => "name a file in a folder that you may write to",
-    };
-    let what = anyhow::Error::new(error).context(format!("{} cannot be created; {remedy}", path.display()));
-    Failure::new(Cause::Output, what)
-}
-
 /// Says something on standard error. Where nobody can listen, the work goes on.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
@@ -51,4 +33,14 @@ pub(crate) fn notes(notes: &[String]) {
     for text in notes {
         note(&format!("freehold: {text}"));
     }
+}
+
+/// Tells the user of a failure, unless the pipe is closed: then who read from it has read enough. Returns the exit
+/// code.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    if failure.is_broken_pipe() {
+        return ExitCode::SUCCESS;
+    }
+    note(&format!("freehold: {failure}"));
+    ExitCode::from(failure.cause as u8)
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 
+use super::refusals::{cannot_create, cannot_write};
 use crate::exit::{Cause, Failure};
-use crate::output::cannot_create;
 
 /// A folder that takes its place only when all its files are written; if it never is, nothing is left.
 pub(crate) struct ScratchFolder {
@@ -63,14 +63,4 @@ impl Drop for ScratchFolder {
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
-}
-
-/// A file that cannot be written to its end.
-pub(crate) fn cannot_write(path: &Path, error: io::Error) -> Failure {
-    let remedy = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the device",
-        _ => "name another place",
-    };
-    let what = anyhow::Error::new(error).context(format!("{} cannot be written; {remedy}", path.display()));
-    Failure::new(Cause::Output, what)
 }
