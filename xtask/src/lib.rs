@@ -3,6 +3,6 @@
 pub mod coverage;
 pub mod instructions;
 pub mod kernel;
-pub mod linux;
 pub mod oracle;
+pub mod series;
 pub mod tidy;
