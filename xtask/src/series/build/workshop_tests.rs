@@ -24,8 +24,7 @@ const FILES: [(&str, &str); 10] = [
 
 /// A workshop of that kernel; nothing is fetched, for its source is there.
 fn workshop(name: &str) -> Option<(Scratch, Workshop)> {
-    if let Err(error) = require_build_programs() {
-        eprintln!("SKIPPED: {name}: {error}");
+    if !freehold_needs::can(name, || require_build_programs().map_err(|error| error.to_string())) {
         return None;
     }
     let scratch = Scratch::new().unwrap();

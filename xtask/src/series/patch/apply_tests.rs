@@ -3,7 +3,6 @@
 use std::fs;
 
 use super::*;
-use crate::kernel::process::is_on_path;
 use crate::series::patch::patches::Series;
 
 const MAKEFILE: (&str, &str) = ("kernel/Makefile", "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n");
@@ -28,8 +27,7 @@ fn rules(places: &str) -> String {
 
 /// A kernel, a series, and what a test changes about them.
 fn applied(name: &str, files: &[(&str, &str)]) -> Option<std::result::Result<Vec<Applied>, String>> {
-    if !is_on_path("spatch") {
-        eprintln!("SKIPPED: {name}: spatch is not on this machine (coccinelle)");
+    if !freehold_needs::has_program("spatch", name) {
         return None;
     }
     let scratch = Scratch::new().unwrap();

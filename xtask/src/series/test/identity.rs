@@ -61,10 +61,8 @@ mod tests {
 
     #[test]
     fn only_instructions_are_compared() {
-        if require("objdump", "binutils").is_err() || require("gcc", "gcc").is_err() {
-            eprintln!(
-                "SKIPPED: only_instructions_are_compared: objdump or gcc is not on this machine (binutils, gcc)"
-            );
+        let test = "only_instructions_are_compared";
+        if !["objdump", "gcc"].iter().all(|program| freehold_needs::has_program(program, test)) {
             return;
         }
         let scratch = Scratch::new().unwrap();
