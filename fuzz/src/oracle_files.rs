@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use freehold_oracle::{Options, Script, Transcript, check};
+use freehold_oracle::{CheckOptions, Script, Transcript, check};
 
 /// Holds the property for these bytes.
 ///
@@ -12,5 +12,6 @@ pub fn body(bytes: &[u8]) {
     let Ok((script, taken)) = Script::from_bytes(bytes) else { return };
     assert_eq!(Script::from_bytes(&script.to_bytes()).map(|(again, _)| again), Ok(script.clone()));
     let Ok(mut transcript) = Transcript::new(Cursor::new(&bytes[taken..])) else { return };
-    let _ = check(&script, &mut transcript, Options { check_every: Some(16), ..Options::default() });
+    let _ =
+        check(&script, &mut transcript, CheckOptions { check_every: Some(16), ..CheckOptions::default() });
 }

@@ -152,7 +152,7 @@ struct Sum {
 
 /// Runs the kept transcripts with instrumentation and prints what they reach and what not.
 ///
-/// Returns whether everything that is not reached has its reason in `docs/linux-semantics.md`.
+/// Returns true if everything that is not reached has its reason in `docs/linux-semantics.md`.
 ///
 /// # Errors
 /// See [`CoverageError`].
@@ -390,7 +390,7 @@ fn examine(file: &str, text: &str, counters: &Counters, gaps: &mut Vec<Gap>) -> 
     sum
 }
 
-/// Prints the gaps, those without a reason last; whether all have one and all reasons are needed.
+/// Prints the gaps, those without a reason last. Returns true if all have one and all reasons are needed.
 fn report(gaps: &[Gap], reasons: &str) -> bool {
     let reasons: Vec<Vec<&str>> = reasons
         .lines()

@@ -33,7 +33,7 @@ pub struct InstructionsArgs {
 /// Instructions of one operation, by operation, handle and era as `operations` names them.
 type Figures = BTreeMap<String, f64>;
 
-/// Counts, and keeps the table or holds the figures against it; whether they are within the bound.
+/// Counts, and keeps the table or holds the figures against it. Returns true if they are within the bound.
 ///
 /// # Errors
 /// Where nothing can be counted, or the table was kept by another compiler.

@@ -4,7 +4,7 @@ pub mod coverage;
 pub mod fuzz;
 pub mod instructions;
 pub mod kernel;
-pub mod linux;
 pub mod oracle;
+pub mod series;
 pub mod supply;
 pub mod tidy;

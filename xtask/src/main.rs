@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::fuzz::FuzzArgs;
 use xtask::instructions::InstructionsArgs;
-use xtask::linux::command::LinuxArgs;
 use xtask::oracle::command::OracleArgs;
+use xtask::series::command::SeriesArgs;
 use xtask::supply::SupplyArgs;
-use xtask::{linux, oracle};
+use xtask::{oracle, series};
 
 /// The repository's own chores
 #[derive(Parser)]
@@ -26,7 +26,7 @@ enum Chore {
     /// Play scripts on real kernels and hold their answers against the engine
     Oracle(OracleArgs),
     /// Apply, build, test and measure the series for Linux
-    Linux(LinuxArgs),
+    Series(SeriesArgs),
     /// Look for bytes that break a property of what reads foreign bytes
     Fuzz(FuzzArgs),
     /// Hold the instructions of the engine's operations against the kept table
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
-        Chore::Linux(arguments) => series(&arguments, root),
+        Chore::Series(arguments) => run_series(&arguments, root),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -65,8 +65,8 @@ fn main() -> ExitCode {
 }
 
 /// A series that does not fit was found wanting; anything else could not be done.
-fn series(arguments: &LinuxArgs, root: &Path) -> Result<bool, String> {
-    linux::command::run(arguments, root).or_else(|error| {
+fn run_series(arguments: &SeriesArgs, root: &Path) -> Result<bool, String> {
+    series::command::run(arguments, root).or_else(|error| {
         if error.is_finding() {
             println!("{error}");
             return Ok(false);
@@ -75,7 +75,7 @@ fn series(arguments: &LinuxArgs, root: &Path) -> Result<bool, String> {
     })
 }
 
-/// Prints what is not as it should be; whether all is well.
+/// Prints what is not as it should be. Returns true if all is well.
 fn tidy(root: &Path) -> Result<bool, String> {
     let findings =
         xtask::tidy::findings(root).map_err(|error| format!("the repository cannot be read: {error}"))?;

@@ -1,9 +1,6 @@
 //! Exit codes, and which error earns which.
 
 use std::fmt;
-use std::process::ExitCode;
-
-use crate::output;
 
 /// Why the program ends before its work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,16 +29,7 @@ impl Failure {
         Self { cause, error: error.into() }
     }
 
-    /// The exit code after telling the user, who has read enough where the pipe is closed.
-    pub(crate) fn report(&self) -> ExitCode {
-        if self.is_broken_pipe() {
-            return ExitCode::SUCCESS;
-        }
-        output::note(&format!("freehold: {self}"));
-        ExitCode::from(self.cause as u8)
-    }
-
-    /// Whether the output could not be written because its reader has gone.
+    /// Returns true if the output could not be written because its reader has gone.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let broken_pipe = self.error.chain().any(|error| {
             error

@@ -4,12 +4,9 @@
 mod args;
 mod commands;
 mod exit;
-mod in_place;
 mod load;
 mod output;
 mod readings;
-mod scratch;
-mod scratch_folder;
 
 use std::process::ExitCode;
 
@@ -36,12 +33,12 @@ fn main() -> ExitCode {
         Command::Snapshot(args) => commands::snapshot::run(&args),
         Command::Top(args) => commands::top::run(&args),
         Command::Watch(args) => {
-            return commands::watch::run(&args).unwrap_or_else(|failure| failure.report());
+            return commands::watch::run(&args).unwrap_or_else(|failure| output::report(&failure));
         }
         Command::Serve(args) => commands::serve::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => output::report(&failure),
     }
 }

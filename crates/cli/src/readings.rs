@@ -14,11 +14,9 @@ use freehold_linux::pageblocks::{
 use freehold_linux::procfs::{
     read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
-use freehold_linux::sensor::{BpfError, BpfSensor, Source, ZoneFreeBlocks, open_bpf};
+use freehold_linux::sensor::{BpfError, BpfSensor, Choice, Source, ZoneFreeBlocks, open_bpf};
 use freehold_monitor::verdict::{Asked, Evidence, Mobility, Names, SlabShare, Verdict, judge};
 use freehold_trace::ZoneSnapshot;
-
-use crate::args::SensorChoice;
 
 /// What was read of a machine.
 pub(crate) struct Readings {
@@ -26,7 +24,7 @@ pub(crate) struct Readings {
     pub(crate) free: Vec<ZoneFreeBlocks>,
     pub(crate) map: Option<PageblockMap>,
     sensor: Option<BpfSensor>,
-    /// Whether free blocks were read by BPF.
+    /// True if free blocks were read by BPF.
     free_by_bpf: bool,
     types: Option<Vec<Vec<Option<Migratetype>>>>,
     /// The slab caches of some pageblocks, by first frame.
@@ -39,7 +37,7 @@ pub(crate) struct Readings {
 impl Readings {
     /// Reads the machine below `root`. What is closed to this user is noted; only `zoneinfo` and `buddyinfo`,
     /// which are open to everybody, must be there, and BPF where it is all that is wanted.
-    pub(crate) fn take(root: &Path, choice: SensorChoice) -> Result<Self, Error> {
+    pub(crate) fn take(root: &Path, choice: Choice) -> Result<Self, Error> {
         let mut missing = Vec::new();
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
@@ -121,17 +119,13 @@ impl Readings {
 }
 
 /// Opens BPF where it is wanted and works; where it is only preferred, what keeps it away is noted.
-fn open_sensor(
-    root: &Path,
-    choice: SensorChoice,
-    missing: &mut Vec<String>,
-) -> Result<Option<BpfSensor>, Error> {
-    if choice == SensorChoice::Procfs {
+fn open_sensor(root: &Path, choice: Choice, missing: &mut Vec<String>) -> Result<Option<BpfSensor>, Error> {
+    if choice == Choice::Procfs {
         return Ok(None);
     }
     match open_bpf(root) {
         Ok(sensor) => Ok(Some(sensor)),
-        Err(error) if choice == SensorChoice::Bpf => Err(error),
+        Err(error) if choice == Choice::Bpf => Err(error),
         // What no user of this build could have.
         Err(Error::Bpf(BpfError::NotBuilt | BpfError::NotLive { .. })) => Ok(None),
         Err(error) => {

@@ -5,10 +5,9 @@ mod common;
 #[allow(dead_code, reason = "the tests use a part of it")]
 mod fragment;
 
-use std::path::Path;
-
-use common::{folder, is_root, run, run_words};
+use common::{folder, run, run_words};
 use fragment::{Random, WAYS};
+use freehold_needs::{has_file, is_root};
 use serde_json::Value;
 
 /// Other work on the machine may free and take memory at any moment: the best of a few attempts counts.
@@ -22,8 +21,7 @@ fn forecast(test: &str, way: &str) {
     if !is_root(test) {
         return;
     }
-    if !Path::new("/proc/sys/vm/compact_memory").exists() || !Path::new("/proc/kpageflags").exists() {
-        println!("SKIPPED {test}: the kernel has no compaction or no kpageflags");
+    if !["/proc/sys/vm/compact_memory", "/proc/kpageflags"].iter().all(|file| has_file(file, test)) {
         return;
     }
     let (_, make) = WAYS.iter().find(|(name, _)| *name == way).expect("a way of this name");

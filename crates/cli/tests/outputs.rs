@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use common::{finish, freehold, is_root, names, run, small_trace};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use common::{finish, freehold, names, run, small_trace};
+use freehold_needs::{SmallDisk, skip};
 
 #[test]
 fn folders_that_take_no_file() {
@@ -36,35 +36,10 @@ fn folders_that_take_no_file() {
     assert_eq!(names(folder.path()), before);
 }
 
-/// A file system of 64 KiB; unmounted when dropped.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount(test: &str) -> Option<Self> {
-        if !is_root(test) {
-            return None;
-        }
-        let folder = common::folder();
-        match mount("tmpfs", folder.path(), "tmpfs", MountFlags::empty(), Some(c"size=64k")) {
-            Ok(()) => Some(Self(folder)),
-            Err(error) => {
-                println!("SKIPPED {test}: no file system can be mounted: {error}");
-                None
-            }
-        }
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = unmount(self.0.path(), UnmountFlags::DETACH);
-    }
-}
-
 #[test]
 fn a_full_disk() {
-    let Some(disk) = SmallDisk::mount("a_full_disk") else { return };
-    let output = disk.0.path().join("out.arrows");
+    let Some(disk) = SmallDisk::mount(64, "a_full_disk") else { return };
+    let output = disk.path().join("out.arrows");
     fs::write(&output, "precious").unwrap();
     let name = output.display().to_string();
     let words = [name.as_str(), "make room on the device", "No space left"];
@@ -74,14 +49,13 @@ fn a_full_disk() {
     args.push("--force".to_owned());
     run(args).fails(4, &words);
     assert_eq!(fs::read(&output).unwrap(), b"precious");
-    assert_eq!(names(disk.0.path()), ["out.arrows"]);
+    assert_eq!(names(disk.path()), ["out.arrows"]);
 }
 
 #[test]
 fn standard_output_that_takes_nothing() {
     let Ok(full) = File::options().write(true).open("/dev/full") else {
-        println!("SKIPPED standard_output_that_takes_nothing: no /dev/full");
-        return;
+        return skip("standard_output_that_takes_nothing", "no /dev/full");
     };
     let (_folder, trace) = small_trace();
     let mut command = freehold(["trace", "head", trace.to_str().unwrap()]);

@@ -5,11 +5,11 @@ mod common;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::sync::{LazyLock, Mutex};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Ran, events, finish, folder, freehold, is_root, names, run};
+use common::{Ran, can_record, events, finish, folder, freehold, names, run};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -17,27 +17,6 @@ use serde_json::Value;
 static MACHINE: Mutex<()> = Mutex::new(());
 
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
-
-/// Whether this machine can be recorded; says by name that `test` is skipped where not.
-fn can_record(test: &str) -> bool {
-    static MISSING: LazyLock<Option<String>> = LazyLock::new(|| {
-        let folder = folder();
-        let output = folder.path().join("probe.arrows").display().to_string();
-        let ran = run(["record", "-o", &output, "--duration", "0.01", "--no-occupancy", "--buffer", "1024"]);
-        if ran.code == Some(3) {
-            return Some(ran.stderr);
-        }
-        ran.ok();
-        None
-    });
-    if !is_root(test) {
-        return false;
-    }
-    if let Some(missing) = &*MISSING {
-        println!("SKIPPED {test}: {missing}");
-    }
-    MISSING.is_none()
-}
 
 /// Starts a recording into `output`; `more` follows the usual arguments.
 fn start(output: &Path, more: &[&str]) -> Child {

@@ -3,35 +3,15 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex};
+use std::path::Path;
+use std::sync::Mutex;
 
-use common::{Ran, folder, is_root, names, run};
+use common::{Ran, can_record, folder, names, run};
+use freehold_needs::{SmallGroup, has_file, skip};
 use serde_json::Value;
 
 /// One test at a time: each disturbs what the others record.
 static MACHINE: Mutex<()> = Mutex::new(());
-
-/// Whether this machine can be recorded; says by name that `test` is skipped where not.
-fn can_record(test: &str) -> bool {
-    static MISSING: LazyLock<Option<String>> = LazyLock::new(|| {
-        let folder = folder();
-        let output = folder.path().join("probe.arrows");
-        let ran = record(&output, &["--duration", "0.01"]);
-        if ran.code == Some(3) {
-            return Some(ran.stderr);
-        }
-        ran.ok();
-        None
-    });
-    if !is_root(test) {
-        return false;
-    }
-    if let Some(missing) = &*MISSING {
-        println!("SKIPPED {test}: {missing}");
-    }
-    MISSING.is_none()
-}
 
 fn record(output: &Path, more: &[&str]) -> Ran {
     let output = output.to_str().unwrap();
@@ -131,7 +111,7 @@ fn arguments_that_make_no_sense() {
     record(&output, &["--max-size", "5"]).fails(2, &["--max-size", "500MB"]);
     record(&output, &["--ring", "1"]).fails(2, &["--ring", "2 to 86400"]);
     record(&output, &["--ring-memory", "64MB"]).fails(2, &["--ring"]);
-    record(&output, &["--until-failure", "11"]).fails(2, &["an order, 0 to 10"]);
+    record(&output, &["--until-failure", "11"]).fails(2, &["an order is 0 to 10"]);
     record(&output, &["--until-above", "luck=1"]).fails(2, &["unusable_index"]);
     record(&output, &["--events", "sched"]).fails(2, &["page_isolation"]);
     record(&output, &["--until-above", "free_pages=1", "--zone", "Sky"]).fails(2, &["no such zone"]);
@@ -167,61 +147,30 @@ fn a_ring_ends_with_its_trigger() {
     assert!((1.9..8.0).contains(&seconds), "{seconds} s of 9 s are kept");
 }
 
-/// A control group that may have `bytes` of memory; `None` where there is no memory controller.
-fn small_group(bytes: u64) -> Option<PathBuf> {
-    let name = format!("freehold-limits-{}", std::process::id());
-    for (root, limit) in
-        [("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")]
-    {
-        let group = Path::new(root).join(&name);
-        if fs::create_dir(&group).is_err() {
-            continue;
-        }
-        if fs::write(group.join(limit), bytes.to_string()).is_ok() {
-            return Some(group);
-        }
-        let _ = fs::remove_dir(&group);
-    }
-    None
-}
-
 #[test]
 fn pressure_ends_a_recording() {
     let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let test = "pressure_ends_a_recording";
-    if !can_record(test) {
+    if !can_record(test) || !has_file("/proc/pressure/memory", test) {
         return;
     }
-    if fs::read_to_string("/proc/pressure/memory").is_err() {
-        println!("SKIPPED {test}: the kernel keeps no /proc/pressure/memory");
-        return;
-    }
-    let Some(group) = small_group(12 << 20) else {
-        println!("SKIPPED {test}: no memory controller of control groups");
-        return;
-    };
+    let Some(group) = SmallGroup::new(12 << 20, test) else { return };
     let folder = folder();
     let output = folder.path().join("out.arrows");
     let large = folder.path().join("large");
     // A file a little larger than the memory of the group that wrote it, read again and again: reads wait for
     // reclaim.
     let script = format!(
-        "echo $$ > {0}/cgroup.procs; head -c 20M /dev/zero > {1}; while true; do cat {1} >/dev/null; done",
-        group.display(),
+        "{0}; head -c 20M /dev/zero > {1}; while true; do cat {1} >/dev/null; done",
+        group.join(),
         large.display()
     );
     let more = ["--ring", "2", "--duration", "40", "--until-above", "pressure_some=0.05", "--"];
     let ran = record(&output, &[&more[..], &["sh", "-c", &script]].concat()).ok();
-    for _ in 0..50 {
-        if fs::remove_dir(&group).is_ok() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
+    drop(group);
     let ending = &info(&output)["ending"];
     if ending["stopped_by"] == "duration" {
-        println!("SKIPPED {test}: reading a file in a small group made nobody wait here: {}", ran.stderr);
-        return;
+        return skip(test, format!("reading a file in a small group made nobody wait here: {}", ran.stderr));
     }
     assert_eq!(ending["stopped_by"], "trigger", "{}", ran.stderr);
     assert!(ending["trigger"].as_str().unwrap().starts_with("pressure_some = "), "{ending}");

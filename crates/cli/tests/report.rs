@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 
-use common::{ERAS, finish, freehold, is_root, names, run, sample, small_trace};
+use common::{ERAS, finish, freehold, names, run, sample, small_trace};
+use freehold_needs::SmallDisk;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde_json::Value;
 
 fn compare(args: &[&str]) -> common::Ran {
@@ -186,21 +186,14 @@ fn nothing_half_written_is_left() {
 
 #[test]
 fn a_full_disk() {
-    if !is_root("a_full_disk") {
-        return;
-    }
-    let disk = common::folder();
-    if let Err(error) = mount("tmpfs", disk.path(), "tmpfs", MountFlags::empty(), Some(c"size=64k")) {
-        println!("SKIPPED a_full_disk: no file system can be mounted: {error}");
-        return;
-    }
+    let Some(disk) = SmallDisk::mount(64, "a_full_disk") else { return };
     let (_folder, trace) = small_trace();
     let at = |name: &str| disk.path().join(name).display().to_string();
     let words = ["make room on the device", "No space left"];
     let page = finish(freehold(["compare", text(&trace), "--repeat", "1", "--html", &at("report.html")]));
     let out = finish(freehold(["compare", text(&trace), "--repeat", "1", "--out", &at("out")]));
     let left = names(disk.path());
-    let _ = unmount(disk.path(), UnmountFlags::DETACH);
+    drop(disk);
     page.fails(4, &words);
     out.fails(4, &words);
     assert_eq!(left, [""; 0]);

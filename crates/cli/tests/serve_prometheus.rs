@@ -6,8 +6,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use freehold_needs::has_program;
 use serde_json::Value;
-use serve_common::{Machine, Server, get_json, has, wait_for};
+use serve_common::{Machine, Server, get_json, wait_for};
 
 fn contrib(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/prometheus").join(name)
@@ -62,7 +63,7 @@ impl Drop for Prometheus {
 
 #[test]
 fn a_real_prometheus_scrapes_it_and_takes_the_rules() {
-    if !has("prometheus", "a_real_prometheus_scrapes_it_and_takes_the_rules") {
+    if !has_program("prometheus", "a_real_prometheus_scrapes_it_and_takes_the_rules") {
         return;
     }
     let machine = Machine::new();
@@ -94,7 +95,7 @@ fn a_real_prometheus_scrapes_it_and_takes_the_rules() {
 
 #[test]
 fn the_alert_rules_are_sound_and_fire_when_they_should() {
-    if !has("promtool", "the_alert_rules_are_sound_and_fire_when_they_should") {
+    if !has_program("promtool", "the_alert_rules_are_sound_and_fire_when_they_should") {
         return;
     }
     for (what, file) in [("check", "freehold.rules.yml"), ("test", "freehold.rules.test.yml")] {

@@ -5,7 +5,8 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{is_root, run};
+use common::run;
+use freehold_needs::{is_root, skip};
 
 fn fixture(kernel: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures").join(kernel)
@@ -69,7 +70,7 @@ fn this_machine_is_read_without_its_zone_lock() {
         return;
     }
     if !cfg!(feature = "bpf") {
-        println!("SKIPPED this_machine_is_read_without_its_zone_lock: built without --features bpf");
+        skip("this_machine_is_read_without_its_zone_lock", "built without --features bpf");
         run(["snapshot", "--sensor", "bpf"]).fails(3, &["without the bpf feature", "--features bpf"]);
         return;
     }

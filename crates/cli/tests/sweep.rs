@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Ran, finish, folder, freehold, is_root, names, small_trace};
+use common::{Ran, finish, folder, freehold, names, small_trace};
+use freehold_needs::SmallDisk;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 /// Combinations of [`VARY`].
@@ -165,29 +166,16 @@ fn settings_that_do_not_exist_are_refused_with_those_that_do() {
 #[test]
 fn a_full_disk_ends_a_sweep_that_goes_on_later() {
     let test = "a_full_disk_ends_a_sweep_that_goes_on_later";
-    if !is_root(test) {
-        return;
-    }
-    let (folder, trace) = small_trace();
-    let disk = folder.path().join("disk");
-    fs::create_dir(&disk).unwrap();
-    let mount = |options: &str| {
-        let args = ["-t", "tmpfs", "-o", options, "none", disk.to_str().unwrap()];
-        Command::new("mount").args(args).status().is_ok_and(|status| status.success())
-    };
-    if !mount("size=16k") {
-        println!("SKIPPED {test}: a tmpfs cannot be mounted");
-        return;
-    }
-    let output = disk.join("out.parquet");
+    let Some(disk) = SmallDisk::mount(16, test) else { return };
+    let (_folder, trace) = small_trace();
+    let output = disk.path().join("out.parquet");
     let full = finish(sweep(&[&trace], &output, &VARY));
-    let (left, grown) = (names(&disk), mount("remount,size=4m"));
+    let left = names(disk.path());
+    disk.grow_to(4096);
     let on = finish(sweep(&[&trace], &output, &VARY));
     let found = output.exists().then(|| rows(&output).len());
-    let unmounted = Command::new("umount").arg(&disk).status().is_ok_and(|status| status.success());
     full.fails(4, &["out.parquet.journal cannot be written", "make room", "goes on"]);
     assert_eq!(left, ["out.parquet.journal"]);
-    assert!(grown && unmounted);
     assert!(on.ok().stderr.contains(&format!("of {RUNS} runs were done already")));
     assert_eq!(found, Some(RUNS));
 }

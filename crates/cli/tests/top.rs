@@ -10,6 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use common::{finish, freehold};
+use freehold_needs::has_program;
 
 /// How long the terminal may take to show something.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -27,9 +28,7 @@ struct Tmux {
 impl Tmux {
     /// A terminal of 80 columns and 24 rows; none where there is no tmux.
     fn start(test: &str) -> Option<Self> {
-        let there = Command::new("tmux").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        if !there.is_ok_and(|status| status.success()) {
-            println!("SKIPPED {test}: tmux is not installed");
+        if !has_program("tmux", test) {
             return None;
         }
         let tmux =
@@ -285,6 +284,9 @@ fn a_terminal_that_hangs_up_ends_the_page() {
 
 #[test]
 fn a_terminal_that_answers_nothing_is_enough() {
+    if !has_program("script", "a_terminal_that_answers_nothing_is_enough") {
+        return;
+    }
     let page = format!(
         "{} top --sensor procfs --root {}",
         env!("CARGO_BIN_EXE_freehold"),
@@ -292,11 +294,7 @@ fn a_terminal_that_answers_nothing_is_enough() {
     );
     let mut script = Command::new("script");
     script.args(["-qec", &page, "/dev/null"]).env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
-    let child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("SKIPPED a_terminal_that_answers_nothing_is_enough: script is not installed");
-        return;
-    };
+    let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut keys = child.stdin.take().unwrap();
     for key in [b"\x0c", b"m", b"\x0c", b"q"] {
         sleep(Duration::from_millis(500));

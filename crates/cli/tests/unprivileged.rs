@@ -7,34 +7,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::{finish, freehold, is_root, names, run, sample};
+use common::{finish, freehold, names, run, sample};
+use freehold_needs::is_root;
 
 /// A folder that anybody may use, with a copy of the binary, or `None` where this process
 /// cannot become another user.
 fn open_folder(test: &str) -> Option<tempfile::TempDir> {
     let folder = common::folder();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_freehold"), folder.path().join("freehold")).unwrap();
-    if rustix::process::geteuid().is_root() {
-        let ran = as_nobody(folder.path(), &["--version"]).output();
-        if !ran.as_ref().is_ok_and(|output| output.status.success()) {
-            println!("SKIPPED {test}: setpriv cannot start the binary as another user: {ran:?}");
-            return None;
-        }
-    }
-    Some(folder)
+    let binary = folder.path().join("freehold");
+    fs::copy(env!("CARGO_BIN_EXE_freehold"), &binary).unwrap();
+    freehold_needs::as_nobody(&binary, &["--version"], test).map(|_| folder)
 }
 
 /// The binary in `folder` as a user without rights.
 fn as_nobody(folder: &Path, args: &[&str]) -> Command {
-    let binary = folder.join("freehold");
-    let mut command = if rustix::process::geteuid().is_root() {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(binary);
-        command
-    } else {
-        Command::new(binary)
-    };
+    let command = freehold_needs::as_nobody(&folder.join("freehold"), &["--version"], "as_nobody");
+    let mut command = command.expect("a process of another user, as before");
     command.args(args).current_dir(folder);
     command
 }

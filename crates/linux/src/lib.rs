@@ -3,12 +3,12 @@
 
 mod clock;
 mod error;
+mod events;
 pub mod ftrace_text;
 mod import;
 pub mod pageblocks;
 pub mod procfs;
 mod record;
-mod ring;
 pub mod sample;
 pub mod sensor;
 mod sink;
@@ -17,5 +17,4 @@ pub mod tracefs;
 pub use error::{Error, ParseError, SinkError};
 pub use import::{ImportOptions, import};
 pub use record::{Progress, RecordOptions, RecordReport, record, record_measured};
-pub use ring::{RingOptions, RingSink};
-pub use sink::{EventSink, MemorySink, TraceSink};
+pub use sink::{EventSink, MemorySink, RingOptions, RingSink, TraceSink};

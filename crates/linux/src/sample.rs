@@ -38,7 +38,7 @@ pub struct Sampler {
     survey: Surveying,
 }
 
-/// Whether pageblocks are surveyed.
+/// How far the survey of pageblocks is.
 enum Surveying {
     /// Nobody asked for it.
     No,

@@ -12,6 +12,7 @@ use freehold::{MAX_ORDERS, Migratetype};
 use freehold_linux::Error;
 use freehold_linux::procfs::{read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
 use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source};
+use freehold_needs::{is_root, skip};
 use freehold_trace::PageTypeInfo;
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 
@@ -35,8 +36,7 @@ fn root() -> &'static Path {
 
 /// A sensor; says by name that `test` is skipped where there can be none.
 fn sensor(test: &str) -> Option<BpfSensor> {
-    if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED {test}: not root");
+    if !is_root(test) {
         return None;
     }
     let order = read_pagetypeinfo(root()).unwrap().pageblock_order;
@@ -48,7 +48,7 @@ fn sensor(test: &str) -> Option<BpfSensor> {
             | BpfError::NotPermitted { .. }
             | BpfError::Refused { .. }),
         ) => {
-            println!("SKIPPED {test}: {error}");
+            skip(test, error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -65,7 +65,7 @@ fn quiet(test: &str, sensor: &mut BpfSensor) -> Option<(FreeBlocks, PageTypeInfo
             return Some((reading, before));
         }
     }
-    println!("SKIPPED {test}: the machine is too busy to compare two readings");
+    skip(test, "the machine is too busy to compare two readings");
     None
 }
 
@@ -173,8 +173,7 @@ fn long_lists_are_counted_to_their_end() {
     let _machine = machine();
     let Some(mut sensor) = sensor(TEST) else { return };
     if available_bytes() < 3 * PAGES * PAGE {
-        println!("SKIPPED {TEST}: not enough memory");
-        return;
+        return skip(TEST, "not enough memory");
     }
     let file = file_in_memory(PAGES);
     for page in (0..PAGES).step_by(2) {
@@ -193,7 +192,7 @@ fn long_lists_are_counted_to_their_end() {
     let most = (0..reading.zones.len()).map(movable).max_by_key(|count| count.blocks).unwrap();
     assert!(!most.capped);
     if most.blocks <= 100_000 {
-        println!("SKIPPED {TEST}: the longest list has only {} blocks", most.blocks);
+        skip(TEST, format!("the longest list has only {} blocks", most.blocks));
     }
 }
 

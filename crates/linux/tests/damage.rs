@@ -13,6 +13,7 @@ use freehold_linux::procfs::{
 use freehold_linux::sample::{Sample, Sampler};
 use freehold_linux::sensor::{Choice, Source};
 use freehold_linux::{Error, ParseError};
+use freehold_needs::{as_nobody, is_root};
 use roots::{copy, file, random, sampler};
 
 /// The files that a sample is made of.
@@ -206,13 +207,10 @@ fn passes_as_nobody(test: &str, root: &Path) -> bool {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let binary = folder.path().join("tests");
     fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&binary);
-    let list = Command::new("setpriv").args(command.get_args()).arg("--list").output();
-    if !rustix::process::geteuid().is_root() || !list.is_ok_and(|output| output.status.success()) {
-        println!("SKIPPED {test}: not root, or setpriv cannot start the binary as another user");
+    if !is_root(test) {
         return false;
     }
+    let Some(mut command) = as_nobody(&binary, &["--list"], test) else { return false };
     let ran =
         command.args(["--exact", test, "--nocapture"]).env("FREEHOLD_ROOT_OF_NOBODY", root).output().unwrap();
     assert!(

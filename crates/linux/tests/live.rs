@@ -15,6 +15,7 @@ use freehold_linux::{
     Error, EventSink, MemorySink, Progress, RecordOptions, RingOptions, RingSink, TraceSink, record,
     record_measured,
 };
+use freehold_needs::{SmallGroup, can, has_file, has_program, is_root, skip};
 use freehold_trace::{
     Event, EventKind, FrameUse, PageWork, ReadOptions, StoppedBy, TraceReader, WriteOptions,
 };
@@ -33,12 +34,13 @@ fn own_instances() -> Vec<String> {
     entries.filter_map(|e| e.file_name().into_string().ok()).filter(|n| n.starts_with(&prefix)).collect()
 }
 
-/// Whether this machine can be recorded; says by name that `test` is skipped where not.
+/// Returns true if this machine can be recorded; otherwise says that `test` is skipped.
 fn can_record(test: &str) -> bool {
-    if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED {test}: not root");
-        return false;
-    }
+    is_root(test) && can(test, attempt_to_record)
+}
+
+/// Why this machine cannot be recorded.
+fn attempt_to_record() -> Result<(), String> {
     let options = RecordOptions {
         duration: Some(Duration::ZERO),
         occupancy: Occupancy::Skip,
@@ -46,10 +48,9 @@ fn can_record(test: &str) -> bool {
         ..RecordOptions::default()
     };
     match record(&options, &mut MemorySink::default(), &mut go_on) {
-        Ok(_) => true,
+        Ok(_) => Ok(()),
         Err(error @ (Error::NoTracefs { .. } | Error::NoKmemEvents { .. } | Error::NotRoot { .. })) => {
-            println!("SKIPPED {test}: {error}");
-            false
+            Err(error.to_string())
         }
         Err(error) => panic!("{error}"),
     }
@@ -116,9 +117,8 @@ fn compaction_is_told() {
     if !can_record("compaction_is_told") {
         return;
     }
-    let compact = Path::new("/proc/sys/vm/compact_memory");
-    if !compact.exists() || !Path::new("/sys/kernel/tracing/events/compaction").exists() {
-        println!("SKIPPED compaction_is_told: the kernel has no compaction or no tracefs is mounted");
+    let needed = ["/proc/sys/vm/compact_memory", "/sys/kernel/tracing/events/compaction"];
+    if !needed.iter().all(|file| has_file(file, "compaction_is_told")) {
         return;
     }
     let mut sink = MemorySink::default();
@@ -142,8 +142,7 @@ fn the_steps_of_compaction_are_told_and_can_be_left_out() {
     assert_eq!(origin.missing_events, report.missing_events);
     assert!(origin.events.contains(&"kmem:mm_page_alloc".to_owned()), "{origin:?}");
     if report.missing_events.iter().any(|event| event.starts_with("compaction:mm_compaction_isolate_m")) {
-        println!("SKIPPED {test}: the kernel has no compaction");
-        return;
+        return skip(test, "the kernel has no compaction");
     }
     let sums = |events: &[Event], wanted| {
         events.iter().fold((0, 0), |(all, got), event| match event.kind {
@@ -267,24 +266,6 @@ fn a_ring_keeps_the_last_seconds() {
     assert_eq!(kept.ending.unwrap().stopped_by, Some(StoppedBy::Duration));
 }
 
-/// A control group that may have `bytes` of memory; `None` where there is no memory controller.
-fn small_group(bytes: u64) -> Option<PathBuf> {
-    let name = format!("freehold-test-{}", std::process::id());
-    for (root, limit) in
-        [("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")]
-    {
-        let group = Path::new(root).join(&name);
-        if fs::create_dir(&group).is_err() {
-            continue;
-        }
-        if fs::write(group.join(limit), bytes.to_string()).is_ok() {
-            return Some(group);
-        }
-        let _ = fs::remove_dir(&group);
-    }
-    None
-}
-
 #[test]
 fn a_failed_request_ends_a_recording() {
     let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -292,17 +273,14 @@ fn a_failed_request_ends_a_recording() {
     if !can_record(test) {
         return;
     }
-    if !Path::new("/bin/bash").exists() {
-        println!("SKIPPED {test}: no bash, which can open any descriptor");
+    // Other shells cannot open any descriptor.
+    if !has_program("bash", test) {
         return;
     }
-    let Some(group) = small_group(96 << 10) else {
-        println!("SKIPPED {test}: no memory controller of control groups");
-        return;
-    };
+    let Some(group) = SmallGroup::new(96 << 10, test) else { return };
     // The table of so many descriptors is one block of 128 KiB, which is charged to the group; the single pages that
     // are taken instead are the end of this shell.
-    let script = format!("echo $$ > {}/cgroup.procs; exec 16000</dev/null; sleep 5", group.display());
+    let script = format!("{}; exec 16000</dev/null; sleep 5", group.join());
     let options = RecordOptions {
         command: ["bash", "-c", script.as_str()].map(str::to_owned).to_vec(),
         until_failure: Order::new(4),
@@ -312,15 +290,14 @@ fn a_failed_request_ends_a_recording() {
     let ring = RingOptions { keep: Duration::from_secs(2), memory_bytes: 64 << 20 };
     let mut kept = MemorySink::default();
     let report = record(&options, &mut RingSink::new(&mut kept, ring), &mut go_on).unwrap();
-    let _ = fs::remove_dir(&group);
+    drop(group);
     let failed = kept.events.iter().filter_map(|event| match event.kind {
         EventKind::Alloc { pfn: None, order, .. } => Some(order.get()),
         _ => None,
     });
     let largest = failed.max().filter(|&order| order > 0);
     if largest.is_none() && report.ending.stopped_by == Some(StoppedBy::Command) {
-        println!("SKIPPED {test}: this kernel does not charge a table of descriptors to its group");
-        return;
+        return skip(test, "this kernel does not charge a table of descriptors to its group");
     }
     assert_eq!(report.ending.stopped_by, Some(StoppedBy::Trigger));
     assert!(largest >= Some(4), "{largest:?}");
@@ -488,16 +465,15 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
 
 #[test]
 fn the_live_snapshot_agrees_with_itself() {
-    if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED the_live_snapshot_agrees_with_itself: not root");
+    let test = "the_live_snapshot_agrees_with_itself";
+    if !is_root(test) {
         return;
     }
     let began = std::time::Instant::now();
     let snapshot = match snapshot(Path::new("/"), Occupancy::Read) {
         Ok(snapshot) => snapshot,
         Err(error @ Error::NoKpageflags { .. }) => {
-            println!("SKIPPED the_live_snapshot_agrees_with_itself: {error}");
-            return;
+            return skip(test, error);
         }
         Err(error) => panic!("{error}"),
     };

@@ -12,6 +12,7 @@ use freehold_linux::procfs::{
     parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo, read_vmallocinfo,
     read_zoneinfo,
 };
+use freehold_needs::skip;
 use freehold_trace::{FrameUse, ZoneSnapshot};
 
 const BUDDY: u64 = 1 << 10;
@@ -181,8 +182,7 @@ fn this_machine_is_read() {
     let zones = read_zoneinfo(root).unwrap();
     let map = match read_pageblocks(root, &zones, threads(2)) {
         Err(error @ (Error::NotRoot { .. } | Error::NoKpageflags { .. })) => {
-            println!("SKIPPED this_machine_is_read: {error}");
-            return;
+            return skip("this_machine_is_read", error);
         }
         other => other.unwrap(),
     };

@@ -4,14 +4,12 @@
 //! say; every output renders the model.
 #![forbid(unsafe_code)]
 
-pub mod history;
-pub mod map;
 pub mod model;
-pub mod monitor;
-pub mod rates;
+#[cfg(test)]
+mod sample_tests;
+pub mod series;
 pub mod serve;
 pub mod text;
 pub mod threshold;
 pub mod top;
-pub mod trend;
 pub mod verdict;

@@ -17,7 +17,7 @@ pub enum Missing {
     Pageblocks,
 }
 
-/// Whether numbers stop where the kernel's text stops.
+/// Where numbers stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cap {
     /// At 100 000, printed as `>100000`.

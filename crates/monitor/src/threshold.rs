@@ -9,7 +9,7 @@ use crate::model::Model;
 
 /// A number that a model has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Metric {
+pub enum Quantity {
     /// The share of free memory that cannot serve a request of the order.
     UnusableIndex(Order),
     /// Why a request of the order would fail.
@@ -24,11 +24,11 @@ pub enum Metric {
     PressureFull,
 }
 
-/// A metric and the value that it is held against.
+/// A quantity and the value that it is held against.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Threshold {
     /// What is measured.
-    pub metric: Metric,
+    pub quantity: Quantity,
     /// The value.
     pub value: f64,
 }
@@ -67,13 +67,13 @@ impl Zones {
         })
     }
 
-    /// Whether the machine has such a zone.
+    /// Returns true if the machine has such a zone.
     pub fn exist_in(&self, model: &Model) -> bool {
         self.free(model).is_some()
     }
 }
 
-impl Metric {
+impl Quantity {
     /// The number in `model`; none where it cannot be told or has no value just now.
     pub fn measure(self, model: &Model, zones: &Zones) -> Option<f64> {
         let free = || zones.free(model);
@@ -93,10 +93,8 @@ impl Metric {
             Self::PressureFull => Some(model.pressure?.full.avg10),
         }
     }
-}
 
-impl Metric {
-    /// Whether it comes from `/proc/pressure`, which a kernel may lack.
+    /// Returns true if it comes from `/proc/pressure`, which a kernel may lack.
     pub fn needs_pressure(self) -> bool {
         matches!(self, Self::PressureSome | Self::PressureFull)
     }
@@ -105,14 +103,14 @@ impl Metric {
 impl Threshold {
     /// The number, if it is on this side of the threshold.
     pub fn passed(&self, side: Side, model: &Model, zones: &Zones) -> Option<f64> {
-        self.metric.measure(model, zones).filter(|&measured| match side {
+        self.quantity.measure(model, zones).filter(|&measured| match side {
             Side::Above => measured > self.value,
             Side::Below => measured < self.value,
         })
     }
 }
 
-impl fmt::Display for Metric {
+impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnusableIndex(order) => write!(f, "unusable_index:{order}"),
@@ -129,29 +127,29 @@ impl FromStr for Threshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (metric, value) =
+        let (quantity, value) =
             text.split_once('=').ok_or("a threshold is METRIC=VALUE, such as unusable_index:9=0.8")?;
         let value: f64 = value.parse().map_err(|_| format!("{value:?} is not a number"))?;
         if !value.is_finite() {
             return Err(format!("{value} is not a number that can be passed"));
         }
-        Ok(Self { metric: metric.parse()?, value })
+        Ok(Self { quantity: quantity.parse()?, value })
     }
 }
 
-impl FromStr for Metric {
+impl FromStr for Quantity {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, order) = text.split_once(':').map_or((text, None), |(name, order)| (name, Some(order)));
-        let with_order = |metric: fn(Order) -> Self| {
+        let with_order = |quantity: fn(Order) -> Self| {
             let order = order.ok_or_else(|| format!("{name} needs an order, such as {name}:9"))?;
             let order = order.parse().ok().and_then(Order::new);
-            order.map(metric).ok_or_else(|| format!("an order is 0 to {}", MAX_ORDERS - 1))
+            order.map(quantity).ok_or_else(|| format!("an order is 0 to {}", MAX_ORDERS - 1))
         };
-        let without = |metric| match order {
+        let without = |quantity| match order {
             Some(_) => Err(format!("{name} has no order")),
-            None => Ok(metric),
+            None => Ok(quantity),
         };
         match name {
             "unusable_index" => with_order(Self::UnusableIndex),
@@ -173,7 +171,7 @@ mod tests {
     use freehold_linux::procfs::{Machine, Pressure};
 
     use super::*;
-    use crate::monitor::tests::sample;
+    use crate::sample_tests::sample;
 
     fn model() -> Model {
         let mut sample = sample(0, "Normal", 96);
@@ -185,7 +183,7 @@ mod tests {
     }
 
     fn measure(metric: &str, zones: &Zones) -> Option<f64> {
-        metric.parse::<Metric>().unwrap().measure(&model(), zones)
+        metric.parse::<Quantity>().unwrap().measure(&model(), zones)
     }
 
     #[test]
@@ -231,7 +229,7 @@ mod tests {
             "pressure_some",
             "pressure_full",
         ] {
-            assert_eq!(metric.parse::<Metric>().unwrap().to_string(), metric);
+            assert_eq!(metric.parse::<Quantity>().unwrap().to_string(), metric);
         }
     }
 }

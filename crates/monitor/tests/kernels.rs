@@ -8,7 +8,7 @@ use freehold_linux::procfs::Machine;
 use freehold_linux::sample::{Sample, Sampler};
 use freehold_linux::sensor::Choice;
 use freehold_monitor::model::{Model, ZoneModel};
-use freehold_monitor::monitor::Monitor;
+use freehold_monitor::series::Monitor;
 use freehold_monitor::text::{Cap, buddyinfo, pagetypeinfo};
 use freehold_trace::FreeCount;
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use freehold::Switches;
 use freehold_oracle::families::Family;
-use freehold_oracle::{Golden, KernelVersion, Options, Verdict, check};
+use freehold_oracle::{CheckOptions, Golden, KernelVersion, Verdict, check};
 
 /// Every kept file, and the kernel whose folder it is in.
 fn kept() -> Vec<(KernelVersion, PathBuf)> {
@@ -55,7 +55,7 @@ fn difference_of(kernel: KernelVersion, path: &Path, owned: bool) -> Option<Stri
     if golden.transcript.era().ok() != Some(kernel.era()) {
         return Some(format!("{name}: is of Linux {}", golden.transcript.release()));
     }
-    let options = Options { check_every: Some(4096), owned, ..Options::default() };
+    let options = CheckOptions { check_every: Some(4096), owned, ..CheckOptions::default() };
     match check(&golden.script, &mut golden.transcript, options) {
         Ok(Verdict::Same { .. }) => None,
         Ok(Verdict::Differs(divergence)) => {
@@ -115,7 +115,7 @@ fn every_switch_shows_in_the_answers() {
         for kernel in KernelVersion::ALL {
             let mut switches = kernel.era().switches();
             flip(&mut switches);
-            let options = Options { switches: Some(switches), ..Options::default() };
+            let options = CheckOptions { switches: Some(switches), ..CheckOptions::default() };
             let shows = files.iter().filter(|(of, _)| *of == kernel).any(|(_, path)| {
                 let mut golden = Golden::open(path).expect("the other test reads it as well");
                 let verdict = check(&golden.script, &mut golden.transcript, options);

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use freehold_oracle::{
-    Golden, ORACLE_VERSION, Options, Script, Transcript, TranscriptError, Verdict, Word, check,
+    CheckOptions, Golden, ORACLE_VERSION, Script, Transcript, TranscriptError, Verdict, Word, check,
 };
 
 /// A kept script, and its transcript as bytes.
@@ -16,7 +16,7 @@ fn kept() -> (Script, Vec<u8>) {
 }
 
 fn verdict(script: &Script, transcript: Vec<u8>) -> Result<Verdict, TranscriptError> {
-    check(script, &mut Transcript::new(Cursor::new(transcript))?, Options::default())
+    check(script, &mut Transcript::new(Cursor::new(transcript))?, CheckOptions::default())
 }
 
 #[test]

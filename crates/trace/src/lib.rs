@@ -8,32 +8,20 @@
 //! Nothing here opens a file or reads a clock: sources and sinks are the caller's.
 #![forbid(unsafe_code)]
 
-mod closing;
-mod decode;
-mod effect;
-mod encode;
-mod error;
-mod event;
-mod event_log;
-mod layout;
-mod message;
-mod provenance;
-mod reader;
+mod format;
+mod model;
+mod read;
 mod recompress;
-mod row;
-mod snapshot;
 mod summary;
-mod writer;
-mod zones;
+mod write;
 
-pub use effect::{ObserverEffect, Quartiles, RunTimes};
-pub use error::TraceError;
-pub use event::{Event, EventKind, PageWork};
-pub use event_log::EventLog;
-pub use layout::FORMAT_VERSION;
-pub use provenance::{Disturbance, Ending, Origin, StoppedBy};
-pub use reader::{ReadOptions, TraceReader};
+pub use format::{FORMAT_VERSION, TraceError};
+pub use model::{
+    Disturbance, Ending, Event, EventKind, EventLog, FrameUse, FreeCount, ObserverEffect, Origin,
+    PageTypeInfo, PageTypeZone, PageWork, Pageset, Quartiles, Run, RunTimes, Snapshot, StoppedBy,
+    ZoneSnapshot,
+};
+pub use read::{ReadOptions, TraceReader};
 pub use recompress::recompress;
-pub use snapshot::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Pageset, Run, Snapshot, ZoneSnapshot};
 pub use summary::{KindCounts, TraceSummary};
-pub use writer::{TraceWriter, WriteOptions};
+pub use write::{TraceWriter, WriteOptions};

@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 
-use crate::{TraceError, TraceReader, TraceWriter, WriteOptions};
+use crate::format::TraceError;
+use crate::read::TraceReader;
+use crate::write::{TraceWriter, WriteOptions};
 
 /// Copies a trace that was just opened; with [`WriteOptions::small`] as small as it gets.
 ///

@@ -6,7 +6,9 @@ use std::io::Read;
 use freehold::{MAX_ORDERS, Order};
 use serde::Serialize;
 
-use crate::{Event, EventKind, PageWork, TraceError, TraceReader};
+use crate::format::TraceError;
+use crate::model::{Event, EventKind, PageWork};
+use crate::read::TraceReader;
 
 /// What a trace holds, in numbers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -37,7 +39,7 @@ pub struct TraceSummary {
     pub lost: u64,
     /// Events that the kernel dropped on all CPUs according to the ending.
     pub lost_at_end: u64,
-    /// Whether the trace has no ending.
+    /// True if the trace has no ending.
     pub cut_short: bool,
 }
 

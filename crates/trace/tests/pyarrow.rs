@@ -35,8 +35,8 @@ fn pyarrow_reads_a_trace() {
     let python = std::env::var_os("FREEHOLD_PYTHON").unwrap_or_else(|| "python3".into());
     let has_pyarrow = Command::new(&python).args(["-c", "import pyarrow"]).output();
     if !has_pyarrow.is_ok_and(|output| output.status.success()) {
-        println!("pyarrow_reads_a_trace: SKIPPED, {} has no pyarrow", python.to_string_lossy());
-        return;
+        let why = format!("{} has no pyarrow", python.to_string_lossy());
+        return freehold_needs::skip("pyarrow_reads_a_trace", why);
     }
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pyarrow.arrows");
     std::fs::write(&path, small_trace()).unwrap();

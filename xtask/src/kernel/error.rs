@@ -93,6 +93,9 @@ impl KernelError {
     }
 }
 
+/// Lines of a console that an error shows.
+pub(crate) const CONSOLE_LINES: usize = 20;
+
 /// The last `lines` lines of `text` that say anything, indented.
 pub(crate) fn tail(text: &str, lines: usize) -> String {
     let said: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();

@@ -18,6 +18,11 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).map_err(KernelError::file(path))
 }
 
+/// Returns true if both files can be read and hold the same.
+pub(crate) fn are_same(one: &Path, other: &Path) -> bool {
+    matches!((fs::read(one), fs::read(other)), (Ok(one), Ok(other)) if one == other)
+}
+
 /// `text` with `line` as its last line, once.
 pub(crate) fn with_last_line(text: &str, line: &str) -> String {
     if text.lines().any(|have| have == line) {

@@ -69,7 +69,7 @@ fn is_field(line: &str, name: &str) -> bool {
         && line[name.len()..].starts_with(':')
 }
 
-/// Whether the suite lies in the archive proper; that of the security team is another.
+/// Returns true if the suite lies in the archive proper; the security team's is another.
 fn is_archive_suite(suite: &str) -> bool {
     SUITES
         .iter()

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
 use super::error::{KernelError, Result, tail};
@@ -12,7 +12,10 @@ use super::error::{KernelError, Result, tail};
 /// What the build calls, besides the compiler.
 const BUILD_PROGRAMS: [&str; 6] = ["gcc", "make", "flex", "bison", "bc", "bash"];
 
-/// Whether a program of that name is on the path.
+/// What `timeout` ends with when it had to step in.
+const TIMED_OUT: [i32; 2] = [124, 137];
+
+/// Returns true if a program of that name is on the path.
 pub(crate) fn is_on_path(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
@@ -45,6 +48,19 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
+/// Starts a command that is ended when it takes more than `seconds`; the words to run are to be added.
+pub(crate) fn limited(seconds: u64) -> Result<Command> {
+    require("timeout", "coreutils")?;
+    let mut limited = command("timeout");
+    limited.args(["--kill-after=5", &seconds.to_string()]);
+    Ok(limited)
+}
+
+/// Returns true if a command of [`limited`] took too long.
+pub(crate) fn took_too_long(status: ExitStatus) -> bool {
+    status.code().is_some_and(|code| TIMED_OUT.contains(&code))
+}
+
 /// The kernel's own build, on all CPUs; the version that the kernel prints names `host`, not this machine.
 pub(crate) fn kernel_make(host: &str) -> Command {
     let jobs = thread::available_parallelism().map_or(1, usize::from);
@@ -70,7 +86,7 @@ impl Job {
     }
 
     /// Gives a command the lock: where this process is killed, the command goes on.
-    pub(crate) fn guard<'c>(&self, command: &'c mut Command) -> Result<&'c mut Command> {
+    pub(super) fn guard<'c>(&self, command: &'c mut Command) -> Result<&'c mut Command> {
         Ok(command.stdin(self.lock.try_clone().map_err(KernelError::file(&self.log))?))
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn unpack(
     fs::remove_dir_all(room).map_err(KernelError::file(room))
 }
 
-/// Whether a folder holds the source of this kernel.
+/// Refuses a folder that does not hold the source of this kernel.
 pub(crate) fn check(version: KernelVersion, folder: &Path) -> Result<()> {
     let bad = |detail: String| KernelError::BadSource { path: folder.to_owned(), version, detail };
     let makefile = read(&folder.join("Makefile")).map_err(|_| bad("it has no Makefile".to_owned()))?;

@@ -8,7 +8,7 @@ pub fn package_of(version: KernelVersion) -> String {
 }
 
 /// The Debian suite to ask when the machine's own suites have no such package.
-pub(crate) const fn suite_of(version: KernelVersion) -> &'static str {
+pub(super) const fn suite_of(version: KernelVersion) -> &'static str {
     match version {
         KernelVersion::V6_1 => "bookworm",
         KernelVersion::V6_12 => "trixie",

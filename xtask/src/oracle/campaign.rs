@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use freehold_oracle::families::Family;
-use freehold_oracle::{Divergence, KernelVersion, Options, Script, Transcript, Verdict, check};
+use freehold_oracle::{CheckOptions, Divergence, KernelVersion, Script, Transcript, Verdict, check};
 
 use super::error::{OracleError, Result};
 use super::tree::BuiltKernel;
@@ -127,7 +127,7 @@ pub fn hold_against(kernel: &BuiltKernel, script: &Script, folder: &Path, name: 
 }
 
 /// A file that is removed when nobody needs it any more.
-pub(crate) struct Played(PathBuf);
+pub(super) struct Played(PathBuf);
 
 impl Drop for Played {
     fn drop(&mut self) {
@@ -138,22 +138,22 @@ impl Drop for Played {
 
 impl Played {
     /// Holds it against the engine.
-    pub(crate) fn verdict(&self, script: &Script) -> Result<Verdict> {
+    pub(super) fn verdict(&self, script: &Script) -> Result<Verdict> {
         let unusable = |error| OracleError::Transcript { path: self.0.clone(), error };
         let file = File::open(&self.0).map_err(OracleError::file(&self.0))?;
         let mut words = Transcript::new(BufReader::with_capacity(1 << 20, file)).map_err(unusable)?;
-        let options = Options { check_every: Some(CHECK_EVERY), ..Options::default() };
+        let options = CheckOptions { check_every: Some(CHECK_EVERY), ..CheckOptions::default() };
         check(script, &mut words, options).map_err(unusable)
     }
 
     /// Its bytes.
-    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
         fs::read(&self.0).map_err(OracleError::file(&self.0))
     }
 }
 
 /// Plays one script on the kernel.
-pub(crate) fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<Played> {
+pub(super) fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<Played> {
     let path = |what: &str| folder.join(format!("{}-{name}-{}.{what}", kernel.version(), std::process::id()));
     let (question, answer) = (Played(path("script")), Played(path("transcript")));
     fs::write(&question.0, script.to_bytes()).map_err(OracleError::file(&question.0))?;
@@ -164,7 +164,7 @@ pub(crate) fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &
 /// The difference that a script still shows; one that cannot be played shows none.
 ///
 /// A kernel does not boot the same way each time, so a script is played more than once.
-pub(crate) fn difference(kernel: &BuiltKernel, script: &Script, folder: &Path) -> Option<Divergence> {
+pub(super) fn difference(kernel: &BuiltKernel, script: &Script, folder: &Path) -> Option<Divergence> {
     (0..PLAYS).find_map(|_| match hold_against(kernel, script, folder, "hunt") {
         Ok(Verdict::Differs(divergence)) => Some(*divergence),
         _ => None,

@@ -50,7 +50,7 @@ fn family(name: &str) -> std::result::Result<Family, String> {
     })
 }
 
-/// Runs the command; whether every kernel and the engine agreed.
+/// Runs the command. Returns true if every kernel and the engine agreed.
 ///
 /// # Errors
 /// See [`OracleError`].

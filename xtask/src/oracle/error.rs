@@ -117,7 +117,7 @@ pub enum OracleError {
 
 impl OracleError {
     /// For `map_err`: names the file.
-    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let named = KernelError::file(path);
         move |error| Self::Kernel(named(error))
     }

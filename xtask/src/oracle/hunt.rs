@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freehold_oracle::shrink::shrink;
+use freehold_oracle::script::shrink;
 use freehold_oracle::{Divergence, Op, Script, Step};
 
 use super::campaign::{Failure, difference};

@@ -21,7 +21,7 @@ const FOUND: &str = "found-";
 
 /// Makes a kernel's transcripts anew: those of its families, and those of scripts that were kept.
 ///
-/// One that differs from the engine is printed and not kept; whether there was none.
+/// A transcript that differs from the engine is printed and not kept. Returns true if there was none.
 ///
 /// # Errors
 /// See [`OracleError`].

@@ -1,4 +1,4 @@
-//! Linux's own page allocator, built into a User-Mode Linux kernel and asked.
+//! Linux's own page allocator, built into a User-Mode Linux kernel and asked: in come scripts, out come transcripts.
 //!
 //! [`crate::kernel`] knows where kernels come from and are kept, [`tree`] builds them, [`uml`] runs a
 //! script on one.

@@ -8,7 +8,7 @@ use crate::kernel::process::{Job, command};
 use crate::kernel::{KernelError, KernelVersion};
 
 /// The files that go into the kernel: where to, and what is in them.
-pub(crate) const FILES: [(&str, &str); 7] = [
+pub(super) const FILES: [(&str, &str); 7] = [
     ("mm/freehold_oracle.c", include_str!("../../../kernel/oracle/freehold_oracle.c")),
     ("mm/freehold_oracle_state.c", include_str!("../../../kernel/oracle/freehold_oracle_state.c")),
     ("mm/freehold_oracle_events.c", include_str!("../../../kernel/oracle/freehold_oracle_events.c")),
@@ -19,7 +19,7 @@ pub(crate) const FILES: [(&str, &str); 7] = [
 ];
 
 /// The lines at the end of the kernel's own files that bring them in.
-pub(crate) const LINES: [(&str, &str); 4] = [
+pub(super) const LINES: [(&str, &str); 4] = [
     ("mm/page_alloc.c", "#include \"freehold_oracle.c\""),
     ("mm/vmstat.c", "#include \"freehold_oracle_vmstat.c\""),
     ("mm/Kconfig", "source \"mm/Kconfig.freehold\""),
@@ -55,7 +55,7 @@ const OPTIONS: [&str; 17] = [
 const OPTIONS_SMP: [&str; 3] = ["-e SMP", "--set-val NR_CPUS 8", "--set-val PAGE_BLOCK_MAX_ORDER 9"];
 
 /// The options for one kernel, as `scripts/config` takes them.
-pub(crate) fn options(version: KernelVersion) -> Vec<&'static str> {
+pub(super) fn options(version: KernelVersion) -> Vec<&'static str> {
     let more: &[&str] = if version.most_cpus() > 1 { &OPTIONS_SMP } else { &[] };
     OPTIONS.iter().chain(more).copied().collect()
 }
@@ -77,7 +77,7 @@ const UNWANTED: [&str; 6] = [
 ];
 
 /// Puts the oracle into a source tree; what is there already is left alone.
-pub(crate) fn source(tree: &Path, version: KernelVersion) -> Result<()> {
+pub(super) fn source(tree: &Path, version: KernelVersion) -> Result<()> {
     for (name, text) in FILES {
         write_if_changed(&tree.join(name), text)?;
     }
@@ -96,7 +96,7 @@ pub(crate) fn source(tree: &Path, version: KernelVersion) -> Result<()> {
 }
 
 /// Configures a prepared source tree.
-pub(crate) fn configure(tree: &Path, version: KernelVersion, job: &Job) -> Result<()> {
+pub(super) fn configure(tree: &Path, version: KernelVersion, job: &Job) -> Result<()> {
     let make = |target: &str| job.run(command("make").current_dir(tree).args(["ARCH=um", "-s", target]));
     make("tinyconfig")?;
     let words = options(version).into_iter().flat_map(str::split_whitespace);

@@ -20,8 +20,8 @@ pub struct Kernel;
 /// A kernel that can be run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BuiltKernel {
-    pub(crate) version: KernelVersion,
-    pub(crate) program: PathBuf,
+    pub(super) version: KernelVersion,
+    pub(super) program: PathBuf,
 }
 
 impl BuiltKernel {

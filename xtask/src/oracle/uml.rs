@@ -5,22 +5,16 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::error::{OracleError, Result};
 use super::tree::BuiltKernel;
 use crate::kernel::KernelVersion;
-use crate::kernel::error::tail;
-use crate::kernel::process::{command, require};
+use crate::kernel::error::{CONSOLE_LINES, tail};
+use crate::kernel::process::{limited, require, took_too_long};
+use crate::kernel::scratch::Scratch;
 
 /// How long a kernel may take.
 const SECONDS: u64 = 600;
-
-/// What `timeout` ends with when it had to step in.
-const TIMED_OUT: [i32; 2] = [124, 137];
-
-/// Lines of the console that an error shows.
-const CONSOLE_LINES: usize = 20;
 
 /// What the oracle's own lines start with, and the one that says that all went well.
 const SAYS: &str = "freehold oracle: ";
@@ -28,8 +22,6 @@ const PLAYED: &str = "played ";
 
 const HEADER_BYTES: usize = 64;
 const END_TAG: u64 = 0x3f;
-
-static RUNS: AtomicU32 = AtomicU32::new(0);
 
 impl BuiltKernel {
     /// Plays `script` and writes `transcript`, which is there only if it is whole.
@@ -43,9 +35,8 @@ impl BuiltKernel {
         if cpus == 0 || cpus > most {
             return Err(OracleError::TooManyCpus { version: self.version, most, cpus });
         }
-        require("timeout", "coreutils")?;
         require("setarch", "util-linux")?;
-        let run = Run { kernel: self, script, memory, room: Room::beside(transcript)? };
+        let run = Run { kernel: self, script, memory, room: beside(transcript)? };
         let written = run.run(cpus)?;
         fs::rename(written, transcript).map_err(OracleError::file(transcript))
     }
@@ -56,29 +47,28 @@ struct Run<'a> {
     kernel: &'a BuiltKernel,
     script: &'a Path,
     memory: &'a str,
-    room: Room,
+    room: Scratch,
 }
 
 impl Run<'_> {
     /// The transcript, in the room.
     fn run(&self, cpus: u16) -> Result<PathBuf> {
         let script = fs::canonicalize(self.script).map_err(OracleError::file(self.script))?;
-        let link = self.room.0.join("script");
+        let link = self.room.path().join("script");
         // The kernel's command line takes no spaces, and is short.
         symlink(&script, &link).map_err(OracleError::file(&link))?;
-        let console = self.room.0.join("console");
+        let console = self.room.path().join("console");
         let status = self.boot(cpus, &console)?;
         let said = fs::read(&console).unwrap_or_default();
         self.judge(status, &String::from_utf8_lossy(&said))?;
-        Ok(self.room.0.join("transcript"))
+        Ok(self.room.path().join("transcript"))
     }
 
     fn boot(&self, cpus: u16, console: &Path) -> Result<ExitStatus> {
         let output = File::create(console).map_err(OracleError::file(console))?;
         let copy = output.try_clone().map_err(OracleError::file(console))?;
         let program = self.kernel.program();
-        let mut boot = command("timeout");
-        boot.args(["--kill-after=5", &SECONDS.to_string()]);
+        let mut boot = limited(SECONDS)?;
         // The guest's memory starts behind the heap, which is to start at the same place each time.
         boot.args(["setarch", "x86_64", "--addr-no-randomize"]).arg(program);
         boot.arg(format!("mem={}", self.memory));
@@ -88,36 +78,36 @@ impl Run<'_> {
             boot.arg(format!("ncpus={cpus}"));
             boot.arg(if cpus > 1 { "seccomp=on" } else { "seccomp=auto" });
         }
-        boot.current_dir(&self.room.0).stdout(output).stderr(copy);
+        boot.current_dir(self.room.path()).stdout(output).stderr(copy);
         boot.status().map_err(OracleError::file(program))
     }
 
-    /// Whether the transcript can be believed.
+    /// Refuses a transcript that cannot be believed.
     fn judge(&self, status: ExitStatus, said: &str) -> Result<()> {
         let (version, script) = (self.kernel.version, self.script.to_owned());
         let console = tail(said, CONSOLE_LINES);
-        if status.code().is_some_and(|code| TIMED_OUT.contains(&code)) {
+        if took_too_long(status) {
             return Err(OracleError::TimedOut { version, script, seconds: SECONDS, console });
         }
         let own: Vec<_> = said.lines().filter_map(|line| Some(line.split_once(SAYS)?.1.trim_end())).collect();
         if let Some(line) = own.iter().find(|line| !line.starts_with(PLAYED)) {
             return Err(OracleError::Refused { version, script, line: (*line).to_owned() });
         }
-        let transcript = self.room.0.join("transcript");
+        let transcript = self.room.path().join("transcript");
         if own.is_empty() && !transcript.exists() {
             let (memory, status) = (self.memory.to_owned(), status.to_string());
             return Err(OracleError::NoBoot { version, memory, status, console });
         }
         let whole = match own.len() {
             0 => Err(format!("the kernel died while it played, with {status}")),
-            _ => is_whole(&self.room.0.join("script"), &transcript),
+            _ => check_whole(&self.room.path().join("script"), &transcript),
         };
         whole.map_err(|detail| OracleError::NotWhole { version, script, detail, console })
     }
 }
 
-/// Whether the transcript ends with the word that says that all operations were played.
-fn is_whole(script: &Path, transcript: &Path) -> std::result::Result<(), String> {
+/// Refuses a transcript that does not end with the word that says that all operations were played.
+fn check_whole(script: &Path, transcript: &Path) -> std::result::Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     let mut header = [0; HEADER_BYTES];
     File::open(script).and_then(|mut file| file.read_exact(&mut header)).map_err(io)?;
@@ -143,28 +133,13 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// A folder of a run's own, gone when the run is over.
-struct Room(PathBuf);
-
-impl Room {
-    /// Beside the transcript, so that it can be put into its place in one step.
-    fn beside(transcript: &Path) -> Result<Self> {
-        let parent = match transcript.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        let path = parent.join(format!(".oracle-{}-{run}", std::process::id()));
-        fs::create_dir(&path).map_err(OracleError::file(&path))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        // There is nobody left to tell.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// A folder beside the transcript, so that the transcript can be put into its place in one step.
+fn beside(transcript: &Path) -> Result<Scratch> {
+    let parent = match transcript.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    Ok(Scratch::within(parent)?)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(super) struct Import {
     pub(super) line: usize,
     /// The path as it is written.
     pub(super) written: String,
-    /// Whether the path starts at the crate's root and names an item that is not the root's own.
+    /// True if the path starts at the crate's root and names an item that is not the root's own.
     pub(super) by_root: bool,
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Form, Input};
+use super::common::{Form, Input};
 
 pub(super) const LONG_ABOUT: &str = "\
 Show what a trace asks of an allocator: requests by order and type, how long pages live, who allocates \

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Form, Input};
+use super::common::{Form, Input};
 
 #[derive(Args, Debug)]
 pub(crate) struct Compare {

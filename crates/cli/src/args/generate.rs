@@ -6,7 +6,7 @@ use clap::Args;
 use freehold::Era;
 use freehold_lab::workload::Workload;
 
-use super::{Form, parse_era};
+use super::common::{Form, parse_era, parse_size};
 
 const WORKLOADS: &str = "\
 Workloads:
@@ -68,17 +68,10 @@ fn parse_workload(name: &str) -> Result<Workload, String> {
 
 /// A size in bytes, as pages of 4 KiB.
 fn parse_pages(text: &str) -> Result<u64, String> {
-    let wrong = || "a size such as 512MiB or 4GiB".to_owned();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.trim() {
-        "MiB" | "M" => 20,
-        "GiB" | "G" => 30,
-        "TiB" | "T" => 40,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    number.checked_mul(1 << (shift - 12)).filter(|&pages| pages > 0).ok_or_else(wrong)
+    const UNITS: [(&str, u64); 6] =
+        [("MiB", 1 << 8), ("M", 1 << 8), ("GiB", 1 << 18), ("G", 1 << 18), ("TiB", 1 << 28), ("T", 1 << 28)];
+    let pages = parse_size(text, &UNITS).filter(|&pages| pages > 0);
+    pages.ok_or_else(|| "a size such as 512MiB or 4GiB".to_owned())
 }
 
 #[cfg(test)]

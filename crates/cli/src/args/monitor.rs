@@ -9,7 +9,7 @@ use freehold_linux::sensor::Choice;
 use freehold_monitor::threshold::Threshold;
 use freehold_monitor::top::{Colour, INTERVAL_SECONDS};
 
-use super::parse_seconds;
+use super::common::parse_seconds;
 
 /// Which machine is read, and how.
 #[derive(Args, Debug)]

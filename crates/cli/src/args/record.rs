@@ -8,7 +8,7 @@ use freehold::Order;
 use freehold_linux::tracefs::EventGroup;
 use freehold_monitor::threshold::Threshold;
 
-use super::parse_seconds;
+use super::common::{parse_order, parse_seconds, parse_size};
 
 #[derive(Args, Debug)]
 #[command(after_help = RECORD_HELP)]
@@ -117,10 +117,6 @@ The metrics of --until-above and --until-below are those of `freehold watch`. Wi
 30 to 45 seconds before the end, and begins with a snapshot of its own; nothing is written before the end.
 A command that still runs when a limit or a trigger ends the recording gets SIGTERM, and after five seconds SIGKILL.";
 
-fn parse_order(text: &str) -> Result<Order, String> {
-    text.parse().ok().and_then(Order::new).ok_or_else(|| "an order, 0 to 10".to_owned())
-}
-
 /// A ring of at least two seconds: each half begins with a snapshot.
 fn parse_ring(text: &str) -> Result<Duration, String> {
     let keep = parse_seconds(text)?;
@@ -130,7 +126,9 @@ fn parse_ring(text: &str) -> Result<Duration, String> {
 
 /// A size of at least one megabyte.
 fn parse_trace_size(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, u64); 6] = [
+    const UNITS: [(&str, u64); 8] = [
+        ("", 1),
+        ("b", 1),
         ("kb", 1000),
         ("mb", 1_000_000),
         ("gb", 1_000_000_000),
@@ -138,16 +136,8 @@ fn parse_trace_size(text: &str) -> Result<u64, String> {
         ("mib", 1 << 20),
         ("gib", 1 << 30),
     ];
-    let wrong = || "a size of at least 1MB, such as 500MB or 64MiB".to_owned();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let unit = unit.trim().to_ascii_lowercase();
-    let factor = match unit.as_str() {
-        "" | "b" => 1,
-        unit => UNITS.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor).ok_or_else(wrong)?,
-    };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)?;
-    if bytes >= 1_000_000 { Ok(bytes) } else { Err(wrong()) }
+    let bytes = parse_size(&text.to_ascii_lowercase(), &UNITS).filter(|&bytes| bytes >= 1_000_000);
+    bytes.ok_or_else(|| "a size of at least 1MB, such as 500MB or 64MiB".to_owned())
 }
 
 #[cfg(test)]
@@ -166,9 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_and_orders_have_bounds() {
+    fn rings_have_bounds() {
         assert!(parse_ring("1").is_err() && parse_ring("30").is_ok() && parse_ring("100000").is_err());
-        assert!(parse_order("11").is_err() && parse_order("x").is_err());
-        assert_eq!(parse_order("4").map(Order::get), Ok(4));
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use freehold_lab::knobs::{Knob, Value};
 
-use super::Form;
+use super::common::Form;
 
 pub(super) const LONG_ABOUT: &str = "\
 Replay traces with every combination of the values given, on all processors, and write one Parquet file: \

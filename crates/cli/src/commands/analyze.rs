@@ -1,19 +1,15 @@
 //! `freehold analyze`: what a trace asks of an allocator.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::Context;
 use freehold_lab::analysis::{Analysis, Analyzer};
 use freehold_lab::{Table, grouped};
 
-use super::compare::csv;
 use crate::args::Analyze;
-use crate::exit::{Cause, Failure};
+use crate::exit::Failure;
 use crate::load;
-use crate::output::{self, cannot_create};
-use crate::scratch::Scratch;
+use crate::output::{self, Scratch, cannot_create, csv};
 
 pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
     let mut reader = load::open(&args.input)?;
@@ -54,10 +50,8 @@ fn draw(analysis: &Analysis, folder: &Path) -> Result<(), Failure> {
     let mut written = Vec::new();
     for picture in pictures {
         let path = folder.join(picture.file);
-        let (scratch, mut file) = Scratch::create(&path, true)?;
-        file.write_all(picture.svg.as_bytes())
-            .with_context(|| format!("{} cannot be written; name another folder", path.display()))
-            .map_err(|error| Failure::new(Cause::Output, error))?;
+        let mut scratch = Scratch::create(&path, true)?;
+        scratch.write_text(&picture.svg)?;
         written.push(scratch);
     }
     written.into_iter().try_for_each(Scratch::keep)

@@ -1,17 +1,12 @@
 //! `freehold bench`: the tables of the benchmarks, measured on this machine.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use freehold_bench::{Environment, Options, Outside, Report, Scale};
 use serde::Serialize;
 
 use crate::args::Bench;
 use crate::exit::{Cause, Failure};
-use crate::output;
-use crate::scratch::Scratch;
+use crate::output::{self, Scratch};
 
 /// What `--json` writes.
 #[derive(Serialize)]
@@ -31,7 +26,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
     let outside = outside(args)?;
     // A long run should not find out at its end that it cannot write.
     let json = args.json.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
-    let mut pictures = pictures(args)?;
+    let pictures = pictures(args)?;
     let options = Options {
         scale: if args.quick { Scale::Quick } else { Scale::Full },
         orders: args.orders.clone(),
@@ -47,25 +42,24 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
         output::print(&format!("\n{}", report.to_text()))?;
         reports.push(report);
     }
-    if let (Some(path), Some(file)) = (&args.json, json) {
+    if let Some(mut json) = json {
         let measured = Measured { environment: &environment, reports: &reports };
         let text =
             serde_json::to_string_pretty(&measured).map_err(|error| Failure::new(Cause::Bug, error))?;
-        keep(path, file, &text)?;
+        json.write_text(&text)?;
+        json.keep()?;
     }
     // One of all of them, or one of each.
     let shown = reports.len().div_ceil(pictures.len().max(1));
-    for ((path, file), reports) in pictures.drain(..).zip(reports.chunks(shown.max(1))) {
-        keep(&path, file, &freehold_bench::draw(reports)?)?;
+    for (mut picture, reports) in pictures.into_iter().zip(reports.chunks(shown.max(1))) {
+        picture.write_text(&freehold_bench::draw(reports)?)?;
+        picture.keep()?;
     }
     Ok(())
 }
 
-/// A file that was named, and what becomes it.
-type Place = (PathBuf, (Scratch, File));
-
 /// The files for pictures: none, one, or in a folder one a table.
-fn pictures(args: &Bench) -> Result<Vec<Place>, Failure> {
+fn pictures(args: &Bench) -> Result<Vec<Scratch>, Failure> {
     let paths = match &args.svg {
         None => Vec::new(),
         Some(folder) if folder.is_dir() => {
@@ -74,7 +68,7 @@ fn pictures(args: &Bench) -> Result<Vec<Place>, Failure> {
         }
         Some(path) => vec![path.clone()],
     };
-    paths.into_iter().map(|path| Scratch::create(&path, true).map(|file| (path, file))).collect()
+    paths.into_iter().map(|path| Scratch::create(&path, true)).collect()
 }
 
 /// The sides that other processes measure.
@@ -86,12 +80,4 @@ fn outside(args: &Bench) -> Result<Vec<Outside>, Failure> {
         return Err(Failure::new(Cause::Input, what));
     }
     Ok(outside)
-}
-
-/// Writes a file and puts it into its place.
-fn keep(path: &Path, (scratch, mut file): (Scratch, File), text: &str) -> Result<(), Failure> {
-    file.write_all(text.as_bytes())
-        .with_context(|| format!("{} cannot be written; name another file", path.display()))
-        .map_err(|error| Failure::new(Cause::Output, error))?;
-    scratch.keep()
 }

@@ -69,9 +69,9 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let asked =
         Asked { order: args.order.get(), blocks: args.blocks, node: args.node, zone: args.zone.clone() };
     if args.try_it {
-        is_permitted(root)?;
+        check_permitted(root)?;
     }
-    let mut readings = Readings::take(root, args.sensing.sensor)?;
+    let mut readings = Readings::take(root, args.sensing.sensor.into())?;
     let cpu = if args.try_it { readings.calmest_cpu() } else { None };
     let verdict = readings.judge(&asked, cpu);
     let tried = if args.try_it { Some(try_it(&args.sensing, &mut readings, &verdict, cpu)?) } else { None };
@@ -85,8 +85,8 @@ fn check(args: &Check) -> Result<u8, Failure> {
     }
 }
 
-/// Whether compaction may be started.
-fn is_permitted(root: &Path) -> Result<(), Failure> {
+/// Refuses where compaction may not be started.
+fn check_permitted(root: &Path) -> Result<(), Failure> {
     let path = root.join(COMPACT);
     let fails = |error: anyhow::Error| Err(Failure::new(Cause::Machine, error));
     if !path.exists() {
@@ -129,7 +129,7 @@ fn try_it(
         .map_err(|error| Failure::new(Cause::Machine, error))?;
     let compaction_ms = started.elapsed().as_millis() as u64;
     let real = blocks(&readings.free_again(root)?, &verdict.asked);
-    let after = Readings::take(root, sensing.sensor)?.judge(&verdict.asked, None);
+    let after = Readings::take(root, sensing.sensor.into())?.judge(&verdict.asked, None);
     let error_percent = (foretold as f64 - real as f64) * 100.0 / (real.max(1) as f64);
     let before = verdict.zones.iter().map(|zone| zone.now).sum();
     Ok(Tried { before, foretold, at_most, real, error_percent, compaction_ms, after })

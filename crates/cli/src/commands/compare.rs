@@ -1,20 +1,15 @@
 //! `freehold compare`: traces through every era.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use freehold_lab::{Comparison, Lab, Options, Provenance, Report, Table};
+use freehold_lab::{Comparison, Lab, Options, Provenance, Report};
 use serde::Serialize;
 
 use crate::args::Compare;
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Loaded};
-use crate::output;
-use crate::scratch::Scratch;
-use crate::scratch_folder::{ScratchFolder, cannot_write};
+use crate::output::{self, Scratch, ScratchFolder, csv};
 
 /// What `--json` prints for each of several traces.
 #[derive(Serialize)]
@@ -74,34 +69,16 @@ fn shown(args: &Compare, loaded: &Loaded, comparison: &Comparison) -> Result<Str
 
 /// The files that were asked for; none of them is there before all of them are whole.
 struct Outputs {
-    html: Option<Place>,
-    svg: Option<Place>,
+    html: Option<Scratch>,
+    svg: Option<Scratch>,
     folder: Option<ScratchFolder>,
     report: Option<Report>,
 }
 
-/// A file that was named, and what becomes it.
-struct Place {
-    path: PathBuf,
-    scratch: Scratch,
-    file: File,
-}
-
-impl Place {
-    fn create(path: &Path, force: bool) -> Result<Self, Failure> {
-        let (scratch, file) = Scratch::create(path, force)?;
-        Ok(Self { path: path.to_owned(), scratch, file })
-    }
-
-    fn write(&mut self, text: &str) -> Result<(), Failure> {
-        self.file.write_all(text.as_bytes()).map_err(|error| cannot_write(&self.path, error))
-    }
-}
-
 impl Outputs {
     fn create(args: &Compare) -> Result<Self, Failure> {
-        let html = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
-        let svg = args.svg.as_deref().map(|path| Place::create(path, true)).transpose()?;
+        let html = args.html.as_deref().map(|path| Scratch::create(path, args.force)).transpose()?;
+        let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
         let folder = args.out.as_deref().map(ScratchFolder::create).transpose()?;
         let report = (html.is_some() || folder.is_some()).then(|| Report::new(provenance(args)));
         Ok(Self { html, svg, folder, report })
@@ -110,7 +87,7 @@ impl Outputs {
     /// Takes what there is to write of a trace.
     fn take(&mut self, loaded: &Loaded, lab: &Lab<'_>, comparison: Comparison) -> Result<(), Failure> {
         if let Some(svg) = &mut self.svg {
-            svg.write(&lab.picture(&comparison).map_err(|error| loaded.failure(error))?)?;
+            svg.write_text(&lab.picture(&comparison).map_err(|error| loaded.failure(error))?)?;
         }
         if let Some(report) = &mut self.report {
             report.add(&loaded.name, lab, comparison);
@@ -122,7 +99,7 @@ impl Outputs {
     fn keep(mut self) -> Result<(), Failure> {
         if let Some(report) = &self.report {
             if let Some(html) = &mut self.html {
-                html.write(&report.html())?;
+                html.write_text(&report.html())?;
             }
             if let Some(folder) = &self.folder {
                 for file in report.files()? {
@@ -131,7 +108,7 @@ impl Outputs {
             }
         }
         self.folder.map_or(Ok(()), ScratchFolder::keep)?;
-        [self.html, self.svg].into_iter().flatten().try_for_each(|place| place.scratch.keep())
+        [self.html, self.svg].into_iter().flatten().try_for_each(Scratch::keep)
     }
 }
 
@@ -154,13 +131,6 @@ fn provenance(args: &Compare) -> Provenance {
             args.repeat
         ),
     }
-}
-
-/// Every table, each below a line with its title.
-pub(crate) fn csv(tables: &[Table]) -> String {
-    let blocks: Vec<_> =
-        tables.iter().map(|table| format!("# {}\r\n{}", table.title, table.to_csv())).collect();
-    blocks.join("\r\n")
 }
 
 fn text(loaded: &Loaded, comparison: &Comparison) -> String {

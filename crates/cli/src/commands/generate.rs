@@ -8,12 +8,10 @@ use freehold_lab::grouped;
 use freehold_lab::workload::{GenerateError, Hygiene, MixFit, Plan, Workload, write};
 use freehold_trace::{TraceError, WriteOptions};
 
-use super::compare::csv;
 use crate::args::{Generate, Input};
 use crate::exit::{Cause, Failure};
 use crate::load;
-use crate::output;
-use crate::scratch::Scratch;
+use crate::output::{self, Scratch, csv};
 
 pub(crate) fn run(args: &Generate) -> Result<(), Failure> {
     let plan = plan(args)?;
@@ -81,10 +79,9 @@ fn like(path: &Path) -> Result<Plan, Failure> {
 }
 
 fn trace(args: &Generate, plan: &Plan, path: &Path) -> Result<(), Failure> {
-    let (scratch, file) = Scratch::create(path, args.force)?;
+    let mut scratch = Scratch::create(path, args.force)?;
     let name = path.display().to_string();
-    let (file, generation) = write(plan, file, WriteOptions::new(&name))?;
-    drop(file);
+    let (_, generation) = write(plan, &mut scratch, WriteOptions::new(&name))?;
     scratch.keep()?;
     let seconds = generation.time_ns as f64 / 1e9;
     output::note(&format!("{name}: {} events in {seconds:.1} s of made-up time", grouped(generation.events)));

@@ -5,13 +5,12 @@ use freehold_trace::WriteOptions;
 
 use crate::args::Import;
 use crate::exit::Failure;
-use crate::output;
-use crate::scratch::Scratch;
+use crate::output::{self, Scratch};
 
 pub(crate) fn run(args: &Import) -> Result<(), Failure> {
-    let (scratch, file) = Scratch::create(&args.output, args.force)?;
+    let mut scratch = Scratch::create(&args.output, args.force)?;
     let name = args.output.display().to_string();
-    let mut sink = TraceSink::new(file, WriteOptions::new(&name));
+    let mut sink = TraceSink::new(&mut scratch, WriteOptions::new(&name));
     let options = ImportOptions {
         text: args.text.clone(),
         zoneinfo: args.zoneinfo.clone(),

@@ -8,15 +8,14 @@ use freehold_linux::{
     Error, EventSink, Progress, RecordOptions, RecordReport, RingOptions, RingSink, SinkError, TraceSink,
     record, record_measured,
 };
-use freehold_trace::{ObserverEffect, Quartiles, StoppedBy, WriteOptions};
+use freehold_trace::{StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::record_until::Thresholds;
+use super::record_until::Lookout;
+use super::recorded::{effect_lines, stop_text};
 use crate::args::Record;
 use crate::exit::{Cause, Failure};
-use crate::in_place::InPlace;
-use crate::output;
-use crate::scratch::Scratch;
+use crate::output::{self, InPlace, Scratch};
 
 pub(crate) fn run(args: &Record) -> Result<(), Failure> {
     let mut file = InPlace::create(&args.output, args.force)?;
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &Record) -> Result<(), Failure> {
 /// Why a recording failed.
 struct Failed {
     failure: Failure,
-    /// What is in the file is of no use.
+    /// True if what is in the file is of no use.
     keeps_nothing: bool,
 }
 
@@ -62,11 +61,11 @@ fn record_into(args: &Record, file: &mut InPlace) -> Result<RecordReport, Failed
         occupancy: if args.no_occupancy { Occupancy::Skip } else { Occupancy::Read },
         ..RecordOptions::default()
     };
-    let mut thresholds = Thresholds::new(&args.until)?;
+    let mut lookout = Lookout::new(&args.until)?;
     let line = progress_line();
     let progress = &mut |progress: &Progress| {
         line.set_message(progress_text(progress));
-        thresholds.as_mut().map_or(ControlFlow::Continue(()), Thresholds::look)
+        lookout.as_mut().map_or(ControlFlow::Continue(()), Lookout::look)
     };
     let mut sink = TraceSink::new(file, WriteOptions::new(&name));
     let done = match (args.measure_effect, args.ring) {
@@ -86,8 +85,8 @@ fn record_into(args: &Record, file: &mut InPlace) -> Result<RecordReport, Failed
 
 /// Where a recording goes that only costs what the kept one costs: a file beside it that has no name any more.
 fn discarded(args: &Record) -> Result<Box<dyn EventSink>, SinkError> {
-    let (scratch, file) = Scratch::create(&args.output, true).map_err(|failure| failure.to_string())?;
-    drop(scratch);
+    let scratch = Scratch::create(&args.output, true).map_err(|failure| failure.to_string())?;
+    let file = scratch.unnamed()?;
     Ok(Box::new(TraceSink::new(file, WriteOptions::new(args.output.display().to_string()))))
 }
 
@@ -149,57 +148,5 @@ fn tell(name: &str, report: &RecordReport) {
     }
     for warning in &report.warnings {
         output::note(&format!("warning: {warning}"));
-    }
-}
-
-/// Why a recording ended.
-pub(super) fn stop_text(by: StoppedBy, trigger: Option<&str>) -> String {
-    match trigger {
-        Some(seen) => format!("stopped: {}: {seen}", by.text()),
-        None => format!("stopped: {}", by.text()),
-    }
-}
-
-/// What recording cost the command: its wall time, and its CPU time.
-pub(super) fn effect_lines(effect: &ObserverEffect) -> [String; 2] {
-    let line = |what: &str, with: Quartiles, without: Quartiles, slowdown: Option<f64>| {
-        let share = slowdown.map_or_else(String::new, |share| format!(" ({:+.1} %)", share * 100.0));
-        format!("{what}: {} without recording, {} with{share}", spread(without), spread(with))
-    };
-    let ObserverEffect { runs, with, without } = effect;
-    [
-        line(
-            &format!("the command took, medians and quartiles of {runs} runs each"),
-            with.wall_ns,
-            without.wall_ns,
-            effect.wall_slowdown(),
-        ),
-        line("of that CPU time", with.cpu_ns, without.cpu_ns, effect.cpu_slowdown()),
-    ]
-}
-
-fn spread(times: Quartiles) -> String {
-    let [first, median, third] = [times.first, times.median, times.third].map(|ns| ns / 1e9);
-    format!("{median:.3} s ({first:.3} to {third:.3})")
-}
-
-#[cfg(test)]
-mod tests {
-    use freehold_trace::RunTimes;
-
-    use super::*;
-
-    #[test]
-    fn the_effect_is_said_with_its_spread() {
-        let times = |ns: &[u64]| RunTimes { wall_ns: Quartiles::of(ns), cpu_ns: Quartiles::default() };
-        let without = times(&[1_000_000_000, 2_000_000_000, 3_000_000_000]);
-        let effect = ObserverEffect { runs: 3, without, with: times(&[2_100_000_000]) };
-        let [wall, cpu] = effect_lines(&effect);
-        assert!(
-            wall.ends_with(
-                "2.000 s (1.500 to 2.500) without recording, 2.100 s (2.100 to 2.100) with (+5.0 %)"
-            )
-        );
-        assert!(cpu.ends_with("0.000 s (0.000 to 0.000) with"), "{cpu}");
     }
 }

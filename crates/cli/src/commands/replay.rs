@@ -3,10 +3,10 @@
 use freehold_lab::{Options, Variant};
 use serde::Serialize;
 
-use super::compare::csv;
 use crate::args::Replay;
 use crate::exit::Failure;
-use crate::{load, output};
+use crate::load;
+use crate::output::{self, csv};
 
 /// What `--json` prints.
 #[derive(Serialize)]

@@ -2,7 +2,7 @@
 
 use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
-use freehold_monitor::serve::{Options, serve};
+use freehold_monitor::serve::{ServeOptions, serve};
 
 use crate::args::Serve;
 use crate::exit::Failure;
@@ -11,7 +11,7 @@ use crate::output;
 pub(crate) fn run(args: &Serve) -> Result<(), Failure> {
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
     sampler.survey_pageblocks(Pace::Unseen);
-    let options = Options { listen: args.listen, interval: args.interval };
+    let options = ServeOptions { listen: args.listen, interval: args.interval };
     serve(options, sampler, &mut |text| output::note(&format!("freehold: {text}")))?;
     Ok(())
 }

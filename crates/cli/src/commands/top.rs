@@ -1,12 +1,12 @@
 //! `freehold top`: where this machine's memory stands, in the terminal.
 
-use freehold_monitor::top::{Options, run as show};
+use freehold_monitor::top::{TopOptions, run as show};
 
 use crate::args::Top;
 use crate::exit::Failure;
 
 pub(crate) fn run(args: &Top) -> Result<(), Failure> {
-    let options = Options {
+    let options = TopOptions {
         root: args.sensing.root.clone(),
         sensor: args.sensing.sensor.into(),
         interval: args.interval,

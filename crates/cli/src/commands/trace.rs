@@ -7,13 +7,11 @@ use freehold_lab::{Cell, Table, grouped};
 use freehold_trace::{Ending, Event, EventKind, Origin, TraceError, TraceSummary, WriteOptions, recompress};
 use serde::Serialize;
 
-use super::compare::csv;
-use super::record::{effect_lines, stop_text};
+use super::recorded::{effect_lines, stop_text};
 use crate::args::{Effort, Form, Trace, TraceHead, TraceInfo, TraceRepack};
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Reader};
-use crate::output;
-use crate::scratch::Scratch;
+use crate::output::{self, Scratch, csv};
 
 pub(crate) fn run(args: &Trace) -> Result<(), Failure> {
     match args {
@@ -261,13 +259,13 @@ fn aligned(rows: &[HeadRow]) -> String {
 
 fn repack(args: &TraceRepack) -> Result<(), Failure> {
     let reader = load::open(&args.input)?;
-    let (scratch, file) = Scratch::create(&args.output, args.force)?;
+    let mut scratch = Scratch::create(&args.output, args.force)?;
     let name = args.output.display().to_string();
     let options = match args.effort {
         Effort::Fast => WriteOptions::new(&name),
         Effort::Small => WriteOptions::small(&name),
     };
-    recompress(reader, file, options).map_err(|error| match &error {
+    recompress(reader, &mut scratch, options).map_err(|error| match &error {
         TraceError::Io { file, .. } if *file == name => Failure::new(Cause::Output, error),
         _ => error.into(),
     })?;

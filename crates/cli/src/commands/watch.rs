@@ -5,14 +5,14 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::anyhow;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
-use freehold_monitor::monitor::Monitor;
-use freehold_monitor::threshold::{Side, Zones};
+use freehold_monitor::series::Monitor;
+use freehold_monitor::threshold::Zones;
 
+use super::thresholds::Thresholds;
 use crate::args::Watch;
-use crate::exit::{Cause, Failure};
+use crate::exit::Failure;
 use crate::output;
 
 /// The exit code when the time is up, as timeout(1) has it.
@@ -25,18 +25,19 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
     let mut monitor = Monitor::new(sampler.machine().clone());
     let zones = Zones { name: args.zone.clone(), node: args.node };
+    let thresholds = Thresholds::new(&args.above, &args.below, zones);
     let started = Instant::now();
     let mut held_since = None;
     let mut notes = Vec::new();
     loop {
         let looked = Instant::now();
         let model = monitor.take(sampler.sample()?);
-        check_measurable(args, &model, &zones)?;
+        thresholds.check(&model)?;
         if notes != model.notes {
             notes.clone_from(&model.notes);
             output::notes(&notes);
         }
-        match reason(args, &model, &zones) {
+        match reason(&thresholds, &model) {
             Some(reason) => {
                 let since = *held_since.get_or_insert(looked);
                 if args.hold.is_none_or(|hold| since.elapsed() >= hold) {
@@ -57,33 +58,9 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses to wait for what can never come.
-fn check_measurable(args: &Watch, model: &Model, zones: &Zones) -> Result<(), Failure> {
-    if !zones.exist_in(model) {
-        let known: Vec<_> = model.zones.iter().map(freehold_monitor::model::ZoneModel::title).collect();
-        let what = anyhow!("this machine has no such zone; it has {}", known.join("; "));
-        return Err(Failure::new(Cause::Input, what));
-    }
-    let pressure = args.above.iter().chain(&args.below).find(|threshold| threshold.metric.needs_pressure());
-    match pressure {
-        Some(threshold) if model.pressure.is_none() => {
-            let what =
-                anyhow!("{} cannot be measured: this kernel has no /proc/pressure/memory", threshold.metric);
-            Err(Failure::new(Cause::Machine, what))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// What was measured, if all of it has passed its threshold.
-fn reason(args: &Watch, model: &Model, zones: &Zones) -> Option<String> {
-    let above = args.above.iter().map(|threshold| (threshold, Side::Above, ">"));
-    let below = args.below.iter().map(|threshold| (threshold, Side::Below, "<"));
-    let passed = above.chain(below).map(|(threshold, side, sign)| {
-        let measured = threshold.passed(side, model, zones)?;
-        Some(format!("{} = {measured} {sign} {}", threshold.metric, threshold.value))
-    });
-    Some(passed.collect::<Option<Vec<_>>>()?.join(", "))
+fn reason(thresholds: &Thresholds, model: &Model) -> Option<String> {
+    Some(thresholds.passed(model).collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 /// Becomes the command: signals that are meant for this process then reach it, and no wrapper can end without

@@ -5,9 +5,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use freehold_needs::has_program;
 use serde_json::{Value, json};
 
-use crate::serve_common::{has, request_json};
+use crate::serve_common::request_json;
 
 /// A Chromium of a test's own; gone when dropped.
 pub(crate) struct Browser {
@@ -24,7 +25,7 @@ static TURN: Mutex<()> = Mutex::new(());
 impl Browser {
     /// A browser, or none with a word about what is skipped.
     pub(crate) fn start(test: &str, more: &[&str]) -> Option<Self> {
-        if !has("chromedriver", test) || !has("chromium", test) {
+        if !has_program("chromedriver", test) || !has_program("chromium", test) {
             return None;
         }
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

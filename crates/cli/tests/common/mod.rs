@@ -6,7 +6,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
+use freehold_needs::{can, is_root};
 use serde_json::Value;
 
 /// The names of the eras, in the order of their columns.
@@ -136,11 +138,17 @@ pub(crate) fn events(trace: &Path) -> u64 {
     info.json()["summary"]["events"].as_u64().expect("a number of events")
 }
 
-/// Whether this process is root; says by name that `test` is skipped where not.
-pub(crate) fn is_root(test: &str) -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        println!("SKIPPED {test}: not root");
-    }
-    root
+/// Returns true if this machine can be recorded; otherwise says that `test` is skipped.
+pub(crate) fn can_record(test: &str) -> bool {
+    static FOUND: LazyLock<Result<(), String>> = LazyLock::new(|| {
+        let folder = folder();
+        let output = folder.path().join("probe.arrows").display().to_string();
+        let ran = run(["record", "-o", &output, "--duration", "0.01", "--no-occupancy", "--buffer", "1024"]);
+        if ran.code == Some(3) {
+            return Err(ran.stderr);
+        }
+        ran.ok();
+        Ok(())
+    });
+    is_root(test) && can(test, || FOUND.clone())
 }

@@ -240,13 +240,3 @@ fn read_chunks(reader: &mut impl BufRead, text: &mut Vec<u8>) -> Option<()> {
 pub(crate) fn get_json(address: &str, path: &str) -> Option<serde_json::Value> {
     request_json(address, "GET", path, "")
 }
-
-/// Whether a program is installed; says by name what is skipped where it is not.
-pub(crate) fn has(program: &str, test: &str) -> bool {
-    let found = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()));
-    if !found {
-        println!("SKIPPED {test}: {program} is not installed");
-    }
-    found
-}

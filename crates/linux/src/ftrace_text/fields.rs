@@ -5,20 +5,8 @@ use std::collections::HashMap;
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_trace::{EventKind, PageWork};
 
-use super::TextOptions;
 use super::line::{Head, digits};
-
-/// How frame numbers without `0x` are read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PfnRadix {
-    /// Decimal, unless the text's first such number has letters; a change of mind is an error.
-    #[default]
-    Auto,
-    /// Decimal, as kernels before 5.8 print them.
-    Decimal,
-    /// Hexadecimal.
-    Hex,
-}
+use super::options::{PfnRadix, TextOptions};
 
 /// The largest frame number that makes sense with 64 bits of addresses.
 const MAX_PFN: u64 = 1 << 52;
@@ -230,7 +218,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whether a `page=` is no page: `(nil)`, `(null)`, `0000000000000000`, `0x0`.
+/// Returns true if a `page=` is no page: `(nil)`, `(null)`, `0000000000000000`, `0x0`.
 fn is_null(page: &[u8]) -> bool {
     page == b"(nil)"
         || page == b"(null)"

@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::MAX_LINE_BYTES;
 use crate::error::{Error, ParseError};
+
+/// The longest line that is read.
+///
+/// Units: bytes.
+pub const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// Memory that an archive may ask for: the dictionary of `xz -9` takes 65 MiB.
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
@@ -89,7 +93,7 @@ impl Read for Unpacked {
     }
 }
 
-/// Reads the next line with its end into `line`; false where there is none.
+/// Reads the next line with its end into `line`. Returns false if there is none.
 pub(super) fn next_line(
     file: &Path,
     text: &mut dyn BufRead,

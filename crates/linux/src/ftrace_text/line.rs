@@ -12,6 +12,8 @@
 
 use memchr::memmem;
 
+use crate::events::{every_event, every_group};
+
 /// What a line of text is.
 pub(super) enum Line<'a> {
     /// A page event.
@@ -32,32 +34,6 @@ pub(super) struct Head<'a> {
     /// What follows the name.
     pub(super) fields: &'a [u8],
 }
-
-/// The events whose fields are read.
-pub(super) const EVENTS: [&[u8]; 19] = [
-    b"mm_page_alloc",
-    b"mm_page_free",
-    b"mm_page_alloc_extfrag",
-    b"mm_page_alloc_zone_locked",
-    b"mm_page_pcpu_drain",
-    b"mm_compaction_begin",
-    b"mm_compaction_end",
-    b"mm_compaction_isolate_migratepages",
-    b"mm_compaction_isolate_freepages",
-    b"mm_compaction_fast_isolate_freepages",
-    b"mm_compaction_migratepages",
-    b"mm_vmscan_direct_reclaim_begin",
-    b"mm_vmscan_direct_reclaim_end",
-    b"mm_vmscan_lru_shrink_inactive",
-    b"mm_vmscan_kswapd_wake",
-    b"mm_vmscan_kswapd_sleep",
-    b"test_pages_isolated",
-    b"cma_alloc_finish",
-    b"cma_release",
-];
-
-/// What may stand before an event's name.
-const GROUPS: [&[u8]; 5] = [b"kmem:", b"compaction:", b"vmscan:", b"page_isolation:", b"cma:"];
 
 /// What names of events have in them, the commonest first.
 const HINTS: [&[u8]; 5] = [b"mm_page_", b"mm_compaction_", b"mm_vmscan_", b"test_pages_", b"cma_"];
@@ -80,7 +56,7 @@ pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
         }
         from = at + 1;
     }
-    if EVENTS.iter().any(|name| named(line, name)) {
+    if every_event().any(|name| named(line, name.as_bytes())) {
         return Err("`task-pid [cpu] … seconds.fraction: event: fields`".to_owned());
     }
     Ok(Line::Other)
@@ -91,7 +67,7 @@ fn mentions_page_event(line: &[u8]) -> bool {
     HINTS.iter().any(|hint| memmem::find(line, hint).is_some())
 }
 
-/// Whether the line holds the event's name as an event of its own would.
+/// Returns true if the line holds the event's name as an event of its own would.
 fn named(line: &[u8], name: &[u8]) -> bool {
     memmem::find_iter(line, name).any(|at| {
         line[at + name.len()..].starts_with(b":")
@@ -102,11 +78,14 @@ fn named(line: &[u8], name: &[u8]) -> bool {
 
 fn event(cpu: u16, pid: i32, time_ns: u64, rest: &[u8]) -> Line<'_> {
     let rest = rest.trim_ascii_start();
-    let rest = GROUPS.iter().find_map(|group| rest.strip_prefix(*group)).unwrap_or(rest);
+    let without = every_group().find_map(|group| rest.strip_prefix(group.as_bytes())?.strip_prefix(b":"));
+    let rest = without.unwrap_or(rest);
     let end = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(rest.len());
     let (event, fields) = rest.split_at(end);
     match fields.strip_prefix(b":") {
-        Some(fields) if EVENTS.contains(&event) => Line::Event(Head { cpu, pid, time_ns, event, fields }),
+        Some(fields) if every_event().any(|known| known.as_bytes() == event) => {
+            Line::Event(Head { cpu, pid, time_ns, event, fields })
+        }
         _ => Line::Other,
     }
 }

@@ -26,7 +26,7 @@ pub struct Pageblock {
     pub unevictable: u16,
     /// What compaction cannot move, by [`Held`].
     pub held: [u16; Held::COUNT],
-    /// Whether a movable compound page as large as the pageblock fills it: compaction leaves those alone.
+    /// True if one movable compound page fills the pageblock: compaction leaves those alone.
     pub whole_folio: bool,
     /// The order of the largest free block in the pageblock.
     pub free_order: u8,

@@ -1,16 +1,16 @@
 //! Which cgroups are charged for the kernel's own pages in pageblocks: on whose behalf they are held.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::block::{Held, Pageblock};
 use super::map::PageblockMap;
 use crate::error::Error;
-use crate::procfs::{kpf, refuse_special};
+use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 
 /// Pageblocks that are looked into, those with the fewest held pages first: 4 MiB of words in all.
 const MOST_BLOCKS: usize = 512;
@@ -38,12 +38,8 @@ pub struct Charge {
 /// # Errors
 /// [`Error::NotRoot`] where it is refused; a kernel without memory cgroups has no such file.
 pub fn read_charges(root: &Path, map: &PageblockMap) -> Result<Vec<Charge>, Error> {
-    let open = |name: &str| {
-        let path = root.join(name);
-        refuse_special(&path)?;
-        File::open(&path).map(|file| (file, path.clone())).map_err(|e| Error::io("read", &path, e))
-    };
-    let (flags, cgroups) = (open("proc/kpageflags")?, open("proc/kpagecgroup")?);
+    let flags = FrameWords::kpageflags(root)?;
+    let cgroups = FrameWords::open(&root.join("proc/kpagecgroup"))?;
     let mut charged: HashMap<u64, (u64, u64)> = HashMap::new();
     for start_pfn in nearest_to_free(map) {
         let mut here: HashMap<u64, u64> = HashMap::new();
@@ -82,11 +78,10 @@ fn nearest_to_free(map: &PageblockMap) -> Vec<u64> {
 }
 
 /// A word for each of `pages` frames; fewer where the file ends.
-fn read_words((file, path): &(File, PathBuf), start_pfn: u64, pages: u64) -> Result<Vec<u64>, Error> {
-    let mut bytes = vec![0; pages as usize * 8];
-    let filled = file.read_at(&mut bytes, start_pfn * 8).map_err(|e| Error::io("read", path, e))?;
-    let words = bytes[..filled].chunks_exact(8);
-    Ok(words.map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default())).collect())
+fn read_words(file: &FrameWords, start_pfn: u64, pages: u64) -> Result<Vec<u64>, Error> {
+    let mut bytes = vec![0; pages as usize * WORD_BYTES];
+    let filled = file.read(start_pfn, &mut bytes).map_err(|e| file.failed(e))?;
+    Ok(words(&bytes[..filled]).collect())
 }
 
 /// The path of each cgroup of the memory controller, by the inode of its folder.

@@ -110,7 +110,7 @@ impl Strider {
         }
     }
 
-    /// It comes by a free block, and says whether it looks at its first page.
+    /// Takes a free block that it comes by. Returns true if it looks at the first page of the block.
     fn finds(&mut self, step: u64, from: u64, pages: u64) -> bool {
         // The kernel adds a step to the last page of what it steps over.
         let past = from + pages - 1 + step;

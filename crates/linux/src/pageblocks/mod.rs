@@ -1,8 +1,8 @@
-//! What every pageblock of a machine holds, summed up from `/proc/kpageflags`.
+//! Pageblocks: in come the words of `/proc/kpageflags`, out comes a record of what each pageblock holds.
 //!
-//! Whether a pageblock can become free as a whole is not to be seen in any total: it takes one page of
-//! the kernel's own to hold it. So each pageblock gets a record of its own, of a fixed size: reading a
-//! machine of 24 GiB takes a few buffers and half a megabyte of records.
+//! No total tells which pageblocks can become free as a whole: one page of the kernel's own holds a
+//! pageblock. So each pageblock gets a record, of a fixed size: reading a machine of 24 GiB takes a few
+//! buffers and half a megabyte of records.
 //!
 //! What cannot be seen from there is said where it matters: pages on per-CPU lists have no flag and look
 //! like the kernel's own, and so do pages of zsmalloc; a page that somebody holds a further reference to

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use freehold::MAX_ORDERS;
 
-use crate::procfs::read_text;
+use crate::procfs::{read_meminfo, read_text};
 
 /// Tells the order of a pageblock of the machine below `root`.
 ///
@@ -14,7 +14,7 @@ use crate::procfs::read_text;
 /// Linux counterpart: `pageblock_order`.
 pub fn pageblock_order(root: &Path) -> u8 {
     let page_bytes = rustix::param::page_size() as u64;
-    let bytes = thp_bytes(root).or_else(|| hugetlb_bytes(root));
+    let bytes = thp_bytes(root).or_else(|| read_meminfo(root, "Hugepagesize").ok());
     let largest = MAX_ORDERS as u8 - 1;
     match bytes.map(|bytes| bytes / page_bytes) {
         Some(pages) if pages > 1 => (pages.ilog2() as u8).min(largest),
@@ -25,11 +25,4 @@ pub fn pageblock_order(root: &Path) -> u8 {
 fn thp_bytes(root: &Path) -> Option<u64> {
     let path = root.join("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
     read_text(&path).ok()?.trim().parse().ok()
-}
-
-fn hugetlb_bytes(root: &Path) -> Option<u64> {
-    let text = read_text(&root.join("proc/meminfo")).ok()?;
-    let row = text.lines().find_map(|row| row.strip_prefix("Hugepagesize:"))?;
-    let kib: u64 = row.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
 }

@@ -1,10 +1,8 @@
 //! Reading `/proc/kpageflags` into pageblocks: at once by several threads, or a part at a time.
 
-use std::fs::File;
 use std::io;
 use std::num::NonZero;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -14,7 +12,7 @@ use super::fold::{RawBlock, fold};
 use super::map::{PageblockMap, Span, settle, spans};
 use super::order::pageblock_order;
 use crate::error::{Error, ParseError};
-use crate::procfs::refuse_special;
+use crate::procfs::{FrameWords, WORD_BYTES, words};
 
 /// Pages read at a time, by each thread: 256 KiB of words.
 const CHUNK_PAGES: u64 = 1 << 15;
@@ -59,15 +57,14 @@ pub fn read_pageblocks(
             .map(|helper| helper.join().unwrap_or_else(|_| Err(io::Error::other("a reading thread died"))));
         joined.fold(own, io::Result::and)
     });
-    done.map_err(|e| Error::io("read", &reader.path, e))?;
+    done.map_err(|e| reader.file.failed(e))?;
     Ok(reader.map(zones))
 }
 
 /// Reads pageblocks a part at a time, so that a monitor never spends long on it.
 #[derive(Debug)]
 pub struct PageblockReader {
-    path: PathBuf,
-    file: File,
+    file: FrameWords,
     pageblock_order: u8,
     spans: Vec<Span>,
     /// Where the next part starts: which span, and which of its pageblocks.
@@ -84,23 +81,14 @@ impl PageblockReader {
     /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused,
     /// [`Error::Malformed`] where the zones span more than can be.
     pub fn open(root: &Path, zones: &[ZoneSnapshot]) -> Result<Self, Error> {
-        let path = root.join("proc/kpageflags");
-        let open = || File::open(&path).map_err(|e| Error::io("read", &path, e));
-        let file = refuse_special(&path).and_then(|()| open()).map_err(|error| match error {
-            Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Error::NoKpageflags { path: path.clone() }
-            }
-            other => other,
-        })?;
+        let file = FrameWords::kpageflags(root)?;
         let pageblock_order = pageblock_order(root);
-        // What /proc makes up has no length.
-        let bytes = file.metadata().map_or(0, |metadata| metadata.len());
-        fit(zones, bytes / 8).map_err(|e| {
+        fit(zones, file.frames()).map_err(|e| {
             let remedy = "Read both files on the same machine at the same time";
             e.in_file(&root.join("proc/zoneinfo"), remedy)
         })?;
         let spans = spans(zones, pageblock_order);
-        Ok(Self { path, file, pageblock_order, spans, next: (0, 0), buffer: Vec::new(), rounds: 0 })
+        Ok(Self { file, pageblock_order, spans, next: (0, 0), buffer: Vec::new(), rounds: 0 })
     }
 
     /// Reads on, through about `max_pages` pages and at least one chunk, and starts again after the last
@@ -121,7 +109,7 @@ impl PageblockReader {
             let chunk = Chunk { start: *start, end: *end, base };
             chunk
                 .read(&self.file, self.pageblock_order, &mut self.buffer, part)
-                .map_err(|e| Error::io("read", &self.path, e))?;
+                .map_err(|e| self.file.failed(e))?;
             read += (part.len() as u64) << self.pageblock_order;
             self.next = if upto == blocks.len() { (span + 1, 0) } else { (span, upto) };
         }
@@ -188,7 +176,7 @@ struct Chunk {
 impl Chunk {
     fn read(
         self,
-        file: &File,
+        file: &FrameWords,
         pageblock_order: u8,
         buffer: &mut Vec<u8>,
         blocks: &mut [RawBlock],
@@ -196,12 +184,11 @@ impl Chunk {
         let pages = 1_u64 << pageblock_order;
         let first = self.base.max(self.start);
         let last = (self.base + blocks.len() as u64 * pages).min(self.end);
-        buffer.resize(last.saturating_sub(first) as usize * 8, 0);
-        let filled = read_full_at(file, buffer, first * 8)?;
+        buffer.resize(last.saturating_sub(first) as usize * WORD_BYTES, 0);
+        let filled = file.read(first, buffer)?;
         let words = |from: u64, to: u64| {
-            let [from, to] = [from, to].map(|pfn| (pfn.saturating_sub(first) as usize * 8).min(filled));
-            let words = buffer[from..to.max(from)].chunks_exact(8);
-            words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+            let place = |pfn: u64| (pfn.saturating_sub(first) as usize * WORD_BYTES).min(filled);
+            words(&buffer[place(from)..place(to).max(place(from))])
         };
         for (raw, base) in blocks.iter_mut().zip((self.base..).step_by(pages as usize)) {
             let from = base.max(self.start);
@@ -209,20 +196,6 @@ impl Chunk {
         }
         Ok(())
     }
-}
-
-/// Reads until `buffer` is full or the contents end.
-fn read_full_at(file: &File, buffer: &mut [u8], start: u64) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read_at(&mut buffer[filled..], start + filled as u64) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]

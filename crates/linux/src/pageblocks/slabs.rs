@@ -1,11 +1,9 @@
 //! The slabs of single pageblocks: where each starts, and how many pages it has there.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::procfs::kpf;
+use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 
 /// A slab, or the part of it in one pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,20 +14,18 @@ pub struct Slab {
     pub pages: u64,
 }
 
-/// Reads the slabs of the pageblock of `pages` pages that starts at `start_pfn` from `kpageflags`.
+/// Reads the slabs of each pageblock of `pages` pages that starts at one of `start_pfns` from `kpageflags`.
 ///
 /// # Errors
 /// Where the file cannot be read.
 pub fn read_slabs(root: &Path, start_pfns: &[u64], pages: u64) -> Result<Vec<Vec<Slab>>, Error> {
-    let path = root.join("proc/kpageflags");
-    let file = File::open(&path).map_err(|e| Error::io("read", &path, e))?;
-    let mut words = vec![0; pages as usize * 8];
-    let read = |start: u64, words: &mut [u8]| {
-        let filled = file.read_at(words, start.saturating_mul(8)).map_err(|e| Error::io("read", &path, e))?;
-        let flags = words[..filled].chunks_exact(8);
-        Ok(slabs(flags.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())), start))
+    let file = FrameWords::kpageflags(root)?;
+    let mut bytes = vec![0; pages as usize * WORD_BYTES];
+    let read = |start: u64, bytes: &mut [u8]| {
+        let filled = file.read(start, bytes).map_err(|e| file.failed(e))?;
+        Ok(slabs(words(&bytes[..filled]), start))
     };
-    start_pfns.iter().map(|&start| read(start, &mut words)).collect()
+    start_pfns.iter().map(|&start| read(start, &mut bytes)).collect()
 }
 
 fn slabs(flags: impl Iterator<Item = u64>, start_pfn: u64) -> Vec<Slab> {

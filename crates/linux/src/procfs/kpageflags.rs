@@ -19,6 +19,7 @@ use std::path::Path;
 use freehold::Pfn;
 use freehold_trace::{FrameUse, Run, ZoneSnapshot};
 
+use super::frame_words::{WORD_BYTES, no_kpageflags, words};
 use super::kpf;
 use super::read::refuse_special;
 use crate::error::Error;
@@ -38,12 +39,8 @@ const SHORTEST_GAP: u64 = 512;
 /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
 pub fn read_kpageflags(root: &Path, zones: &[ZoneSnapshot]) -> Result<Vec<Run>, Error> {
     let path = root.join("proc/kpageflags");
-    match refuse_special(&path).and_then(|()| fold_kpageflags_file(&path, zones)) {
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            Err(Error::NoKpageflags { path })
-        }
-        other => other,
-    }
+    let runs = refuse_special(&path).and_then(|()| fold_kpageflags_file(&path, zones));
+    runs.map_err(|error| no_kpageflags(error, path))
 }
 
 /// Folds a file with the contents of `/proc/kpageflags`.
@@ -59,14 +56,14 @@ pub fn fold_kpageflags(contents: &mut (impl Read + Seek), zones: &[ZoneSnapshot]
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut runs = Runs::default();
     for span in spans(zones) {
-        contents.seek(SeekFrom::Start(span.start * 8))?;
+        contents.seek(SeekFrom::Start(span.start * WORD_BYTES as u64))?;
         let mut folder = Folder::default();
         let mut pfn = span.start;
         while pfn < span.end {
-            let wanted = ((span.end - pfn) * 8).min(CHUNK_BYTES as u64) as usize;
+            let wanted = ((span.end - pfn) * WORD_BYTES as u64).min(CHUNK_BYTES as u64) as usize;
             let filled = read_full(contents, &mut chunk[..wanted])?;
-            for word in chunk[..filled].chunks_exact(8) {
-                folder.take(pfn, u64::from_le_bytes(word.try_into().unwrap_or_default()));
+            for flags in words(&chunk[..filled]) {
+                folder.take(pfn, flags);
                 pfn += 1;
             }
             if filled < wanted {

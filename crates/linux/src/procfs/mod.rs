@@ -1,16 +1,19 @@
-//! Readings of `/proc`, each a pure function over the file's contents.
+//! `/proc` and `/sys`: in come the kernel's texts below a root folder, out come numbers; each parser is a pure function.
 //!
 //! The crate `procfs` was considered: it knows neither `zoneinfo` nor `pagetypeinfo`, reads
 //! kpageflags one flag set at a time, and its readers take no root folder. What it does cover
 //! (`buddyinfo`, `vmstat`) is a few lines here.
 
 mod buddyinfo;
+mod frame_words;
 mod hugepages;
 mod kpageflags;
 pub(crate) mod kpf;
 mod machine;
+mod meminfo;
 mod pagetypeinfo;
 mod pressure;
+mod processors;
 mod read;
 mod slabinfo;
 mod snapshot;
@@ -23,8 +26,10 @@ pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
 pub use hugepages::{HugetlbPool, read_hugetlb_pools};
 pub use kpageflags::{fold_kpageflags, read_kpageflags};
 pub use machine::{Machine, read_machine};
+pub use meminfo::read_meminfo;
 pub use pagetypeinfo::{parse_pagetypeinfo, read_pagetypeinfo};
 pub use pressure::{Pressure, Stall, parse_pressure, read_pressure};
+pub use processors::{Processors, read_processors};
 pub use slabinfo::{SlabCache, parse_slabinfo, read_slabinfo};
 pub use snapshot::{Occupancy, managed_changes, snapshot};
 pub use sysctl::{SYSCTLS, read_sysctls};
@@ -32,7 +37,8 @@ pub use vmallocinfo::{VmallocCaller, parse_vmallocinfo, read_vmallocinfo};
 pub use vmstat::{parse_vmstat, read_every_counter, read_vmstat};
 pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
 
+pub(crate) use frame_words::{FrameWords, WORD_BYTES, words};
 pub(crate) use kpageflags::fold_kpageflags_file;
 pub(crate) use pagetypeinfo::read_pagetypeinfo_file;
-pub(crate) use read::{read_text, refuse_special};
+pub(crate) use read::read_text;
 pub(crate) use zoneinfo::read_zoneinfo_file;

@@ -19,7 +19,7 @@ pub(super) const REPORT: &str = "Check that the file is a whole copy of the kern
 
 /// Refuses what no root of a machine has in the place of a file: whoever opens a pipe that nobody writes to
 /// waits for ever, and a device may never end.
-pub(crate) fn refuse_special(path: &Path) -> Result<(), Error> {
+pub(super) fn refuse_special(path: &Path) -> Result<(), Error> {
     let kind = fs::metadata(path).map_err(|e| Error::io("read", path, e))?.file_type();
     if kind.is_file() || kind.is_dir() {
         return Ok(());
@@ -32,6 +32,20 @@ pub(crate) fn refuse_special(path: &Path) -> Result<(), Error> {
 pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
     refuse_special(path)?;
     read_given_text(path)
+}
+
+/// What `parse` makes of a file below `root`, or the default where the file is missing or closed.
+pub(super) fn optional<T: Default>(
+    root: &Path,
+    file: &str,
+    parse: fn(&str) -> Result<T, ParseError>,
+) -> Result<T, Error> {
+    let path = root.join(file);
+    match read_text(&path) {
+        Ok(text) => parse(&text).map_err(|e| e.in_file(&path, REPORT)),
+        Err(error) if error.is_closed_or_missing() => Ok(T::default()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Reads a text file whole that the user named by itself, which may well be a pipe.

@@ -8,12 +8,12 @@ use super::{read_kpageflags, read_pagetypeinfo, read_sysctls, read_vmstat, read_
 use crate::clock;
 use crate::error::Error;
 
-/// Whether a snapshot says what each frame is used for.
+/// What a snapshot tells of single frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Occupancy {
-    /// Read `kpageflags`: about 30 ms a GiB.
+    /// What each is used for, read from `kpageflags`: about 30 ms a GiB.
     Read,
-    /// Leave it out.
+    /// Nothing.
     Skip,
 }
 

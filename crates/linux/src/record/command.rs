@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use rustix::time::Timespec;
 
+use super::cost::RunCost;
 use super::rusage;
 use crate::error::Error;
 
@@ -38,15 +39,6 @@ pub(super) fn check(command: &[String]) -> Result<(), Error> {
         if tries.any(|found| found.is_ok()) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
     found.map_err(|source| Error::Command { command: program.clone(), source })
-}
-
-/// What a run of a command took.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct RunCost {
-    /// From its start to its end.
-    pub(super) wall_ns: u64,
-    /// User and system time, its children's included.
-    pub(super) cpu_ns: u64,
 }
 
 /// A running command; told to end when dropped.

@@ -3,36 +3,15 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use freehold_trace::{ObserverEffect, Quartiles, RunTimes, StoppedBy};
+use freehold_trace::StoppedBy;
 
-use super::command::{self, RecordedCommand, RunCost};
+use super::command::{self, RecordedCommand};
+use super::cost::{Costs, RunCost};
+use super::once::record_once;
 use super::options::{Progress, RecordOptions, RecordReport};
-use super::record_once;
 use super::signals::Signals;
 use crate::error::{Error, SinkError};
 use crate::sink::EventSink;
-
-/// What the command took in each run.
-#[derive(Default)]
-pub(super) struct Costs {
-    pub(super) without: Vec<RunCost>,
-    pub(super) with: Vec<RunCost>,
-}
-
-impl Costs {
-    pub(super) fn effect(&self) -> ObserverEffect {
-        ObserverEffect {
-            runs: self.without.len().min(self.with.len()) as u32,
-            without: times(&self.without),
-            with: times(&self.with),
-        }
-    }
-}
-
-fn times(costs: &[RunCost]) -> RunTimes {
-    let of = |number: fn(&RunCost) -> u64| Quartiles::of(&costs.iter().map(number).collect::<Vec<_>>());
-    RunTimes { wall_ns: of(|cost| cost.wall_ns), cpu_ns: of(|cost| cost.cpu_ns) }
-}
 
 /// Runs the command once to warm up, then `runs` times without and `runs` times with recording, in turns; the last
 /// recording goes to `sink`, and its ending says what the runs took. The others go to the sinks that `discarded`

@@ -7,8 +7,8 @@ use std::time::Duration;
 use freehold::Order;
 use freehold_trace::Ending;
 
+use crate::events::{Detail, EventGroup};
 use crate::procfs::Occupancy;
-use crate::tracefs::{Detail, EventGroup};
 
 /// What to record, and for how long.
 ///
@@ -36,9 +36,9 @@ pub struct RecordOptions {
     pub buffer_kib_per_cpu: Option<u64>,
     /// Which events to record.
     pub detail: Detail,
-    /// Whether the start snapshot says what each frame is used for.
+    /// What the start snapshot tells of single frames.
     pub occupancy: Occupancy,
-    /// Whether SIGINT, SIGTERM and SIGHUP end the recording in good order. An embedder with
+    /// True if SIGINT, SIGTERM and SIGHUP end the recording in good order. An embedder with
     /// signal handlers of its own switches this off and uses `stop`.
     pub handle_signals: bool,
     /// Ends the recording when set.

@@ -1,10 +1,11 @@
 //! Where a recording comes from.
 
-use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use freehold_trace::Origin;
+
+use crate::procfs::{Processors, read_processors};
 
 /// The trace clock of recordings; its counterpart is `CLOCK_MONOTONIC`.
 pub(super) const TRACE_CLOCK: &str = "mono";
@@ -13,12 +14,12 @@ pub(super) const TRACE_CLOCK: &str = "mono";
 /// those that this kernel does not have.
 pub(super) fn live(command: &[String], (events, missing): (&[String], &[String])) -> Origin {
     let uname = rustix::system::uname();
-    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processors = processors();
     Origin {
         kernel_release: uname.release().to_string_lossy().into_owned(),
         architecture: uname.machine().to_string_lossy().into_owned(),
-        cpu_model: cpu_model(&cpuinfo),
-        cpus: online_cpus(Path::new("/")),
+        cpu_model: processors.model,
+        cpus: processors.online,
         page_bytes: rustix::param::page_size() as u64,
         command: command.to_vec(),
         recorder: format!("record, freehold {}", env!("CARGO_PKG_VERSION")),
@@ -29,42 +30,13 @@ pub(super) fn live(command: &[String], (events, missing): (&[String], &[String])
     }
 }
 
-fn cpu_model(cpuinfo: &str) -> String {
-    let row = cpuinfo.lines().find(|row| row.starts_with("model name") || row.starts_with("Model"));
-    row.and_then(|row| row.split_once(':')).map_or(String::new(), |(_, model)| model.trim().to_owned())
-}
-
 /// How many CPUs are online, or 1 where the kernel does not say.
-pub(super) fn online_cpus(root: &Path) -> u32 {
-    let list = fs::read_to_string(root.join("sys/devices/system/cpu/online")).unwrap_or_default();
-    count(list.trim()).unwrap_or(1).max(1)
+pub(super) fn online_cpus() -> u32 {
+    processors().online
 }
 
-/// The length of a list like `0-3,8`.
-fn count(list: &str) -> Option<u32> {
-    list.split(',')
-        .map(|range| {
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)?.checked_add(1)
-        })
-        .sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpu_lists_are_counted() {
-        assert_eq!(count("0"), Some(1));
-        assert_eq!(count("0-3,8,10-11"), Some(7));
-        assert_eq!(count("3-1"), None);
-        assert_eq!(count(""), None);
-    }
-
-    #[test]
-    fn the_cpu_model_is_found() {
-        assert_eq!(cpu_model("processor\t: 0\nmodel name\t: Foo 3\n"), "Foo 3");
-        assert_eq!(cpu_model(""), "");
-    }
+/// The processors of this machine, at least one.
+fn processors() -> Processors {
+    let found = read_processors(Path::new("/")).unwrap_or_default();
+    Processors { online: found.online.max(1), ..found }
 }

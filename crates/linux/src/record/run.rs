@@ -1,19 +1,18 @@
 //! The time between the snapshots: waiting, passing events on, and what ends it.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
 use freehold_trace::StoppedBy;
 
-use super::command::{RecordedCommand, RunCost};
+use super::command::RecordedCommand;
+use super::cost::RunCost;
 use super::limits::Limits;
 use super::options::{Progress, RecordOptions};
 use super::origin::online_cpus;
 use super::session::Session;
 use super::signals::Signals;
-use super::snapshot_while_draining;
 use crate::clock;
 use crate::error::Error;
 use crate::sink::EventSink;
@@ -42,7 +41,7 @@ pub(super) fn run(
 ) -> Result<Stop, Error> {
     let began = Instant::now();
     let mut reporter = Reporter::new(began);
-    let mut limits = Limits::new(options, online_cpus(Path::new("/")).into());
+    let mut limits = Limits::new(options, online_cpus().into());
     let mut command = RecordedCommand::start(&options.command)?;
     if let (Some(command), true) = (&command, measured) {
         command.watch_the_clock();
@@ -89,7 +88,7 @@ pub(super) fn run(
 /// Gives the sink the machine's state now.
 fn start_over(session: &mut Session, options: &RecordOptions, sink: &mut dyn EventSink) -> Result<(), Error> {
     let begins_ns = clock::monotonic_ns();
-    let start = snapshot_while_draining(session, options.occupancy)?;
+    let start = session.snapshot(options.occupancy)?;
     session.release(begins_ns, sink)?;
     sink.restart(&start).map_err(Error::Sink)
 }

@@ -2,17 +2,19 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
+
+use freehold_trace::Snapshot;
 
 use super::options::RecordOptions;
 use super::origin::{TRACE_CLOCK, online_cpus};
 use crate::clock;
 use crate::error::{Error, ParseError};
-use crate::procfs::read_pagetypeinfo;
+use crate::events::optional_events;
+use crate::procfs::{Occupancy, read_meminfo, read_pagetypeinfo, snapshot};
 use crate::sink::EventSink;
-use crate::tracefs::{
-    Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs, optional_events,
-};
+use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs};
 
 /// The longest pause between two readings of the ring buffers.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
@@ -96,7 +98,7 @@ impl Session {
             merger: Merger::default(),
             last_turn_ns: clock::monotonic_ns(),
             kib_per_cpu,
-            buffer_pages: kib_per_cpu / page_kib * u64::from(online_cpus(Path::new("/"))),
+            buffer_pages: kib_per_cpu / page_kib * u64::from(online_cpus()),
             events: Vec::new(),
             missing_events: Vec::new(),
         };
@@ -179,6 +181,28 @@ impl Session {
         self.merger.held()
     }
 
+    /// Takes a snapshot on a thread of its own while this one keeps the ring buffers from
+    /// running over.
+    pub(super) fn snapshot(&mut self, occupancy: Occupancy) -> Result<Snapshot, Error> {
+        let (tell, told) = std::sync::mpsc::channel();
+        thread::scope(|scope| {
+            let taker = scope.spawn(move || {
+                let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get());
+                snapshot(Path::new("/"), occupancy)
+            });
+            if let Ok(task) = told.recv() {
+                self.add_own(task);
+            }
+            let mut drained = Ok(());
+            while !taker.is_finished() && drained.is_ok() {
+                thread::sleep(self.tick());
+                drained = self.hold();
+            }
+            let taken = taker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            drained.and(taken)
+        })
+    }
+
     /// Switches tracing off, passes on what is left and removes the instance.
     pub(super) fn finish(mut self, sink: &mut dyn EventSink) -> Result<Closing, Error> {
         self.instance.write("tracing_on", "0")?;
@@ -233,10 +257,6 @@ fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error>
 ///
 /// 64 MiB hold the events of more than four seconds at 300 000 events/s on one CPU.
 fn default_buffer_kib() -> u64 {
-    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available_kib = meminfo
-        .lines()
-        .find_map(|row| row.strip_prefix("MemAvailable:")?.trim().trim_end_matches("kB").trim().parse().ok())
-        .unwrap_or(0_u64);
-    (available_kib / 16 / u64::from(online_cpus(Path::new("/")))).clamp(1 << 10, 64 << 10)
+    let available_bytes = read_meminfo(Path::new("/"), "MemAvailable").unwrap_or(0);
+    (available_bytes / 1024 / 16 / u64::from(online_cpus())).clamp(1 << 10, 64 << 10)
 }

@@ -56,12 +56,12 @@ impl Signals {
         Self { flags: Some(flags), stop }
     }
 
-    /// Whether anybody asked for the end.
+    /// Returns true if anybody asked for the end.
     pub(super) fn stop_asked(&self) -> bool {
         self.terminated() || self.flags.is_some_and(|f| f.interrupt.load(Ordering::SeqCst))
     }
 
-    /// Whether Ctrl-C is all that asked. The terminal sends that to the command as well.
+    /// Returns true if only Ctrl-C asked for it, which the terminal sends to the command as well.
     pub(super) fn interrupted_only(&self) -> bool {
         self.stop_asked() && !self.terminated()
     }

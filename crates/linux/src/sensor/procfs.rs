@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use freehold::Migratetype;
 use freehold_trace::{FreeCount, PageTypeInfo};
 
-use super::{FreeBlocks, Source, ZoneFreeBlocks};
+use super::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 use crate::clock;
 use crate::error::Error;
 use crate::procfs::{read_buddyinfo, read_pagetypeinfo};

@@ -7,33 +7,6 @@ use super::decode_work::WorkFields;
 use super::format::{EventFormat, Field, FormatError, parse_format};
 use super::gfp_table::GfpTable;
 
-/// Which events are recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Detail {
-    /// Allocations, frees and fallbacks: all that a replay needs.
-    #[default]
-    Requests,
-    /// These and the traffic between per-CPU lists and free lists.
-    Lists,
-}
-
-impl Detail {
-    /// The events' names below `events/kmem`.
-    pub fn events(self) -> &'static [&'static str] {
-        const ALL: [&str; 5] = [
-            "mm_page_alloc",
-            "mm_page_free",
-            "mm_page_alloc_extfrag",
-            "mm_page_alloc_zone_locked",
-            "mm_page_pcpu_drain",
-        ];
-        match self {
-            Self::Requests => &ALL[..3],
-            Self::Lists => &ALL,
-        }
-    }
-}
-
 /// A decoded event, without the place in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawEvent {

@@ -16,7 +16,7 @@ pub struct Field {
     pub offset: usize,
     /// Its length in bytes.
     pub size: usize,
-    /// Whether it is a signed number.
+    /// True if it is a signed number.
     pub signed: bool,
 }
 
@@ -39,7 +39,7 @@ impl Field {
         })
     }
 
-    /// Whether the field's number has all bits set, as far as the field goes.
+    /// Returns true if all bits of the field's number are set.
     pub fn is_all_ones(&self, value: u64) -> bool {
         let bits = (self.size * 8).min(64) as u32;
         let mask = u64::MAX >> (64 - bits.max(1));

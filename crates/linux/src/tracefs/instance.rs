@@ -86,7 +86,7 @@ impl Instance {
     }
 
     /// The CPUs that have a ring buffer.
-    pub(crate) fn cpus(&self) -> Result<Vec<u32>, Error> {
+    pub(super) fn cpus(&self) -> Result<Vec<u32>, Error> {
         let path = self.file("per_cpu");
         let entries = fs::read_dir(&path).map_err(|e| Error::io("read", &path, e))?;
         let mut cpus: Vec<u32> =

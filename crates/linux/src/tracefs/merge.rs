@@ -17,7 +17,7 @@ pub(crate) struct Merger {
 
 impl Merger {
     /// Takes an event; those of one CPU come in the order of time.
-    pub(crate) fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: Event) {
         self.held.push(event);
     }
 

@@ -30,7 +30,7 @@ impl Tracefs {
     }
 
     /// Mounts tracefs for this process alone.
-    pub(crate) fn mount_privately() -> Result<Self, Error> {
+    pub(super) fn mount_privately() -> Result<Self, Error> {
         let explain = |errno: Errno| match errno {
             Errno::PERM | Errno::ACCESS => Error::NotRoot { path: PathBuf::from("/sys/kernel/tracing") },
             other => Error::NoTracefs { detail: other.to_string() },
@@ -74,16 +74,13 @@ mod tests {
 
     #[test]
     fn tracefs_can_be_mounted_for_this_process_alone() {
-        if !rustix::process::geteuid().is_root() {
-            println!("SKIPPED tracefs_can_be_mounted_for_this_process_alone: not root");
+        let test = "tracefs_can_be_mounted_for_this_process_alone";
+        if !freehold_needs::is_root(test) {
             return;
         }
         let tracefs = match Tracefs::mount_privately() {
             Ok(tracefs) => tracefs,
-            Err(error) => {
-                println!("SKIPPED tracefs_can_be_mounted_for_this_process_alone: {error}");
-                return;
-            }
+            Err(error) => return freehold_needs::skip(test, error),
         };
         assert!(tracefs.root().join("events/kmem").is_dir());
         let instance = crate::tracefs::Instance::create(&tracefs).unwrap();

@@ -82,7 +82,7 @@ impl PageLayout {
     }
 }
 
-/// Whether events are missing before a page.
+/// The events that are missing before a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Missed {
     /// None is.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::published::Published;
+use super::publishing::Published;
 
 /// Whoever started this process and wants to know how it fares.
 pub(super) struct Supervisor {

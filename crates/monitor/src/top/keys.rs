@@ -2,36 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::view::Page;
-
-/// What a key stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// Ends.
-    Quit,
-    /// Leaves a page for the table, and ends there.
-    Back,
-    /// Shows a page, or the table again where it is shown already.
-    Show(Page),
-    /// Looks at the next zone.
-    NextZone,
-    /// Looks at the zone before.
-    PreviousZone,
-    /// Looks at larger blocks.
-    LargerOrder,
-    /// Looks at smaller blocks.
-    SmallerOrder,
-    /// Takes samples less often.
-    Rarer,
-    /// Takes samples more often.
-    MoreOften,
-    /// Stops taking samples, or goes on.
-    Pause,
-    /// Wipes the screen and draws anew.
-    Wipe,
-    /// Gives the terminal back until the shell says to go on.
-    Suspend,
-}
+use super::action::{Action, Page};
 
 /// Keys that do the same.
 #[derive(Clone, Copy, Debug)]

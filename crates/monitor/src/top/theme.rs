@@ -6,7 +6,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::map::Holds;
+use crate::model::Holds;
 
 const BLACK: Color = Color::Indexed(16);
 const SKY_BLUE: Color = Color::Indexed(74);
@@ -24,7 +24,7 @@ const NEARLY_ALL: f64 = 0.9;
 /// How things look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Theme {
-    /// Whether colours are used; otherwise bold and reverse alone.
+    /// True if colours are used; otherwise bold and reverse alone stand for them.
     pub colour: bool,
 }
 

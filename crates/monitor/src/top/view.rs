@@ -4,31 +4,12 @@ use std::time::Duration;
 
 use freehold::MAX_ORDERS;
 
-use super::keys::Action;
+use super::action::{Action, Page};
 use super::theme::Theme;
 use crate::model::{Model, ZoneModel};
 
 /// The intervals that keys step through.
 const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
-
-/// The order that is looked at where the pageblock order is not known: 2 MiB in pages of 4 KiB.
-const USUAL_PAGEBLOCK_ORDER: usize = 9;
-
-/// What fills the screen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Page {
-    /// A bit of everything, above all the table of types and orders.
-    #[default]
-    Table,
-    /// What each pageblock holds.
-    Map,
-    /// Every rate, with what it means.
-    Rates,
-    /// What could not be had, in full.
-    Notes,
-    /// The keys.
-    Help,
-}
 
 /// What of the model is shown, and how.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,11 +22,11 @@ pub struct View {
     pub order: Option<usize>,
     /// Time between samples.
     pub interval: Duration,
-    /// No samples are taken.
+    /// True if no samples are taken.
     pub paused: bool,
     /// Colours, or none.
     pub theme: Theme,
-    /// Nothing but ASCII, for terminals that know no other characters.
+    /// True if only ASCII is written, for terminals that know no other characters.
     pub ascii: bool,
 }
 
@@ -122,8 +103,7 @@ impl View {
 
     /// The order that is looked at.
     pub fn order(&self, model: &Model) -> usize {
-        let pageblock = || model.pageblock_order.map_or(USUAL_PAGEBLOCK_ORDER, usize::from);
-        self.order.unwrap_or_else(pageblock).min(MAX_ORDERS - 1)
+        self.order.unwrap_or_else(|| model.likely_pageblock_order()).min(MAX_ORDERS - 1)
     }
 }
 
@@ -132,7 +112,7 @@ mod tests {
     use freehold_linux::procfs::Machine;
 
     use super::*;
-    use crate::monitor::tests::{sample, zone};
+    use crate::sample_tests::{sample, zone};
 
     fn model() -> Model {
         let mut model = Model::new(&Machine::default(), None, &sample(0, "DMA", 5));

@@ -13,9 +13,9 @@ use freehold_linux::pageblocks::{Held, Pageblock, STRIDES};
 /// What compaction may move on this machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mobility {
-    /// Whether the kernel has compaction (`CONFIG_COMPACTION`).
+    /// True if the kernel has compaction (`CONFIG_COMPACTION`).
     pub compaction: bool,
-    /// `vm.compact_unevictable_allowed`: whether unevictable pages are moved.
+    /// True if unevictable pages are moved: `vm.compact_unevictable_allowed`.
     pub unevictable: bool,
 }
 
@@ -28,7 +28,7 @@ impl Default for Mobility {
 /// What a zone lets compaction do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// Whether the zone has free pages enough for the kernel to isolate any of them at all.
+    /// True if the zone has enough free pages for the kernel to isolate any of them.
     pub room: bool,
     /// How many of the pages that are freed last stay on the list of the CPU that compacts, and so hold their
     /// pageblocks: `high` of that list.
@@ -234,8 +234,8 @@ fn keep_on_lists(blocks: &mut [Foretold], mut high: u64) {
 /// small, of one eight times as large seldom.
 const PIECES: u8 = 3;
 
-/// Whether the free scanner, from the last pageblock on, comes by a free block of `order` before it has
-/// isolated as many pages in smaller ones.
+/// Returns true if the free scanner, from the last pageblock on, comes by a free block of `order` before it
+/// has isolated as many pages in smaller ones.
 ///
 /// `compaction_alloc` isolates as many pages as are to be moved and looks for a block of the compound page's
 /// size among them. Without one, and where the compound page cannot be split, `compact_zone` ends
@@ -270,7 +270,7 @@ fn isolated(block: &Pageblock, mobility: Mobility) -> u32 {
     block.movable() - fixed
 }
 
-/// Whether the free scanner takes pages out of a pageblock.
+/// Returns true if the free scanner takes pages out of a pageblock.
 fn is_target(block: &Pageblock, kind: Option<Migratetype>) -> bool {
     let whole = block.stuck() + block.movable() == 0;
     let kind = kind.unwrap_or_else(|| likely_type(block));

@@ -1,77 +1,20 @@
-//! The verdict.
+//! Judges, from the evidence, whether the asked blocks can be had.
 
 use freehold::Migratetype;
-use freehold_linux::pageblocks::{Charge, Held, Pageblock, PageblockMap, ZonePageblocks};
+use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
-use serde::Serialize;
 
-use super::asked::{Asked, Supply, ZoneSupply, allowed};
+use super::answer::{State, Verdict};
+use super::asked::Asked;
+use super::blocks::{Block, blocks_of};
 use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
 use super::evidence::Evidence;
-use super::holders::{Holder, holders};
+use super::holders::holders;
 use super::sentences;
-use super::supply::{Block, blocks_of};
+use super::supply::{Supply, ZoneSupply, allowed};
 
-/// Whether the blocks can be had.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// They are free.
-    AvailableNow,
-    /// The kernel still has to set memory up.
-    AfterSetup,
-    /// Compaction makes them.
-    AfterCompaction,
-    /// Dropping clean page cache makes them.
-    AfterReclaim,
-    /// Dropping clean page cache, then compaction makes them.
-    AfterReclaimAndCompaction,
-    /// Not before somebody frees memory, or the machine reboots.
-    NotBeforeFreed,
-    /// It could not be told.
-    Unknown,
-}
-
-impl State {
-    /// The exit code that monitoring plugins have for it: 0 fine, 1 a warning, 2 critical, 3 unknown.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::AvailableNow => 0,
-            Self::AfterSetup
-            | Self::AfterCompaction
-            | Self::AfterReclaim
-            | Self::AfterReclaimAndCompaction => 1,
-            Self::NotBeforeFreed => 2,
-            Self::Unknown => 3,
-        }
-    }
-}
-
-/// Whether a machine can give what is asked for, and why.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Verdict {
-    /// Whether it can.
-    pub state: State,
-    /// [`State::exit_code`].
-    pub exit_code: u8,
-    /// What was asked.
-    pub asked: Asked,
-    /// Why, in sentences.
-    pub reason: Vec<String>,
-    /// The blocks that requests can have.
-    pub supply: Supply,
-    /// The same by zone, watermarks apart.
-    pub zones: Vec<ZoneSupply>,
-    /// Who holds pageblocks back, first who frees most pageblocks by going.
-    pub holders: Vec<Holder>,
-    /// Cgroups that the kernel's own pages are charged to, in the pageblocks nearest to becoming free.
-    pub charges: Vec<Charge>,
-    /// What could not be read, a sentence each.
-    pub missing: Vec<String>,
-}
-
-/// Judges whether a machine can give what is asked for.
+/// Judges if a machine can give what is asked for.
 pub fn judge(evidence: &Evidence<'_>, asked: &Asked) -> Verdict {
     let zones: Vec<_> = evidence
         .zones

@@ -2,10 +2,10 @@
 
 use freehold_linux::pageblocks::Held;
 
-use super::asked::Supply;
+use super::answer::{State, Verdict};
 use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
-use super::judge::{State, Verdict};
+use super::supply::Supply;
 
 /// How many holders the reason names.
 const TOLD: usize = 4;

@@ -1,109 +1,83 @@
-//! How many blocks of an order a zone's pageblocks make up.
+//! What there is of the asked blocks, in one zone and in all.
 
-use freehold_linux::pageblocks::Pageblock;
+use freehold_trace::ZoneSnapshot;
+use serde::Serialize;
 
-use super::compaction::{Fate, Foretold};
-
-/// A pageblock at the moment for which blocks are counted: what was read of it, and what became of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Block<'a> {
-    /// The record.
-    pub read: &'a Pageblock,
-    /// The same pageblock later.
-    pub later: Foretold,
+/// Blocks of one zone.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ZoneSupply {
+    /// NUMA node.
+    pub node: u32,
+    /// Name of the zone.
+    pub name: String,
+    /// Free blocks now.
+    pub now: u64,
+    /// Free blocks once memory that the kernel has not set up yet is set up.
+    pub deferred: u64,
+    /// Free blocks that there surely are after compaction.
+    pub compacted: Option<u64>,
+    /// Free blocks that there are at most after compaction: if it gives up nowhere, and no per-CPU list keeps
+    /// pages back.
+    pub compacted_at_most: Option<u64>,
+    /// Free blocks once clean page cache that nobody maps was dropped.
+    pub reclaimed: Option<u64>,
+    /// Free blocks after that and compaction.
+    pub both: Option<u64>,
+    /// First frame of the pageblock at which compaction would give up, if it would: a dirty compound page of
+    /// page cache there can neither be split nor be placed as a whole.
+    pub gives_up_at_pfn: Option<u64>,
+    /// Free blocks now that ordinary requests cannot take: those of the types `HighAtomic` and Isolate, and
+    /// CMA, which only movable pages may lie in. 0 where types are not known.
+    pub unusable: u64,
+    /// Blocks that the watermarks and the lowmem reserve let requests have.
+    pub allowed: u64,
+    /// The same, once page cache was dropped.
+    pub allowed_reclaimed: u64,
 }
 
-/// Counts the aligned blocks of `order` that are free as a whole, never more than there will be.
+/// Blocks of the asked order that requests can have: what the watermarks keep back is taken off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Supply {
+    /// Now, in free blocks.
+    pub now: u64,
+    /// Beyond these, in memory that the kernel sets up before it refuses a request.
+    pub deferred: u64,
+    /// After compaction, at least.
+    pub after_compaction: Option<u64>,
+    /// After compaction, at most.
+    pub after_compaction_at_most: Option<u64>,
+    /// After reclaim of clean page cache.
+    pub after_reclaim: Option<u64>,
+    /// After both.
+    pub after_reclaim_and_compaction: Option<u64>,
+}
+
+impl Supply {
+    /// The sum over zones.
+    pub(super) fn of(zones: &[ZoneSupply]) -> Self {
+        let known = |blocks: &dyn Fn(&ZoneSupply) -> Option<u64>| {
+            zones.iter().map(blocks).try_fold(0_u64, |sum, blocks| Some(sum + blocks?))
+        };
+        let of = |z: &ZoneSupply, blocks: u64, allowed: u64| blocks.saturating_sub(z.unusable).min(allowed);
+        Self {
+            now: zones.iter().map(|z| of(z, z.now, z.allowed)).sum(),
+            deferred: zones.iter().map(|z| z.deferred).sum(),
+            after_compaction: known(&|z| Some(of(z, z.compacted?, z.allowed))),
+            after_compaction_at_most: known(&|z| Some(of(z, z.compacted_at_most?, z.allowed))),
+            after_reclaim: known(&|z| Some(of(z, z.reclaimed?, z.allowed_reclaimed))),
+            after_reclaim_and_compaction: known(&|z| Some(of(z, z.both?, z.allowed_reclaimed))),
+        }
+    }
+}
+
+/// How many blocks of `order` the zone lets requests have while it keeps its reserve, with `free` free pages that
+/// they can take.
 ///
-/// `start_pfn` is the first frame of the first of `blocks`. Blocks below the size of a pageblock are counted
-/// by 64ths of one; below that size, as many as fit into free 64ths.
-pub fn blocks_of(order: u8, pageblock_order: u8, start_pfn: u64, blocks: &[Block<'_>]) -> u64 {
-    let pages = 1_u32 << pageblock_order;
-    if order < pageblock_order {
-        return blocks.iter().map(|block| inside(order, pageblock_order, block)).sum();
-    }
-    let group = 1_u64 << (order - pageblock_order);
-    let mut found = 0;
-    let mut run = 0;
-    for (index, block) in (start_pfn >> pageblock_order..).zip(blocks) {
-        if index % group == 0 {
-            run = 0;
-        }
-        run = if block.later.free == pages { run + 1 } else { 0 };
-        if run == group {
-            found += 1;
-            run = 0;
-        }
-    }
-    found
-}
-
-/// Blocks of an order below a pageblock's in one pageblock.
-fn inside(order: u8, pageblock_order: u8, block: &Block<'_>) -> u64 {
-    let pages = 1_u32 << pageblock_order;
-    if block.later.free == pages {
-        return u64::from(pages >> order);
-    }
-    let read = block.read;
-    match block.later.fate {
-        Fate::Drained if read.unevictable == 0 => free_groups(read.held_parts, order, pageblock_order),
-        Fate::Untouched | Fate::Opened | Fate::Drained => {
-            free_groups(read.used_parts, order, pageblock_order)
-        }
-        // Pages are taken from the pageblock's start on; what is left lies at its end.
-        Fate::Filled => {
-            let left = u64::from(block.later.free >> order);
-            free_groups(read.used_parts, order, pageblock_order).min(left)
-        }
-    }
-}
-
-/// Aligned blocks of `order` in which no part's bit is set.
-fn free_groups(parts: u64, order: u8, pageblock_order: u8) -> u64 {
-    let part_order = pageblock_order.saturating_sub(6);
-    let count = 1_u32 << (pageblock_order - part_order);
-    if order <= part_order {
-        let used = if count == 64 { parts } else { parts & ((1 << count) - 1) };
-        return u64::from(count - used.count_ones()) << (part_order - order);
-    }
-    let width = 1_u32 << (order - part_order);
-    let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
-    (0..count / width).filter(|group| parts >> (group * width) & mask == 0).count() as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn count(order: u8, start_pfn: u64, free: &[u32]) -> u64 {
-        let read: Vec<_> =
-            free.iter().map(|&free| Pageblock { free: free as u16, ..Pageblock::default() }).collect();
-        let blocks: Vec<_> =
-            read.iter().map(|read| Block { read, later: Foretold::untouched(read) }).collect();
-        blocks_of(order, 9, start_pfn, &blocks)
-    }
-
-    #[test]
-    fn larger_blocks_are_aligned_pairs() {
-        let free = [512, 512, 512, 511, 512, 512];
-        assert_eq!(count(9, 0, &free), 5);
-        assert_eq!(count(10, 0, &free), 2);
-        assert_eq!(count(10, 512, &free), 1, "pairs start at even pageblocks");
-        assert_eq!(count(4, 0, &[512]), 32);
-    }
-
-    #[test]
-    fn smaller_blocks_are_counted_by_parts() {
-        assert_eq!(free_groups(0, 0, 9), 512);
-        assert_eq!(free_groups(1, 3, 9), 63);
-        assert_eq!(free_groups(1, 4, 9), 31);
-        assert_eq!(free_groups(1 << 63, 8, 9), 1);
-        assert_eq!(free_groups(u64::MAX, 0, 9), 0);
-        assert_eq!(free_groups(0b10, 1, 2), 1);
-        assert_eq!(free_groups(0, 9, 10), 2);
-        let read = Pageblock { held_parts: 1, used_parts: u64::MAX, ..Pageblock::default() };
-        let later = |free, fate| Foretold { free, moved: 0, fate };
-        let of = |free, fate| inside(4, 9, &Block { read: &read, later: later(free, fate) });
-        assert_eq!([of(500, Fate::Drained), of(500, Fate::Opened), of(500, Fate::Filled)], [31, 0, 0]);
-    }
+/// The reserve is the low watermark, below which the kernel starts to reclaim, and the zone's protection
+/// against requests that could be served from higher zones.
+///
+/// Linux counterpart: `__zone_watermark_ok`.
+pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64) -> u64 {
+    let reserve = zone.watermark_low + zone.boost + zone.protection.iter().max().copied().unwrap_or(0);
+    free.saturating_sub(reserve) >> order
 }

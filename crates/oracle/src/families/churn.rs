@@ -2,8 +2,7 @@
 
 use freehold::GfpFlags;
 
-use super::builder::Builder;
-use super::requests::Kind;
+use super::building::{Builder, Kind};
 
 /// Orders by how often real machines ask for them.
 pub(super) const USUAL_ORDERS: [(u32, u8); 11] =

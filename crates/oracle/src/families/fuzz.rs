@@ -1,8 +1,7 @@
 //! Everything at once, and everything on zones of odd sizes.
 
-use super::builder::Builder;
+use super::building::{Builder, exhaust, mark_some};
 use super::churn::{Mix, churn};
-use super::fill::{exhaust, mark_some};
 use super::{churn as mixed, orders, percpu, pressure, ranges, settings, types};
 use crate::script::Op;
 

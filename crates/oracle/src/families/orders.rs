@@ -1,8 +1,6 @@
 //! Orders by themselves, and orders after fragmentation.
 
-use super::LARGEST_ORDER;
-use super::builder::Builder;
-use super::fill::{fill, thin_out};
+use super::building::{Builder, LARGEST_ORDER, fill, thin_out};
 
 /// Each order by itself: up, down, and up and down by halves.
 pub(super) fn single(b: &mut Builder) {

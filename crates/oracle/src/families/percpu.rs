@@ -1,8 +1,7 @@
 //! The lists of each CPU, at their bounds.
 
-use super::builder::{Builder, Leaving};
+use super::building::{Builder, Leaving, Rights};
 use super::churn::{Mix, PERCPU_ORDERS, churn};
-use super::requests::Rights;
 use crate::script::{Op, Tunable};
 
 /// Runs that let batches grow, lists that run full, and what empties them.

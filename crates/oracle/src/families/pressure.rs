@@ -1,9 +1,7 @@
 //! Memory near its end: rights, the reserve for atomic requests, the boost.
 
-use super::builder::{Builder, Leaving};
+use super::building::{Builder, Leaving, Rights, exhaust};
 use super::churn::{Mix, churn};
-use super::fill::exhaust;
-use super::requests::Rights;
 use super::types;
 use crate::script::{Op, Tunable};
 

@@ -1,10 +1,7 @@
 //! Isolated pageblocks and contiguous ranges.
 
-use super::builder::Builder;
+use super::building::{Builder, Kind, LARGEST_ORDER, PAGEBLOCK_PAGES, mark_some};
 use super::churn::{Mix, churn};
-use super::fill::mark_some;
-use super::requests::Kind;
-use super::{LARGEST_ORDER, PAGEBLOCK_PAGES};
 use crate::script::{Op, Place};
 
 /// A fill level, then isolations and ranges in the midst of blocks that come and go.

@@ -1,6 +1,6 @@
 //! Tunables set midway, texts read, pages asked for in bulk.
 
-use super::builder::Builder;
+use super::building::Builder;
 use super::churn::{Mix, churn};
 use crate::script::{Op, Tunable};
 

@@ -1,9 +1,9 @@
 //! One type of page in the way of another.
 
-use super::builder::{Builder, Leaving};
-use super::fill::{exhaust, fill, fill_by_split, free_where, mark_some, thin_out};
-use super::requests::Kind;
-use super::{LARGEST_ORDER, PAGEBLOCK_PAGES};
+use super::building::{
+    Builder, Kind, LARGEST_ORDER, Leaving, PAGEBLOCK_PAGES, exhaust, fill, fill_by_split, free_where,
+    mark_some, thin_out,
+};
 
 /// Fills with one type, thins out, and asks for the others until they take its pageblocks.
 pub(super) fn type_pressure(b: &mut Builder) {

@@ -14,24 +14,24 @@ use crate::output::cannot_create;
 
 /// The first line of a journal: what the sweep was asked. Another version's numbers may differ.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Asked {
-    pub(crate) freehold: String,
-    pub(crate) partial: bool,
-    pub(crate) traces: Vec<TraceFile>,
-    pub(crate) vary: Vec<(String, Vec<freehold_lab::knobs::Value>)>,
+pub(super) struct Asked {
+    pub(super) freehold: String,
+    pub(in crate::commands) partial: bool,
+    pub(in crate::commands) traces: Vec<TraceFile>,
+    pub(in crate::commands) vary: Vec<(String, Vec<freehold_lab::knobs::Value>)>,
 }
 
 /// A trace, and by what another file of its name is noticed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct TraceFile {
-    pub(crate) name: String,
+pub(super) struct TraceFile {
+    pub(super) name: String,
     bytes: u64,
     modified_ns: i128,
 }
 
 impl TraceFile {
     /// A trace that cannot be looked at has no size and no time: reading it will say why.
-    pub(crate) fn new(path: &Path) -> Self {
+    pub(super) fn new(path: &Path) -> Self {
         let found = fs::metadata(path).ok();
         let modified =
             |it: &fs::Metadata| i128::from(it.mtime()) * 1_000_000_000 + i128::from(it.mtime_nsec());
@@ -45,17 +45,17 @@ impl TraceFile {
 
 /// The journal of a sweep that this process alone works on: the file is locked until it is closed, which
 /// a killed process does too.
-pub(crate) struct Journal {
+pub(super) struct Journal {
     file: File,
     path: PathBuf,
     /// Finished runs, in the order in which they ended.
-    pub(crate) rows: Vec<SweepRow>,
+    pub(super) rows: Vec<SweepRow>,
 }
 
 impl Journal {
     /// Opens the journal beside `output`: a new one, or what an earlier start with the same arguments
     /// left; its last line may be torn and is dropped then.
-    pub(crate) fn open(output: &Path, asked: &Asked, restart: bool) -> Result<Self, Failure> {
+    pub(super) fn open(output: &Path, asked: &Asked, restart: bool) -> Result<Self, Failure> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".journal");
         let path = output.with_file_name(name);
@@ -87,14 +87,14 @@ impl Journal {
     }
 
     /// Keeps a finished run: it is on the device when this returns.
-    pub(crate) fn append(&mut self, row: SweepRow) -> Result<(), Failure> {
+    pub(super) fn append(&mut self, row: SweepRow) -> Result<(), Failure> {
         self.append_line(&row)?;
         self.rows.push(row);
         Ok(())
     }
 
     /// Removes the journal: its rows are elsewhere now.
-    pub(crate) fn remove(self) -> Result<(), Failure> {
+    pub(super) fn remove(self) -> Result<(), Failure> {
         fs::remove_file(&self.path).map_err(|error| self.unwritable(error))
     }
 

@@ -3,9 +3,9 @@
 use freehold::{MAX_ORDERS, Migratetype};
 use freehold_trace::ZoneSnapshot;
 
-use super::error::BpfError;
-use super::messages::{Message, TYPES, word};
-use super::object::{Programs, get};
+use super::Programs;
+use super::messages::{Map, Message, TYPES, word};
+use crate::error::BpfError;
 
 /// How often the tasks are searched: a task that ends meanwhile may lead astray.
 const SEARCHES: u32 = 4;
@@ -76,7 +76,7 @@ fn kernel_zones(programs: &Programs) -> Result<(Vec<KernelZone>, u64), BpfError>
     programs.run("find_nodes", &mut found)?;
     let mut zones = Vec::new();
     for key in 0..found.word(0) {
-        let node = word(&get(&programs.nodes, key as u32)?, 0);
+        let node = word(&programs.get(Map::Nodes, key as u32)?, 0);
         for index in 0..ZONES_OF_A_NODE {
             let mut message = Message::new(&[node, index], 9);
             if programs.run("describe_zone", &mut message)? != 0 || message.word(2) == 0 {

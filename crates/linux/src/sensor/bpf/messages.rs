@@ -13,6 +13,19 @@ pub(super) const CHUNK: usize = 65536;
 /// Frames of one question about slabs.
 pub(super) const BATCH: usize = 8192;
 
+/// A map that the programs and this process share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Map {
+    /// A [`ZoneEntry`] for each zone.
+    Zones,
+    /// The address of each node.
+    Nodes,
+    /// A byte for each pageblock, [`CHUNK`] an entry: the types on whose lists it has free blocks.
+    Pageblocks,
+    /// The frames that slab caches are asked for.
+    Frames,
+}
+
 /// Bytes of a number.
 const WORD: usize = 8;
 
@@ -83,7 +96,7 @@ impl ZoneEntry {
         word(&self.0, Self::BLOCKS + order * TYPES + number)
     }
 
-    /// Whether that is only a lower bound.
+    /// Returns true if that number is only a lower bound.
     pub(super) fn is_capped(&self, order: usize, number: usize) -> bool {
         word(&self.0, Self::CAPPED + order) >> number & 1 != 0
     }

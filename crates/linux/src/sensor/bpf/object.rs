@@ -8,8 +8,8 @@ use libbpf_rs::{
     ErrorKind, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, PrintLevel, ProgramInput, set_print,
 };
 
-use super::error::BpfError;
-use super::messages::Message;
+use super::messages::{Map, Message};
+use crate::error::BpfError;
 
 /// The compiled programs.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/free_areas.bpf.o"));
@@ -27,10 +27,8 @@ const QUOTED_BYTES: usize = 400;
 #[derive(Debug)]
 pub(super) struct Programs {
     object: Object,
-    pub(super) zones: MapHandle,
-    pub(super) nodes: MapHandle,
-    pub(super) pageblocks: MapHandle,
-    pub(super) frames: MapHandle,
+    /// In the order of [`Map::ALL`].
+    maps: Vec<MapHandle>,
 }
 
 impl Programs {
@@ -51,23 +49,18 @@ impl Programs {
         let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(|e| refusal(&e))?;
         for mut map in open.maps_mut() {
             let entries = match map.name().to_str() {
-                Some("zones") => zones,
-                Some("pageblocks") => chunks,
+                Some(name) if name == Map::Zones.name() => zones,
+                Some(name) if name == Map::Pageblocks.name() => chunks,
                 _ => continue,
             };
             map.set_max_entries(entries.max(1)).map_err(|e| refusal(&e))?;
         }
         let object = open.load().map_err(|e| refusal(&e))?;
-        Ok(Self {
-            zones: handle(&object, "zones")?,
-            nodes: handle(&object, "nodes")?,
-            pageblocks: handle(&object, "pageblocks")?,
-            frames: handle(&object, "frames")?,
-            object,
-        })
+        let maps = Map::ALL.into_iter().map(|map| handle(&object, map)).collect::<Result<_, _>>()?;
+        Ok(Self { object, maps })
     }
 
-    /// Runs a program on `message`, which it may write its answer to, and tells what it returned.
+    /// Runs a program on `message`, which it may write its answer to. Returns the program's own return value.
     pub(super) fn run(&self, program: &'static str, message: &mut Message) -> Result<u32, BpfError> {
         let failed = |detail: String| BpfError::Run { program, detail };
         let found = self.object.progs_mut().find(|p| p.name() == program);
@@ -76,27 +69,46 @@ impl Programs {
         let output = found.test_run(input).map_err(|e| failed(e.to_string()))?;
         Ok(output.return_value)
     }
-}
 
-fn handle(object: &Object, name: &'static str) -> Result<MapHandle, BpfError> {
-    let map = object.maps().find(|m| m.name() == name);
-    let map = map.ok_or_else(|| BpfError::Refused { detail: format!("no map `{name}`") })?;
-    MapHandle::try_from(&map).map_err(|e| refusal(&e))
-}
+    /// The entry of a map at `key`.
+    pub(super) fn get(&self, map: Map, key: u32) -> Result<Vec<u8>, BpfError> {
+        let failed = |detail: String| BpfError::Run { program: "lookup", detail };
+        match self.map(map).lookup(&key.to_ne_bytes(), MapFlags::ANY) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(failed(format!("there is no entry {key}"))),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
 
-/// The entry of a map at `key`.
-pub(super) fn get(map: &MapHandle, key: u32) -> Result<Vec<u8>, BpfError> {
-    match map.lookup(&key.to_ne_bytes(), MapFlags::ANY) {
-        Ok(Some(bytes)) => Ok(bytes),
-        Ok(None) => Err(BpfError::Run { program: "lookup", detail: format!("there is no entry {key}") }),
-        Err(error) => Err(BpfError::Run { program: "lookup", detail: error.to_string() }),
+    /// Writes the entry of a map at `key`.
+    pub(super) fn put(&self, map: Map, key: u32, bytes: &[u8]) -> Result<(), BpfError> {
+        let put = self.map(map).update(&key.to_ne_bytes(), bytes, MapFlags::ANY);
+        put.map_err(|e| BpfError::Run { program: "update", detail: e.to_string() })
+    }
+
+    fn map(&self, map: Map) -> &MapHandle {
+        &self.maps[map as usize]
     }
 }
 
-/// Writes the entry of a map at `key`.
-pub(super) fn put(map: &MapHandle, key: u32, bytes: &[u8]) -> Result<(), BpfError> {
-    map.update(&key.to_ne_bytes(), bytes, MapFlags::ANY)
-        .map_err(|e| BpfError::Run { program: "update", detail: e.to_string() })
+impl Map {
+    const ALL: [Self; 4] = [Self::Zones, Self::Nodes, Self::Pageblocks, Self::Frames];
+
+    /// Its name in the object.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Zones => "zones",
+            Self::Nodes => "nodes",
+            Self::Pageblocks => "pageblocks",
+            Self::Frames => "frames",
+        }
+    }
+}
+
+fn handle(object: &Object, wanted: Map) -> Result<MapHandle, BpfError> {
+    let map = object.maps().find(|map| map.name() == wanted.name());
+    let map = map.ok_or_else(|| BpfError::Refused { detail: format!("no map `{}`", wanted.name()) })?;
+    MapHandle::try_from(&map).map_err(|e| refusal(&e))
 }
 
 /// Why the kernel does not have the object, told apart by what it answered.
@@ -108,7 +120,7 @@ fn refusal(error: &libbpf_rs::Error) -> BpfError {
     BpfError::Refused { detail: format!("{error}: {}", warnings.trim_end_matches("; ")) }
 }
 
-/// Whether this process has `CAP_BPF` and `CAP_PERFMON`, or `CAP_SYS_ADMIN`, which holds both.
+/// Returns true if this process has `CAP_BPF` and `CAP_PERFMON`, or `CAP_SYS_ADMIN`, which holds both.
 ///
 /// The verifier answers EACCES where it does not like a program, so the answer alone does not tell.
 fn may_load() -> bool {

@@ -7,10 +7,9 @@ use std::io::{BufRead, BufReader};
 use freehold::Migratetype;
 use freehold_trace::ZoneSnapshot;
 
-use super::error::BpfError;
-use super::messages::{BATCH, CHUNK, Message, ZoneEntry, word};
-use super::object::{get, put};
+use super::messages::{BATCH, CHUNK, Map, Message, ZoneEntry, word};
 use super::sensor::{BpfSensor, kind_of};
+use crate::error::BpfError;
 
 /// What the table of all `struct page` is aligned to on x86-64, wherever the kernel has put it.
 const TABLE_ALIGN: u64 = 1 << 30;
@@ -34,7 +33,7 @@ impl BpfSensor {
         let page_table = self.page_table()?;
         let blank = vec![0; CHUNK];
         for chunk in 0..self.chunks {
-            put(&self.programs.pageblocks, chunk, &blank)?;
+            self.programs.put(Map::Pageblocks, chunk, &blank)?;
         }
         let given = [self.zones.len() as u64, page_table, order.into(), self.first_pageblock];
         let mut message = Message::new(&given, 7);
@@ -45,7 +44,7 @@ impl BpfSensor {
         }
         let mut found = Vec::new();
         for chunk in 0..self.chunks {
-            let bits = get(&self.programs.pageblocks, chunk)?;
+            let bits = self.programs.get(Map::Pageblocks, chunk)?;
             let first = self.first_pageblock + u64::from(chunk) * CHUNK as u64;
             for (pageblock, bits) in (first..).zip(&bits).filter(|(_, bits)| **bits != 0) {
                 let numbers = (0..8).filter(|number| bits >> number & 1 != 0);
@@ -67,12 +66,12 @@ impl BpfSensor {
         for batch in pfns.chunks(BATCH) {
             let numbers: Vec<_> =
                 batch.iter().map(|pfn| if self.has_frame(*pfn) { *pfn } else { u64::MAX }).collect();
-            put(&self.programs.frames, 0, Message::new(&numbers, BATCH).bytes())?;
+            self.programs.put(Map::Frames, 0, Message::new(&numbers, BATCH).bytes())?;
             let mut message = Message::new(&[batch.len() as u64, page_table], 2);
             if self.programs.run("find_caches", &mut message)? != 0 {
                 return Err(BpfError::NoSlabs);
             }
-            let caches = get(&self.programs.frames, 0)?;
+            let caches = self.programs.get(Map::Frames, 0)?;
             for cache in (0..batch.len()).map(|index| word(&caches, index)) {
                 if cache != 0 && !names.contains_key(&cache) {
                     names.insert(cache, self.cache_name(cache)?);
@@ -92,7 +91,7 @@ impl BpfSensor {
         Ok((!gone && plain).then_some(name))
     }
 
-    /// Whether a frame is in a populated zone.
+    /// Returns true if a frame is in a populated zone.
     fn has_frame(&self, pfn: u64) -> bool {
         self.zones.iter().any(|zone| pfn >= zone.start_pfn && pfn - zone.start_pfn < zone.spanned)
     }
@@ -109,7 +108,7 @@ impl BpfSensor {
         self.programs.run("edges", &mut Message::new(&[self.zones.len() as u64], 1))?;
         let mut seen = Vec::new();
         for (key, zone) in (0..).zip(&self.zones) {
-            if let Some(pages) = ZoneEntry::new(get(&self.programs.zones, key)?).pages() {
+            if let Some(pages) = ZoneEntry::new(self.programs.get(Map::Zones, key)?).pages() {
                 seen.push((zone.clone(), pages));
             }
         }

@@ -3,12 +3,12 @@
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, ZoneSnapshot};
 
-use super::error::BpfError;
+use super::Programs;
 use super::locate::{Layout, locate};
-use super::messages::{CHUNK, Message, ZoneEntry};
-use super::object::{Programs, get, put};
+use super::messages::{CHUNK, Map, Message, ZoneEntry};
 use crate::clock;
-use crate::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
+use crate::error::BpfError;
+use crate::sensor::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 
 /// Free blocks of the running kernel, read from its own fields by a BPF program.
 ///
@@ -48,7 +48,7 @@ impl BpfSensor {
         let addresses = locate(&programs, &zones)?;
         for (key, (address, zone)) in addresses.into_iter().zip(&zones).enumerate() {
             let entry = ZoneEntry::fresh(address, zone.start_pfn, zone.start_pfn + zone.spanned);
-            put(&programs.zones, key as u32, &entry)?;
+            programs.put(Map::Zones, key as u32, &entry)?;
         }
         Ok(Self {
             programs,
@@ -72,7 +72,7 @@ impl BpfSensor {
         let mut zones = Vec::with_capacity(self.zones.len());
         self.unsettled = 0;
         for (key, zone) in (0..).zip(&self.zones) {
-            let entry = ZoneEntry::new(get(&self.programs.zones, key)?);
+            let entry = ZoneEntry::new(self.programs.get(Map::Zones, key)?);
             self.unsettled += entry.unsettled();
             zones.push(free_blocks(zone, &entry, &self.layout));
         }

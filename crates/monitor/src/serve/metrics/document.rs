@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::table;
+use super::table::table;
 
 /// Every metric as a table in Markdown.
 pub fn document() -> String {

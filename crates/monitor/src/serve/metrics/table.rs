@@ -1,7 +1,9 @@
 //! Every metric: what it is, where it comes from, how exact it is and what it costs.
 
-use super::{Rows, Scrape, values};
-use crate::rates::{RATED, Rated};
+use super::rows::Rows;
+use super::scrape::Scrape;
+use super::values;
+use crate::model::{RATED, Rated};
 
 /// One metric.
 pub struct Metric {

@@ -3,10 +3,9 @@
 use freehold::Migratetype;
 use freehold_linux::sensor::Source;
 
-use super::{Rows, Scrape};
-use crate::map::Holds;
-use crate::model::{ZoneModel, ZonePages};
-use crate::rates::Rated;
+use super::rows::Rows;
+use super::scrape::Scrape;
+use crate::model::{Holds, Rated, ZoneModel, ZonePages};
 
 /// What the kernel shows as the extfrag index of an order that a request can have.
 const WOULD_NOT_FAIL: f64 = -1.0;

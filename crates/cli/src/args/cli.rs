@@ -1,0 +1,80 @@
+//! The command line as a whole.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use super::analyze::{self, Analyze};
+use super::bench::Bench;
+use super::check::Check;
+use super::compare::Compare;
+use super::generate::Generate;
+use super::import::Import;
+use super::monitor::{Serve, Snapshot, Top, Watch};
+use super::record::Record;
+use super::replay::Replay;
+use super::sweep::{self, Sweep};
+use super::trace::Trace;
+
+/// Compare generations of the Linux page allocator on a trace of a real machine.
+#[derive(Parser, Debug)]
+#[command(name = "freehold", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
+3 this machine lacks something (root, tracefs, trace events); 4 the output could not be written;
+5 the output is whole, but some runs of a sweep failed.
+`check` has those of monitoring plugins: see `freehold check --help`.";
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Replay traces through every era and show the differences.
+    Compare(Compare),
+    /// Replay a trace through one era, in depth.
+    Replay(Replay),
+    /// Show what a trace asks of an allocator: orders, types, lifetimes, who allocates, bursts, pollution.
+    #[command(long_about = analyze::LONG_ABOUT)]
+    Analyze(Analyze),
+    /// Replay traces with every combination of settings, and write all measures as one Parquet file.
+    #[command(long_about = sweep::LONG_ABOUT)]
+    Sweep(Sweep),
+    /// Record this machine's page allocator into a trace (needs root).
+    Record(Record),
+    /// Turn the text of ftrace, trace-cmd or perf into a trace.
+    Import(Import),
+    /// Generate a trace of a workload by seed.
+    Generate(Generate),
+    /// Judge whether this machine can give blocks of an order: now, after compaction, or not at all.
+    Check(Check),
+    /// Measure the engine on this machine: a table for each of its systems.
+    Bench(Bench),
+    /// Look into a trace.
+    #[command(subcommand)]
+    Trace(Trace),
+    /// Print this machine's free blocks as the kernel's texts do, or as JSON.
+    Snapshot(Snapshot),
+    /// Run a command when memory passes a threshold.
+    Watch(Watch),
+    /// Show where this machine's memory stands: a page in the terminal.
+    Top(Top),
+    /// Show this machine's memory to browsers and Prometheus.
+    Serve(Serve),
+}
+
+/// Says what is wrong with the arguments, or the help that was asked for.
+///
+/// Unusable arguments are 2, but 3 for `check`: of a monitoring plugin 2 would mean that memory is short.
+pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
+    let unprinted = error.print().is_err();
+    let checks = std::env::args_os().nth(1).is_some_and(|command| command == "check");
+    match error.exit_code() {
+        0 if unprinted => ExitCode::from(4),
+        0 => ExitCode::SUCCESS,
+        _ if checks => ExitCode::from(3),
+        code => ExitCode::from(u8::try_from(code).unwrap_or(2)),
+    }
+}

@@ -1,0 +1,75 @@
+//! What the arguments of several commands have in common.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use freehold::{Era, Order};
+
+/// Which trace, and how it is shown.
+#[derive(Args, Debug)]
+pub(crate) struct Input {
+    /// The trace.
+    pub(crate) trace: PathBuf,
+    /// Use what is readable of a trace that ends in the middle of a record.
+    #[arg(long)]
+    pub(crate) partial: bool,
+}
+
+/// In which form tables are printed.
+#[derive(Args, Debug, Clone, Copy)]
+#[group(multiple = false)]
+pub(crate) struct Form {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print comma-separated values.
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+pub(super) fn parse_era(name: &str) -> Result<Era, String> {
+    Era::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = Era::ALL.iter().map(|era| era.name()).collect();
+        format!("the eras are {}", known.join(", "))
+    })
+}
+
+pub(super) fn parse_order(text: &str) -> Result<Order, String> {
+    text.parse().ok().and_then(Order::new).ok_or_else(|| format!("an order is 0 to {}", Order::MAX))
+}
+
+pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "a number of seconds above 0, such as 5 or 0.5".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+    if duration.is_zero() { Err(wrong()) } else { Ok(duration) }
+}
+
+/// A number and its unit, in what one of `units` counts; `None` where it has another unit or is too large.
+pub(super) fn parse_size(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let &(_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let size = |text| parse_size(text, &[("", 1), ("k", 1000)]);
+        assert_eq!((size("5"), size("5 k"), size("5k")), (Some(5), Some(5000), Some(5000)));
+        for wrong in ["", "k", "-1", "1.5k", "5m", "99999999999999999999k"] {
+            assert_eq!(size(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn orders_have_bounds() {
+        assert!(parse_order("11").is_err() && parse_order("x").is_err());
+        assert_eq!(parse_order("4").map(Order::get), Ok(4));
+    }
+}

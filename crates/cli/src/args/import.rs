@@ -1,0 +1,57 @@
+//! The arguments of `freehold import`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use freehold_linux::ftrace_text::PfnRadix;
+
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// Text of ftrace, trace-cmd report or perf script; also as .xz or .zst.
+    pub(crate) text: PathBuf,
+    /// /proc/zoneinfo as it was at the start.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) zoneinfo: PathBuf,
+    /// /proc/pagetypeinfo as it was at the start.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pagetypeinfo: PathBuf,
+    /// /proc/kpageflags as it was at the start.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kpageflags: Option<PathBuf>,
+    /// /proc/pagetypeinfo as it was at the end.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pagetypeinfo_end: Option<PathBuf>,
+    /// The recorded machine's `uname -r`, which decides the era that its end is held against.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "RELEASE")]
+    pub(crate) kernel_release: String,
+    /// How frame numbers without 0x are read.
+    #[arg(long, value_enum, default_value_t = Radix::Auto)]
+    pub(crate) pfn_radix: Radix,
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How frame numbers without 0x are read.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Radix {
+    /// By their looks.
+    Auto,
+    /// As decimal numbers, which kernels before 5.8 print.
+    Decimal,
+    /// As hexadecimal numbers.
+    Hex,
+}
+
+impl From<Radix> for PfnRadix {
+    fn from(radix: Radix) -> Self {
+        match radix {
+            Radix::Auto => Self::Auto,
+            Radix::Decimal => Self::Decimal,
+            Radix::Hex => Self::Hex,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The arguments of `freehold replay`.
+
+use clap::Args;
+use freehold::{Era, Switch};
+
+use super::common::{Form, Input, parse_era};
+
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    /// Which generation of the allocator.
+    #[arg(long, value_parser = parse_era, value_name = "ERA")]
+    pub(crate) era: Era,
+    /// Turn one of the four systems on.
+    #[arg(long = "with", value_parser = parse_switch, value_name = "SYSTEM")]
+    pub(crate) with: Vec<Switch>,
+    /// Turn one of the four systems off.
+    #[arg(long = "without", value_parser = parse_switch, value_name = "SYSTEM")]
+    pub(crate) without: Vec<Switch>,
+    /// Print the state at the end as /proc/pagetypeinfo would.
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    pub(crate) pagetypeinfo: bool,
+    /// Replays, of which lock hold times are the least of each hold.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
+    pub(crate) repeat: u32,
+}
+
+fn parse_switch(name: &str) -> Result<Switch, String> {
+    Switch::from_name(name).ok_or_else(|| {
+        let all = Switch::ALL.iter().chain(&Switch::PLACEMENT);
+        let known: Vec<_> = all.map(|switch| switch.name()).collect();
+        format!("the systems and rules are {}", known.join(", "))
+    })
+}

@@ -1,0 +1,224 @@
+//! The runs of a sweep, several at a time.
+
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context, anyhow};
+use freehold_lab::sweep::{Grid, SweepRow, summary, to_csv, to_parquet};
+use freehold_lab::{Lab, grouped};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::journal::{Asked, Journal, TraceFile};
+use crate::args::{Input, Sweep};
+use crate::exit::{Cause, Failure};
+use crate::load;
+use crate::output::{self, Scratch};
+
+/// The most runs of a sweep.
+const MOST_RUNS: usize = 1_000_000;
+
+pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
+    let grid = grid(args)?;
+    let asked = Asked {
+        freehold: env!("CARGO_PKG_VERSION").to_owned(),
+        partial: args.partial,
+        traces: args.traces.iter().map(|path| TraceFile::new(path)).collect(),
+        vary: grid.varied.iter().map(|(knob, values)| (knob.name.to_owned(), values.clone())).collect(),
+    };
+    if args.output.exists() && !args.force {
+        return Err(output::exists(&args.output));
+    }
+    let journal = Journal::open(&args.output, &asked, args.restart)?;
+    let all = args.traces.len() * grid.combinations().unwrap_or(0);
+    let done = journal.rows.len();
+    if done > 0 {
+        output::note(&format!(
+            "freehold: {} of {} runs were done already",
+            grouped(done as u64),
+            grouped(all as u64)
+        ));
+    }
+    let line = progress_line(all, done);
+    let work = Work { args, grid: &grid, line: &line, journal: Mutex::new(Ok(journal)) };
+    for number in 0..args.traces.len() {
+        work.trace(number);
+    }
+    line.finish_and_clear();
+    let mut journal = work.journal.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)?;
+    let mut rows = std::mem::take(&mut journal.rows);
+    rows.sort_by_key(|row| row.run);
+    write(&args.output, &rows)?;
+    journal.remove()?;
+    show(args, &rows)?;
+    let failed = rows.iter().filter(|row| row.error.is_some()).count();
+    if failed == 0 {
+        return Ok(());
+    }
+    let path = args.output.display();
+    let what = anyhow!("{failed} of {all} runs failed; {path} says why in its column error");
+    Err(Failure::new(Cause::Partly, what))
+}
+
+/// The settings to vary; no knob twice, and no more runs than anybody would wait for.
+fn grid(args: &Sweep) -> Result<Grid, Failure> {
+    let mut grid = Grid { varied: Vec::new() };
+    for vary in &args.vary {
+        if grid.varied.iter().any(|(knob, _)| knob.name == vary.knob.name) {
+            let what = anyhow!("--vary {} is given twice; name all its values at once", vary.knob.name);
+            return Err(Failure::new(Cause::Input, what));
+        }
+        grid.varied.push((vary.knob, vary.values.clone()));
+    }
+    let runs = grid.combinations().and_then(|runs| runs.checked_mul(args.traces.len()));
+    if runs.is_none_or(|runs| runs > MOST_RUNS) {
+        let what = anyhow!("more than {} runs; vary less at once", grouped(MOST_RUNS as u64));
+        return Err(Failure::new(Cause::Input, what));
+    }
+    Ok(grid)
+}
+
+fn progress_line(all: usize, done: usize) -> ProgressBar {
+    let line = ProgressBar::new(all as u64).with_position(done as u64);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {eta} left") {
+        line.set_style(style);
+    }
+    line.reset_eta();
+    line.tick();
+    line
+}
+
+/// A sweep under way. The first failure to keep a run ends it.
+struct Work<'w> {
+    args: &'w Sweep,
+    grid: &'w Grid,
+    line: &'w ProgressBar,
+    journal: Mutex<Result<Journal, Failure>>,
+}
+
+impl Work<'_> {
+    /// Does what is missing of one trace, which is read once.
+    fn trace(&self, number: usize) {
+        let combinations = self.grid.combinations().unwrap_or(0);
+        let missing = self.missing(number * combinations..(number + 1) * combinations);
+        if missing.is_empty() {
+            return;
+        }
+        let input = Input { trace: self.args.traces[number].clone(), partial: self.args.partial };
+        let name = input.trace.display().to_string();
+        let row = |run: usize| SweepRow {
+            run,
+            trace: name.clone(),
+            settings: self.settings(run % combinations),
+            error: None,
+            measures: Vec::new(),
+        };
+        let loaded = match load::whole(&input) {
+            Ok(loaded) => loaded,
+            Err(failure) => return self.keep_failed(missing.iter().map(|&run| row(run)), &failure),
+        };
+        let lab = match loaded.lab() {
+            Ok(lab) => lab,
+            Err(failure) => return self.keep_failed(missing.iter().map(|&run| row(run)), &failure),
+        };
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..self.threads().min(missing.len()) {
+                scope.spawn(|| {
+                    while let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if !self.keep(self.replay(&lab, row(run), run % combinations)) {
+                            break;
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    /// The runs that the journal does not have; none once it could not be written.
+    fn missing(&self, mut runs: std::ops::Range<usize>) -> Vec<usize> {
+        let Ok(guard) = self.journal.lock() else { return Vec::new() };
+        let Ok(journal) = guard.as_ref() else { return Vec::new() };
+        let mut done: Vec<_> = journal.rows.iter().map(|row| row.run).collect();
+        done.sort_unstable();
+        let missing = runs.by_ref().filter(|run| done.binary_search(run).is_err());
+        missing.collect()
+    }
+
+    fn settings(&self, combination: usize) -> Vec<(String, freehold_lab::knobs::Value)> {
+        let settings = self.grid.combination(combination).into_iter();
+        settings.map(|(knob, value)| (knob.name.to_owned(), value)).collect()
+    }
+
+    fn threads(&self) -> usize {
+        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        self.args.threads.map_or_else(processors, usize::from)
+    }
+
+    /// One run. Whatever is wrong with it, the others are not lost.
+    fn replay(&self, lab: &Lab<'_>, mut row: SweepRow, combination: usize) -> SweepRow {
+        let settings = self.grid.combination(combination);
+        match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings))) {
+            Ok(Ok(measures)) => row.measures = measures,
+            Ok(Err(error)) => row.error = Some(Failure::from(error).to_string()),
+            Err(_) => row.error = Some("a bug in Freehold: the replay panicked".to_owned()),
+        }
+        row
+    }
+
+    fn keep_failed(&self, rows: impl Iterator<Item = SweepRow>, failure: &Failure) {
+        for mut row in rows {
+            row.error = Some(failure.to_string());
+            if !self.keep(row) {
+                break;
+            }
+        }
+    }
+
+    /// Keeps a finished run. Returns false if there is no use in going on.
+    fn keep(&self, row: SweepRow) -> bool {
+        let Ok(mut guard) = self.journal.lock() else { return false };
+        let Ok(journal) = guard.as_mut() else { return false };
+        let kept = journal.append(row);
+        self.line.inc(1);
+        if let Err(failure) = kept {
+            *guard = Err(failure);
+            return false;
+        }
+        true
+    }
+}
+
+/// Writes the results, and puts the file into its place once it is on the device.
+fn write(path: &Path, rows: &[SweepRow]) -> Result<(), Failure> {
+    let bytes = to_parquet(rows).map_err(|error| Failure::new(Cause::Bug, error))?;
+    let mut scratch = Scratch::create(path, true)?;
+    scratch
+        .write_all(&bytes)
+        .and_then(|()| scratch.sync())
+        .with_context(|| {
+            let journal = "the finished runs are kept: make room and start the same sweep again";
+            format!("{} cannot be written; {journal}", path.display())
+        })
+        .map_err(|error| Failure::new(Cause::Output, error))?;
+    scratch.keep()
+}
+
+fn show(args: &Sweep, rows: &[SweepRow]) -> Result<(), Failure> {
+    if args.form.json {
+        return output::print_json(&rows);
+    }
+    if args.form.csv {
+        return output::print(&to_csv(rows));
+    }
+    let failed = rows.iter().filter_map(|row| {
+        let error = row.error.as_ref()?;
+        Some(format!("failed: {} {}: {error}", row.trace, row.settings_text()))
+    });
+    let end = format!("\n{}: {} runs", args.output.display(), grouped(rows.len() as u64));
+    let lines: Vec<_> = [summary(rows).to_text()].into_iter().chain(failed).chain([end]).collect();
+    output::print(&lines.join("\n"))
+}

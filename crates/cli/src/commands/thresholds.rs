@@ -1,0 +1,52 @@
+//! Thresholds that are waited for, and the zones that they are about.
+
+use anyhow::anyhow;
+use freehold_monitor::model::{Model, ZoneModel};
+use freehold_monitor::threshold::{Side, Threshold, Zones};
+
+use crate::exit::{Cause, Failure};
+
+/// Thresholds that are waited for.
+pub(super) struct Thresholds {
+    wanted: Vec<(Threshold, Side)>,
+    zones: Zones,
+}
+
+impl Thresholds {
+    pub(super) fn new(above: &[Threshold], below: &[Threshold], zones: Zones) -> Self {
+        let above = above.iter().map(|&threshold| (threshold, Side::Above));
+        let below = below.iter().map(|&threshold| (threshold, Side::Below));
+        Self { wanted: above.chain(below).collect(), zones }
+    }
+
+    /// Returns true if nothing is waited for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.wanted.is_empty()
+    }
+
+    /// Refuses thresholds that can never be passed on this machine.
+    pub(super) fn check(&self, model: &Model) -> Result<(), Failure> {
+        if !self.zones.exist_in(model) {
+            let known: Vec<_> = model.zones.iter().map(ZoneModel::title).collect();
+            let what = anyhow!("this machine has no such zone; it has {}", known.join("; "));
+            return Err(Failure::new(Cause::Input, what));
+        }
+        let mut quantities = self.wanted.iter().map(|(threshold, _)| threshold.quantity);
+        match quantities.find(|quantity| quantity.needs_pressure()) {
+            Some(quantity) if model.pressure.is_none() => {
+                let what = anyhow!("{quantity} cannot be measured: this kernel has no /proc/pressure/memory");
+                Err(Failure::new(Cause::Machine, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What was measured of each threshold that is passed; `None` for the others.
+    pub(super) fn passed<'m>(&'m self, model: &'m Model) -> impl Iterator<Item = Option<String>> + 'm {
+        self.wanted.iter().map(|(threshold, side)| {
+            let measured = threshold.passed(*side, model, &self.zones)?;
+            let sign = if *side == Side::Above { '>' } else { '<' };
+            Some(format!("{} = {measured} {sign} {}", threshold.quantity, threshold.value))
+        })
+    }
+}

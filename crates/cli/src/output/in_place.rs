@@ -1,0 +1,67 @@
+//! A file that grows where it is to stay.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::refusals::{cannot_create, exists};
+use crate::exit::Failure;
+
+/// A file that grows where it is to stay, so that it is there when its writer is killed.
+///
+/// What was there before goes with the first write only.
+#[derive(Debug)]
+pub(crate) struct InPlace {
+    file: File,
+    path: PathBuf,
+    /// True if there was no file before.
+    is_new: bool,
+    /// True while the file holds what is to be replaced.
+    is_old: bool,
+}
+
+impl InPlace {
+    /// Opens `path`; refuses to replace a file unless `force`.
+    pub(crate) fn create(path: &Path, force: bool) -> Result<Self, Failure> {
+        let opened = match OpenOptions::new().write(true).create_new(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+            other => Some(other),
+        };
+        let is_new = opened.is_some();
+        let file = match opened {
+            Some(file) => file,
+            None if !force => return Err(exists(path)),
+            None => OpenOptions::new().write(true).open(path),
+        };
+        let file = file.map_err(|error| cannot_create(path, error))?;
+        let is_old = !is_new && file.metadata().is_ok_and(|it| it.is_file());
+        Ok(Self { file, path: path.to_owned(), is_new, is_old })
+    }
+
+    /// Takes a file away again that did not exist before.
+    pub(crate) fn discard(self) {
+        if self.is_new {
+            // The error that is about to be reported matters more than this one.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
+    /// Returns true if nothing was written yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.is_old || self.file.metadata().is_ok_and(|it| it.len() == 0)
+    }
+}
+
+impl Write for InPlace {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_old {
+            self.file.set_len(0)?;
+            self.is_old = false;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

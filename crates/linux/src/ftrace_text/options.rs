@@ -1,0 +1,50 @@
+//! How a text is read, and what it held.
+
+use freehold::Migratetype;
+
+/// How a text is read.
+#[derive(Clone, Debug)]
+pub struct TextOptions {
+    /// Frame numbers without `0x`: decimal or hexadecimal.
+    pub pfn_radix: PfnRadix,
+    /// How far an event may be behind the newest one before it; it is put in order.
+    pub reorder_window_ns: u64,
+    /// Migratetypes by the recorded kernel's own numbers, as in
+    /// [`freehold_trace::PageTypeInfo::types`].
+    pub types: Vec<u8>,
+}
+
+impl Default for TextOptions {
+    /// Frame numbers by their looks, a window of 1 ms, a kernel with CMA.
+    fn default() -> Self {
+        let types = Migratetype::ALL.map(|t| t as u8).to_vec();
+        Self { pfn_radix: PfnRadix::Auto, reorder_window_ns: 1_000_000, types }
+    }
+}
+
+/// What a text held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TextCounts {
+    /// Lines in all.
+    pub lines: u64,
+    /// Page events.
+    pub events: u64,
+    /// Events that the text says were lost.
+    pub lost: u64,
+    /// Lines of other events, comments and the like.
+    pub other_lines: u64,
+    /// True if the last line was cut short and left out.
+    pub cut_off: bool,
+}
+
+/// How frame numbers without `0x` are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PfnRadix {
+    /// Decimal, unless the text's first such number has letters; a change of mind is an error.
+    #[default]
+    Auto,
+    /// Decimal, as kernels before 5.8 print them.
+    Decimal,
+    /// Hexadecimal.
+    Hex,
+}

@@ -1,0 +1,124 @@
+//! Reads a text line by line into events.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use freehold_trace::{Event, EventKind};
+
+use super::fields::FieldReader;
+use super::input::next_line;
+use super::line::{Line, classify};
+use super::options::{TextCounts, TextOptions};
+use super::reorder::{Reorder, TooOld};
+use crate::error::{Error, ParseError};
+
+const REMEDY: &str = "Remove the line if it is damaged, or write the text again with `trace-cmd report` or \
+                      `perf script -F comm,tid,cpu,time,event,trace`";
+
+/// Reads page events from `text` into `take`, in the order of time. `file` is for messages.
+///
+/// # Errors
+///
+/// A line of a known event that does not parse, an overlong line, time that goes back by
+/// more than the window, and whatever `take` answers.
+pub fn read_text_events(
+    file: &Path,
+    text: &mut dyn BufRead,
+    options: &TextOptions,
+    take: &mut dyn FnMut(Event) -> Result<(), Error>,
+) -> Result<TextCounts, Error> {
+    let mut reader = TextReader {
+        file: file.to_owned(),
+        fields: FieldReader::new(options),
+        reorder: Reorder::new(options.reorder_window_ns),
+        counts: TextCounts::default(),
+        early_lost: Vec::new(),
+        newest_ns: None,
+        window_ns: options.reorder_window_ns,
+    };
+    let mut line = Vec::with_capacity(256);
+    while next_line(file, text, reader.counts.lines + 1, &mut line)? {
+        reader.counts.lines += 1;
+        reader.line(&line, take)?;
+    }
+    reader.reorder.rest(take)?;
+    Ok(reader.counts)
+}
+
+struct TextReader {
+    file: PathBuf,
+    fields: FieldReader,
+    reorder: Reorder,
+    counts: TextCounts,
+    /// Losses that were told before the first event, whose time they get.
+    early_lost: Vec<(u16, u64)>,
+    newest_ns: Option<u64>,
+    window_ns: u64,
+}
+
+impl TextReader {
+    fn line(&mut self, bytes: &[u8], take: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
+        let (line, is_whole) = bytes.strip_suffix(b"\n").map_or((bytes, false), |line| (line, true));
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let parsed = match classify(line) {
+            Ok(Line::Event(head)) => self.fields.read(&head).map(|kind| {
+                let time_ns = head.time_ns;
+                Event { time_ns, cpu: head.cpu, pid: head.pid, kind }
+            }),
+            Ok(Line::Lost { cpu, count }) => return self.lost(cpu, count, take),
+            Ok(Line::Other) => {
+                self.counts.other_lines += 1;
+                return Ok(());
+            }
+            Err(expected) => Err(expected),
+        };
+        match parsed {
+            Ok(event) => {
+                self.counts.events += 1;
+                for (cpu, count) in std::mem::take(&mut self.early_lost) {
+                    self.push(Event { cpu, pid: 0, kind: EventKind::Lost { count }, ..event }, take)?;
+                }
+                self.newest_ns = self.newest_ns.max(Some(event.time_ns));
+                self.push(event, take)
+            }
+            Err(_) if !is_whole => {
+                self.counts.cut_off = true;
+                Ok(())
+            }
+            Err(expected) => {
+                let text = String::from_utf8_lossy(line);
+                Err(ParseError::new(self.counts.lines, expected, &text).in_file(&self.file, REMEDY))
+            }
+        }
+    }
+
+    fn lost(
+        &mut self,
+        cpu: u16,
+        count: u64,
+        take: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.counts.lost = self.counts.lost.saturating_add(count);
+        let Some(time_ns) = self.newest_ns else {
+            self.early_lost.push((cpu, count));
+            return Ok(());
+        };
+        self.push(Event { time_ns, cpu, pid: 0, kind: EventKind::Lost { count } }, take)
+    }
+
+    fn push(&mut self, event: Event, take: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
+        match self.reorder.push(event, take)? {
+            Ok(()) => Ok(()),
+            Err(TooOld { back_ns }) => Err(Error::TimeBackwards {
+                file: self.file.clone(),
+                line: self.counts.lines,
+                back_ns,
+                window_ns: self.window_ns,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

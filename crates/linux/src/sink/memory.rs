@@ -1,0 +1,44 @@
+//! A sink that keeps a trace in memory.
+
+use freehold_trace::{Ending, Event, Origin, Snapshot};
+
+use super::event_sink::EventSink;
+use crate::error::SinkError;
+
+/// Keeps a trace in memory.
+#[derive(Default, Debug)]
+pub struct MemorySink {
+    /// What `begin` brought.
+    pub origin: Option<Origin>,
+    /// What `begin` brought.
+    pub start: Option<Snapshot>,
+    /// Every event.
+    pub events: Vec<Event>,
+    /// How often `flush` was called.
+    pub flushes: u64,
+    /// What `end` brought.
+    pub ending: Option<Ending>,
+}
+
+impl EventSink for MemorySink {
+    fn begin(&mut self, origin: &Origin, start: &Snapshot) -> Result<(), SinkError> {
+        self.origin = Some(origin.clone());
+        self.start = Some(start.clone());
+        Ok(())
+    }
+
+    fn push(&mut self, event: Event) -> Result<(), SinkError> {
+        self.events.push(event);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.flushes += 1;
+        Ok(())
+    }
+
+    fn end(&mut self, ending: &Ending) -> Result<(), SinkError> {
+        self.ending = Some(ending.clone());
+        Ok(())
+    }
+}

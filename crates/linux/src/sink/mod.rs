@@ -1,0 +1,11 @@
+//! Sinks: in come the events of a recording or an import, out goes a trace, in a file or in memory.
+
+mod event_sink;
+mod memory;
+mod ring;
+mod trace_file;
+
+pub use event_sink::EventSink;
+pub use memory::MemorySink;
+pub use ring::{RingOptions, RingSink};
+pub use trace_file::TraceSink;

@@ -1,0 +1,13 @@
+//! Where a machine's memory stands: in come two samples, out comes the model that every output renders.
+
+mod machine;
+mod map;
+mod rates;
+mod trend;
+mod zone;
+
+pub use machine::{Model, SensorModel};
+pub use map::{Holds, Map, ZoneMap};
+pub use rates::{RATED, Rate, Rated, rates};
+pub use trend::{Trend, trend};
+pub use zone::{ZoneModel, ZonePages};

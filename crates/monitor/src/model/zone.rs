@@ -1,0 +1,100 @@
+//! What two samples say about one zone.
+
+use freehold::{FreeCounts, MAX_ORDERS, MIGRATETYPES, Order};
+use freehold_linux::sensor::ZoneFreeBlocks;
+use freehold_trace::{FreeCount, ZoneSnapshot};
+use serde::Serialize;
+
+use super::trend::Trend;
+
+/// One zone.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ZoneModel {
+    /// NUMA node.
+    pub node: u32,
+    /// Name of the zone.
+    pub name: String,
+    /// What `/proc/zoneinfo` says of it.
+    pub pages: Option<ZonePages>,
+    /// Free pages.
+    pub free_pages: u64,
+    /// Free blocks by order.
+    pub free: [FreeCount; MAX_ORDERS],
+    /// Free blocks by [`freehold::Migratetype::index`] and order, where types are known.
+    pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
+    /// Pageblocks by [`freehold::Migratetype::index`], where they are known.
+    pub pageblocks: Option<[u64; MIGRATETYPES]>,
+    /// How many blocks of each order the free blocks of that order and above make up.
+    pub blocks: [u64; MAX_ORDERS],
+    /// The share of free memory that cannot serve a request of each order, 0 to 1.
+    ///
+    /// Linux counterpart: `unusable_index`, which has 1 for a zone without free memory.
+    pub unusable_index: [f64; MAX_ORDERS],
+    /// Why a request of each order would fail: towards 0 for lack of memory, towards 1 for
+    /// fragmentation; none where it would not fail.
+    ///
+    /// Linux counterpart: `extfrag_index`, which has -1 for none.
+    pub extfrag_index: [Option<f64>; MAX_ORDERS],
+    /// Where the blocks of a pageblock's order and above are heading.
+    pub trend: Option<Trend>,
+}
+
+/// A zone's numbers in `/proc/zoneinfo`. Units: pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ZonePages {
+    /// Pages that the allocator manages.
+    pub managed: u64,
+    /// The min watermark, without the boost.
+    pub min: u64,
+    /// The low watermark, without the boost.
+    pub low: u64,
+    /// The high watermark, without the boost.
+    pub high: u64,
+    /// The boost on top of each watermark.
+    pub boost: u64,
+    /// Pages on per-CPU lists.
+    pub percpu: u64,
+}
+
+impl ZoneModel {
+    pub(super) fn new(zone: &ZoneFreeBlocks, zoneinfo: &[ZoneSnapshot]) -> Self {
+        let counts = FreeCounts { total: zone.total.map(|count| count.blocks), ..FreeCounts::default() };
+        let orders: [Order; MAX_ORDERS] =
+            std::array::from_fn(|at| Order::new(at as u8).unwrap_or(Order::MAX));
+        let pages = zoneinfo.iter().find(|known| known.node == zone.node && known.name == zone.name);
+        Self {
+            node: zone.node,
+            name: zone.name.clone(),
+            pages: pages.map(ZonePages::new),
+            free_pages: zone.free_pages(),
+            free: zone.total,
+            by_type: zone.by_type,
+            pageblocks: zone.pageblocks,
+            blocks: std::array::from_fn(|order| zone.blocks_from(order)),
+            unusable_index: orders.map(|order| counts.unusable_index(order) as f64 / 1000.0),
+            extfrag_index: orders.map(|order| {
+                let thousandths = counts.extfrag_index(order);
+                (thousandths != -1000).then_some(thousandths as f64 / 1000.0)
+            }),
+            trend: None,
+        }
+    }
+
+    /// `Node 0, zone Normal`, as the kernel writes it.
+    pub fn title(&self) -> String {
+        format!("Node {}, zone {}", self.node, self.name)
+    }
+}
+
+impl ZonePages {
+    fn new(zone: &ZoneSnapshot) -> Self {
+        Self {
+            managed: zone.managed,
+            min: zone.watermark_min,
+            low: zone.watermark_low,
+            high: zone.watermark_high,
+            boost: zone.boost,
+            percpu: zone.pagesets.iter().fold(0, |sum, set| sum.saturating_add(set.count)),
+        }
+    }
+}

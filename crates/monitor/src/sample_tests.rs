@@ -1,0 +1,42 @@
+//! Samples and zones for tests.
+
+use std::collections::BTreeMap;
+
+use freehold::MAX_ORDERS;
+use freehold_linux::procfs::Machine;
+use freehold_linux::sample::Sample;
+use freehold_linux::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
+use freehold_trace::FreeCount;
+
+use crate::model::{Model, ZoneModel};
+
+/// A sample of one zone with so many free pages, all of order 0.
+pub(crate) fn sample(second: u64, name: &str, free: u64) -> Sample {
+    let mut total = [FreeCount::default(); MAX_ORDERS];
+    total[0].blocks = free;
+    let zone = ZoneFreeBlocks { name: name.to_owned(), total, ..ZoneFreeBlocks::default() };
+    let free = FreeBlocks {
+        source: Source::Buddyinfo,
+        time_ns: second * 1_000_000_000,
+        cost_ns: 1000,
+        types_time_ns: None,
+        pageblock_order: Some(0),
+        types: Vec::new(),
+        zones: vec![zone],
+    };
+    let counters = BTreeMap::new();
+    Sample {
+        unix_ms: second * 1000,
+        free,
+        zones: Vec::new(),
+        counters,
+        pressure: None,
+        pageblocks: None,
+        notes: Vec::new(),
+    }
+}
+
+/// A zone with so many free pages, all of order 0.
+pub(crate) fn zone(name: &str, free: u64) -> ZoneModel {
+    Model::new(&Machine::default(), None, &sample(0, name, free)).zones.remove(0)
+}

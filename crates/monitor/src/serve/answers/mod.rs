@@ -1,0 +1,9 @@
+//! Answers: in come requests, out go the page, its events, its history, metrics and health.
+
+mod events;
+mod host;
+mod page;
+mod routes;
+
+pub(super) use host::is_loopback;
+pub(super) use routes::{Shared, router};

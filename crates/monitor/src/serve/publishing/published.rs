@@ -1,0 +1,221 @@
+//! What the sampling thread hands to the server.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use axum::body::Bytes;
+use serde::Serialize;
+
+use super::thinned::Thinned;
+use crate::model::{Holds, Map, Model, ZoneMap};
+use crate::series::History;
+
+/// Cells that a zone's pageblock map has on the page at most.
+const MAP_CELLS: usize = 4096;
+
+/// The machine as it was last seen, and how the seeing fares.
+///
+/// The texts for clients are made when the first of them asks, and shared by all.
+pub(crate) struct Published {
+    /// What the last good sample said, without the map.
+    pub(in crate::serve) model: Arc<Model>,
+    /// What the pageblocks hold, where that can be read.
+    pub(in crate::serve) map: Option<Arc<Shown>>,
+    /// How old the oldest part of the map is, in milliseconds.
+    pub(in crate::serve) map_age_ms: Option<u64>,
+    /// When the last good sample was taken.
+    pub(in crate::serve) taken: Instant,
+    /// What the samples were up to this one.
+    history: History,
+    /// Why later samples failed; none where the last one did not.
+    pub(in crate::serve) failing: Option<String>,
+    /// Counts since the start.
+    pub(in crate::serve) tally: Tally,
+    /// Milliseconds from one sample to the next.
+    pub(in crate::serve) interval_ms: u64,
+    event: OnceLock<Bytes>,
+    history_text: OnceLock<Bytes>,
+}
+
+/// What the sampling thread counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    /// Samples that were taken.
+    pub(in crate::serve) samples: u64,
+    /// Samples that failed.
+    pub(in crate::serve) errors: u64,
+    /// What the readings of free blocks took together, in nanoseconds.
+    pub(in crate::serve) read_ns: u64,
+}
+
+/// A map with the text of it that pages show.
+pub(in crate::serve) struct Shown {
+    pub(in crate::serve) map: Arc<Map>,
+    event: OnceLock<Bytes>,
+}
+
+impl Published {
+    /// What a good sample said, and the history up to it, after what was published `before`.
+    pub(in crate::serve) fn new(
+        mut model: Model,
+        history: History,
+        tally: Tally,
+        interval_ms: u64,
+        before: Option<&Self>,
+    ) -> Self {
+        let map_age_ms = model.map.as_ref().map(|map| map.age_ms);
+        let map = model.map.take().map(|map| Shown::new(map, before.and_then(|before| before.map.as_ref())));
+        Self {
+            model: Arc::new(model),
+            map,
+            map_age_ms,
+            taken: Instant::now(),
+            history,
+            failing: None,
+            tally,
+            interval_ms,
+            event: OnceLock::new(),
+            history_text: OnceLock::new(),
+        }
+    }
+
+    /// The same machine, of which a newer sample could not be taken.
+    pub(in crate::serve) fn failing(&self, error: String, tally: Tally) -> Self {
+        Self {
+            model: Arc::clone(&self.model),
+            map: self.map.clone(),
+            map_age_ms: self.map_age_ms,
+            taken: self.taken,
+            history: self.history.clone(),
+            failing: Some(error),
+            tally,
+            interval_ms: self.interval_ms,
+            event: OnceLock::new(),
+            history_text: self.history_text.clone(),
+        }
+    }
+
+    /// The event that tells a page the model.
+    pub(in crate::serve) fn event(&self) -> Bytes {
+        #[derive(Serialize)]
+        struct Event<'a> {
+            model: &'a Model,
+            failing: Option<&'a str>,
+            interval_ms: u64,
+        }
+        let event =
+            Event { model: &self.model, failing: self.failing.as_deref(), interval_ms: self.interval_ms };
+        self.event.get_or_init(|| named_event("model", &event)).clone()
+    }
+
+    /// What a page shows before its first event.
+    pub(in crate::serve) fn history(&self) -> Bytes {
+        self.history_text.get_or_init(|| Bytes::from(json(&Thinned::new(&self.history)))).clone()
+    }
+}
+
+impl Shown {
+    /// `map`, or what was shown before if nothing in it changed.
+    fn new(map: Arc<Map>, before: Option<&Arc<Self>>) -> Arc<Self> {
+        match before {
+            Some(before) if Arc::ptr_eq(&before.map, &map) || before.map.zones == map.zones => {
+                Arc::clone(before)
+            }
+            _ => Arc::new(Self { map, event: OnceLock::new() }),
+        }
+    }
+
+    /// The event that tells a page the map, as a letter a cell.
+    pub(in crate::serve) fn event(&self) -> Bytes {
+        #[derive(Serialize)]
+        struct Zone {
+            node: u32,
+            name: String,
+            first_block: u64,
+            blocks: usize,
+            cells: String,
+            totals: Vec<(&'static str, u32)>,
+        }
+        let zone = |zone: &ZoneMap| {
+            let names = Holds::ALL.map(Holds::name);
+            Zone {
+                node: zone.node,
+                name: zone.name.clone(),
+                first_block: zone.first_block,
+                blocks: zone.blocks.len(),
+                cells: zone.cells(MAP_CELLS).iter().map(letter).collect(),
+                totals: names.into_iter().zip(zone.totals()).collect(),
+            }
+        };
+        let zones = || self.map.zones.iter().map(zone).collect::<Vec<_>>();
+        self.event.get_or_init(|| named_event("map", &zones())).clone()
+    }
+}
+
+/// The letter of the last kind that any pageblock of a cell holds.
+fn letter(counts: &[u32; Holds::ALL.len()]) -> char {
+    let last = counts.iter().rposition(|&count| count > 0).unwrap_or_default();
+    Holds::ALL[last].letter()
+}
+
+fn named_event(name: &str, value: &impl Serialize) -> Bytes {
+    Bytes::from(format!("event: {name}\ndata: {}\n\n", json(value)))
+}
+
+/// `value` as JSON in one line; `null` where it has none, which none of these types lacks.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample_tests::sample;
+    use freehold_linux::procfs::Machine;
+
+    fn published(map: Option<Map>, before: Option<&Published>) -> Published {
+        let mut model = Model::new(&Machine::default(), None, &sample(1, "Normal", 4));
+        model.map = map.map(Arc::new);
+        Published::new(model, History::default(), Tally::default(), 1000, before)
+    }
+
+    fn map(blocks: Vec<Holds>) -> Map {
+        let zone = ZoneMap { name: "Normal".to_owned(), blocks, ..ZoneMap::default() };
+        Map { zones: vec![zone], age_ms: 0 }
+    }
+
+    #[test]
+    fn a_cell_shows_what_is_worst_in_it() {
+        let mut blocks = vec![Holds::Free; 2 * MAP_CELLS];
+        blocks[0] = Holds::Mixed;
+        blocks[3] = Holds::Movable;
+        let event = published(Some(map(blocks)), None).map.unwrap().event();
+        let text = std::str::from_utf8(&event).unwrap();
+        assert!(text.starts_with("event: map\ndata: [{") && text.ends_with("}]\n\n"), "{text}");
+        assert!(text.contains("\"cells\":\"xm.."), "{text}");
+        assert!(text.contains("[\"free\",8190]"), "{text}");
+    }
+
+    #[test]
+    fn a_map_that_did_not_change_is_not_told_again() {
+        let first = published(Some(map(vec![Holds::Free])), None);
+        let older = Map { age_ms: 9, ..map(vec![Holds::Free]) };
+        let same = published(Some(older), Some(&first));
+        let other = published(Some(map(vec![Holds::Stuck])), Some(&same));
+        assert!(Arc::ptr_eq(first.map.as_ref().unwrap(), same.map.as_ref().unwrap()));
+        assert_eq!((first.map_age_ms, same.map_age_ms), (Some(0), Some(9)), "its age is told all the same");
+        assert!(!Arc::ptr_eq(first.map.as_ref().unwrap(), other.map.as_ref().unwrap()));
+        assert!(
+            !std::str::from_utf8(&same.event()).unwrap().contains("cells"),
+            "a model goes without its map"
+        );
+    }
+
+    #[test]
+    fn a_failure_keeps_the_model_and_says_why() {
+        let failing = published(None, None).failing("gone".to_owned(), Tally::default());
+        let event = failing.event();
+        let text = std::str::from_utf8(&event).unwrap();
+        assert!(text.contains("\"failing\":\"gone\"") && text.contains("\"free_pages\":4"), "{text}");
+    }
+}

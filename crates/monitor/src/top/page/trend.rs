@@ -1,0 +1,148 @@
+//! Where the blocks of the chosen order are heading: a sentence, a line of bars, a chart.
+
+use freehold::MAX_ORDERS;
+use ratatui::layout::Rect;
+use ratatui::symbols::Marker;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Axis, Block, Borders, Chart, Dataset, GraphType, Widget};
+
+use crate::model::{Model, Trend, ZoneModel, trend};
+use crate::series::History;
+use crate::series::TREND_SECONDS;
+use crate::top::text::numbers::{block_size, grouped, rate, stretch};
+use crate::top::text::rows::{LABEL, Rows, fit, label, whole};
+use crate::top::view::View;
+
+/// How far back the chart goes at most, in seconds.
+const CHART_SECONDS: f64 = 900.0;
+
+/// How many bars the line of bars has.
+const BARS: usize = 8;
+
+/// The least rows and columns of a chart that says something.
+pub(super) const CHART_ROWS: usize = 6;
+pub(super) const CHART_COLUMNS: usize = 36;
+
+fn of(history: &History, zone: &ZoneModel, order: usize) -> Option<Trend> {
+    trend(&history.blocks_over(zone.node, &zone.name, order, TREND_SECONDS))
+}
+
+/// The sentence, after a line of bars where there is room.
+pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
+    let order = view.order(model);
+    let room = rows.width().saturating_sub(LABEL);
+    let sentences = sentences(model, history, zone, order);
+    let last = sentences.last().map_or("", String::as_str);
+    let text = sentences.iter().find(|text| text.chars().count() <= room).map_or(last, String::as_str);
+    let mut pieces = vec![label("trend", view.theme.label())];
+    let bars = bars(history, zone, order);
+    if !bars.is_empty() && text.chars().count() + bars.chars().count() < room {
+        pieces.push(Span::styled(bars, view.theme.curve()));
+        pieces.push(Span::raw(" "));
+    }
+    pieces.push(Span::raw(fit(text, room)));
+    rows.line(&whole(pieces, rows.width()));
+}
+
+/// `order 9: 3,061 of 2M, -2.1/s for 5 min; gone in 24 min`, and shorter ways to say it.
+fn sentences(model: &Model, history: &History, zone: &ZoneModel, order: usize) -> Vec<String> {
+    let size = block_size(model.machine.page_bytes, order);
+    let blocks = grouped(zone.blocks.get(order).copied().unwrap_or_default());
+    let start = format!("order {order}: {blocks} of {size}");
+    let Some(trend) = of(history, zone, order) else {
+        return vec![format!("{start}; three samples make a trend"), start];
+    };
+    let (over, pace) = (stretch(trend.over_s), pace(trend.per_second));
+    match trend.exhausted_in_s.map(stretch) {
+        Some(left) => {
+            let short = format!("order {order}: {blocks}, {pace}; gone in {left}");
+            vec![format!("{start}, {pace} for {over}; gone in {left}"), short, format!("gone in {left}")]
+        }
+        None if trend.per_second > 0.0 => {
+            vec![format!("{start}, {pace} for {over}"), format!("{start}, {pace}")]
+        }
+        None => vec![format!("{start}, level for {over}"), start],
+    }
+}
+
+/// `gone in 24 min`, `rising`, `level`; `-` where there is no trend.
+pub(super) fn heading(history: &History, zone: &ZoneModel, order: usize) -> String {
+    let Some(trend) = of(history, zone, order) else { return "-".to_owned() };
+    match trend.exhausted_in_s {
+        Some(left) => format!("gone in {}", stretch(left)),
+        None if trend.per_second > 0.0 => "rising".to_owned(),
+        None => "level".to_owned(),
+    }
+}
+
+/// A change a second in the unit in which it can be read.
+fn pace(per_second: f64) -> String {
+    let sign = if per_second < 0.0 { "-" } else { "+" };
+    let size = per_second.abs();
+    let units = [("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+    let (unit, seconds) =
+        units.into_iter().find(|(_, seconds)| size * seconds >= 0.95).unwrap_or(("day", 86400.0));
+    format!("{sign}{}/{unit}", rate(size * seconds))
+}
+
+/// The last minutes as a line of bars: the least of each stretch, against the most of all.
+fn bars(history: &History, zone: &ZoneModel, order: usize) -> String {
+    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let points = history.blocks_over(zone.node, &zone.name, order, TREND_SECONDS);
+    let (Some(first), true) = (points.first(), points.len() >= 3) else { return String::new() };
+    let span = (-first.0).max(f64::MIN_POSITIVE);
+    let mut least: [Option<f64>; BARS] = [None; BARS];
+    for (at, value) in &points {
+        let bar = (((at + span) / span * BARS as f64) as usize).min(BARS - 1);
+        least[bar] = Some(least[bar].map_or(*value, |known| known.min(*value)));
+    }
+    let most = points.iter().map(|point| point.1).fold(1.0, f64::max);
+    let height = |value: f64| HEIGHTS[((value / most * 8.0) as usize).min(7)];
+    // A stretch without a sample looks like the one before.
+    let mut last = points[0].1;
+    let bars = least.iter().map(|value| {
+        last = value.unwrap_or(last);
+        height(last)
+    });
+    bars.collect()
+}
+
+/// The blocks of the chosen order over time.
+pub(super) fn chart(
+    rows: &mut Rows<'_>,
+    area: Rect,
+    model: &Model,
+    history: &History,
+    zone: &ZoneModel,
+    view: &View,
+) {
+    let order = view.order(model).min(MAX_ORDERS - 1);
+    let points = history.blocks_over(zone.node, &zone.name, order, CHART_SECONDS);
+    let start = points.first().map_or(-1.0, |first| first.0.min(-1.0));
+    let most = points.iter().map(|point| point.1).fold(1.0, f64::max);
+    let theme = view.theme;
+    let title = format!(" available blocks of order {order}, {} ", zone.title());
+    let set = Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line);
+    let middle = most / 2.0;
+    let middle_label = if middle.fract() == 0.0 { grouped(middle as u64) } else { String::new() };
+    let chart = Chart::new(vec![set.style(theme.curve()).data(&points)])
+        .block(
+            Block::new()
+                .borders(Borders::TOP)
+                .border_style(theme.faint())
+                .title(Line::styled(title, theme.label())),
+        )
+        .legend_position(None)
+        .x_axis(
+            Axis::default()
+                .bounds([start, 0.0])
+                .style(theme.faint())
+                .labels([format!("{} ago", stretch(-start)), "now".to_owned()]),
+        )
+        .y_axis(Axis::default().bounds([0.0, most * 1.05]).style(theme.faint()).labels([
+            "0".to_owned(),
+            middle_label,
+            grouped(most as u64),
+        ]));
+    chart.render(area, rows.buffer());
+}

@@ -1,0 +1,102 @@
+//! Signals, and waiting for what comes first: a signal, a key, or the time.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
+use signal_hook::{flag, low_level};
+
+use super::screen::Screen;
+
+/// Signals that end the program.
+const ENDS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+
+/// What signals ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SignalRequest {
+    /// To end by this signal.
+    End(i32),
+    /// To go on after a stop.
+    GoOn,
+}
+
+/// The signals that have come.
+pub(super) struct Signals {
+    /// The signal that ends the program, or 0.
+    end: Arc<AtomicUsize>,
+    go_on: Arc<AtomicBool>,
+    /// Readable once a signal has come, so that none is slept through.
+    woken: UnixStream,
+}
+
+impl Signals {
+    /// Notes signals from now on.
+    pub(super) fn watch() -> io::Result<Self> {
+        let end = Arc::new(AtomicUsize::new(0));
+        let go_on = Arc::new(AtomicBool::new(false));
+        let second = Arc::new(AtomicBool::new(false));
+        let (woken, wake) = UnixStream::pair()?;
+        woken.set_nonblocking(true)?;
+        for signal in ENDS {
+            // The same signal once more ends a program that does not get to look at the first.
+            flag::register_conditional_default(signal, Arc::clone(&second))?;
+            flag::register(signal, Arc::clone(&second))?;
+            flag::register_usize(signal, Arc::clone(&end), signal as usize)?;
+        }
+        flag::register(SIGCONT, Arc::clone(&go_on))?;
+        for signal in ENDS.into_iter().chain([SIGCONT, SIGWINCH]) {
+            low_level::pipe::register(signal, wake.try_clone()?)?;
+        }
+        Ok(Self { end, go_on, woken })
+    }
+
+    /// What signals have asked for since the last look; the end stays asked for.
+    pub(super) fn asked(&self) -> Option<SignalRequest> {
+        match self.end.load(Ordering::SeqCst) {
+            0 => self.go_on.swap(false, Ordering::SeqCst).then_some(SignalRequest::GoOn),
+            signal => Some(SignalRequest::End(signal as i32)),
+        }
+    }
+
+    /// Forgets that the program was told to go on: who stopped it has seen to that already.
+    pub(super) fn forget_to_go_on(&self) {
+        self.go_on.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits until there is something to do, for `most` at most. Returns true if the keyboard has something to
+    /// read.
+    ///
+    /// # Errors
+    /// A terminal that hung up: whoever read keys from it would wait for ever.
+    pub(super) fn wait(&self, screen: &Screen, most: Option<Duration>) -> io::Result<bool> {
+        let most = most.and_then(|most| Timespec::try_from(most).ok());
+        let keyboard = screen.keyboard();
+        let mut sources = [
+            PollFd::new(&keyboard, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.woken.as_fd(), PollFlags::IN),
+        ];
+        match poll(&mut sources, most.as_ref()) {
+            // A signal has come, and the pipe says so as well.
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let hung_up = sources[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+        let readable = sources[0].revents().contains(PollFlags::IN);
+        let mut wakes = [0; 64];
+        while matches!((&self.woken).read(&mut wakes), Ok(read) if read > 0) {}
+        if hung_up && self.end.load(Ordering::SeqCst) == 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it hung up"));
+        }
+        Ok(readable)
+    }
+
+    /// Does what the signal does by default.
+    pub(super) fn die_of(signal: i32) -> io::Result<()> {
+        low_level::emulate_default_handler(signal)
+    }
+}

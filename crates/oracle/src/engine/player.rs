@@ -1,0 +1,330 @@
+//! Playing a script on the engine, and writing what the oracle would have written.
+
+use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
+
+use super::numbers::{Numbers, value};
+use super::witness::Witness;
+use super::writer::Writer;
+use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Step, Tunable};
+use crate::transcript::{Digest, Word};
+
+/// The locks of an engine that is watched.
+pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness);
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    pfn: Pfn,
+    order: Order,
+}
+
+const EBUSY: u16 = 16;
+const EINVAL: u16 = 22;
+
+/// The engine in the place of a kernel.
+pub(crate) struct Player<'e, 'm> {
+    writer: Writer<'e, 'm, Watched>,
+    slots: Vec<Option<Held>>,
+    /// True if an owner of the CPU's lists makes the requests.
+    owned: bool,
+    /// The values that were last written.
+    written: [u64; value::CHANGING.len()],
+    words: Vec<Word>,
+    text: Option<String>,
+}
+
+impl<'e, 'm> Player<'e, 'm> {
+    pub(crate) fn new(memory: &'e Memory<'m, Watched>, told: Numbers, owned: bool) -> Self {
+        let writer = Writer { memory, told };
+        let written = value::CHANGING.map(|field| writer.value(field));
+        Witness::take(&mut Vec::new());
+        Self { writer, slots: Vec::new(), owned, written, words: Vec::new(), text: None }
+    }
+
+    pub(crate) fn writer(&self) -> &Writer<'e, 'm, Watched> {
+        &self.writer
+    }
+
+    /// The numbers that the engine is told.
+    pub(crate) fn told(&self) -> &Numbers {
+        &self.writer.told
+    }
+
+    /// Tells the engine new numbers, to be set by the next step.
+    pub(crate) fn tell(&mut self, told: Numbers) {
+        self.writer.told = told;
+    }
+
+    /// What the last step wrote.
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The text that the last step printed.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// Plays one step; returns the words that the oracle would have written.
+    pub(crate) fn play(&mut self, step: Step) -> &[Word] {
+        self.words.clear();
+        self.text = None;
+        let answers = self.call(step);
+        Witness::take(&mut self.words);
+        self.words.extend(answers);
+        match step.op {
+            Op::Set { .. } => self.write_numbers(),
+            Op::Dump => self.writer.state(&mut |word| self.words.push(word)),
+            _ => {}
+        }
+        for (slot, field) in self.written.iter_mut().zip(value::CHANGING) {
+            let now = self.writer.value(field);
+            if *slot != now {
+                *slot = now;
+                if !matches!(step.op, Op::Set { .. }) {
+                    self.words.push(Word::Value { field, value: now });
+                }
+            }
+        }
+        self.words.push(self.percpu_now(step.cpu));
+        &self.words
+    }
+
+    fn percpu_now(&self, cpu: u8) -> Word {
+        let zone = self.writer.zone();
+        let state = zone.percpu_state(cpu.into()).unwrap_or_default();
+        let tuned = self.writer.memory.switches().auto_tuned_high;
+        Word::PerCpuNow {
+            count: zone.percpu_pages(cpu.into()) as u16,
+            high: state.high as u16,
+            free_count: state.free_count as u16,
+            factor: if tuned { state.alloc_factor } else { state.free_factor } as u8,
+        }
+    }
+
+    fn write_numbers(&mut self) {
+        let Self { writer, words, .. } = self;
+        for field in 1..value::COUNT as u16 {
+            words.push(Word::Value { field, value: writer.value(field) });
+        }
+        for cpu in 0..writer.memory.cpus() {
+            writer.cpu_values(cpu, &mut |word| words.push(word));
+        }
+    }
+
+    fn held(&mut self, slot: u32) -> Option<Held> {
+        self.slots.get_mut(slot as usize)?.take()
+    }
+
+    fn fill(&mut self, slot: u32, held: Held) {
+        let slot = slot as usize;
+        if slot as u64 >= MOST_SLOTS {
+            return;
+        }
+        if self.slots.len() <= slot {
+            self.slots.resize(slot + 1, None);
+        }
+        self.slots[slot] = Some(held);
+    }
+
+    fn request(step: Step, order: Order, gfp: GfpFlags) -> Request {
+        let gfp = (gfp | GfpFlags::NOWARN).difference(GfpFlags::DIRECT_RECLAIM);
+        Request { cpu: step.cpu.into(), node: 0, order, gfp }
+    }
+
+    /// Does what the step says; returns what the caller learns.
+    fn call(&mut self, step: Step) -> Vec<Word> {
+        let memory = self.writer.memory;
+        let zone = self.writer.zone();
+        match step.op {
+            Op::Alloc { order, gfp } => match self.alloc(Self::request(step, order, gfp)) {
+                Ok(pfn) => {
+                    // Nothing that a module allocates is on the LRU until it is marked.
+                    let _ = zone.set_movable(pfn, false);
+                    self.fill(step.slot, Held { pfn, order });
+                    vec![Word::Answer { pfn }]
+                }
+                Err(_) => vec![Word::Refused],
+            },
+            Op::Free => {
+                if let Some(held) = self.held(step.slot) {
+                    let freed = self.free(step.cpu.into(), held);
+                    debug_assert!(freed.is_ok(), "{step}: {freed:?}");
+                }
+                vec![]
+            }
+            Op::Split => {
+                self.split(step.slot);
+                vec![]
+            }
+            Op::BulkAlloc { pages, gfp } => self.bulk(step, pages, gfp),
+            Op::Drain => {
+                zone.drain_cpu(step.cpu.into());
+                vec![]
+            }
+            Op::DrainAll => {
+                memory.drain_all();
+                vec![]
+            }
+            Op::Refresh => {
+                zone.refresh(step.cpu.into());
+                vec![]
+            }
+            Op::Isolate { blocks, from } => self.isolate(step, blocks, from, true).into_iter().collect(),
+            Op::UndoIsolate { blocks, from } => self.isolate(step, blocks, from, false).into_iter().collect(),
+            Op::Contig { pages, from, cma } => self.contig(step, pages, from, cma).into_iter().collect(),
+            Op::Set { tunable, value } => {
+                self.set(tunable, value);
+                vec![outcome(self.writer.told.outcome)]
+            }
+            Op::RelaxBoost { pages } => {
+                zone.relax_boost(pages);
+                vec![]
+            }
+            Op::ReclaimActive(active) => {
+                zone.set_reclaim_active(active);
+                vec![]
+            }
+            Op::Mark(movable) => {
+                if let Some(Some(held)) = self.slots.get(step.slot as usize) {
+                    let _ = zone.set_movable(held.pfn, movable);
+                }
+                vec![]
+            }
+            Op::PageTypeInfo | Op::BuddyInfo => vec![self.print(step.op)],
+            Op::Digest => vec![self.digest()],
+            Op::Dump => vec![],
+        }
+    }
+
+    fn alloc(&self, request: Request) -> Result<Pfn, AllocError> {
+        let memory = self.writer.memory;
+        match self.owned.then(|| memory.exclusive(request.cpu)).flatten() {
+            Some(mut owner) => owner.alloc(request),
+            None => memory.alloc(request),
+        }
+    }
+
+    fn free(&self, cpu: u16, held: Held) -> Result<(), FreeError> {
+        let memory = self.writer.memory;
+        match self.owned.then(|| memory.exclusive(cpu)).flatten() {
+            Some(mut owner) => owner.free(held.pfn, held.order),
+            None => memory.free(cpu, held.pfn, held.order),
+        }
+    }
+
+    fn split(&mut self, slot: u32) {
+        let Some(held) = self.held(slot) else { return };
+        let split = self.writer.memory.split(held.pfn, held.order, Order::ZERO);
+        debug_assert!(split.is_ok(), "{split:?}");
+        for page in 0..held.order.pages() {
+            self.fill(slot + page as u32, Held { pfn: held.pfn.add(page), order: Order::ZERO });
+        }
+    }
+
+    fn digest(&self) -> Word {
+        let mut digest = Digest::default();
+        self.writer.state(&mut |word| digest.add(word));
+        Word::Digest(digest.finish())
+    }
+
+    /// The new numbers are the kernel's: how it computes them is not the allocator's business.
+    fn set(&mut self, tunable: Tunable, _value: u64) {
+        let zone = self.writer.zone();
+        let told = &self.writer.told;
+        match tunable {
+            Tunable::WatermarkBoostFactor => {
+                zone.set_watermark_boost_factor(told.zone(value::BOOST_FACTOR) as u32);
+            }
+            Tunable::MinFreeKbytes | Tunable::WatermarkScaleFactor => {
+                zone.set_watermarks(told.watermarks());
+            }
+            Tunable::PercpuPagelistHighFraction => {}
+        }
+        for cpu in 0..self.writer.memory.cpus() {
+            zone.set_percpu_settings(cpu, told.percpu_settings(cpu.into()));
+        }
+    }
+}
+
+/// Calls on ranges.
+impl Player<'_, '_> {
+    fn isolate(&mut self, step: Step, blocks: u8, from: Place, isolate: bool) -> Option<Word> {
+        let zone = self.writer.zone();
+        let pageblock = zone.pageblock_order().pages();
+        let pages = u64::from(blocks) * pageblock;
+        let base = self.base(step.slot, from, pageblock)?;
+        let Some(first) = self.inside(base, pages) else { return Some(outcome(EINVAL)) };
+        let done = if isolate {
+            zone.isolate_range(first, pages)
+        } else {
+            zone.undo_isolate_range(first, pages, Migratetype::Movable);
+            Ok(())
+        };
+        Some(outcome(if done.is_ok() { 0 } else { EBUSY }))
+    }
+
+    fn contig(&mut self, step: Step, pages: u32, from: Place, cma: bool) -> Option<Word> {
+        let base = self.base(step.slot, from, 1)?;
+        let Some(first) = self.inside(base, pages.into()) else { return Some(outcome(EINVAL)) };
+        let kind = if cma { Migratetype::Cma } else { Migratetype::Movable };
+        if self.writer.memory.alloc_contig_range(first, pages.into(), kind).is_err() {
+            return Some(outcome(EBUSY));
+        }
+        for page in 0..pages {
+            let held = Held { pfn: first.add(page.into()), order: Order::ZERO };
+            let _ = self.writer.zone().set_movable(held.pfn, false);
+            self.fill(step.slot + 1 + page, held);
+        }
+        Some(outcome(0))
+    }
+
+    /// Where a range starts; `None` if it hangs on an empty slot.
+    fn base(&self, slot: u32, from: Place, unit: u64) -> Option<u64> {
+        let zone = self.writer.zone();
+        let pageblock = zone.pageblock_order().pages();
+        let base = match from {
+            Place::InZone(_) if unit == 1 => zone.start().0,
+            Place::InZone(_) => zone.start().0 & !(pageblock - 1),
+            Place::AtSlot(_) => self.slots.get(slot as usize).copied().flatten()?.pfn.0 & !(pageblock - 1),
+        };
+        Some(base + u64::from(from.offset()) * unit)
+    }
+
+    fn inside(&self, first: u64, pages: u64) -> Option<Pfn> {
+        let zone = self.writer.zone();
+        (pages > 0 && first >= zone.start().0 && first + pages <= zone.end().0).then_some(Pfn(first))
+    }
+
+    fn bulk(&mut self, step: Step, pages: u32, gfp: GfpFlags) -> Vec<Word> {
+        let mut found = [None; MOST_BULK as usize];
+        let found = &mut found[..pages.min(MOST_BULK) as usize];
+        let count = self.writer.memory.alloc_bulk(Self::request(step, Order::ZERO, gfp), found);
+        let mut words = Vec::with_capacity(count + 1);
+        for (number, pfn) in found.iter().enumerate() {
+            let Some(pfn) = *pfn else { continue };
+            let _ = self.writer.zone().set_movable(pfn, false);
+            self.fill(step.slot + number as u32, Held { pfn, order: Order::ZERO });
+            words.push(Word::Answer { pfn });
+        }
+        words.push(Word::Outcome { errno: 0, number: count as u64 });
+        words
+    }
+
+    fn print(&mut self, op: Op) -> Word {
+        let mut text = String::new();
+        let memory = self.writer.memory;
+        let written = match op {
+            Op::BuddyInfo => memory.write_buddyinfo(&mut text),
+            _ => memory.write_pagetypeinfo(&mut text, PageTypeRows::default()),
+        };
+        debug_assert!(written.is_ok(), "a string takes everything");
+        let bytes = text.len() as u64;
+        self.text = Some(text);
+        Word::Text { bytes }
+    }
+}
+
+fn outcome(errno: u16) -> Word {
+    Word::Outcome { errno, number: 0 }
+}

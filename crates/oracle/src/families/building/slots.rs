@@ -1,0 +1,160 @@
+//! Which slots are taken, as far as a script's writer can know.
+
+/// Slots of a room, the unit in which slots come into use.
+const ROOM: u32 = 2048;
+
+/// The longest run of slots.
+pub(super) const LONGEST_RUN: u32 = ROOM;
+
+/// Count of a room whose slots are handed out one by one.
+const SINGLES: u32 = u32::MAX;
+
+const ORDER: u8 = 0x0f;
+const IS_RUN: u8 = 0x20;
+const IN_ROOM: u8 = 0x40;
+const MARKED: u8 = 0x80;
+
+/// Slots, singly and in runs, each with what was put into it.
+///
+/// The writer believes that every allocation succeeds. An allocated block that may be split
+/// takes a run as long as it has pages. Runs are cut from rooms, and a room is used again
+/// when nothing of it is left, so that both kinds are constant work.
+#[derive(Default)]
+pub(super) struct Slots {
+    /// Per slot 0, or the order plus one and the bits above.
+    states: Vec<u8>,
+    /// Slots that single blocks take.
+    singles: Vec<u32>,
+    /// Slots in use of each room.
+    rooms: Vec<u32>,
+    empty_rooms: Vec<u32>,
+    /// The room that runs are cut from, and its first slot that is not in a run.
+    current: Option<(u32, u32)>,
+    most_rooms: usize,
+    held_pages: u64,
+}
+
+impl Slots {
+    pub(super) fn new(zone_pages: u64) -> Self {
+        Self { most_rooms: (zone_pages.div_ceil(u64::from(ROOM)) * 2 + 8) as usize, ..Self::default() }
+    }
+
+    /// How many slots the script needs.
+    pub(super) fn len(&self) -> u64 {
+        self.states.len() as u64
+    }
+
+    /// Pages of all blocks that are held.
+    pub(super) fn held_pages(&self) -> u64 {
+        self.held_pages
+    }
+
+    /// The order of the block in a slot.
+    pub(super) fn order(&self, slot: u32) -> Option<u8> {
+        (self.states[slot as usize] & ORDER).checked_sub(1)
+    }
+
+    /// Returns true if a block was put where its pages have room for a split.
+    pub(super) fn can_split(&self, slot: u32) -> bool {
+        self.states[slot as usize] & IS_RUN != 0 && self.order(slot).is_some()
+    }
+
+    pub(super) fn is_marked(&self, slot: u32) -> bool {
+        self.states[slot as usize] & MARKED != 0
+    }
+
+    pub(super) fn mark(&mut self, slot: u32, marked: bool) {
+        let state = &mut self.states[slot as usize];
+        *state = if marked { *state | MARKED } else { *state & !MARKED };
+    }
+
+    /// Puts a block into a slot of its own.
+    pub(super) fn take(&mut self, order: u8) -> Option<u32> {
+        if self.singles.is_empty() {
+            let room = self.new_room(SINGLES)?;
+            self.singles.extend((room * ROOM..(room + 1) * ROOM).rev());
+        }
+        let slot = self.singles.pop()?;
+        self.fill(slot, order, 0);
+        Some(slot)
+    }
+
+    /// Puts a block into the first of as many slots as it has pages.
+    pub(super) fn take_for_split(&mut self, order: u8) -> Option<u32> {
+        let slot = self.run(1 << order)?;
+        self.fill(slot, order, IN_ROOM | IS_RUN);
+        Some(slot)
+    }
+
+    /// Puts single pages into a run of slots.
+    pub(super) fn take_pages(&mut self, pages: u32) -> Option<u32> {
+        let first = self.run(pages)?;
+        for slot in first..first + pages {
+            self.fill(slot, 0, IN_ROOM);
+        }
+        Some(first)
+    }
+
+    /// Takes a block's pages apart; the slot must be one that [`Self::can_split`].
+    pub(super) fn split(&mut self, slot: u32) -> std::ops::Range<u32> {
+        let pages = 1 << self.order(slot).unwrap_or_default();
+        self.held_pages -= u64::from(pages);
+        for page in slot..slot + pages {
+            self.fill(page, 0, IN_ROOM);
+        }
+        slot..slot + pages
+    }
+
+    /// Empties a slot.
+    pub(super) fn release(&mut self, slot: u32) {
+        let state = std::mem::take(&mut self.states[slot as usize]);
+        let Some(order) = (state & ORDER).checked_sub(1) else { return };
+        self.held_pages -= 1 << order;
+        if state & IN_ROOM == 0 {
+            self.singles.push(slot);
+            return;
+        }
+        let room = slot / ROOM;
+        let left = &mut self.rooms[room as usize];
+        *left -= if state & IS_RUN == 0 { 1 } else { 1 << order };
+        if *left > 0 {
+            return;
+        }
+        match &mut self.current {
+            Some((current, cut)) if *current == room => *cut = room * ROOM,
+            _ => self.empty_rooms.push(room),
+        }
+    }
+
+    fn fill(&mut self, slot: u32, order: u8, bits: u8) {
+        self.states[slot as usize] = (order + 1) | bits;
+        self.held_pages += 1 << order;
+    }
+
+    /// Cuts a run; its slots count as used.
+    fn run(&mut self, length: u32) -> Option<u32> {
+        let fits = |(room, cut): &(u32, u32)| cut + length <= (room + 1) * ROOM;
+        let (room, cut) = self.current.filter(fits).or_else(|| self.next_room())?;
+        self.current = Some((room, cut + length));
+        self.rooms[room as usize] += length;
+        Some(cut)
+    }
+
+    /// An empty room to cut runs from; the one so far has no place for the next run.
+    fn next_room(&mut self) -> Option<(u32, u32)> {
+        let room = self.empty_rooms.pop().or_else(|| self.new_room(0))?;
+        // If all of it was released, nobody will say so again.
+        let left = self.current.take().filter(|&(left, _)| self.rooms[left as usize] == 0);
+        self.empty_rooms.extend(left.map(|(left, _)| left));
+        Some((room, room * ROOM))
+    }
+
+    fn new_room(&mut self, used: u32) -> Option<u32> {
+        if self.rooms.len() >= self.most_rooms {
+            return None;
+        }
+        self.rooms.push(used);
+        self.states.resize(self.rooms.len() * ROOM as usize, 0);
+        Some(self.rooms.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,167 @@
+//! The families and how each is written.
+
+use super::building::{Builder, Zone};
+use super::{churn, fuzz, orders, percpu, pressure, ranges, settings, types};
+use crate::kernel::KernelVersion;
+use crate::script::Script;
+
+/// A kind of script.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// Each order by itself.
+    SingleOrders,
+    /// All orders and types, with random lifetimes, at several fill levels.
+    MixedOrders,
+    /// Requests until nothing is left, with different rights to the reserves.
+    Exhaustion,
+    /// Free pages far apart, then higher orders.
+    Fragmentation,
+    /// One type's pages in the way of another's.
+    TypePressure,
+    /// Pageblocks that are about half free, on zones with odd ends.
+    Refusals,
+    /// Per-CPU lists at their bounds.
+    PerCpu,
+    /// The reserve for atomic requests.
+    HighAtomic,
+    /// The watermark boost.
+    Boost,
+    /// Isolated pageblocks, contiguous ranges and CMA.
+    Ranges,
+    /// Tunables, texts and bulk allocation.
+    Settings,
+    /// The others, on zones from 64 MiB to 4 GiB with odd ends.
+    OddZones,
+    /// Two CPUs in a written order.
+    TwoCpus,
+    /// Everything at once.
+    Fuzz,
+}
+
+/// How a family is written.
+struct Recipe {
+    family: Family,
+    name: &'static str,
+    /// Sizes of memory to choose from, in MiB; none stands for any size with an odd end.
+    memory_mib: &'static [u64],
+    calls: Calls,
+    write: fn(&mut Builder),
+}
+
+/// Which of the calls that exclude each other a family makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    /// Marks, no ranges.
+    Marks,
+    /// Marks or ranges, some scripts these, some those; perhaps with CMA.
+    Either,
+    /// As [`Self::Either`], ranges most often.
+    Ranges,
+}
+
+const fn recipe(
+    family: Family,
+    name: &'static str,
+    memory_mib: &'static [u64],
+    calls: Calls,
+    write: fn(&mut Builder),
+) -> Recipe {
+    Recipe { family, name, memory_mib, calls, write }
+}
+
+/// In the order of [`Family`]'s variants.
+const RECIPES: [Recipe; 14] = [
+    recipe(Family::SingleOrders, "single-orders", &[128, 256], Calls::Marks, orders::single),
+    recipe(Family::MixedOrders, "mixed-orders", &[128, 256], Calls::Marks, churn::mixed_orders),
+    recipe(Family::Exhaustion, "exhaustion", &[64, 96, 128], Calls::Marks, pressure::exhaustion),
+    recipe(Family::Fragmentation, "fragmentation", &[96, 256], Calls::Marks, orders::fragmentation),
+    recipe(Family::TypePressure, "type-pressure", &[64, 96, 160], Calls::Marks, types::type_pressure),
+    recipe(Family::Refusals, "refusals", &[], Calls::Marks, types::refusals),
+    recipe(Family::PerCpu, "per-cpu", &[96, 256, 1024], Calls::Marks, percpu::percpu),
+    recipe(Family::HighAtomic, "high-atomic", &[64, 128, 512], Calls::Marks, pressure::high_atomic),
+    recipe(Family::Boost, "boost", &[64, 96, 128], Calls::Marks, pressure::boost),
+    recipe(Family::Ranges, "ranges", &[128, 256], Calls::Ranges, ranges::ranges),
+    recipe(Family::Settings, "settings", &[96, 256], Calls::Marks, settings::settings),
+    recipe(Family::OddZones, "odd-zones", &[], Calls::Either, fuzz::odd_zones),
+    recipe(Family::TwoCpus, "two-cpus", &[128, 256], Calls::Marks, percpu::two_cpus),
+    recipe(Family::Fuzz, "fuzz", &[128, 256, 512], Calls::Either, fuzz::fuzz),
+];
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; RECIPES.len()] = {
+        let mut all = [Self::SingleOrders; RECIPES.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = RECIPES[at].family;
+            at += 1;
+        }
+        all
+    };
+
+    /// The name on a command line.
+    pub fn name(self) -> &'static str {
+        self.recipe().name
+    }
+
+    /// The family with a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.family)
+    }
+
+    /// The families whose CPUs a kernel can have.
+    pub fn of(kernel: KernelVersion) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |family| family.cpus() <= kernel.most_cpus())
+    }
+
+    /// The CPUs that the family's scripts use.
+    pub fn cpus(self) -> u16 {
+        if self == Self::TwoCpus { 2 } else { 1 }
+    }
+
+    /// Writes a script of about `steps` steps, with a digest every few hundred or thousand.
+    pub fn script(self, seed: u64, steps: usize, kernel: KernelVersion) -> Script {
+        self.script_with_digests(seed, steps, kernel, (steps / 100).clamp(300, 2000))
+    }
+
+    /// Writes a script of about `steps` steps, with a digest every `digest_every` of them.
+    pub fn script_with_digests(
+        self,
+        seed: u64,
+        steps: usize,
+        kernel: KernelVersion,
+        digest_every: usize,
+    ) -> Script {
+        let recipe = self.recipe();
+        // Another generator than the script's, so that a zone says nothing about the steps.
+        let mut rng = fastrand::Rng::with_seed(!seed);
+        let memory_kib = match recipe.memory_mib {
+            [] => odd_size(&mut rng),
+            sizes => sizes[rng.usize(..sizes.len())] << 10,
+        };
+        let zone = Zone::new(memory_kib, self.cpus());
+        let mut builder = Builder::new(zone, kernel, seed, steps, digest_every);
+        builder.may_mark = match recipe.calls {
+            Calls::Marks => true,
+            Calls::Either => rng.bool(),
+            Calls::Ranges => rng.u8(..4) == 0,
+        };
+        if recipe.calls != Calls::Marks && !recipe.memory_mib.is_empty() {
+            builder.cma_blocks = [0, 0, 4, 16][rng.usize(..4)];
+        }
+        while !builder.done() {
+            (recipe.write)(&mut builder);
+        }
+        builder.finish()
+    }
+
+    fn recipe(self) -> &'static Recipe {
+        &RECIPES[self as usize]
+    }
+}
+
+/// From 64 MiB to 4 GiB, small ones most often.
+fn odd_size(rng: &mut fastrand::Rng) -> u64 {
+    let most = 64 << (10 + rng.u32(1..=6));
+    rng.u64((64 << 10) / 4..=most / 4) * 4
+}

@@ -1,0 +1,216 @@
+//! Scripts as files.
+
+use freehold::{GfpFlags, Order};
+
+use super::steps::{MOST_BULK, MOST_SLOTS, Op, Place, Script, Step, Tunable};
+
+/// The version of scripts and transcripts alike.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"FHSCRPT1";
+pub(crate) const HEADER_BYTES: usize = 64;
+const STEP_BYTES: usize = 16;
+const MEMORY_AT: usize = 48;
+const MEMORY_BYTES: usize = HEADER_BYTES - MEMORY_AT;
+
+/// What is wrong with a script's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// Too short, or not a script at all.
+    #[error("these bytes are not a script of the oracle (they do not start with FHSCRPT1)")]
+    NotAScript,
+    /// Written by another version.
+    #[error("the script has format version {0}, this program reads version {FORMAT_VERSION}; make it anew")]
+    OtherVersion(u32),
+    /// Ends before its last step.
+    #[error("the script ends after {have} of {expected} operations; it was cut short")]
+    CutShort {
+        /// Steps that are there.
+        have: u64,
+        /// Steps that the header promises.
+        expected: u64,
+    },
+    /// More slots than any script needs, or a step that uses one beyond them.
+    #[error("operation {number} of the script uses slots that it does not have, or more than {MOST_SLOTS}")]
+    NoSuchSlot {
+        /// Its number, from 0.
+        number: u64,
+    },
+    /// More than a script.
+    #[error("there is more behind the script's last operation")]
+    Longer,
+    /// No machine has such a memory.
+    #[error("the memory that the script asks for is not a number with K, M or G behind it")]
+    BadMemory,
+    /// A step that means nothing.
+    #[error("operation {number} of the script is not one that this version knows")]
+    UnknownStep {
+        /// Which one, from 0 on.
+        number: u64,
+    },
+}
+
+/// The fields of a step as they are in the file.
+#[derive(Clone, Copy, Default)]
+struct Raw {
+    kind: u8,
+    order: u8,
+    flags: u8,
+    argument: u64,
+}
+
+impl Op {
+    fn to_raw(self) -> Raw {
+        let raw = |kind| Raw { kind, ..Raw::default() };
+        let at = |from: Place| (u8::from(matches!(from, Place::AtSlot(_))), u64::from(from.offset()));
+        match self {
+            Self::Alloc { order, gfp } => {
+                Raw { order: order.get(), argument: u64::from(gfp.bits()), ..raw(1) }
+            }
+            Self::Free => raw(2),
+            Self::Split => raw(3),
+            Self::BulkAlloc { pages, gfp } => {
+                Raw { argument: u64::from(gfp.bits()) << 32 | u64::from(pages), ..raw(4) }
+            }
+            Self::Drain => raw(5),
+            Self::DrainAll => raw(6),
+            Self::Refresh => raw(7),
+            Self::Isolate { blocks, from } | Self::UndoIsolate { blocks, from } => {
+                let kind = if matches!(self, Self::Isolate { .. }) { 8 } else { 9 };
+                let (flags, argument) = at(from);
+                Raw { kind, order: blocks, flags, argument }
+            }
+            Self::Contig { pages, from, cma } => {
+                let (flags, offset) = at(from);
+                let argument = u64::from(pages) << 32 | offset;
+                Raw { flags: flags | u8::from(cma) << 1, argument, ..raw(10) }
+            }
+            Self::Set { tunable, value } => Raw { flags: tunable as u8, argument: value, ..raw(11) },
+            Self::RelaxBoost { pages } => Raw { argument: pages, ..raw(12) },
+            Self::ReclaimActive(active) => Raw { flags: active.into(), ..raw(13) },
+            Self::Mark(movable) => Raw { flags: movable.into(), ..raw(14) },
+            Self::PageTypeInfo => raw(15),
+            Self::BuddyInfo => Raw { flags: 1, ..raw(15) },
+            Self::Digest => raw(16),
+            Self::Dump => Raw { flags: 1, ..raw(16) },
+        }
+    }
+
+    fn from_raw(raw: Raw) -> Option<Self> {
+        let low = raw.argument as u32;
+        let high = (raw.argument >> 32) as u32;
+        let from = if raw.flags & 1 == 0 { Place::InZone(low) } else { Place::AtSlot(low) };
+        Some(match raw.kind {
+            1 => Self::Alloc { order: Order::new(raw.order)?, gfp: GfpFlags::from_bits(low)? },
+            2 => Self::Free,
+            3 => Self::Split,
+            4 if low <= MOST_BULK => Self::BulkAlloc { pages: low, gfp: GfpFlags::from_bits(high)? },
+            5 => Self::Drain,
+            6 => Self::DrainAll,
+            7 => Self::Refresh,
+            8 => Self::Isolate { blocks: raw.order, from },
+            9 => Self::UndoIsolate { blocks: raw.order, from },
+            10 => Self::Contig { pages: high, from, cma: raw.flags & 2 != 0 },
+            11 => Self::Set { tunable: *Tunable::ALL.get(usize::from(raw.flags))?, value: raw.argument },
+            12 => Self::RelaxBoost { pages: raw.argument },
+            13 => Self::ReclaimActive(raw.flags != 0),
+            14 => Self::Mark(raw.flags != 0),
+            15 => {
+                if raw.flags == 0 {
+                    Self::PageTypeInfo
+                } else {
+                    Self::BuddyInfo
+                }
+            }
+            16 => {
+                if raw.flags == 0 {
+                    Self::Digest
+                } else {
+                    Self::Dump
+                }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Script {
+    /// The script as the oracle reads it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + self.steps.len() * STEP_BYTES);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&u32::from(self.cpus).to_le_bytes());
+        bytes.extend_from_slice(&(self.steps.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&self.slots.to_le_bytes());
+        bytes.extend_from_slice(&u64::from(self.cma_blocks).to_le_bytes());
+        bytes.extend_from_slice(&self.seed.to_le_bytes());
+        bytes.extend_from_slice(&self.memory.as_bytes()[..self.memory.len().min(MEMORY_BYTES)]);
+        bytes.resize(HEADER_BYTES, 0);
+        for step in &self.steps {
+            let raw = step.op.to_raw();
+            bytes.extend_from_slice(&[raw.kind, step.cpu, raw.order, raw.flags]);
+            bytes.extend_from_slice(&step.slot.to_le_bytes());
+            bytes.extend_from_slice(&raw.argument.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a script from the start of `bytes`; returns it and how many bytes it took.
+    ///
+    /// # Errors
+    /// See [`ScriptError`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<(Self, usize), ScriptError> {
+        let header = bytes.get(..HEADER_BYTES).filter(|header| header.starts_with(MAGIC));
+        let header = header.ok_or(ScriptError::NotAScript)?;
+        let version = number(header, 8, 4) as u32;
+        if version != FORMAT_VERSION {
+            return Err(ScriptError::OtherVersion(version));
+        }
+        let expected = number(header, 16, 8);
+        let records = bytes[HEADER_BYTES..].chunks_exact(STEP_BYTES);
+        let steps = records
+            .take(expected.try_into().unwrap_or(usize::MAX))
+            .enumerate()
+            .map(|(at, record)| {
+                Step::from_record(record).ok_or(ScriptError::UnknownStep { number: at as u64 })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if (steps.len() as u64) < expected {
+            return Err(ScriptError::CutShort { have: steps.len() as u64, expected });
+        }
+        let taken = HEADER_BYTES + steps.len() * STEP_BYTES;
+        let script = Self {
+            cpus: number(header, 12, 4) as u8,
+            cma_blocks: number(header, 32, 4) as u32,
+            seed: number(header, 40, 8),
+            slots: number(header, 24, 8),
+            memory: memory(&header[MEMORY_AT..]).ok_or(ScriptError::BadMemory)?,
+            steps,
+        };
+        let last = script.steps.iter().position(|step| u64::from(step.slot) >= script.slots.max(1));
+        match last {
+            _ if script.slots > MOST_SLOTS => Err(ScriptError::NoSuchSlot { number: 0 }),
+            Some(number) => Err(ScriptError::NoSuchSlot { number: number as u64 }),
+            None => Ok((script, taken)),
+        }
+    }
+}
+
+/// The memory that a header names: letters and digits, then zeros.
+fn memory(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric()).then(|| text.to_owned())
+}
+
+impl Step {
+    fn from_record(record: &[u8]) -> Option<Self> {
+        let raw = Raw { kind: record[0], order: record[2], flags: record[3], argument: number(record, 8, 8) };
+        Some(Self { cpu: record[1], slot: number(record, 4, 4) as u32, op: Op::from_raw(raw)? })
+    }
+}
+
+/// The little-endian number of `length` bytes at `at`.
+pub(crate) fn number(bytes: &[u8], at: usize, length: usize) -> u64 {
+    bytes[at..at + length].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+}

@@ -1,0 +1,11 @@
+//! Scripts: in come calls to make, out come files that the oracle reads.
+
+mod file;
+mod shrink;
+mod steps;
+
+pub use file::{FORMAT_VERSION, ScriptError};
+pub use shrink::shrink;
+pub use steps::{MOST_BULK, MOST_SLOTS, Op, Place, Script, Step, Tunable};
+
+pub(crate) use file::{HEADER_BYTES, number};

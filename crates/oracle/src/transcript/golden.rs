@@ -1,0 +1,64 @@
+//! Scripts with their transcripts, kept so that nobody needs a kernel to check the engine.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::reader::{Transcript, TranscriptError};
+use crate::script::{Script, ScriptError};
+
+/// The level at which what is kept is compressed: it is written once and read always.
+const LEVEL: i32 = 19;
+
+/// What is wrong with a kept transcript.
+#[derive(Debug, thiserror::Error)]
+pub enum GoldenError {
+    /// The file cannot be read.
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// Its script is no good.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// Its transcript is no good.
+    #[error(transparent)]
+    Transcript(#[from] TranscriptError),
+}
+
+/// A script and the transcript that belongs to it, in one compressed file.
+#[derive(Debug)]
+pub struct Golden {
+    /// What was asked.
+    pub script: Script,
+    /// What the kernel answered.
+    pub transcript: Transcript<Cursor<Vec<u8>>>,
+}
+
+impl Golden {
+    /// Reads a kept file.
+    ///
+    /// # Errors
+    /// See [`GoldenError`].
+    pub fn open(path: &Path) -> Result<Self, GoldenError> {
+        let mut bytes = Vec::new();
+        zstd::Decoder::new(BufReader::new(File::open(path)?))?.read_to_end(&mut bytes)?;
+        let (script, taken) = Script::from_bytes(&bytes)?;
+        bytes.drain(..taken);
+        let transcript = Transcript::new(Cursor::new(bytes))?;
+        Ok(Self { script, transcript })
+    }
+
+    /// Packs a script and its transcript into the bytes of a file.
+    ///
+    /// # Errors
+    /// Those of the compression.
+    pub fn pack(script: &Script, transcript: &[u8]) -> io::Result<Vec<u8>> {
+        let mut bytes = script.to_bytes();
+        bytes.extend_from_slice(transcript);
+        zstd::encode_all(bytes.as_slice(), LEVEL)
+    }
+
+    /// Where the kept files are: `golden/<kernel>/<family>.zst` of this crate.
+    pub fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+    }
+}

@@ -1,0 +1,9 @@
+//! Transcripts: in come the bytes that the oracle wrote, out come words.
+
+mod golden;
+mod reader;
+mod word;
+
+pub use golden::{Golden, GoldenError};
+pub use reader::{ORACLE_VERSION, Transcript, TranscriptError};
+pub use word::{Digest, Word};

@@ -1,0 +1,67 @@
+//! The header of a trace: the Arrow schema with the format's version, its codes, origin and start snapshot.
+
+use std::collections::BTreeMap;
+
+use arrow_schema::{Field, Schema};
+use freehold::{GfpFlags, Migratetype};
+
+use super::column::Column;
+use super::row_kind::RowKind;
+use crate::model::{FrameUse, Origin, Snapshot};
+
+/// The newest version of the format that this crate reads, and the one that it writes.
+///
+/// Version 1 had neither the kinds from 9 on nor the column `obtained`; it is still read.
+pub const FORMAT_VERSION: u32 = 2;
+
+/// Value of [`KEY_FORMAT`].
+pub(crate) const FORMAT_NAME: &str = "freehold-trace";
+
+pub(crate) const KEY_FORMAT: &str = "freehold.format";
+pub(crate) const KEY_VERSION: &str = "freehold.version";
+pub(crate) const KEY_ORIGIN: &str = "freehold.origin";
+pub(crate) const KEY_START: &str = "freehold.start";
+const KEY_KINDS: &str = "freehold.kinds";
+const KEY_MIGRATETYPES: &str = "freehold.migratetypes";
+const KEY_FRAME_USES: &str = "freehold.frame_uses";
+const KEY_GFP_BITS: &str = "freehold.gfp_bits";
+
+/// The Arrow schema of a trace, metadata included.
+pub(crate) fn schema(origin: &Origin, start: &Snapshot) -> Result<Schema, serde_json::Error> {
+    let fields: Vec<_> =
+        Column::ALL.iter().map(|c| Field::new(c.name(), c.data_type(), c.is_nullable())).collect();
+    let kinds = RowKind::ALL.iter().map(|&(kind, name)| (kind as u8, name));
+    let types = Migratetype::ALL.iter().map(|&t| (t as u8, t.name()));
+    let uses = FrameUse::ALL.iter().map(|&u| (u as u8, frame_use_name(u)));
+    let bits = GfpFlags::all().iter_names().map(|(name, flag)| (flag.bits().trailing_zeros() as u8, name));
+    let metadata = [
+        (KEY_FORMAT, FORMAT_NAME.to_owned()),
+        (KEY_VERSION, FORMAT_VERSION.to_string()),
+        (KEY_KINDS, code_table(kinds)?),
+        (KEY_MIGRATETYPES, code_table(types)?),
+        (KEY_FRAME_USES, code_table(uses)?),
+        (KEY_GFP_BITS, code_table(bits)?),
+        (KEY_ORIGIN, serde_json::to_string(origin)?),
+        (KEY_START, serde_json::to_string(start)?),
+    ];
+    let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value));
+    Ok(Schema::new_with_metadata(fields, metadata.collect::<arrow_schema::Metadata>()))
+}
+
+fn code_table(codes: impl Iterator<Item = (u8, &'static str)>) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&codes.collect::<BTreeMap<_, _>>())
+}
+
+const fn frame_use_name(used_for: FrameUse) -> &'static str {
+    match used_for {
+        FrameUse::Absent => "absent",
+        FrameUse::Free => "free",
+        FrameUse::Movable => "movable",
+        FrameUse::Slab => "slab",
+        FrameUse::PageTable => "page_table",
+        FrameUse::Hugetlb => "hugetlb",
+        FrameUse::Unevictable => "unevictable",
+        FrameUse::Offline => "offline",
+        FrameUse::Other => "other",
+    }
+}

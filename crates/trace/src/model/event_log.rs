@@ -1,0 +1,256 @@
+//! The events of a trace in memory, twelve bytes each.
+
+use std::hash::BuildHasher;
+
+use freehold::Pfn;
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::event::{Event, EventKind};
+
+/// Events of a chunk at most.
+const CHUNK: usize = 1 << 16;
+
+/// The frame of an event whose shape has it, or that has none.
+const OF_SHAPE: u32 = u32::MAX;
+
+/// Events in memory: 12 bytes for each, and a table of what they have in common.
+///
+/// Most events of a trace differ from an earlier one only in time and frame. What else there is to
+/// an event, its *shape*, is kept once; an event names it and has a time within its chunk and a
+/// frame number. Any event can be kept, whatever its time and frame; those of one machine sorted by
+/// time need least memory.
+#[derive(Clone, Debug, Default)]
+pub struct EventLog {
+    chunks: Vec<Chunk>,
+    len: usize,
+    /// Events of time 0, and of frame 0 if they have a frame that fits.
+    shapes: Vec<Event>,
+    /// The numbers of `shapes`, by what they say.
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    last: Option<Event>,
+}
+
+#[derive(Clone, Debug)]
+struct Chunk {
+    base_ns: u64,
+    /// Number of its first event.
+    first: usize,
+    events: Vec<Packed>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    /// Nanoseconds since the chunk's base.
+    since_ns: u32,
+    frame: u32,
+    shape: u32,
+}
+
+impl EventLog {
+    /// Adds an event behind the others.
+    ///
+    /// # Panics
+    /// From 2^32 different shapes on.
+    pub fn push(&mut self, event: &Event) {
+        let (shape, frame) = taken_apart(event);
+        let shape = self.number(&shape);
+        let open = self.chunks.last_mut().filter(|chunk| chunk.events.len() < CHUNK);
+        let open = open.and_then(|chunk| {
+            let since_ns = event.time_ns.checked_sub(chunk.base_ns)?;
+            Some((chunk, u32::try_from(since_ns).ok()?))
+        });
+        if let Some((chunk, since_ns)) = open {
+            chunk.events.push(Packed { since_ns, frame, shape });
+        } else {
+            let events = vec![Packed { since_ns: 0, frame, shape }];
+            self.chunks.push(Chunk { base_ns: event.time_ns, first: self.len, events });
+        }
+        self.len += 1;
+        self.last = Some(*event);
+    }
+
+    /// The number of a shape, which is given one if it has none.
+    fn number(&mut self, shape: &Event) -> u32 {
+        let Self { shapes, numbers, hasher, .. } = self;
+        let hash = hasher.hash_one(shape);
+        if let Some(&number) = numbers.find(hash, |&number| shapes[number as usize] == *shape) {
+            return number;
+        }
+        let number = u32::try_from(shapes.len()).expect("fewer than 2^32 shapes");
+        shapes.push(*shape);
+        numbers.insert_unique(hash, number, |&number| hasher.hash_one(shapes[number as usize]));
+        number
+    }
+
+    /// Events in it.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns true if no event is in it.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first event.
+    pub fn first(&self) -> Option<Event> {
+        self.iter().next()
+    }
+
+    /// The last event.
+    pub fn last(&self) -> Option<Event> {
+        self.last
+    }
+
+    /// An event by its number.
+    pub fn get(&self, number: usize) -> Option<Event> {
+        let behind = self.chunks.partition_point(|chunk| chunk.first <= number);
+        let chunk = &self.chunks[behind.checked_sub(1)?];
+        chunk.events.get(number - chunk.first).map(|packed| self.event(chunk, packed))
+    }
+
+    /// All events, from both ends.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Event> + '_ {
+        self.chunks
+            .iter()
+            .flat_map(move |chunk| chunk.events.iter().map(move |packed| self.event(chunk, packed)))
+    }
+
+    /// Does something with each event, the first one first; faster than [`Self::iter`].
+    #[inline]
+    pub fn for_each(&self, mut take: impl FnMut(Event)) {
+        for chunk in &self.chunks {
+            for packed in &chunk.events {
+                take(self.event(chunk, packed));
+            }
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "an event in memory takes longer to read than one in registers")]
+    fn event(&self, chunk: &Chunk, packed: &Packed) -> Event {
+        let shape = &self.shapes[packed.shape as usize];
+        let time_ns = chunk.base_ns + u64::from(packed.since_ns);
+        let frame = Pfn(packed.frame.into());
+        let kind = match shape.kind {
+            _ if packed.frame == OF_SHAPE => shape.kind,
+            EventKind::Alloc { pfn: Some(_), order, migratetype, gfp } => {
+                EventKind::Alloc { pfn: Some(frame), order, migratetype, gfp }
+            }
+            EventKind::Free { order, .. } => EventKind::Free { pfn: frame, order },
+            mut other => {
+                if let Some(pfn) = frame_mut(&mut other) {
+                    *pfn = frame;
+                }
+                other
+            }
+        };
+        Event { time_ns, cpu: shape.cpu, pid: shape.pid, kind }
+    }
+}
+
+/// An event without its time and, if it fits, its frame; and that frame.
+fn taken_apart(event: &Event) -> (Event, u32) {
+    let mut shape = Event { time_ns: 0, ..*event };
+    let mut frame = OF_SHAPE;
+    if let Some(pfn) = frame_mut(&mut shape.kind)
+        && let Some(fits) = u32::try_from(pfn.0).ok().filter(|&fits| fits != OF_SHAPE)
+    {
+        frame = fits;
+        *pfn = Pfn(0);
+    }
+    (shape, frame)
+}
+
+/// The frame that an event is about.
+#[inline]
+fn frame_mut(kind: &mut EventKind) -> Option<&mut Pfn> {
+    match kind {
+        EventKind::Alloc { pfn, .. } => pfn.as_mut(),
+        EventKind::Free { pfn, .. }
+        | EventKind::ExtFrag { pfn, .. }
+        | EventKind::ZoneLocked { pfn, .. }
+        | EventKind::PcpuDrain { pfn, .. } => Some(pfn),
+        _ => None,
+    }
+}
+
+impl Extend<Event> for EventLog {
+    fn extend<I: IntoIterator<Item = Event>>(&mut self, events: I) {
+        events.into_iter().for_each(|event| self.push(&event));
+    }
+}
+
+impl FromIterator<Event> for EventLog {
+    fn from_iter<I: IntoIterator<Item = Event>>(events: I) -> Self {
+        let mut log = Self::default();
+        log.extend(events);
+        log
+    }
+}
+
+impl From<&[Event]> for EventLog {
+    fn from(events: &[Event]) -> Self {
+        events.iter().copied().collect()
+    }
+}
+
+impl PartialEq for EventLog {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && self.iter().eq(other.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold::{GfpFlags, Migratetype, Order};
+
+    use super::*;
+
+    fn event(time_ns: u64, kind: EventKind) -> Event {
+        Event { time_ns, cpu: 1, pid: 7, kind }
+    }
+
+    fn free(time_ns: u64, pfn: u64) -> Event {
+        event(time_ns, EventKind::Free { pfn: Pfn(pfn), order: Order::ZERO })
+    }
+
+    #[test]
+    fn whatever_goes_in_comes_out() {
+        let refused = EventKind::Alloc {
+            pfn: None,
+            order: Order::MAX,
+            migratetype: Migratetype::Movable,
+            gfp: GfpFlags::KERNEL,
+        };
+        let events = [
+            free(5, 1),
+            free(5 + u64::from(u32::MAX), 2),
+            // One more than a chunk's times reach; then backwards, then to the end of time.
+            free(6 + u64::from(u32::MAX), 3),
+            free(0, u64::from(u32::MAX) - 1),
+            free(0, u64::from(u32::MAX)),
+            free(1, u64::from(u32::MAX) + 1),
+            free(u64::MAX, u64::MAX),
+            event(9, refused),
+            event(9, EventKind::CompactionBegin),
+            event(10, EventKind::Lost { count: u64::MAX }),
+        ];
+        let log = EventLog::from(&events[..]);
+        assert_eq!(log.iter().collect::<Vec<_>>(), events);
+        assert!(log.iter().rev().eq(events.iter().rev().copied()));
+        assert!((0..=events.len()).all(|number| log.get(number).as_ref() == events.get(number)));
+        assert_eq!((log.first(), log.last()), (Some(events[0]), Some(events[9])));
+        assert!(EventLog::default().get(0).is_none() && EventLog::default().is_empty());
+    }
+
+    #[test]
+    fn equal_shapes_are_kept_once() {
+        let events = (0..3 * CHUNK as u64 / 2).map(|number| free(number, number));
+        let log: EventLog = events.clone().collect();
+        assert_eq!((log.shapes.len(), log.chunks.len()), (1, 2));
+        assert!(log.iter().eq(events));
+        assert_eq!(size_of::<Packed>(), 12);
+    }
+}

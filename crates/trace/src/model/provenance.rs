@@ -1,0 +1,106 @@
+//! Where a trace comes from and what recording it cost.
+
+use serde::{Deserialize, Serialize};
+
+use super::effect::ObserverEffect;
+use super::snapshot::Snapshot;
+
+/// What is known when a recording starts.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Origin {
+    /// `uname -r`, or empty where unknown.
+    pub kernel_release: String,
+    /// `uname -m`.
+    pub architecture: String,
+    /// CPU model as `/proc/cpuinfo` names it, or empty.
+    pub cpu_model: String,
+    /// Number of online CPUs.
+    pub cpus: u32,
+    /// Bytes in a page.
+    pub page_bytes: u64,
+    /// The recorded command, or empty for a whole-machine recording.
+    pub command: Vec<String>,
+    /// What made the file: `record` or `import`, with the Freehold version.
+    pub recorder: String,
+    /// Seconds since 1970-01-01 UTC when the recording started, or 0.
+    pub started_unix_s: u64,
+    /// The clock of `time_ns` as tracefs names it (`mono`, `local`, …).
+    pub clock: String,
+    /// Trace events that were recorded, as `GROUP:NAME`; empty where the recorder did not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<String>,
+    /// Trace events that were asked for and that the kernel does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_events: Vec<String>,
+}
+
+/// What is known only when a recording ends.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Ending {
+    /// The machine's state at the end; its occupancy is not recorded.
+    pub snapshot: Option<Snapshot>,
+    /// Events that the kernel dropped, by CPU.
+    pub lost_by_cpu: Vec<u64>,
+    /// Exit code of the recorded command, if there was one.
+    pub command_exit: Option<i32>,
+    /// What the recorder itself did to the machine.
+    pub disturbance: Disturbance,
+    /// What ended the recording, where the recorder said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<StoppedBy>,
+    /// What was seen of the trigger that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+}
+
+/// What ended a recording.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoppedBy {
+    /// The recorded command ended.
+    Command,
+    /// The time was over.
+    Duration,
+    /// The file was about to be larger than was allowed.
+    MaxSize,
+    /// As many events as were asked for had been recorded.
+    MaxEvents,
+    /// What was waited for happened.
+    Trigger,
+    /// Somebody asked for the end: Ctrl-C, SIGTERM, SIGHUP.
+    Request,
+    /// Something that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl StoppedBy {
+    /// How reports say it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Command => "the command ended",
+            Self::Duration => "the time was over",
+            Self::MaxSize => "the file had the size allowed",
+            Self::MaxEvents => "as many events as were asked for",
+            Self::Trigger => "what was waited for happened",
+            Self::Request => "it was asked to stop",
+            Self::Unknown => "something that this version does not know",
+        }
+    }
+}
+
+/// What the recorder itself did to the machine.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// CPU time of the recorder, user and system, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Wall time of the recording in nanoseconds.
+    pub wall_ns: u64,
+    /// Recorded events that the recorder caused itself.
+    pub own_events: u64,
+    /// Pages the kernel set aside for the ring buffers, all CPUs.
+    pub buffer_pages: u64,
+    /// The command with and without recording, where that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<ObserverEffect>,
+}

@@ -1,0 +1,163 @@
+//! The state of a machine's memory at one moment.
+
+use freehold::{MAX_ORDERS, MIGRATETYPES, Pfn};
+use serde::{Deserialize, Serialize};
+
+/// The state of a machine's memory at one moment.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// When the last of it had been read, in nanoseconds on the trace's clock.
+    pub time_ns: u64,
+    /// Every populated zone, nodes ascending, zones from low to high addresses.
+    pub zones: Vec<ZoneSnapshot>,
+    /// The contents of `/proc/pagetypeinfo`.
+    pub pagetypeinfo: PageTypeInfo,
+    /// Selected `/proc/vmstat` counters, by name.
+    pub vmstat: std::collections::BTreeMap<String, u64>,
+    /// `/proc/sys/vm` settings that steer the allocator, by name.
+    pub sysctl: std::collections::BTreeMap<String, String>,
+    /// What each frame was used for; empty where that was not recorded.
+    #[serde(skip)]
+    pub occupancy: Vec<Run>,
+}
+
+/// One zone as `/proc/zoneinfo` shows it. All sizes are in pages.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ZoneSnapshot {
+    /// NUMA node.
+    pub node: u32,
+    /// `DMA`, `DMA32`, `Normal`, `HighMem`, `Movable` or `Device`.
+    pub name: String,
+    /// First frame of the zone.
+    pub start_pfn: u64,
+    /// Pages from the first to the last frame, holes included.
+    pub spanned: u64,
+    /// Pages that exist.
+    pub present: u64,
+    /// Pages that the allocator manages.
+    pub managed: u64,
+    /// `nr_free_pages`.
+    pub free: u64,
+    /// Pages in CMA areas.
+    pub cma: u64,
+    /// The min watermark, boost not included.
+    pub watermark_min: u64,
+    /// The low watermark, boost not included.
+    pub watermark_low: u64,
+    /// The high watermark, boost not included.
+    pub watermark_high: u64,
+    /// The promo watermark, or 0 on kernels without it.
+    pub watermark_promo: u64,
+    /// The current watermark boost.
+    pub boost: u64,
+    /// The lowmem reserve against requests for each higher zone ("protection").
+    pub protection: Vec<u64>,
+    /// The per-CPU lists.
+    pub pagesets: Vec<Pageset>,
+}
+
+/// One CPU's list settings as `/proc/zoneinfo` shows them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Pageset {
+    /// Which CPU.
+    pub cpu: u32,
+    /// Pages on its lists.
+    pub count: u64,
+    /// Pages above which it gives some back.
+    pub high: u64,
+    /// Pages moved at a time.
+    pub batch: u64,
+    /// Lower bound of the automatic tuning of `high` (kernels since 6.7; otherwise equal to `high`).
+    pub high_min: u64,
+    /// Upper bound of the automatic tuning of `high` (kernels since 6.7; otherwise equal to `high`).
+    pub high_max: u64,
+}
+
+/// The contents of `/proc/pagetypeinfo`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PageTypeInfo {
+    /// The order of a pageblock.
+    pub pageblock_order: u8,
+    /// One entry a populated zone, in the file's order.
+    pub zones: Vec<PageTypeZone>,
+    /// The migratetypes that the kernel printed, in the order printed
+    /// (a kernel without CMA prints no `CMA` row).
+    pub types: Vec<u8>,
+}
+
+/// One zone's part of `/proc/pagetypeinfo`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PageTypeZone {
+    /// NUMA node.
+    pub node: u32,
+    /// Name of the zone.
+    pub name: String,
+    /// Free blocks by `freehold::Migratetype` discriminant and order.
+    pub free: [[FreeCount; MAX_ORDERS]; MIGRATETYPES],
+    /// Pageblocks by `freehold::Migratetype` discriminant.
+    pub blocks: [u64; MIGRATETYPES],
+}
+
+/// A number of free blocks as the kernel's text prints it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FreeCount {
+    /// The number; a lower bound where `capped`.
+    pub blocks: u64,
+    /// True if the kernel printed `>` before it and stopped counting.
+    pub capped: bool,
+}
+
+/// What a run of frames is used for, folded from `/proc/kpageflags`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum FrameUse {
+    /// No memory, or memory that the allocator does not manage.
+    Absent = 0,
+    /// On a free list (`KPF_BUDDY`).
+    Free = 1,
+    /// Anonymous memory, page cache and what else sits on the LRU: can be migrated.
+    Movable = 2,
+    /// Slab objects.
+    Slab = 3,
+    /// Page tables.
+    PageTable = 4,
+    /// hugetlb pages.
+    Hugetlb = 5,
+    /// Unevictable LRU pages (mlocked and the like).
+    Unevictable = 6,
+    /// Logically offline: ballooned or being unplugged (`KPF_OFFLINE`).
+    Offline = 7,
+    /// In use with no flag that says by whom, per-CPU lists included.
+    Other = 8,
+}
+
+impl FrameUse {
+    /// Every use, in the order of their codes.
+    pub const ALL: [Self; 9] = [
+        Self::Absent,
+        Self::Free,
+        Self::Movable,
+        Self::Slab,
+        Self::PageTable,
+        Self::Hugetlb,
+        Self::Unevictable,
+        Self::Offline,
+        Self::Other,
+    ];
+
+    /// The use with this code.
+    pub fn new(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+}
+
+/// Neighbouring frames with the same use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// First frame.
+    pub start: Pfn,
+    /// How many frames.
+    pub pages: u64,
+    /// What they are used for.
+    pub used_for: FrameUse,
+}

@@ -1,0 +1,62 @@
+//! A folder of one's own, gone when nobody needs it any more.
+
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::error::{KernelError, Result};
+
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
+
+/// A folder for files that nobody else is to see.
+#[derive(Debug)]
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new, empty folder among the machine's temporary ones.
+    pub(crate) fn new() -> Result<Self> {
+        Self::named(&env::temp_dir(), "freehold")
+    }
+
+    /// A new, empty folder in another one, hidden: what is made in it can be put beside it in one step.
+    pub(crate) fn within(folder: &Path) -> Result<Self> {
+        Self::named(folder, ".freehold")
+    }
+
+    fn named(folder: &Path, name: &str) -> Result<Self> {
+        loop {
+            let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!("{name}-{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // A process of this number was killed before it could remove it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(KernelError::file(&path)(error)),
+            }
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file below it, with the folders that it needs.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.0.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(KernelError::file(parent))?;
+        }
+        fs::write(&path, text).map_err(KernelError::file(&path))?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

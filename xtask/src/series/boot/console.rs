@@ -1,0 +1,126 @@
+//! What a kernel and its only process said while they ran.
+
+use serde_json::Value;
+
+/// What the process's own lines start with.
+const SAYS: &str = "freehold: ";
+
+/// What a kernel says only when something is wrong with it.
+const ALARMS: [&str; 17] = [
+    "WARNING:",
+    "BUG:",
+    "KASAN:",
+    "KCSAN:",
+    "UBSAN:",
+    "INFO: possible",
+    "INFO: suspicious",
+    "INFO: trying",
+    "INFO: task",
+    "rcu: INFO:",
+    "Oops",
+    "general protection",
+    "Kernel panic",
+    "Call Trace",
+    "Out of memory",
+    "page allocation failure",
+    "not ok ",
+];
+
+/// Races that KCSAN finds in Linux as it is, far from what the series changes: it looks at a counter of shared memory
+/// while another CPU adds to it, and decides again under its lock.
+const RACES_OF_LINUX: [&str; 1] =
+    ["BUG: KCSAN: data-race in __percpu_counter_limited_add / __percpu_counter_limited_add"];
+
+/// A console's text, read.
+#[derive(Clone, Debug)]
+pub struct Console {
+    /// The objects that the process said, in order, without the one that ends them.
+    pub said: Vec<Value>,
+    /// What the kernel should not have said.
+    pub alarms: Vec<Alarm>,
+    /// What the process gave up with.
+    pub error: Option<String>,
+    /// True if the process came to its end.
+    pub is_whole: bool,
+}
+
+/// A line that should not be there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Alarm {
+    /// Which line of the console it is, from 1.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+}
+
+impl Console {
+    /// Reads a console's text.
+    pub fn read(text: &str) -> Self {
+        let mut console = Self { said: Vec::new(), alarms: Vec::new(), error: None, is_whole: false };
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_end();
+            let object = line.split_once(SAYS).and_then(|(_, object)| serde_json::from_str(object).ok());
+            match object {
+                Some(object) => console.take(object),
+                None if is_alarm(line) => {
+                    console.alarms.push(Alarm { line: number + 1, text: line.to_owned() });
+                }
+                None => {}
+            }
+        }
+        console
+    }
+
+    fn take(&mut self, object: Value) {
+        if object["done"] == true {
+            self.is_whole = true;
+        } else if let Some(error) = object["error"].as_str() {
+            self.error = Some(error.to_owned());
+        } else {
+            self.said.push(object);
+        }
+    }
+}
+
+/// The kernel repeats its command line, and a reader's trouble is nobody's alarm.
+fn is_alarm(line: &str) -> bool {
+    let is_known = line.contains("ommand line:") || RACES_OF_LINUX.iter().any(|race| line.ends_with(race));
+    !is_known && ALARMS.iter().any(|alarm| line.contains(alarm))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_told_from_the_kernels_own_lines() {
+        let text = "[    0.1] Command line: freehold.do=x,BUG:\r\n\
+                    [    0.2] Kernel up\r\n\
+                    \r\nfreehold: {\"test\":\"hot\",\"order\":4}\r\n\
+                    freehold: {\"test\":\r\n\
+                    [    1.0] xfreehold: {\"test\":\"late\"}\r\n\
+                    freehold: {\"done\":true}\r\n";
+        let console = Console::read(text);
+        assert_eq!(console.said.len(), 2);
+        assert_eq!(console.said[0]["order"], 4);
+        assert!(console.is_whole && console.alarms.is_empty() && console.error.is_none());
+    }
+
+    #[test]
+    fn a_race_of_linux_itself_is_no_alarm_and_every_other_is() {
+        let text = "[ 1.0] BUG: KCSAN: data-race in __percpu_counter_limited_add / __percpu_counter_limited_add\n\
+                    [ 1.1] BUG: KCSAN: data-race in __percpu_counter_limited_add / free_counts_add\n";
+        let lines: Vec<_> = Console::read(text).alarms.iter().map(|alarm| alarm.line).collect();
+        assert_eq!(lines, [2]);
+    }
+
+    #[test]
+    fn what_should_not_be_there_is_found_with_its_line() {
+        let text = "fine\n[  3.1] WARNING: CPU: 1 PID: 9 at mm/x.c:7\n[  3.1] kasan: initialized\n\
+                    # not ok 3 free_counts\nfreehold: {\"error\":\"no such file\"}\n";
+        let console = Console::read(text);
+        assert_eq!(console.alarms.iter().map(|alarm| alarm.line).collect::<Vec<_>>(), [2, 4]);
+        assert_eq!(console.error.as_deref(), Some("no such file"));
+        assert!(!console.is_whole);
+    }
+}

@@ -1,0 +1,95 @@
+//! The only process of a booted kernel: compiled, and packed the way a kernel unpacks it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::kernel::KernelError;
+use crate::kernel::process::{command, is_on_path};
+use crate::series::error::{Result, SeriesError};
+
+/// The bits of a mode that say what a file is.
+const FOLDER: u32 = 0o040_755;
+const PROGRAM: u32 = 0o100_755;
+
+/// What is mounted on, besides the process itself.
+const FOLDERS: [&str; 4] = ["dev", "proc", "sys", "tmp"];
+
+/// Compiles `kernel/guest` and packs it; both are left in `folder`.
+///
+/// # Errors
+/// Where there is no compiler, or it has something against the process.
+pub fn initramfs(root: &Path, folder: &Path) -> Result<PathBuf> {
+    if !is_on_path("gcc") {
+        return Err(KernelError::NoCompiler { program: "gcc".to_owned() }.into());
+    }
+    let program = folder.join("init");
+    let mut compile = command("gcc");
+    compile.args(["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
+    let answer = compile.args(sources(&root.join("kernel/guest"))?).output();
+    let answer = answer.map_err(SeriesError::file(Path::new("gcc")))?;
+    if !answer.status.success() {
+        let said = String::from_utf8_lossy(&answer.stderr).into_owned();
+        return Err(SeriesError::Failed { command: "gcc -static kernel/guest/*.c".to_owned(), said });
+    }
+    let packed = pack(&fs::read(&program).map_err(SeriesError::file(&program))?);
+    let place = folder.join("initramfs");
+    fs::write(&place, packed).map_err(SeriesError::file(&place))?;
+    Ok(place)
+}
+
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(SeriesError::file(folder))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "c")).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// An archive of the process and the folders that it needs.
+fn pack(program: &[u8]) -> Vec<u8> {
+    let mut archive = Vec::with_capacity(program.len() + 4096);
+    for folder in FOLDERS {
+        entry(&mut archive, folder, FOLDER, &[]);
+    }
+    entry(&mut archive, "init", PROGRAM, program);
+    entry(&mut archive, "TRAILER!!!", 0, &[]);
+    archive
+}
+
+/// One file of an archive in cpio's format `newc`: thirteen numbers of eight digits, name, and content.
+fn entry(archive: &mut Vec<u8>, name: &str, mode: u32, content: &[u8]) {
+    let number = archive.len() as u32 + 1;
+    let (links, size, name_size) = (1, content.len() as u32, name.len() as u32 + 1);
+    archive.extend(b"070701");
+    for field in [number, mode, 0, 0, links, 0, size, 0, 0, 0, 0, name_size, 0] {
+        archive.extend(format!("{field:08X}").bytes());
+    }
+    archive.extend(name.bytes());
+    archive.push(0);
+    align(archive);
+    archive.extend(content);
+    align(archive);
+}
+
+fn align(archive: &mut Vec<u8>) {
+    archive.resize(archive.len().next_multiple_of(4), 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_has_heads_names_and_contents_at_multiples_of_four() {
+        let archive = pack(b"ELF!!");
+        assert_eq!(archive.len() % 4, 0);
+        let heads: Vec<_> = (0..archive.len()).filter(|&at| archive[at..].starts_with(b"070701")).collect();
+        assert_eq!(heads.len(), FOLDERS.len() + 2);
+        assert!(heads.iter().all(|at| at % 4 == 0));
+        let init = heads[FOLDERS.len()];
+        assert_eq!(&archive[init + 14..init + 22], b"000081ED");
+        assert_eq!(&archive[init + 54..init + 62], b"00000005");
+        assert_eq!(&archive[init + 110..init + 115], b"init\0");
+        assert_eq!(&archive[init + 116..init + 121], b"ELF!!");
+    }
+}

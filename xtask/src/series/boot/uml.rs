@@ -1,0 +1,191 @@
+//! One boot of a kernel under User-Mode Linux.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::console::Console;
+use crate::kernel::KernelVersion;
+use crate::kernel::error::{CONSOLE_LINES, tail};
+use crate::kernel::process::{command, limited, require, took_too_long};
+use crate::kernel::scratch::Scratch;
+use crate::series::build::workshop::Built;
+use crate::series::error::{Result, SeriesError};
+
+/// What is to be booted, and what for.
+#[derive(Clone, Debug)]
+pub struct UmlBoot<'a> {
+    /// The kernel.
+    pub kernel: &'a Built,
+    /// Its only process, packed.
+    pub initramfs: &'a Path,
+    /// What comes behind `freehold.do=`.
+    pub order: &'a str,
+    /// More of the kernel's parameters.
+    pub parameters: &'a [&'a str],
+    /// The guest's memory as User-Mode Linux takes it: `512M`.
+    pub memory: &'a str,
+    /// How long it may take.
+    pub seconds: u64,
+}
+
+/// What came of a boot.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// What was said, read.
+    pub console: Console,
+    /// What was said.
+    pub text: String,
+    /// True if it had to be stopped.
+    pub is_late: bool,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How many CPUs a kernel gets: those that it has, but two are enough.
+pub const fn cpus(version: KernelVersion) -> u16 {
+    if version.most_cpus() > 1 { 2 } else { 1 }
+}
+
+impl UmlBoot<'_> {
+    /// Boots it, and waits for its end.
+    ///
+    /// # Errors
+    /// If a program is missing, or the kernel says nothing at all.
+    pub fn run(&self) -> Result<Ran> {
+        require("setarch", "util-linux")?;
+        let mut machine = command("setarch");
+        // The guest's memory starts behind the heap, which is to start at the same place each time.
+        machine.args(["x86_64", "--addr-no-randomize"]).arg(&self.kernel.program).args(self.arguments());
+        watch(&machine, self.seconds, &self.name())
+    }
+
+    /// Boots it; what it said, if nothing was amiss.
+    ///
+    /// # Errors
+    /// As for [`UmlBoot::run`], and if the process did not come to its end or the kernel complained.
+    pub fn measure(&self) -> Result<Console> {
+        self.run()?.unobjectionable(&self.name())
+    }
+
+    fn name(&self) -> String {
+        let Built { version, recipe, .. } = self.kernel;
+        format!("Linux {version} ({}) with freehold.do={}", recipe.name(), self.order)
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec![format!("mem={}", self.memory)];
+        if self.kernel.version.most_cpus() > 1 {
+            arguments.extend([format!("ncpus={}", cpus(self.kernel.version)), "seccomp=on".to_owned()]);
+        }
+        arguments.push(format!("initrd={}", self.initramfs.display()));
+        // The console is written to only: what the host's input says is nothing to a guest.
+        let fixed = ["uml_dir=./", "con=null", "con0=null,fd:1", "earlyprintk", "keep_bootcon"];
+        arguments.extend(fixed.map(str::to_owned));
+        arguments.extend(self.parameters.iter().map(|parameter| (*parameter).to_owned()));
+        arguments.push(format!("freehold.do={}", self.order));
+        arguments
+    }
+}
+
+/// Runs a kernel's machine in a folder of its own, and ends it when it is late.
+pub(super) fn watch(machine: &Command, seconds: u64, name: &str) -> Result<Ran> {
+    let mut boot = limited(seconds)?;
+    let room = Scratch::new()?;
+    let console = room.path().join("console");
+    let output = File::create(&console).map_err(SeriesError::file(&console))?;
+    let copy = output.try_clone().map_err(SeriesError::file(&console))?;
+    boot.arg(machine.get_program()).args(machine.get_args());
+    boot.current_dir(room.path()).stdout(output).stderr(copy);
+    let start = Instant::now();
+    let status = boot.status().map_err(SeriesError::file(Path::new("timeout")))?;
+    let took = start.elapsed();
+    let bytes = fs::read(&console).map_err(SeriesError::file(&console))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if !text.contains("Linux version") {
+        let said = format!("it does not start, {status}; it said\n{}", tail(&text, CONSOLE_LINES));
+        return Err(SeriesError::Failed { command: name.to_owned(), said });
+    }
+    let is_late = took_too_long(status);
+    Ok(Ran { console: Console::read(&text), text, is_late, took })
+}
+
+impl Ran {
+    /// What was said, if nothing was amiss.
+    pub(in crate::series) fn unobjectionable(self, name: &str) -> Result<Console> {
+        let findings = self.findings();
+        if findings.is_empty() {
+            return Ok(self.console);
+        }
+        let said = format!("{}; it ended with\n{}", findings.join("; "), tail(&self.text, CONSOLE_LINES));
+        Err(SeriesError::Failed { command: name.to_owned(), said })
+    }
+
+    /// What is wrong with it, a line each.
+    pub fn findings(&self) -> Vec<String> {
+        let console = &self.console;
+        let mut findings: Vec<_> =
+            console.alarms.iter().map(|alarm| format!("line {}: {}", alarm.line, alarm.text)).collect();
+        findings.extend(console.error.iter().map(|error| format!("the guest gave up: {error}")));
+        if self.is_late {
+            findings.push(format!("it was stopped after {} s", self.took.as_secs()));
+        } else if !console.is_whole && console.error.is_none() {
+            findings.push("the guest did not come to its end".to_owned());
+        }
+        findings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::series::build::recipe::{Arch, Recipe};
+    use crate::series::build::variant::Variant;
+
+    /// A kernel that is a shell script: it is called as the real one is.
+    fn boot(body: &str) -> Result<Console> {
+        let folder = Scratch::new().unwrap();
+        let program = folder.write("linux", &format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let recipe = Recipe::new(Arch::Um, &["uml"], Variant::Vanilla);
+        let kernel = Built { recipe, version: KernelVersion::V7_3, program };
+        let (initramfs, parameters) = (Path::new("initramfs"), ["x=1"]);
+        let (order, memory, seconds) = ("hot", "64M", 20);
+        UmlBoot { kernel: &kernel, initramfs, order, parameters: &parameters, memory, seconds }.measure()
+    }
+
+    /// A program that was just written may be open still in a child of another test.
+    fn boot_alone(body: &str) -> Result<Console> {
+        let mut last = boot(body);
+        for _ in 0..20 {
+            match &last {
+                Err(error) if error.to_string().contains("ext file busy") => last = boot(body),
+                _ => break,
+            }
+        }
+        last
+    }
+
+    #[test]
+    fn what_the_guest_says_is_read() {
+        let body = "echo 'Linux version 7.3'; echo; echo \"freehold: {\\\"words\\\":\\\"$*\\\"}\"
+                    echo 'freehold: {\"done\":true}'";
+        let console = boot_alone(body).unwrap();
+        let words = console.said[0]["words"].as_str().unwrap();
+        assert!(words.starts_with("mem=64M ncpus=2 seccomp=on initrd=initramfs "), "{words}");
+        assert!(words.ends_with(" x=1 freehold.do=hot"), "{words}");
+    }
+
+    #[test]
+    fn a_boot_without_an_end_is_not_believed() {
+        let error = boot_alone("echo 'Linux version 7.3'; echo 'Kernel panic'; exit 1").unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("Linux 7.3 (um-uml-vanilla) with freehold.do=hot failed: line 2"), "{text}");
+        assert!(text.contains("the guest did not come to its end"), "{text}");
+        let text = boot_alone("exit 3").unwrap_err().to_string();
+        assert!(text.contains("it does not start, exit status: 3"), "{text}");
+    }
+}

@@ -1,0 +1,358 @@
+//! Where the kernels of one version are made: its source, the trees made from it, and what was built.
+//!
+//! A kernel's name in the cache has a hash of all that went into it, so it is its own stamp. Trees and
+//! build folders stay, so that a small change of the series costs a small build.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::config::{self, Selection, Setting};
+use super::recipe::{Arch, Extras, Recipe};
+use super::tree::Tree;
+use super::variant::Variant;
+use crate::kernel::cache::Folder;
+use crate::kernel::files::{are_same, read, with_last_line};
+use crate::kernel::process::{Job, kernel_make, require_build_programs};
+use crate::kernel::{KernelError, KernelVersion, source};
+use crate::series::error::{Result, SeriesError};
+use crate::series::patch::apply::{Applied, apply, check, outcome};
+use crate::series::patch::patches::{Patch, Series};
+
+/// Raised when a kernel is built differently though none of the inputs changed.
+const RECIPE: u32 = 1;
+
+/// The kernels of one version.
+pub struct Workshop {
+    /// The repository.
+    root: PathBuf,
+    folder: Folder,
+    /// The source that somebody named.
+    from: Option<PathBuf>,
+    series: Series,
+    applied: OnceCell<Vec<Applied>>,
+}
+
+/// A kernel that can be booted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Built {
+    /// What it is.
+    pub recipe: Recipe,
+    /// Its version.
+    pub version: KernelVersion,
+    /// The program, or the image.
+    pub program: PathBuf,
+}
+
+impl Workshop {
+    /// The workshop of this checkout's series.
+    ///
+    /// # Errors
+    /// Where the series cannot be read, or `from` is not that kernel, or has the series already.
+    pub fn new(root: &Path, version: KernelVersion, from: Option<&Path>) -> Result<Self> {
+        let series = Series::open(&root.join("kernel/series"))?;
+        if let Some(from) = from {
+            check(&series.patches, from, version)?;
+        }
+        let folder = Folder::new("linux", version, from)?;
+        let (root, from) = (root.to_owned(), from.map(Path::to_owned));
+        Ok(Self { root, folder, from, series, applied: OnceCell::new() })
+    }
+
+    /// Which kernel it is.
+    pub fn version(&self) -> KernelVersion {
+        self.folder.version()
+    }
+
+    /// The series.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// The kernel's own source, unpacked if it is not in the cache.
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub fn source(&self) -> Result<PathBuf> {
+        let tree = self.folder.path().join("source");
+        if tree.is_dir() && !self.is_outdated(&tree) {
+            return Ok(tree);
+        }
+        let job = self.job()?;
+        if tree.is_dir() && self.is_outdated(&tree) {
+            eprintln!("the source of Linux {} changed, starting anew", self.version());
+            self.forget()?;
+        }
+        if !tree.is_dir() {
+            eprintln!("getting the source of Linux {}", self.version());
+            let room = self.folder.path().join("unpacking");
+            source::unpack(self.version(), self.from.as_deref(), &tree, &room, &job)?;
+        }
+        Ok(tree)
+    }
+
+    /// A source to read from only: the folder that somebody named itself, or [`Workshop::source`].
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub fn original(&self) -> Result<PathBuf> {
+        self.from.clone().map_or_else(|| self.source(), Ok)
+    }
+
+    /// Returns true if a file that the series changes is another in the folder that somebody named than in its copy.
+    fn is_outdated(&self, copy: &Path) -> bool {
+        let Some(from) = &self.from else { return false };
+        let files = self.series.touched(self.version());
+        files.iter().any(|file| fs::read(from.join(file)).ok() != fs::read(copy.join(file)).ok())
+    }
+
+    /// Removes the source, and the folders of what was made from it.
+    fn forget(&self) -> Result<()> {
+        // The source last: while it is there, an interrupted run is taken up.
+        for name in ["vanilla", "series", "steps", "build", "source"] {
+            let path = self.folder.path().join(name);
+            if path.exists() {
+                fs::remove_dir_all(&path).map_err(SeriesError::file(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the series does to this kernel.
+    ///
+    /// # Errors
+    /// Where it does not fit; see [`SeriesError`].
+    pub fn applied(&self) -> Result<&[Applied]> {
+        if let Some(applied) = self.applied.get() {
+            return Ok(applied);
+        }
+        let source = self.original()?;
+        eprintln!("applying the series to Linux {}", self.version());
+        let applied = apply(&self.series.patches, &source, self.version())?;
+        Ok(self.applied.get_or_init(|| applied))
+    }
+
+    /// The kernel that a recipe asks for, built if it is not in the cache.
+    ///
+    /// # Errors
+    /// Where the series does not fit, or the kernel does not build; see [`SeriesError`].
+    pub fn kernel(&self, recipe: &Recipe) -> Result<Built> {
+        if env::consts::ARCH != "x86_64" {
+            return Err(KernelError::NoArchitecture(env::consts::ARCH).into());
+        }
+        let source = self.source()?;
+        let extras = Extras::open(&self.root)?;
+        let fragments = self.fragments(recipe)?;
+        let hash = self.inputs(recipe, &source, &extras, &fragments)?;
+        let program = self.folder.path().join(format!("linux-{}-{hash:08x}", recipe.name()));
+        let built = Built { recipe: recipe.clone(), version: self.version(), program };
+        if built.program.is_file() {
+            return Ok(built);
+        }
+        require_build_programs()?;
+        // A series that does not fit is refused before anything is changed.
+        if recipe.variant.has_series() {
+            self.applied()?;
+        }
+        let job = self.job()?;
+        // Whoever had the lock may have built it.
+        if !built.program.is_file() {
+            let product = self.build(recipe, &source, &extras, &fragments, &job)?;
+            self.folder.keep(&product, &built.program, &format!("linux-{}-", recipe.name()))?;
+        }
+        Ok(built)
+    }
+
+    /// The folder with the objects that a kernel was linked from, built if they are another's.
+    ///
+    /// # Errors
+    /// See [`Workshop::kernel`].
+    pub fn objects(&self, recipe: &Recipe) -> Result<PathBuf> {
+        let output = self.output(recipe);
+        let built = self.kernel(recipe)?;
+        if !are_same(&output.join(recipe.arch.product()), &built.program) {
+            fs::remove_file(&built.program).map_err(SeriesError::file(&built.program))?;
+            self.kernel(recipe)?;
+        }
+        Ok(output)
+    }
+
+    /// The kernel's own C sources that the series changes.
+    ///
+    /// # Errors
+    /// Where it does not fit; see [`SeriesError`].
+    pub fn changed_sources(&self) -> Result<BTreeSet<String>> {
+        let changes = self.applied()?.iter().flat_map(|applied| &applied.files);
+        let is_c = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "c");
+        let own = changes.filter(|(name, change)| change.before.is_some() && is_c(name));
+        Ok(own.map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Where a recipe is built.
+    fn output(&self, recipe: &Recipe) -> PathBuf {
+        self.folder.path().join("build").join(recipe.name())
+    }
+
+    /// A job that waits until no other process works here, and writes to the log.
+    fn job(&self) -> Result<Job> {
+        Ok(Job::new(self.folder.lock()?, self.log())?)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// The fragments of a recipe, with their files.
+    fn fragments(&self, recipe: &Recipe) -> Result<Vec<(PathBuf, String)>> {
+        let folder = self.root.join("kernel/config");
+        let files = recipe.config.iter().map(|name| folder.join(format!("{name}.config")));
+        files.map(|file| Ok((file.clone(), read(&file)?))).collect()
+    }
+
+    /// The patches that a recipe applies.
+    fn patches(&self, recipe: &Recipe) -> &[Patch] {
+        let all = &self.series.patches;
+        match (recipe.variant, recipe.patches) {
+            (Variant::Vanilla, _) => &[],
+            (_, Some(count)) => &all[..count.min(all.len())],
+            (_, None) => all,
+        }
+    }
+
+    /// A hash of all that goes into a kernel.
+    fn inputs(
+        &self,
+        recipe: &Recipe,
+        source: &Path,
+        extras: &Extras,
+        fragments: &[(PathBuf, String)],
+    ) -> Result<u32> {
+        let release = source::release(self.version(), source)?;
+        let mut hash = crc32fast::Hasher::new();
+        let mut add = |text: &str| {
+            hash.update(&(text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        };
+        add(&format!("{RECIPE} {release} {}", recipe.name()));
+        for (_, text) in fragments {
+            add(text);
+        }
+        for name in self.series.touched(self.version()) {
+            // One that is missing is named where the series is applied.
+            add(&read(&source.join(name)).unwrap_or_default());
+        }
+        for (name, text) in &extras.files {
+            add(name);
+            add(text);
+        }
+        for patch in self.patches(recipe) {
+            patch.hunks.iter().for_each(|hunk| add(&hunk.text));
+            for line in &patch.lines {
+                add(&format!("{}: {:?}: {}", line.file, line.before, line.text));
+            }
+            for (name, text) in &patch.new {
+                add(name);
+                add(text);
+            }
+        }
+        Ok(hash.finalize())
+    }
+
+    /// The files of the recipe's tree that are not the kernel's own.
+    fn files(&self, recipe: &Recipe, source: &Path, extras: &Extras) -> Result<BTreeMap<String, String>> {
+        let count = self.patches(recipe).len();
+        let mut files = match count {
+            0 => BTreeMap::new(),
+            _ => outcome(&self.applied()?[..count]),
+        };
+        for (name, line) in extras.lines {
+            let text = match files.remove(name) {
+                Some(text) => text,
+                None => read(&source.join(name))?,
+            };
+            files.insert(name.to_owned(), with_last_line(&text, line));
+        }
+        files.extend(extras.files.clone());
+        Ok(files)
+    }
+
+    /// Builds a kernel; where it is.
+    fn build(
+        &self,
+        recipe: &Recipe,
+        source: &Path,
+        extras: &Extras,
+        fragments: &[(PathBuf, String)],
+        job: &Job,
+    ) -> Result<PathBuf> {
+        let tree = Tree::new(source, recipe.tree(), job)?;
+        tree.set(&self.files(recipe, source, extras)?)?;
+        let output = self.output(recipe);
+        fs::create_dir_all(&output).map_err(SeriesError::file(&output))?;
+        let settings = self.settings(recipe, fragments)?;
+        configure(recipe.arch, &tree, &output, &settings, job)?;
+        let step = recipe.patches.map_or(String::new(), |count| format!(" after {count} patches"));
+        eprintln!("building Linux {} ({}){step}", self.version(), recipe.name());
+        job.run(make(recipe.arch, &tree, &output).arg(recipe.arch.target()))?;
+        let said = read(&self.log())?;
+        said.lines().filter(|line| line.contains(" warning: ")).for_each(|line| eprintln!("{line}"));
+        Ok(output.join(recipe.arch.product()))
+    }
+
+    /// What is wanted of the configuration.
+    fn settings(&self, recipe: &Recipe, fragments: &[(PathBuf, String)]) -> Result<Vec<Setting>> {
+        let absent = self.absent(recipe);
+        let wanted = Selection { version: self.version(), variant: recipe.variant, absent: &absent };
+        let mut settings = Vec::new();
+        for (file, text) in fragments {
+            settings.extend(wanted.of(text).map_err(|fault| SeriesError::fault(file, fault))?);
+        }
+        let variant = recipe.variant.configuration().join("\n");
+        settings.extend(wanted.of(&variant).unwrap_or_default());
+        Ok(settings)
+    }
+
+    /// The options of the series that a tree lacks, or that nothing can be asked of where it is switched off.
+    fn absent(&self, recipe: &Recipe) -> BTreeSet<String> {
+        let of = |patches: &[Patch]| -> BTreeSet<String> {
+            let files = patches.iter().flat_map(|patch| &patch.new);
+            let kconfigs = files.filter(|(name, _)| name.contains("Kconfig"));
+            kconfigs.flat_map(|(_, text)| config::options(text)).collect()
+        };
+        let mut absent = of(&self.series.patches);
+        let present = match recipe.variant {
+            Variant::Off => recipe.variant.options(),
+            _ => of(self.patches(recipe)),
+        };
+        absent.retain(|option| !present.contains(option));
+        absent
+    }
+}
+
+/// The kernel's make for one architecture, from a tree into a folder apart.
+fn make(arch: Arch, tree: &Tree, output: &Path) -> std::process::Command {
+    let mut make = kernel_make("linux");
+    make.env("KBUILD_BUILD_VERSION", "1").current_dir(tree.path());
+    make.arg(format!("ARCH={}", arch.name())).arg(format!("O={}", output.display()));
+    make
+}
+
+/// Configures a build folder, and refuses what came out if not all that was wanted is there.
+fn configure(arch: Arch, tree: &Tree, output: &Path, settings: &[Setting], job: &Job) -> Result<()> {
+    let target = |name: &str| job.run(make(arch, tree, output).arg(name));
+    let config = output.join(".config");
+    target("tinyconfig")?;
+    let smallest = read(&config)?;
+    fs::write(&config, config::merged(&smallest, settings)).map_err(SeriesError::file(&config))?;
+    target("olddefconfig")?;
+    match config::fault(&read(&config)?, settings) {
+        None => Ok(()),
+        Some(fault) => Err(KernelError::Configuration { fault, config }.into()),
+    }
+}
+
+#[cfg(test)]
+#[path = "workshop_tests.rs"]
+mod tests;

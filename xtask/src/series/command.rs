@@ -1,0 +1,219 @@
+//! `cargo xtask series`: the series, from the repository to a kernel that has it.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::error::Result;
+use super::kernels::{self, KERNELS};
+use crate::kernel::KernelVersion;
+use crate::series::build::recipe::{Arch, Recipe};
+use crate::series::build::variant::Variant;
+use crate::series::build::workshop::Workshop;
+use crate::series::measure::bench::{self, BenchPlan, Measure};
+use crate::series::measure::instructions;
+use crate::series::patch::git::Identity;
+use crate::series::patch::mail;
+use crate::series::test::under_qemu::{self, LoadPlan, Watch};
+use crate::series::test::under_uml::{self, Load};
+
+/// What to do, and with which kernel.
+#[derive(Args, Clone, Debug)]
+pub struct SeriesArgs {
+    /// The kernel: 6.12 or 7.3; without, both one after the other
+    #[arg(long, global = true, value_parser = version)]
+    kernel: Option<KernelVersion>,
+    /// What it has of the series, one or more; without, each in turn
+    #[arg(long, global = true, value_delimiter = ',')]
+    variant: Vec<Variant>,
+    /// An unpacked kernel source to start from, in place of Debian's package
+    #[arg(long, global = true, requires = "kernel")]
+    source: Option<PathBuf>,
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum Task {
+    /// Make ordinary patches for `git am`, and check them
+    Patches(PatchesArgs),
+    /// Build kernels
+    Build(BuildArgs),
+    /// Boot them: the unit tests in the kernel, a mixed load, and the counts held against the lists
+    Test(TestArgs),
+    /// Measure them in turns: reading, allocating beside a monitor, the hot path, interrupts off
+    Bench(BenchArgs),
+    /// Boot them in QEMU: a mixed load on two CPUs and nodes, with hotplug, and nothing amiss in the log
+    Boot(BootArgs),
+    /// Count the instructions of the hot path in QEMU
+    Instructions(InstructionsArgs),
+}
+
+#[derive(Args, Clone, Debug)]
+struct PatchesArgs {
+    /// Where to put them; without, target/series/VERSION/patches
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct BuildArgs {
+    /// Where they are to run
+    #[arg(long, value_name = "WHERE", default_value = "uml")]
+    machine: Arch,
+    /// Further fragments of the configuration: names in kernel/config without `.config`
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    with: Vec<String>,
+    /// Also build after each patch, with the derived total
+    #[arg(long)]
+    steps: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+struct TestArgs {
+    /// Also boot after each patch
+    #[arg(long)]
+    steps: bool,
+    /// Operations of the mixed load
+    #[arg(long, default_value_t = 4_000_000)]
+    operations: u64,
+    /// Have the kernel check its lists after so many movements between them
+    #[arg(long, value_name = "MOVEMENTS", default_value_t = 1000)]
+    check_every: u64,
+}
+
+#[derive(Args, Clone, Debug)]
+struct BenchArgs {
+    /// Boots of each variant and measurement
+    #[arg(long, default_value_t = 5)]
+    boots: usize,
+    /// Rounds of a measurement in a boot
+    #[arg(long, default_value_t = 5)]
+    repetitions: usize,
+    /// Milliseconds of a figure of the allocation table
+    #[arg(long, value_name = "MS", default_value_t = 40)]
+    slice: usize,
+    /// What to measure; without, everything
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Measure>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct BootArgs {
+    /// What watches the kernel; without, each in turn
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    watch: Vec<Watch>,
+    /// Pages to allocate and free
+    #[arg(long, default_value_t = 10_000_000)]
+    operations: u64,
+    /// End the load after so many seconds
+    #[arg(long, default_value_t = 1200)]
+    seconds: u64,
+    /// Have the kernel check its lists after so many movements between them
+    #[arg(long, value_name = "MOVEMENTS", default_value_t = 10_000)]
+    check_every: u64,
+}
+
+#[derive(Args, Clone, Debug)]
+struct InstructionsArgs {
+    /// Boots of each variant
+    #[arg(long, default_value_t = 1)]
+    boots: usize,
+}
+
+fn version(name: &str) -> std::result::Result<KernelVersion, String> {
+    kernels::from_name(name).ok_or_else(|| format!("the series is for {}", kernels::names(" and ")))
+}
+
+/// Runs the command. Returns true if nothing was found wanting.
+///
+/// # Errors
+/// See [`super::SeriesError`].
+pub fn run(args: &SeriesArgs, root: &Path) -> Result<bool> {
+    let kernels = match args.kernel {
+        Some(kernel) => vec![kernel],
+        None => KERNELS.to_vec(),
+    };
+    let mut all_is_well = true;
+    for kernel in kernels {
+        let workshop = Workshop::new(root, kernel, args.source.as_deref())?;
+        all_is_well &= match &args.task {
+            Task::Patches(task) => patches(&workshop, task, root)?,
+            Task::Build(task) => build(&workshop, args, task)?,
+            Task::Test(task) => test(&workshop, args, task, root)?,
+            Task::Boot(task) => boot(&workshop, args, task, root)?,
+            Task::Instructions(task) => instructions::run(&workshop, root, &args.variants(), task.boots)?,
+            Task::Bench(task) => bench::run(&workshop, root, &args.variants(), &task.plan())?,
+        };
+    }
+    Ok(all_is_well)
+}
+
+impl SeriesArgs {
+    /// The variants that were asked for.
+    fn variants(&self) -> Vec<Variant> {
+        if self.variant.is_empty() { Variant::ALL.to_vec() } else { self.variant.clone() }
+    }
+}
+
+/// Makes the mails. Returns true if the kernel's own script has nothing against them.
+fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> Result<bool> {
+    let folder = match &args.out {
+        Some(folder) => folder.clone(),
+        None => root.join("target/series").join(workshop.version().name()).join("patches"),
+    };
+    let sender = Identity::of(root)?;
+    let mails = mail::write(workshop.series(), workshop.applied()?, &workshop.original()?, &folder, &sender)?;
+    for file in &mails.files {
+        println!("{}", file.display());
+    }
+    for objection in &mails.objections {
+        println!("{objection}");
+    }
+    Ok(mails.objections.is_empty())
+}
+
+/// Builds each variant, and each step if asked.
+fn build(workshop: &Workshop, args: &SeriesArgs, task: &BuildArgs) -> Result<bool> {
+    let fragments: Vec<_> =
+        std::iter::once(task.machine.fragment()).chain(task.with.iter().map(String::as_str)).collect();
+    for variant in args.variants() {
+        let built = workshop.kernel(&Recipe::new(task.machine, &fragments, variant))?;
+        println!("{variant}: {}", built.program.display());
+    }
+    let steps = if task.steps { workshop.series().patches.as_slice() } else { &[] };
+    for (number, patch) in steps.iter().enumerate() {
+        let recipe = Recipe::new(task.machine, &fragments, Variant::Derived).after(number + 1);
+        println!("{}: {}", patch.name, workshop.kernel(&recipe)?.program.display());
+    }
+    Ok(true)
+}
+
+impl BenchArgs {
+    fn plan(&self) -> BenchPlan {
+        let measures = if self.only.is_empty() { Measure::ALL.to_vec() } else { self.only.clone() };
+        BenchPlan { boots: self.boots, repetitions: self.repetitions, slice_ms: self.slice, measures }
+    }
+}
+
+/// Boots and tests. Returns true if nothing was found.
+fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) -> Result<bool> {
+    let load = Load { operations: task.operations, check_every: task.check_every };
+    let findings = under_uml::run(workshop, root, &args.variants(), load, task.steps)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    Ok(findings.is_empty())
+}
+
+/// Boots in QEMU under load. Returns true if nothing was found.
+fn boot(workshop: &Workshop, args: &SeriesArgs, task: &BootArgs, root: &Path) -> Result<bool> {
+    let watches = if task.watch.is_empty() { Watch::value_variants().to_vec() } else { task.watch.clone() };
+    let (operations, seconds, check_every) = (task.operations, task.seconds, task.check_every);
+    let plan = LoadPlan { watches, operations, seconds, check_every };
+    let findings = under_qemu::run(workshop, root, &args.variants(), &plan)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    Ok(findings.is_empty())
+}

@@ -1,0 +1,148 @@
+//! What can go wrong between the series and a kernel that has it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::place::Place;
+use crate::kernel::{KernelError, KernelVersion};
+
+/// The result of applying, building or asking the series.
+pub type Result<T, E = SeriesError> = std::result::Result<T, E>;
+
+/// Why it could not be done; each text says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum SeriesError {
+    /// The kernel cannot be had or built.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// A file of the series is not as it should be.
+    #[error("{path}: {fault}")]
+    Fault {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong with it, and what it should be.
+        fault: String,
+    },
+    /// A semantic patch changed something else than it says.
+    #[error("{hunk} does not fit Linux {version}: {fault}; nothing was changed")]
+    Misfit {
+        /// The semantic patch, or the line.
+        hunk: String,
+        /// The kernel.
+        version: KernelVersion,
+        /// What is missing or surplus.
+        fault: Misfit,
+    },
+    /// The series is in the tree.
+    #[error("{tree} has the series already: {file}, which {patch} brings, is there; nothing was changed")]
+    AlreadyPatched {
+        /// The source tree.
+        tree: PathBuf,
+        /// The patch.
+        patch: String,
+        /// The file that gives it away.
+        file: String,
+    },
+    /// Nobody would have sent the mails.
+    #[error(
+        "git knows no name and address to sign the patches with: \
+         git config --global user.name NAME; git config --global user.email ADDRESS"
+    )]
+    NoIdentity,
+    /// The mails are not what was tried.
+    #[error("the mails do not bring about what the semantic patches do: {file} differs after `git am`")]
+    NotTheSame {
+        /// The file.
+        file: String,
+    },
+    /// A program failed that is not the kernel's build.
+    #[error("{command} failed: {said}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// Its last words.
+        said: String,
+    },
+}
+
+/// What about a hunk does not fit.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Misfit {
+    /// Other places were changed than the hunk names.
+    #[error("{}", differing(missing, surplus))]
+    Places {
+        /// Named, but not changed.
+        missing: Vec<Place>,
+        /// Changed, but not named.
+        surplus: Vec<Place>,
+    },
+    /// The kernel lacks a file.
+    #[error("the kernel has no file {0}")]
+    NoFile(String),
+    /// A file of the kernel lacks a line.
+    #[error("{file} has no line `{line}`")]
+    NoLine {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+    },
+    /// Coccinelle gave up.
+    #[error("spatch cannot apply it to {file}: {said}")]
+    Spatch {
+        /// The file.
+        file: String,
+        /// Its last words.
+        said: String,
+    },
+}
+
+impl SeriesError {
+    /// Returns true if the series was looked at and found wanting, not the machine.
+    pub const fn is_finding(&self) -> bool {
+        matches!(self, Self::Fault { .. } | Self::Misfit { .. } | Self::NotTheSame { .. })
+    }
+
+    /// For `map_err`: names the file.
+    pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let named = KernelError::file(path);
+        move |error| Self::Kernel(named(error))
+    }
+
+    /// A fault of a file of the series.
+    pub(super) fn fault(path: &Path, fault: impl Into<String>) -> Self {
+        Self::Fault { path: path.to_owned(), fault: fault.into() }
+    }
+}
+
+fn differing(missing: &[Place], surplus: &[Place]) -> String {
+    let list = |places: &[Place]| places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    if !missing.is_empty() {
+        parts.push(format!("it should change {}, and does not", list(missing)));
+    }
+    if !surplus.is_empty() {
+        parts.push(format!("it changes {}, which it does not name", list(surplus)));
+    }
+    parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misfit_names_hunk_kernel_and_places() {
+        let place = |holder: &str| Place { file: "mm/list.c".into(), holder: holder.into() };
+        let fault =
+            Misfit::Places { missing: vec![place("add"), place("add")], surplus: vec![place("drop")] };
+        let hunk = "0001-counts/40-add.cocci".to_owned();
+        let error = SeriesError::Misfit { hunk, version: KernelVersion::V7_3, fault };
+        assert!(error.is_finding() && !SeriesError::NoIdentity.is_finding());
+        assert_eq!(
+            error.to_string(),
+            "0001-counts/40-add.cocci does not fit Linux 7.3: it should change mm/list.c add, mm/list.c add, \
+             and does not; it changes mm/list.c drop, which it does not name; nothing was changed"
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! What each variant costs and saves: booted in turns under User-Mode Linux, so that all see the same host.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::figures::{BootFigures, Figures};
+use super::report;
+use crate::kernel::scratch::Scratch;
+use crate::series::boot::guest;
+use crate::series::boot::uml::{UmlBoot, cpus};
+use crate::series::build::recipe::{Arch, Recipe};
+use crate::series::build::variant::Variant;
+use crate::series::build::workshop::{Built, Workshop};
+use crate::series::error::{Result, SeriesError};
+
+/// Enough for lists of 100 000 blocks and more of three types; most of it is never touched.
+const MEMORY: &str = "5G";
+const SECONDS: u64 = 900;
+
+/// What can be measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Measure {
+    /// How long it takes to read `/proc/pagetypeinfo`
+    Read,
+    /// What the allocator costs by itself
+    Hot,
+    /// What a block costs beside a monitor
+    Pagealloc,
+    /// The longest time with interrupts off
+    Irqoff,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Hot, Self::Pagealloc, Self::Irqoff];
+
+    /// The fragments of the kernel's configuration; one that watches itself is no good for anything else.
+    const fn config(self) -> &'static [&'static str] {
+        match self {
+            Self::Irqoff => &["uml", "uml-test"],
+            _ => &["uml"],
+        }
+    }
+}
+
+/// How much is measured.
+#[derive(Clone, Debug)]
+pub struct BenchPlan {
+    /// Boots of each variant and measurement.
+    pub boots: usize,
+    /// Rounds of the allocation table in a boot.
+    pub repetitions: usize,
+    /// How long each of its figures takes, in milliseconds.
+    pub slice_ms: usize,
+    /// What is measured.
+    pub measures: Vec<Measure>,
+}
+
+impl BenchPlan {
+    /// What the guest is told.
+    fn order(&self, measure: Measure) -> String {
+        let Self { repetitions, slice_ms, .. } = self;
+        match measure {
+            Measure::Read => "read,reads=200".to_owned(),
+            Measure::Hot => format!("hot,repetitions={repetitions}"),
+            Measure::Pagealloc => format!("pagealloc,repetitions={repetitions},ms={slice_ms}"),
+            Measure::Irqoff => "irqoff,rounds=20".to_owned(),
+        }
+    }
+}
+
+/// Measures the variants, prints the tables, and writes all of it down. Returns true if the targets are met.
+///
+/// # Errors
+/// Where a kernel cannot be built or does not come to its end.
+pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchPlan) -> Result<bool> {
+    let scratch = Scratch::new()?;
+    let initramfs = guest::initramfs(root, scratch.path())?;
+    let build = |measure: &Measure| -> Result<Vec<Built>> {
+        let recipes = variants.iter().map(|&variant| Recipe::new(Arch::Um, measure.config(), variant));
+        recipes.map(|recipe| workshop.kernel(&recipe)).collect()
+    };
+    let kernels = plan.measures.iter().map(build).collect::<Result<Vec<_>>>()?;
+    let mut figures = Figures::default();
+    for boot in 0..plan.boots {
+        eprintln!("Linux {}: boots {} of {}", workshop.version(), boot + 1, plan.boots);
+        for (measure, kernels) in plan.measures.iter().zip(&kernels) {
+            // Whoever comes first finds the host as the one before left it: each in turn.
+            for place in 0..kernels.len() {
+                let kernel = &kernels[(place + boot) % kernels.len()];
+                figures.boots.push(boot_once(kernel, &initramfs, &plan.order(*measure))?);
+            }
+        }
+        // What was measured is not lost if the next boot fails.
+        write(root, workshop, plan, &figures)?;
+    }
+    let report = report::of(&figures, workshop.version());
+    println!("{}", report.text());
+    println!("{}", write(root, workshop, plan, &figures)?.display());
+    Ok(report.is_met())
+}
+
+fn boot_once(kernel: &Built, initramfs: &Path, order: &str) -> Result<BootFigures> {
+    let (memory, seconds) = (MEMORY, SECONDS);
+    let console = UmlBoot { kernel, initramfs, order, parameters: &[], memory, seconds }.measure()?;
+    Ok(BootFigures { variant: kernel.recipe.variant, said: console.said })
+}
+
+/// Writes what is known so far.
+fn write(root: &Path, workshop: &Workshop, plan: &BenchPlan, figures: &Figures) -> Result<PathBuf> {
+    let version = workshop.version();
+    let folder = root.join("target/series").join(version.name());
+    fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;
+    let report = report::of(figures, version);
+    let all = json!({
+        "kernel": version.name(),
+        "machine": {"kind": "User-Mode Linux", "cpus": cpus(version), "memory": MEMORY},
+        "plan": {"boots": plan.boots, "repetitions": plan.repetitions, "slice_ms": plan.slice_ms},
+        "tables": report.tables.iter().map(report::Table::json).collect::<Value>(),
+        "targets": report.targets.iter().map(report::Target::json).collect::<Value>(),
+        "boots": figures.json(),
+    });
+    let place = folder.join("bench.json");
+    let partial = folder.join("bench.json.partial");
+    fs::write(&partial, format!("{all:#}\n")).map_err(SeriesError::file(&partial))?;
+    fs::rename(&partial, &place).map_err(SeriesError::file(&place))?;
+    Ok(place)
+}

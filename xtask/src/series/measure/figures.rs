@@ -1,0 +1,214 @@
+//! What booted kernels measured: many figures of many boots as a few numbers.
+
+use serde_json::{Value, json};
+
+use crate::series::build::variant::Variant;
+
+/// A figure from a time of which the host took away more than this many thousandths is not used.
+const MOST_LOST: f64 = 10.0;
+
+/// What one boot said.
+#[derive(Clone, Debug)]
+pub struct BootFigures {
+    /// What the kernel has of the series.
+    pub variant: Variant,
+    /// The objects that its process said.
+    pub said: Vec<Value>,
+}
+
+/// Everything that one run measured.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// The boots, in their order.
+    pub boots: Vec<BootFigures>,
+}
+
+/// Many samples as a few numbers.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Summary {
+    /// How many samples.
+    pub samples: usize,
+    /// The smallest.
+    pub min: f64,
+    /// Half of the samples are below.
+    pub median: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub stddev: f64,
+    /// Half of the distance between the quartiles: what one disturbed boot does not change.
+    pub spread: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Summary {
+    /// Sums samples up; none where there are none.
+    pub fn of(samples: &[f64]) -> Option<Self> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        let count = sorted.len() as f64;
+        let mean = sorted.iter().sum::<f64>() / count;
+        let variance = sorted.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>() / count;
+        let median = f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+        let quartile = |quarters: usize| sorted[(sorted.len() - 1) * quarters / 4];
+        let spread = (quartile(3) - quartile(1)) / 2.0;
+        Some(Self { samples: sorted.len(), min, median, mean, stddev: variance.sqrt(), spread, max })
+    }
+
+    /// The same as JSON.
+    pub fn json(&self) -> Value {
+        json!({
+            "samples": self.samples, "min": self.min, "median": self.median,
+            "mean": self.mean, "stddev": self.stddev, "spread": self.spread, "max": self.max,
+        })
+    }
+}
+
+/// Which objects of a run are meant: those that have all of these values.
+pub type Wanted<'a> = &'a [(&'a str, Value)];
+
+impl Figures {
+    /// The variants that were measured, each once.
+    pub fn variants(&self) -> Vec<Variant> {
+        Variant::ALL
+            .into_iter()
+            .filter(|variant| self.boots.iter().any(|boot| boot.variant == *variant))
+            .collect()
+    }
+
+    /// The figure at `path` (`alloc.mean`) in every object that is wanted.
+    ///
+    /// Where most of the samples were not disturbed, the others are left out.
+    pub fn samples(&self, variant: Variant, wanted: Wanted, path: &str) -> Vec<f64> {
+        let boots = self.boots.iter().filter(|boot| boot.variant == variant);
+        let objects = boots.flat_map(|boot| &boot.said).filter(|object| is_wanted(object, wanted));
+        let mut samples: Vec<(f64, f64)> = objects
+            .filter_map(|object| Some((object["lost"].as_f64().unwrap_or_default(), figure(object, path)?)))
+            .collect();
+        samples.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let calm = samples.partition_point(|(lost, _)| *lost <= MOST_LOST);
+        samples.truncate(calm.max(samples.len().div_ceil(2)));
+        samples.into_iter().map(|(_, figure)| figure).collect()
+    }
+
+    /// By how many percent a figure with a monitor is above the one beside it without, for each that is wanted.
+    ///
+    /// A pair that the host disturbed is left out.
+    pub fn losses(&self, variant: Variant, wanted: Wanted, path: &str) -> Vec<f64> {
+        let mut losses = Vec::new();
+        for boot in self.boots.iter().filter(|boot| boot.variant == variant) {
+            let calm = |object: &&Value| object["lost"].as_f64().unwrap_or_default() <= MOST_LOST;
+            let objects: Vec<_> =
+                boot.said.iter().filter(|object| is_wanted(object, wanted)).filter(calm).collect();
+            for without in objects.iter().filter(|object| object["monitor"] == false) {
+                let is_pair = |other: &&&Value| {
+                    other["monitor"] == true && other["repetition"] == without["repetition"]
+                };
+                let with = objects.iter().find(is_pair).and_then(|with| figure(with, path));
+                if let (Some(without), Some(with)) = (figure(without, path), with) {
+                    losses.push(percent_over(with, without));
+                }
+            }
+        }
+        losses
+    }
+
+    /// The samples as a few numbers.
+    pub fn summary(&self, variant: Variant, wanted: Wanted, path: &str) -> Option<Summary> {
+        Summary::of(&self.samples(variant, wanted, path))
+    }
+
+    /// The different values that a field has in the objects of a test, in their order.
+    pub fn values(&self, test: &str, field: &str) -> Vec<Value> {
+        let mut values: Vec<Value> = Vec::new();
+        let objects = self.boots.iter().flat_map(|boot| &boot.said).filter(|object| object["test"] == test);
+        for object in objects {
+            let value = &object[field];
+            if !value.is_null() && !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        values
+    }
+
+    /// All of it, to be read by programs.
+    pub fn json(&self) -> Value {
+        let boots = self.boots.iter().map(|boot| json!({"variant": boot.variant.name(), "said": boot.said}));
+        boots.collect()
+    }
+}
+
+fn is_wanted(object: &Value, wanted: Wanted) -> bool {
+    wanted.iter().all(|(field, value)| object[*field] == *value)
+}
+
+fn figure(object: &Value, path: &str) -> Option<f64> {
+    path.split('.').try_fold(object, |object, name| object.get(name))?.as_f64()
+}
+
+/// By how many percent `value` is above `base`.
+pub fn percent_over(value: f64, base: f64) -> f64 {
+    if base == 0.0 { 0.0 } else { (value / base - 1.0) * 100.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(samples: &[(f64, f64)]) -> Figures {
+        let said = samples.iter().map(
+            |(lost, mean)| json!({"test": "pagealloc", "order": 4, "lost": lost, "alloc": {"mean": mean}}),
+        );
+        Figures { boots: vec![BootFigures { variant: Variant::Off, said: said.collect() }] }
+    }
+
+    #[test]
+    fn samples_are_summed_up() {
+        let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0]).unwrap();
+        assert_eq!((summary.min, summary.median, summary.max, summary.mean), (1.0, 2.5, 4.0, 2.5));
+        assert!((summary.stddev - 1.25_f64.sqrt()).abs() < 1e-12);
+        let disturbed = Summary::of(&[1.0, 1.0, 2.0, 3.0, 900.0]).unwrap();
+        assert_eq!((disturbed.median, disturbed.spread), (2.0, 1.0));
+        assert_eq!(Summary::of(&[]), None);
+    }
+
+    #[test]
+    fn figures_are_found_by_their_fields() {
+        let figures = figures(&[(0.0, 5.0), (3.0, 7.0)]);
+        let wanted = [("test", json!("pagealloc")), ("order", json!(4))];
+        assert_eq!(figures.samples(Variant::Off, &wanted, "alloc.mean"), [5.0, 7.0]);
+        assert!(figures.samples(Variant::Vanilla, &wanted, "alloc.mean").is_empty());
+        assert!(figures.samples(Variant::Off, &[("order", json!(0))], "alloc.mean").is_empty());
+        assert!(figures.samples(Variant::Off, &wanted, "free.mean").is_empty());
+        assert_eq!(
+            (figures.variants(), figures.values("pagealloc", "order")),
+            (vec![Variant::Off], vec![json!(4)])
+        );
+    }
+
+    #[test]
+    fn a_monitor_is_held_against_the_same_round_without_it() {
+        let slice = |repetition, monitor, lost, mean| json!({"test": "pagealloc", "repetition": repetition, "monitor": monitor, "lost": lost, "free": mean});
+        let said = vec![
+            slice(0, false, 0, 100.0),
+            slice(0, true, 0, 103.0),
+            slice(1, true, 0, 202.0),
+            slice(1, false, 0, 200.0),
+            slice(2, true, 900, 999.0),
+            slice(2, false, 0, 100.0),
+        ];
+        let figures = Figures { boots: vec![BootFigures { variant: Variant::Off, said }] };
+        let losses = figures.losses(Variant::Off, &[("test", json!("pagealloc"))], "free");
+        assert_eq!(losses.iter().map(|loss| loss.round()).collect::<Vec<_>>(), [3.0, 1.0]);
+    }
+
+    #[test]
+    fn what_the_host_disturbed_is_left_out_unless_most_is() {
+        let wanted = [("test", json!("pagealloc"))];
+        let of = |samples: &[(f64, f64)]| figures(samples).samples(Variant::Off, &wanted, "alloc.mean");
+        assert_eq!(of(&[(500.0, 9.0), (0.0, 1.0), (0.0, 2.0)]), [1.0, 2.0]);
+        assert_eq!(of(&[(500.0, 9.0), (90.0, 3.0), (0.0, 1.0)]), [1.0, 3.0]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Applying patches to the files of a source tree, which itself is only read.
+//!
+//! Each patch sees the files as the patches before it left them. A semantic patch that changes other
+//! places than its head names stops everything, so what comes out is whole or is not there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::changed::changed;
+use super::hunk::Hunk;
+use super::patches::Patch;
+use crate::kernel::error::tail;
+use crate::kernel::files::read;
+use crate::kernel::process::{command, require};
+use crate::kernel::scratch::Scratch;
+use crate::kernel::{KernelVersion, source};
+use crate::series::error::{Misfit, Result, SeriesError};
+use crate::series::place::Place;
+
+/// Lines of Coccinelle's words that an error shows.
+const SPATCH_LINES: usize = 8;
+
+/// What one patch does to a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Applied {
+    /// The patch's name.
+    pub patch: String,
+    /// The files that it changes or brings, by their paths.
+    pub files: BTreeMap<String, Change>,
+}
+
+/// A file, before and after a patch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// Its text before; none if the patch brings it.
+    pub before: Option<String>,
+    /// Its text after.
+    pub after: String,
+}
+
+/// The texts of all files that some patches change, as the last of them leaves them.
+pub fn outcome(applied: &[Applied]) -> BTreeMap<String, String> {
+    let files = applied.iter().flat_map(|applied| &applied.files);
+    files.map(|(name, change)| (name.clone(), change.after.clone())).collect()
+}
+
+/// Applies patches, in order, to the source of a kernel.
+///
+/// # Errors
+/// Where `tree` is not that kernel, has the series already, or a hunk does not fit it; see [`SeriesError`].
+pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<Vec<Applied>> {
+    check(patches, tree, version)?;
+    if patches.iter().any(|patch| !patch.hunks.is_empty()) {
+        require("spatch", "coccinelle")?;
+    }
+    let mut bench = Bench { tree, version, scratch: Scratch::new()?, now: BTreeMap::new() };
+    patches.iter().map(|patch| bench.patch(patch)).collect()
+}
+
+/// Refuses a source tree that is not that kernel's, or has something of the series already.
+///
+/// # Errors
+/// Where it is another kernel, or has the series already.
+pub fn check(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<()> {
+    source::check(version, tree)?;
+    for patch in patches {
+        if let Some(file) = patch.new.keys().find(|file| tree.join(file).exists()) {
+            let (tree, patch, file) = (tree.to_owned(), patch.name.clone(), file.clone());
+            return Err(SeriesError::AlreadyPatched { tree, patch, file });
+        }
+    }
+    Ok(())
+}
+
+/// Where files lie while they are changed.
+struct Bench<'a> {
+    tree: &'a Path,
+    version: KernelVersion,
+    scratch: Scratch,
+    /// The files that were changed so far, as they are now.
+    now: BTreeMap<String, String>,
+}
+
+impl Bench<'_> {
+    fn patch(&mut self, patch: &Patch) -> Result<Applied> {
+        let mut before = BTreeMap::new();
+        for hunk in &patch.hunks {
+            for (file, places) in hunk.files(self.version) {
+                let text = self.text(file, &hunk.name())?;
+                let after = self.hunk(hunk, file, &places, &text)?;
+                self.put(&mut before, file, Some(text), after);
+            }
+        }
+        for line in &patch.lines {
+            let name = format!("{}/lines", patch.name);
+            let text = self.text(&line.file, &name)?;
+            let after = line.put_into(&text).map_err(|fault| self.misfit(name, fault))?;
+            self.put(&mut before, &line.file, Some(text), after);
+        }
+        for (file, text) in &patch.new {
+            let old = self.now.get(file).cloned();
+            self.put(&mut before, file, old, text.clone());
+        }
+        let files = before.into_iter().map(|(file, before)| {
+            let after = self.now[&file].clone();
+            (file, Change { before, after })
+        });
+        Ok(Applied { patch: patch.name.clone(), files: files.collect() })
+    }
+
+    /// Notes a file's new text, and what it was before this patch.
+    fn put(
+        &mut self,
+        before: &mut BTreeMap<String, Option<String>>,
+        file: &str,
+        old: Option<String>,
+        new: String,
+    ) {
+        before.entry(file.to_owned()).or_insert(old);
+        self.now.insert(file.to_owned(), new);
+    }
+
+    /// A file as it is now.
+    fn text(&self, file: &str, hunk: &str) -> Result<String> {
+        if let Some(text) = self.now.get(file) {
+            return Ok(text.clone());
+        }
+        let path = self.tree.join(file);
+        if path.is_file() {
+            return Ok(read(&path)?);
+        }
+        Err(self.misfit(hunk.to_owned(), Misfit::NoFile(file.to_owned())))
+    }
+
+    /// The file's text with the hunk in it.
+    fn hunk(&self, hunk: &Hunk, file: &str, places: &[&Place], text: &str) -> Result<String> {
+        let misfit = |fault| self.misfit(hunk.name(), fault);
+        let before = self.scratch.write(&format!("before/{file}"), text)?;
+        let after = self.scratch.write(&format!("after/{file}"), text)?;
+        self.spatch(hunk, file, &after)?;
+        let found = changed(&before, &after)?;
+        let found = found.into_iter().map(|holder| Place { file: file.to_owned(), holder });
+        match difference(places, found.collect()) {
+            None => Ok(read(&after)?),
+            Some(fault) => Err(misfit(fault)),
+        }
+    }
+
+    fn spatch(&self, hunk: &Hunk, file: &str, path: &Path) -> Result<()> {
+        let failed = |said: String| self.misfit(hunk.name(), Misfit::Spatch { file: file.to_owned(), said });
+        let rules = std::path::absolute(&hunk.path).map_err(SeriesError::file(&hunk.path))?;
+        let mut spatch = command("spatch");
+        spatch.args(["--very-quiet", "--no-includes", "--in-place", "--sp-file"]).arg(rules).arg(path);
+        let output = spatch.current_dir(self.scratch.path()).output();
+        let output = output.map_err(|error| failed(error.to_string()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = [output.stdout, output.stderr].concat();
+        Err(failed(format!("\n{}", tail(&String::from_utf8_lossy(&said), SPATCH_LINES))))
+    }
+
+    fn misfit(&self, hunk: String, fault: Misfit) -> SeriesError {
+        SeriesError::Misfit { hunk, version: self.version, fault }
+    }
+}
+
+/// What was changed and should not have been, and the other way round; each place as often as it is named.
+fn difference(wanted: &[&Place], mut surplus: Vec<Place>) -> Option<Misfit> {
+    let mut missing = Vec::new();
+    for place in wanted {
+        match surplus.iter().position(|found| found == *place) {
+            Some(at) => drop(surplus.remove(at)),
+            None => missing.push((*place).clone()),
+        }
+    }
+    (!missing.is_empty() || !surplus.is_empty()).then_some(Misfit::Places { missing, surplus })
+}
+
+#[cfg(test)]
+#[path = "apply_tests.rs"]
+mod tests;

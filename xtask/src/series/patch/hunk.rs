@@ -1,0 +1,135 @@
+//! A semantic patch: Coccinelle's rules, and the places that they must change in each kernel.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::kernel::KernelVersion;
+use crate::kernel::files::read;
+use crate::series::error::{Result, SeriesError};
+use crate::series::kernels;
+use crate::series::place::Place;
+
+/// What starts a comment that names places: `// places 6.12: FILE HOLDER, FILE HOLDER`.
+const PLACES: &str = "places ";
+
+/// One semantic patch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hunk {
+    /// Its file.
+    pub path: PathBuf,
+    /// What it does, in the words of its head.
+    pub prose: String,
+    /// The places that it changes; a kernel without any is left alone.
+    pub places: BTreeMap<KernelVersion, Vec<Place>>,
+    /// The whole file.
+    pub text: String,
+}
+
+impl Hunk {
+    /// Reads a `.cocci` file.
+    ///
+    /// # Errors
+    /// Where its head does not say what it does and where.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::parse(path, read(path)?)
+    }
+
+    fn parse(path: &Path, text: String) -> Result<Self> {
+        let fault = |what: String| SeriesError::fault(path, what);
+        let head = text.lines().map_while(|line| line.strip_prefix("//")).map(str::trim);
+        let (mut prose, mut places) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
+        for line in head {
+            let Some(words) = line.strip_prefix(PLACES) else {
+                prose.push(line);
+                continue;
+            };
+            let (version, list) = words
+                .split_once(':')
+                .ok_or_else(|| fault(format!("`{line}` is not `places VERSION: FILE HOLDER, …`")))?;
+            let version = version_of(version.trim()).map_err(&fault)?;
+            for words in list.split(',').filter(|words| !words.trim().is_empty()) {
+                let place = Place::from_words(words).ok_or_else(|| {
+                    fault(format!(
+                        "`{}` is not a place: FILE FUNCTION, FILE struct NAME or FILE (top)",
+                        words.trim()
+                    ))
+                })?;
+                places.entry(version).or_default().push(place);
+            }
+        }
+        if places.is_empty() {
+            let known = kernels::names(", ");
+            return Err(fault(format!(
+                "its head names no places: it needs a line `// places VERSION: FILE HOLDER, …` for each of {known} \
+                 that it changes"
+            )));
+        }
+        if prose.iter().all(|line| line.is_empty()) {
+            return Err(fault("its head does not say what it does".to_owned()));
+        }
+        Ok(Self { path: path.to_owned(), prose: prose.join("\n").trim().to_owned(), places, text })
+    }
+
+    /// The places of one kernel, by file.
+    pub fn files(&self, version: KernelVersion) -> BTreeMap<&str, Vec<&Place>> {
+        let mut files = BTreeMap::<_, Vec<_>>::new();
+        for place in self.places.get(&version).into_iter().flatten() {
+            files.entry(place.file.as_str()).or_default().push(place);
+        }
+        files
+    }
+
+    /// How errors call it: its patch and its own name.
+    pub fn name(&self) -> String {
+        short(&self.path)
+    }
+}
+
+/// The last two names of a path: a patch and its file.
+pub(super) fn short(path: &Path) -> String {
+    let names: Vec<_> = path.iter().rev().take(2).map(|name| name.to_string_lossy()).collect();
+    names.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
+fn version_of(text: &str) -> std::result::Result<KernelVersion, String> {
+    let unknown = || format!("its head names Linux {text}; the series is for {}", kernels::names(" and "));
+    kernels::from_name(text).ok_or_else(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> std::result::Result<Hunk, String> {
+        Hunk::parse(Path::new("series/0001-x/10-y.cocci"), text.to_owned()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_head_is_prose_and_places_that_add_up() {
+        let hunk = parsed(
+            "// Counts what is put in.\n// Twice.\n// places 6.12: a.c add, a.c add\n\
+             // places 6.12: b.h struct s\n// places 7.3: a.c add\n\n@@\n@@\n// places 7.3: not the head\n",
+        )
+        .unwrap();
+        assert_eq!(hunk.prose, "Counts what is put in.\nTwice.");
+        assert_eq!(hunk.name(), "0001-x/10-y.cocci");
+        let files = hunk.files(KernelVersion::V6_12);
+        assert_eq!((files["a.c"].len(), files["b.h"][0].holder.as_str()), (2, "struct s"));
+        assert_eq!(hunk.places[&KernelVersion::V7_3].len(), 1);
+        assert!(hunk.files(KernelVersion::V6_1).is_empty());
+    }
+
+    #[test]
+    fn a_head_that_says_too_little_is_refused() {
+        let error = |text| parsed(text).unwrap_err();
+        assert!(error("@@\n@@\n").contains("names no places"), "{}", error("@@\n@@\n"));
+        assert!(error("// x\n// places 6.12:\n").contains("names no places"));
+        assert!(error("// places 6.12: a.c f\n").ends_with("does not say what it does"));
+        assert!(
+            error("// x\n// places 5.4: a.c f\n")
+                .ends_with("its head names Linux 5.4; the series is for 6.12 and 7.3")
+        );
+        assert!(error("// x\n// places 6.12: a.c\n").contains("`a.c` is not a place"));
+        assert!(error("// x\n// places 6.12 a.c f\n").contains("is not `places VERSION:"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Lines that a patch puts into the kernel's files that are not C: Kconfig, Makefile.
+
+use std::path::Path;
+
+use crate::kernel::files::read;
+use crate::series::error::{Misfit, Result, SeriesError};
+
+/// One line to put in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// The file, from the top of the tree.
+    pub file: String,
+    /// The line before whose last occurrence it goes; none for the end of the file.
+    pub before: Option<String>,
+    /// The line.
+    pub text: String,
+}
+
+/// Reads a `lines` file: `FILE: end: TEXT` or `FILE: before-last LINE: TEXT`.
+pub(super) fn open(path: &Path) -> Result<Vec<Line>> {
+    let text = read(path)?;
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| {
+            parse(line).ok_or_else(|| {
+                let forms = "`FILE: end: TEXT` nor `FILE: before-last LINE: TEXT`";
+                SeriesError::fault(path, format!("`{line}` is neither {forms}"))
+            })
+        })
+        .collect()
+}
+
+fn parse(line: &str) -> Option<Line> {
+    let (file, rest) = line.split_once(": ")?;
+    let (place, text) = rest.split_once(": ")?;
+    let before = match place.strip_prefix("before-last ") {
+        Some(before) => Some(before.to_owned()),
+        None if place == "end" => None,
+        None => return None,
+    };
+    Some(Line { file: file.to_owned(), before, text: text.to_owned() })
+}
+
+impl Line {
+    /// The file's text with the line in it.
+    pub(super) fn put_into(&self, text: &str) -> Result<String, Misfit> {
+        let mut lines: Vec<&str> = text.lines().collect();
+        let at = match &self.before {
+            None => lines.len(),
+            Some(before) => lines
+                .iter()
+                .rposition(|line| line == before)
+                .ok_or_else(|| Misfit::NoLine { file: self.file.clone(), line: before.clone() })?,
+        };
+        lines.insert(at, &self.text);
+        Ok(lines.join("\n") + "\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_goes_to_the_end_or_before_another() {
+        let end = parse("mm/Makefile: end: obj-$(CONFIG_X) += x.o").unwrap();
+        assert_eq!(end.put_into("a\nb\n").unwrap(), "a\nb\nobj-$(CONFIG_X) += x.o\n");
+        let before = parse("mm/Kconfig: before-last endmenu: source \"mm/Kconfig.x\"").unwrap();
+        let put = before.put_into("endmenu\na\nendmenu\nb\n").unwrap();
+        assert_eq!(put, "endmenu\na\nsource \"mm/Kconfig.x\"\nendmenu\nb\n");
+        let error = before.put_into("a\n").unwrap_err();
+        assert_eq!(error.to_string(), "mm/Kconfig has no line `endmenu`");
+    }
+
+    #[test]
+    fn other_lines_are_refused() {
+        assert_eq!(parse("mm/Makefile: start: x"), None);
+        assert_eq!(parse("mm/Makefile: x"), None);
+    }
+}

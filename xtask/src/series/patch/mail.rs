@@ -1,0 +1,198 @@
+//! Ordinary patches: mails for `git am`, and what is believed of them only after a look.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::apply::{Applied, outcome};
+use super::git::{Identity, Repository};
+use super::patches::Series;
+use crate::kernel::process::{command, require};
+use crate::kernel::scratch::Scratch;
+use crate::series::error::{Result, SeriesError};
+
+/// What `checkpatch.pl` is not asked about, and why.
+const IGNORED: [(&str, &str); 2] = [
+    // The series is carried outside of the kernel: nobody is to be asked about its files there.
+    ("FILE_PATH_CHANGES", "new files without an entry in MAINTAINERS"),
+    ("EMBEDDED_FILENAME", "mm/Kconfig sources mm/Kconfig.free_counts, as it does mm/Kconfig.debug"),
+];
+
+/// The mails of a series for one kernel, checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mails {
+    /// The files, in order.
+    pub files: Vec<PathBuf>,
+    /// What `checkpatch.pl` objects to; empty if nothing.
+    pub objections: Vec<String>,
+}
+
+/// Writes the mails of an applied series into `folder`, in the place of those that were there.
+///
+/// They have been applied to the files of the kernel again, and brought about the same bytes.
+/// `source` is the kernel's source, whose `checkpatch.pl` reads them; `sender` signs them.
+///
+/// # Errors
+/// Where the mails do not bring about what Coccinelle did.
+pub fn write(
+    series: &Series,
+    applied: &[Applied],
+    source: &Path,
+    folder: &Path,
+    sender: &Identity,
+) -> Result<Mails> {
+    let scratch = Scratch::new()?;
+    let names = made(series, applied, sender, scratch.path())?;
+    let fresh: Vec<_> = names.iter().map(|name| scratch.path().join(name)).collect();
+    verify(applied, sender, &fresh)?;
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(SeriesError::file(folder))?;
+    }
+    fs::create_dir_all(folder).map_err(SeriesError::file(folder))?;
+    let mut mails = Mails { files: Vec::new(), objections: Vec::new() };
+    for (name, fresh) in names.iter().zip(&fresh) {
+        let file = folder.join(name);
+        fs::copy(fresh, &file).map_err(SeriesError::file(&file))?;
+        mails.objections.extend(objections(&file, source)?);
+        mails.files.push(file);
+    }
+    Ok(mails)
+}
+
+/// The files that the series touches, as they were before it.
+fn base(applied: &[Applied]) -> BTreeMap<String, String> {
+    let mut base = BTreeMap::new();
+    for (file, change) in applied.iter().flat_map(|applied| &applied.files) {
+        base.entry(file.clone()).or_insert_with(|| change.before.clone());
+    }
+    base.into_iter().filter_map(|(file, text)| Some((file, text?))).collect()
+}
+
+/// Makes the mails in `folder`; their names.
+fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) -> Result<Vec<String>> {
+    let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
+    for (patch, applied) in series.patches.iter().zip(applied) {
+        let files = applied.files.iter().map(|(file, change)| (file.clone(), change.after.clone()));
+        repository.write(&files.collect())?;
+        repository.commit(&patch.message, &["--signoff"])?;
+    }
+    let count = format!("HEAD~{}", applied.len());
+    let out = folder.to_string_lossy();
+    let options = ["format-patch", "--quiet", "--numbered", "--no-signature", "--output-directory"];
+    repository.run(options.into_iter().chain([out.as_ref(), &count]))?;
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .map_err(SeriesError::file(folder))?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Refuses mails that do not bring about, on the kernel's own files, what Coccinelle did.
+fn verify(applied: &[Applied], sender: &Identity, mails: &[PathBuf]) -> Result<()> {
+    let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
+    let words = ["am", "--quiet", "--keep-cr"].map(Into::into);
+    repository.run(words.into_iter().chain(mails.iter().map(|mail| mail.clone().into_os_string())))?;
+    for (file, wanted) in outcome(applied) {
+        if repository.text(&file)? != wanted {
+            return Err(SeriesError::NotTheSame { file });
+        }
+    }
+    Ok(())
+}
+
+/// What the kernel's own script says about a mail, a line each.
+fn objections(mail: &Path, source: &Path) -> Result<Vec<String>> {
+    require("perl", "perl")?;
+    let script = source.join("scripts/checkpatch.pl");
+    let ignored: Vec<_> = IGNORED.iter().map(|(kind, _)| *kind).collect();
+    let mut perl = command("perl");
+    perl.arg(&script).arg(format!("--root={}", source.display()));
+    perl.args(["--no-summary", "--terse", "--show-types", "--ignore", &ignored.join(",")]).arg(mail);
+    let failed = |said: String| SeriesError::Failed { command: "checkpatch.pl".to_owned(), said };
+    let output = perl.output().map_err(|error| failed(error.to_string()))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let name = format!("{}:", mail.display());
+    let lines: Vec<_> =
+        said.lines().filter(|line| !line.is_empty()).map(|line| line.replace(&name, "")).collect();
+    if output.status.success() {
+        return Ok(Vec::new());
+    }
+    if lines.is_empty() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    let mail = mail.file_name().unwrap_or_default().to_string_lossy();
+    Ok(lines.into_iter().map(|line| format!("{mail}:{line}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::patch::apply::Change;
+    use crate::series::patch::patches::Patch;
+
+    /// Objects to lines that say so, as the kernel's own script would.
+    const CHECKPATCH: &str = "my $mail = $ARGV[-1]; open my $in, '<', $mail; my $bad = 0;\n\
+        while (<$in>) { if (/^\\+bad/) { print \"$mail:$.: WARNING:BAD: is bad\\n\"; $bad = 1 } }\n\
+        exit $bad;\n";
+
+    fn patch(name: &str, subject: &str) -> Patch {
+        let message = format!("{subject}\n\nBecause of # this.\n");
+        Patch { name: name.into(), message, hunks: Vec::new(), lines: Vec::new(), new: BTreeMap::new() }
+    }
+
+    fn applied(patch: &str, files: &[(&str, Option<&str>, &str)]) -> Applied {
+        let change = |before: Option<&str>, after: &str| Change {
+            before: before.map(str::to_owned),
+            after: after.to_owned(),
+        };
+        let files = files.iter().map(|(file, before, after)| ((*file).to_owned(), change(*before, after)));
+        Applied { patch: patch.into(), files: files.collect() }
+    }
+
+    /// The mails of two patches whose second brings `last`; their texts and the objections.
+    fn mails(name: &str, last: &str) -> Option<(Vec<String>, Vec<String>)> {
+        if !["git", "perl"].iter().all(|program| freehold_needs::has_program(program, name)) {
+            return None;
+        }
+        let scratch = Scratch::new().unwrap();
+        scratch.write("source/scripts/checkpatch.pl", CHECKPATCH).unwrap();
+        let out = scratch.path().join("out");
+        scratch.write("out/0009-of-before.patch", "old").unwrap();
+        let patches = vec![patch("0001-a", "shelf: count"), patch("0002-b", "shelf: note")];
+        let series = Series { folder: scratch.path().to_owned(), patches };
+        let applied = [
+            applied("0001-a", &[("mm/a.c", Some("one\ntwo\n"), "one\ncounted\ntwo\n")]),
+            applied("0002-b", &[("mm/a.c", Some("one\ncounted\ntwo\n"), last), ("mm/new/n.h", None, "n\n")]),
+        ];
+        let sender = Identity { name: "A B".into(), email: "a@b.example".into() };
+        let mails = write(&series, &applied, &scratch.path().join("source"), &out, &sender).unwrap();
+        let texts = mails.files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 2, "mails of another time are gone");
+        Some((texts, mails.objections))
+    }
+
+    #[test]
+    fn each_patch_is_a_mail_that_git_takes() {
+        let Some((texts, objections)) = mails("each_patch_is_a_mail_that_git_takes", "one\ntwo\nthree\n")
+        else {
+            return;
+        };
+        assert_eq!(objections, Vec::<String>::new());
+        assert!(texts[0].contains("Subject: [PATCH 1/2] shelf: count\n"), "{}", texts[0]);
+        let body = "\nBecause of # this.\n\nSigned-off-by: A B <a@b.example>\n---\n";
+        assert!(texts.iter().all(|text| text.contains(body) && text.contains("From: A B <a@b.example>\n")));
+        assert!(texts[1].contains("+++ b/mm/new/n.h"), "{}", texts[1]);
+    }
+
+    #[test]
+    fn what_the_kernels_script_objects_to_is_told() {
+        let Some((_, objections)) = mails("what_the_kernels_script_objects_to_is_told", "one\nbad\n") else {
+            return;
+        };
+        assert_eq!(objections.len(), 1);
+        let objection = &objections[0];
+        assert!(objection.starts_with("0002-shelf-note.patch:"), "{objection}");
+        assert!(objection.ends_with(": WARNING:BAD: is bad"), "{objection}");
+    }
+}

@@ -1,0 +1,222 @@
+//! `kernel/series` as it is in the repository: its patches in their order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::hunk::Hunk;
+use super::lines::{self, Line};
+use crate::kernel::KernelVersion;
+use crate::kernel::files::read;
+use crate::series::error::{Result, SeriesError};
+
+/// What a patch's folder may have, for errors.
+const CONTENTS: &str = "a patch has `message`, `NN-what.cocci`, `lines` and `new/`";
+
+/// The patches, first to last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Series {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What it has, in order.
+    pub patches: Vec<Patch>,
+}
+
+/// One patch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Patch {
+    /// Its folder's name, `NNNN-name`.
+    pub name: String,
+    /// Its commit message.
+    pub message: String,
+    /// Its semantic patches, in order.
+    pub hunks: Vec<Hunk>,
+    /// Lines that it puts into other files.
+    pub lines: Vec<Line>,
+    /// Files that it brings, by their paths in the kernel.
+    pub new: BTreeMap<String, String>,
+}
+
+impl Series {
+    /// Reads a folder of patches.
+    ///
+    /// # Errors
+    /// Where a patch is not whole; see [`SeriesError::Fault`].
+    pub fn open(folder: &Path) -> Result<Self> {
+        let mut patches = Vec::new();
+        for path in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
+            let wanted = format!("{:04}-", patches.len() + 1);
+            if !file_name(&path).starts_with(&wanted) {
+                return Err(SeriesError::fault(
+                    &path,
+                    format!("patches are numbered without gaps; this one should start with {wanted}"),
+                ));
+            }
+            patches.push(Patch::open(&path)?);
+        }
+        if patches.is_empty() {
+            return Err(SeriesError::fault(folder, "has no patches: folders named 0001-name, 0002-name, …"));
+        }
+        Ok(Self { folder: folder.to_owned(), patches })
+    }
+}
+
+impl Series {
+    /// The kernel's own files that the series changes.
+    pub fn touched(&self, version: KernelVersion) -> BTreeSet<&str> {
+        let hunks = self.patches.iter().flat_map(|patch| &patch.hunks);
+        let lines = self.patches.iter().flat_map(|patch| &patch.lines);
+        let files = hunks.flat_map(|hunk| hunk.files(version).into_keys());
+        let files = files.chain(lines.map(|line| line.file.as_str()));
+        let is_new = |file: &str| self.patches.iter().any(|patch| patch.new.contains_key(file));
+        files.filter(|file| !is_new(file)).collect()
+    }
+}
+
+impl Patch {
+    fn open(folder: &Path) -> Result<Self> {
+        let path = folder.join("message");
+        let name = file_name(folder);
+        let mut patch = Self {
+            name,
+            message: message(&path)?,
+            hunks: Vec::new(),
+            lines: Vec::new(),
+            new: BTreeMap::new(),
+        };
+        for path in entries(folder)? {
+            let is_hunk = path.extension().is_some_and(|extension| extension == "cocci");
+            match file_name(&path).as_str() {
+                "message" => {}
+                "lines" => patch.lines = lines::open(&path)?,
+                "new" if path.is_dir() => new_files(&path, &path, &mut patch.new)?,
+                _ if is_hunk => patch.hunks.push(Hunk::open(&path)?),
+                _ => return Err(SeriesError::fault(&path, format!("does not belong here: {CONTENTS}"))),
+            }
+        }
+        if patch.hunks.is_empty() && patch.lines.is_empty() && patch.new.is_empty() {
+            return Err(SeriesError::fault(folder, format!("changes nothing: {CONTENTS}")));
+        }
+        Ok(patch)
+    }
+
+    /// The first line of its message.
+    pub fn subject(&self) -> &str {
+        self.message.lines().next().unwrap_or_default()
+    }
+}
+
+/// A commit message: a subject, an empty line, the body.
+fn message(path: &Path) -> Result<String> {
+    if !path.is_file() {
+        let form = "a subject line, an empty line, and what the patch does and why";
+        return Err(SeriesError::fault(path, format!("is missing: the patch's commit message, {form}")));
+    }
+    let text = read(path)?;
+    let mut lines = text.lines();
+    let subject = lines.next().unwrap_or_default().trim();
+    let is_apart = lines.next().unwrap_or_default().trim().is_empty();
+    if subject.is_empty() || !is_apart || lines.all(|line| line.trim().is_empty()) {
+        return Err(SeriesError::fault(path, "is not a subject line, an empty line, and a body"));
+    }
+    if text.contains("\nSigned-off-by:") {
+        let remedy = "who makes the mails signs them, so leave the line out";
+        return Err(SeriesError::fault(path, format!("is signed off: {remedy}")));
+    }
+    Ok(text.trim_end().to_owned() + "\n")
+}
+
+/// The files below `folder`, by their paths from `top`.
+fn new_files(top: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> Result<()> {
+    for path in entries(folder)? {
+        if path.is_dir() {
+            new_files(top, &path, found)?;
+        } else {
+            let name = path.strip_prefix(top).unwrap_or(&path).to_string_lossy().into_owned();
+            found.insert(name, read(&path)?);
+        }
+    }
+    Ok(())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(SeriesError::file(folder))?;
+    let paths: std::io::Result<Vec<_>> = entries.map(|entry| Ok(entry?.path())).collect();
+    let mut paths = paths.map_err(SeriesError::file(folder))?;
+    // What editors leave behind is no part of it.
+    paths.retain(|path| !file_name(path).starts_with('.') && !file_name(path).ends_with('~'));
+    paths.sort();
+    Ok(paths)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::scratch::Scratch;
+
+    const MESSAGE: &str = "mm: count\n\nBecause.\n";
+
+    /// Opens a folder with these files.
+    fn opened(files: &[(&str, &str)]) -> std::result::Result<Series, String> {
+        let scratch = Scratch::new().unwrap();
+        for (name, text) in files {
+            scratch.write(name, text).unwrap();
+        }
+        let here = format!("{}/", scratch.path().display());
+        Series::open(scratch.path()).map_err(|error| error.to_string().replace(&here, ""))
+    }
+
+    #[test]
+    fn patches_are_read_in_their_order() {
+        let series = opened(&[
+            ("README.md", "x"),
+            ("0002-b/message", MESSAGE),
+            ("0002-b/lines", "mm/Kconfig: end: x\n"),
+            ("0001-a/message", MESSAGE),
+            ("0001-a/20-z.cocci", "// Z.\n// places 6.12: a.c f\n"),
+            ("0001-a/10-y.cocci", "// Y.\n// places 6.12: a.c f\n"),
+            ("0001-a/new/mm/x/y.c", "text"),
+        ])
+        .unwrap();
+        let names: Vec<_> = series.patches.iter().map(|patch| patch.name.as_str()).collect();
+        assert_eq!(names, ["0001-a", "0002-b"]);
+        let first = &series.patches[0];
+        assert_eq!((first.hunks[0].prose.as_str(), first.subject()), ("Y.", "mm: count"));
+        assert_eq!(first.new["mm/x/y.c"], "text");
+        let touched = series.touched(KernelVersion::V6_12);
+        assert_eq!(touched.into_iter().collect::<Vec<_>>(), ["a.c", "mm/Kconfig"]);
+        assert_eq!(series.patches[1].lines[0].text, "x");
+    }
+
+    #[test]
+    fn the_series_of_this_repository_changes_both_kernels() {
+        let series = Series::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/series")).unwrap();
+        for version in crate::series::kernels::KERNELS {
+            assert!(series.touched(version).contains("mm/page_alloc.c"), "Linux {version}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_whole_is_named() {
+        let error = |files: &[_]| opened(files).unwrap_err();
+        let lines = ("0001-a/lines", "f: end: x\n");
+        assert!(error(&[lines]).starts_with("0001-a/message: is missing"));
+        assert!(error(&[lines, ("0001-a/message", "mm: x\nbody\n")]).contains("is not a subject line"));
+        let signed = format!("{MESSAGE}\nSigned-off-by: A <a@b>\n");
+        assert!(error(&[lines, ("0001-a/message", &signed)]).contains("is signed off"));
+        assert!(error(&[("0001-a/message", MESSAGE)]).starts_with("0001-a: changes nothing"));
+        assert!(
+            error(&[lines, ("0001-a/message", MESSAGE), ("0001-a/line", "")])
+                .starts_with("0001-a/line: does not belong here")
+        );
+        assert!(
+            error(&[("0002-a/message", MESSAGE), ("0002-a/lines", "f: end: x\n")])
+                .contains("should start with 0001-")
+        );
+        assert!(error(&[("README.md", "")]).contains("has no patches"));
+    }
+}

@@ -1,0 +1,239 @@
+//! The series holds on an x86-64 machine: booted in QEMU, loaded from all sides, and checked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::kernel::scratch::Scratch;
+use crate::series::boot::guest;
+use crate::series::boot::ktap::{SUITE, Suite};
+use crate::series::boot::qemu::QemuBoot;
+use crate::series::boot::uml::Ran;
+use crate::series::build::recipe::{Arch, Recipe};
+use crate::series::build::variant::Variant;
+use crate::series::build::workshop::{Built, Workshop};
+use crate::series::error::{Result, SeriesError};
+use crate::series::measure::report::Table;
+
+/// What else of a run takes time: an emulated kernel that watches itself boots slowly.
+const BOOT_SECONDS: u64 = 300;
+
+/// What watches the kernel while it is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Watch {
+    /// The series' own checks only
+    Checks,
+    /// Lock dependencies, KASAN, and the memory management's own assertions, too
+    Debug,
+    /// Lock dependencies and KCSAN, too
+    Kcsan,
+}
+
+impl Watch {
+    /// The fragments of the kernel's configuration.
+    const fn config(self) -> &'static [&'static str] {
+        match self {
+            Self::Checks => &["qemu", "qemu-test"],
+            Self::Debug => &["qemu", "qemu-test", "qemu-debug"],
+            Self::Kcsan => &["qemu", "qemu-test", "qemu-kcsan"],
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Checks => "checks",
+            Self::Debug => "debug",
+            Self::Kcsan => "kcsan",
+        }
+    }
+}
+
+/// How much is done.
+#[derive(Clone, Debug)]
+pub struct LoadPlan {
+    /// The kernels, each watched by something else.
+    pub watches: Vec<Watch>,
+    /// Pages allocated and freed, at least.
+    pub operations: u64,
+    /// When the load ends though it did less.
+    pub seconds: u64,
+    /// The kernel checks its lists after so many movements between them.
+    pub check_every: u64,
+}
+
+/// What a number of the guest's report is called in the table.
+const NUMBERS: [(&str, &str); 11] = [
+    ("operations", "pages allocated and freed"),
+    ("movements", "movements between lists"),
+    ("checks", "checks"),
+    ("differences", "differences"),
+    ("compactions", "compactions"),
+    ("cma", "contiguous areas taken"),
+    ("offlined", "memory blocks taken away"),
+    ("offline_refused", "memory blocks that stayed"),
+    ("reads", "readings of pagetypeinfo"),
+    ("bad_reads", "of them unreadable"),
+    ("seconds", "guest's seconds"),
+];
+
+/// Loads each variant under each watch, prints the table, and keeps the consoles; what is wrong, a line each.
+///
+/// # Errors
+/// Where a kernel cannot be built or does not start.
+pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &LoadPlan) -> Result<Vec<String>> {
+    let scratch = Scratch::new()?;
+    let initramfs = guest::initramfs(root, scratch.path())?;
+    let folder = root.join("target/series").join(workshop.version().name());
+    fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;
+    let (mut findings, mut columns) = (Vec::new(), Vec::new());
+    for &watch in &plan.watches {
+        for &variant in variants {
+            let kernel = workshop.kernel(&Recipe::new(Arch::X86_64, watch.config(), variant))?;
+            let name = format!("{variant}-{}", watch.name());
+            eprintln!("Linux {} {name}: loaded in QEMU", workshop.version());
+            let ran = boot(&kernel, &initramfs, plan)?;
+            let wrong = judge(&ran, variant, plan);
+            println!("{}", keep(&folder, &name, &ran, &wrong)?.display());
+            findings.extend(wrong.iter().map(|line| format!("Linux {} {name}: {line}", workshop.version())));
+            columns.push((name, ran));
+        }
+    }
+    let title = format!("Linux {}: a mixed load on two CPUs in QEMU", workshop.version());
+    println!("{}", table(title, &columns).text());
+    Ok(findings)
+}
+
+fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> Result<Ran> {
+    let order = format!("load,operations={},seconds={}", plan.operations, plan.seconds);
+    let mut every = String::new();
+    if kernel.recipe.variant.has_counts() {
+        every = format!("free_counts.check_every={}", plan.check_every);
+    }
+    let (order, parameters, seconds) = (order.as_str(), every.as_str(), plan.seconds + BOOT_SECONDS);
+    QemuBoot { kernel, initramfs, order, parameters, is_counting: false, seconds }.boot()
+}
+
+/// What the guest said of its load.
+fn report(ran: &Ran) -> &Value {
+    ran.console.said.iter().find_map(|object| object.get("load")).unwrap_or(&Value::Null)
+}
+
+/// What is wrong, a line each.
+fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
+    let mut findings = ran.findings();
+    let suite = Suite::read(&ran.text, SUITE);
+    findings.extend(suite.as_ref().map(Suite::findings).unwrap_or_default());
+    if suite.is_none() && variant.has_counts() {
+        findings.push(format!("KUnit: the suite {SUITE} did not run"));
+    }
+    let report = report(ran);
+    if report.is_null() {
+        findings.push("nothing was said of the load".to_owned());
+        return findings;
+    }
+    let number = |name: &str| report[name].as_u64().unwrap_or_default();
+    for (name, what) in [
+        ("differences", "differences between counts and lists"),
+        ("bad_reads", "texts of /proc/pagetypeinfo that are not what they should be"),
+        ("failed", "parts of the load that ended too early"),
+    ] {
+        if number(name) > 0 {
+            findings.push(format!("{} {what}", number(name)));
+        }
+    }
+    for name in ["compactions", "cma", "offlined", "reads"] {
+        if number(name) == 0 {
+            findings.push(format!("the load had no {name}"));
+        }
+    }
+    if variant.has_counts() && (number("checks") == 0 || number("movements") == 0) {
+        findings.push("nothing was checked".to_owned());
+    }
+    if number("operations") < plan.operations {
+        let (done, wanted) = (number("operations"), plan.operations);
+        findings.push(format!("{done} of {wanted} pages in {} s: give it more --seconds", plan.seconds));
+    }
+    findings.extend(lines(ran, "difference", "line").chain(lines(ran, "text", "wrong")));
+    findings
+}
+
+/// What the guest said in words.
+fn lines<'a>(ran: &'a Ran, test: &'a str, field: &'a str) -> impl Iterator<Item = String> + 'a {
+    let objects = ran.console.said.iter().filter(move |object| object["test"] == test);
+    objects.filter_map(move |object| Some(object[field].as_str()?.to_owned()))
+}
+
+/// Keeps a console and what was read from it; where.
+fn keep(folder: &Path, name: &str, ran: &Ran, findings: &[String]) -> Result<PathBuf> {
+    let console = folder.join(format!("load-{name}.log"));
+    fs::write(&console, &ran.text).map_err(SeriesError::file(&console))?;
+    let place = folder.join(format!("load-{name}.json"));
+    let took = ran.took.as_secs_f64();
+    let all = json!({"said": ran.console.said, "findings": findings, "seconds": took});
+    fs::write(&place, format!("{all:#}\n")).map_err(SeriesError::file(&place))?;
+    Ok(console)
+}
+
+fn table(title: String, columns: &[(String, Ran)]) -> Table {
+    let mut rows: Vec<Vec<String>> = NUMBERS
+        .iter()
+        .map(|(name, words)| {
+            let cells = columns.iter().map(|(_, ran)| report(ran)[*name].to_string());
+            std::iter::once((*words).to_owned()).chain(cells).collect()
+        })
+        .collect();
+    let mut row = |words: &str, cell: fn(&Ran) -> String| {
+        rows.push(
+            std::iter::once(words.to_owned()).chain(columns.iter().map(|(_, ran)| cell(ran))).collect(),
+        );
+    };
+    row("KUnit tests passed", |ran| {
+        Suite::read(&ran.text, SUITE).map_or_else(|| "–".to_owned(), |suite| suite.passed.len().to_string())
+    });
+    row("alarms in the log", |ran| ran.console.alarms.len().to_string());
+    row("seconds in all", |ran| format!("{:.0}", ran.took.as_secs_f64()));
+    let names = columns.iter().map(|(name, _)| name.clone());
+    Table { title, columns: std::iter::once("what".to_owned()).chain(names).collect(), rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::series::boot::console::Console;
+
+    const GOOD: &str = "Linux version 7.3\nfreehold: {\"load\":{\"operations\":100,\"movements\":50,\"checks\":3,\
+        \"differences\":0,\"compactions\":1,\"cma\":2,\"offlined\":1,\"reads\":9,\"bad_reads\":0,\"failed\":0}}\n\
+        freehold: {\"done\":true}\n";
+
+    fn findings(text: &str, variant: Variant) -> Vec<String> {
+        let console = Console::read(text);
+        let ran = Ran { console, text: text.to_owned(), is_late: false, took: Duration::from_secs(1) };
+        let plan = LoadPlan { watches: vec![Watch::Checks], operations: 100, seconds: 9, check_every: 10 };
+        judge(&ran, variant, &plan)
+    }
+
+    #[test]
+    fn a_good_load_has_no_findings() {
+        assert!(findings(GOOD, Variant::Off).is_empty());
+        assert_eq!(findings(GOOD, Variant::Derived), ["KUnit: the suite free_counts did not run"]);
+    }
+
+    #[test]
+    fn what_was_not_done_or_went_wrong_is_found() {
+        let other = GOOD.replace("\"differences\":0", "\"differences\":4").replace("\"cma\":2", "\"cma\":0");
+        assert_eq!(
+            findings(&other, Variant::Off),
+            ["4 differences between counts and lists", "the load had no cma"]
+        );
+        let slow = GOOD.replace("\"operations\":100", "\"operations\":99");
+        assert_eq!(findings(&slow, Variant::Off), ["99 of 100 pages in 9 s: give it more --seconds"]);
+        let silent = findings("Linux version 7.3\nfreehold: {\"done\":true}", Variant::Vanilla);
+        assert_eq!(silent, ["nothing was said of the load"]);
+        let warned = findings(&format!("WARNING: at mm/x.c\n{GOOD}"), Variant::Vanilla);
+        assert_eq!(warned, ["line 1: WARNING: at mm/x.c"]);
+    }
+}

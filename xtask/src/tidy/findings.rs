@@ -1,0 +1,166 @@
+//! The part of STYLE.md and ARCHITECTURE.md that a machine can check.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::rooms;
+
+/// The most lines of a source file, its tests not counted.
+const FILE_LINES: usize = 400;
+
+/// The most lines of a function.
+const FUNCTION_LINES: usize = 70;
+
+/// The most bytes of a committed trace.
+const TRACE_BYTES: u64 = 8 << 20;
+
+/// The folders whose names in the documents must exist.
+const ROOTS: [&str; 8] = ["crates/", "docs/", "traces/", "xtask/", "fuzz/", "kernel/", ".ci/", ".cargo/"];
+
+/// What is not as it should be, a line each; empty if all is well.
+///
+/// # Errors
+/// Where a file cannot be read.
+pub fn findings(root: &Path) -> io::Result<Vec<String>> {
+    let mut findings = Vec::new();
+    let architecture = fs::read_to_string(root.join("ARCHITECTURE.md"))?;
+    for file in files(root)? {
+        let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("rs") => source(&name, &fs::read_to_string(&file)?, &architecture, &mut findings),
+            Some("md") => document(root, &file, &name, &fs::read_to_string(&file)?, &mut findings),
+            Some("arrows") => trace(&file, &name, &mut findings)?,
+            Some("c" | "h") => licence(&name, &fs::read_to_string(&file)?, &mut findings),
+            _ => {}
+        }
+    }
+    rooms::findings(root, &architecture, &mut findings)?;
+    Ok(findings)
+}
+
+/// Every file that is kept, build output and hidden folders left out.
+fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if path.is_dir() {
+                let skipped = ["target", "corpus", "artifacts", "fixtures"];
+                if !name.starts_with('.') && !skipped.contains(&name) {
+                    folders.push(path);
+                }
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn source(name: &str, text: &str, architecture: &str, findings: &mut Vec<String>) {
+    let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+    let is_test = name.contains("/tests/") || name.contains("/benches/") || name.ends_with("_tests.rs");
+    let lines = code.lines().count();
+    if !is_test && lines > FILE_LINES {
+        findings.push(format!("{name}: {lines} lines are more than one noun's {FILE_LINES}"));
+    }
+    for (function, line, length) in long_functions(code) {
+        findings.push(format!("{name}:{line}: `{function}` has {length} lines, more than {FUNCTION_LINES}"));
+    }
+    for unfinished in ["todo!(", "unimplemented!(", "dbg!("] {
+        let own_words = name.contains("/tidy");
+        if code.contains(unfinished) && !own_words {
+            findings.push(format!("{name}: `{unfinished}` is left open"));
+        }
+    }
+    let island = text.contains("expect(unsafe_code") || text.contains("allow(unsafe_code");
+    if island && !name.contains("/tidy") && !architecture.contains(name) {
+        findings.push(format!("{name}: an island of unsafe code that ARCHITECTURE.md does not name"));
+    }
+    if name.ends_with("engine/src/switches.rs") {
+        switches(name, text, findings);
+    }
+}
+
+/// What is built into Linux or loaded into it has Linux's licence, and says so; all C here is.
+fn licence(name: &str, text: &str, findings: &mut Vec<String>) {
+    if !text.lines().next().is_some_and(|first| first.contains("SPDX-License-Identifier: GPL-2.0-only")) {
+        findings.push(format!("{name}: goes into Linux, and its first line does not say GPL-2.0-only"));
+    }
+}
+
+/// Functions over the limit: name, first line, length.
+fn long_functions(code: &str) -> Vec<(String, usize, usize)> {
+    let mut long = Vec::new();
+    let lines: Vec<&str> = code.lines().collect();
+    for (number, line) in lines.iter().enumerate() {
+        let trimmed = line.trim_start();
+        let Some(at) = trimmed.find("fn ") else { continue };
+        let before = &trimmed[..at];
+        let is_declaration = before.split_whitespace().all(|word| {
+            word.starts_with("pub")
+                || ["const", "async", "unsafe", "extern", "\"C\"", "(crate)"].contains(&word)
+        });
+        if !is_declaration {
+            continue;
+        }
+        let indent = line.len() - trimmed.len();
+        let end = lines[number..].iter().position(|line| {
+            line.len() - line.trim_start().len() == indent && line.trim_start().starts_with('}')
+        });
+        let length = end.map_or(0, |end| end + 1);
+        if length > FUNCTION_LINES {
+            let name = trimmed[at + 3..].split(['(', '<']).next().unwrap_or_default();
+            long.push((name.to_owned(), number + 1, length));
+        }
+    }
+    long
+}
+
+/// Every switch says where the change that it stands for comes from.
+fn switches(name: &str, text: &str, findings: &mut Vec<String>) {
+    let mut documented = false;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("/// Source:") {
+            documented = true;
+        } else if let Some(field) = line.strip_prefix("pub ").and_then(|rest| rest.strip_suffix(": bool,")) {
+            if !documented {
+                findings.push(format!("{name}: switch `{field}` names no source"));
+            }
+            documented = false;
+        }
+    }
+}
+
+fn document(root: &Path, file: &Path, name: &str, text: &str, findings: &mut Vec<String>) {
+    for span in text.split('`').skip(1).step_by(2) {
+        let path = span.split([':', ' ', '#']).next().unwrap_or_default();
+        let is_path =
+            ROOTS.iter().any(|known| path.starts_with(known)) && !path.contains(['*', '<', '{', '…']);
+        if is_path && !root.join(path).exists() {
+            findings.push(format!("{name}: names `{path}`, which does not exist"));
+        }
+    }
+    for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let path = target.split('#').next().unwrap_or_default();
+        let is_local = !path.is_empty() && !path.contains("://");
+        if is_local && !file.parent().unwrap_or(root).join(path).exists() {
+            findings.push(format!("{name}: links to {path}, which does not exist"));
+        }
+    }
+}
+
+fn trace(file: &Path, name: &str, findings: &mut Vec<String>) -> io::Result<()> {
+    let bytes = fs::metadata(file)?.len();
+    if bytes > TRACE_BYTES {
+        findings.push(format!("{name}: {bytes} bytes are more than {TRACE_BYTES}"));
+    }
+    if !file.with_extension("md").exists() {
+        findings.push(format!("{name}: has no provenance beside it (same name, .md)"));
+    }
+    Ok(())
+}
