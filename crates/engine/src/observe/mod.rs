@@ -1,0 +1,3 @@
+pub(crate) mod check;
+pub(crate) mod inspect;
+pub(crate) mod render;

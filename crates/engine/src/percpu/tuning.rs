@@ -1,0 +1,219 @@
+//! How many pages a CPU's lists take at a time and keep.
+
+use crate::percpu::lists::{BATCH_SCALE_MAX, COSTLY_ORDER, PerCpuLists};
+use crate::table::sync::{Locks, Ordering};
+use crate::zone::state::Zone;
+use crate::{Order, PerCpuStats, Switches};
+
+impl PerCpuLists<'_> {
+    /// Blocks to take in the next refill; grows while allocations come in a row.
+    ///
+    /// Linux counterpart: `nr_pcp_alloc`.
+    pub(crate) fn refill_blocks(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> u32 {
+        let base = self.settings.batch;
+        let pages = if zone.switches.auto_tuned_high { self.tuned_refill(zone, order) } else { Some(base) };
+        self.note_calm(zone.switches);
+        match pages {
+            None => 1,
+            Some(pages) if pages > 1 => (pages >> order.get()).max(2),
+            Some(pages) => pages,
+        }
+    }
+
+    fn tuned_refill(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
+        let settings = self.settings;
+        let base = settings.batch;
+        self.high = clamp(self.high, settings.high_min, settings.high_max);
+        if self.high < base {
+            return None;
+        }
+        let mut pages = if order == Order::ZERO { base << self.alloc_factor } else { base };
+        let below_high = zone.shared.below_high.load(Ordering::Relaxed);
+        if settings.high_min != settings.high_max && !below_high {
+            self.set_high((self.high + pages).min(settings.high_max));
+        }
+        if order == Order::ZERO {
+            let most = (i64::from(self.high) - i64::from(self.count) - i64::from(base)).max(i64::from(base));
+            if i64::from(pages) <= most && self.alloc_factor < BATCH_SCALE_MAX {
+                self.alloc_factor += 1;
+            }
+            pages = pages.min(most as u32);
+        }
+        Some(pages)
+    }
+
+    fn set_high(&mut self, high: u32) {
+        self.high = high;
+        let stats: &mut PerCpuStats = &mut self.stats;
+        stats.highest_high = stats.highest_high.max(high);
+    }
+
+    /// Says below how many pages a freed single page leaves `high` as it is.
+    pub(crate) fn note_calm(&mut self, switches: Switches) {
+        let settings = self.settings;
+        let within = settings.high_min <= self.high && self.high <= settings.high_max;
+        self.calm_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
+    }
+
+    /// What an allocation changes.
+    #[inline]
+    pub(crate) fn note_alloc(&mut self) {
+        self.free_count >>= 1;
+        self.free_factor >>= 1;
+    }
+
+    /// What so many allocations in a row change.
+    pub(crate) fn note_allocs(&mut self, number: u32) {
+        self.free_count = self.free_count.unbounded_shr(number);
+        self.free_factor = self.free_factor.unbounded_shr(number);
+    }
+
+    /// What so many freed single pages change while the lists are not full and nobody is short
+    /// of memory.
+    pub(crate) fn note_calm_frees(&mut self, number: u32) {
+        if number > 0 {
+            let most = self.free_count.max(self.settings.batch << BATCH_SCALE_MAX);
+            self.alloc_factor = self.alloc_factor.unbounded_shr(number);
+            self.last_free_was_high_order = false;
+            self.free_count = (self.free_count + number).min(most);
+        }
+    }
+
+    /// What a freed single page changes while the lists are not full and nobody is short of memory.
+    #[inline]
+    pub(crate) fn note_calm_free(&mut self) {
+        self.alloc_factor >>= 1;
+        self.last_free_was_high_order = false;
+        self.free_count += u32::from(self.free_count < self.settings.batch << BATCH_SCALE_MAX);
+    }
+
+    /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
+    pub(crate) fn surplus_after_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
+        if !zone.switches.auto_tuned_high {
+            return self.doubling_surplus(zone, order);
+        }
+        let surplus = self.tuned_surplus(zone, order);
+        self.note_calm(zone.switches);
+        surplus
+    }
+
+    /// Linux counterpart: `nr_pcp_high` and `nr_pcp_free` before 6.7.
+    fn doubling_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
+        let batch = self.settings.batch;
+        let flush = self.free_factor > 0 && order > Order::ZERO && order.get() <= COSTLY_ORDER;
+        let high = if flush || self.high == 0 {
+            0
+        } else if zone.shared.reclaim_active.load(Ordering::Relaxed) {
+            (batch << 2).min(self.high)
+        } else {
+            self.high
+        };
+        if self.count < high {
+            return None;
+        }
+        if flush {
+            return Some(self.count);
+        }
+        if high < batch {
+            return Some(1);
+        }
+        let most = high - batch;
+        let pages = batch << self.free_factor;
+        if pages < most && self.free_factor < BATCH_SCALE_MAX {
+            self.free_factor += 1;
+        }
+        Some(clamp(pages, batch, most))
+    }
+
+    /// Linux counterpart: `free_frozen_page_commit`, `nr_pcp_high` and `nr_pcp_free` since 6.7.
+    fn tuned_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
+        let batch = self.settings.batch;
+        self.alloc_factor >>= 1;
+        let flush = self.note_high_order_free(zone, order);
+        if self.free_count < batch << BATCH_SCALE_MAX {
+            self.free_count += 1 << order.get();
+        }
+        let high = self.tuned_high(zone, flush);
+        if self.count < high {
+            return None;
+        }
+        if flush {
+            return Some(self.count.min(batch << BATCH_SCALE_MAX));
+        }
+        if high < batch {
+            return Some(1);
+        }
+        Some(clamp(self.free_count, batch, high - batch))
+    }
+
+    /// Whether this free, after another of high order, should flush the lists.
+    fn note_high_order_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> bool {
+        let settings = self.settings;
+        let high_order = order > Order::ZERO && order.get() <= COSTLY_ORDER;
+        let threshold = if zone.switches.lazy_high_order_flush {
+            settings.batch + settings.high_min / 2
+        } else {
+            settings.batch
+        };
+        let flush = high_order
+            && self.last_free_was_high_order
+            && self.free_count >= threshold
+            && (!settings.flush_needs_batch || self.count >= settings.batch);
+        self.last_free_was_high_order = high_order;
+        flush
+    }
+
+    /// The number of pages to keep for now; adjusts the lasting `high`.
+    fn tuned_high(&mut self, zone: &Zone<'_, impl Locks>, flush: bool) -> u32 {
+        let settings = self.settings;
+        let (low_bound, high_bound) = (settings.high_min, settings.high_max);
+        let high = clamp(self.high, low_bound, high_bound);
+        self.high = high;
+        if high == 0 {
+            return 0;
+        }
+        if flush {
+            self.high = high.saturating_sub(settings.batch << BATCH_SCALE_MAX).max(low_bound);
+            return 0;
+        }
+        let freed = self.free_count.max(settings.batch);
+        if zone.shared.reclaim_active.load(Ordering::Relaxed) {
+            self.high = high.saturating_sub(freed).max(low_bound);
+            return (settings.batch << 2).min(self.high);
+        }
+        if low_bound == high_bound {
+            return high;
+        }
+        if zone.shared.below_high.load(Ordering::Relaxed) {
+            self.high = high.saturating_sub(freed).max(low_bound);
+            return self.count.max(low_bound);
+        }
+        if self.count >= high {
+            let needed = self.free_count + settings.batch;
+            if self.high < needed {
+                self.set_high(clamp(needed, low_bound, high_bound));
+            }
+        }
+        high
+    }
+
+    /// Lowers `high` by an eighth towards its lower bound; whether more is left to do.
+    pub(crate) fn decay_high(&mut self, switches: Switches) -> bool {
+        let low_bound = self.settings.high_min;
+        if self.high <= low_bound {
+            return false;
+        }
+        let step = self.settings.batch << BATCH_SCALE_MAX;
+        self.high = self.count.saturating_sub(step).max(self.high - (self.high >> 3)).max(low_bound);
+        self.note_calm(switches);
+        self.high > low_bound
+    }
+}
+
+/// `value` between the bounds, which an administrator can make cross: then a value from
+/// the upper one on becomes the upper one, and any other the lower one.
+///
+/// Linux counterpart: `clamp`.
+fn clamp(value: u32, low: u32, high: u32) -> u32 {
+    if value >= high { high } else { value.max(low) }
+}

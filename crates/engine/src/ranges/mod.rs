@@ -1,0 +1,4 @@
+pub(crate) mod contiguous;
+pub(crate) mod isolation;
+pub(crate) mod onlining;
+pub(crate) mod restore;

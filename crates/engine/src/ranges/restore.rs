@@ -1,0 +1,189 @@
+//! Setting a zone to a state that was seen elsewhere, and reading that state back.
+//!
+//! A zone that was dumped block by block is rebuilt by naming its pageblocks' types
+//! first, then every free block in list order, then the blocks on per-CPU lists, and
+//! last what all of that does not say.
+
+use crate::percpu::list::Run;
+use crate::percpu::lists::PerCpuLists;
+use crate::table::frame::{FrameIndex, FrameWord};
+use crate::table::list::Place;
+use crate::table::sync::{Locks, Ordering};
+use crate::zone::free_area::Passage;
+use crate::zone::state::Zone;
+use crate::{Migratetype, Order, PerCpuSettings, Pfn, SetupError, Watermarks};
+
+/// What one CPU's lists remember besides their blocks.
+///
+/// Linux counterpart: the fields of `struct per_cpu_pages`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PerCpuState {
+    /// Pages above which some are given back. Linux counterpart: `high`.
+    pub high: u32,
+    /// The next refill is the batch times two to this power. Linux counterpart: `alloc_factor`.
+    pub alloc_factor: u32,
+    /// Pages freed in a row, halved by each allocation. Linux counterpart: `free_count`.
+    pub free_count: u32,
+    /// Before 6.7: the next drain is the batch times two to this power. Linux counterpart: `free_factor`.
+    pub free_factor: u32,
+    /// Linux counterpart: `PCPF_PREV_FREE_HIGH_ORDER`.
+    pub last_free_was_high_order: bool,
+}
+
+/// What a zone remembers besides its blocks and their types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ZoneState {
+    /// Pages by which fallbacks raised the marks. Linux counterpart: `watermark_boost`.
+    pub watermark_boost: u64,
+    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
+    pub reserved_highatomic: u64,
+    /// Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
+    pub boosted: bool,
+    /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    pub reclaim_active: bool,
+    /// Linux counterpart: `ZONE_BELOW_HIGH`.
+    pub below_high: bool,
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Brings absent frames into service as one free block at the end of a list.
+    ///
+    /// # Errors
+    /// As [`Zone::add_free`]; also [`SetupError::BadBlock`] for a frame that is not aligned to
+    /// `order`, an order above the largest and, with hygiene, another type's list.
+    pub fn add_free_block(&self, pfn: Pfn, order: Order, list: Migratetype) -> Result<(), SetupError> {
+        if self.switches.hygiene && self.block_type(pfn) != Some(list) {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        let index = self.absent_block(pfn, order)?;
+        let mut guard = self.lock();
+        guard.pass(index, order, Passage::Enter(list, Place::Tail));
+        guard.account_before_hygiene(order.pages() as i64, list);
+        Ok(())
+    }
+
+    /// Brings absent frames into service as one block at the end of one of a CPU's lists.
+    ///
+    /// `origin` is the type that the block was freed under, which only the eras without
+    /// hygiene remember.
+    ///
+    /// # Errors
+    /// As [`Zone::add_free_block`]; also [`SetupError::NoCpu`] for an absent CPU, and
+    /// [`SetupError::BadBlock`] for an order or type without such a list.
+    pub fn add_percpu_block(
+        &self,
+        cpu: u16,
+        pfn: Pfn,
+        order: Order,
+        list: Migratetype,
+        origin: Migratetype,
+    ) -> Result<(), SetupError> {
+        let lists = self.percpu.get(usize::from(cpu)).ok_or(SetupError::NoCpu)?;
+        if !list.is_mergeable() || !self.has_percpu_list(order) {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        let index = self.absent_block(pfn, order)?;
+        let mut lists = lists.lock();
+        if self.switches.claims_by_counts {
+            self.lock().count_taken(Run::single(index, order), origin);
+        }
+        let list = &mut lists.lists[PerCpuLists::number(list, order).0];
+        self.append_percpu(list, Run::single(index, order), origin);
+        lists.count += 1 << order.get();
+        Ok(())
+    }
+
+    /// Marks the tails of a block all of whose frames are absent.
+    fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
+        let (start, end) = self.absent_range(pfn, order.pages())?;
+        if !start.is_aligned(order) || order > self.max_order {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        for index in start.0..end.0 {
+            self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
+        }
+        Ok(start)
+    }
+
+    /// What a CPU's lists remember; `None` for an absent CPU.
+    pub fn percpu_state(&self, cpu: u16) -> Option<PerCpuState> {
+        let lists = self.percpu.get(usize::from(cpu))?.lock();
+        Some(PerCpuState {
+            high: lists.high,
+            alloc_factor: lists.alloc_factor,
+            free_count: lists.free_count,
+            free_factor: lists.free_factor,
+            last_free_was_high_order: lists.last_free_was_high_order,
+        })
+    }
+
+    /// Sets what a CPU's lists remember; nothing happens for an absent CPU.
+    pub fn restore_percpu_state(&self, cpu: u16, state: PerCpuState) {
+        let Some(lists) = self.percpu.get(usize::from(cpu)) else { return };
+        let mut lists = lists.lock();
+        lists.high = state.high;
+        lists.alloc_factor = state.alloc_factor;
+        lists.free_count = state.free_count;
+        lists.free_factor = state.free_factor;
+        lists.last_free_was_high_order = state.last_free_was_high_order;
+        lists.note_calm(self.switches);
+    }
+
+    /// Changes the settings of a CPU's lists; nothing happens for an absent CPU.
+    ///
+    /// A batch of 0 counts as 1.
+    /// Linux counterpart: `pageset_update`.
+    pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
+        let Some(lists) = self.percpu.get(usize::from(cpu)) else { return };
+        let mut lists = lists.lock();
+        lists.settings = PerCpuSettings { batch: settings.batch.max(1), ..settings };
+        if !self.switches.auto_tuned_high {
+            lists.high = settings.high_min;
+        }
+        lists.note_calm(self.switches);
+    }
+
+    /// What the zone remembers.
+    pub fn state(&self) -> ZoneState {
+        let shared = &self.shared;
+        ZoneState {
+            watermark_boost: shared.boost.load(Ordering::Relaxed),
+            reserved_highatomic: shared.reserved_highatomic.load(Ordering::Relaxed),
+            boosted: shared.boosted.load(Ordering::Relaxed),
+            reclaim_active: shared.reclaim_active.load(Ordering::Relaxed),
+            below_high: shared.below_high.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Sets what the zone remembers.
+    pub fn restore_state(&self, state: ZoneState) {
+        let shared = &self.shared;
+        let mut guard = self.lock();
+        guard.state.reserved_highatomic = state.reserved_highatomic;
+        shared.boost.store(state.watermark_boost, Ordering::Relaxed);
+        shared.boosted.store(state.boosted, Ordering::Relaxed);
+        shared.reclaim_active.store(state.reclaim_active, Ordering::Relaxed);
+        shared.below_high.store(state.below_high, Ordering::Relaxed);
+    }
+
+    /// The three marks, boost left out.
+    pub fn watermarks(&self) -> Watermarks {
+        self.shared.watermarks.load()
+    }
+
+    /// Changes the three marks and takes the boost back.
+    ///
+    /// Linux counterpart: `__setup_per_zone_wmarks`.
+    pub fn set_watermarks(&self, watermarks: Watermarks) {
+        let _guard = self.lock();
+        self.shared.watermarks.store(watermarks);
+        self.shared.boost.store(0, Ordering::Relaxed);
+    }
+
+    /// Changes how far one fallback raises the marks, in ten-thousandths of the high one.
+    ///
+    /// Linux counterpart: `vm.watermark_boost_factor`.
+    pub fn set_watermark_boost_factor(&self, factor: u32) {
+        self.shared.boost_factor.store(factor.into(), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,3 @@
+pub(crate) mod kswapd;
+pub(crate) mod shrinker;
+pub(crate) mod wake;

@@ -1,0 +1,87 @@
+//! The zone lock, held: what needs the lock takes this guard.
+
+use lock_api::MutexGuard;
+
+use crate::ZoneStats;
+use crate::compact::policy::CompactionState;
+use crate::table::sync::{Locks, Ordering};
+use crate::types::tracepoints::Tracepoints;
+use crate::zone::free_area::FreeLists;
+use crate::zone::state::Zone;
+
+/// What only the holder of the zone lock may see or change.
+#[derive(Debug, Default)]
+pub(crate) struct LockedState {
+    pub(crate) lists: FreeLists,
+    pub(crate) stats: ZoneStats,
+    /// Free pages, isolated ones left out. Linux counterpart: `NR_FREE_PAGES`.
+    pub(crate) free_pages: u64,
+    /// Free pages of CMA blocks. Linux counterpart: `NR_FREE_CMA_PAGES`.
+    pub(crate) free_cma: u64,
+    /// Free pages of blocks reserved for atomic requests. Linux counterpart: `nr_free_highatomic`.
+    pub(crate) free_highatomic: u64,
+    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
+    pub(crate) reserved_highatomic: u64,
+    /// Isolated pageblocks. Linux counterpart: `nr_isolate_pageblock`.
+    pub(crate) isolated_blocks: u64,
+    pub(crate) ever_isolated: bool,
+    pub(crate) compaction: CompactionState,
+    /// The pageblock at which sorting goes on.
+    pub(crate) sorted_to: u32,
+}
+
+/// The zone lock, held.
+///
+/// On drop, the free page numbers become visible to readers without the lock.
+pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
+    pub(crate) zone: &'z Zone<'m, L>,
+    pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
+    touched: u64,
+}
+
+impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
+    pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, LockedState>) -> Self {
+        if zone.switches.counts {
+            zone.counts.begin();
+        }
+        Self { zone, state, touched: 0 }
+    }
+
+    /// Notes that this hold read or moved `frames` more.
+    pub(crate) fn touch(&mut self, frames: u64) {
+        self.touched += frames;
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Makes the numbers of free pages visible. Most holds change the first alone.
+    #[inline]
+    fn publish(&self) {
+        let (shared, state) = (&self.zone.shared, &self.state);
+        shared.free_pages.store(state.free_pages, Ordering::Relaxed);
+        let kept = (state.free_cma, state.free_highatomic, state.reserved_highatomic);
+        if kept != shared.kept() {
+            shared.free_cma.store(state.free_cma, Ordering::Relaxed);
+            shared.free_highatomic.store(state.free_highatomic, Ordering::Relaxed);
+            shared.reserved_highatomic.store(state.reserved_highatomic, Ordering::Relaxed);
+        }
+        let plenty = self.zone.plenty(state);
+        if plenty != shared.plenty.load(Ordering::Relaxed) {
+            shared.plenty.store(plenty, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
+    fn drop(&mut self) {
+        let touched = self.touched;
+        let stats = &mut self.state.stats;
+        stats.lock_holds += 1;
+        stats.longest_hold_touched = stats.longest_hold_touched.max(touched);
+        L::Tracepoints::zone_lock_release(touched);
+        self.publish();
+        if self.zone.switches.counts {
+            self.zone.counts.end();
+        }
+    }
+}

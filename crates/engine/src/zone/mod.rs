@@ -1,0 +1,11 @@
+pub(crate) mod buddy;
+pub(crate) mod convert;
+pub(crate) mod counts;
+pub(crate) mod fallback;
+pub(crate) mod free_area;
+pub(crate) mod guard;
+pub(crate) mod highatomic;
+pub(crate) mod placement;
+pub(crate) mod refill;
+pub(crate) mod state;
+pub(crate) mod watermark;
