@@ -65,27 +65,18 @@ mod table;
 mod types;
 mod zone;
 
-pub use compact::relocate::Relocate;
-pub use memory::state::{Memory, MemoryConfig, required_bytes};
-pub use memory::tunables::Tunables;
-pub use memory::vm_events::VmEvents;
-pub use observe::check::Broken;
-pub use observe::render::{PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
-pub use percpu::lists::PerCpuSettings;
-pub use ranges::restore::{PerCpuState, ZoneState};
-pub use reclaim::shrinker::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
-pub use request::alloc::Request;
-pub use request::exclusive::Exclusive;
-pub use table::pageblock_use::PageblockUse;
+pub use compact::Relocate;
+pub use memory::{Memory, MemoryConfig, Tunables, VmEvents, required_bytes};
+pub use observe::{Broken, PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
+pub use percpu::PerCpuSettings;
+pub use ranges::{PerCpuState, ZoneState};
+pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
+pub use request::Exclusive;
+pub use table::PageblockUse;
 pub use table::sync::{Locks, OwnersFreeOnce};
-pub use types::error::{AllocError, BlockError, FreeError, SetupError};
-pub use types::gfp::GfpFlags;
-pub use types::migratetype::{MIGRATETYPES, Migratetype, PCP_TYPES};
-pub use types::stats::{PerCpuStats, RequestStats, ZoneStats};
-pub use types::switches::{Era, Switch, Switches};
-pub use types::tracepoints::{ExtFrag, Tracepoints};
-pub use types::units::{MAX_ORDERS, Order, Pfn};
-pub use zone::counts::FreeCounts;
-pub use zone::state::{ZONE_TYPES, Zone, ZoneConfig, ZoneType};
-pub(crate) use zone::watermark::AllocFlags;
-pub use zone::watermark::Watermarks;
+pub use types::{
+    AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES, Migratetype, Order,
+    PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError, Switch, Switches, Tracepoints,
+    ZONE_TYPES, ZoneStats, ZoneType,
+};
+pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

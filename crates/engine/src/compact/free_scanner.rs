@@ -1,16 +1,12 @@
 //! The free scanner: finds free pages to move others to, from the zone's end down.
 
-use crate::compact::policy::CompactPriority;
-use crate::compact::relocate::Relocate;
-use crate::compact::run::{CLUSTER, CompactRun};
-use crate::percpu::list::Run;
-use crate::table::frame::{FrameIndex, FrameKind, FrameWord};
-use crate::table::list::Place;
+use super::policy::CompactPriority;
+use super::relocate::Relocate;
+use super::run::{CLUSTER, CompactRun};
 use crate::table::sync::Locks;
-use crate::zone::free_area::Passage;
-use crate::zone::guard::ZoneGuard;
-use crate::zone::watermark::{Admission, AllocFlags, Mark};
-use crate::{Migratetype, Order};
+use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
+use crate::types::{AllocFlags, Migratetype, Order};
+use crate::zone::{Admission, Mark, Passage, ZoneGuard};
 
 /// A free block in the hands of compaction.
 const fn taken(order: Order) -> FrameWord {

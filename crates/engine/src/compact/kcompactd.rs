@@ -1,14 +1,12 @@
 //! Compaction that nobody waits for: kcompactd's work, as calls that the embedder makes.
 
-use crate::compact::policy::{CompactPriority, CompactResult, Target};
-use crate::compact::relocate::Relocate;
-use crate::compact::run::Work;
-use crate::memory::state::Memory;
-use crate::request::alloc::Request;
+use super::policy::{CompactPriority, CompactResult, Target};
+use super::relocate::Relocate;
+use super::run::Work;
+use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::zone::state::{Zone, ZoneType};
-use crate::zone::watermark::{AllocFlags, Mark};
-use crate::{GfpFlags, Migratetype, Order};
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request, ZoneType};
+use crate::zone::{Mark, Zone};
 
 impl<L: Locks> Memory<'_, L> {
     /// Whether a node's kcompactd should go to work.

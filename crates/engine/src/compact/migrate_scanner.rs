@@ -1,11 +1,11 @@
 //! The migrate scanner: finds blocks in use that can be moved, from the zone's start up.
 
-use crate::compact::policy::CompactPriority;
-use crate::compact::relocate::Relocate;
-use crate::compact::run::CompactRun;
-use crate::table::frame::{FrameIndex, FrameKind};
+use super::policy::CompactPriority;
+use super::relocate::Relocate;
+use super::run::CompactRun;
 use crate::table::sync::Locks;
-use crate::{Migratetype, Order};
+use crate::table::{FrameIndex, FrameKind};
+use crate::types::{Migratetype, Order};
 
 impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     /// Goes on to the next blocks that can be moved, a cluster at the most; whether there are any.

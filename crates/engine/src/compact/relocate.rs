@@ -1,6 +1,6 @@
 //! What an embedder does for compaction.
 
-use crate::{Order, Pfn};
+use crate::types::{Order, Pfn};
 
 /// Moves the contents of blocks in use: whoever knows the users of pages does.
 ///

@@ -1,12 +1,11 @@
 //! One run of compaction over one zone.
 
-use crate::compact::policy::{CompactPriority, CompactResult, Target};
-use crate::compact::relocate::Relocate;
-use crate::table::frame::{FrameIndex, FrameKind, FrameWord};
-use crate::table::list::BlockList;
+use super::policy::{CompactPriority, CompactResult, Target};
+use super::relocate::Relocate;
 use crate::table::sync::Locks;
-use crate::zone::state::Zone;
-use crate::{MAX_ORDERS, Migratetype, Order};
+use crate::table::{BlockList, FrameIndex, FrameKind, FrameWord};
+use crate::types::{MAX_ORDERS, Migratetype, Order};
+use crate::zone::{Insertion, Zone};
 
 /// Pages taken before they are moved. Linux counterpart: `COMPACT_CLUSTER_MAX`.
 pub(crate) const CLUSTER: usize = 32;
@@ -280,13 +279,10 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
             let block_type = zone.blocks.get(index);
             let wanted = self.capture_order(block_type);
             let back = word.movable_pages();
-            let captured = guard.free_block_unless(
-                index,
-                order,
-                block_type,
-                crate::zone::buddy::Insertion::ByMergeChance,
-                |merged| wanted == Some(merged),
-            );
+            let captured =
+                guard.free_block_unless(index, order, block_type, Insertion::ByMergeChance, |merged| {
+                    wanted == Some(merged)
+                });
             match (captured, wanted) {
                 (Some(captured), Some(merged)) => {
                     if zone.switches.claims_by_counts {

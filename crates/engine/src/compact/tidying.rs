@@ -8,16 +8,12 @@
 //! that are free and others that are full. What a pageblock holds is told by the two numbers that
 //! it keeps; its pages are looked at where these say that something is to be done.
 
-use crate::compact::relocate::Relocate;
-use crate::memory::state::Memory;
-use crate::percpu::list::Run;
-use crate::table::frame::{FrameIndex, FrameKind};
+use super::relocate::Relocate;
+use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::zone::buddy::Insertion;
-use crate::zone::guard::ZoneGuard;
-use crate::zone::placement::LOOKS;
-use crate::zone::state::{Zone, ZoneType};
-use crate::{Migratetype, Order};
+use crate::table::{FrameIndex, FrameKind, Run};
+use crate::types::{Migratetype, Order, ZoneType};
+use crate::zone::{Insertion, LOOKS, Zone, ZoneGuard};
 
 /// An eighth of a pageblock's pages is few of them.
 const FEW: u32 = 8;

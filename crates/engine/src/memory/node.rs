@@ -1,10 +1,7 @@
 //! What a node's daemons have been asked for.
 
-use crate::memory::state::Memory;
-use crate::request::alloc::Request;
-use crate::table::sync::{AtomicBool, AtomicU32, Locks, Ordering};
-use crate::zone::state::{Zone, ZoneType};
-use crate::{GfpFlags, Order};
+use crate::table::sync::{AtomicBool, AtomicU32, Ordering};
+use crate::types::{Order, ZoneType};
 
 /// What kswapd and kcompactd of one node have been asked for.
 ///
@@ -66,40 +63,3 @@ impl NodeState {
 ///
 /// Linux counterpart: `MAX_RECLAIM_RETRIES`.
 pub(crate) const MAX_RECLAIM_RETRIES: u32 = 16;
-
-impl<'m, L: Locks> Memory<'m, L> {
-    pub(crate) fn node(&self, node: u16) -> Option<&'m NodeState> {
-        self.node_states.get(usize::from(node))
-    }
-
-    /// The zones of a node up to a type, from low to high.
-    pub(crate) fn zones_of(
-        &self,
-        node: u16,
-        highest: ZoneType,
-    ) -> impl Iterator<Item = &'m Zone<'m, L>> + Clone {
-        self.zones.iter().filter(move |zone| zone.node == node && zone.kind <= highest)
-    }
-
-    /// Asks a node's kswapd to make room for a request; where there is room and only no block,
-    /// kcompactd.
-    ///
-    /// Linux counterpart: `wakeup_kswapd`.
-    pub(crate) fn wake_daemons(&self, node: u16, request: &Request) {
-        let Some(state) = self.node(node) else { return };
-        let highest = request.gfp.highest_zone();
-        let defrag_mode = self.tunables.defrag_mode();
-        let pageblock = self.zones.first().map_or(Order::ZERO, Zone::pageblock_order);
-        let order = if defrag_mode { request.order.max(pageblock) } else { request.order };
-        state.kswapd.note(order, highest);
-        let hopeless = state.kswapd_failures.load(Ordering::Relaxed) >= MAX_RECLAIM_RETRIES;
-        let boosted = || self.zones_of(node, highest).any(|zone| zone.watermark_boost() > 0);
-        if hopeless || (self.is_node_balanced(node, order, highest) && !boosted()) {
-            if !request.gfp.contains(GfpFlags::DIRECT_RECLAIM) {
-                self.wake_kcompactd(node, order, highest);
-            }
-            return;
-        }
-        state.kswapd.wake();
-    }
-}

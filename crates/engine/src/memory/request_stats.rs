@@ -1,7 +1,7 @@
 //! Counters of requests, one set a CPU so that CPUs do not share a cache line.
 
 use crate::table::sync::{AtomicU64, Ordering};
-use crate::{MAX_ORDERS, Order, RequestStats};
+use crate::types::{MAX_ORDERS, Order, RequestStats};
 
 /// One CPU's counters. Written by that CPU, read by anyone.
 #[derive(Debug)]

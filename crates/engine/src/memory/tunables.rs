@@ -1,7 +1,6 @@
 //! What an administrator may change about reclaim and compaction.
 
-use crate::memory::state::Memory;
-use crate::table::sync::{AtomicBool, AtomicU32, Locks, Ordering};
+use crate::table::sync::{AtomicBool, AtomicU32, Ordering};
 
 /// What an administrator may change about reclaim and compaction while the memory is at work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,54 +54,17 @@ impl TunableCells {
         self.defrag_mode.load(Ordering::Relaxed)
     }
 
-    fn load(&self) -> Tunables {
+    pub(super) fn load(&self) -> Tunables {
         Tunables {
             extfrag_threshold: self.extfrag_threshold.load(Ordering::Relaxed) as u16,
             compaction_proactiveness: self.compaction_proactiveness.load(Ordering::Relaxed) as u8,
             defrag_mode: self.defrag_mode(),
         }
     }
-}
 
-impl<L: Locks> Memory<'_, L> {
-    /// The tunables as they are; at first [`Tunables::LINUX`].
-    pub fn tunables(&self) -> Tunables {
-        self.tunables.load()
-    }
-
-    /// Changes the tunables for the requests and daemons to come.
-    pub fn set_tunables(&self, tunables: Tunables) {
-        let cells = &self.tunables;
-        cells.extfrag_threshold.store(tunables.extfrag_threshold.into(), Ordering::Relaxed);
-        cells.compaction_proactiveness.store(tunables.compaction_proactiveness.into(), Ordering::Relaxed);
-        cells.defrag_mode.store(tunables.defrag_mode, Ordering::Relaxed);
-        for zone in self.zones {
-            zone.unmixed.set(Unmixed::DEFRAG_MODE, tunables.defrag_mode);
-        }
-    }
-}
-
-/// Why a zone's requests should not mix pageblock types, one bit a reason; 0 for no reason.
-#[derive(Debug)]
-pub(crate) struct Unmixed(AtomicU32);
-
-impl Unmixed {
-    /// A lower zone can serve first.
-    const LOWER_ZONE: u32 = 1;
-    /// [`Tunables::defrag_mode`].
-    const DEFRAG_MODE: u32 = 2;
-
-    pub(crate) fn new(lower_zone_serves: bool) -> Self {
-        Self(AtomicU32::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
-    }
-
-    #[inline]
-    pub(crate) fn is_wished(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
-    }
-
-    fn set(&self, reason: u32, on: bool) {
-        let others = self.0.load(Ordering::Relaxed) & !reason;
-        self.0.store(if on { others | reason } else { others }, Ordering::Relaxed);
+    pub(super) fn store(&self, tunables: Tunables) {
+        self.extfrag_threshold.store(tunables.extfrag_threshold.into(), Ordering::Relaxed);
+        self.compaction_proactiveness.store(tunables.compaction_proactiveness.into(), Ordering::Relaxed);
+        self.defrag_mode.store(tunables.defrag_mode, Ordering::Relaxed);
     }
 }

@@ -2,14 +2,12 @@
 
 use core::fmt;
 
-use crate::memory::state::Memory;
-use crate::percpu::lists::PerCpuLists;
-use crate::table::frame::{FrameIndex, FrameKind};
-use crate::table::list::BlockList;
+use crate::memory::Memory;
+use crate::percpu::PerCpuLists;
 use crate::table::sync::Locks;
-use crate::zone::guard::ZoneGuard;
-use crate::zone::state::Zone;
-use crate::{Migratetype, Order, Pfn};
+use crate::table::{BlockList, FrameIndex, FrameKind};
+use crate::types::{Migratetype, Order, Pfn};
+use crate::zone::{Zone, ZoneGuard};
 
 /// A broken invariant: its number as in [`Zone`]'s documentation, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

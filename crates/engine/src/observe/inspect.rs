@@ -1,9 +1,9 @@
 //! A zone's lists, block by block.
 
-use crate::percpu::lists::PerCpuLists;
+use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::table::sync::{Locks, Ordering};
-use crate::zone::state::Zone;
-use crate::{Migratetype, Order, PerCpuSettings, Pfn};
+use crate::types::{Migratetype, Order, Pfn};
+use crate::zone::Zone;
 
 impl<L: Locks> Zone<'_, L> {
     /// The first frames of the blocks on a free list, from first to last: the order

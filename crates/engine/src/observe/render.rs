@@ -2,10 +2,10 @@
 
 use core::fmt::{self, Write};
 
-use crate::memory::state::Memory;
+use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::zone::state::Zone;
-use crate::{FreeCounts, Migratetype, Order};
+use crate::types::{Migratetype, Order};
+use crate::zone::{FreeCounts, Zone};
 
 /// Linux stops counting a list here, so that its reader lets go of the zone lock.
 pub const PAGETYPEINFO_CAP: u64 = 100_000;
@@ -108,7 +108,7 @@ pub fn write_buddyinfo_row(
 pub mod pagetypeinfo {
     use core::fmt::{self, Display, Write};
 
-    use crate::{Migratetype, Order};
+    use crate::types::{Migratetype, Order};
 
     /// Writes what a node's part begins with: the pageblock order, and the orders above the free rows.
     ///

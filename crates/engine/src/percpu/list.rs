@@ -1,105 +1,7 @@
 //! One of a CPU's lists: the newest blocks on a stack, the older ones in runs.
 
-use crate::Order;
-use crate::table::frame::{FrameIndex, FrameTable};
-use crate::table::list::{BlockList, Place};
-
-/// Blocks of one order that lie side by side, in the order in which a list has them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Run {
-    pub(crate) first: FrameIndex,
-    pub(crate) blocks: u32,
-    pub(crate) order: Order,
-    /// Whether the second lies below the first.
-    pub(crate) down: bool,
-}
-
-impl Run {
-    pub(crate) const fn single(first: FrameIndex, order: Order) -> Self {
-        Self { first, blocks: 1, order, down: false }
-    }
-
-    /// The block with this number, counted from 0.
-    pub(crate) const fn block(self, number: u32) -> FrameIndex {
-        FrameIndex(self.first.0.wrapping_add(number.wrapping_mul(self.step())))
-    }
-
-    /// From one block to the next.
-    const fn step(self) -> u32 {
-        let pages = 1_u32 << self.order.get();
-        if self.down { pages.wrapping_neg() } else { pages }
-    }
-
-    /// The blocks from the first on.
-    pub(crate) fn iter(self) -> impl Iterator<Item = FrameIndex> {
-        (0..self.blocks).map(move |number| self.block(number))
-    }
-
-    pub(crate) const fn pages(self) -> u32 {
-        self.blocks << self.order.get()
-    }
-
-    /// The first `blocks` of it, which is not all.
-    const fn head(self, blocks: u32) -> Self {
-        Self { blocks, ..self }
-    }
-
-    /// What is left without the first `blocks`, which are not all.
-    const fn rest(self, blocks: u32) -> Self {
-        Self { first: self.block(blocks), blocks: self.blocks - blocks, ..self }
-    }
-
-    /// Up to `blocks` from the first on, and the others.
-    pub(crate) fn split(self, blocks: u32) -> (Self, Self) {
-        let blocks = blocks.min(self.blocks);
-        let rest = if blocks < self.blocks { self.rest(blocks) } else { Self { blocks: 0, ..self } };
-        (Self { blocks, ..self }, rest)
-    }
-
-    /// The largest block that blocks from the first on make up together, up to a limit: its
-    /// first frame and order.
-    pub(crate) fn first_aligned_part(self, limit: Order) -> (FrameIndex, Order) {
-        let step = self.order.get();
-        // The bound that the part has in common with the run, in blocks of its order.
-        let bound = (self.first.0 >> step) + u32::from(self.down);
-        let most = limit.get().saturating_sub(step).into();
-        let doublings = bound.trailing_zeros().min(self.blocks.ilog2()).min(most);
-        let start = if self.down { bound - (1 << doublings) } else { bound };
-        (FrameIndex(start << step), Order::new(step + doublings as u8).unwrap_or(self.order))
-    }
-
-    /// The same blocks from the last to the first.
-    const fn reversed(self) -> Self {
-        Self { first: self.block(self.blocks - 1), down: !self.down, ..self }
-    }
-
-    /// This run and a block behind it as one, if the block continues it.
-    #[inline]
-    pub(crate) fn with_next(self, index: FrameIndex) -> Option<Self> {
-        let longer = Self { blocks: self.blocks + 1, ..self };
-        let is_behind = index == self.block(self.blocks);
-        let turned = Self { down: true, ..longer };
-        if is_behind {
-            return Some(longer);
-        }
-        (self.blocks == 1 && index == turned.block(1)).then_some(turned)
-    }
-
-    /// Whether both are one run upwards.
-    fn is_continued_by(self, other: Self) -> bool {
-        let upwards = !self.down && !other.down && self.order == other.order;
-        upwards && self.block(self.blocks) == other.first
-    }
-
-    /// The run that begins with a linked block.
-    fn at(frames: &FrameTable<'_>, first: FrameIndex) -> Self {
-        let word = frames.word(first);
-        let (is_run, down) = word.run();
-        let alone = Self { first, blocks: 1, order: word.order(), down };
-        let blocks = if is_run { frames.links(alone.block(1)).next() } else { 1 };
-        Self { blocks, ..alone }
-    }
-}
+use crate::table::{BlockList, FrameIndex, FrameTable, Place, Run};
+use crate::types::Order;
 
 /// Blocks of one order and type on one CPU, newest first.
 ///
@@ -187,7 +89,7 @@ impl<'m> PerCpuList<'m> {
         if self.is_empty() && run.blocks as usize <= self.half() {
             return self.put_on_empty_stack(run);
         }
-        if let Some(last) = self.older.last().map(|last| Run::at(frames, last))
+        if let Some(last) = self.older.last().map(|last| run_at(frames, last))
             && last.is_continued_by(run)
         {
             return Self::set_length(frames, Run { blocks: last.blocks + run.blocks, ..last });
@@ -205,7 +107,7 @@ impl<'m> PerCpuList<'m> {
     /// Takes up to `most` of the last blocks, side by side, off the list: the last first.
     pub(crate) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
         let Some(last) = self.older.last() else { return self.take_oldest_stacked(frames, most) };
-        let run = Run::at(frames, last);
+        let run = run_at(frames, last);
         if run.blocks <= most {
             self.older.remove(frames, last);
             return Some(run.reversed());
@@ -246,7 +148,7 @@ impl<'m> PerCpuList<'m> {
     pub(crate) fn cursor(&self, frames: &FrameTable<'_>) -> Cursor {
         Cursor {
             stacked: self.top - self.bottom,
-            run: self.older.first().map(|first| Run::at(frames, first)),
+            run: self.older.first().map(|first| run_at(frames, first)),
             passed: 0,
         }
     }
@@ -259,7 +161,7 @@ impl<'m> PerCpuList<'m> {
         }
         let mut run = cursor.run?;
         if cursor.passed == run.blocks {
-            run = Run::at(frames, frames.next(run.first)?);
+            run = run_at(frames, frames.next(run.first)?);
             (cursor.run, cursor.passed) = (Some(run), 0);
         }
         cursor.passed += 1;
@@ -309,7 +211,7 @@ impl<'m> PerCpuList<'m> {
             && let Some(first) = self.older.first()
         {
             self.older.remove(frames, first);
-            let run = Run::at(frames, first);
+            let run = run_at(frames, first);
             let taken = run.blocks.min(empty as u32);
             if taken < run.blocks {
                 self.link(frames, run.rest(taken), Place::Head);
@@ -335,4 +237,13 @@ impl<'m> PerCpuList<'m> {
             frames.links(run.block(1)).set_next(run.blocks);
         }
     }
+}
+
+/// The run that begins with a linked block.
+fn run_at(frames: &FrameTable<'_>, first: FrameIndex) -> Run {
+    let word = frames.word(first);
+    let (is_run, down) = word.run();
+    let alone = Run { first, blocks: 1, order: word.order(), down };
+    let blocks = if is_run { frames.links(alone.block(1)).next() } else { 1 };
+    Run { blocks, ..alone }
 }

@@ -1,18 +1,28 @@
 //! How many pages a CPU's lists take at a time and keep.
 
-use crate::percpu::lists::{BATCH_SCALE_MAX, COSTLY_ORDER, PerCpuLists};
-use crate::table::sync::{Locks, Ordering};
-use crate::zone::state::Zone;
-use crate::{Order, PerCpuStats, Switches};
+use super::lists::{BATCH_SCALE_MAX, COSTLY_ORDER, PerCpuLists};
+use crate::types::{Order, PerCpuStats, Switches};
+
+/// What the lists ask the zone that they stand before when they tune themselves.
+pub(crate) trait Pressure {
+    /// What this generation of the allocator does.
+    fn switches(&self) -> &Switches;
+
+    /// Returns true if the zone is below its high mark. Linux counterpart: `ZONE_BELOW_HIGH`.
+    fn is_below_high(&self) -> bool;
+
+    /// Returns true while the zone is reclaimed from. Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    fn is_reclaimed_from(&self) -> bool;
+}
 
 impl PerCpuLists<'_> {
     /// Blocks to take in the next refill; grows while allocations come in a row.
     ///
     /// Linux counterpart: `nr_pcp_alloc`.
-    pub(crate) fn refill_blocks(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> u32 {
+    pub(crate) fn refill_blocks(&mut self, zone: &impl Pressure, order: Order) -> u32 {
         let base = self.settings.batch;
-        let pages = if zone.switches.auto_tuned_high { self.tuned_refill(zone, order) } else { Some(base) };
-        self.note_calm(zone.switches);
+        let pages = if zone.switches().auto_tuned_high { self.tuned_refill(zone, order) } else { Some(base) };
+        self.note_calm(zone.switches());
         match pages {
             None => 1,
             Some(pages) if pages > 1 => (pages >> order.get()).max(2),
@@ -20,7 +30,7 @@ impl PerCpuLists<'_> {
         }
     }
 
-    fn tuned_refill(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
+    fn tuned_refill(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
         let settings = self.settings;
         let base = settings.batch;
         self.high = clamp(self.high, settings.high_min, settings.high_max);
@@ -28,8 +38,7 @@ impl PerCpuLists<'_> {
             return None;
         }
         let mut pages = if order == Order::ZERO { base << self.alloc_factor } else { base };
-        let below_high = zone.shared.below_high.load(Ordering::Relaxed);
-        if settings.high_min != settings.high_max && !below_high {
+        if settings.high_min != settings.high_max && !zone.is_below_high() {
             self.set_high((self.high + pages).min(settings.high_max));
         }
         if order == Order::ZERO {
@@ -49,7 +58,7 @@ impl PerCpuLists<'_> {
     }
 
     /// Says below how many pages a freed single page leaves `high` as it is.
-    pub(crate) fn note_calm(&mut self, switches: Switches) {
+    pub(crate) fn note_calm(&mut self, switches: &Switches) {
         let settings = self.settings;
         let within = settings.high_min <= self.high && self.high <= settings.high_max;
         self.calm_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
@@ -88,22 +97,22 @@ impl PerCpuLists<'_> {
     }
 
     /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
-    pub(crate) fn surplus_after_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
-        if !zone.switches.auto_tuned_high {
+    pub(crate) fn surplus_after_free(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
+        if !zone.switches().auto_tuned_high {
             return self.doubling_surplus(zone, order);
         }
         let surplus = self.tuned_surplus(zone, order);
-        self.note_calm(zone.switches);
+        self.note_calm(zone.switches());
         surplus
     }
 
     /// Linux counterpart: `nr_pcp_high` and `nr_pcp_free` before 6.7.
-    fn doubling_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
+    fn doubling_surplus(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
         let batch = self.settings.batch;
         let flush = self.free_factor > 0 && order > Order::ZERO && order.get() <= COSTLY_ORDER;
         let high = if flush || self.high == 0 {
             0
-        } else if zone.shared.reclaim_active.load(Ordering::Relaxed) {
+        } else if zone.is_reclaimed_from() {
             (batch << 2).min(self.high)
         } else {
             self.high
@@ -126,7 +135,7 @@ impl PerCpuLists<'_> {
     }
 
     /// Linux counterpart: `free_frozen_page_commit`, `nr_pcp_high` and `nr_pcp_free` since 6.7.
-    fn tuned_surplus(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> Option<u32> {
+    fn tuned_surplus(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
         let batch = self.settings.batch;
         self.alloc_factor >>= 1;
         let flush = self.note_high_order_free(zone, order);
@@ -147,10 +156,10 @@ impl PerCpuLists<'_> {
     }
 
     /// Whether this free, after another of high order, should flush the lists.
-    fn note_high_order_free(&mut self, zone: &Zone<'_, impl Locks>, order: Order) -> bool {
+    fn note_high_order_free(&mut self, zone: &impl Pressure, order: Order) -> bool {
         let settings = self.settings;
         let high_order = order > Order::ZERO && order.get() <= COSTLY_ORDER;
-        let threshold = if zone.switches.lazy_high_order_flush {
+        let threshold = if zone.switches().lazy_high_order_flush {
             settings.batch + settings.high_min / 2
         } else {
             settings.batch
@@ -164,7 +173,7 @@ impl PerCpuLists<'_> {
     }
 
     /// The number of pages to keep for now; adjusts the lasting `high`.
-    fn tuned_high(&mut self, zone: &Zone<'_, impl Locks>, flush: bool) -> u32 {
+    fn tuned_high(&mut self, zone: &impl Pressure, flush: bool) -> u32 {
         let settings = self.settings;
         let (low_bound, high_bound) = (settings.high_min, settings.high_max);
         let high = clamp(self.high, low_bound, high_bound);
@@ -177,14 +186,14 @@ impl PerCpuLists<'_> {
             return 0;
         }
         let freed = self.free_count.max(settings.batch);
-        if zone.shared.reclaim_active.load(Ordering::Relaxed) {
+        if zone.is_reclaimed_from() {
             self.high = high.saturating_sub(freed).max(low_bound);
             return (settings.batch << 2).min(self.high);
         }
         if low_bound == high_bound {
             return high;
         }
-        if zone.shared.below_high.load(Ordering::Relaxed) {
+        if zone.is_below_high() {
             self.high = high.saturating_sub(freed).max(low_bound);
             return self.count.max(low_bound);
         }
@@ -198,7 +207,7 @@ impl PerCpuLists<'_> {
     }
 
     /// Lowers `high` by an eighth towards its lower bound; whether more is left to do.
-    pub(crate) fn decay_high(&mut self, switches: Switches) -> bool {
+    pub(crate) fn decay_high(&mut self, switches: &Switches) -> bool {
         let low_bound = self.settings.high_min;
         if self.high <= low_bound {
             return false;

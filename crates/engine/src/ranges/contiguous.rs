@@ -1,13 +1,11 @@
 //! Allocating a range of frames by address.
 
-use crate::memory::state::Memory;
-use crate::percpu::list::Run;
-use crate::ranges::isolation::Isolation;
-use crate::table::frame::{FrameIndex, FrameKind, FrameWord};
+use super::isolation::Isolation;
+use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::zone::free_area::Passage;
-use crate::zone::state::Zone;
-use crate::{BlockError, Migratetype, Order, Pfn};
+use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
+use crate::types::{BlockError, Migratetype, Order, Pfn};
+use crate::zone::{Passage, Zone};
 
 impl<L: Locks> Memory<'_, L> {
     /// Allocates exactly the frames of a range, each as a page of its own, all or none.

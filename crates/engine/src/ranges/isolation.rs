@@ -1,12 +1,9 @@
 //! Isolating pageblocks: their free pages leave the reach of allocations.
 
-use crate::table::frame::{FrameIndex, FrameKind};
 use crate::table::sync::Locks;
-use crate::zone::buddy::Insertion;
-use crate::zone::free_area::Passage;
-use crate::zone::guard::ZoneGuard;
-use crate::zone::state::Zone;
-use crate::{BlockError, Migratetype, Order, Pfn};
+use crate::table::{FrameIndex, FrameKind};
+use crate::types::{BlockError, Migratetype, Order, Pfn};
+use crate::zone::{Insertion, Passage, Zone, ZoneGuard};
 
 /// Who isolates, and what the pageblocks become afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

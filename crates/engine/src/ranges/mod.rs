@@ -1,4 +1,8 @@
-pub(crate) mod contiguous;
-pub(crate) mod isolation;
-pub(crate) mod onlining;
-pub(crate) mod restore;
+//! Frames by their number go in: into service, into isolation, or to one owner.
+
+mod contiguous;
+mod isolation;
+mod onlining;
+mod restore;
+
+pub use restore::{PerCpuState, ZoneState};

@@ -1,11 +1,9 @@
 //! Bringing frames into service, as boot and hotplug do.
 
-use crate::percpu::list::Run;
-use crate::table::frame::{FrameIndex, FrameKind, FrameWord};
 use crate::table::sync::Locks;
-use crate::zone::buddy::Insertion;
-use crate::zone::state::Zone;
-use crate::{BlockError, Migratetype, Order, Pfn, SetupError};
+use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
+use crate::types::{BlockError, Migratetype, Order, Pfn, SetupError};
+use crate::zone::{Insertion, Zone};
 
 impl<L: Locks> Zone<'_, L> {
     /// Gives a pageblock its type before any of its frames is in use.

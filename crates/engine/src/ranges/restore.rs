@@ -4,14 +4,11 @@
 //! first, then every free block in list order, then the blocks on per-CPU lists, and
 //! last what all of that does not say.
 
-use crate::percpu::list::Run;
-use crate::percpu::lists::PerCpuLists;
-use crate::table::frame::{FrameIndex, FrameWord};
-use crate::table::list::Place;
+use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::table::sync::{Locks, Ordering};
-use crate::zone::free_area::Passage;
-use crate::zone::state::Zone;
-use crate::{Migratetype, Order, PerCpuSettings, Pfn, SetupError, Watermarks};
+use crate::table::{FrameIndex, FrameWord, Place, Run};
+use crate::types::{Migratetype, Order, Pfn, SetupError};
+use crate::zone::{Passage, Watermarks, Zone};
 
 /// What one CPU's lists remember besides their blocks.
 ///
@@ -126,7 +123,7 @@ impl<L: Locks> Zone<'_, L> {
         lists.free_count = state.free_count;
         lists.free_factor = state.free_factor;
         lists.last_free_was_high_order = state.last_free_was_high_order;
-        lists.note_calm(self.switches);
+        lists.note_calm(&self.switches);
     }
 
     /// Changes the settings of a CPU's lists; nothing happens for an absent CPU.
@@ -140,7 +137,7 @@ impl<L: Locks> Zone<'_, L> {
         if !self.switches.auto_tuned_high {
             lists.high = settings.high_min;
         }
-        lists.note_calm(self.switches);
+        lists.note_calm(&self.switches);
     }
 
     /// What the zone remembers.

@@ -1,14 +1,11 @@
 //! Reclaim: by kswapd to the high mark, and by requests themselves.
 
-use crate::compact::policy::{compact_gap, gfp_allows_compaction};
-use crate::memory::node::MAX_RECLAIM_RETRIES;
-use crate::memory::state::Memory;
-use crate::reclaim::shrinker::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
-use crate::request::alloc::Request;
-use crate::table::sync::{Locks, Ordering};
-use crate::zone::state::{Zone, ZoneType};
-use crate::zone::watermark::{Admission, AllocFlags, Mark};
-use crate::{GfpFlags, Order};
+use super::shrinker::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
+use crate::compact::{compact_gap, gfp_allows_compaction};
+use crate::memory::{MAX_RECLAIM_RETRIES, Memory};
+use crate::table::sync::{AtomicU32, Locks, Ordering};
+use crate::types::{AllocFlags, GfpFlags, Order, Request, ZoneType};
+use crate::zone::{Admission, Mark, Zone};
 
 /// The pages that a request reclaims by itself, and that kswapd does for a zone at least.
 ///
@@ -141,7 +138,7 @@ impl<L: Locks> Memory<'_, L> {
     /// Counts runs that freed nothing although they should have.
     fn note_outcome(
         &self,
-        failures: &crate::table::sync::AtomicU32,
+        failures: &AtomicU32,
         boosted: u64,
         total: Reclaimed,
         order: Order,

@@ -1,3 +1,7 @@
-pub(crate) mod kswapd;
-pub(crate) mod shrinker;
-pub(crate) mod wake;
+//! How short memory is goes in; the embedder frees pages.
+
+mod kswapd;
+mod shrinker;
+mod wake;
+
+pub use shrinker::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};

@@ -1,9 +1,8 @@
 //! What an embedder does for reclaim.
 
-use crate::memory::state::Memory;
+use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::zone::state::ZoneType;
-use crate::{GfpFlags, Order};
+use crate::types::{GfpFlags, Order, ZoneType};
 
 /// Frees pages that can be had again: whoever knows the users of pages does.
 ///

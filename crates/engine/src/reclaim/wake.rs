@@ -1,9 +1,9 @@
 //! What an embedder's kswapd has to know, and may change.
 
+use crate::memory::{MAX_RECLAIM_RETRIES, Memory};
 use crate::table::sync::{Locks, Ordering};
-use crate::zone::state::{Zone, ZoneType};
-use crate::zone::watermark::{Admission, AllocFlags, Mark};
-use crate::{Order, memory::state::Memory, request::alloc::Request};
+use crate::types::{AllocFlags, GfpFlags, Order, Request, ZoneType};
+use crate::zone::{Admission, Mark, Zone};
 
 impl<L: Locks> Memory<'_, L> {
     /// Asks for kswapd in every zone that a request may use.
@@ -18,6 +18,28 @@ impl<L: Locks> Memory<'_, L> {
                 self.wake_daemons(zone.node, request);
             }
         }
+    }
+
+    /// Asks a node's kswapd to make room for a request; where there is room and only no block,
+    /// kcompactd.
+    ///
+    /// Linux counterpart: `wakeup_kswapd`.
+    pub(crate) fn wake_daemons(&self, node: u16, request: &Request) {
+        let Some(state) = self.node(node) else { return };
+        let highest = request.gfp.highest_zone();
+        let defrag_mode = self.tunables.defrag_mode();
+        let pageblock = self.zones.first().map_or(Order::ZERO, Zone::pageblock_order);
+        let order = if defrag_mode { request.order.max(pageblock) } else { request.order };
+        state.kswapd.note(order, highest);
+        let hopeless = state.kswapd_failures.load(Ordering::Relaxed) >= MAX_RECLAIM_RETRIES;
+        let boosted = || self.zones_of(node, highest).any(|zone| zone.watermark_boost() > 0);
+        if hopeless || (self.is_node_balanced(node, order, highest) && !boosted()) {
+            if !request.gfp.contains(GfpFlags::DIRECT_RECLAIM) {
+                self.wake_kcompactd(node, order, highest);
+            }
+            return;
+        }
+        state.kswapd.wake();
     }
 }
 

@@ -1,27 +1,11 @@
 //! The way of a request: flags, zonelist, admission, per-CPU list or free list.
 
-use crate::memory::request_stats::{CpuRequests, count};
-use crate::memory::state::Memory;
-use crate::percpu::lists::PerCpuLists;
-use crate::table::frame::{FrameIndex, FrameWord};
+use crate::memory::{CpuRequests, Memory, count};
+use crate::percpu::PerCpuLists;
 use crate::table::sync::{Locks, Ordering};
-use crate::zone::refill::Want;
-use crate::zone::state::Zone;
-use crate::zone::watermark::{Admission, AllocFlags, Mark};
-use crate::{AllocError, GfpFlags, Migratetype, Order, Pfn};
-
-/// One request for a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Request {
-    /// The CPU that asks.
-    pub cpu: u16,
-    /// The node to start from.
-    pub node: u16,
-    /// The size of the block.
-    pub order: Order,
-    /// What kind of memory, and how hard to try.
-    pub gfp: GfpFlags,
-}
+use crate::table::{FrameIndex, FrameWord};
+use crate::types::{AllocError, AllocFlags, GfpFlags, Migratetype, Order, Pfn, Request, Want};
+use crate::zone::{Admission, Mark, Zone};
 
 impl<'m, L: Locks> Memory<'m, L> {
     /// Answers a request with the first frame of a block.
@@ -120,14 +104,6 @@ impl<'m, L: Locks> Memory<'m, L> {
         zone.take_by_list(&mut lists, request, cpu)
     }
 
-    /// The number of the zone that a request is for first.
-    #[inline]
-    pub(crate) fn first_zone(&self, request: Request) -> Option<usize> {
-        let node = self.first_zones.get(usize::from(request.node))?;
-        let number = usize::from(node[request.gfp.highest_zone() as usize]);
-        (number < self.zones.len()).then_some(number)
-    }
-
     /// Linux counterpart: `__alloc_pages_slowpath` without reclaim and compaction.
     fn try_below_low(&self, request: &Request) -> Option<(&'m Zone<'m, L>, FrameIndex)> {
         let flags = AllocFlags::slow(request.gfp, request.order, self.switches);
@@ -183,28 +159,6 @@ impl<'m, L: Locks> Memory<'m, L> {
     pub(crate) fn unreserve_highatomic(&self, request: &Request, force: bool) -> bool {
         let to = request.gfp.migratetype();
         self.zonelist(request).any(|zone| zone.unreserve_highatomic(to, force))
-    }
-
-    /// The node that a request starts from.
-    fn first_node(&self, request: &Request) -> u16 {
-        request.node.min(self.nodes.saturating_sub(1))
-    }
-
-    /// The zones that a request may use, best first: its node's from high to low,
-    /// then the other nodes' in ascending order from there.
-    pub(crate) fn zonelist(
-        &self,
-        request: &Request,
-    ) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
-        let highest = request.gfp.highest_zone();
-        let first = self.first_node(request);
-        let nodes = if request.gfp.contains(GfpFlags::THISNODE) { 1 } else { self.nodes };
-        let all = self.nodes;
-        let zones = self.zones;
-        (0..nodes).flat_map(move |step| {
-            let node = (first + step) % all;
-            zones.iter().rev().filter(move |zone| zone.node == node && zone.kind <= highest)
-        })
     }
 
     /// Linux counterpart: `get_page_from_freelist`.

@@ -1,12 +1,10 @@
 //! Many single pages at once.
 
-use crate::memory::state::Memory;
-use crate::request::alloc::Request;
-use crate::table::frame::FrameWord;
+use crate::memory::Memory;
+use crate::table::FrameWord;
 use crate::table::sync::Locks;
-use crate::zone::refill::Want;
-use crate::zone::watermark::{Admission, AllocFlags, Mark};
-use crate::{FreeError, Migratetype, Order, Pfn};
+use crate::types::{AllocFlags, FreeError, Migratetype, Order, Pfn, Request, Want};
+use crate::zone::{Admission, Mark};
 
 impl<L: Locks> Memory<'_, L> {
     /// Fills the empty places of `pages` with single pages; returns how many places are filled

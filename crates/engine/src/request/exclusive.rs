@@ -2,14 +2,12 @@
 
 use lock_api::MutexGuard;
 
-use crate::memory::request_stats::CpuRequests;
-use crate::memory::state::{FirstZones, Memory};
-use crate::percpu::lists::PerCpuLists;
-use crate::request::alloc::Request;
-use crate::table::frame::FrameIndex;
+use crate::memory::{CpuRequests, FirstZones, Memory};
+use crate::percpu::PerCpuLists;
+use crate::table::FrameIndex;
 use crate::table::sync::Locks;
-use crate::zone::state::Zone;
-use crate::{AllocError, FreeError, Migratetype, Order, Pfn};
+use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Request};
+use crate::zone::Zone;
 
 /// How many zones' lists one owner can hold; requests of further zones take their locks.
 pub(crate) const MOST_ZONES: usize = 8;

@@ -1,14 +1,12 @@
 //! Many blocks of one order at once, in one owner's hands.
 
-use crate::memory::request_stats::CpuRequests;
-use crate::percpu::list::Run;
-use crate::percpu::lists::PerCpuLists;
-use crate::request::alloc::Request;
-use crate::request::exclusive::{Exclusive, Held, MOST_ZONES};
-use crate::table::frame::FrameWord;
+use super::exclusive::{Exclusive, Held, MOST_ZONES};
+use crate::memory::CpuRequests;
+use crate::percpu::PerCpuLists;
 use crate::table::sync::Locks;
-use crate::zone::state::Zone;
-use crate::{FreeError, Migratetype, Order, Pfn};
+use crate::table::{FrameWord, Run};
+use crate::types::{FreeError, Migratetype, Order, Pfn, Request};
+use crate::zone::Zone;
 
 /// Blocks that one hold of the zone lock takes or gives back at most.
 const A_HOLD: u32 = 64;

@@ -1,5 +1,10 @@
-pub(crate) mod alloc;
-pub(crate) mod bulk;
-pub(crate) mod exclusive;
-pub(crate) mod many;
-pub(crate) mod slowpath;
+//! Requests and frees go in; frames come out, or why not.
+
+mod alloc;
+mod bulk;
+mod exclusive;
+mod free;
+mod many;
+mod slowpath;
+
+pub use exclusive::Exclusive;

@@ -1,17 +1,12 @@
 //! Requests that may wait: reclaim and compaction between one attempt and the next.
 
-use crate::compact::policy::{CompactPriority, CompactResult, gfp_allows_compaction};
-use crate::compact::relocate::Relocate;
-use crate::memory::node::MAX_RECLAIM_RETRIES;
-use crate::memory::request_stats::count;
-use crate::memory::state::Memory;
-use crate::reclaim::shrinker::Shrinker;
-use crate::request::alloc::Request;
-use crate::table::frame::FrameIndex;
+use crate::compact::{CompactPriority, CompactResult, Relocate, gfp_allows_compaction};
+use crate::memory::{MAX_RECLAIM_RETRIES, Memory, count};
+use crate::reclaim::Shrinker;
+use crate::table::FrameIndex;
 use crate::table::sync::Locks;
-use crate::zone::state::Zone;
-use crate::zone::watermark::{Admission, AllocFlags, Mark};
-use crate::{AllocError, GfpFlags, Migratetype, Order, Pfn};
+use crate::types::{AllocError, AllocFlags, GfpFlags, Migratetype, Order, Pfn, Request};
+use crate::zone::{Admission, Mark, Zone};
 
 /// Compactions that seemed to help at most, before priority is raised.
 ///

@@ -1,7 +1,7 @@
 //! State and links of every page frame, in a table each.
 
-use crate::table::sync::{AtomicU16, AtomicU32, Locks, Ordering};
-use crate::{Migratetype, Order, Pfn};
+use super::sync::{AtomicU16, AtomicU32, Locks, Ordering};
+use crate::types::{Migratetype, Order, Pfn};
 
 /// What a frame is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Lists of blocks, linked through the frame table.
 
-use crate::table::frame::{FrameIndex, FrameTable, NIL};
+use super::frame::{FrameIndex, FrameTable, NIL};
 
 /// Where a block enters a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

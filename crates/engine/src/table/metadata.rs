@@ -6,7 +6,7 @@
 use core::mem::{MaybeUninit, align_of, needs_drop, size_of};
 use core::slice;
 
-use crate::SetupError;
+use crate::types::SetupError;
 
 /// Hands out typed tables from the caller's bytes, one behind the other.
 pub(crate) struct Carver<'m> {

@@ -1,9 +1,9 @@
 //! The type of every pageblock of a zone, and what its pages are used for.
 
-use crate::percpu::list::Run;
-use crate::table::frame::FrameIndex;
-use crate::table::sync::{AtomicU32, Ordering};
-use crate::{MIGRATETYPES, Migratetype, Order};
+use super::frame::FrameIndex;
+use super::run::Run;
+use super::sync::{AtomicU32, Ordering};
+use crate::types::{MIGRATETYPES, Migratetype, Order};
 
 /// One pageblock: its type, and two counts of its pages.
 ///

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 
 use lock_api::RawMutex;
 
-use crate::types::tracepoints::Tracepoints;
+use crate::types::Tracepoints;
 
 /// What an embedder brings: the locks, one kind for zones, one for per-CPU lists, and
 /// whoever watches.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Order, Pfn};
+use super::units::{Order, Pfn};
 
 /// Why a block was not taken back. Nothing has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,8 @@
 
 use bitflags::bitflags;
 
-use crate::{Migratetype, ZoneType};
+use super::migratetype::Migratetype;
+use super::zone_type::ZoneType;
 
 bitflags! {
     /// What a caller asks of the allocator.

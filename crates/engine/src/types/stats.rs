@@ -1,6 +1,6 @@
 //! What the allocator did, as plain numbers.
 
-use crate::MAX_ORDERS;
+use super::units::MAX_ORDERS;
 
 /// What happened in one zone under its lock. All exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

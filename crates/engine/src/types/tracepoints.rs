@@ -1,6 +1,7 @@
 //! What an embedder may watch, event by event.
 
-use crate::{Migratetype, Order, Pfn};
+use super::migratetype::Migratetype;
+use super::units::{Order, Pfn};
 
 /// A block was found outside the lists of the wanted type.
 ///

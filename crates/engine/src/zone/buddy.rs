@@ -1,14 +1,10 @@
 //! Splitting and merging blocks.
 
-use crate::percpu::list::Run;
-use crate::table::frame::{FrameIndex, FrameKind, FrameWord};
-use crate::table::list::Place;
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
 use crate::table::sync::Locks;
-use crate::types::tracepoints::Tracepoints;
-use crate::zone::free_area::Passage;
-use crate::zone::guard::ZoneGuard;
-use crate::zone::refill::Want;
-use crate::{AllocFlags, Migratetype, Order, Pfn};
+use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
+use crate::types::{AllocFlags, Migratetype, Order, Pfn, Tracepoints, Want};
 
 /// How a freed block chooses its end of the free list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

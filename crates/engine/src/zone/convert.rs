@@ -1,11 +1,10 @@
 //! Changing a pageblock's type together with its free pages.
 
-use crate::percpu::list::Run;
-use crate::table::frame::{FrameIndex, FrameKind, FrameWord};
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
 use crate::table::sync::Locks;
-use crate::zone::free_area::Passage;
-use crate::zone::guard::ZoneGuard;
-use crate::{BlockError, Migratetype, Order};
+use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
+use crate::types::{BlockError, Migratetype, Order};
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// The first frame of the pageblock around `index`, refused if the block

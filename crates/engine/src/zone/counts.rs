@@ -1,7 +1,7 @@
 //! Free blocks counted per order and migratetype, readable without the zone lock.
 
 use crate::table::sync::{AtomicU32, Ordering, fence};
-use crate::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
+use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
 
 /// The counts of one zone.
 ///

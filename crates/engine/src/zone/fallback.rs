@@ -1,15 +1,12 @@
 //! Finding a block for a request whose own type has none.
 
-use crate::table::frame::FrameIndex;
-use crate::table::pageblock::BlockUse;
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
+use super::placement::Foreign;
+use super::state::Zone;
 use crate::table::sync::Locks;
-use crate::types::tracepoints::{ExtFrag, Tracepoints};
-use crate::zone::free_area::Passage;
-use crate::zone::guard::ZoneGuard;
-use crate::zone::placement::Foreign;
-use crate::zone::refill::Want;
-use crate::zone::state::Zone;
-use crate::{AllocFlags, Migratetype, Order};
+use crate::table::{BlockUse, FrameIndex, FrameKind, FrameTable};
+use crate::types::{AllocFlags, ExtFrag, Migratetype, Order, Tracepoints, Want};
 
 /// What a search of one order for a foreign block found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -264,10 +261,9 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 }
 
-impl crate::table::frame::FrameTable<'_> {
+impl FrameTable<'_> {
     /// What the frames from `start` to before `end` are used for, and how many were looked at.
     fn uses(&self, start: FrameIndex, end: FrameIndex) -> (BlockUse, u64) {
-        use crate::table::frame::FrameKind;
         let mut used = BlockUse::default();
         let mut visited = 0;
         let mut at = start;

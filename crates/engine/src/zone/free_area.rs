@@ -1,31 +1,9 @@
 //! The free lists, and the one door through which a block enters, leaves or changes lists.
 
-use crate::table::frame::{FrameIndex, FrameKind, FrameWord};
-use crate::table::list::{BlockList, Place};
+use super::guard::ZoneGuard;
 use crate::table::sync::{Locks, Ordering};
-use crate::zone::guard::ZoneGuard;
-use crate::{MAX_ORDERS, Migratetype, Order};
-
-/// The free lists of one zone, by order and migratetype.
-///
-/// Both sides are powers of two, so that an order needs no check to be a row's number.
-/// Linux counterpart: `zone->free_area[].free_list[]`.
-#[derive(Debug, Default)]
-pub(crate) struct FreeLists([[BlockList; 8]; ROWS]);
-
-const ROWS: usize = MAX_ORDERS.next_power_of_two();
-
-impl FreeLists {
-    #[inline]
-    pub(crate) fn get(&self, order: Order, migratetype: Migratetype) -> &BlockList {
-        &self.0[order.index() % ROWS][migratetype.index()]
-    }
-
-    #[inline]
-    fn get_mut(&mut self, order: Order, migratetype: Migratetype) -> &mut BlockList {
-        &mut self.0[order.index() % ROWS][migratetype.index()]
-    }
-}
+use crate::table::{FrameIndex, FrameKind, FrameWord, Place};
+use crate::types::{Migratetype, Order};
 
 /// What a block does at the door.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,33 +2,9 @@
 
 use lock_api::MutexGuard;
 
-use crate::ZoneStats;
-use crate::compact::policy::CompactionState;
+use super::state::{LockedState, Zone};
 use crate::table::sync::{Locks, Ordering};
-use crate::types::tracepoints::Tracepoints;
-use crate::zone::free_area::FreeLists;
-use crate::zone::state::Zone;
-
-/// What only the holder of the zone lock may see or change.
-#[derive(Debug, Default)]
-pub(crate) struct LockedState {
-    pub(crate) lists: FreeLists,
-    pub(crate) stats: ZoneStats,
-    /// Free pages, isolated ones left out. Linux counterpart: `NR_FREE_PAGES`.
-    pub(crate) free_pages: u64,
-    /// Free pages of CMA blocks. Linux counterpart: `NR_FREE_CMA_PAGES`.
-    pub(crate) free_cma: u64,
-    /// Free pages of blocks reserved for atomic requests. Linux counterpart: `nr_free_highatomic`.
-    pub(crate) free_highatomic: u64,
-    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
-    pub(crate) reserved_highatomic: u64,
-    /// Isolated pageblocks. Linux counterpart: `nr_isolate_pageblock`.
-    pub(crate) isolated_blocks: u64,
-    pub(crate) ever_isolated: bool,
-    pub(crate) compaction: CompactionState,
-    /// The pageblock at which sorting goes on.
-    pub(crate) sorted_to: u32,
-}
+use crate::types::Tracepoints;
 
 /// The zone lock, held.
 ///
@@ -37,6 +13,12 @@ pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
     pub(crate) zone: &'z Zone<'m, L>,
     pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
     touched: u64,
+}
+
+impl<'m, L: Locks> Zone<'m, L> {
+    pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
+        ZoneGuard::new(self, self.state.lock())
+    }
 }
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {

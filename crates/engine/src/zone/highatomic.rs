@@ -1,10 +1,10 @@
 //! The reserve for atomic high-order requests.
 
-use crate::table::frame::FrameIndex;
+use super::free_area::Passage;
+use super::state::Zone;
+use crate::table::FrameIndex;
 use crate::table::sync::{Locks, Ordering};
-use crate::zone::free_area::Passage;
-use crate::zone::state::Zone;
-use crate::{Migratetype, Order};
+use crate::types::{Migratetype, Order};
 
 impl<L: Locks> Zone<'_, L> {
     /// The most pages that the reserve may hold: about 1 % of the zone.

@@ -1,11 +1,31 @@
-pub(crate) mod buddy;
-pub(crate) mod convert;
-pub(crate) mod counts;
-pub(crate) mod fallback;
-pub(crate) mod free_area;
-pub(crate) mod guard;
-pub(crate) mod highatomic;
-pub(crate) mod placement;
-pub(crate) mod refill;
-pub(crate) mod state;
-pub(crate) mod watermark;
+//! What a request wants of one zone goes in; a block comes out, and goes back.
+
+mod buddy;
+mod compaction;
+mod config;
+mod convert;
+mod counts;
+mod exchange;
+mod fallback;
+mod free_area;
+mod free_lists;
+mod guard;
+mod highatomic;
+mod marks;
+mod pageblocks;
+mod placement;
+mod refill;
+mod state;
+mod watermark;
+
+pub(crate) use buddy::Insertion;
+pub use config::ZoneConfig;
+pub use counts::FreeCounts;
+pub(crate) use free_area::Passage;
+pub(crate) use guard::ZoneGuard;
+pub(crate) use marks::Mark;
+pub use marks::Watermarks;
+pub(crate) use placement::LOOKS;
+pub use state::Zone;
+pub(crate) use state::{CpuLists, Unmixed, ZoneParts};
+pub(crate) use watermark::{Admission, DEFAULT_BOOST_FACTOR};

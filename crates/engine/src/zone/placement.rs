@@ -5,12 +5,10 @@
 //! the few that it tried do not suit. Here the two numbers that a pageblock keeps are cheap
 //! enough to look at many, and those in use go before whole ones.
 
-use crate::table::frame::FrameIndex;
-use crate::table::pageblock::BlockUse;
+use super::guard::ZoneGuard;
 use crate::table::sync::Locks;
-use crate::zone::guard::ZoneGuard;
-use crate::zone::refill::Want;
-use crate::{AllocFlags, Migratetype, Order};
+use crate::table::{BlockUse, FrameIndex};
+use crate::types::{AllocFlags, Migratetype, Order, Want};
 
 /// Blocks at the head of a list that are looked at for a better one than the first.
 pub(crate) const LOOKS: usize = 32;

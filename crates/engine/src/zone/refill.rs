@@ -1,18 +1,9 @@
 //! Taking blocks one after the other under one hold of the zone lock.
 
-use crate::percpu::list::Run;
-use crate::table::frame::FrameIndex;
+use super::guard::ZoneGuard;
 use crate::table::sync::Locks;
-use crate::zone::guard::ZoneGuard;
-use crate::{AllocFlags, Migratetype, Order};
-
-/// What a request wants from one zone.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Want {
-    pub(crate) order: Order,
-    pub(crate) migratetype: Migratetype,
-    pub(crate) flags: AllocFlags,
-}
+use crate::table::{FrameIndex, Run};
+use crate::types::{AllocFlags, Migratetype, Want};
 
 /// The level at which the search for a block starts.
 ///

@@ -2,83 +2,17 @@
 
 use lock_api::Mutex;
 
-use crate::memory::tunables::Unmixed;
-use crate::percpu::lists::{PerCpuLists, PerCpuSettings};
-use crate::table::cache_line::OwnLines;
-use crate::table::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
-use crate::table::pageblock::PageblockTable;
+use super::compaction::CompactionState;
+use super::config::ZoneConfig;
+use super::counts::{Counts, FreeCounts};
+use super::free_lists::FreeLists;
+use super::marks::{WatermarkCells, Watermarks};
+use crate::percpu::PerCpuLists;
 use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
-use crate::zone::counts::Counts;
-use crate::zone::guard::{LockedState, ZoneGuard};
-use crate::zone::watermark::{WatermarkCells, Watermarks};
-use crate::{FreeCounts, FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZoneStats};
-
-/// Which addresses a zone is for, from low to high.
-///
-/// Linux counterpart: `enum zone_type`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum ZoneType {
-    /// `ZONE_DMA`.
-    Dma = 0,
-    /// `ZONE_DMA32`.
-    Dma32 = 1,
-    /// `ZONE_NORMAL`.
-    Normal = 2,
-    /// `ZONE_HIGHMEM`.
-    HighMem = 3,
-    /// `ZONE_MOVABLE`.
-    Movable = 4,
-    /// `ZONE_DEVICE`.
-    Device = 5,
-}
-
-/// How many zone types there are.
-pub const ZONE_TYPES: usize = 6;
-
-impl ZoneType {
-    /// Every zone type, from low to high.
-    pub const ALL: [Self; ZONE_TYPES] =
-        [Self::Dma, Self::Dma32, Self::Normal, Self::HighMem, Self::Movable, Self::Device];
-
-    /// The name that `/proc/zoneinfo` prints.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dma => "DMA",
-            Self::Dma32 => "DMA32",
-            Self::Normal => "Normal",
-            Self::HighMem => "HighMem",
-            Self::Movable => "Movable",
-            Self::Device => "Device",
-        }
-    }
-
-    /// The zone type that `/proc/zoneinfo` prints as `name`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-/// How one zone is set up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ZoneConfig {
-    /// NUMA node.
-    pub node: u16,
-    /// Which addresses it is for.
-    pub kind: ZoneType,
-    /// First frame; need not be aligned.
-    pub start: Pfn,
-    /// Pages spanned, holes included; need not be a multiple of anything.
-    pub spanned: u64,
-    /// Pages that the allocator manages: the base of percentages.
-    pub managed: u64,
-    /// The marks.
-    pub watermarks: Watermarks,
-    /// Pages kept from requests that could use a higher zone, by that zone's type.
-    pub lowmem_reserve: [u64; ZONE_TYPES],
-    /// Settings of the per-CPU lists.
-    pub percpu: PerCpuSettings,
-}
+use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable};
+use crate::types::{
+    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
+};
 
 /// Numbers that change under the zone lock and are read without it.
 ///
@@ -135,6 +69,52 @@ impl Shared {
     }
 }
 
+/// What only the holder of the zone lock may see or change.
+#[derive(Debug, Default)]
+pub(crate) struct LockedState {
+    pub(crate) lists: FreeLists,
+    pub(crate) stats: ZoneStats,
+    /// Free pages, isolated ones left out. Linux counterpart: `NR_FREE_PAGES`.
+    pub(crate) free_pages: u64,
+    /// Free pages of CMA blocks. Linux counterpart: `NR_FREE_CMA_PAGES`.
+    pub(crate) free_cma: u64,
+    /// Free pages of blocks reserved for atomic requests. Linux counterpart: `nr_free_highatomic`.
+    pub(crate) free_highatomic: u64,
+    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
+    pub(crate) reserved_highatomic: u64,
+    /// Isolated pageblocks. Linux counterpart: `nr_isolate_pageblock`.
+    pub(crate) isolated_blocks: u64,
+    pub(crate) ever_isolated: bool,
+    pub(crate) compaction: CompactionState,
+    /// The pageblock at which sorting goes on.
+    pub(crate) sorted_to: u32,
+}
+
+/// Why a zone's requests should not mix pageblock types, one bit a reason; 0 for no reason.
+#[derive(Debug)]
+pub(crate) struct Unmixed(AtomicU32);
+
+impl Unmixed {
+    /// A lower zone can serve first.
+    const LOWER_ZONE: u32 = 1;
+    /// `vm.defrag_mode`.
+    pub(crate) const DEFRAG_MODE: u32 = 2;
+
+    pub(crate) fn new(lower_zone_serves: bool) -> Self {
+        Self(AtomicU32::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
+    }
+
+    #[inline]
+    pub(crate) fn is_wished(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    pub(crate) fn set(&self, reason: u32, on: bool) {
+        let others = self.0.load(Ordering::Relaxed) & !reason;
+        self.0.store(if on { others | reason } else { others }, Ordering::Relaxed);
+    }
+}
+
 /// One zone. Linux counterpart: `struct zone`.
 ///
 /// Invariants, numbered as [`Zone::check`] verifies them:
@@ -174,7 +154,7 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) largest_lowmem_reserve: u64,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
-    state: OwnLines<Mutex<L::Zone, LockedState>>,
+    pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
 }
 
 /// One CPU's lists of a zone behind their lock, on cache lines of their own.
@@ -211,10 +191,6 @@ impl<'m, L: Locks> Zone<'m, L> {
             state: OwnLines(Mutex::new(LockedState::default())),
             percpu: parts.percpu,
         }
-    }
-
-    pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
-        ZoneGuard::new(self, self.state.lock())
     }
 
     /// The zone's node.

@@ -1,121 +1,10 @@
 //! Watermarks: how much of a zone must stay free for whom.
 
-use bitflags::bitflags;
-
-use crate::table::sync::{AtomicU64, Locks, Ordering};
-use crate::zone::guard::{LockedState, ZoneGuard};
-use crate::zone::state::Zone;
-use crate::{GfpFlags, Migratetype, Order, Switches};
-
-bitflags! {
-    /// What a request may do beyond the ordinary. Linux counterpart: `ALLOC_*`.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub(crate) struct AllocFlags: u16 {
-        /// No watermark counts at all.
-        const NO_WATERMARKS = 1 << 0;
-        /// The out-of-memory killer has chosen the caller: reserves are open.
-        const OOM = 1 << 1;
-        /// The caller cannot wait.
-        const NON_BLOCK = 1 << 2;
-        /// `__GFP_HIGH`: half of the min watermark is open.
-        const MIN_RESERVE = 1 << 3;
-        /// CMA blocks may be used.
-        const CMA = 1 << 4;
-        /// Pageblock types should not mix while another zone can serve.
-        const NOFRAGMENT = 1 << 5;
-        /// The reserve for atomic high-order requests is open.
-        const HIGHATOMIC = 1 << 6;
-        /// kswapd may be woken.
-        const KSWAPD = 1 << 7;
-        /// A boost of the marks does not count for a single page.
-        const IGNORE_BOOST = 1 << 8;
-    }
-}
-
-impl AllocFlags {
-    /// Those that open reserves. Linux counterpart: `ALLOC_RESERVES`.
-    const RESERVES: Self = Self::NON_BLOCK.union(Self::MIN_RESERVE).union(Self::HIGHATOMIC).union(Self::OOM);
-
-    /// The flags of the first, cheap attempt.
-    pub(crate) fn fast(gfp: GfpFlags) -> Self {
-        Self::kswapd(gfp) | Self::cma(gfp)
-    }
-
-    /// The flags of the attempts below the low watermark. Linux counterpart: `alloc_flags_slowpath`.
-    pub(crate) fn slow(gfp: GfpFlags, order: Order, switches: Switches) -> Self {
-        let mut flags = Self::kswapd(gfp) | Self::cma(gfp) | Self::highatomic(gfp, order);
-        flags.set(Self::MIN_RESERVE, gfp.contains(GfpFlags::HIGH));
-        let urgent = if switches.high_ignores_boost { GfpFlags::HIGH } else { GfpFlags::ATOMIC };
-        flags.set(Self::IGNORE_BOOST, gfp.contains(urgent));
-        flags.set(Self::NON_BLOCK, !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC));
-        flags
-    }
-
-    /// The right to the reserve for atomic high-order requests.
-    pub(crate) fn highatomic(gfp: GfpFlags, order: Order) -> Self {
-        let cannot_wait = !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
-        let entitled = cannot_wait && order > Order::ZERO && gfp.contains(GfpFlags::HIGH);
-        if entitled { Self::HIGHATOMIC } else { Self::empty() }
-    }
-
-    fn kswapd(gfp: GfpFlags) -> Self {
-        if gfp.contains(GfpFlags::KSWAPD_RECLAIM) { Self::KSWAPD } else { Self::empty() }
-    }
-
-    pub(crate) fn cma(gfp: GfpFlags) -> Self {
-        if gfp.migratetype() == Migratetype::Movable { Self::CMA } else { Self::empty() }
-    }
-}
-
-/// The three marks of a zone.
-///
-/// Units: pages. Linux counterpart: `zone->_watermark[]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Watermarks {
-    /// Below it only reserves are served.
-    pub min: u64,
-    /// Below it kswapd is woken.
-    pub low: u64,
-    /// Above it kswapd sleeps.
-    pub high: u64,
-}
-
-/// The marks of a zone at work: an administrator may change them.
-#[derive(Debug)]
-pub(crate) struct WatermarkCells {
-    min: AtomicU64,
-    low: AtomicU64,
-    high: AtomicU64,
-}
-
-impl WatermarkCells {
-    pub(crate) fn new(marks: Watermarks) -> Self {
-        let Watermarks { min, low, high } = marks;
-        Self { min: AtomicU64::new(min), low: AtomicU64::new(low), high: AtomicU64::new(high) }
-    }
-
-    pub(crate) fn load(&self) -> Watermarks {
-        Watermarks {
-            min: self.min.load(Ordering::Relaxed),
-            low: self.low.load(Ordering::Relaxed),
-            high: self.high.load(Ordering::Relaxed),
-        }
-    }
-
-    pub(crate) fn store(&self, marks: Watermarks) {
-        self.min.store(marks.min, Ordering::Relaxed);
-        self.low.store(marks.low, Ordering::Relaxed);
-        self.high.store(marks.high, Ordering::Relaxed);
-    }
-}
-
-/// Which mark a request is held against.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mark {
-    Min,
-    Low,
-    High,
-}
+use super::guard::ZoneGuard;
+use super::marks::Mark;
+use super::state::{LockedState, Zone};
+use crate::table::sync::{Locks, Ordering};
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 
 /// How far one fallback raises the marks, in ten-thousandths of the high one.
 pub(crate) const DEFAULT_BOOST_FACTOR: u64 = 15_000;
@@ -132,13 +21,7 @@ pub(crate) struct Admission {
 
 impl<L: Locks> Zone<'_, L> {
     pub(crate) fn mark(&self, mark: Mark) -> u64 {
-        let marks = &self.shared.watermarks;
-        let base = match mark {
-            Mark::Min => &marks.min,
-            Mark::Low => &marks.low,
-            Mark::High => &marks.high,
-        };
-        base.load(Ordering::Relaxed) + self.shared.boost.load(Ordering::Relaxed)
+        self.shared.watermarks.get(mark) + self.shared.boost.load(Ordering::Relaxed)
     }
 
     /// Free pages that this request cannot use.
@@ -213,7 +96,7 @@ impl<L: Locks> Zone<'_, L> {
         if self.is_above(mark, admission) {
             return true;
         }
-        let unboosted = self.shared.watermarks.min.load(Ordering::Relaxed);
+        let unboosted = self.shared.watermarks.get(Mark::Min);
         let may_ignore_boost = admission.order == Order::ZERO
             && admission.mark == Mark::Min
             && admission.flags.contains(AllocFlags::IGNORE_BOOST)
@@ -311,7 +194,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if factor == 0 || block * 4 > zone.managed {
             return;
         }
-        let limit = zone.shared.watermarks.high.load(Ordering::Relaxed) * factor / 10_000;
+        let limit = zone.shared.watermarks.get(Mark::High) * factor / 10_000;
         if limit == 0 {
             return;
         }
