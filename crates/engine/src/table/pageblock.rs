@@ -1,6 +1,7 @@
 //! The type of every pageblock of a zone, and what its pages are used for.
 
 use super::frame::FrameIndex;
+use super::pageblock_use::PageblockUse;
 use super::run::Run;
 use super::sync::{AtomicU32, Ordering};
 use crate::types::{MIGRATETYPES, Migratetype, Order};
@@ -11,15 +12,6 @@ use crate::types::{MIGRATETYPES, Migratetype, Order};
 /// the pages on the free lists, 12 of the movable pages that are not.
 #[derive(Debug)]
 pub(crate) struct Pageblock(AtomicU32);
-
-/// The pages of one pageblock by what they would mean to a new owner.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct BlockUse {
-    /// Pages on the free lists.
-    pub(crate) free: u32,
-    /// Pages that were given to movable requests.
-    pub(crate) movable: u32,
-}
 
 const ISOLATED: u32 = 0x80;
 /// Compaction found nothing here lately. Linux counterpart: `PB_migrate_skip`.
@@ -49,9 +41,11 @@ impl Pageblock {
         self.store(self.load() & !TYPE_BITS | value);
     }
 
-    fn uses(&self) -> BlockUse {
+    /// The counts of free pages and of movable ones.
+    #[inline]
+    fn counts(&self) -> (u32, u32) {
         let value = self.load();
-        BlockUse { free: value >> FREE_SHIFT & COUNT_BITS, movable: value >> MOVABLE_SHIFT }
+        (value >> FREE_SHIFT & COUNT_BITS, value >> MOVABLE_SHIFT)
     }
 
     fn set_movable(&self, pages: u32) {
@@ -175,9 +169,14 @@ impl<'m> PageblockTable<'m> {
         self.blocks[first..first + blocks].iter()
     }
 
-    /// What a pageblock's pages are used for, where they are counted.
-    pub(crate) fn counted_use(&self, index: FrameIndex) -> Option<BlockUse> {
-        (self.counted_below > Order::ZERO).then(|| self.block(index).uses())
+    /// Returns what a pageblock counts, where pageblocks count: of its use `free`, without whole
+    /// pageblocks, and `movable`.
+    #[inline]
+    pub(crate) fn counted_use(&self, index: FrameIndex) -> Option<PageblockUse> {
+        (self.counted_below > Order::ZERO).then(|| {
+            let (free, movable) = self.block(index).counts();
+            PageblockUse { free, movable, ..PageblockUse::default() }
+        })
     }
 
     /// Counts a block that enters a free list.
@@ -221,7 +220,7 @@ impl<'m> PageblockTable<'m> {
     pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
         if order < self.order {
             let block = self.block(index);
-            let BlockUse { free, movable } = block.uses();
+            let (free, movable) = block.counts();
             let left = movable.saturating_sub(movable_pages);
             // Without a smaller free block the one that came back has made it all free.
             block.set_movable(if free == 0 { 0 } else { left.min(self.pages() - free) });
@@ -236,7 +235,7 @@ impl<'m> PageblockTable<'m> {
         let taken = if for_movable { order.pages() as u32 } else { 0 };
         if order < self.order {
             let block = self.block(index);
-            let BlockUse { free, movable } = block.uses();
+            let (free, movable) = block.counts();
             block.set_movable((movable.saturating_sub(came_back) + taken).min(self.pages() - free));
         } else {
             self.of_block(index, order).for_each(|block| block.set_movable(taken.min(self.pages())));

@@ -5,7 +5,7 @@ use super::guard::ZoneGuard;
 use super::placement::Foreign;
 use super::state::Zone;
 use crate::table::sync::Locks;
-use crate::table::{BlockUse, FrameIndex, FrameKind, FrameTable};
+use crate::table::{FrameIndex, PageblockUse};
 use crate::types::{AllocFlags, ExtFrag, Migratetype, Order, Tracepoints, Want};
 
 /// What a search of one order for a foreign block found.
@@ -74,6 +74,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Claims a whole pageblock, trying the largest free blocks first, and takes from it.
     ///
     /// Linux counterpart: `__rmqueue_claim`.
+    #[inline(never)]
     pub(crate) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
         if let Some(used) = self.used_to_claim(want)
             && let Some(taken) = self.claim_used(used, want)
@@ -129,7 +130,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
         self.boost_watermark(want.flags);
         let start = self.whole_pageblock(index).ok()?;
-        let used = self.pageblock_use(start);
+        let used = self.pageblock_use(start, foreign);
         if !self.suits(used, foreign, want.migratetype) {
             return None;
         }
@@ -138,25 +139,26 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Whether at least half of a pageblock is free or of a use alike to the request's.
-    fn suits(&self, used: BlockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
+    fn suits(&self, used: PageblockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
         let pages = self.zone.blocks.pages();
-        used.free + used.alike(pages, foreign, wanted) >= pages / 2
+        used.free + used.like_wanted(pages, foreign, wanted) >= pages / 2
     }
 
-    /// Finds out what a pageblock's pages are used for.
-    fn pageblock_use(&mut self, start: FrameIndex) -> BlockUse {
+    /// Returns what a pageblock holds: what it counts, or else what a look at its pages finds.
+    fn pageblock_use(&mut self, start: FrameIndex, own: Migratetype) -> PageblockUse {
         if let Some(used) = self.zone.blocks.counted_use(start) {
             return used;
         }
         let end = start.offset(self.zone.blocks.pages());
-        let (used, visited) = self.zone.frames.uses(start, end);
-        self.touch(visited);
+        let (used, read) = self.zone.frames.use_between(start, end, own);
+        self.touch(read);
         used
     }
 
     /// Takes one piece of a foreign block, the smallest that will do.
     ///
     /// Linux counterpart: `__rmqueue_steal`.
+    #[inline(never)]
     pub(crate) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
         let Foreign { index, order, migratetype } = self.smallest_foreign(want)?;
         self.take(index, want.order, order, migratetype);
@@ -244,8 +246,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let Some((start, end)) = self.clipped_pageblock(index) else {
             return self.move_single(index, found, want);
         };
-        let (used, visited) = self.zone.frames.uses(start, end);
-        self.touch(visited);
+        let (used, read) = self.zone.frames.use_between(start, end, old);
+        self.touch(read);
         self.move_free_blocks(start, end, want.migratetype);
         if self.suits(used, old, want.migratetype) {
             self.zone.blocks.set(index, want.migratetype);
@@ -258,33 +260,5 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     fn move_single(&mut self, index: FrameIndex, found: Order, want: Want) {
         self.state.stats.steals += 1;
         self.pass(index, found, Passage::Change(want.migratetype));
-    }
-}
-
-impl FrameTable<'_> {
-    /// What the frames from `start` to before `end` are used for, and how many were looked at.
-    fn uses(&self, start: FrameIndex, end: FrameIndex) -> (BlockUse, u64) {
-        let mut used = BlockUse::default();
-        let mut visited = 0;
-        let mut at = start;
-        while at < end {
-            visited += 1;
-            let head = if at == start { self.block_head(at) } else { at };
-            let word = self.word(head);
-            let block_end = match word.kind() {
-                FrameKind::Free | FrameKind::PerCpu | FrameKind::Allocated => {
-                    head.offset(1 << word.order().get())
-                }
-                _ => at.offset(1),
-            };
-            let next = block_end.max(at.offset(1)).min(end);
-            match word.kind() {
-                FrameKind::Free => used.free += next.0 - at.0,
-                FrameKind::Allocated if word.is_movable() => used.movable += next.0 - at.0,
-                _ => {}
-            }
-            at = next;
-        }
-        (used, visited)
     }
 }

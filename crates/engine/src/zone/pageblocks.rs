@@ -38,31 +38,6 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     pub(crate) fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {
-        let mut used = PageblockUse { start: self.frames.pfn(start), ..PageblockUse::default() };
-        let mut absent = 0;
-        let mut at = start;
-        while at < end {
-            let head = if at == start { self.frames.block_head(at) } else { at };
-            let word = self.frames.word(head);
-            let is_block = matches!(word.kind(), FrameKind::Free | FrameKind::PerCpu | FrameKind::Allocated);
-            let block_end = if is_block { head.offset(1 << word.order().get()) } else { at.offset(1) };
-            let next = block_end.max(at.offset(1)).min(end);
-            let pages = next.0 - at.0;
-            match word.kind() {
-                FrameKind::Free => used.free += pages,
-                FrameKind::PerCpu => used.percpu += pages,
-                FrameKind::Allocated => {
-                    used.allocated[word.migratetype().index().min(2)] += pages;
-                }
-                FrameKind::Reserved => used.reserved += pages,
-                FrameKind::Absent => absent += pages,
-                FrameKind::Tail | FrameKind::InTransit => {}
-            }
-            at = next;
-        }
-        if absent < end.0 - start.0 {
-            used.migratetype = Some(self.blocks.get(start));
-        }
-        used
+        self.frames.use_between(start, end, self.blocks.get(start)).0
     }
 }

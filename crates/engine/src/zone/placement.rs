@@ -7,7 +7,7 @@
 
 use super::guard::ZoneGuard;
 use crate::table::sync::Locks;
-use crate::table::{BlockUse, FrameIndex};
+use crate::table::{FrameIndex, PageblockUse};
 use crate::types::{AllocFlags, Migratetype, Order, Want};
 
 /// Blocks at the head of a list that are looked at for a better one than the first.
@@ -25,18 +25,6 @@ pub(crate) struct Foreign {
     pub(crate) migratetype: Migratetype,
 }
 
-impl BlockUse {
-    /// Pages of a pageblock of a foreign type that are in use as the wanted type's would be.
-    pub(crate) fn alike(self, pages: u32, foreign: Migratetype, wanted: Migratetype) -> u32 {
-        match (wanted, foreign) {
-            (Migratetype::Movable, _) => self.movable,
-            (_, Migratetype::Movable) => pages - self.free - self.movable,
-            // Unmovable and reclaimable pages cannot be told apart.
-            _ => 0,
-        }
-    }
-}
-
 impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// A free block in a pageblock that is worth claiming although part of it is in use.
     pub(crate) fn used_to_claim(&mut self, want: Want) -> Option<Foreign> {
@@ -46,7 +34,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let pages = self.zone.blocks.pages();
         let stays = want.migratetype != Migratetype::Movable;
         self.find_foreign(want, |used, foreign| {
-            let alike = used.alike(pages, foreign, want.migratetype);
+            let alike = used.like_wanted(pages, foreign, want.migratetype);
             let is_lost = stays && alike > 0 && used.free >= pages / WORTH_CLAIMING;
             is_lost || used.free + alike >= pages / 2
         })
@@ -56,7 +44,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     fn find_foreign(
         &mut self,
         want: Want,
-        will_do: impl Fn(BlockUse, Migratetype) -> bool,
+        will_do: impl Fn(PageblockUse, Migratetype) -> bool,
     ) -> Option<Foreign> {
         let zone = self.zone;
         let (mut looks, mut found) = (0, None);
