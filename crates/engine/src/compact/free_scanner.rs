@@ -215,7 +215,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if order.get() + 1 < block.get() || !block_type.is_mergeable() || block_type == Migratetype::Movable {
             return;
         }
-        if order >= block || !zone.switches.hygiene {
+        if order >= block || zone.is_before_hygiene() {
             zone.blocks.set_range(index, order, Migratetype::Movable);
         } else if let Ok(start) = self.whole_pageblock(index) {
             self.convert_pageblock(start, Migratetype::Movable);

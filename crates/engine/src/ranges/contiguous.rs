@@ -1,11 +1,10 @@
 //! Allocating a range of frames by address.
 
-use super::isolation::Isolation;
 use crate::memory::Memory;
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{BlockError, Migratetype, Order, Pfn};
-use crate::zone::{Passage, Zone};
+use crate::zone::{Isolation, Passage, Zone};
 
 impl<L: Locks> Memory<'_, L> {
     /// Allocates exactly the frames of a range, each as a page of its own, all or none.

@@ -49,7 +49,7 @@ impl<L: Locks> Zone<'_, L> {
     /// As [`Zone::add_free`]; also [`SetupError::BadBlock`] for a frame that is not aligned to
     /// `order`, an order above the largest and, with hygiene, another type's list.
     pub fn add_free_block(&self, pfn: Pfn, order: Order, list: Migratetype) -> Result<(), SetupError> {
-        if self.switches.hygiene && self.block_type(pfn) != Some(list) {
+        if !self.may_be_listed(pfn, list) {
             return Err(SetupError::BadBlock { at: pfn });
         }
         let index = self.absent_block(pfn, order)?;

@@ -62,7 +62,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             }
             self.pass(buddy, order, Passage::Leave);
             if order >= self.zone.blocks.order()
-                && self.zone.switches.hygiene
+                && !self.zone.is_before_hygiene()
                 && self.zone.blocks.get(buddy) != migratetype
             {
                 // Only between types that mix: an isolated block keeps the type beneath.
@@ -114,38 +114,23 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     pub(crate) fn free_direct(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
         self.state.stats.direct_frees += 1;
         let movable_pages = self.zone.frames.word(index).movable_pages();
-        if self.zone.switches.hygiene {
-            self.free_by_pageblock(index, order, Insertion::ByMergeChance);
-            self.count_returned(index, order, movable_pages);
-        } else {
-            // Before hygiene the type that the caller read without the lock counts,
-            // unless blocks are isolated.
-            let migratetype = if self.state.isolated_blocks > 0 || seen == Migratetype::Isolate {
-                self.zone.blocks.get(index)
-            } else {
-                seen
-            };
-            self.free_block(index, order, migratetype, Insertion::ByMergeChance);
+        if self.zone.is_before_hygiene() {
+            return self.free_direct_before_hygiene(index, order, seen);
         }
+        self.free_by_pageblock(index, order, Insertion::ByMergeChance);
+        self.count_returned(index, order, movable_pages);
     }
 
     /// Frees blocks one after the other, as a CPU's lists give them back.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
     pub(crate) fn free_drained(&mut self, run: Run) {
-        if self.zone.switches.hygiene && run.order > self.zone.blocks.order() {
-            return self.free_over_pageblocks(run);
-        }
-        if self.zone.switches.hygiene {
-            return self.free_run(run, L::Tracepoints::page_pcpu_drain);
-        }
-        // Before hygiene the type seen when the block was freed counts, unless blocks are isolated.
-        let stale = self.state.isolated_blocks == 0;
-        for index in run.iter() {
-            let own = self.zone.blocks.get(index);
-            let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
-            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
-            self.free_block(index, run.order, migratetype, Insertion::ByMergeChance);
+        if self.zone.is_before_hygiene() {
+            self.free_drained_before_hygiene(run);
+        } else if run.order > self.zone.blocks.order() {
+            self.free_over_pageblocks(run);
+        } else {
+            self.free_run(run, L::Tracepoints::page_pcpu_drain);
         }
     }
 

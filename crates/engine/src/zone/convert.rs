@@ -21,15 +21,6 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// The part of the pageblock whose free pages the eras without hygiene move:
-    /// from `index` on where the block starts before the zone, none where it ends behind it.
-    pub(crate) fn clipped_pageblock(&self, index: FrameIndex) -> Option<(FrameIndex, FrameIndex)> {
-        let start = self.zone.blocks.start_of(index);
-        let end = start.offset(self.zone.blocks.pages());
-        let start = if self.zone.frames.contains(start) { start } else { index };
-        (end <= self.zone.frames.end()).then_some((start, end))
-    }
-
     /// Moves the free blocks that start between `start` and `end` to another type's lists.
     ///
     /// Returns the pages moved. Linux counterpart: `__move_freepages_block`.

@@ -133,8 +133,7 @@ impl<L: Locks> Zone<'_, L> {
         lists.freed_type = list_type;
         let number = PerCpuLists::number(list_type, order);
         let frame = self.frames.frame(index);
-        let found_under = FrameWord::head(FrameKind::PerCpu, order, block_type);
-        frame.set_word(if self.switches.hygiene { frame.word().given_back() } else { found_under });
+        frame.set_word(self.freed_word(frame.word(), order, block_type));
         lists.lists[number.0].push_first(&self.frames, index);
         lists.count += 1 << order.get();
         (number, lists.surplus_after_free(self, order))

@@ -35,7 +35,7 @@ impl Migratetype {
     /// former take a whole pageblock at any size and the latter from half its order on.
     ///
     /// Linux counterpart: `should_try_claim_block`.
-    fn may_claim(self, found: Order, pageblock_order: Order) -> bool {
+    pub(super) fn may_claim(self, found: Order, pageblock_order: Order) -> bool {
         found.get() >= pageblock_order.get() / 2 || matches!(self, Self::Unmovable | Self::Reclaimable)
     }
 }
@@ -63,7 +63,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// The smallest order at which a foreign block may be touched for this request.
-    fn smallest_fallback(&self, want: Want) -> Order {
+    pub(super) fn smallest_fallback(&self, want: Want) -> Order {
         if want.flags.contains(AllocFlags::NOFRAGMENT) {
             want.order.max(self.zone.blocks.order())
         } else {
@@ -139,7 +139,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Whether at least half of a pageblock is free or of a use alike to the request's.
-    fn suits(&self, used: PageblockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
+    pub(super) fn suits(&self, used: PageblockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
         let pages = self.zone.blocks.pages();
         used.free + used.like_wanted(pages, foreign, wanted) >= pages / 2
     }
@@ -173,49 +173,20 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// The smallest foreign block that will do.
     fn smallest_foreign(&mut self, want: Want) -> Option<Foreign> {
-        for order in want.order.up_to(self.zone.max_order) {
-            if let Search::Found(migratetype) = self.search(order, want.migratetype, false) {
-                let index = self.first(order, migratetype)?;
-                return Some(Foreign { index, order, migratetype });
-            }
-        }
-        None
+        let mut orders = want.order.up_to(self.zone.max_order);
+        let (order, migratetype) = orders.find_map(|order| self.foreign_of(order, want))?;
+        Some(Foreign { index: self.first(order, migratetype)?, order, migratetype })
     }
 
-    /// Moves a foreign block to the native lists, with or without its pageblock.
-    ///
-    /// This is how the eras without hygiene fall back: the pageblock's free pages
-    /// move first, and its type changes only if enough of them did, which leaves
-    /// pages on lists that their pageblock's type does not match.
-    /// Linux counterpart: `__rmqueue_fallback` before 6.10.
-    pub(crate) fn move_to_native(&mut self, want: Want) -> bool {
-        let smallest = self.smallest_fallback(want);
-        let orders = smallest.up_to(self.zone.max_order);
-        let mut found = None;
-        for order in orders.clone().rev() {
-            if let Search::Found(foreign) = self.search(order, want.migratetype, false) {
-                found = Some((order, foreign));
-                break;
-            }
+    /// Returns an order and the first foreign type, in order of preference, that has a block of it.
+    pub(super) fn foreign_of(&mut self, order: Order, want: Want) -> Option<(Order, Migratetype)> {
+        match self.search(order, want.migratetype, false) {
+            Search::Found(foreign) => Some((order, foreign)),
+            Search::Empty | Search::TooSmallToClaim => None,
         }
-        let Some((mut order, mut foreign)) = found else { return false };
-        let mut whole_block = want.migratetype.may_claim(order, self.zone.blocks.order());
-        if !whole_block && want.migratetype == Migratetype::Movable && order > want.order {
-            for smaller in want.order.up_to(self.zone.max_order) {
-                if let Search::Found(other) = self.search(smaller, want.migratetype, false) {
-                    (order, foreign) = (smaller, other);
-                    whole_block = want.migratetype.may_claim(order, self.zone.blocks.order());
-                    break;
-                }
-            }
-        }
-        let Some(index) = self.first(order, foreign) else { return false };
-        self.move_block_to_native(index, order, want, whole_block);
-        self.trace_extfrag(index, order, foreign, want);
-        true
     }
 
-    fn trace_extfrag(&self, index: FrameIndex, found: Order, foreign: Migratetype, want: Want) {
+    pub(super) fn trace_extfrag(&self, index: FrameIndex, found: Order, foreign: Migratetype, want: Want) {
         L::Tracepoints::page_alloc_extfrag(ExtFrag {
             pfn: self.zone.frames.pfn(index),
             alloc_order: want.order,
@@ -224,41 +195,5 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             fallback_migratetype: foreign,
             change_ownership: self.zone.blocks.get(index) == want.migratetype,
         });
-    }
-
-    /// Linux counterpart: `steal_suitable_fallback` before 6.10.
-    fn move_block_to_native(&mut self, index: FrameIndex, found: Order, want: Want, whole_block: bool) {
-        self.state.stats.claim_attempts += 1;
-        let old = self.zone.blocks.get(index);
-        if old == Migratetype::HighAtomic {
-            return self.move_single(index, found, want);
-        }
-        if found >= self.zone.blocks.order() {
-            self.zone.blocks.set_range(index, found, want.migratetype);
-            self.state.stats.claims += 1;
-            self.pass(index, found, Passage::Change(want.migratetype));
-            return;
-        }
-        self.boost_watermark(want.flags);
-        if !whole_block {
-            return self.move_single(index, found, want);
-        }
-        let Some((start, end)) = self.clipped_pageblock(index) else {
-            return self.move_single(index, found, want);
-        };
-        let (used, read) = self.zone.frames.use_between(start, end, old);
-        self.touch(read);
-        self.move_free_blocks(start, end, want.migratetype);
-        if self.suits(used, old, want.migratetype) {
-            self.zone.blocks.set(index, want.migratetype);
-            self.state.stats.claims += 1;
-        } else {
-            self.state.stats.steals += 1;
-        }
-    }
-
-    fn move_single(&mut self, index: FrameIndex, found: Order, want: Want) {
-        self.state.stats.steals += 1;
-        self.pass(index, found, Passage::Change(want.migratetype));
     }
 }

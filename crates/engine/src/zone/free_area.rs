@@ -27,7 +27,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.touch(1);
         match passage {
             Passage::Enter(migratetype, place) => {
-                self.check_type(index, order, migratetype);
+                self.count_foreign_entry(index, order, migratetype);
                 self.enter(index, order, migratetype, place);
                 self.zone.blocks.count_entered(index, order);
                 migratetype
@@ -79,21 +79,6 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         migratetype
     }
 
-    /// Before hygiene a block may enter a list of another type than its pageblock's. A
-    /// `Change` needs no check: conversion moves the pages first and the type after.
-    #[inline]
-    fn check_type(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
-        let hygiene = self.zone.switches.hygiene;
-        debug_assert!(
-            !hygiene || self.zone.blocks.get(index) == migratetype,
-            "{order:?} block of {} enters the {migratetype} list",
-            self.zone.blocks.get(index)
-        );
-        if !hygiene && self.zone.blocks.get(index) != migratetype {
-            self.state.stats.hygiene_violations += 1;
-        }
-    }
-
     /// Says on the outside whether a list has a block.
     fn note_occupied(&mut self, order: Order, migratetype: Migratetype, has_block: bool) {
         let occupied = &self.zone.shared.occupied[migratetype.index()];
@@ -107,7 +92,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     fn count_pages(&mut self, pages: i64, migratetype: Migratetype) {
         if !migratetype.is_mergeable() {
             self.count_reserved_pages(pages, migratetype);
-        } else if self.zone.switches.hygiene {
+        } else if !self.zone.is_before_hygiene() {
             self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
         }
     }
@@ -118,18 +103,16 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if migratetype == Migratetype::HighAtomic {
             self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
         }
-        if self.zone.switches.hygiene {
+        if !self.zone.is_before_hygiene() {
             self.account(pages, migratetype);
         }
     }
 
     /// Changes the numbers of free pages by `pages` of a type.
     ///
-    /// With hygiene the door does that, and the numbers are the sums over the lists.
-    /// Before it, whoever frees, takes or isolates does, going by the type that it has in
-    /// mind; where a pageblock's pages are on other types' lists, isolation makes the
-    /// numbers drift from the lists for good.
-    /// Linux counterpart: `__mod_zone_freepage_state`, later `account_freepages`.
+    /// The door does that, so that the numbers are the sums over the lists; before hygiene see
+    /// [`Self::account_before_hygiene`].
+    /// Linux counterpart: `account_freepages`, before 6.10 `__mod_zone_freepage_state`.
     pub(crate) fn account(&mut self, pages: i64, migratetype: Migratetype) {
         match migratetype {
             Migratetype::Isolate => return,
@@ -137,13 +120,6 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             _ => {}
         }
         self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
-    }
-
-    /// As [`Self::account`], where the door does not do it.
-    pub(crate) fn account_before_hygiene(&mut self, pages: i64, migratetype: Migratetype) {
-        if !self.zone.switches.hygiene {
-            self.account(pages, migratetype);
-        }
     }
 
     /// The first block of a list, or `None` if it is empty.

@@ -31,11 +31,8 @@ impl<L: Locks> Zone<'_, L> {
         if guard.state.reserved_highatomic >= limit || !self.blocks.get(index).is_mergeable() {
             return;
         }
-        let reserved = if !self.switches.hygiene {
-            self.blocks.set(index, Migratetype::HighAtomic);
-            if let Some((start, end)) = guard.clipped_pageblock(index) {
-                guard.move_free_blocks(start, end, Migratetype::HighAtomic);
-            }
+        let reserved = if self.is_before_hygiene() {
+            guard.set_type_before_hygiene(index, Migratetype::HighAtomic);
             u64::from(self.blocks.pages())
         } else if order < self.blocks.order() {
             let Ok(start) = guard.whole_pageblock(index) else { return };
@@ -62,18 +59,15 @@ impl<L: Locks> Zone<'_, L> {
         for order in Order::ZERO.up_to(self.max_order) {
             let Some(index) = guard.first(order, Migratetype::HighAtomic) else { continue };
             let reserved_here = self.blocks.get(index) == Migratetype::HighAtomic;
-            if self.switches.hygiene || reserved_here {
+            if reserved_here || !self.is_before_hygiene() {
                 // Before hygiene only the first pageblock of a larger block is given back.
-                let size = if self.switches.hygiene { block.max(order.pages()) } else { block };
+                let size = if self.is_before_hygiene() { block } else { block.max(order.pages()) };
                 let size = size.min(guard.state.reserved_highatomic);
                 guard.state.reserved_highatomic -= size;
                 guard.state.stats.highatomic_unreserved += size / block;
             }
-            let moved = if !self.switches.hygiene {
-                self.blocks.set(index, to);
-                guard
-                    .clipped_pageblock(index)
-                    .map_or(0, |(start, end)| guard.move_free_blocks(start, end, to))
+            let moved = if self.is_before_hygiene() {
+                guard.set_type_before_hygiene(index, to)
             } else if order < self.blocks.order() {
                 guard.whole_pageblock(index).map_or(0, |start| guard.convert_pageblock(start, to))
             } else {

@@ -1,5 +1,6 @@
 //! What a request wants of one zone goes in; a block comes out, and goes back.
 
+mod before_hygiene;
 mod buddy;
 mod compaction;
 mod config;
@@ -11,6 +12,7 @@ mod free_area;
 mod free_lists;
 mod guard;
 mod highatomic;
+mod isolate;
 mod marks;
 mod pageblocks;
 mod placement;
@@ -23,6 +25,7 @@ pub use config::ZoneConfig;
 pub use counts::FreeCounts;
 pub(crate) use free_area::Passage;
 pub(crate) use guard::ZoneGuard;
+pub(crate) use isolate::Isolation;
 pub(crate) use marks::Mark;
 pub use marks::Watermarks;
 pub(crate) use placement::LOOKS;

@@ -39,7 +39,7 @@ impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
         Refill { guard: self, want, mode: Mode::Native, taken: 0 }
     }
 
-    fn take_cma(&mut self, want: Want) -> Option<FrameIndex> {
+    pub(super) fn take_cma(&mut self, want: Want) -> Option<FrameIndex> {
         if !want.flags.contains(AllocFlags::CMA) {
             return None;
         }
@@ -57,7 +57,11 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     pub(crate) fn next(&mut self) -> Option<FrameIndex> {
         let cma = if self.cma_is_first() { self.guard.take_cma(self.want) } else { None };
         let found = cma.or_else(|| {
-            if self.guard.zone.switches.hygiene { self.next_by_level() } else { self.next_before_hygiene() }
+            if self.guard.zone.is_before_hygiene() {
+                self.guard.take_before_hygiene(self.want)
+            } else {
+                self.next_by_level()
+            }
         })?;
         self.guard.count_taken(Run::single(found, self.want.order), self.want.migratetype);
         self.taken += self.want.order.pages();
@@ -88,21 +92,18 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     fn stays_native(&self) -> bool {
         let may_use_cma = self.want.flags.contains(AllocFlags::CMA) && self.guard.state.free_cma > 0;
         let level = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
-        self.guard.zone.switches.hygiene && level == Mode::Native && !may_use_cma
+        !self.guard.zone.is_before_hygiene() && level == Mode::Native && !may_use_cma
     }
 
     /// CMA blocks are used first once they hold more than half of the free pages,
     /// so that they do not stay empty while the rest fills up.
-    ///
-    /// Before hygiene a run takes its pages off the number of free pages at its end only.
     #[inline]
     fn cma_is_first(&self) -> bool {
         let state = &self.guard.state;
         if state.free_cma == 0 {
             return false;
         }
-        let free =
-            if self.guard.zone.switches.hygiene { state.free_pages } else { state.free_pages + self.taken };
+        let free = state.free_pages + self.guard.still_counted(self.taken);
         self.want.flags.contains(AllocFlags::CMA) && state.free_cma > free / 2
     }
 
@@ -132,18 +133,5 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
         let found = self.guard.steal(want)?;
         self.mode = Mode::Steal;
         Some(found)
-    }
-
-    fn next_before_hygiene(&mut self) -> Option<FrameIndex> {
-        let want = self.want;
-        loop {
-            let found = self.guard.take_smallest(want.order, want.migratetype);
-            if let Some(found) = found.or_else(|| self.guard.take_cma(want)) {
-                return Some(found);
-            }
-            if !self.guard.move_to_native(want) {
-                return None;
-            }
-        }
     }
 }
