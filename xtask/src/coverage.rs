@@ -28,7 +28,7 @@ const TEST: &str = "the_engine_answers_as_the_kernels_did";
 const FLAGS: &str = "-C instrument-coverage -Z coverage-options=branch";
 
 /// Files that are not on the paths, and why.
-const OTHER_FILES: [(&str, &str); 28] = [
+const OTHER_FILES: [(&str, &str); 27] = [
     ("compact/free_scanner.rs", "compaction goes through an embedder"),
     ("compact/kcompactd.rs", "compaction goes through an embedder"),
     ("compact/migrate_scanner.rs", "compaction goes through an embedder"),
@@ -45,7 +45,6 @@ const OTHER_FILES: [(&str, &str); 28] = [
     ("ranges/restore.rs", "setup"),
     ("reclaim/kswapd.rs", "reclaim goes through an embedder"),
     ("reclaim/shrinker.rs", "for embedders"),
-    ("request/many.rs", "batches of one order are no call of Linux"),
     ("request/slowpath.rs", "no script may wait"),
     ("table/metadata.rs", "setup"),
     ("table/pageblock_use.rs", "for observers"),
@@ -73,7 +72,7 @@ const OTHER_FUNCTIONS: [(&str, &[&str], &str); 9] = [
         &["is_skipped", "set_skip", "clear_skips", "count_captured"],
         "compaction goes through an embedder",
     ),
-    ("memory/request_stats.rs", &["added_to"], "statistics"),
+    ("memory/requests.rs", &["added_to"], "statistics"),
     ("reclaim/wake.rs", &["take_kswapd_wake"], "for an embedder's kswapd"),
     ("zone/state.rs", &["name", "from_name"], "names of zone types"),
     ("zone/state.rs", &["counts_consistent"], "counts per migratetype are not in Linux"),

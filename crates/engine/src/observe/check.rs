@@ -80,7 +80,7 @@ impl<L: Locks> Zone<'_, L> {
 
     fn check_percpu(&self, lists: &PerCpuLists<'_>) -> Result<u64, Broken> {
         let (mut blocks, mut pages) = (0, 0);
-        for list in &lists.lists {
+        for list in lists.iter() {
             self.check_list(list.links(), |_| true)?;
             for index in list.iter(&self.frames) {
                 let word = self.frames.word(index);
@@ -91,7 +91,7 @@ impl<L: Locks> Zone<'_, L> {
                 pages += word.order().pages();
             }
         }
-        if pages == u64::from(lists.count) { Ok(blocks) } else { Err(self.broken(9, None)) }
+        if pages == u64::from(lists.count()) { Ok(blocks) } else { Err(self.broken(9, None)) }
     }
 
     fn check_lists(&self, guard: &ZoneGuard<'_, '_, L>) -> Result<u64, Broken> {

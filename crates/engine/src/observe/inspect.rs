@@ -1,6 +1,6 @@
 //! A zone's lists, block by block.
 
-use crate::percpu::{PerCpuLists, PerCpuSettings};
+use crate::percpu::{ListNumber, PerCpuSettings};
 use crate::table::sync::{Locks, Ordering};
 use crate::types::{Migratetype, Order, Pfn};
 use crate::zone::Zone;
@@ -44,11 +44,11 @@ impl<L: Locks> Zone<'_, L> {
         migratetype: Migratetype,
     ) -> impl Iterator<Item = (Pfn, Migratetype)> {
         let exists = migratetype.is_mergeable() && self.has_percpu_list(order);
-        let guard = self.percpu.get(usize::from(cpu)).filter(|_| exists).map(|lists| lists.lock());
-        let number = PerCpuLists::number(migratetype, order);
-        let mut cursor = guard.as_ref().map(|guard| guard.lists[number.0].cursor(&self.frames));
+        let guard = exists.then(|| self.lock_lists(cpu)).flatten();
+        let number = ListNumber::of(migratetype, order);
+        let mut cursor = guard.as_ref().map(|guard| guard.list(number).cursor(&self.frames));
         core::iter::from_fn(move || {
-            let list = &guard.as_ref()?.lists[number.0];
+            let list = guard.as_ref()?.list(number);
             let index = list.next(&self.frames, cursor.as_mut()?)?;
             Some((self.frames.pfn(index), self.frames.word(index).migratetype()))
         })
@@ -58,7 +58,7 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// Units: pages. Linux counterpart: `pcp->count`.
     pub fn percpu_pages(&self, cpu: u16) -> u32 {
-        self.percpu.get(usize::from(cpu)).map_or(0, |lists| lists.lock().count)
+        self.lock_lists(cpu).map_or(0, |lists| lists.count())
     }
 
     /// Free pages of CMA pageblocks; exact at the end of the last lock hold.
@@ -84,6 +84,6 @@ impl<L: Locks> Zone<'_, L> {
 
     /// The settings of a CPU's lists; `None` for an absent CPU.
     pub fn percpu_settings(&self, cpu: u16) -> Option<PerCpuSettings> {
-        self.percpu.get(usize::from(cpu)).map(|lists| lists.lock().settings)
+        self.lock_lists(cpu).map(|lists| lists.settings())
     }
 }

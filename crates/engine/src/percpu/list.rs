@@ -45,11 +45,6 @@ impl<'m> PerCpuList<'m> {
         (self.top as usize) < self.newest.len()
     }
 
-    /// How many blocks the stack has room for.
-    pub(crate) fn room(&self) -> u32 {
-        self.newest.len() as u32 - self.top
-    }
-
     /// Puts a block, whose word says that it is on a per-CPU list, on the stack, which has room.
     #[inline]
     pub(crate) fn push_stacked(&mut self, index: FrameIndex) {

@@ -5,6 +5,6 @@ mod lists;
 mod tuning;
 
 pub(crate) use list::PerCpuList;
-pub use lists::PerCpuSettings;
-pub(crate) use lists::{BATCH_SCALE_MAX, COSTLY_ORDER, LISTS, ListNumber, PerCpuLists, stack_places};
+pub(crate) use lists::{BATCH_SCALE_MAX, LISTS, ListNumber, PerCpuLists, stack_places};
+pub use lists::{PerCpuSettings, PerCpuState};
 pub(crate) use tuning::Pressure;

@@ -1,7 +1,7 @@
 //! How many pages a CPU's lists take at a time and keep.
 
-use super::lists::{BATCH_SCALE_MAX, COSTLY_ORDER, PerCpuLists};
-use crate::types::{Order, PerCpuStats, Switches};
+use super::lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
+use crate::types::{Order, Switches};
 
 /// What the lists ask the zone that they stand before when they tune themselves.
 pub(crate) trait Pressure {
@@ -22,7 +22,7 @@ impl PerCpuLists<'_> {
     pub(crate) fn refill_blocks(&mut self, zone: &impl Pressure, order: Order) -> u32 {
         let base = self.settings.batch;
         let pages = if zone.switches().auto_tuned_high { self.tuned_refill(zone, order) } else { Some(base) };
-        self.note_calm(zone.switches());
+        self.update_fast_below(zone.switches());
         match pages {
             None => 1,
             Some(pages) if pages > 1 => (pages >> order.get()).max(2),
@@ -53,63 +53,56 @@ impl PerCpuLists<'_> {
 
     fn set_high(&mut self, high: u32) {
         self.high = high;
-        let stats: &mut PerCpuStats = &mut self.stats;
-        stats.highest_high = stats.highest_high.max(high);
+        self.stats.highest_high = self.stats.highest_high.max(high);
     }
 
-    /// Says below how many pages a freed single page leaves `high` as it is.
-    pub(crate) fn note_calm(&mut self, switches: &Switches) {
+    /// Finds out below how many pages on the lists a freed single page leaves `high` as it is.
+    pub(super) fn update_fast_below(&mut self, switches: &Switches) {
         let settings = self.settings;
         let within = settings.high_min <= self.high && self.high <= settings.high_max;
-        self.calm_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
+        self.fast_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
     }
 
-    /// What an allocation changes.
+    /// Notes so many allocations in a row.
     #[inline]
-    pub(crate) fn note_alloc(&mut self) {
-        self.free_count >>= 1;
-        self.free_factor >>= 1;
-    }
-
-    /// What so many allocations in a row change.
     pub(crate) fn note_allocs(&mut self, number: u32) {
         self.free_count = self.free_count.unbounded_shr(number);
         self.free_factor = self.free_factor.unbounded_shr(number);
     }
 
-    /// What so many freed single pages change while the lists are not full and nobody is short
-    /// of memory.
-    pub(crate) fn note_calm_frees(&mut self, number: u32) {
+    /// Notes so many freed single pages while the lists have fewer pages than
+    /// [`PerCpuLists::fast_below`] and nobody is short of memory.
+    #[inline]
+    pub(super) fn note_fast_frees(&mut self, number: u32) {
         if number > 0 {
-            let most = self.free_count.max(self.settings.batch << BATCH_SCALE_MAX);
+            let most = self.settings.batch << BATCH_SCALE_MAX;
             self.alloc_factor = self.alloc_factor.unbounded_shr(number);
             self.last_free_was_high_order = false;
-            self.free_count = (self.free_count + number).min(most);
+            self.free_count += number.min(most.saturating_sub(self.free_count));
         }
     }
 
-    /// What a freed single page changes while the lists are not full and nobody is short of memory.
-    #[inline]
-    pub(crate) fn note_calm_free(&mut self) {
-        self.alloc_factor >>= 1;
-        self.last_free_was_high_order = false;
-        self.free_count += u32::from(self.free_count < self.settings.batch << BATCH_SCALE_MAX);
+    /// Notes a refill under the zone lock.
+    pub(crate) fn note_refill(&mut self) {
+        self.stats.refills += 1;
     }
 
     /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
+    #[expect(clippy::inline_always, reason = "a call would cost a tenth of what it does")]
+    #[inline(always)]
     pub(crate) fn surplus_after_free(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
         if !zone.switches().auto_tuned_high {
             return self.doubling_surplus(zone, order);
         }
         let surplus = self.tuned_surplus(zone, order);
-        self.note_calm(zone.switches());
+        self.update_fast_below(zone.switches());
         surplus
     }
 
     /// Linux counterpart: `nr_pcp_high` and `nr_pcp_free` before 6.7.
     fn doubling_surplus(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
         let batch = self.settings.batch;
-        let flush = self.free_factor > 0 && order > Order::ZERO && order.get() <= COSTLY_ORDER;
+        let flush = self.free_factor > 0 && order > Order::ZERO && order <= Order::COSTLY;
         let high = if flush || self.high == 0 {
             0
         } else if zone.is_reclaimed_from() {
@@ -135,6 +128,8 @@ impl PerCpuLists<'_> {
     }
 
     /// Linux counterpart: `free_frozen_page_commit`, `nr_pcp_high` and `nr_pcp_free` since 6.7.
+    #[expect(clippy::inline_always, reason = "a call would cost a tenth of what it does")]
+    #[inline(always)]
     fn tuned_surplus(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
         let batch = self.settings.batch;
         self.alloc_factor >>= 1;
@@ -158,7 +153,7 @@ impl PerCpuLists<'_> {
     /// Whether this free, after another of high order, should flush the lists.
     fn note_high_order_free(&mut self, zone: &impl Pressure, order: Order) -> bool {
         let settings = self.settings;
-        let high_order = order > Order::ZERO && order.get() <= COSTLY_ORDER;
+        let high_order = order > Order::ZERO && order <= Order::COSTLY;
         let threshold = if zone.switches().lazy_high_order_flush {
             settings.batch + settings.high_min / 2
         } else {
@@ -206,6 +201,11 @@ impl PerCpuLists<'_> {
         high
     }
 
+    /// Pages above `high`.
+    pub(crate) fn above_high(&self) -> u32 {
+        self.count.saturating_sub(self.high)
+    }
+
     /// Lowers `high` by an eighth towards its lower bound; whether more is left to do.
     pub(crate) fn decay_high(&mut self, switches: &Switches) -> bool {
         let low_bound = self.settings.high_min;
@@ -214,13 +214,52 @@ impl PerCpuLists<'_> {
         }
         let step = self.settings.batch << BATCH_SCALE_MAX;
         self.high = self.count.saturating_sub(step).max(self.high - (self.high >> 3)).max(low_bound);
-        self.note_calm(switches);
+        self.update_fast_below(switches);
         self.high > low_bound
     }
 }
 
-/// `value` between the bounds, which an administrator can make cross: then a value from
-/// the upper one on becomes the upper one, and any other the lower one.
+/// What an administrator or whoever rebuilds a state sets.
+impl PerCpuLists<'_> {
+    /// The settings.
+    pub(crate) fn settings(&self) -> PerCpuSettings {
+        self.settings
+    }
+
+    /// Changes the settings. A batch of 0 counts as 1.
+    ///
+    /// Linux counterpart: `pageset_update`.
+    pub(crate) fn set_settings(&mut self, settings: PerCpuSettings, switches: &Switches) {
+        self.settings = PerCpuSettings { batch: settings.batch.max(1), ..settings };
+        if !switches.auto_tuned_high {
+            self.high = settings.high_min;
+        }
+        self.update_fast_below(switches);
+    }
+
+    /// What the lists remember besides their blocks.
+    pub(crate) fn state(&self) -> PerCpuState {
+        PerCpuState {
+            high: self.high,
+            alloc_factor: self.alloc_factor,
+            free_count: self.free_count,
+            free_factor: self.free_factor,
+            last_free_was_high_order: self.last_free_was_high_order,
+        }
+    }
+
+    /// Sets what the lists remember besides their blocks.
+    pub(crate) fn set_state(&mut self, state: PerCpuState, switches: &Switches) {
+        let PerCpuState { high, alloc_factor, free_count, free_factor, last_free_was_high_order } = state;
+        (self.high, self.alloc_factor) = (high, alloc_factor);
+        (self.free_count, self.free_factor) = (free_count, free_factor);
+        self.last_free_was_high_order = last_free_was_high_order;
+        self.update_fast_below(switches);
+    }
+}
+
+/// Returns `value` between the bounds. An administrator can make these cross: then a value from the
+/// upper one on becomes the upper one, and any other the lower one.
 ///
 /// Linux counterpart: `clamp`.
 fn clamp(value: u32, low: u32, high: u32) -> u32 {

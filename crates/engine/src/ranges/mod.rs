@@ -5,4 +5,4 @@ mod isolation;
 mod onlining;
 mod restore;
 
-pub use restore::{PerCpuState, ZoneState};
+pub use restore::ZoneState;

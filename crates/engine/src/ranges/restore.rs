@@ -4,28 +4,11 @@
 //! first, then every free block in list order, then the blocks on per-CPU lists, and
 //! last what all of that does not say.
 
-use crate::percpu::{PerCpuLists, PerCpuSettings};
+use crate::percpu::{ListNumber, PerCpuSettings, PerCpuState};
 use crate::table::sync::{Locks, Ordering};
 use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, SetupError};
 use crate::zone::{Passage, Watermarks, Zone};
-
-/// What one CPU's lists remember besides their blocks.
-///
-/// Linux counterpart: the fields of `struct per_cpu_pages`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PerCpuState {
-    /// Pages above which some are given back. Linux counterpart: `high`.
-    pub high: u32,
-    /// The next refill is the batch times two to this power. Linux counterpart: `alloc_factor`.
-    pub alloc_factor: u32,
-    /// Pages freed in a row, halved by each allocation. Linux counterpart: `free_count`.
-    pub free_count: u32,
-    /// Before 6.7: the next drain is the batch times two to this power. Linux counterpart: `free_factor`.
-    pub free_factor: u32,
-    /// Linux counterpart: `PCPF_PREV_FREE_HIGH_ORDER`.
-    pub last_free_was_high_order: bool,
-}
 
 /// What a zone remembers besides its blocks and their types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,18 +58,16 @@ impl<L: Locks> Zone<'_, L> {
         list: Migratetype,
         origin: Migratetype,
     ) -> Result<(), SetupError> {
-        let lists = self.percpu.get(usize::from(cpu)).ok_or(SetupError::NoCpu)?;
+        let mut lists = self.lock_lists(cpu).ok_or(SetupError::NoCpu)?;
         if !list.is_mergeable() || !self.has_percpu_list(order) {
             return Err(SetupError::BadBlock { at: pfn });
         }
         let index = self.absent_block(pfn, order)?;
-        let mut lists = lists.lock();
+        let run = Run::single(index, order);
         if self.switches.claims_by_counts {
-            self.lock().count_taken(Run::single(index, order), origin);
+            self.lock().count_taken(run, origin);
         }
-        let list = &mut lists.lists[PerCpuLists::number(list, order).0];
-        self.append_percpu(list, Run::single(index, order), origin);
-        lists.count += 1 << order.get();
+        self.append_percpu(&mut lists, ListNumber::of(list, order), run, origin);
         Ok(())
     }
 
@@ -104,26 +85,14 @@ impl<L: Locks> Zone<'_, L> {
 
     /// What a CPU's lists remember; `None` for an absent CPU.
     pub fn percpu_state(&self, cpu: u16) -> Option<PerCpuState> {
-        let lists = self.percpu.get(usize::from(cpu))?.lock();
-        Some(PerCpuState {
-            high: lists.high,
-            alloc_factor: lists.alloc_factor,
-            free_count: lists.free_count,
-            free_factor: lists.free_factor,
-            last_free_was_high_order: lists.last_free_was_high_order,
-        })
+        self.lock_lists(cpu).map(|lists| lists.state())
     }
 
     /// Sets what a CPU's lists remember; nothing happens for an absent CPU.
     pub fn restore_percpu_state(&self, cpu: u16, state: PerCpuState) {
-        let Some(lists) = self.percpu.get(usize::from(cpu)) else { return };
-        let mut lists = lists.lock();
-        lists.high = state.high;
-        lists.alloc_factor = state.alloc_factor;
-        lists.free_count = state.free_count;
-        lists.free_factor = state.free_factor;
-        lists.last_free_was_high_order = state.last_free_was_high_order;
-        lists.note_calm(&self.switches);
+        if let Some(mut lists) = self.lock_lists(cpu) {
+            lists.set_state(state, &self.switches);
+        }
     }
 
     /// Changes the settings of a CPU's lists; nothing happens for an absent CPU.
@@ -131,13 +100,9 @@ impl<L: Locks> Zone<'_, L> {
     /// A batch of 0 counts as 1.
     /// Linux counterpart: `pageset_update`.
     pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
-        let Some(lists) = self.percpu.get(usize::from(cpu)) else { return };
-        let mut lists = lists.lock();
-        lists.settings = PerCpuSettings { batch: settings.batch.max(1), ..settings };
-        if !self.switches.auto_tuned_high {
-            lists.high = settings.high_min;
+        if let Some(mut lists) = self.lock_lists(cpu) {
+            lists.set_settings(settings, &self.switches);
         }
-        lists.note_calm(&self.switches);
     }
 
     /// What the zone remembers.

@@ -1,18 +1,12 @@
-//! The way of a block back.
+//! The way of a block back: the fast path, and the checked one to a CPU's list or the free lists.
 
 use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, FrameKind, FrameWord};
+use crate::table::{FrameIndex, FrameKind, FrameWord, Rivals};
 use crate::types::{FreeError, Migratetype, Order, Pfn};
 use crate::zone::Zone;
 
 impl<'m, L: Locks> Memory<'m, L> {
-    fn owner(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
-        let zone = self.zone_of(pfn).ok_or(FreeError::OutsideZones)?;
-        let index = zone.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
-        Ok((zone, index))
-    }
-
     /// Takes back a block on a CPU.
     ///
     /// Linux counterpart: `__free_pages` of the last reference.
@@ -21,42 +15,41 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// See [`FreeError`]; nothing has changed then.
     #[inline]
     pub fn free(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
-        if order == Order::ZERO && self.free_at_hand(cpu, pfn).is_some() {
+        if order == Order::ZERO && self.free_fast(cpu, pfn).is_some() {
             return Ok(());
         }
-        self.free_with_a_look(cpu, pfn, order)
+        self.free_checked(cpu, pfn, order)
     }
 
-    /// Puts a page at hand, if nothing has to be looked at; `None` and nothing done otherwise.
+    /// Puts a single page on the stack of its list. Returns `None`, with nothing done, if that needs
+    /// a decision.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
-    fn free_at_hand(&self, cpu: u16, pfn: Pfn) -> Option<()> {
-        let (zone, (index, frame)) =
-            self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
-        let word = frame.word();
-        if !word.is_owned_of(Order::ZERO) || !zone.has_plenty(Order::ZERO) {
+    fn free_fast(&self, cpu: u16, pfn: Pfn) -> Option<()> {
+        let (zone, page) = self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
+        if !zone.has_plenty(Order::ZERO) {
             return None;
         }
-        let mut lists = zone.percpu.get(usize::from(cpu))?.try_lock()?;
-        let calm = lists.has_room_for_page() && zone.blocks.is_of(index, lists.freed_type);
-        if !calm || !frame.replace_owned::<L>(word, word.given_back()) {
-            return None;
-        }
-        lists.put_page_at_hand(index);
-        Some(())
+        let mut lists = zone.try_lock_lists(cpu)?;
+        zone.free_page_fast(&mut lists, page, Rivals::of::<L>())
     }
 
     #[cold]
-    fn free_with_a_look(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+    fn free_checked(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         if cpu >= self.cpus() {
             return Err(FreeError::NoSuchCpu);
         }
         let (zone, index) = self.owner(pfn)?;
         zone.reclaim_ownership(index, order)?;
         let block_type = zone.blocks.get(index);
-        let by_list = zone.has_percpu_list(order) && block_type != Migratetype::Isolate;
-        if !(by_list && zone.put_percpu(cpu, index, order, block_type)) {
-            zone.lock().free_direct(index, order, block_type);
+        let has_list = zone.has_percpu_list(order) && block_type != Migratetype::Isolate;
+        match has_list.then(|| zone.try_lock_lists(cpu)).flatten() {
+            // Let others have both locks between two batches.
+            Some(lists) => zone.put_percpu(lists, index, order, block_type, |lists| {
+                drop(lists);
+                zone.try_lock_lists(cpu)
+            }),
+            None => zone.lock().free_direct(index, order, block_type),
         }
         Ok(())
     }
@@ -80,16 +73,22 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(())
     }
 
-    /// The order and type of the allocated block that starts at a frame.
+    /// The order and type of the allocated block that starts at a frame; `None` if none does.
     pub fn allocated_block(&self, pfn: Pfn) -> Option<(Order, Migratetype)> {
         let (zone, index) = self.owner(pfn).ok()?;
         let word = zone.frames.word(index);
         (word.kind() == FrameKind::Allocated).then(|| (word.order(), word.migratetype()))
     }
 
-    /// What a CPU does about its lists once a second, in every zone.
+    fn owner(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
+        let zone = self.zone_of(pfn).ok_or(FreeError::OutsideZones)?;
+        let index = zone.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
+        Ok((zone, index))
+    }
+
+    /// Does what a CPU does about its lists once a second, in every zone. Returns true if there was,
+    /// or will be, something to do.
     ///
-    /// Returns whether there was, or will be, something to do.
     /// Linux counterpart: `refresh_cpu_vm_stats`.
     pub fn refresh(&self, cpu: u16) -> bool {
         let mut busy = false;

@@ -1,9 +1,10 @@
 //! Requests and frees go in; frames come out, or why not.
 
 mod alloc;
-mod bulk;
+mod attempt;
 mod exclusive;
 mod free;
+mod help;
 mod many;
 mod slowpath;
 

@@ -131,6 +131,22 @@ impl FrameWord {
     }
 }
 
+/// Says if somebody else may free the same block at the same instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rivals {
+    /// Nobody else does: the free is a store.
+    None,
+    /// Somebody may: the free is a compare-and-swap, and of two one wins.
+    Possible,
+}
+
+impl Rivals {
+    /// What an embedder's locks promise.
+    pub(crate) const fn of<L: Locks>() -> Self {
+        if L::TELLS_RACING_FREES_APART { Self::Possible } else { Self::None }
+    }
+}
+
 /// The state of one frame: 2 bytes.
 ///
 /// Written by the holder of the lock of the list that the frame is on or, for an allocated
@@ -161,13 +177,15 @@ impl Frame {
 
     /// Replaces the word of an owned block whose owner frees it, unless a rival was faster.
     #[inline]
-    pub(crate) fn replace_owned<L: Locks>(&self, from: FrameWord, to: FrameWord) -> bool {
-        if L::TELLS_RACING_FREES_APART {
-            return self.exchange_word(from, to);
+    pub(crate) fn replace_owned(&self, from: FrameWord, to: FrameWord, rivals: Rivals) -> bool {
+        match rivals {
+            Rivals::Possible => self.exchange_word(from, to),
+            Rivals::None => {
+                // An owner that has no rival comes after the request that gave it the block.
+                self.set_word(to);
+                true
+            }
         }
-        // An owner that has no rival comes after the request that gave it the block.
-        self.set_word(to);
-        true
     }
 
     /// Replaces `from` by `to`, unless somebody else was faster.

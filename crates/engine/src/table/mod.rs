@@ -10,7 +10,7 @@ mod run;
 pub(crate) mod sync;
 
 pub(crate) use cache_line::OwnLines;
-pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links};
+pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links, Rivals};
 pub(crate) use list::{BlockList, Place};
 pub(crate) use metadata::{Carver, Tally};
 pub(crate) use pageblock::{Pageblock, PageblockTable};

@@ -9,7 +9,7 @@ use super::free_lists::FreeLists;
 use super::marks::{WatermarkCells, Watermarks};
 use crate::percpu::PerCpuLists;
 use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
-use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable};
+use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
 use crate::types::{
     FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
 };
@@ -320,7 +320,7 @@ impl<'m, L: Locks> Zone<'m, L> {
 
     /// What happened on one CPU's lists so far.
     pub fn percpu_stats(&self, cpu: u16) -> Option<PerCpuStats> {
-        self.percpu.get(usize::from(cpu)).map(|lists| lists.lock().stats)
+        self.lock_lists(cpu).map(|lists| lists.stats())
     }
 
     /// Says whether an allocated block can be migrated, where its flags do not tell.
@@ -348,7 +348,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             return Err(self.why_not_owned(index, word));
         }
         let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
-        if self.frames.frame(index).replace_owned::<L>(word, transit) {
+        if self.frames.frame(index).replace_owned(word, transit, Rivals::of::<L>()) {
             Ok(word)
         } else {
             Err(FreeError::AlreadyFree)

@@ -128,7 +128,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Leaves behind what a request leaves that this zone has no block for at any mark.
-    pub(crate) fn note_refusal(&self, gfp: GfpFlags) {
+    pub(crate) fn note_failure(&self, gfp: GfpFlags) {
         if self.switches.below_high_mark && !self.shared.below_high.load(Ordering::Relaxed) {
             self.note_below_high();
         }
