@@ -28,57 +28,55 @@ const TEST: &str = "the_engine_answers_as_the_kernels_did";
 const FLAGS: &str = "-C instrument-coverage -Z coverage-options=branch";
 
 /// Files that are not on the paths, and why.
-const OTHER_FILES: [(&str, &str); 29] = [
-    ("check.rs", "verifies, changes nothing"),
-    ("compact_zone.rs", "compaction goes through an embedder"),
-    ("compaction.rs", "compaction goes through an embedder"),
-    ("counts.rs", "counts per migratetype are not in Linux"),
-    ("error.rs", "texts of errors"),
-    ("free_scanner.rs", "compaction goes through an embedder"),
-    ("gfp.rs", "names of flags"),
-    ("inspect.rs", "for observers"),
-    ("lib.rs", "exports"),
-    ("kcompactd.rs", "compaction goes through an embedder"),
-    ("many.rs", "batches of one order are no call of Linux"),
-    ("metadata.rs", "setup"),
-    ("migrate_scanner.rs", "compaction goes through an embedder"),
-    ("migratetype.rs", "names of types"),
-    ("node.rs", "for an embedder's daemons"),
-    ("onlining.rs", "setup"),
-    ("pageblock_use.rs", "for observers"),
-    ("reclaim.rs", "reclaim goes through an embedder"),
-    ("relocate.rs", "for embedders"),
-    ("render.rs", "texts"),
-    ("restore.rs", "setup"),
-    ("shrinker.rs", "for embedders"),
-    ("slowpath.rs", "no script may wait"),
-    ("stats.rs", "statistics"),
-    ("switches.rs", "names of eras"),
-    ("tracepoints.rs", "for observers"),
-    ("tunables.rs", "settings of reclaim and compaction"),
-    ("units.rs", "vocabulary"),
-    ("vm_events.rs", "statistics"),
+const OTHER_FILES: [(&str, &str); 27] = [
+    ("compact/free_scanner.rs", "compaction goes through an embedder"),
+    ("compact/kcompactd.rs", "compaction goes through an embedder"),
+    ("compact/migrate_scanner.rs", "compaction goes through an embedder"),
+    ("compact/policy.rs", "compaction goes through an embedder"),
+    ("compact/relocate.rs", "for embedders"),
+    ("compact/run.rs", "compaction goes through an embedder"),
+    ("memory/node.rs", "for an embedder's daemons"),
+    ("memory/tunables.rs", "settings of reclaim and compaction"),
+    ("memory/vm_events.rs", "statistics"),
+    ("observe/check.rs", "verifies, changes nothing"),
+    ("observe/inspect.rs", "for observers"),
+    ("observe/render.rs", "texts"),
+    ("ranges/onlining.rs", "setup"),
+    ("ranges/restore.rs", "setup"),
+    ("reclaim/kswapd.rs", "reclaim goes through an embedder"),
+    ("reclaim/shrinker.rs", "for embedders"),
+    ("request/slowpath.rs", "no script may wait"),
+    ("table/metadata.rs", "setup"),
+    ("table/pageblock_use.rs", "for observers"),
+    ("types/error.rs", "texts of errors"),
+    ("types/gfp.rs", "names of flags"),
+    ("types/migratetype.rs", "names of types"),
+    ("types/stats.rs", "statistics"),
+    ("types/switches.rs", "names of eras"),
+    ("types/tracepoints.rs", "for observers"),
+    ("types/units.rs", "vocabulary"),
+    ("zone/counts.rs", "counts per migratetype are not in Linux"),
 ];
 
 /// Functions that are not on the paths although their file is, and why.
 const OTHER_FUNCTIONS: [(&str, &[&str], &str); 9] = [
     (
-        "memory.rs",
+        "memory/state.rs",
         &["validate", "zone_of_rank", "pageblocks", "required_bytes", "new", "zone_parts"],
         "setup",
     ),
-    ("memory.rs", &["allocated_block", "request_stats", "vm_events", "zone_stats"], "for observers"),
-    ("fallback.rs", &["has_claimable_block"], "compaction goes through an embedder"),
+    ("memory/state.rs", &["allocated_block", "request_stats", "vm_events", "zone_stats"], "for observers"),
+    ("zone/fallback.rs", &["has_claimable_block"], "compaction goes through an embedder"),
     (
-        "pageblock.rs",
+        "table/pageblock.rs",
         &["is_skipped", "set_skip", "clear_skips", "count_captured"],
         "compaction goes through an embedder",
     ),
-    ("request_stats.rs", &["added_to"], "statistics"),
-    ("kswapd.rs", &["take_kswapd_wake"], "for an embedder's kswapd"),
-    ("zone.rs", &["name", "from_name"], "names of zone types"),
-    ("zone.rs", &["counts_consistent"], "counts per migratetype are not in Linux"),
-    ("zone.rs", &["list_lengths", "reset_stats", "stats", "percpu_stats"], "for observers"),
+    ("memory/requests.rs", &["added_to"], "statistics"),
+    ("reclaim/wake.rs", &["take_kswapd_wake"], "for an embedder's kswapd"),
+    ("zone/state.rs", &["name", "from_name"], "names of zone types"),
+    ("zone/state.rs", &["counts_consistent"], "counts per migratetype are not in Linux"),
+    ("zone/state.rs", &["list_lengths", "reset_stats", "stats", "percpu_stats"], "for observers"),
 ];
 
 /// Why the transcripts' coverage cannot be told.
@@ -164,7 +162,7 @@ pub fn run(root: &Path) -> Result<bool> {
     let mut gaps = Vec::new();
     let mut out = String::new();
     for path in sources(&root)? {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let name = name_of(&root, &path);
         let text = fs::read_to_string(&path).map_err(file_error(&path))?;
         let none = Counters::default();
         let sum = examine(&name, &text, counters.get(&name).unwrap_or(&none), &mut gaps);
@@ -188,18 +186,28 @@ fn file_error(path: &Path) -> impl FnOnce(io::Error) -> CoverageError {
 
 /// The files on the paths.
 fn sources(root: &Path) -> Result<Vec<PathBuf>> {
-    let folder = root.join(SOURCES);
     let mut found = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(file_error(&folder))? {
-        let path = entry.map_err(file_error(&folder))?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_source = path.extension().is_some_and(|extension| extension == "rs");
-        if is_source && !OTHER_FILES.iter().any(|other| other.0 == name) {
-            found.push(path);
+    let mut folders = vec![root.join(SOURCES)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(file_error(&folder))? {
+            let path = entry.map_err(file_error(&folder))?.path();
+            let name = name_of(root, &path);
+            let is_list = ["lib.rs", "mod.rs"].into_iter().any(|list| path.ends_with(list));
+            let is_source = path.extension().is_some_and(|extension| extension == "rs") && !is_list;
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_source && !OTHER_FILES.iter().any(|other| other.0 == name) {
+                found.push(path);
+            }
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// A file's name as the tables and `docs/linux-semantics.md` have it: its path from [`SOURCES`] on.
+fn name_of(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root.join(SOURCES)).unwrap_or(path).display().to_string()
 }
 
 /// Builds the test, runs it, and returns what `llvm-cov` exports.

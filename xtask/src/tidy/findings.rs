@@ -81,7 +81,7 @@ fn source(name: &str, text: &str, architecture: &str, findings: &mut Vec<String>
     if island && !name.contains("/tidy") && !architecture.contains(name) {
         findings.push(format!("{name}: an island of unsafe code that ARCHITECTURE.md does not name"));
     }
-    if name.ends_with("engine/src/switches.rs") {
+    if name.ends_with("engine/src/types/switches.rs") {
         switches(name, text, findings);
     }
 }

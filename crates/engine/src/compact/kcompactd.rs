@@ -1,0 +1,168 @@
+//! Compaction that nobody waits for: kcompactd's work, as calls that the embedder makes.
+
+use super::policy::{CompactPriority, CompactResult, Target};
+use super::relocate::Relocate;
+use super::run::Work;
+use crate::memory::Memory;
+use crate::table::sync::Locks;
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request, ZoneType};
+use crate::zone::{Mark, Zone};
+
+impl<L: Locks> Memory<'_, L> {
+    /// Whether a node's kcompactd should go to work.
+    pub fn is_kcompactd_wanted(&self, node: u16) -> bool {
+        self.node(node).is_some_and(|state| state.kcompactd.is_wanted())
+    }
+
+    /// Asks a node's kcompactd for blocks of an order, if it may help.
+    ///
+    /// Linux counterpart: `wakeup_kcompactd`.
+    pub(crate) fn wake_kcompactd(&self, node: u16, order: Order, highest: ZoneType) {
+        let Some(state) = self.node(node).filter(|_| order > Order::ZERO) else { return };
+        state.kcompactd.note(order, highest);
+        let target = self.daemon_target(order, 0);
+        let suits = |zone: &Zone<'_, L>| {
+            let target = Target { highest_zone: highest as usize, ..target };
+            zone.suits_target(&target) == CompactResult::Continue
+        };
+        if self.zones_of(node, highest).any(suits) {
+            state.kcompactd.wake();
+        }
+    }
+
+    /// What the daemon compacts for: the min mark, or in defrag mode the high one.
+    fn daemon_target(&self, order: Order, cpu: u16) -> Target {
+        let tunables = self.tunables();
+        Target {
+            order: Some(order),
+            migratetype: GfpFlags::KERNEL.migratetype(),
+            priority: CompactPriority::SyncLight,
+            direct: false,
+            proactive: false,
+            highest_zone: 0,
+            flags: AllocFlags::empty(),
+            mark: if tunables.defrag_mode { Mark::High } else { Mark::Min },
+            cpu,
+            tunables,
+        }
+    }
+
+    /// Does kcompactd's work for a node: compacts for the largest order asked for lately.
+    ///
+    /// `cpu` is the one it runs on. Returns whether a zone has a block of that order now.
+    /// Linux counterpart: `kcompactd_do_work`.
+    pub fn kcompactd<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
+        let Some(state) = self.node(node).filter(|_| cpu < self.cpus()) else { return false };
+        let (order, highest) = state.kcompactd.take();
+        if order == Order::ZERO {
+            return false;
+        }
+        self.events.compact_daemon_wake.add(1);
+        let mut helped = false;
+        for zone in self.zones_of(node, highest) {
+            if zone.lock().state.compaction.is_deferred(order) {
+                continue;
+            }
+            let target = Target { highest_zone: zone.kind as usize, ..self.daemon_target(order, cpu) };
+            if zone.suits_target(&target) != CompactResult::Continue {
+                continue;
+            }
+            let (result, work) = zone.compact(&target, embedder);
+            self.count_work(&work);
+            self.events.compact_daemon_migrate_scanned.add(work.migrate_scanned);
+            self.events.compact_daemon_free_scanned.add(work.free_scanned);
+            match result {
+                CompactResult::Success => {
+                    helped = true;
+                    zone.reset_deferral(order, false);
+                }
+                CompactResult::Complete | CompactResult::PartialSkipped => {
+                    // What waits on CPUs' lists may still merge.
+                    (0..self.cpus()).for_each(|cpu| zone.drain_cpu(cpu));
+                    zone.lock().state.compaction.defer(order);
+                }
+                _ => {}
+            }
+        }
+        helped
+    }
+
+    /// Whether a node is fragmented enough to be compacted without being asked.
+    ///
+    /// Linux counterpart: `should_proactive_compact_node`, which also waits while kswapd runs.
+    pub fn should_compact_proactively(&self, node: u16) -> bool {
+        let tunables = self.tunables();
+        let pages: u64 = self.zones_of(node, ZoneType::Device).map(|zone| zone.managed).sum();
+        let weighted = |zone: &Zone<'_, L>| zone.managed * zone.fragmentation_score() / (pages + 1);
+        let score: u64 = self.zones_of(node, ZoneType::Device).map(weighted).sum();
+        tunables.compaction_proactiveness > 0 && score > tunables.high_fragmentation()
+    }
+
+    /// Compacts a node's zones until they are less fragmented than
+    /// [`crate::Tunables::compaction_proactiveness`] has it. An embedder asks
+    /// [`Memory::should_compact_proactively`] first, twice a second as Linux does.
+    ///
+    /// Linux counterpart: `compact_node` for kcompactd.
+    pub fn compact_proactively<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) {
+        self.compact_all_of(node, cpu, true, embedder);
+    }
+
+    /// Compacts all of a node's zones as far as it goes.
+    ///
+    /// Linux counterpart: writing to `vm.compact_memory`.
+    pub fn compact_node<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) {
+        self.compact_all_of(node, cpu, false, embedder);
+    }
+
+    fn compact_all_of<E: Relocate>(&self, node: u16, cpu: u16, proactive: bool, embedder: &mut E) {
+        if cpu >= self.cpus() {
+            return;
+        }
+        let priority = if proactive { CompactPriority::SyncLight } else { CompactPriority::SyncFull };
+        for zone in self.zones_of(node, ZoneType::Device) {
+            let target = Target {
+                order: None,
+                migratetype: Migratetype::Movable,
+                proactive,
+                priority,
+                ..self.daemon_target(Order::ZERO, cpu)
+            };
+            let (_, work) = zone.compact(&target, embedder);
+            self.count_work(&work);
+            if proactive {
+                self.events.compact_daemon_migrate_scanned.add(work.migrate_scanned);
+                self.events.compact_daemon_free_scanned.add(work.free_scanned);
+            }
+        }
+    }
+
+    /// Counts what a run of compaction did.
+    pub(crate) fn count_work(&self, work: &Work) {
+        self.events.compact_migrate_scanned.add(work.migrate_scanned);
+        self.events.compact_free_scanned.add(work.free_scanned);
+        self.events.compact_isolated.add(work.isolated);
+        self.events.pgmigrate_success.add(work.moved);
+        self.events.pgmigrate_fail.add(work.failed);
+    }
+
+    /// What a request compacts for.
+    pub(crate) fn direct_target(
+        &self,
+        request: &Request,
+        flags: AllocFlags,
+        priority: CompactPriority,
+    ) -> Target {
+        Target {
+            order: Some(request.order),
+            migratetype: request.gfp.migratetype(),
+            priority,
+            direct: true,
+            proactive: false,
+            highest_zone: request.gfp.highest_zone() as usize,
+            flags,
+            mark: Mark::Min,
+            cpu: request.cpu,
+            tunables: self.tunables(),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! When a zone is compacted: what it remembers of former runs, whether a run can help, and when
+//! one is over.
+
+use crate::memory::Tunables;
+use crate::table::FrameIndex;
+use crate::table::sync::Locks;
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
+use crate::zone::{Admission, Mark, Zone, ZoneGuard};
+
+/// What compaction came to, from least to most.
+///
+/// Linux counterpart: `enum compact_result`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum CompactResult {
+    /// Too few free pages to move anything to, or not fragmented.
+    Skipped,
+    /// It failed lately.
+    Deferred,
+    /// It is not over.
+    Continue,
+    /// The scanners met, having seen the whole zone.
+    Complete,
+    /// The scanners met, having seen a part of the zone.
+    PartialSkipped,
+    /// It ran out of pages to move to.
+    Contended,
+    /// There is a block now.
+    Success,
+}
+
+/// How hard compaction tries, from most to least.
+///
+/// Linux counterpart: `enum compact_priority`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum CompactPriority {
+    /// All of the zone, hints and types of pageblocks not looked at.
+    SyncFull,
+    SyncLight,
+    /// Only what is likely to help.
+    Async,
+}
+
+/// What a run of compaction is for.
+///
+/// Linux counterpart: the constant half of `struct compact_control`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// The wanted order; `None` for as good as it gets.
+    pub(crate) order: Option<Order>,
+    pub(crate) migratetype: Migratetype,
+    pub(crate) priority: CompactPriority,
+    /// For a request that waits, which takes a block as soon as it has merged.
+    pub(crate) direct: bool,
+    /// Until the zone is less fragmented than [`Tunables::compaction_proactiveness`] has it.
+    pub(crate) proactive: bool,
+    pub(crate) highest_zone: usize,
+    pub(crate) flags: AllocFlags,
+    pub(crate) mark: Mark,
+    pub(crate) cpu: u16,
+    pub(crate) tunables: Tunables,
+}
+
+impl Target {
+    /// Linux counterpart: `ignore_skip_hint`, `ignore_block_suitable`.
+    pub(crate) fn ignores_hints(&self) -> bool {
+        self.priority == CompactPriority::SyncFull
+    }
+
+    /// Whether marks are to be met in whole pageblocks.
+    fn counts_blocks(&self) -> bool {
+        self.tunables.defrag_mode && !self.direct && !self.proactive
+    }
+}
+
+/// Free pages wanted beyond the mark: the moved pages, and as many that merge meanwhile.
+///
+/// Units: pages. Linux counterpart: `compact_gap`.
+pub(crate) const fn compact_gap(order: Order) -> u64 {
+    2 * order.pages()
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Whether `available` pages are enough for compaction to move pages to.
+    ///
+    /// Linux counterpart: `__compaction_suitable`.
+    pub(crate) fn has_room_to_compact(
+        &self,
+        order: Order,
+        mark: Mark,
+        highest_zone: usize,
+        available: u64,
+    ) -> bool {
+        let costly = if order > Order::COSTLY { self.mark(Mark::Low) - self.mark(Mark::Min) } else { 0 };
+        let admission = Admission { order: Order::ZERO, mark, highest_zone, flags: AllocFlags::CMA };
+        self.is_above_with(available, self.mark(mark) + compact_gap(order) + costly, admission)
+    }
+
+    /// Whether compaction may help: there is room, and pages are scattered rather than short.
+    ///
+    /// Linux counterpart: `compaction_suitable`.
+    pub(crate) fn may_compact(
+        &self,
+        order: Order,
+        mark: Mark,
+        highest_zone: usize,
+        tunables: Tunables,
+    ) -> bool {
+        if !self.has_room_to_compact(order, mark, highest_zone, self.free_pages()) {
+            return false;
+        }
+        if self.switches.suits_by_counts && self.switches.counts && self.target_pages(order) < order.pages() {
+            return false;
+        }
+        if order <= Order::COSTLY {
+            return true;
+        }
+        let index = self.counts_relaxed().extfrag_index(order);
+        index < 0 || index > i64::from(tunables.extfrag_threshold)
+    }
+
+    /// Free pages that the free scanner may take for a block of an order: those of movable and
+    /// CMA lists, in blocks that are not themselves what is wanted.
+    fn target_pages(&self, order: Order) -> u64 {
+        let counts = self.counts_relaxed().by_type;
+        let movable = [Migratetype::Movable, Migratetype::Cma];
+        let of_order =
+            |size: usize| movable.iter().map(|kind| counts[size][kind.index()]).sum::<u64>() << size;
+        (0..order.index()).map(of_order).sum()
+    }
+
+    /// Free pages in blocks as large as a pageblock. Approximate while others allocate.
+    ///
+    /// Linux counterpart: `NR_FREE_PAGES_BLOCKS`, which leaves isolated ones out.
+    pub(crate) fn free_in_blocks(&self) -> u64 {
+        self.counts_relaxed().pages_from(self.blocks.order().index())
+    }
+
+    /// Whether a run is needed, and may help.
+    ///
+    /// Linux counterpart: `compaction_suit_allocation_order`.
+    pub(crate) fn suits_target(&self, target: &Target) -> CompactResult {
+        let Some(order) = target.order.filter(|_| !target.proactive) else { return CompactResult::Continue };
+        let Target { mark, highest_zone, flags, .. } = *target;
+        let free = if target.counts_blocks() { self.free_in_blocks() } else { self.free_pages() };
+        if self.is_above_with(free, self.mark(mark), Admission { order, mark, highest_zone, flags }) {
+            return CompactResult::Success;
+        }
+        if self.may_compact(order, mark, highest_zone, target.tunables) {
+            CompactResult::Continue
+        } else {
+            CompactResult::Skipped
+        }
+    }
+
+    /// Whether a run has reached what it is for, the scanners left aside.
+    ///
+    /// Linux counterpart: `__compact_finished`.
+    pub(crate) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
+        if target.proactive {
+            return self.fragmentation_score() <= target.tunables.low_fragmentation();
+        }
+        let Some(order) = target.order else { return false };
+        // A pageblock is finished first, to be as free as possible.
+        if !migrate.is_aligned(self.blocks.order()) {
+            return false;
+        }
+        if target.counts_blocks() {
+            let Target { mark, highest_zone, flags, .. } = *target;
+            let admission = Admission { order, mark, highest_zone, flags };
+            return self.is_above_with(self.free_in_blocks(), self.mark(Mark::High), admission);
+        }
+        let wanted = target.migratetype;
+        let cma = (wanted == Migratetype::Movable).then_some(Migratetype::Cma);
+        order.up_to(self.max_order).any(|order| {
+            self.list_has_block(order, wanted)
+                || cma.is_some_and(|cma| self.list_has_block(order, cma))
+                || self.has_claimable_block(order, wanted)
+        })
+    }
+
+    /// How much of the free memory is in blocks smaller than a pageblock.
+    ///
+    /// Units: percent. Linux counterpart: `fragmentation_score_zone`.
+    pub(crate) fn fragmentation_score(&self) -> u64 {
+        self.counts_relaxed().unusable_index(self.blocks.order()) / 10
+    }
+
+    /// Notes in which order compaction seems to help.
+    pub(crate) fn reset_deferral(&self, order: Order, answered: bool) {
+        self.lock().state.compaction.reset_deferral(order, answered);
+    }
+
+    /// Forgets which pageblocks compaction left out, if that is out of date.
+    ///
+    /// Linux counterpart: `__reset_isolation_suitable`.
+    pub(crate) fn forget_hints(&self) {
+        self.lock().forget_hints();
+    }
+
+    /// Notes that a request got its block by compaction.
+    pub(crate) fn note_compacted(&self, order: Order) {
+        let compaction = &mut self.lock().state.compaction;
+        compaction.flush_hints = false;
+        compaction.reset_deferral(order, true);
+    }
+}
+
+impl Tunables {
+    /// The score below which proactive compaction ends; 10 above it begins.
+    ///
+    /// Units: percent. Linux counterpart: `fragmentation_score_wmark`.
+    pub(crate) fn low_fragmentation(self) -> u64 {
+        u64::from(100_u8.saturating_sub(self.compaction_proactiveness)).max(5)
+    }
+
+    pub(crate) fn high_fragmentation(self) -> u64 {
+        (self.low_fragmentation() + 10).min(100)
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Has the next run start at the ends of the zone.
+    ///
+    /// Linux counterpart: `reset_cached_positions`.
+    pub(crate) fn reset_scanners(&mut self) {
+        let zone = self.zone;
+        let last = FrameIndex(zone.frames.end().0 - 1);
+        let compaction = &mut self.state.compaction;
+        compaction.migrate = [zone.frames.start(); 2];
+        compaction.free = zone.blocks.start_of(last);
+    }
+
+    pub(crate) fn forget_hints(&mut self) {
+        if self.state.compaction.flush_hints {
+            self.state.compaction.flush_hints = false;
+            self.zone.blocks.clear_skips();
+            self.reset_scanners();
+        }
+    }
+
+    /// Moves the place on at which the next run's migrate scanner starts: behind the pageblock
+    /// that begins at `at`, as Linux has it.
+    ///
+    /// Linux counterpart: `update_cached_migrate`.
+    pub(crate) fn advance_migrate(&mut self, at: FrameIndex, target: &Target) {
+        let to = self.zone.blocks.start_of(at).offset(self.zone.blocks.pages());
+        let [asynchronous, synchronous] = &mut self.state.compaction.migrate;
+        *asynchronous = to.max(*asynchronous);
+        if target.priority != CompactPriority::Async {
+            *synchronous = to.max(*synchronous);
+        }
+    }
+}
+
+/// Whether a request allows compaction. Linux counterpart: `gfp_compaction_allowed`.
+pub(crate) const fn gfp_allows_compaction(gfp: GfpFlags) -> bool {
+    gfp.contains(GfpFlags::IO)
+}

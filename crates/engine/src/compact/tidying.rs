@@ -1,0 +1,227 @@
+//! Sorting pageblocks: three rules that Linux does not have.
+//!
+//! In Linux a pageblock changes its type only for a request that found no block of its own, and
+//! is emptied only where somebody waits for a large block. Here the embedder comes by from time
+//! to time: a pageblock gets the type of what stays in it, so that pages that stay come to lie
+//! together; a few movable pages in one of another type leave it; and one with nothing but movable
+//! pages is emptied into fuller ones, which makes of many pageblocks with some free pages a few
+//! that are free and others that are full. What a pageblock holds is told by the two numbers that
+//! it keeps; its pages are looked at where these say that something is to be done.
+
+use super::relocate::Relocate;
+use crate::memory::Memory;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameKind, Run};
+use crate::types::{Migratetype, Order, ZoneType};
+use crate::zone::{Insertion, LOOKS, Zone, ZoneGuard};
+
+/// An eighth of a pageblock's pages is few of them.
+const FEW: u32 = 8;
+
+impl<L: Locks> Memory<'_, L> {
+    /// Sorts a node's pageblocks, from where the last call stopped, until about `pages` were
+    /// moved or every pageblock was passed once. To be called from time to time, as Linux wakes
+    /// kcompactd; the zone lock is held for a pageblock, a block or a batch of a list at a time.
+    /// Pageblocks that begin or end without memory are left alone. A thread that owns a
+    /// [`crate::Exclusive`] must not call it: it takes the locks of the CPUs' lists.
+    ///
+    /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock gets the type of pages that
+    /// stay where these are all but an eighth of it, and one of another type becomes movable where
+    /// they are an eighth at most and movable pages a quarter or more. With
+    /// [`crate::Switches::unmixes_pageblocks`] the movable pages of a pageblock of another type, if
+    /// they are an eighth of it at most, are moved to movable ones. With
+    /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock with no others, an
+    /// eighth of it or more free, are moved to the smallest free blocks in fuller ones. Where the
+    /// CPUs' lists hold some of its pages, they are drained, once a zone and call at the most.
+    ///
+    /// Linux counterpart: none; `compact_node` empties pageblocks by their place.
+    pub fn sort_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
+        let mut left = pages;
+        for zone in self.zones_of(node, ZoneType::Device) {
+            let moved = zone.sort(left, embedder);
+            self.events.pgmigrate_success.add(moved);
+            left = left.saturating_sub(moved);
+        }
+    }
+}
+
+/// What there is to do about a pageblock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Chore {
+    Nothing,
+    Retype(Migratetype),
+    /// Its movable pages are to leave it.
+    Empty,
+    /// To be emptied, but for pages on CPUs' lists.
+    Drain,
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Returns the pages that were moved.
+    fn sort<E: Relocate>(&self, most: u64, embedder: &mut E) -> u64 {
+        let switches = self.switches;
+        if !(switches.retypes_pageblocks || switches.unmixes_pageblocks || switches.empties_pageblocks) {
+            return 0;
+        }
+        let blocks = self.blocks.len() as u32;
+        let first = self.lock().state.sorted_to;
+        let (mut passed, mut moved) = (0, 0);
+        let mut is_drained = false;
+        while passed < blocks && moved < most {
+            let start = FrameIndex(((first + passed) % blocks) << self.blocks.order().get());
+            let mut chore = self.chore(start);
+            if chore == Chore::Drain && !is_drained {
+                (0..self.percpu.len()).for_each(|cpu| self.drain_cpu(cpu as u16));
+                is_drained = true;
+                chore = self.chore(start);
+            }
+            match chore {
+                Chore::Nothing | Chore::Drain => {}
+                Chore::Retype(to) => self.retype(start, to),
+                Chore::Empty => moved += self.empty(start, embedder),
+            }
+            passed += 1;
+        }
+        self.lock().state.sorted_to = (first + passed) % blocks.max(1);
+        moved
+    }
+
+    /// What there is to do about the pageblock at `start`. Approximate while others allocate.
+    fn chore(&self, start: FrameIndex) -> Chore {
+        let pages = self.blocks.pages();
+        let end = start.offset(pages);
+        let own = self.blocks.get(start);
+        let inside = start >= self.frames.start() && end <= self.frames.end();
+        if !inside || !own.is_mergeable() || self.has_hole(start, end) {
+            return Chore::Nothing;
+        }
+        // One block, free or in use, leaves nothing to sort.
+        let head = self.frames.word(self.frames.block_head(start));
+        let is_block = matches!(head.kind(), FrameKind::Free | FrameKind::Allocated);
+        if is_block && head.order() >= self.blocks.order() {
+            return Chore::Nothing;
+        }
+        let Some(counted) = self.blocks.counted_use(start) else { return Chore::Nothing };
+        let stays = pages.saturating_sub(counted.free + counted.movable);
+        if self.chore_of(own, stays, counted.movable) == Chore::Nothing {
+            return Chore::Nothing;
+        }
+        // A look at the pages tells more kinds of them apart.
+        let used = self.pageblock_use_between(start, end);
+        let [unmovable, movable, reclaimable] = used.allocated;
+        let unmovable = unmovable + used.reserved;
+        match self.chore_of(own, unmovable + reclaimable, movable) {
+            Chore::Empty if used.percpu > 0 && own == Migratetype::Movable => Chore::Drain,
+            Chore::Retype(Migratetype::Unmovable) if reclaimable > unmovable => {
+                Chore::Retype(Migratetype::Reclaimable)
+            }
+            chore => chore,
+        }
+    }
+
+    /// Whether a pageblock begins or ends without memory: what it holds is told by no number then.
+    fn has_hole(&self, start: FrameIndex, end: FrameIndex) -> bool {
+        let is_absent = |index| self.frames.word(index).kind() == FrameKind::Absent;
+        is_absent(start) || is_absent(FrameIndex(end.0 - 1))
+    }
+
+    /// What there is to do about a pageblock with so many pages that stay and that are movable.
+    fn chore_of(&self, own: Migratetype, stays: u32, movable: u32) -> Chore {
+        let (pages, switches) = (self.blocks.pages(), self.switches);
+        let few = (pages / FEW).max(1);
+        if own != Migratetype::Movable {
+            return if switches.retypes_pageblocks && stays <= few && movable >= pages / 4 {
+                Chore::Retype(Migratetype::Movable)
+            } else if switches.unmixes_pageblocks && (1..=few).contains(&movable) {
+                Chore::Empty
+            } else {
+                Chore::Nothing
+            };
+        }
+        if switches.retypes_pageblocks && stays >= pages - few {
+            Chore::Retype(Migratetype::Unmovable)
+        } else if switches.empties_pageblocks && stays == 0 && pages.saturating_sub(movable) >= few {
+            Chore::Empty
+        } else {
+            Chore::Nothing
+        }
+    }
+
+    fn retype(&self, start: FrameIndex, to: Migratetype) {
+        let mut guard = self.lock();
+        // Somebody may have isolated or reserved it meanwhile, or it may have become part of a
+        // free block larger than a pageblock.
+        if self.chore(start) == Chore::Retype(to) {
+            guard.convert_pageblock(start, to);
+            guard.state.stats.retyped += 1;
+        }
+    }
+
+    /// Moves the movable pages of a pageblock to others, as far as these have room; returns how many.
+    fn empty<E: Relocate>(&self, start: FrameIndex, embedder: &mut E) -> u64 {
+        let end = start.offset(self.blocks.pages());
+        let (mut at, mut moved) = (start, 0);
+        while at < end {
+            let word = self.frames.word(at);
+            let order = word.order();
+            if word.kind() == FrameKind::Allocated && embedder.is_movable(self.frames.pfn(at), order) {
+                let Some(to) = self.take_place(at, order) else { break };
+                if !self.move_to(at, to, order, embedder) {
+                    break;
+                }
+                moved += order.pages();
+            }
+            let is_block = matches!(word.kind(), FrameKind::Free | FrameKind::PerCpu | FrameKind::Allocated);
+            at = at.offset(if is_block { 1 << order.get() } else { 1 });
+        }
+        moved
+    }
+
+    /// Moves a block to a place that was taken for it; whether it is there now.
+    fn move_to<E: Relocate>(&self, from: FrameIndex, to: FrameIndex, order: Order, embedder: &mut E) -> bool {
+        let has_moved = self.move_block(from, to, order, embedder);
+        let mut guard = self.lock();
+        let left = if has_moved { from } else { to };
+        // Not ours to free if somebody else has freed it meanwhile.
+        if !has_moved || self.reclaim_ownership(from, order).is_ok() {
+            let movable_pages = self.frames.word(left).movable_pages();
+            guard.free_block(left, order, self.blocks.get(left), Insertion::ByMergeChance);
+            guard.count_returned(left, order, movable_pages);
+        }
+        has_moved
+    }
+
+    /// Takes a free block of `order` for one that is to leave the pageblock around `from`.
+    fn take_place(&self, from: FrameIndex, order: Order) -> Option<FrameIndex> {
+        let mut guard = self.lock();
+        if !guard.spares(order) {
+            return None;
+        }
+        let (to, found) = guard.fuller_place(from, order)?;
+        guard.take(to, order, found, Migratetype::Movable);
+        guard.count_taken(Run::single(to, order), Migratetype::Movable);
+        Some(to)
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// The smallest of the free movable blocks at the heads of the lists that lies in a
+    /// pageblock with less free than the one around `from`, if that one is movable as well.
+    fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {
+        let blocks = &self.zone.blocks;
+        let free = |index| blocks.counted_use(index).unwrap_or_default().free;
+        let is_movable = blocks.get(from) == Migratetype::Movable;
+        let most = if is_movable { free(from) } else { blocks.pages() };
+        let (mut looks, mut place) = (0, None);
+        for found in order.up_to(blocks.order().down()?) {
+            let list = self.state.lists.get(found, Migratetype::Movable);
+            let heads = list.iter(&self.zone.frames).take(LOOKS).inspect(|_| looks += 1);
+            place = heads.into_iter().find(|&index| free(index) < most).map(|index| (index, found));
+            if place.is_some() {
+                break;
+            }
+        }
+        self.touch(looks);
+        place
+    }
+}

@@ -1,0 +1,65 @@
+//! What a node's daemons have been asked for.
+
+use crate::table::sync::{AtomicBool, AtomicU32, Ordering};
+use crate::types::{Order, ZoneType};
+
+/// What kswapd and kcompactd of one node have been asked for.
+///
+/// Linux counterpart: the fields of the same names in `pg_data_t`.
+#[derive(Debug)]
+pub(crate) struct NodeState {
+    pub(crate) kswapd: Wish,
+    pub(crate) kcompactd: Wish,
+    /// Runs of kswapd in a row that freed nothing.
+    pub(crate) kswapd_failures: AtomicU32,
+}
+
+/// What one daemon has been asked for: the largest of all that was asked since it last went.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    wanted: AtomicBool,
+    order: AtomicU32,
+    highest_zone: AtomicU32,
+}
+
+impl Wish {
+    fn new() -> Self {
+        Self { wanted: AtomicBool::new(false), order: AtomicU32::new(0), highest_zone: AtomicU32::new(0) }
+    }
+
+    /// Asks for `order` in the zones up to one; [`Wish::wake`] lets the daemon go.
+    pub(crate) fn note(&self, order: Order, highest_zone: ZoneType) {
+        self.order.fetch_max(order.get().into(), Ordering::Relaxed);
+        self.highest_zone.fetch_max(highest_zone as u32, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wake(&self) {
+        self.wanted.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// What was asked for; from now on nothing is.
+    pub(crate) fn take(&self) -> (Order, ZoneType) {
+        self.wanted.store(false, Ordering::Relaxed);
+        let order = self.order.swap(0, Ordering::Relaxed);
+        let highest = self.highest_zone.swap(0, Ordering::Relaxed) as usize;
+        (
+            Order::new(order as u8).unwrap_or(Order::ZERO),
+            ZoneType::ALL.get(highest).copied().unwrap_or(ZoneType::Movable),
+        )
+    }
+}
+
+impl NodeState {
+    pub(crate) fn new() -> Self {
+        Self { kswapd: Wish::new(), kcompactd: Wish::new(), kswapd_failures: AtomicU32::new(0) }
+    }
+}
+
+/// Runs that may fail in a row before reclaim is given up.
+///
+/// Linux counterpart: `MAX_RECLAIM_RETRIES`.
+pub(crate) const MAX_RECLAIM_RETRIES: u32 = 16;

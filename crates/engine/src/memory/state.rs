@@ -1,0 +1,256 @@
+//! Nodes and zones together: requests come in here.
+
+use core::mem::MaybeUninit;
+
+use lock_api::Mutex;
+
+use super::node::NodeState;
+use super::requests::CpuRequests;
+use super::tunables::{TunableCells, Tunables};
+use super::vm_events::{EventCells, VmEvents};
+use crate::percpu::{LISTS, PerCpuList, PerCpuLists, stack_places};
+use crate::table::sync::Locks;
+use crate::table::{Carver, Frame, FrameTable, Links, OwnLines, Pageblock, PageblockTable, Tally};
+use crate::types::{Order, Pfn, RequestStats, SetupError, Switches, ZONE_TYPES, ZoneStats, ZoneType};
+use crate::zone::{CpuLists, DEFAULT_BOOST_FACTOR, Unmixed, Zone, ZoneConfig, ZoneParts};
+
+/// How memory is set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryConfig<'c> {
+    /// The zones, in any order.
+    pub zones: &'c [ZoneConfig],
+    /// Number of CPUs; they are numbered from 0.
+    pub cpus: u16,
+    /// The largest order. Linux counterpart: `MAX_PAGE_ORDER`.
+    pub max_order: Order,
+    /// The order of a pageblock. Linux counterpart: `pageblock_order`.
+    pub pageblock_order: Order,
+    /// Whether a pageblock is a huge page and has per-CPU lists.
+    /// Linux counterpart: `CONFIG_TRANSPARENT_HUGEPAGE`.
+    pub huge_pages: bool,
+    /// What this generation of the allocator does.
+    pub switches: Switches,
+    /// How far one fallback raises the watermarks, in ten-thousandths of the high one;
+    /// `None` for Linux's default. Linux counterpart: `vm.watermark_boost_factor`.
+    pub watermark_boost_factor: Option<u32>,
+}
+
+impl MemoryConfig<'_> {
+    fn validate(&self) -> Result<(), SetupError> {
+        if self.pageblock_order > self.max_order || self.pageblock_order == Order::ZERO {
+            return Err(SetupError::BadPageblockOrder);
+        }
+        if self.cpus == 0 {
+            return Err(SetupError::NoCpu);
+        }
+        if self.zones.is_empty() || self.zones.iter().any(|zone| zone.spanned == 0) {
+            return Err(SetupError::EmptyZone);
+        }
+        for (number, zone) in self.zones.iter().enumerate() {
+            if zone.spanned > 1 << 31 || zone.start.0.checked_add(zone.spanned).is_none() {
+                return Err(SetupError::ZoneTooLarge);
+            }
+            let settings = zone.percpu;
+            if settings.batch == 0 || settings.high_min > settings.high_max {
+                return Err(SetupError::BadPerCpuSettings);
+            }
+            let overlap = self.zones[..number].iter().find(|other| {
+                zone.start.0 < other.start.0 + other.spanned && other.start.0 < zone.start.0 + zone.spanned
+            });
+            if let Some(other) = overlap {
+                return Err(SetupError::OverlappingZones { at: zone.start.max(other.start) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The zone at this place when they are sorted by node, type and address.
+    fn zone_of_rank(&self, rank: usize) -> &ZoneConfig {
+        let key = |zone: &ZoneConfig| (zone.node, zone.kind, zone.start);
+        let has_rank =
+            |zone: &&ZoneConfig| self.zones.iter().filter(|other| key(other) < key(zone)).count() == rank;
+        self.zones.iter().find(has_rank).unwrap_or(&self.zones[0])
+    }
+
+    /// Whether block types should not mix in a zone yet, because a lower one can serve first.
+    ///
+    /// Linux counterpart: `alloc_flags_nofragment`.
+    fn avoids_mixing(&self, zone: &ZoneConfig) -> bool {
+        let dma32 = |other: &&ZoneConfig| other.kind == ZoneType::Dma32;
+        zone.kind == ZoneType::Normal
+            && self.zones.iter().any(|other| dma32(&other))
+            && (self.nodes() == 1 || self.zones.iter().filter(dma32).any(|other| other.node == zone.node))
+    }
+
+    /// How many nodes there are.
+    fn nodes(&self) -> usize {
+        self.zones.iter().map(|zone| usize::from(zone.node) + 1).max().unwrap_or(0)
+    }
+
+    /// The ranks of a node's zones that are first for requests.
+    fn first_zones(&self, node: usize) -> FirstZones {
+        ZoneType::ALL.map(|highest| {
+            let fits = |zone: &&ZoneConfig| usize::from(zone.node) == node && zone.kind <= highest;
+            let rank = (0..self.zones.len()).rev().find(|&rank| fits(&self.zone_of_rank(rank)));
+            rank.and_then(|rank| u16::try_from(rank).ok()).unwrap_or(NO_ZONE)
+        })
+    }
+
+    /// Pageblocks from a zone's origin to its end.
+    fn pageblocks(&self, zone: &ZoneConfig) -> usize {
+        FrameTable::places(zone.start, zone.spanned).div_ceil(self.pageblock_order.pages() as usize)
+    }
+}
+
+/// The bytes of metadata that [`Memory::new`] needs.
+///
+/// Units: bytes. 10 a page, counted from the zone's start rounded down to the largest block;
+/// 4 a pageblock; a fixed part a zone and CPU; and for each of these, 12 for every 256 pages of
+/// the zone, 24 KiB at most.
+pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
+    let mut tally = Tally::default();
+    tally.table::<Zone<'_, L>>(config.zones.len());
+    tally.table::<CpuRequests>(usize::from(config.cpus));
+    tally.table::<FirstZones>(config.nodes());
+    tally.table::<NodeState>(config.nodes());
+    for zone in config.zones {
+        tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
+        tally.table::<Links>(FrameTable::places(zone.start, zone.spanned));
+        tally.table::<Pageblock>(config.pageblocks(zone));
+        tally.table::<CpuLists<'_, L>>(usize::from(config.cpus));
+        for _ in 0..config.cpus {
+            stack_places(zone.spanned).for_each(|places| tally.table::<u32>(places));
+        }
+    }
+    tally.bytes()
+}
+
+/// All of a machine's memory: the whole allocator.
+///
+/// Deterministic: the same calls in the same order give the same answers. What
+/// Linux does on a timer is a call here ([`Memory::refresh`]).
+pub struct Memory<'m, L: Locks> {
+    pub(crate) zones: &'m [Zone<'m, L>],
+    pub(crate) requests: &'m [CpuRequests],
+    pub(crate) switches: Switches,
+    pub(crate) max_order: Order,
+    pub(crate) nodes: u16,
+    /// The number of the zone that a request is for first, by node and highest zone.
+    pub(crate) first_zones: &'m [FirstZones],
+    pub(crate) node_states: &'m [NodeState],
+    pub(crate) tunables: TunableCells,
+    pub(crate) events: EventCells,
+}
+
+/// By the highest zone that a request may use; [`NO_ZONE`] where the node has none.
+pub(crate) type FirstZones = [u16; ZONE_TYPES];
+
+const NO_ZONE: u16 = u16::MAX;
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Sets memory up with every frame absent; [`Zone::add_free`] brings frames into service.
+    ///
+    /// # Errors
+    /// See [`SetupError`].
+    pub fn new(config: &MemoryConfig<'_>, metadata: &'m mut [MaybeUninit<u8>]) -> Result<Self, SetupError> {
+        config.validate()?;
+        let mut carver = Carver::new(metadata, required_bytes::<L>(config));
+        let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
+        let first_zones = carver.table(config.nodes(), |node| Ok(config.first_zones(node)))?;
+        let node_states = carver.table(config.nodes(), |_| Ok(NodeState::new()))?;
+        let mut zone_table = carver.reserve::<Zone<'m, L>>(config.zones.len())?;
+        let zones = zone_table.table(config.zones.len(), |slot| {
+            let zone = config.zone_of_rank(slot);
+            Ok(Zone::new(zone, zone_parts(config, zone, &mut carver)?))
+        })?;
+        Ok(Self {
+            zones,
+            requests,
+            switches: config.switches,
+            max_order: config.max_order,
+            nodes: config.nodes() as u16,
+            first_zones,
+            node_states,
+            tunables: TunableCells::new(Tunables::LINUX),
+            events: EventCells::default(),
+        })
+    }
+
+    /// The zones: nodes ascending, within a node from low to high addresses.
+    pub fn zones(&self) -> &'m [Zone<'m, L>] {
+        self.zones
+    }
+
+    /// The zone of a frame.
+    pub fn zone_of(&self, pfn: Pfn) -> Option<&'m Zone<'m, L>> {
+        self.zones.iter().find(|zone| zone.contains(pfn))
+    }
+
+    /// Number of CPUs.
+    pub fn cpus(&self) -> u16 {
+        self.requests.len() as u16
+    }
+
+    /// What this generation of the allocator does.
+    pub fn switches(&self) -> Switches {
+        self.switches
+    }
+
+    /// What was answered so far. Exact while each CPU number is used by one thread at a time.
+    pub fn request_stats(&self) -> RequestStats {
+        self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum))
+    }
+
+    /// The tunables as they are; at first [`Tunables::LINUX`].
+    pub fn tunables(&self) -> Tunables {
+        self.tunables.load()
+    }
+
+    /// Changes the tunables for the requests and daemons to come.
+    pub fn set_tunables(&self, tunables: Tunables) {
+        self.tunables.store(tunables);
+        for zone in self.zones {
+            zone.unmixed.set(Unmixed::DEFRAG_MODE, tunables.defrag_mode);
+        }
+    }
+
+    /// What reclaim and compaction did so far.
+    pub fn vm_events(&self) -> VmEvents {
+        self.events.load()
+    }
+
+    /// What happened under the zone locks so far, all zones together.
+    pub fn zone_stats(&self) -> ZoneStats {
+        self.zones.iter().fold(ZoneStats::default(), |sum, zone| sum.merged(&zone.stats()))
+    }
+}
+
+fn zone_parts<'m, L: Locks>(
+    config: &MemoryConfig<'_>,
+    zone: &ZoneConfig,
+    carver: &mut Carver<'m>,
+) -> Result<ZoneParts<'m, L>, SetupError> {
+    let places = FrameTable::places(zone.start, zone.spanned);
+    let frames = carver.table(places, |_| Ok(Frame::absent()))?;
+    let links = carver.table(places, |_| Ok(Links::none()))?;
+    let blocks = carver.table(config.pageblocks(zone), |_| Ok(Pageblock::movable()))?;
+    let switches = config.switches.of_a_zone();
+    let mut cpus = carver.reserve::<CpuLists<'m, L>>(usize::from(config.cpus))?;
+    let percpu = cpus.table(usize::from(config.cpus), |_| {
+        let mut lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));
+        for (list, places) in lists.iter_mut().zip(stack_places(zone.spanned)) {
+            *list = PerCpuList::new(carver.table(places, |_| Ok(0))?);
+        }
+        Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, &switches, lists))))
+    })?;
+    Ok(ZoneParts {
+        frames: FrameTable::new(zone.start, frames, links),
+        blocks: PageblockTable::new(config.pageblock_order, switches.claims_by_counts, blocks),
+        percpu,
+        max_order: config.max_order,
+        switches,
+        has_huge_lists: config.huge_pages,
+        avoids_mixing: config.avoids_mixing(zone),
+        boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),
+    })
+}

@@ -1,0 +1,70 @@
+//! What an administrator may change about reclaim and compaction.
+
+use crate::table::sync::{AtomicBool, AtomicU32, Ordering};
+
+/// What an administrator may change about reclaim and compaction while the memory is at work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tunables {
+    /// A zone is compacted for a costly order only where its `extfrag_index` is above this.
+    ///
+    /// Units: thousandths, 0 to 1000. Linux counterpart: `vm.extfrag_threshold`.
+    pub extfrag_threshold: u16,
+    /// How early kcompactd compacts without being asked; 0 for never.
+    ///
+    /// Units: 0 to 100; larger numbers are taken for 100.
+    /// Linux counterpart: `vm.compaction_proactiveness`.
+    pub compaction_proactiveness: u8,
+    /// Requests take no part of another type's pageblock before reclaim and compaction have
+    /// failed, and kswapd and kcompactd keep the marks in whole pageblocks.
+    ///
+    /// Linux counterpart: `vm.defrag_mode`, since 6.15.
+    pub defrag_mode: bool,
+}
+
+impl Tunables {
+    /// What Linux starts with.
+    pub const LINUX: Self = Self { extfrag_threshold: 500, compaction_proactiveness: 20, defrag_mode: false };
+}
+
+impl Default for Tunables {
+    fn default() -> Self {
+        Self::LINUX
+    }
+}
+
+/// The tunables at work.
+#[derive(Debug)]
+pub(crate) struct TunableCells {
+    extfrag_threshold: AtomicU32,
+    compaction_proactiveness: AtomicU32,
+    defrag_mode: AtomicBool,
+}
+
+impl TunableCells {
+    pub(crate) fn new(tunables: Tunables) -> Self {
+        let Tunables { extfrag_threshold, compaction_proactiveness, defrag_mode } = tunables;
+        Self {
+            extfrag_threshold: AtomicU32::new(extfrag_threshold.into()),
+            compaction_proactiveness: AtomicU32::new(compaction_proactiveness.into()),
+            defrag_mode: AtomicBool::new(defrag_mode),
+        }
+    }
+
+    pub(crate) fn defrag_mode(&self) -> bool {
+        self.defrag_mode.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn load(&self) -> Tunables {
+        Tunables {
+            extfrag_threshold: self.extfrag_threshold.load(Ordering::Relaxed) as u16,
+            compaction_proactiveness: self.compaction_proactiveness.load(Ordering::Relaxed) as u8,
+            defrag_mode: self.defrag_mode(),
+        }
+    }
+
+    pub(super) fn store(&self, tunables: Tunables) {
+        self.extfrag_threshold.store(tunables.extfrag_threshold.into(), Ordering::Relaxed);
+        self.compaction_proactiveness.store(tunables.compaction_proactiveness.into(), Ordering::Relaxed);
+        self.defrag_mode.store(tunables.defrag_mode, Ordering::Relaxed);
+    }
+}

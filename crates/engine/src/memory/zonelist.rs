@@ -1,0 +1,52 @@
+//! Which zones a request may use, and in which order.
+
+use super::node::NodeState;
+use super::state::Memory;
+use crate::table::sync::Locks;
+use crate::types::{GfpFlags, Request, ZoneType};
+use crate::zone::Zone;
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// The number of the zone that a request is for first.
+    #[inline]
+    pub(crate) fn first_zone(&self, request: Request) -> Option<usize> {
+        let node = self.first_zones.get(usize::from(request.node))?;
+        let number = usize::from(node[request.gfp.highest_zone() as usize]);
+        (number < self.zones.len()).then_some(number)
+    }
+
+    /// The node that a request starts from.
+    pub(crate) fn first_node(&self, request: &Request) -> u16 {
+        request.node.min(self.nodes.saturating_sub(1))
+    }
+
+    /// The zones that a request may use, best first: its node's from high to low,
+    /// then the other nodes' in ascending order from there.
+    pub(crate) fn zonelist(
+        &self,
+        request: &Request,
+    ) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
+        let highest = request.gfp.highest_zone();
+        let first = self.first_node(request);
+        let nodes = if request.gfp.contains(GfpFlags::THISNODE) { 1 } else { self.nodes };
+        let all = self.nodes;
+        let zones = self.zones;
+        (0..nodes).flat_map(move |step| {
+            let node = (first + step) % all;
+            zones.iter().rev().filter(move |zone| zone.node == node && zone.kind <= highest)
+        })
+    }
+
+    pub(crate) fn node(&self, node: u16) -> Option<&'m NodeState> {
+        self.node_states.get(usize::from(node))
+    }
+
+    /// The zones of a node up to a type, from low to high.
+    pub(crate) fn zones_of(
+        &self,
+        node: u16,
+        highest: ZoneType,
+    ) -> impl Iterator<Item = &'m Zone<'m, L>> + Clone {
+        self.zones.iter().filter(move |zone| zone.node == node && zone.kind <= highest)
+    }
+}

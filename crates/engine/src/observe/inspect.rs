@@ -1,0 +1,89 @@
+//! A zone's lists, block by block.
+
+use crate::percpu::{ListNumber, PerCpuSettings};
+use crate::table::sync::{Locks, Ordering};
+use crate::types::{Migratetype, Order, Pfn};
+use crate::zone::Zone;
+
+impl<L: Locks> Zone<'_, L> {
+    /// The first frames of the blocks on a free list, from first to last: the order
+    /// in which requests are answered.
+    ///
+    /// The zone lock is held until the iterator is dropped, so nothing else may be
+    /// asked of the zone from the same thread meanwhile.
+    /// Linux counterpart: `zone->free_area[order].free_list[migratetype]`.
+    pub fn free_list(&self, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
+        let guard = self.lock();
+        let mut at = guard.first(order, migratetype);
+        core::iter::from_fn(move || {
+            let _held = &guard;
+            let index = at?;
+            at = self.frames.next(index);
+            Some(self.frames.pfn(index))
+        })
+    }
+
+    /// The first frames of the blocks on one of a CPU's lists, from first to last:
+    /// the order in which requests are answered.
+    ///
+    /// Empty for an order or type without such a list, and for an absent CPU. The
+    /// CPU's lists are locked until the iterator is dropped.
+    /// Linux counterpart: `zone->per_cpu_pageset->lists[]`.
+    pub fn percpu_list(&self, cpu: u16, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
+        self.percpu_blocks(cpu, order, migratetype).map(|(pfn, _)| pfn)
+    }
+
+    /// As [`Zone::percpu_list`], each block with the type that it was freed or found under.
+    ///
+    /// The eras without hygiene go by that type when the block is given back.
+    /// Linux counterpart: `get_pcppage_migratetype`.
+    pub fn percpu_blocks(
+        &self,
+        cpu: u16,
+        order: Order,
+        migratetype: Migratetype,
+    ) -> impl Iterator<Item = (Pfn, Migratetype)> {
+        let exists = migratetype.is_mergeable() && self.has_percpu_list(order);
+        let guard = exists.then(|| self.lock_lists(cpu)).flatten();
+        let number = ListNumber::of(migratetype, order);
+        let mut cursor = guard.as_ref().map(|guard| guard.list(number).cursor(&self.frames));
+        core::iter::from_fn(move || {
+            let list = guard.as_ref()?.list(number);
+            let index = list.next(&self.frames, cursor.as_mut()?)?;
+            Some((self.frames.pfn(index), self.frames.word(index).migratetype()))
+        })
+    }
+
+    /// The pages on all of a CPU's lists of this zone; 0 for an absent CPU.
+    ///
+    /// Units: pages. Linux counterpart: `pcp->count`.
+    pub fn percpu_pages(&self, cpu: u16) -> u32 {
+        self.lock_lists(cpu).map_or(0, |lists| lists.count())
+    }
+
+    /// Free pages of CMA pageblocks; exact at the end of the last lock hold.
+    ///
+    /// Units: pages. Linux counterpart: `NR_FREE_CMA_PAGES`.
+    pub fn free_cma_pages(&self) -> u64 {
+        self.shared.free_cma.load(Ordering::Relaxed)
+    }
+
+    /// Free pages of the reserve for atomic requests; exact at the end of the last lock hold.
+    ///
+    /// Units: pages. Linux counterpart: `nr_free_highatomic`.
+    pub fn free_highatomic_pages(&self) -> u64 {
+        self.shared.free_highatomic.load(Ordering::Relaxed)
+    }
+
+    /// Pageblocks that are isolated now.
+    ///
+    /// Linux counterpart: `nr_isolate_pageblock`.
+    pub fn isolated_pageblocks(&self) -> u64 {
+        self.lock().state.isolated_blocks
+    }
+
+    /// The settings of a CPU's lists; `None` for an absent CPU.
+    pub fn percpu_settings(&self, cpu: u16) -> Option<PerCpuSettings> {
+        self.lock_lists(cpu).map(|lists| lists.settings())
+    }
+}

@@ -1,0 +1,290 @@
+//! One CPU's lists of free blocks, in front of a zone's free lists.
+
+use super::list::PerCpuList;
+use crate::table::{FrameIndex, FrameTable, Run};
+use crate::types::{Migratetype, Order, PCP_TYPES, PerCpuStats, Switches};
+
+/// Settings of the per-CPU lists of one zone.
+///
+/// Units: pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PerCpuSettings {
+    /// Pages moved at a time. Linux counterpart: `pcp->batch`.
+    pub batch: u32,
+    /// Lower bound of `high`; with [`crate::Switches::auto_tuned_high`] off, `high` itself.
+    pub high_min: u32,
+    /// Upper bound of `high`.
+    pub high_max: u32,
+    /// With this, consecutive high-order frees flush a list only once it holds a batch.
+    /// Linux counterpart: `PCPF_FREE_HIGH_BATCH`, set where the CPU's cache slice is large.
+    pub flush_needs_batch: bool,
+}
+
+/// What one CPU's lists remember besides their blocks.
+///
+/// Linux counterpart: the fields of `struct per_cpu_pages`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PerCpuState {
+    /// Pages above which some are given back. Linux counterpart: `high`.
+    pub high: u32,
+    /// The next refill is the batch times two to this power. Linux counterpart: `alloc_factor`.
+    pub alloc_factor: u32,
+    /// Pages freed in a row, halved by each allocation. Linux counterpart: `free_count`.
+    pub free_count: u32,
+    /// Before 6.7: the next drain is the batch times two to this power. Linux counterpart: `free_factor`.
+    pub free_factor: u32,
+    /// Linux counterpart: `PCPF_PREV_FREE_HIGH_ORDER`.
+    pub last_free_was_high_order: bool,
+}
+
+/// A batch grows at most by this power of two. Linux counterpart: `CONFIG_PCP_BATCH_SCALE_MAX`.
+pub(crate) const BATCH_SCALE_MAX: u32 = 5;
+
+const SMALL_LISTS: usize = PCP_TYPES * (Order::COSTLY.index() + 1);
+
+/// The number of lists of a CPU and zone: one for each small order and type, and two of huge pages.
+pub(crate) const LISTS: usize = SMALL_LISTS + 2;
+
+/// Places of a stack of blocks, single pages left out.
+const SMALL_STACK: usize = 64;
+
+/// The most places of a stack of single pages. Pages that come back in no order are linked one by
+/// one below the stack, so it holds what a batch of requests may take and give back.
+const LARGE_STACK: usize = 2048;
+
+/// Pages of a zone for one place of a stack of single pages.
+const PAGES_A_PLACE: u64 = 256;
+
+/// Returns the places of each list's stack in a zone that spans so many pages.
+pub(crate) fn stack_places(spanned: u64) -> impl Iterator<Item = usize> {
+    let large = usize::try_from(spanned / PAGES_A_PLACE).unwrap_or(LARGE_STACK);
+    let large = large.clamp(SMALL_STACK, LARGE_STACK);
+    (0..LISTS).map(move |number| if number < PCP_TYPES { large } else { SMALL_STACK })
+}
+
+/// One CPU's lists of one zone. Linux counterpart: `struct per_cpu_pages`.
+///
+/// What every request reads or writes comes first, so that it shares a cache line with the lock.
+/// Fields that only the tuning changes are in `tuning.rs`.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct PerCpuLists<'m> {
+    /// Pages on the lists.
+    pub(super) count: u32,
+    /// Pages freed in a row, halved by each allocation.
+    pub(super) free_count: u32,
+    /// A single page that is freed while the lists have fewer pages than this changes nothing but
+    /// counters; see [`PerCpuLists::update_fast_below`].
+    pub(super) fast_below: u32,
+    /// The next refill is the batch times two to this power.
+    pub(super) alloc_factor: u32,
+    pub(super) settings: PerCpuSettings,
+    /// Pages above which some are given back.
+    pub(super) high: u32,
+    /// Without automatic tuning: the next drain is the batch times two to this power.
+    pub(super) free_factor: u32,
+    pub(super) last_free_was_high_order: bool,
+    /// The type of the list that a block was freed to last. Which list a page goes to is
+    /// compared with it, not read from its pageblock: a processor goes on where it guessed a
+    /// comparison right, and would wait for the address of the list.
+    freed_type: Migratetype,
+    pub(super) stats: PerCpuStats,
+    lists: [PerCpuList<'m>; LISTS],
+}
+
+/// The number of one of a CPU's lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ListNumber(usize);
+
+impl ListNumber {
+    /// The first list, from which whole drains start.
+    pub(crate) const FIRST: Self = Self(0);
+
+    /// The list of a type and order. Linux counterpart: `order_to_pindex`.
+    #[inline]
+    pub(crate) fn of(migratetype: Migratetype, order: Order) -> Self {
+        Self(if order > Order::COSTLY {
+            SMALL_LISTS + usize::from(migratetype == Migratetype::Movable)
+        } else {
+            PCP_TYPES * order.index() + migratetype.index()
+        })
+    }
+
+    /// The next list, and after the last the first again.
+    pub(crate) fn next(self) -> Self {
+        Self((self.0 + 1) % LISTS)
+    }
+}
+
+impl<'m> PerCpuLists<'m> {
+    /// Empty lists.
+    pub(crate) fn new(settings: PerCpuSettings, switches: &Switches, lists: [PerCpuList<'m>; LISTS]) -> Self {
+        let mut lists = Self {
+            lists,
+            count: 0,
+            settings,
+            high: settings.high_min,
+            fast_below: 0,
+            alloc_factor: 0,
+            free_count: 0,
+            free_factor: 0,
+            last_free_was_high_order: false,
+            freed_type: Migratetype::Movable,
+            stats: PerCpuStats { highest_high: settings.high_min, ..PerCpuStats::default() },
+        };
+        lists.update_fast_below(switches);
+        lists
+    }
+
+    /// Pages on all lists.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Pages moved at a time.
+    pub(crate) fn batch(&self) -> u32 {
+        self.settings.batch
+    }
+
+    /// What happened on the lists so far.
+    pub(crate) fn stats(&self) -> PerCpuStats {
+        self.stats
+    }
+
+    /// One of the lists, to be looked at.
+    pub(crate) fn list(&self, number: ListNumber) -> &PerCpuList<'m> {
+        &self.lists[number.0]
+    }
+
+    /// All lists, to be looked at.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &PerCpuList<'m>> {
+        self.lists.iter()
+    }
+}
+
+/// The fast paths: stacks alone, no links and no decision.
+impl PerCpuLists<'_> {
+    /// Takes a block of an order that has lists off its stack. Returns `None` if the stack is empty,
+    /// even if the list has blocks below it.
+    #[inline]
+    pub(crate) fn take_fast(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
+        let list = self.lists.get_mut(ListNumber::of(migratetype, order).0)?;
+        let index = list.pop_stacked()?;
+        self.count -= 1 << order.get();
+        self.note_allocs(1);
+        Some(index)
+    }
+
+    /// Takes a block for each of `places` off one stack until the stack is empty, and returns how
+    /// many. The caller notes the allocations.
+    #[inline]
+    pub(crate) fn take_each_fast<P>(
+        &mut self,
+        migratetype: Migratetype,
+        order: Order,
+        places: impl Iterator<Item = P>,
+        mut give: impl FnMut(P, FrameIndex),
+    ) -> u32 {
+        let list = &mut self.lists[ListNumber::of(migratetype, order).0];
+        let mut taken = 0;
+        for place in places {
+            let Some(index) = list.pop_stacked() else { break };
+            give(place, index);
+            taken += 1;
+        }
+        self.count -= taken << order.get();
+        taken
+    }
+
+    /// The type of the list that a block was freed to last.
+    #[inline]
+    pub(crate) fn freed_type(&self) -> Migratetype {
+        self.freed_type
+    }
+
+    /// Returns true if a freed single page can be put on its stack without a decision, provided that
+    /// its pageblock's type is [`Self::freed_type`].
+    #[inline]
+    pub(crate) fn has_room_for_page(&self) -> bool {
+        self.count + 1 < self.fast_below && self.lists[self.freed_type.index()].has_room()
+    }
+
+    /// Puts a freed single page of that type on its stack, which has room.
+    #[inline]
+    pub(crate) fn put_page_fast(&mut self, index: FrameIndex) {
+        self.lists[self.freed_type.index()].push_stacked(index);
+        self.count += 1;
+        self.note_fast_frees(1);
+    }
+
+    /// Puts freed single pages of that type on its stack while it has room, and returns how many.
+    #[inline]
+    pub(crate) fn put_pages_fast(&mut self, mut pages: impl Iterator<Item = FrameIndex>) -> u32 {
+        let mut put = 0;
+        while self.has_room_for_page()
+            && let Some(index) = pages.next()
+        {
+            self.lists[self.freed_type.index()].push_stacked(index);
+            self.count += 1;
+            put += 1;
+        }
+        self.note_fast_frees(put);
+        put
+    }
+}
+
+/// The whole lists.
+impl PerCpuLists<'_> {
+    /// Returns true if a list has no block.
+    pub(crate) fn is_list_empty(&self, number: ListNumber) -> bool {
+        self.lists[number.0].is_empty()
+    }
+
+    /// Takes the first block of `order` off its list.
+    pub(crate) fn take_first(
+        &mut self,
+        frames: &FrameTable<'_>,
+        number: ListNumber,
+        order: Order,
+    ) -> Option<FrameIndex> {
+        let index = self.lists[number.0].pop_first(frames)?;
+        self.count -= 1 << order.get();
+        Some(index)
+    }
+
+    /// Takes blocks off the end of a list: side by side, and no more than it takes to have `pages`.
+    #[inline]
+    pub(crate) fn take_last(
+        &mut self,
+        frames: &FrameTable<'_>,
+        number: ListNumber,
+        pages: u32,
+    ) -> Option<Run> {
+        let list = &mut self.lists[number.0];
+        let order = list.last_order(frames)?;
+        let run = list.take_last(frames, pages.div_ceil(1 << order.get()))?;
+        self.count -= run.pages();
+        Some(run)
+    }
+
+    /// Puts a freed block, whose word says that it is on a per-CPU list, at the head of its list.
+    pub(crate) fn put_first(
+        &mut self,
+        frames: &FrameTable<'_>,
+        index: FrameIndex,
+        order: Order,
+        list_type: Migratetype,
+    ) -> ListNumber {
+        self.freed_type = list_type;
+        let number = ListNumber::of(list_type, order);
+        self.lists[number.0].push_first(frames, index);
+        self.count += 1 << order.get();
+        number
+    }
+
+    /// Puts blocks, whose words say that they are on a per-CPU list, at the tail of a list.
+    pub(crate) fn append(&mut self, frames: &FrameTable<'_>, number: ListNumber, run: Run) {
+        self.lists[number.0].append(frames, run);
+        self.count += run.pages();
+    }
+}

@@ -1,0 +1,267 @@
+//! How many pages a CPU's lists take at a time and keep.
+
+use super::lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
+use crate::types::{Order, Switches};
+
+/// What the lists ask the zone that they stand before when they tune themselves.
+pub(crate) trait Pressure {
+    /// What this generation of the allocator does.
+    fn switches(&self) -> &Switches;
+
+    /// Returns true if the zone is below its high mark. Linux counterpart: `ZONE_BELOW_HIGH`.
+    fn is_below_high(&self) -> bool;
+
+    /// Returns true while the zone is reclaimed from. Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    fn is_reclaimed_from(&self) -> bool;
+}
+
+impl PerCpuLists<'_> {
+    /// Blocks to take in the next refill; grows while allocations come in a row.
+    ///
+    /// Linux counterpart: `nr_pcp_alloc`.
+    pub(crate) fn refill_blocks(&mut self, zone: &impl Pressure, order: Order) -> u32 {
+        let base = self.settings.batch;
+        let pages = if zone.switches().auto_tuned_high { self.tuned_refill(zone, order) } else { Some(base) };
+        self.update_fast_below(zone.switches());
+        match pages {
+            None => 1,
+            Some(pages) if pages > 1 => (pages >> order.get()).max(2),
+            Some(pages) => pages,
+        }
+    }
+
+    fn tuned_refill(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
+        let settings = self.settings;
+        let base = settings.batch;
+        self.high = clamp(self.high, settings.high_min, settings.high_max);
+        if self.high < base {
+            return None;
+        }
+        let mut pages = if order == Order::ZERO { base << self.alloc_factor } else { base };
+        if settings.high_min != settings.high_max && !zone.is_below_high() {
+            self.set_high((self.high + pages).min(settings.high_max));
+        }
+        if order == Order::ZERO {
+            let most = (i64::from(self.high) - i64::from(self.count) - i64::from(base)).max(i64::from(base));
+            if i64::from(pages) <= most && self.alloc_factor < BATCH_SCALE_MAX {
+                self.alloc_factor += 1;
+            }
+            pages = pages.min(most as u32);
+        }
+        Some(pages)
+    }
+
+    fn set_high(&mut self, high: u32) {
+        self.high = high;
+        self.stats.highest_high = self.stats.highest_high.max(high);
+    }
+
+    /// Finds out below how many pages on the lists a freed single page leaves `high` as it is.
+    pub(super) fn update_fast_below(&mut self, switches: &Switches) {
+        let settings = self.settings;
+        let within = settings.high_min <= self.high && self.high <= settings.high_max;
+        self.fast_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
+    }
+
+    /// Notes so many allocations in a row.
+    #[inline]
+    pub(crate) fn note_allocs(&mut self, number: u32) {
+        self.free_count = self.free_count.unbounded_shr(number);
+        self.free_factor = self.free_factor.unbounded_shr(number);
+    }
+
+    /// Notes so many freed single pages while the lists have fewer pages than
+    /// [`PerCpuLists::fast_below`] and nobody is short of memory.
+    #[inline]
+    pub(super) fn note_fast_frees(&mut self, number: u32) {
+        if number > 0 {
+            let most = self.settings.batch << BATCH_SCALE_MAX;
+            self.alloc_factor = self.alloc_factor.unbounded_shr(number);
+            self.last_free_was_high_order = false;
+            self.free_count += number.min(most.saturating_sub(self.free_count));
+        }
+    }
+
+    /// Notes a refill under the zone lock.
+    pub(crate) fn note_refill(&mut self) {
+        self.stats.refills += 1;
+    }
+
+    /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
+    #[expect(clippy::inline_always, reason = "a call would cost a tenth of what it does")]
+    #[inline(always)]
+    pub(crate) fn surplus_after_free(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
+        if !zone.switches().auto_tuned_high {
+            return self.doubling_surplus(zone, order);
+        }
+        let surplus = self.tuned_surplus(zone, order);
+        self.update_fast_below(zone.switches());
+        surplus
+    }
+
+    /// Linux counterpart: `nr_pcp_high` and `nr_pcp_free` before 6.7.
+    fn doubling_surplus(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
+        let batch = self.settings.batch;
+        let flush = self.free_factor > 0 && order > Order::ZERO && order <= Order::COSTLY;
+        let high = if flush || self.high == 0 {
+            0
+        } else if zone.is_reclaimed_from() {
+            (batch << 2).min(self.high)
+        } else {
+            self.high
+        };
+        if self.count < high {
+            return None;
+        }
+        if flush {
+            return Some(self.count);
+        }
+        if high < batch {
+            return Some(1);
+        }
+        let most = high - batch;
+        let pages = batch << self.free_factor;
+        if pages < most && self.free_factor < BATCH_SCALE_MAX {
+            self.free_factor += 1;
+        }
+        Some(clamp(pages, batch, most))
+    }
+
+    /// Linux counterpart: `free_frozen_page_commit`, `nr_pcp_high` and `nr_pcp_free` since 6.7.
+    #[expect(clippy::inline_always, reason = "a call would cost a tenth of what it does")]
+    #[inline(always)]
+    fn tuned_surplus(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
+        let batch = self.settings.batch;
+        self.alloc_factor >>= 1;
+        let flush = self.note_high_order_free(zone, order);
+        if self.free_count < batch << BATCH_SCALE_MAX {
+            self.free_count += 1 << order.get();
+        }
+        let high = self.tuned_high(zone, flush);
+        if self.count < high {
+            return None;
+        }
+        if flush {
+            return Some(self.count.min(batch << BATCH_SCALE_MAX));
+        }
+        if high < batch {
+            return Some(1);
+        }
+        Some(clamp(self.free_count, batch, high - batch))
+    }
+
+    /// Whether this free, after another of high order, should flush the lists.
+    fn note_high_order_free(&mut self, zone: &impl Pressure, order: Order) -> bool {
+        let settings = self.settings;
+        let high_order = order > Order::ZERO && order <= Order::COSTLY;
+        let threshold = if zone.switches().lazy_high_order_flush {
+            settings.batch + settings.high_min / 2
+        } else {
+            settings.batch
+        };
+        let flush = high_order
+            && self.last_free_was_high_order
+            && self.free_count >= threshold
+            && (!settings.flush_needs_batch || self.count >= settings.batch);
+        self.last_free_was_high_order = high_order;
+        flush
+    }
+
+    /// The number of pages to keep for now; adjusts the lasting `high`.
+    fn tuned_high(&mut self, zone: &impl Pressure, flush: bool) -> u32 {
+        let settings = self.settings;
+        let (low_bound, high_bound) = (settings.high_min, settings.high_max);
+        let high = clamp(self.high, low_bound, high_bound);
+        self.high = high;
+        if high == 0 {
+            return 0;
+        }
+        if flush {
+            self.high = high.saturating_sub(settings.batch << BATCH_SCALE_MAX).max(low_bound);
+            return 0;
+        }
+        let freed = self.free_count.max(settings.batch);
+        if zone.is_reclaimed_from() {
+            self.high = high.saturating_sub(freed).max(low_bound);
+            return (settings.batch << 2).min(self.high);
+        }
+        if low_bound == high_bound {
+            return high;
+        }
+        if zone.is_below_high() {
+            self.high = high.saturating_sub(freed).max(low_bound);
+            return self.count.max(low_bound);
+        }
+        if self.count >= high {
+            let needed = self.free_count + settings.batch;
+            if self.high < needed {
+                self.set_high(clamp(needed, low_bound, high_bound));
+            }
+        }
+        high
+    }
+
+    /// Pages above `high`.
+    pub(crate) fn above_high(&self) -> u32 {
+        self.count.saturating_sub(self.high)
+    }
+
+    /// Lowers `high` by an eighth towards its lower bound; whether more is left to do.
+    pub(crate) fn decay_high(&mut self, switches: &Switches) -> bool {
+        let low_bound = self.settings.high_min;
+        if self.high <= low_bound {
+            return false;
+        }
+        let step = self.settings.batch << BATCH_SCALE_MAX;
+        self.high = self.count.saturating_sub(step).max(self.high - (self.high >> 3)).max(low_bound);
+        self.update_fast_below(switches);
+        self.high > low_bound
+    }
+}
+
+/// What an administrator or whoever rebuilds a state sets.
+impl PerCpuLists<'_> {
+    /// The settings.
+    pub(crate) fn settings(&self) -> PerCpuSettings {
+        self.settings
+    }
+
+    /// Changes the settings. A batch of 0 counts as 1.
+    ///
+    /// Linux counterpart: `pageset_update`.
+    pub(crate) fn set_settings(&mut self, settings: PerCpuSettings, switches: &Switches) {
+        self.settings = PerCpuSettings { batch: settings.batch.max(1), ..settings };
+        if !switches.auto_tuned_high {
+            self.high = settings.high_min;
+        }
+        self.update_fast_below(switches);
+    }
+
+    /// What the lists remember besides their blocks.
+    pub(crate) fn state(&self) -> PerCpuState {
+        PerCpuState {
+            high: self.high,
+            alloc_factor: self.alloc_factor,
+            free_count: self.free_count,
+            free_factor: self.free_factor,
+            last_free_was_high_order: self.last_free_was_high_order,
+        }
+    }
+
+    /// Sets what the lists remember besides their blocks.
+    pub(crate) fn set_state(&mut self, state: PerCpuState, switches: &Switches) {
+        let PerCpuState { high, alloc_factor, free_count, free_factor, last_free_was_high_order } = state;
+        (self.high, self.alloc_factor) = (high, alloc_factor);
+        (self.free_count, self.free_factor) = (free_count, free_factor);
+        self.last_free_was_high_order = last_free_was_high_order;
+        self.update_fast_below(switches);
+    }
+}
+
+/// Returns `value` between the bounds. An administrator can make these cross: then a value from the
+/// upper one on becomes the upper one, and any other the lower one.
+///
+/// Linux counterpart: `clamp`.
+fn clamp(value: u32, low: u32, high: u32) -> u32 {
+    if value >= high { high } else { value.max(low) }
+}

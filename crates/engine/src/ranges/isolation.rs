@@ -1,0 +1,138 @@
+//! Isolating pageblocks: their free pages leave the reach of allocations.
+
+use crate::table::FrameIndex;
+use crate::table::sync::Locks;
+use crate::types::{BlockError, Migratetype, Pfn};
+use crate::zone::{Isolation, Zone};
+
+impl<L: Locks> Zone<'_, L> {
+    /// Isolates the pageblock around a frame: its free pages cannot be allocated any more.
+    ///
+    /// # Errors
+    /// See [`BlockError`]; nothing has changed then.
+    pub fn isolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
+        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
+        let start = self.blocks.start_of(index);
+        let all = Isolation { for_cma: true, afterwards: Migratetype::Movable };
+        self.isolate_edge(start, start, all)?;
+        self.split_straddling(start.offset(self.blocks.pages()));
+        Ok(())
+    }
+
+    /// Ends the isolation of the pageblock around a frame; it gets its former type back.
+    ///
+    /// # Errors
+    /// See [`BlockError`]; nothing has changed then.
+    pub fn unisolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
+        let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
+        let mut guard = self.lock();
+        let former = self.blocks.get_beneath_isolation(index);
+        guard.unisolate(index, former)
+    }
+
+    /// Isolates all pageblocks that a range touches, or none.
+    ///
+    /// CMA pageblocks refuse.
+    /// Linux counterpart: `start_isolate_page_range` for `MIGRATE_MOVABLE`.
+    ///
+    /// # Errors
+    /// See [`BlockError`]; nothing has changed then but the order of lists.
+    pub fn isolate_range(&self, start: Pfn, pages: u64) -> Result<(), BlockError> {
+        self.isolate_pageblocks(start, pages, Isolation::of(Migratetype::Movable))
+    }
+
+    /// Ends the isolation of all pageblocks that a range touches.
+    ///
+    /// Each gets its former type back; before 6.17 each becomes `migratetype`.
+    /// Linux counterpart: `undo_isolate_page_range`.
+    pub fn undo_isolate_range(&self, start: Pfn, pages: u64, migratetype: Migratetype) {
+        let Ok((first, end)) = self.pageblock_range(start, pages) else { return };
+        self.unisolate_pageblocks(first, end, migratetype);
+    }
+
+    /// The whole pageblocks that a range touches: the first frame and the one behind the last.
+    pub(crate) fn pageblock_range(
+        &self,
+        start: Pfn,
+        pages: u64,
+    ) -> Result<(FrameIndex, FrameIndex), BlockError> {
+        let first = self.frames.index(start).ok_or(BlockError::OutsideZone)?;
+        if pages == 0 || u64::from(self.frames.end().0 - first.0) < pages {
+            return Err(BlockError::OutsideZone);
+        }
+        let last = first.offset(pages as u32 - 1);
+        Ok((self.blocks.start_of(first), self.blocks.start_of(last).offset(self.blocks.pages())))
+    }
+
+    /// The first pageblock, the last, and then those between: an end that cannot be
+    /// isolated is found out before the rest is touched.
+    pub(crate) fn isolate_pageblocks(
+        &self,
+        start: Pfn,
+        pages: u64,
+        isolation: Isolation,
+    ) -> Result<(), BlockError> {
+        let (first, end) = self.pageblock_range(start, pages)?;
+        let block = self.blocks.pages();
+        let last = FrameIndex(end.0 - block);
+        self.isolate_edge(first, first, isolation)?;
+        if last == first {
+            self.split_straddling(end);
+        } else if let Err(error) = self.isolate_edge(last, end, isolation) {
+            let _ = self.lock().unisolate(first, self.afterwards(first, isolation.afterwards));
+            return Err(error);
+        }
+        let mut at = first.offset(block);
+        while at < last {
+            // The lock is let go before the rest is undone.
+            let isolated = self.lock().isolate(at, isolation);
+            if let Err(error) = isolated {
+                self.unisolate_pageblocks(first, at, isolation.afterwards);
+                self.unisolate_pageblocks(last, end, isolation.afterwards);
+                return Err(error);
+            }
+            at = at.offset(block);
+        }
+        Ok(())
+    }
+
+    /// Isolates the pageblock at an edge of a range, and takes apart what straddles the edge.
+    ///
+    /// Linux counterpart: `isolate_single_pageblock`.
+    fn isolate_edge(
+        &self,
+        start: FrameIndex,
+        boundary: FrameIndex,
+        isolation: Isolation,
+    ) -> Result<(), BlockError> {
+        self.lock().isolate(start, isolation)?;
+        self.split_straddling(boundary);
+        Ok(())
+    }
+
+    /// Takes apart a free block that lies across `boundary`; with hygiene, isolating a
+    /// pageblock has done that already.
+    fn split_straddling(&self, boundary: FrameIndex) {
+        let inside = self.frames.contains(boundary) && boundary != self.frames.start();
+        if inside && self.is_before_hygiene() {
+            self.lock().split_straddling_before_hygiene(boundary);
+        }
+    }
+
+    pub(crate) fn unisolate_pageblocks(&self, first: FrameIndex, end: FrameIndex, afterwards: Migratetype) {
+        let mut at = first;
+        while at < end {
+            let _ = self.lock().unisolate(at, self.afterwards(at, afterwards));
+            at = at.offset(self.blocks.pages());
+        }
+    }
+
+    /// What a pageblock becomes when its isolation ends.
+    fn afterwards(&self, index: FrameIndex, migratetype: Migratetype) -> Migratetype {
+        if self.switches.isolation_keeps_type {
+            self.blocks.get_beneath_isolation(index)
+        } else {
+            migratetype
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Setting a zone to a state that was seen elsewhere, and reading that state back.
+//!
+//! A zone that was dumped block by block is rebuilt by naming its pageblocks' types
+//! first, then every free block in list order, then the blocks on per-CPU lists, and
+//! last what all of that does not say.
+
+use crate::percpu::{ListNumber, PerCpuSettings, PerCpuState};
+use crate::table::sync::{Locks, Ordering};
+use crate::table::{FrameIndex, FrameWord, Place, Run};
+use crate::types::{Migratetype, Order, Pfn, SetupError};
+use crate::zone::{Passage, Watermarks, Zone};
+
+/// What a zone remembers besides its blocks and their types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ZoneState {
+    /// Pages by which fallbacks raised the marks. Linux counterpart: `watermark_boost`.
+    pub watermark_boost: u64,
+    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
+    pub reserved_highatomic: u64,
+    /// Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
+    pub boosted: bool,
+    /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    pub reclaim_active: bool,
+    /// Linux counterpart: `ZONE_BELOW_HIGH`.
+    pub below_high: bool,
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Brings absent frames into service as one free block at the end of a list.
+    ///
+    /// # Errors
+    /// As [`Zone::add_free`]; also [`SetupError::BadBlock`] for a frame that is not aligned to
+    /// `order`, an order above the largest and, with hygiene, another type's list.
+    pub fn add_free_block(&self, pfn: Pfn, order: Order, list: Migratetype) -> Result<(), SetupError> {
+        if !self.may_be_listed(pfn, list) {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        let index = self.absent_block(pfn, order)?;
+        let mut guard = self.lock();
+        guard.pass(index, order, Passage::Enter(list, Place::Tail));
+        guard.account_before_hygiene(order.pages() as i64, list);
+        Ok(())
+    }
+
+    /// Brings absent frames into service as one block at the end of one of a CPU's lists.
+    ///
+    /// `origin` is the type that the block was freed under, which only the eras without
+    /// hygiene remember.
+    ///
+    /// # Errors
+    /// As [`Zone::add_free_block`]; also [`SetupError::NoCpu`] for an absent CPU, and
+    /// [`SetupError::BadBlock`] for an order or type without such a list.
+    pub fn add_percpu_block(
+        &self,
+        cpu: u16,
+        pfn: Pfn,
+        order: Order,
+        list: Migratetype,
+        origin: Migratetype,
+    ) -> Result<(), SetupError> {
+        let mut lists = self.lock_lists(cpu).ok_or(SetupError::NoCpu)?;
+        if !list.is_mergeable() || !self.has_percpu_list(order) {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        let index = self.absent_block(pfn, order)?;
+        let run = Run::single(index, order);
+        if self.switches.claims_by_counts {
+            self.lock().count_taken(run, origin);
+        }
+        self.append_percpu(&mut lists, ListNumber::of(list, order), run, origin);
+        Ok(())
+    }
+
+    /// Marks the tails of a block all of whose frames are absent.
+    fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
+        let (start, end) = self.absent_range(pfn, order.pages())?;
+        if !start.is_aligned(order) || order > self.max_order {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        for index in start.0..end.0 {
+            self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
+        }
+        Ok(start)
+    }
+
+    /// What a CPU's lists remember; `None` for an absent CPU.
+    pub fn percpu_state(&self, cpu: u16) -> Option<PerCpuState> {
+        self.lock_lists(cpu).map(|lists| lists.state())
+    }
+
+    /// Sets what a CPU's lists remember; nothing happens for an absent CPU.
+    pub fn restore_percpu_state(&self, cpu: u16, state: PerCpuState) {
+        if let Some(mut lists) = self.lock_lists(cpu) {
+            lists.set_state(state, &self.switches);
+        }
+    }
+
+    /// Changes the settings of a CPU's lists; nothing happens for an absent CPU.
+    ///
+    /// A batch of 0 counts as 1.
+    /// Linux counterpart: `pageset_update`.
+    pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
+        if let Some(mut lists) = self.lock_lists(cpu) {
+            lists.set_settings(settings, &self.switches);
+        }
+    }
+
+    /// What the zone remembers.
+    pub fn state(&self) -> ZoneState {
+        let shared = &self.shared;
+        ZoneState {
+            watermark_boost: shared.boost.load(Ordering::Relaxed),
+            reserved_highatomic: shared.reserved_highatomic.load(Ordering::Relaxed),
+            boosted: shared.boosted.load(Ordering::Relaxed),
+            reclaim_active: shared.reclaim_active.load(Ordering::Relaxed),
+            below_high: shared.below_high.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Sets what the zone remembers.
+    pub fn restore_state(&self, state: ZoneState) {
+        let shared = &self.shared;
+        let mut guard = self.lock();
+        guard.state.reserved_highatomic = state.reserved_highatomic;
+        shared.boost.store(state.watermark_boost, Ordering::Relaxed);
+        shared.boosted.store(state.boosted, Ordering::Relaxed);
+        shared.reclaim_active.store(state.reclaim_active, Ordering::Relaxed);
+        shared.below_high.store(state.below_high, Ordering::Relaxed);
+    }
+
+    /// The three marks, boost left out.
+    pub fn watermarks(&self) -> Watermarks {
+        self.shared.watermarks.load()
+    }
+
+    /// Changes the three marks and takes the boost back.
+    ///
+    /// Linux counterpart: `__setup_per_zone_wmarks`.
+    pub fn set_watermarks(&self, watermarks: Watermarks) {
+        let _guard = self.lock();
+        self.shared.watermarks.store(watermarks);
+        self.shared.boost.store(0, Ordering::Relaxed);
+    }
+
+    /// Changes how far one fallback raises the marks, in ten-thousandths of the high one.
+    ///
+    /// Linux counterpart: `vm.watermark_boost_factor`.
+    pub fn set_watermark_boost_factor(&self, factor: u32) {
+        self.shared.boost_factor.store(factor.into(), Ordering::Relaxed);
+    }
+}

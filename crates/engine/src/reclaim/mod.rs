@@ -1,0 +1,7 @@
+//! How short memory is goes in; the embedder frees pages.
+
+mod kswapd;
+mod shrinker;
+mod wake;
+
+pub use shrinker::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};

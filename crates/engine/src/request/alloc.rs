@@ -1,0 +1,123 @@
+//! The way of a request: the fast path, an attempt above the low marks, and the slow path.
+
+use super::help::{Embedder, Nobody};
+use super::slowpath::{Helper, SlowPath};
+use crate::compact::Relocate;
+use crate::memory::{CpuRequests, Memory};
+use crate::reclaim::Shrinker;
+use crate::table::sync::Locks;
+use crate::types::{AllocError, AllocFlags, GfpFlags, Order, Pfn, Request};
+use crate::zone::{Mark, Zone};
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Answers a request with the first frame of a block.
+    ///
+    /// Nothing is reclaimed or compacted, which is for [`Memory::alloc_with`]: the per-CPU lists
+    /// and the reserve for atomic requests are given up, and then the request fails.
+    /// Linux counterpart: `__alloc_pages`.
+    ///
+    /// # Errors
+    /// See [`AllocError`].
+    #[inline]
+    pub fn alloc(&self, request: Request) -> Result<Pfn, AllocError> {
+        match self.alloc_fast(request) {
+            Some(pfn) => Ok(pfn),
+            None => self.alloc_checked(request, Nobody),
+        }
+    }
+
+    /// Answers a request as [`Memory::alloc`] does, but one that may wait reclaims and compacts
+    /// through the embedder before it fails.
+    ///
+    /// Rounds are bounded, and nobody is killed: where Linux goes on, or starts the out-of-memory
+    /// killer, the request fails.
+    /// Linux counterpart: `__alloc_pages`, `__alloc_pages_slowpath`.
+    ///
+    /// # Errors
+    /// See [`AllocError`].
+    #[inline]
+    pub fn alloc_with<E: Shrinker<L> + Relocate>(
+        &self,
+        request: Request,
+        embedder: &mut E,
+    ) -> Result<Pfn, AllocError> {
+        match self.alloc_fast(request) {
+            Some(pfn) => Ok(pfn),
+            None if request.gfp.contains(GfpFlags::DIRECT_RECLAIM) => {
+                self.alloc_checked(request, Embedder::new(embedder))
+            }
+            None => self.alloc_checked(request, Nobody),
+        }
+    }
+
+    /// Takes a block off the stack of a CPU's list, if nothing can stand in the way.
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
+    fn alloc_fast(&self, request: Request) -> Option<Pfn> {
+        let cpu = self.requests.get(usize::from(request.cpu))?;
+        let zone = self.zones.get(self.first_zone(request)?)?;
+        if request.order > Order::COSTLY || !zone.has_plenty(request.order) {
+            return None;
+        }
+        let mut lists = zone.try_lock_lists(request.cpu)?;
+        let index = lists.take_fast(request.gfp.migratetype(), request.order)?;
+        drop(lists);
+        Some(zone.hand_out(index, request, cpu))
+    }
+
+    #[cold]
+    fn alloc_checked<H: Helper<'m, L>>(&self, request: Request, helper: H) -> Result<Pfn, AllocError> {
+        let cpu = self.requests.get(usize::from(request.cpu)).ok_or(AllocError::NoSuchCpu)?;
+        if request.order > self.max_order {
+            return Err(AllocError::OrderTooLarge);
+        }
+        if let Some(pfn) = self.alloc_from_first_zone(request, cpu) {
+            return Ok(pfn);
+        }
+        if self.fails_without_blocks(&request, cpu) {
+            return Err(AllocError::NoMemory);
+        }
+        let preferred = self.zonelist(&request).next();
+        let flags = preferred.map_or(AllocFlags::fast(request.gfp), |zone| zone.first_flags(request));
+        let mut found = self.try_zones(&request, Mark::Low, flags);
+        if found.is_none() {
+            cpu.count_slow_path();
+            found = SlowPath::new(self, request, helper).run();
+        }
+        let Some((zone, index)) = found else {
+            cpu.count_failed(request.order);
+            return Err(AllocError::NoMemory);
+        };
+        Ok(zone.hand_out(index, request, cpu))
+    }
+
+    /// Answers a request where nothing can stand in the way: the first zone has plenty.
+    fn alloc_from_first_zone(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
+        let zone = &self.zones[self.first_zone(request)?];
+        zone.alloc_from_plenty(request, cpu, || zone.try_lock_lists(request.cpu))
+    }
+
+    /// Fails the request if no zone has a block for it and its flags forbid waiting. Returns true if
+    /// it failed.
+    ///
+    /// No mark and no right can help it, and nobody gives anything back for it. What the long way to
+    /// the same answer would leave behind is left behind here.
+    pub(super) fn fails_without_blocks(&self, request: &Request, cpu: &CpuRequests) -> bool {
+        let (order, gfp) = (request.order, request.gfp);
+        let insists = GfpFlags::DIRECT_RECLAIM | GfpFlags::NOFAIL | GfpFlags::MEMALLOC;
+        if order == Order::ZERO || order > self.max_order || gfp.intersects(insists) {
+            return false;
+        }
+        let highest = gfp.highest_zone();
+        let only_node = gfp.contains(GfpFlags::THISNODE).then(|| self.first_node(request));
+        let may_use =
+            |zone: &&Zone<'_, L>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
+        if self.zones.iter().filter(may_use).any(|zone| zone.has_any_block(order)) {
+            return false;
+        }
+        self.zones.iter().filter(may_use).for_each(|zone| zone.note_failure(gfp));
+        cpu.count_slow_path();
+        cpu.count_failed(order);
+        true
+    }
+}

@@ -1,0 +1,174 @@
+//! One attempt at a request: admission, zone by zone, and a block of the first that has one.
+
+use core::ops::DerefMut;
+
+use crate::memory::{CpuRequests, Memory};
+use crate::percpu::PerCpuLists;
+use crate::table::sync::{Locks, Ordering};
+use crate::table::{FrameIndex, FrameWord};
+use crate::types::{AllocFlags, Migratetype, Order, Pfn, Request, Want};
+use crate::zone::{Admission, Mark, Zone};
+
+/// A block that was found for a request, and its zone.
+pub(super) type FoundBlock<'m, L> = (&'m Zone<'m, L>, FrameIndex);
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Looks through the zonelist for a block, a second time without [`AllocFlags::NOFRAGMENT`].
+    ///
+    /// Linux counterpart: `get_page_from_freelist`.
+    pub(super) fn try_zones(
+        &self,
+        request: &Request,
+        mark: Mark,
+        flags: AllocFlags,
+    ) -> Option<FoundBlock<'m, L>> {
+        let found = self.try_zones_once(request, mark, flags);
+        if found.is_some() || !flags.contains(AllocFlags::NOFRAGMENT) || self.tunables.defrag_mode() {
+            return found;
+        }
+        self.try_zones_once(request, mark, flags.difference(AllocFlags::NOFRAGMENT))
+    }
+
+    /// Looks through the zonelist once. Also ends without a block where the wish not to mix
+    /// pageblock types would lead to another node: local memory matters more.
+    fn try_zones_once(&self, request: &Request, mark: Mark, flags: AllocFlags) -> Option<FoundBlock<'m, L>> {
+        let order = request.order;
+        let highest_zone = request.gfp.highest_zone() as usize;
+        let preferred_node = self.zonelist(request).next()?.node;
+        for zone in self.zonelist(request) {
+            let stays_local = flags.contains(AllocFlags::NOFRAGMENT) && !self.tunables.defrag_mode();
+            if stays_local && zone.node != preferred_node {
+                return None;
+            }
+            let admission = Admission { order, mark, highest_zone, flags };
+            if !zone.admits_and_marks(admission) && !flags.contains(AllocFlags::NO_WATERMARKS) {
+                continue;
+            }
+            let want = Want { order, migratetype: request.gfp.migratetype(), flags };
+            let taken = zone.take(request.cpu, want, mark);
+            zone.wake_for_boost(flags, &self.requests[usize::from(request.cpu)]);
+            if let Some(index) = taken {
+                return Some((zone, index));
+            }
+        }
+        None
+    }
+}
+
+impl<'m, L: Locks> Zone<'m, L> {
+    /// Returns true if nothing can stand between a request and a block of this order.
+    #[inline]
+    pub(super) fn has_plenty(&self, order: Order) -> bool {
+        u32::from(order.get()) < self.shared.plenty.load(Ordering::Relaxed)
+    }
+
+    /// Takes a block from a CPU's list or, failing that, from the free lists.
+    ///
+    /// Linux counterpart: `rmqueue`.
+    fn take(&self, cpu: u16, want: Want, mark: Mark) -> Option<FrameIndex> {
+        let from_list = self.has_percpu_list(want.order).then(|| self.take_percpu(cpu, want)).flatten();
+        let reserves = want.flags.contains(AllocFlags::HIGHATOMIC);
+        let (index, reserve) = if let Some(index) = from_list {
+            (index, reserves && !self.switches.highatomic_first)
+        } else {
+            let index = self.lock().take_direct(want)?;
+            (index, reserves && (!self.switches.highatomic_first || mark == Mark::Min))
+        };
+        if reserve {
+            self.reserve_highatomic(index, want.order);
+        }
+        Some(index)
+    }
+
+    /// The flags of the first attempt of a request that is for this zone first.
+    pub(super) fn first_flags(&self, request: Request) -> AllocFlags {
+        let mut flags = AllocFlags::fast(request.gfp);
+        flags.set(AllocFlags::NOFRAGMENT, self.unmixed.is_wished());
+        if self.switches.highatomic_first {
+            flags |= AllocFlags::highatomic(request.gfp, request.order);
+        }
+        flags
+    }
+
+    /// Returns what a request wants, if it has no rights or wishes beyond the ordinary.
+    pub(super) fn ordinary_want(&self, request: Request) -> Option<Want> {
+        let flags = self.first_flags(request);
+        let is_ordinary = !flags.intersects(AllocFlags::NOFRAGMENT | AllocFlags::HIGHATOMIC);
+        is_ordinary.then(|| Want { order: request.order, migratetype: request.gfp.migratetype(), flags })
+    }
+
+    /// Answers a request from a zone that has plenty, where the order has them from the CPU's lists
+    /// that `lists` gets.
+    #[inline]
+    pub(super) fn alloc_from_plenty<G: DerefMut<Target = PerCpuLists<'m>>>(
+        &self,
+        request: Request,
+        cpu: &CpuRequests,
+        lists: impl FnOnce() -> Option<G>,
+    ) -> Option<Pfn> {
+        if !self.has_plenty(request.order) {
+            return None;
+        }
+        if self.has_percpu_list(request.order) {
+            return self.alloc_from_lists(&mut *lists()?, request, cpu);
+        }
+        let want = self.ordinary_want(request)?;
+        let index = self.lock().take_direct(want)?;
+        self.wake_for_boost(want.flags, cpu);
+        Some(self.hand_out(index, request, cpu))
+    }
+
+    /// Answers a request from lists that the caller holds, of a zone that has plenty.
+    pub(super) fn alloc_from_lists(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        request: Request,
+        cpu: &CpuRequests,
+    ) -> Option<Pfn> {
+        let want = self.ordinary_want(request)?;
+        lists.note_allocs(1);
+        let index = self.take_from_lists(lists, want).or_else(|| self.lock().take_direct(want))?;
+        self.wake_for_boost(want.flags, cpu);
+        Some(self.hand_out(index, request, cpu))
+    }
+
+    /// Gives a block that was found to the caller of a request.
+    #[inline]
+    pub(super) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
+        let wanted = request.gfp.migratetype();
+        let movable = wanted == Migratetype::Movable;
+        self.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
+        cpu.count_answered(request.order, 1);
+        self.pfn_in_type(index, wanted, cpu)
+    }
+
+    /// Returns a block's frame, and counts it if it lies in a pageblock where its type should not be.
+    #[inline]
+    pub(super) fn pfn_in_type(&self, index: FrameIndex, wanted: Migratetype, cpu: &CpuRequests) -> Pfn {
+        if self.blocks.is_of(index, wanted) {
+            return self.frames.pfn(index);
+        }
+        self.pfn_in_foreign_type(index, wanted, cpu)
+    }
+
+    #[cold]
+    fn pfn_in_foreign_type(&self, index: FrameIndex, wanted: Migratetype, cpu: &CpuRequests) -> Pfn {
+        // Movable pages may be in CMA pageblocks, any in the reserve for atomic requests.
+        let is_allowed = match self.blocks.get(index) {
+            Migratetype::Cma => wanted == Migratetype::Movable,
+            other => other == Migratetype::HighAtomic,
+        };
+        if !is_allowed {
+            cpu.count_type_mismatch();
+        }
+        self.frames.pfn(index)
+    }
+
+    /// Wakes kswapd if a fallback has raised the marks meanwhile.
+    fn wake_for_boost(&self, flags: AllocFlags, cpu: &CpuRequests) {
+        if flags.contains(AllocFlags::KSWAPD) && self.shared.boosted.load(Ordering::Relaxed) {
+            self.shared.boosted.store(false, Ordering::Relaxed);
+            cpu.count_kswapd_wake();
+        }
+    }
+}

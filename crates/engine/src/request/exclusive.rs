@@ -1,0 +1,211 @@
+//! A CPU's lists in one owner's hands: requests without any lock.
+
+use lock_api::MutexGuard;
+
+use crate::memory::{CpuRequests, FirstZones, Memory};
+use crate::percpu::PerCpuLists;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, Rivals};
+use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Request};
+use crate::zone::Zone;
+
+/// How many zones' lists one owner can hold; requests of further zones take their locks.
+const MOST_ZONES: usize = 8;
+
+/// One CPU's lists, held by one owner for as long as this lives.
+///
+/// Requests that the lists can answer take no lock and write nothing with an atomic
+/// read-modify-write. Everybody else finds the CPU's lists busy meanwhile: requests in this
+/// CPU's name go to the free lists directly, and whoever wants the lists given back waits.
+/// [`Exclusive::pause`] lets them in; an owner that lives long calls it now and then, as a
+/// kernel does by enabling interrupts.
+///
+/// Two owners that free the same block at the same instant are not told apart; one after
+/// the other they are.
+pub struct Exclusive<'a, 'm, L: Locks> {
+    pub(super) memory: &'a Memory<'m, L>,
+    cpu: u16,
+    pub(super) requests: &'a CpuRequests,
+    /// The node of the last request that was checked, and the zones that are first there.
+    node: u16,
+    first_zones: FirstZones,
+    /// The number of the zone that a block was freed to last.
+    recent: usize,
+    /// By the number of the zone.
+    held: [Option<Held<'a, 'm, L>>; MOST_ZONES],
+}
+
+/// One zone's lists of the owner's CPU.
+pub(super) struct Held<'a, 'm, L: Locks> {
+    pub(super) zone: &'a Zone<'m, L>,
+    pub(super) lists: MutexGuard<'a, L::PerCpu, PerCpuLists<'m>>,
+}
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Holds a CPU's lists for one owner; waits until nobody else does.
+    ///
+    /// `None` for an absent CPU.
+    pub fn exclusive(&self, cpu: u16) -> Option<Exclusive<'_, 'm, L>> {
+        let mut owner = Exclusive {
+            memory: self,
+            cpu,
+            requests: self.requests.get(usize::from(cpu))?,
+            node: 0,
+            first_zones: *self.first_zones.first()?,
+            recent: 0,
+            held: [const { None }; MOST_ZONES],
+        };
+        owner.hold();
+        Some(owner)
+    }
+}
+
+impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
+    /// The CPU whose lists these are.
+    pub fn cpu(&self) -> u16 {
+        self.cpu
+    }
+
+    /// Lets others have the lists for a moment.
+    pub fn pause(&mut self) {
+        self.let_go();
+        self.hold();
+    }
+
+    fn hold(&mut self) {
+        let memory: &'a Memory<'m, L> = self.memory;
+        for (slot, zone) in self.held.iter_mut().zip(memory.zones) {
+            *slot = zone.lock_lists(self.cpu).map(|lists| Held { zone, lists });
+        }
+    }
+
+    fn let_go(&mut self) {
+        self.held = [const { None }; MOST_ZONES];
+    }
+
+    /// Answers a request of this CPU, whatever CPU it names.
+    ///
+    /// The same as [`Memory::alloc`] answers.
+    ///
+    /// # Errors
+    /// See [`AllocError`].
+    #[inline]
+    pub fn alloc(&mut self, request: Request) -> Result<Pfn, AllocError> {
+        match self.alloc_fast(request) {
+            Some(pfn) => Ok(pfn),
+            None => self.alloc_checked(request),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
+    fn alloc_fast(&mut self, request: Request) -> Option<Pfn> {
+        let first = self.first_zones[request.gfp.highest_zone() as usize];
+        let held = self.held.get_mut(usize::from(first))?.as_mut()?;
+        if request.node != self.node || request.order > Order::COSTLY || !held.zone.has_plenty(request.order)
+        {
+            return None;
+        }
+        let index = held.lists.take_fast(request.gfp.migratetype(), request.order)?;
+        Some(held.zone.hand_out(index, request, self.requests))
+    }
+
+    #[cold]
+    fn alloc_checked(&mut self, request: Request) -> Result<Pfn, AllocError> {
+        if let Some(&first_zones) = self.memory.first_zones.get(usize::from(request.node)) {
+            (self.node, self.first_zones) = (request.node, first_zones);
+        }
+        if let Some(pfn) = self.alloc_from_first_zone(request) {
+            return Ok(pfn);
+        }
+        if self.memory.fails_without_blocks(&request, self.requests) {
+            return Err(AllocError::NoMemory);
+        }
+        self.let_go();
+        let answer = self.memory.alloc(Request { cpu: self.cpu, ..request });
+        self.hold();
+        answer
+    }
+
+    /// Answers a request where nothing can stand in the way, without letting the lists go.
+    #[inline]
+    fn alloc_from_first_zone(&mut self, request: Request) -> Option<Pfn> {
+        let (held, requests) = self.held_first(request)?;
+        held.zone.alloc_from_plenty(request, requests, || Some(&mut *held.lists))
+    }
+
+    /// The lists of the zone that a request is for first.
+    pub(super) fn held_first(&mut self, request: Request) -> Option<(&mut Held<'a, 'm, L>, &'a CpuRequests)> {
+        let number = self.memory.first_zone(request)?;
+        Some((self.held.get_mut(number)?.as_mut()?, self.requests))
+    }
+
+    /// The lists of the zone that a block was freed to last.
+    #[inline]
+    pub(super) fn held_recent(&mut self) -> Option<&mut Held<'a, 'm, L>> {
+        self.held[self.recent % MOST_ZONES].as_mut()
+    }
+
+    /// Takes back a block.
+    ///
+    /// The same as [`Memory::free`] does.
+    ///
+    /// # Errors
+    /// See [`FreeError`]; nothing has changed then.
+    #[inline]
+    pub fn free(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+        if order == Order::ZERO && self.free_fast(pfn).is_some() {
+            return Ok(());
+        }
+        self.free_checked(pfn, order, Rivals::None)
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
+    fn free_fast(&mut self, pfn: Pfn) -> Option<()> {
+        let held = self.held_recent()?;
+        if !held.zone.has_plenty(Order::ZERO) {
+            return None;
+        }
+        let page = held.zone.frames.find(pfn)?;
+        held.zone.free_page_fast(&mut held.lists, page, Rivals::None)
+    }
+
+    /// Takes back a block that is not for the fast path.
+    #[cold]
+    pub(super) fn free_checked(&mut self, pfn: Pfn, order: Order, rivals: Rivals) -> Result<(), FreeError> {
+        let Some((held, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, order) };
+        let (zone, block_type) = (held.zone, held.zone.blocks.get(index));
+        if !zone.has_percpu_list(order) {
+            zone.reclaim_ownership(index, order)?;
+            zone.lock().free_direct(index, order, block_type);
+            return Ok(());
+        }
+        if block_type == Migratetype::Isolate {
+            return self.free_with_locks(pfn, order);
+        }
+        match rivals {
+            Rivals::Possible => drop(zone.reclaim_ownership(index, order)?),
+            Rivals::None if zone.frames.word(index).is_owned_of(order) => {}
+            Rivals::None => return Err(zone.why_not_owned(index, zone.frames.word(index))),
+        }
+        zone.put_percpu(&mut *held.lists, index, order, block_type, Some);
+        Ok(())
+    }
+
+    /// The held lists of a frame's zone, and the frame's place there.
+    fn holder(&mut self, pfn: Pfn) -> Option<(&mut Held<'a, 'm, L>, FrameIndex)> {
+        self.recent = self.memory.zones.iter().position(|zone| zone.contains(pfn))?;
+        let held = self.held.get_mut(self.recent)?.as_mut()?;
+        let index = held.zone.frames.index(pfn)?;
+        Some((held, index))
+    }
+
+    #[cold]
+    fn free_with_locks(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+        self.let_go();
+        let done = self.memory.free(self.cpu, pfn, order);
+        self.hold();
+        done
+    }
+}

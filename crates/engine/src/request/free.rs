@@ -1,0 +1,111 @@
+//! The way of a block back: the fast path, and the checked one to a CPU's list or the free lists.
+
+use crate::memory::Memory;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameKind, FrameWord, Rivals};
+use crate::types::{FreeError, Migratetype, Order, Pfn};
+use crate::zone::Zone;
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Takes back a block on a CPU.
+    ///
+    /// Linux counterpart: `__free_pages` of the last reference.
+    ///
+    /// # Errors
+    /// See [`FreeError`]; nothing has changed then.
+    #[inline]
+    pub fn free(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+        if order == Order::ZERO && self.free_fast(cpu, pfn).is_some() {
+            return Ok(());
+        }
+        self.free_checked(cpu, pfn, order)
+    }
+
+    /// Puts a single page on the stack of its list. Returns `None`, with nothing done, if that needs
+    /// a decision.
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
+    fn free_fast(&self, cpu: u16, pfn: Pfn) -> Option<()> {
+        let (zone, page) = self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
+        if !zone.has_plenty(Order::ZERO) {
+            return None;
+        }
+        let mut lists = zone.try_lock_lists(cpu)?;
+        zone.free_page_fast(&mut lists, page, Rivals::of::<L>())
+    }
+
+    #[cold]
+    fn free_checked(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
+        if cpu >= self.cpus() {
+            return Err(FreeError::NoSuchCpu);
+        }
+        let (zone, index) = self.owner(pfn)?;
+        zone.reclaim_ownership(index, order)?;
+        let block_type = zone.blocks.get(index);
+        let has_list = zone.has_percpu_list(order) && block_type != Migratetype::Isolate;
+        match has_list.then(|| zone.try_lock_lists(cpu)).flatten() {
+            // Let others have both locks between two batches.
+            Some(lists) => zone.put_percpu(lists, index, order, block_type, |lists| {
+                drop(lists);
+                zone.try_lock_lists(cpu)
+            }),
+            None => zone.lock().free_direct(index, order, block_type),
+        }
+        Ok(())
+    }
+
+    /// Makes an allocated block of `from` many blocks of `to`, each freed by itself.
+    ///
+    /// Linux counterpart: `split_page`.
+    ///
+    /// # Errors
+    /// As for freeing the block; also [`FreeError::WrongOrder`] if `to` is larger than `from`.
+    pub fn split(&self, pfn: Pfn, from: Order, to: Order) -> Result<(), FreeError> {
+        let (zone, index) = self.owner(pfn)?;
+        if to > from {
+            return Err(FreeError::WrongOrder { allocated: from });
+        }
+        let word = zone.reclaim_ownership(index, from)?;
+        let piece = FrameWord::allocated(to, word.migratetype(), word.is_movable());
+        for number in (0..1_u32 << (from.get() - to.get())).rev() {
+            zone.frames.hand_over(index.offset(number << to.get()), piece);
+        }
+        Ok(())
+    }
+
+    /// The order and type of the allocated block that starts at a frame; `None` if none does.
+    pub fn allocated_block(&self, pfn: Pfn) -> Option<(Order, Migratetype)> {
+        let (zone, index) = self.owner(pfn).ok()?;
+        let word = zone.frames.word(index);
+        (word.kind() == FrameKind::Allocated).then(|| (word.order(), word.migratetype()))
+    }
+
+    fn owner(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
+        let zone = self.zone_of(pfn).ok_or(FreeError::OutsideZones)?;
+        let index = zone.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
+        Ok((zone, index))
+    }
+
+    /// Does what a CPU does about its lists once a second, in every zone. Returns true if there was,
+    /// or will be, something to do.
+    ///
+    /// Linux counterpart: `refresh_cpu_vm_stats`.
+    pub fn refresh(&self, cpu: u16) -> bool {
+        let mut busy = false;
+        for zone in self.zones {
+            busy |= zone.refresh(cpu);
+        }
+        busy
+    }
+
+    /// Gives back the lists of every CPU in every zone.
+    ///
+    /// Linux counterpart: `drain_all_pages`.
+    pub fn drain_all(&self) {
+        for cpu in 0..self.cpus() {
+            for zone in self.zones {
+                zone.drain_cpu(cpu);
+            }
+        }
+    }
+}

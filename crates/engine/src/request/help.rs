@@ -1,0 +1,264 @@
+//! Who makes room for a request in the slow path: nobody, or the embedder by reclaim and compaction.
+
+use core::ops::ControlFlow;
+
+use super::attempt::FoundBlock;
+use super::slowpath::{Helped, Helper, SlowPath};
+use crate::compact::{CompactPriority, CompactResult, Relocate, gfp_allows_compaction};
+use crate::memory::MAX_RECLAIM_RETRIES;
+use crate::reclaim::Shrinker;
+use crate::table::sync::Locks;
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request};
+use crate::zone::{Admission, Mark};
+
+/// Compactions that seemed to help at most, before priority is raised.
+///
+/// Linux counterpart: `MAX_COMPACT_RETRIES`.
+const MAX_COMPACT_RETRIES: u32 = 16;
+
+/// Nobody reclaims or compacts: only what is kept from requests is given back, once.
+pub(super) struct Nobody;
+
+impl<'m, L: Locks> Helper<'m, L> for Nobody {
+    const MOST_ROUNDS: u32 = 1;
+    const STARTS_OVER_MIXED: bool = true;
+
+    fn help_first(_: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
+        ControlFlow::Continue(())
+    }
+
+    fn help(path: &mut SlowPath<'_, 'm, L, Self>) -> Helped<'m, L> {
+        path.unreserve_highatomic(false);
+        path.memory.drain_all();
+        if let Some(found) = path.attempt() {
+            return Helped::Found(found);
+        }
+        let may_force = !path.request.gfp.contains(GfpFlags::NORETRY);
+        if may_force
+            && path.unreserve_highatomic(true)
+            && let Some(found) = path.attempt()
+        {
+            return Helped::Found(found);
+        }
+        Helped::GivesUp
+    }
+
+    fn insist(path: &SlowPath<'_, 'm, L, Self>) -> Option<FoundBlock<'m, L>> {
+        if path.request.gfp.contains(GfpFlags::NORETRY) {
+            return None;
+        }
+        path.memory.try_zones(&path.request, Mark::Min, AllocFlags::NO_WATERMARKS)
+    }
+}
+
+/// The embedder frees pages by its shrinker, and compaction moves others through it.
+pub(super) struct Embedder<'e, E> {
+    /// Whose pages these are.
+    user: &'e mut E,
+    priority: CompactPriority,
+    /// What the last compaction came to.
+    compacted: CompactResult,
+    /// Compactions at this priority that seemed to help.
+    compactions: u32,
+    /// Rounds in a row without progress.
+    fruitless: u32,
+}
+
+impl<'e, E> Embedder<'e, E> {
+    pub(super) fn new(user: &'e mut E) -> Self {
+        Self {
+            user,
+            priority: CompactPriority::SyncLight,
+            compacted: CompactResult::Skipped,
+            compactions: 0,
+            fruitless: 0,
+        }
+    }
+}
+
+impl<'m, L: Locks, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> {
+    const MOST_ROUNDS: u32 = 256;
+    const STARTS_OVER_MIXED: bool = false;
+
+    fn help_first(path: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
+        if !path.compacts_first() {
+            return ControlFlow::Continue(());
+        }
+        let found = path.compact(CompactPriority::Async);
+        if found.is_some() || path.gives_up_costly() {
+            ControlFlow::Break(found)
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Reclaims, compacts, and decides if that is worth doing again.
+    fn help(path: &mut SlowPath<'_, 'm, L, Self>) -> Helped<'m, L> {
+        let (gfp, costly) = (path.request.gfp, path.request.order > Order::COSTLY);
+        let progress = path.memory.reclaim_directly(&path.request, path.helper.user);
+        if progress && let Some(found) = path.attempt_then_drain() {
+            return Helped::Found(found);
+        }
+        if let Some(found) = path.compact(path.helper.priority) {
+            return Helped::Found(found);
+        }
+        let can_compact = gfp_allows_compaction(gfp);
+        let ends = gfp.contains(GfpFlags::NORETRY)
+            || costly && !(can_compact && gfp.contains(GfpFlags::RETRY_MAYFAIL));
+        if !ends
+            && (path.should_reclaim_again(progress) || progress && can_compact && path.should_compact_again())
+        {
+            return Helped::Again;
+        }
+        if path.flags.contains(AllocFlags::NOFRAGMENT) {
+            // Better mixed than failed.
+            path.flags.remove(AllocFlags::NOFRAGMENT);
+            return path.attempt().map_or(Helped::Again, Helped::Found);
+        }
+        Helped::GivesUp
+    }
+
+    fn insist(path: &SlowPath<'_, 'm, L, Self>) -> Option<FoundBlock<'m, L>> {
+        let found = path.memory.try_zones(&path.request, Mark::Min, AllocFlags::MIN_RESERVE);
+        found.or_else(|| path.memory.try_zones(&path.request, Mark::Min, AllocFlags::NO_WATERMARKS))
+    }
+}
+
+impl<'m, L: Locks, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E>> {
+    /// Linux counterpart: the end of `__alloc_pages_direct_reclaim`.
+    fn attempt_then_drain(&self) -> Option<FoundBlock<'m, L>> {
+        self.attempt().or_else(|| {
+            self.unreserve_highatomic(false);
+            self.memory.drain_all();
+            self.attempt()
+        })
+    }
+
+    /// Returns true if compaction comes before reclaim: there are pages enough, or types should not
+    /// mix.
+    fn compacts_first(&self) -> bool {
+        let Request { order, gfp, .. } = self.request;
+        gfp_allows_compaction(gfp)
+            && (order > Order::COSTLY || (order > Order::ZERO && gfp.migratetype() != Migratetype::Movable))
+    }
+
+    /// Returns true if a costly block that is only nice to have is given up after the first
+    /// compaction.
+    fn gives_up_costly(&mut self) -> bool {
+        let Request { order, gfp, .. } = self.request;
+        if order <= Order::COSTLY || !gfp.contains(GfpFlags::NORETRY) {
+            return false;
+        }
+        self.helper.priority = CompactPriority::Async;
+        matches!(self.helper.compacted, CompactResult::Skipped | CompactResult::Deferred)
+            || gfp.contains(GfpFlags::THISNODE)
+    }
+
+    /// Linux counterpart: `__alloc_pages_direct_compact`.
+    fn compact(&mut self, priority: CompactPriority) -> Option<FoundBlock<'m, L>> {
+        let order = self.request.order;
+        if order == Order::ZERO {
+            return None;
+        }
+        let captured = self.compact_zones(priority);
+        if self.helper.compacted == CompactResult::Skipped {
+            return None;
+        }
+        let events = &self.memory.events;
+        events.compact_stall.add(1);
+        let found = captured.or_else(|| self.attempt());
+        match found {
+            Some((zone, _)) => {
+                zone.note_compacted(order);
+                events.compact_success.add(1);
+            }
+            None => events.compact_fail.add(1),
+        }
+        found
+    }
+
+    /// Linux counterpart: `try_to_compact_pages`.
+    fn compact_zones(&mut self, priority: CompactPriority) -> Option<FoundBlock<'m, L>> {
+        self.helper.compacted = CompactResult::Skipped;
+        let Request { order, gfp, .. } = self.request;
+        if !gfp_allows_compaction(gfp) {
+            return None;
+        }
+        let target = self.memory.direct_target(&self.request, self.flags, priority);
+        for zone in self.memory.zonelist(&self.request) {
+            let may_be_deferred = priority > CompactPriority::SyncFull;
+            if may_be_deferred && zone.lock().state.compaction.is_deferred(order) {
+                self.helper.compacted = self.helper.compacted.max(CompactResult::Deferred);
+                continue;
+            }
+            let (result, work) = zone.compact(&target, self.helper.user);
+            self.memory.count_work(&work);
+            self.helper.compacted = self.helper.compacted.max(result);
+            if result == CompactResult::Success {
+                zone.reset_deferral(order, false);
+                return work.captured.map(|index| (zone, index));
+            }
+            let failed = matches!(result, CompactResult::Complete | CompactResult::PartialSkipped);
+            if failed && priority != CompactPriority::Async {
+                zone.lock().state.compaction.defer(order);
+            }
+        }
+        None
+    }
+
+    /// Linux counterpart: `should_reclaim_retry`.
+    fn should_reclaim_again(&mut self, progress: bool) -> bool {
+        let order = self.request.order;
+        let fruitless = if progress && order <= Order::COSTLY { 0 } else { self.helper.fruitless + 1 };
+        self.helper.fruitless = fruitless;
+        let highest_zone = self.request.gfp.highest_zone() as usize;
+        let admission = Admission { order, mark: Mark::Min, highest_zone, flags: self.flags };
+        let memory = self.memory;
+        let hopeful = fruitless <= MAX_RECLAIM_RETRIES
+            && memory.zonelist(&self.request).any(|zone| {
+                let reclaimable = self.helper.user.reclaimable_pages(zone.node, zone.kind);
+                let available = zone.free_pages() + reclaimable;
+                zone.is_above_with(available, zone.mark(Mark::Min), admission)
+            });
+        hopeful || self.unreserve_highatomic(true)
+    }
+
+    /// Linux counterpart: `should_compact_retry`.
+    fn should_compact_again(&mut self) -> bool {
+        let order = self.request.order;
+        if order == Order::ZERO {
+            return false;
+        }
+        if self.helper.compacted == CompactResult::Skipped {
+            // Too few pages to move to: worth it if reclaim can bring them.
+            return self.could_have_room();
+        }
+        let costly = order > Order::COSTLY;
+        if self.helper.compacted == CompactResult::Success {
+            self.helper.compactions += 1;
+            let most = if costly { MAX_COMPACT_RETRIES / 4 } else { MAX_COMPACT_RETRIES };
+            if self.helper.compactions <= most {
+                return true;
+            }
+        }
+        self.helper.priority = match self.helper.priority {
+            CompactPriority::Async => CompactPriority::SyncLight,
+            CompactPriority::SyncLight if !costly => CompactPriority::SyncFull,
+            _ => return false,
+        };
+        self.helper.compactions = 0;
+        true
+    }
+
+    /// Linux counterpart: `compaction_zonelist_suitable`.
+    fn could_have_room(&mut self) -> bool {
+        let order = self.request.order;
+        let highest_zone = self.request.gfp.highest_zone() as usize;
+        let memory = self.memory;
+        memory.zonelist(&self.request).any(|zone| {
+            let reclaimable = self.helper.user.reclaimable_pages(zone.node, zone.kind);
+            let available = zone.free_pages() + reclaimable / u64::from(order.get().max(1));
+            zone.has_room_to_compact(order, Mark::Min, highest_zone, available)
+        })
+    }
+}

@@ -1,0 +1,292 @@
+//! Many blocks at once: in bulk as Linux has it, and through an owner's hands as one after the other.
+//!
+//! Both take what is on the stack of a CPU's list in one go and put freed pages on it in one go; an
+//! order without per-CPU lists has one hold of the zone lock for many blocks.
+
+use super::exclusive::{Exclusive, Held};
+use crate::memory::{CpuRequests, Memory};
+use crate::percpu::PerCpuLists;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameWord, Rivals, Run};
+use crate::types::{AllocFlags, FreeError, Migratetype, Order, Pfn, Request, Want};
+use crate::zone::{Admission, Mark, Zone};
+
+/// Blocks that one hold of the zone lock takes or gives back at most.
+const BLOCKS_A_HOLD: u32 = 64;
+
+impl<L: Locks> Memory<'_, L> {
+    /// Fills the empty places of `pages` with single pages; returns how many places are filled
+    /// from the start on.
+    ///
+    /// The request's order is ignored. Places that hold a page already are left alone.
+    /// Where memory is short, only one page may come.
+    /// Linux counterpart: `alloc_pages_bulk`.
+    pub fn alloc_bulk(&self, request: Request, pages: &mut [Option<Pfn>]) -> usize {
+        let request = Request { order: Order::ZERO, ..request };
+        let first_empty = pages.iter().take_while(|place| place.is_some()).count();
+        if first_empty == pages.len() {
+            return pages.len();
+        }
+        match self.fill_in_bulk(&request, pages, first_empty) {
+            Some(filled) => filled,
+            None => match self.alloc(request) {
+                Ok(pfn) => {
+                    pages[first_empty] = Some(pfn);
+                    first_empty + 1
+                }
+                Err(_) => first_empty,
+            },
+        }
+    }
+
+    /// Takes all pages under one hold of a CPU's lists. Returns `None` if not even one came.
+    fn fill_in_bulk(
+        &self,
+        request: &Request,
+        pages: &mut [Option<Pfn>],
+        first_empty: usize,
+    ) -> Option<usize> {
+        if pages.len() - first_empty == 1 {
+            return None;
+        }
+        let cpu = self.requests.get(usize::from(request.cpu))?;
+        let flags = AllocFlags::cma(request.gfp);
+        let preferred = self.zonelist(request).next()?;
+        let wanted = if self.switches.bulk_mark_by_missing { pages.len() - first_empty } else { pages.len() };
+        let admission =
+            Admission { order: Order::ZERO, mark: Mark::Low, highest_zone: preferred.kind as usize, flags };
+        let zone = self
+            .zonelist(request)
+            .take_while(|zone| zone.node == preferred.node)
+            .find(|zone| zone.admits_at(zone.mark(Mark::Low) + wanted as u64, admission))?;
+        let want = Want { order: Order::ZERO, migratetype: request.gfp.migratetype(), flags };
+        let mut lists = zone.try_lock_lists(request.cpu)?;
+        // Linux counts the pages of a bulk as one allocation, and none as fallen back.
+        let deliver = |index| zone.frames.pfn(index);
+        let (mut at, mut taken) = (first_empty, 0);
+        let filled = loop {
+            let Some(next_empty) = pages[at..].iter().position(Option::is_none) else { break pages.len() };
+            at += next_empty;
+            let now = zone.fill_fast(&mut lists, *request, &mut pages[at..], deliver);
+            (at, taken) = (at + now, taken + now);
+            let Some(place @ None) = pages.get_mut(at) else { continue };
+            let Some(index) = zone.take_from_lists(&mut lists, want) else { break at };
+            zone.frames.hand_over(index, allocated(*request));
+            *place = Some(deliver(index));
+            (at, taken) = (at + 1, taken + 1);
+        };
+        cpu.count_answered(Order::ZERO, taken as u64);
+        (taken > 0).then_some(filled)
+    }
+
+    /// Takes back single pages under one hold of the CPU's lists; the same as freeing them
+    /// one after the other.
+    ///
+    /// Linux counterpart: `free_unref_folios`.
+    ///
+    /// # Errors
+    /// See [`FreeError`], with the number of pages that were taken back before it: the page
+    /// at fault and those behind it are as they were.
+    pub fn free_bulk(&self, cpu: u16, pages: &[Pfn]) -> Result<(), (usize, FreeError)> {
+        let mut owner = self.exclusive(cpu).ok_or((0, FreeError::NoSuchCpu))?;
+        owner.free_all(Order::ZERO, pages, Rivals::of::<L>())
+    }
+}
+
+impl<L: Locks> Exclusive<'_, '_, L> {
+    /// Fills the empty places of `blocks`; returns how many places are filled from the start on.
+    ///
+    /// The same as [`Exclusive::alloc`] for one empty place after the other until one fails, with
+    /// fewer holds of the zone lock.
+    pub fn alloc_many(&mut self, request: Request, blocks: &mut [Option<Pfn>]) -> usize {
+        let mut filled = 0;
+        while let Some(next_empty) = blocks[filled..].iter().position(Option::is_none) {
+            filled += next_empty;
+            filled += self.fill_from_first_zone(request, &mut blocks[filled..]);
+            match blocks.get_mut(filled) {
+                Some(place @ None) => match self.alloc(request) {
+                    Ok(pfn) => *place = Some(pfn),
+                    Err(_) => return filled,
+                },
+                Some(Some(_)) => {}
+                None => break,
+            }
+        }
+        blocks.len()
+    }
+
+    /// Fills empty places, as long as nothing can stand in the way; returns how many.
+    fn fill_from_first_zone(&mut self, request: Request, places: &mut [Option<Pfn>]) -> usize {
+        let Some((held, requests)) = self.held_first(request) else { return 0 };
+        let Held { zone, lists } = held;
+        if zone.has_percpu_list(request.order) {
+            return zone.fill_from_lists(lists, request, places, requests);
+        }
+        let mut filled = 0;
+        while zone.has_plenty(request.order) {
+            let now = zone.fill_from_free_area(request, &mut places[filled..], requests);
+            filled += now;
+            if now == 0 {
+                break;
+            }
+        }
+        filled
+    }
+
+    /// Takes blocks of one order back.
+    ///
+    /// The same as [`Exclusive::free`] for one after the other, with fewer holds of the zone lock.
+    ///
+    /// # Errors
+    /// See [`FreeError`], with the number of blocks that were taken back before it: the block
+    /// at fault and those behind it are as they were.
+    pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
+        self.free_all(order, blocks, Rivals::None)
+    }
+
+    fn free_all(&mut self, order: Order, blocks: &[Pfn], rivals: Rivals) -> Result<(), (usize, FreeError)> {
+        let mut freed = 0;
+        while let Some(&pfn) = blocks.get(freed) {
+            if order == Order::ZERO {
+                let now = self.free_fast_while_possible(&blocks[freed..], rivals);
+                freed += now;
+                if now > 0 {
+                    continue;
+                }
+            }
+            let zone = self.memory.zone_of(pfn).filter(|zone| zone.frees_to_free_area(order));
+            let (now, done) = match zone {
+                Some(zone) => zone.free_to_free_area(order, &blocks[freed..]),
+                None => (1, self.free_checked(pfn, order, rivals)),
+            };
+            done.map_err(|error| (freed + now - 1, error))?;
+            freed += now;
+        }
+        Ok(())
+    }
+
+    /// Puts single pages on the stack of their list until one needs a decision; returns how many.
+    fn free_fast_while_possible(&mut self, pages: &[Pfn], rivals: Rivals) -> usize {
+        let Some(Held { zone, lists }) = self.held_recent() else { return 0 };
+        if !zone.has_plenty(Order::ZERO) {
+            return 0;
+        }
+        let found = pages.iter().map_while(|&pfn| zone.frames.find(pfn));
+        zone.free_pages_fast(lists, found, rivals) as usize
+    }
+}
+
+/// The word of a block that a request gets.
+fn allocated(request: Request) -> FrameWord {
+    let wanted = request.gfp.migratetype();
+    FrameWord::allocated(request.order, wanted, wanted == Migratetype::Movable)
+}
+
+impl<'m, L: Locks> Zone<'m, L> {
+    /// Fills the empty places at the start with what is on the stack of a list; returns how many.
+    fn fill_fast(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        request: Request,
+        places: &mut [Option<Pfn>],
+        deliver: impl Fn(FrameIndex) -> Pfn,
+    ) -> usize {
+        let word = allocated(request);
+        let empty = places.iter_mut().take_while(|place| place.is_none());
+        let wanted = request.gfp.migratetype();
+        lists.take_each_fast(wanted, request.order, empty, |place, index| {
+            self.frames.hand_over(index, word);
+            *place = Some(deliver(index));
+        }) as usize
+    }
+
+    /// Fills the empty places at the start from lists that the caller holds, as long as the zone has
+    /// plenty; returns how many.
+    #[inline(never)]
+    fn fill_from_lists(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        request: Request,
+        places: &mut [Option<Pfn>],
+        cpu: &CpuRequests,
+    ) -> usize {
+        let wanted = request.gfp.migratetype();
+        let deliver = |index| self.pfn_in_type(index, wanted, cpu);
+        let mut filled = 0;
+        while self.has_plenty(request.order) {
+            let now = self.fill_fast(lists, request, &mut places[filled..], deliver);
+            lists.note_allocs(now as u32);
+            cpu.count_answered(request.order, now as u64);
+            filled += now;
+            let Some(place @ None) = places.get_mut(filled) else { break };
+            *place = self.alloc_from_lists(lists, request, cpu);
+            if place.is_none() {
+                break;
+            }
+            filled += 1;
+        }
+        filled
+    }
+
+    /// Fills the empty places at the start with blocks of an order without per-CPU lists, in one hold
+    /// of the zone lock; returns how many.
+    fn fill_from_free_area(&self, request: Request, places: &mut [Option<Pfn>], cpu: &CpuRequests) -> usize {
+        let Some(want) = self.ordinary_want(request) else { return 0 };
+        let empty = places.iter().take(BLOCKS_A_HOLD as usize).take_while(|place| place.is_none()).count();
+        let mut guard = self.lock();
+        let most = (empty as u32).min(self.plenty_of(request.order, &guard.state));
+        let mut filled = 0;
+        let mut refill = guard.refill(want);
+        while filled < most
+            && let Some(run) = refill.next_native_run(most - filled)
+        {
+            for index in run.iter() {
+                places[filled as usize] = Some(self.hand_out(index, request, cpu));
+                filled += 1;
+            }
+        }
+        guard.state.stats.direct_allocs += u64::from(filled);
+        filled as usize
+    }
+
+    /// Takes back blocks of an order without per-CPU lists in one hold of the zone lock, until one
+    /// lies elsewhere or cannot be taken. Returns how many were looked at, and an error if the last
+    /// of them could not be taken.
+    fn free_to_free_area(&self, order: Order, blocks: &[Pfn]) -> (usize, Result<(), FreeError>) {
+        let mut guard = self.lock();
+        let mut run: Option<Run> = None;
+        let mut done = Ok(());
+        let mut looked_at = 0;
+        for &pfn in blocks.iter().take(BLOCKS_A_HOLD as usize) {
+            let Some((index, frame)) = self.frames.find(pfn) else { break };
+            let longer = run.and_then(|run| run.with_next(index));
+            if longer.is_none()
+                && let Some(whole) = run.take()
+            {
+                guard.free_run(whole, |_, _, _| ());
+            }
+            // A block that is named twice is free by now: within a run there are no two alike.
+            let word = frame.word();
+            if !word.is_owned_of(order) {
+                if self.frames.contains(index) {
+                    looked_at += 1;
+                    done = Err(self.why_not_owned(index, word));
+                }
+                break;
+            }
+            looked_at += 1;
+            run = longer.or(Some(Run::single(index, order)));
+        }
+        if let Some(run) = run {
+            guard.free_run(run, |_, _, _| ());
+        }
+        guard.state.stats.direct_frees += looked_at as u64 - u64::from(done.is_err());
+        (looked_at, done)
+    }
+
+    /// Returns true if blocks of an order go to the free lists one by one, each as a whole.
+    fn frees_to_free_area(&self, order: Order) -> bool {
+        let as_a_whole = !self.is_before_hygiene() && order <= self.blocks.order();
+        as_a_whole && !self.has_percpu_list(order)
+    }
+}

@@ -1,0 +1,377 @@
+//! State and links of every page frame, in a table each.
+
+use super::sync::{AtomicU16, AtomicU32, Locks, Ordering};
+use crate::types::{Migratetype, Order, Pfn};
+
+/// What a frame is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum FrameKind {
+    /// No memory, or memory that this allocator does not manage.
+    Absent = 0,
+    /// Inside a block, but not its first frame.
+    Tail = 1,
+    /// In use since before the allocator started; freed by nobody.
+    Reserved = 2,
+    /// First frame of a block on a free list.
+    Free = 3,
+    /// First frame of a block on a per-CPU list.
+    PerCpu = 4,
+    /// First frame of a block that somebody owns.
+    Allocated = 5,
+    /// First frame of a block between two of the states above.
+    InTransit = 6,
+}
+
+/// A frame's state as one word: what it does, the order of its block, and a type.
+///
+/// The type is the list's for `Free` and the requested one for `Allocated`. For `PerCpu` it is
+/// that of the list that the block goes back to, which only the eras without hygiene use, or
+/// where claims go by counts the one last requested.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FrameWord(u32);
+
+const KIND_BITS: u32 = 0x7;
+const ORDER_SHIFT: u32 = 4;
+const ORDER_BITS: u32 = 0xf;
+const TYPE_SHIFT: u32 = 8;
+const TYPE_BITS: u32 = 0x7;
+const MOVABLE: u32 = 1 << 12;
+const RUN: u32 = 1 << 13;
+const RUN_DOWN: u32 = 1 << 14;
+
+impl FrameWord {
+    pub(crate) const ABSENT: Self = Self(FrameKind::Absent as u32);
+    pub(crate) const TAIL: Self = Self(FrameKind::Tail as u32);
+    pub(crate) const RESERVED: Self = Self(FrameKind::Reserved as u32);
+
+    pub(crate) const fn head(kind: FrameKind, order: Order, migratetype: Migratetype) -> Self {
+        Self(kind as u32 | (order.get() as u32) << ORDER_SHIFT | (migratetype as u32) << TYPE_SHIFT)
+    }
+
+    /// An owned block whose pages can be migrated if `movable`.
+    pub(crate) const fn allocated(order: Order, migratetype: Migratetype, movable: bool) -> Self {
+        let word = Self::head(FrameKind::Allocated, order, migratetype);
+        if movable { Self(word.0 | MOVABLE) } else { word }
+    }
+
+    /// As the table keeps it: there are 15 bits. Calculating with more of them is faster.
+    const fn narrow(self) -> u16 {
+        self.0 as u16
+    }
+
+    pub(crate) const fn with_movable(self, movable: bool) -> Self {
+        if movable { Self(self.0 | MOVABLE) } else { Self(self.0 & !MOVABLE) }
+    }
+
+    pub(crate) const fn kind(self) -> FrameKind {
+        match self.0 & KIND_BITS {
+            1 => FrameKind::Tail,
+            2 => FrameKind::Reserved,
+            3 => FrameKind::Free,
+            4 => FrameKind::PerCpu,
+            5 => FrameKind::Allocated,
+            6 => FrameKind::InTransit,
+            _ => FrameKind::Absent,
+        }
+    }
+
+    /// The order of the block; 0 for frames that start none.
+    pub(crate) const fn order(self) -> Order {
+        match Order::new((self.0 >> ORDER_SHIFT & ORDER_BITS) as u8) {
+            Some(order) => order,
+            None => Order::MAX,
+        }
+    }
+
+    pub(crate) const fn migratetype(self) -> Migratetype {
+        match Migratetype::new((self.0 >> TYPE_SHIFT & TYPE_BITS) as u8) {
+            Some(migratetype) => migratetype,
+            None => Migratetype::Isolate,
+        }
+    }
+
+    pub(crate) const fn is_movable(self) -> bool {
+        self.0 & MOVABLE != 0
+    }
+
+    /// The word of a linked block on a per-CPU list that stands for others behind it as well,
+    /// towards lower addresses or higher ones, or only for itself.
+    pub(crate) const fn with_run(self, run: bool, down: bool) -> Self {
+        let alone = self.0 & !(RUN | RUN_DOWN);
+        Self(alone | if run { RUN } else { 0 } | if down { RUN_DOWN } else { 0 })
+    }
+
+    /// Whether a linked block on a per-CPU list stands for others behind it, and whether they
+    /// lie towards lower addresses.
+    pub(crate) const fn run(self) -> (bool, bool) {
+        (self.0 & RUN != 0, self.0 & RUN_DOWN != 0)
+    }
+
+    /// Pages of the block if a movable request asked for it last, otherwise 0.
+    pub(crate) const fn movable_pages(self) -> u32 {
+        let movable = matches!(self.migratetype(), Migratetype::Movable | Migratetype::Cma);
+        if movable { self.order().pages() as u32 } else { 0 }
+    }
+
+    /// The same block on a per-CPU list, with the type that its last owner asked for.
+    pub(crate) const fn given_back(self) -> Self {
+        Self(self.0 & !(KIND_BITS | MOVABLE) | FrameKind::PerCpu as u32)
+    }
+
+    /// Whether an owned block of this order starts here.
+    pub(crate) const fn is_owned_of(self, order: Order) -> bool {
+        let owned = FrameKind::Allocated as u32 | (order.get() as u32) << ORDER_SHIFT;
+        self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == owned
+    }
+
+    pub(crate) const fn is_free_of(self, order: Order) -> bool {
+        let free = FrameKind::Free as u32 | (order.get() as u32) << ORDER_SHIFT;
+        self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == free
+    }
+}
+
+/// Says if somebody else may free the same block at the same instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rivals {
+    /// Nobody else does: the free is a store.
+    None,
+    /// Somebody may: the free is a compare-and-swap, and of two one wins.
+    Possible,
+}
+
+impl Rivals {
+    /// What an embedder's locks promise.
+    pub(crate) const fn of<L: Locks>() -> Self {
+        if L::TELLS_RACING_FREES_APART { Self::Possible } else { Self::None }
+    }
+}
+
+/// The state of one frame: 2 bytes.
+///
+/// Written by the holder of the lock of the list that the frame is on or, for an allocated
+/// frame, by the one caller that frees it.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Frame(AtomicU16);
+
+impl Frame {
+    pub(crate) fn absent() -> Self {
+        Self(AtomicU16::new(FrameWord::ABSENT.narrow()))
+    }
+
+    pub(crate) fn word(&self) -> FrameWord {
+        FrameWord(self.0.load(Ordering::Relaxed).into())
+    }
+
+    pub(crate) fn set_word(&self, word: FrameWord) {
+        self.0.store(word.narrow(), Ordering::Relaxed);
+    }
+
+    /// Gives the block that starts here to its new owner.
+    pub(crate) fn hand_over(&self, word: FrameWord) {
+        // Pairs with the acquire in `exchange_word`: who takes the block back comes
+        // after every write to its links.
+        self.0.store(word.narrow(), Ordering::Release);
+    }
+
+    /// Replaces the word of an owned block whose owner frees it, unless a rival was faster.
+    #[inline]
+    pub(crate) fn replace_owned(&self, from: FrameWord, to: FrameWord, rivals: Rivals) -> bool {
+        match rivals {
+            Rivals::Possible => self.exchange_word(from, to),
+            Rivals::None => {
+                // An owner that has no rival comes after the request that gave it the block.
+                self.set_word(to);
+                true
+            }
+        }
+    }
+
+    /// Replaces `from` by `to`, unless somebody else was faster.
+    ///
+    /// Two callers that free the same block race here, and only one of them wins.
+    pub(crate) fn exchange_word(&self, from: FrameWord, to: FrameWord) -> bool {
+        // Pairs with the release in `hand_over`.
+        self.0.compare_exchange(from.narrow(), to.narrow(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// The neighbours of one frame's block on a list: 8 bytes.
+///
+/// They belong to whoever holds the lock of the list. The way of a page from its owner to a
+/// per-CPU list and back does not touch them: that is why they lie in a table of their own.
+#[derive(Debug)]
+#[repr(C, align(8))]
+pub(crate) struct Links {
+    next: AtomicU32,
+    previous: AtomicU32,
+}
+
+impl Links {
+    pub(crate) fn none() -> Self {
+        Self { next: AtomicU32::new(NIL), previous: AtomicU32::new(NIL) }
+    }
+
+    pub(crate) fn next(&self) -> u32 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn previous(&self) -> u32 {
+        self.previous.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_next(&self, to: u32) {
+        self.next.store(to, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_previous(&self, to: u32) {
+        self.previous.store(to, Ordering::Relaxed);
+    }
+}
+
+/// "No frame" in a link.
+pub(crate) const NIL: u32 = u32::MAX;
+
+/// A frame of one zone, counted from the zone's origin.
+///
+/// The origin is the zone's first frame rounded down to the largest block, so
+/// that buddies differ in one bit of the index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct FrameIndex(pub(crate) u32);
+
+impl FrameIndex {
+    pub(crate) const fn buddy(self, order: Order) -> Self {
+        Self(self.0 ^ 1 << order.get())
+    }
+
+    pub(crate) const fn align_down(self, order: Order) -> Self {
+        Self(self.0 & !((1 << order.get()) - 1))
+    }
+
+    pub(crate) const fn offset(self, pages: u32) -> Self {
+        Self(self.0 + pages)
+    }
+
+    /// Whether the frame can start a block of `order`.
+    pub(crate) const fn is_aligned(self, order: Order) -> bool {
+        self.0 & ((1 << order.get()) - 1) == 0
+    }
+}
+
+/// The frames of one zone.
+///
+/// The table starts at the origin, so that an index is a place in it; the frames there that
+/// come before the zone are absent for good.
+#[derive(Debug)]
+pub(crate) struct FrameTable<'m> {
+    origin: Pfn,
+    /// The index of the zone's first frame.
+    first: u32,
+    frames: &'m [Frame],
+    links: &'m [Links],
+}
+
+impl<'m> FrameTable<'m> {
+    /// The number of places that a zone's table needs.
+    pub(crate) fn places(start: Pfn, spanned: u64) -> usize {
+        (Self::before(start) + spanned) as usize
+    }
+
+    /// Frames between the origin and a zone's start.
+    pub(crate) fn before(start: Pfn) -> u64 {
+        start.0 & (Order::MAX.pages() - 1)
+    }
+
+    /// A table of as many frames as links: [`Self::places`].
+    pub(crate) fn new(start: Pfn, frames: &'m [Frame], links: &'m [Links]) -> Self {
+        let before = Self::before(start);
+        Self { origin: Pfn(start.0 - before), first: before as u32, frames, links }
+    }
+
+    pub(crate) fn start(&self) -> FrameIndex {
+        FrameIndex(self.first)
+    }
+
+    /// The index behind the zone's last frame.
+    pub(crate) fn end(&self) -> FrameIndex {
+        FrameIndex(self.frames.len() as u32)
+    }
+
+    pub(crate) fn contains(&self, index: FrameIndex) -> bool {
+        index >= self.start() && index < self.end()
+    }
+
+    pub(crate) fn index(&self, pfn: Pfn) -> Option<FrameIndex> {
+        let place = pfn.0.wrapping_sub(self.origin.0);
+        let inside = (u64::from(self.first)..self.frames.len() as u64).contains(&place);
+        inside.then_some(FrameIndex(place as u32))
+    }
+
+    /// A frame and its index; `None`, or an absent frame, outside the zone.
+    #[inline]
+    pub(crate) fn find(&self, pfn: Pfn) -> Option<(FrameIndex, &'m Frame)> {
+        let place = pfn.0.wrapping_sub(self.origin.0);
+        let frame = self.frames.get(usize::try_from(place).ok()?)?;
+        Some((FrameIndex(place as u32), frame))
+    }
+
+    #[inline]
+    pub(crate) fn pfn(&self, index: FrameIndex) -> Pfn {
+        self.origin.add(index.0.into())
+    }
+
+    /// The frame; `None`, or an absent one, outside the zone.
+    pub(crate) fn get(&self, index: FrameIndex) -> Option<&'m Frame> {
+        self.frames.get(index.0 as usize)
+    }
+
+    #[inline]
+    pub(crate) fn frame(&self, index: FrameIndex) -> &'m Frame {
+        &self.frames[index.0 as usize]
+    }
+
+    #[inline]
+    pub(crate) fn links(&self, index: FrameIndex) -> &'m Links {
+        &self.links[index.0 as usize]
+    }
+
+    pub(crate) fn word(&self, index: FrameIndex) -> FrameWord {
+        self.frame(index).word()
+    }
+
+    pub(crate) fn set_word(&self, index: FrameIndex, word: FrameWord) {
+        self.frame(index).set_word(word);
+    }
+
+    /// Gives a block to its new owner.
+    pub(crate) fn hand_over(&self, index: FrameIndex, word: FrameWord) {
+        self.frame(index).hand_over(word);
+    }
+
+    pub(crate) fn next(&self, index: FrameIndex) -> Option<FrameIndex> {
+        let next = self.links(index).next();
+        (next != NIL).then_some(FrameIndex(next))
+    }
+
+    pub(crate) fn previous(&self, index: FrameIndex) -> Option<FrameIndex> {
+        let previous = self.links(index).previous();
+        (previous != NIL).then_some(FrameIndex(previous))
+    }
+
+    /// The first frame of the block that contains `index`, whatever the block does.
+    pub(crate) fn block_head(&self, index: FrameIndex) -> FrameIndex {
+        if self.word(index).kind() != FrameKind::Tail {
+            return index;
+        }
+        Order::all()
+            .skip(1)
+            .map(|order| (order, index.align_down(order)))
+            .take_while(|&(_, head)| self.contains(head))
+            .find(|&(order, head)| {
+                let word = self.word(head);
+                word.kind() != FrameKind::Tail && word.order() >= order
+            })
+            .map_or(index, |(_, head)| head)
+    }
+}

@@ -1,0 +1,68 @@
+//! Places the allocator's tables in memory that the caller owns.
+//!
+//! The one island of unsafe code in this crate.
+#![expect(unsafe_code, reason = "turns the caller's bytes into typed tables")]
+
+use core::mem::{MaybeUninit, align_of, needs_drop, size_of};
+use core::slice;
+
+use crate::types::SetupError;
+
+/// Hands out typed tables from the caller's bytes, one behind the other.
+pub(crate) struct Carver<'m> {
+    rest: &'m mut [MaybeUninit<u8>],
+    given: usize,
+    needed: usize,
+}
+
+impl<'m> Carver<'m> {
+    pub(crate) fn new(bytes: &'m mut [MaybeUninit<u8>], needed: usize) -> Self {
+        let given = bytes.len();
+        Self { rest: bytes, given, needed }
+    }
+
+    /// Sets the room for a table of `len` places aside, to be filled later.
+    pub(crate) fn reserve<T>(&mut self, len: usize) -> Result<Carver<'m>, SetupError> {
+        let too_small = SetupError::MetadataTooSmall { needed: self.needed, given: self.given };
+        let padding = self.rest.as_ptr().align_offset(align_of::<T>());
+        let bytes = len.checked_mul(size_of::<T>()).ok_or(too_small)?;
+        let end = padding.checked_add(bytes).filter(|&end| end <= self.rest.len()).ok_or(too_small)?;
+        let (used, rest) = core::mem::take(&mut self.rest).split_at_mut(end);
+        self.rest = rest;
+        Ok(Carver { rest: &mut used[padding..], given: self.given, needed: self.needed })
+    }
+
+    /// The next `len` places, filled by `fill`.
+    pub(crate) fn table<T>(
+        &mut self,
+        len: usize,
+        mut fill: impl FnMut(usize) -> Result<T, SetupError>,
+    ) -> Result<&'m mut [T], SetupError> {
+        const { assert!(!needs_drop::<T>(), "a table is never dropped") };
+        let used = self.reserve::<T>(len)?.rest;
+        let start = used.as_mut_ptr().cast::<T>();
+        for index in 0..len {
+            let value = fill(index)?;
+            // SAFETY: `reserve` has aligned `start` for `T` and left room for `len` places behind it.
+            unsafe { start.add(index).write(value) };
+        }
+        // SAFETY: the loop above has initialised `len` values, and `used` was split off the
+        // caller's bytes for `'m`, so that nobody else reaches them.
+        Ok(unsafe { slice::from_raw_parts_mut(start, len) })
+    }
+}
+
+/// Adds up what [`Carver`] will need, alignment at its worst.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Tally(usize);
+
+impl Tally {
+    pub(crate) fn table<T>(&mut self, len: usize) {
+        self.0 =
+            self.0.saturating_add(align_of::<T>() - 1).saturating_add(len.saturating_mul(size_of::<T>()));
+    }
+
+    pub(crate) fn bytes(self) -> usize {
+        self.0
+    }
+}

@@ -1,0 +1,18 @@
+//! The caller's bytes go in; tables of frames, links and pageblocks come out, and lists through them.
+
+mod cache_line;
+mod frame;
+mod list;
+mod metadata;
+mod pageblock;
+mod pageblock_use;
+mod run;
+pub(crate) mod sync;
+
+pub(crate) use cache_line::OwnLines;
+pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links, Rivals};
+pub(crate) use list::{BlockList, Place};
+pub(crate) use metadata::{Carver, Tally};
+pub(crate) use pageblock::{Pageblock, PageblockTable};
+pub use pageblock_use::PageblockUse;
+pub(crate) use run::Run;

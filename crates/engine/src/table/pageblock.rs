@@ -1,0 +1,244 @@
+//! The type of every pageblock of a zone, and what its pages are used for.
+
+use super::frame::FrameIndex;
+use super::pageblock_use::PageblockUse;
+use super::run::Run;
+use super::sync::{AtomicU32, Ordering};
+use crate::types::{MIGRATETYPES, Migratetype, Order};
+
+/// One pageblock: its type, and two counts of its pages.
+///
+/// From the lowest bits up: 8 bits of the type, a hint to compaction and its isolation, 12 of
+/// the pages on the free lists, 12 of the movable pages that are not.
+#[derive(Debug)]
+pub(crate) struct Pageblock(AtomicU32);
+
+const ISOLATED: u32 = 0x80;
+/// Compaction found nothing here lately. Linux counterpart: `PB_migrate_skip`.
+const SKIP: u32 = 0x40;
+const TYPE_BITS: u32 = 0xff & !SKIP;
+const FREE_SHIFT: u32 = 8;
+const MOVABLE_SHIFT: u32 = 20;
+const COUNT_BITS: u32 = 0xfff;
+
+const _: () = assert!(Order::MAX.pages() <= COUNT_BITS as u64);
+
+impl Pageblock {
+    /// As every pageblock is at first.
+    pub(crate) fn movable() -> Self {
+        Self(AtomicU32::new(Migratetype::Movable as u32))
+    }
+
+    fn load(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn store(&self, value: u32) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    fn set_type(&self, value: u32) {
+        self.store(self.load() & !TYPE_BITS | value);
+    }
+
+    /// The counts of free pages and of movable ones.
+    #[inline]
+    fn counts(&self) -> (u32, u32) {
+        let value = self.load();
+        (value >> FREE_SHIFT & COUNT_BITS, value >> MOVABLE_SHIFT)
+    }
+
+    fn set_movable(&self, pages: u32) {
+        self.store(self.load() & !(COUNT_BITS << MOVABLE_SHIFT) | pages << MOVABLE_SHIFT);
+    }
+}
+
+/// One zone's pageblocks: 4 bytes each.
+///
+/// An isolated block keeps the type that it had, so that ending the isolation
+/// brings it back. Writers hold the zone lock; readers need no lock.
+///
+/// Where claims go by counts, and only there, each pageblock also counts:
+/// - its pages in free blocks smaller than itself, exactly: the door keeps that number;
+/// - its pages that left the free lists for movable requests and have not come back. What
+///   comes back is taken for what its last owner asked for. Between two owners a page may have
+///   lain on a CPU's list, where the second asked for another kind than the first: then the
+///   number stays off by that page, until the pages that are not free bound it; it is exact
+///   again once all of the pageblock is free. Nor does it know what
+///   [`crate::Zone::set_movable`] says, and pages on a CPU's list still are what they left for.
+///
+/// Linux counterpart: `pageblock_flags`.
+#[derive(Debug)]
+pub(crate) struct PageblockTable<'m> {
+    order: Order,
+    /// The order below which free blocks are counted: that of a pageblock, or 0 where nothing is.
+    counted_below: Order,
+    blocks: &'m [Pageblock],
+}
+
+impl<'m> PageblockTable<'m> {
+    pub(crate) fn new(order: Order, counted: bool, blocks: &'m [Pageblock]) -> Self {
+        Self { order, counted_below: if counted { order } else { Order::ZERO }, blocks }
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        self.order
+    }
+
+    pub(crate) fn pages(&self) -> u32 {
+        1 << self.order.get()
+    }
+
+    /// Number of pageblocks from the zone's origin on.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The first frame of the pageblock around `index`.
+    pub(crate) fn start_of(&self, index: FrameIndex) -> FrameIndex {
+        index.align_down(self.order)
+    }
+
+    fn block(&self, index: FrameIndex) -> &Pageblock {
+        &self.blocks[(index.0 >> self.order.get()) as usize]
+    }
+
+    pub(crate) fn get(&self, index: FrameIndex) -> Migratetype {
+        let value = self.block(index).load();
+        if value & ISOLATED != 0 { Migratetype::Isolate } else { Self::decode(value) }
+    }
+
+    /// Whether a pageblock has this type, and is not isolated.
+    #[inline]
+    pub(crate) fn is_of(&self, index: FrameIndex, migratetype: Migratetype) -> bool {
+        self.block(index).load() & TYPE_BITS == migratetype as u32
+    }
+
+    /// The type that the block has or, while it is isolated, had before.
+    pub(crate) fn get_beneath_isolation(&self, index: FrameIndex) -> Migratetype {
+        Self::decode(self.block(index).load())
+    }
+
+    fn decode(value: u32) -> Migratetype {
+        const TYPES: [Migratetype; 8] = {
+            let mut types = [Migratetype::Unmovable; 8];
+            let mut value = 0;
+            while value < MIGRATETYPES {
+                types[value] = Migratetype::ALL[value];
+                value += 1;
+            }
+            types
+        };
+        TYPES[(value & 7) as usize]
+    }
+
+    pub(crate) fn set(&self, index: FrameIndex, migratetype: Migratetype) {
+        self.block(index).set_type(migratetype as u32);
+    }
+
+    /// Isolates a pageblock, which remembers the type that it has.
+    pub(crate) fn set_isolated(&self, index: FrameIndex) {
+        let block = self.block(index);
+        block.store(block.load() | ISOLATED);
+    }
+
+    /// Whether compaction leaves a pageblock out.
+    pub(crate) fn is_skipped(&self, index: FrameIndex) -> bool {
+        self.block(index).load() & SKIP != 0
+    }
+
+    /// Has compaction leave a pageblock out until [`Self::clear_skips`]. Under the zone lock.
+    pub(crate) fn set_skip(&self, index: FrameIndex) {
+        let block = self.block(index);
+        block.store(block.load() | SKIP);
+    }
+
+    pub(crate) fn clear_skips(&self) {
+        self.blocks.iter().for_each(|block| block.store(block.load() & !SKIP));
+    }
+
+    /// Gives every pageblock of a block of `order` the same type.
+    pub(crate) fn set_range(&self, index: FrameIndex, order: Order, migratetype: Migratetype) {
+        self.of_block(index, order).for_each(|block| block.set_type(migratetype as u32));
+    }
+
+    /// The pageblocks that a block of `order` touches.
+    fn of_block(&self, index: FrameIndex, order: Order) -> impl Iterator<Item = &'m Pageblock> {
+        let first = (index.0 >> self.order.get()) as usize;
+        let blocks = 1 << order.get().saturating_sub(self.order.get());
+        self.blocks[first..first + blocks].iter()
+    }
+
+    /// Returns what a pageblock counts, where pageblocks count: of its use `free`, without whole
+    /// pageblocks, and `movable`.
+    #[inline]
+    pub(crate) fn counted_use(&self, index: FrameIndex) -> Option<PageblockUse> {
+        (self.counted_below > Order::ZERO).then(|| {
+            let (free, movable) = self.block(index).counts();
+            PageblockUse { free, movable, ..PageblockUse::default() }
+        })
+    }
+
+    /// Counts a block that enters a free list.
+    #[inline]
+    pub(crate) fn count_entered(&self, index: FrameIndex, order: Order) {
+        if order < self.counted_below {
+            let block = self.block(index);
+            block.store(block.load().wrapping_add(1 << FREE_SHIFT << order.get()));
+        }
+    }
+
+    /// Counts a block that leaves its free list.
+    #[inline]
+    pub(crate) fn count_left(&self, index: FrameIndex, order: Order) {
+        if order < self.counted_below {
+            let block = self.block(index);
+            block.store(block.load().wrapping_sub(1 << FREE_SHIFT << order.get()));
+        }
+    }
+
+    /// Counts blocks that have left the free lists for a movable request.
+    pub(crate) fn count_taken(&self, run: Run) {
+        if run.order >= self.order {
+            for index in run.iter() {
+                self.of_block(index, run.order).for_each(|block| block.set_movable(self.pages()));
+            }
+            return;
+        }
+        let (mut at, end) = (run.first.0, run.first.0 + run.pages());
+        while at < end {
+            let block_end = (at | (self.pages() - 1)) + 1;
+            let pages = block_end.min(end) - at;
+            let block = self.block(FrameIndex(at));
+            block.store(block.load().wrapping_add(pages << MOVABLE_SHIFT));
+            at += pages;
+        }
+    }
+
+    /// Counts a block that has come back to the free lists, of which so many pages had left
+    /// them for movable requests.
+    pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
+        if order < self.order {
+            let block = self.block(index);
+            let (free, movable) = block.counts();
+            let left = movable.saturating_sub(movable_pages);
+            // Without a smaller free block the one that came back has made it all free.
+            block.set_movable(if free == 0 { 0 } else { left.min(self.pages() - free) });
+        } else {
+            self.of_block(index, order).for_each(|block| block.set_movable(0));
+        }
+    }
+
+    /// Counts a block that is given away before it comes back to the free lists: some of its
+    /// pages had left them for movable requests, and now all do, or none.
+    pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, came_back: u32, for_movable: bool) {
+        let taken = if for_movable { order.pages() as u32 } else { 0 };
+        if order < self.order {
+            let block = self.block(index);
+            let (free, movable) = block.counts();
+            block.set_movable((movable.saturating_sub(came_back) + taken).min(self.pages() - free));
+        } else {
+            self.of_block(index, order).for_each(|block| block.set_movable(taken.min(self.pages())));
+        }
+    }
+}

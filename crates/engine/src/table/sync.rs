@@ -1,0 +1,67 @@
+//! The one place that chooses between the processor's atomics and the model
+//! checker's (`--cfg loom`).
+
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering, fence};
+
+#[cfg(all(not(loom), target_has_atomic = "64"))]
+pub(crate) use core::sync::atomic::AtomicU64;
+
+// A processor without 64-bit atomics takes a lock of `portable-atomic` for each.
+#[cfg(all(not(loom), not(target_has_atomic = "64")))]
+pub(crate) use portable_atomic::AtomicU64;
+
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+use core::marker::PhantomData;
+
+use lock_api::RawMutex;
+
+use crate::types::Tracepoints;
+
+/// What an embedder brings: the locks, one kind for zones, one for per-CPU lists, and
+/// whoever watches.
+///
+/// A kernel names its own spin locks here; a simulator names one that measures
+/// how long it is held.
+pub trait Locks {
+    /// Guards a zone's free lists. Linux counterpart: `zone->lock`.
+    type Zone: RawMutex;
+    /// Guards one CPU's lists of one zone. Linux counterpart: `pcp->lock`.
+    type PerCpu: RawMutex;
+    /// Who watches; `()` for nobody.
+    type Tracepoints: Tracepoints;
+    /// Whether of two callers that free the same block at the same instant exactly one
+    /// succeeds, which takes an atomic read-modify-write for each free. A block that is freed
+    /// again later is refused in any case.
+    const TELLS_RACING_FREES_APART: bool = true;
+}
+
+impl<Z: RawMutex, P: RawMutex> Locks for (Z, P) {
+    type Zone = Z;
+    type PerCpu = P;
+    type Tracepoints = ();
+}
+
+impl<Z: RawMutex, P: RawMutex, T: Tracepoints> Locks for (Z, P, T) {
+    type Zone = Z;
+    type PerCpu = P;
+    type Tracepoints = T;
+}
+
+/// Locks of memory whose blocks have one owner each, who frees a block once: nobody races
+/// with anybody for it. A free then takes the lock of the CPU's lists and nothing else.
+///
+/// Linux has that from the reference count of a page: whoever drops the last reference is
+/// the one that frees it. If two callers do free one block at the same instant, both may
+/// succeed, and the block is handed out twice.
+#[derive(Debug)]
+pub struct OwnersFreeOnce<L>(PhantomData<L>);
+
+impl<L: Locks> Locks for OwnersFreeOnce<L> {
+    type Zone = L::Zone;
+    type PerCpu = L::PerCpu;
+    type Tracepoints = L::Tracepoints;
+    const TELLS_RACING_FREES_APART: bool = false;
+}

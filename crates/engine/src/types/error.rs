@@ -1,0 +1,140 @@
+//! What can go wrong, as small values.
+
+use core::fmt;
+
+use super::units::{Order, Pfn};
+
+/// Why a block was not taken back. Nothing has changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FreeError {
+    /// No zone contains the frame, or the frame lies in a hole.
+    OutsideZones,
+    /// The block is already free: on a free list, or on a per-CPU list.
+    AlreadyFree,
+    /// The frame is not the first of an allocated block.
+    NotAllocated,
+    /// The block was allocated with another order.
+    WrongOrder {
+        /// The order it was allocated with.
+        allocated: Order,
+    },
+    /// The CPU number is not below the number that the memory was set up for.
+    NoSuchCpu,
+}
+
+impl fmt::Display for FreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutsideZones => f.write_str("the frame is outside all zones or in a hole"),
+            Self::AlreadyFree => f.write_str("the block is already free"),
+            Self::NotAllocated => f.write_str("the frame does not start an allocated block"),
+            Self::WrongOrder { allocated } => write!(f, "the block was allocated with order {allocated}"),
+            Self::NoSuchCpu => f.write_str("there is no such CPU"),
+        }
+    }
+}
+
+impl core::error::Error for FreeError {}
+
+/// Why a request was not answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AllocError {
+    /// No zone that the flags allow had a block above its watermark.
+    NoMemory,
+    /// The order exceeds the largest that the memory was set up for.
+    OrderTooLarge,
+    /// The CPU number is not below the number that the memory was set up for.
+    NoSuchCpu,
+}
+
+impl fmt::Display for AllocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoMemory => "no zone has a free block above its watermark",
+            Self::OrderTooLarge => "the order exceeds the largest order set up",
+            Self::NoSuchCpu => "there is no such CPU",
+        })
+    }
+}
+
+impl core::error::Error for AllocError {}
+
+/// Why a pageblock did not change its type. Nothing has changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockError {
+    /// The frame is outside the zone.
+    OutsideZone,
+    /// Part of the pageblock lies outside the zone, so that its free pages cannot all move.
+    StraddlesZone,
+    /// The pageblock is isolated already, or not isolated when it should be.
+    WrongState,
+    /// The pageblock holds allocated pages that cannot be moved.
+    Unmovable,
+}
+
+impl fmt::Display for BlockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OutsideZone => "the frame is outside the zone",
+            Self::StraddlesZone => "the pageblock reaches outside the zone",
+            Self::WrongState => "the pageblock is in that state already",
+            Self::Unmovable => "the pageblock holds unmovable pages",
+        })
+    }
+}
+
+impl core::error::Error for BlockError {}
+
+/// Why memory could not be set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SetupError {
+    /// The metadata buffer is smaller than [`crate::required_bytes`] says.
+    MetadataTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// No zone was given, or a zone without pages.
+    EmptyZone,
+    /// Two zones share frames.
+    OverlappingZones {
+        /// A frame in both.
+        at: Pfn,
+    },
+    /// A zone is larger than 2^31 pages.
+    ZoneTooLarge,
+    /// The pageblock order is larger than the maximum order, or zero.
+    BadPageblockOrder,
+    /// No CPU was given.
+    NoCpu,
+    /// A per-CPU batch of zero, or a lower bound of `high` above the upper one.
+    BadPerCpuSettings,
+    /// A block that is not aligned, too large, or on a list that its pageblock's type or
+    /// its order does not allow.
+    BadBlock {
+        /// Its first frame.
+        at: Pfn,
+    },
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MetadataTooSmall { needed, given } => {
+                write!(f, "the metadata needs {needed} bytes and was given {given}")
+            }
+            Self::EmptyZone => f.write_str("a zone has no pages"),
+            Self::OverlappingZones { at } => write!(f, "two zones contain {at:?}"),
+            Self::ZoneTooLarge => f.write_str("a zone spans more than 2^31 pages"),
+            Self::BadPageblockOrder => f.write_str("the pageblock order must be 1 up to the maximum order"),
+            Self::NoCpu => f.write_str("at least one CPU is needed"),
+            Self::BadBlock { at } => {
+                write!(f, "the block at {at:?} is misaligned, too large or on a list that it cannot be on")
+            }
+            Self::BadPerCpuSettings => f.write_str("batch must be at least 1 and high_min at most high_max"),
+        }
+    }
+}
+
+impl core::error::Error for SetupError {}

@@ -1,0 +1,25 @@
+//! The vocabulary: nothing goes in; every other room speaks in these types.
+
+mod alloc_flags;
+mod error;
+mod gfp;
+mod migratetype;
+mod request;
+mod stats;
+mod switches;
+mod tracepoints;
+mod units;
+mod want;
+mod zone_type;
+
+pub(crate) use alloc_flags::AllocFlags;
+pub use error::{AllocError, BlockError, FreeError, SetupError};
+pub use gfp::GfpFlags;
+pub use migratetype::{MIGRATETYPES, Migratetype, PCP_TYPES};
+pub use request::Request;
+pub use stats::{PerCpuStats, RequestStats, ZoneStats};
+pub use switches::{Era, Switch, Switches};
+pub use tracepoints::{ExtFrag, Tracepoints};
+pub use units::{MAX_ORDERS, Order, Pfn};
+pub(crate) use want::Want;
+pub use zone_type::{ZONE_TYPES, ZoneType};

@@ -1,0 +1,47 @@
+//! The kinds of zones.
+
+/// Which addresses a zone is for, from low to high.
+///
+/// Linux counterpart: `enum zone_type`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum ZoneType {
+    /// `ZONE_DMA`.
+    Dma = 0,
+    /// `ZONE_DMA32`.
+    Dma32 = 1,
+    /// `ZONE_NORMAL`.
+    Normal = 2,
+    /// `ZONE_HIGHMEM`.
+    HighMem = 3,
+    /// `ZONE_MOVABLE`.
+    Movable = 4,
+    /// `ZONE_DEVICE`.
+    Device = 5,
+}
+
+/// How many zone types there are.
+pub const ZONE_TYPES: usize = 6;
+
+impl ZoneType {
+    /// Every zone type, from low to high.
+    pub const ALL: [Self; ZONE_TYPES] =
+        [Self::Dma, Self::Dma32, Self::Normal, Self::HighMem, Self::Movable, Self::Device];
+
+    /// The name that `/proc/zoneinfo` prints.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dma => "DMA",
+            Self::Dma32 => "DMA32",
+            Self::Normal => "Normal",
+            Self::HighMem => "HighMem",
+            Self::Movable => "Movable",
+            Self::Device => "Device",
+        }
+    }
+
+    /// The zone type that `/proc/zoneinfo` prints as `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}

@@ -1,0 +1,231 @@
+//! What the eras without freelist hygiene do otherwise, which was in Linux until 6.10.
+//!
+//! Today's Linux has a free page on the list of its pageblock's type, counts it where it enters and
+//! leaves the list, and claims a pageblock as a whole or takes one piece of it. Before, a block went
+//! by the type that its caller had in mind: pages lay on lists of other types than their
+//! pageblock's, and whoever freed, took or isolated pages counted them. The rest of the zone reads
+//! as today's Linux does and asks here where that differs.
+
+use super::buddy::Insertion;
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
+use super::state::Zone;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
+use crate::types::{Migratetype, Order, Pfn, Tracepoints, Want};
+
+impl<L: Locks> Zone<'_, L> {
+    /// Returns true in the eras without freelist hygiene.
+    #[inline]
+    pub(crate) fn is_before_hygiene(&self) -> bool {
+        !self.switches.hygiene
+    }
+
+    /// Returns true if a free block may be on the list of `migratetype`.
+    pub(crate) fn may_be_listed(&self, pfn: Pfn, migratetype: Migratetype) -> bool {
+        self.is_before_hygiene() || self.block_type(pfn) == Some(migratetype)
+    }
+
+    /// Returns the word of a freed block on a per-CPU list: with hygiene it keeps the type that its
+    /// owner asked for, before it gets that of its pageblock, by which it will be drained.
+    #[inline]
+    pub(super) fn freed_word(&self, word: FrameWord, order: Order, block_type: Migratetype) -> FrameWord {
+        if self.is_before_hygiene() {
+            return FrameWord::head(FrameKind::PerCpu, order, block_type);
+        }
+        word.given_back()
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Counts a block that enters the list of another type than its pageblock's, as happens before
+    /// hygiene only.
+    ///
+    /// A change of lists needs no check: conversion moves the pages first and the type after.
+    #[inline]
+    pub(super) fn count_foreign_entry(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
+        let before = self.zone.is_before_hygiene();
+        debug_assert!(
+            before || self.zone.blocks.get(index) == migratetype,
+            "{order:?} block of {} enters the {migratetype} list",
+            self.zone.blocks.get(index)
+        );
+        if before && self.zone.blocks.get(index) != migratetype {
+            self.state.stats.hygiene_violations += 1;
+        }
+    }
+
+    /// Changes the numbers of free pages by `pages` of a type, where the door does not do it.
+    ///
+    /// Whoever frees, takes or isolates pages goes by the type that it has in mind. Where a
+    /// pageblock's pages are on other types' lists, isolation makes the numbers drift from the
+    /// lists for good.
+    pub(crate) fn account_before_hygiene(&mut self, pages: i64, migratetype: Migratetype) {
+        if self.zone.is_before_hygiene() {
+            self.account(pages, migratetype);
+        }
+    }
+
+    /// Returns how many of the pages that a refill has taken are still counted as free: before
+    /// hygiene all, which are taken off at its end.
+    #[inline]
+    pub(super) fn still_counted(&self, taken: u64) -> u64 {
+        if self.zone.is_before_hygiene() { taken } else { 0 }
+    }
+
+    /// Frees a block that bypasses the per-CPU lists.
+    ///
+    /// The type that the caller read without the lock counts, unless blocks are isolated.
+    pub(super) fn free_direct_before_hygiene(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
+        let migratetype = if self.state.isolated_blocks > 0 || seen == Migratetype::Isolate {
+            self.zone.blocks.get(index)
+        } else {
+            seen
+        };
+        self.free_block(index, order, migratetype, Insertion::ByMergeChance);
+    }
+
+    /// Frees blocks one after the other, as a CPU's lists give them back.
+    ///
+    /// The type seen when the block was freed counts, unless blocks are isolated.
+    pub(super) fn free_drained_before_hygiene(&mut self, run: Run) {
+        let stale = self.state.isolated_blocks == 0;
+        for index in run.iter() {
+            let own = self.zone.blocks.get(index);
+            let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
+            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.free_block(index, run.order, migratetype, Insertion::ByMergeChance);
+        }
+    }
+
+    /// Takes a block of any type's list, the wanted type's first.
+    ///
+    /// Linux counterpart: `__rmqueue` before 6.10.
+    pub(super) fn take_before_hygiene(&mut self, want: Want) -> Option<FrameIndex> {
+        loop {
+            let found = self.take_smallest(want.order, want.migratetype);
+            if let Some(found) = found.or_else(|| self.take_cma(want)) {
+                return Some(found);
+            }
+            if !self.move_to_native(want) {
+                return None;
+            }
+        }
+    }
+
+    /// Moves a foreign block to the wanted type's lists, with or without its pageblock. Returns
+    /// false if there is none.
+    ///
+    /// The pageblock's free pages move first, and its type changes only if enough of them did,
+    /// which leaves pages on lists that their pageblock's type does not match.
+    /// Linux counterpart: `__rmqueue_fallback` before 6.10.
+    fn move_to_native(&mut self, want: Want) -> bool {
+        let smallest = self.smallest_fallback(want);
+        let mut orders = smallest.up_to(self.zone.max_order).rev();
+        let Some(mut found) = orders.find_map(|order| self.foreign_of(order, want)) else { return false };
+        let may_claim = |order| want.migratetype.may_claim(order, self.zone.blocks.order());
+        if !may_claim(found.0) && want.migratetype == Migratetype::Movable && found.0 > want.order {
+            let mut orders = want.order.up_to(self.zone.max_order);
+            found = orders.find_map(|order| self.foreign_of(order, want)).unwrap_or(found);
+        }
+        let (order, foreign) = found;
+        let whole_block = want.migratetype.may_claim(order, self.zone.blocks.order());
+        let Some(index) = self.first(order, foreign) else { return false };
+        self.move_block_to_native(index, order, want, whole_block);
+        self.trace_extfrag(index, order, foreign, want);
+        true
+    }
+
+    /// Linux counterpart: `steal_suitable_fallback` before 6.10.
+    fn move_block_to_native(&mut self, index: FrameIndex, found: Order, want: Want, whole_block: bool) {
+        self.state.stats.claim_attempts += 1;
+        let old = self.zone.blocks.get(index);
+        if old == Migratetype::HighAtomic {
+            return self.move_single(index, found, want);
+        }
+        if found >= self.zone.blocks.order() {
+            self.zone.blocks.set_range(index, found, want.migratetype);
+            self.state.stats.claims += 1;
+            self.pass(index, found, Passage::Change(want.migratetype));
+            return;
+        }
+        self.boost_watermark(want.flags);
+        if !whole_block {
+            return self.move_single(index, found, want);
+        }
+        let Some((start, end)) = self.clipped_pageblock(index) else {
+            return self.move_single(index, found, want);
+        };
+        let (used, read) = self.zone.frames.use_between(start, end, old);
+        self.touch(read);
+        self.move_free_blocks(start, end, want.migratetype);
+        if self.suits(used, old, want.migratetype) {
+            self.zone.blocks.set(index, want.migratetype);
+            self.state.stats.claims += 1;
+        } else {
+            self.state.stats.steals += 1;
+        }
+    }
+
+    fn move_single(&mut self, index: FrameIndex, found: Order, want: Want) {
+        self.state.stats.steals += 1;
+        self.pass(index, found, Passage::Change(want.migratetype));
+    }
+
+    /// Gives the pageblock around a block another type. Returns the free pages that moved with it.
+    ///
+    /// Where the pageblock starts before the zone, its pages from the block on move; where it ends
+    /// behind the zone, none do.
+    /// Linux counterpart: `set_pageblock_migratetype` and `move_freepages_block` before 6.10.
+    pub(super) fn set_type_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
+        self.zone.blocks.set(index, to);
+        self.clipped_pageblock(index).map_or(0, |(start, end)| self.move_free_blocks(start, end, to))
+    }
+
+    /// Isolates a pageblock; its free pages are counted out by the type that it had.
+    ///
+    /// Linux counterpart: `set_migratetype_isolate` before 6.10.
+    pub(super) fn isolate_before_hygiene(&mut self, start: FrameIndex) {
+        let former = self.zone.blocks.get(start);
+        self.zone.blocks.set_isolated(start);
+        if let Some((start, end)) = self.clipped_pageblock(start) {
+            let moved = self.move_free_blocks(start, end, Migratetype::Isolate);
+            self.account(-(moved as i64), former);
+        }
+    }
+
+    /// Ends the isolation of a pageblock, which becomes `to`.
+    ///
+    /// Linux counterpart: `unset_migratetype_isolate` before 6.10.
+    pub(super) fn unisolate_before_hygiene(&mut self, start: FrameIndex, to: Migratetype) {
+        if let Some((start, end)) = self.clipped_pageblock(start) {
+            let moved = self.move_free_blocks(start, end, to);
+            self.account(moved as i64, to);
+        }
+        self.zone.blocks.set(start, to);
+    }
+
+    /// Takes apart a free block that lies across `boundary`. With hygiene, isolating a pageblock has
+    /// done that already.
+    ///
+    /// Linux counterpart: `split_free_page`, until 6.10.
+    pub(crate) fn split_straddling_before_hygiene(&mut self, boundary: FrameIndex) {
+        let zone = self.zone;
+        let head = zone.frames.block_head(FrameIndex(boundary.0 - 1));
+        let word = zone.frames.word(head);
+        if word.kind() == FrameKind::Free && head.offset(1 << word.order().get()) > boundary {
+            self.pass(head, word.order(), Passage::Leave);
+            self.account(-(word.order().pages() as i64), zone.blocks.get(head));
+            self.free_by_pageblock(head, word.order(), Insertion::ByMergeChance);
+        }
+    }
+
+    /// Returns the part of a pageblock whose free pages move: from `index` on where the pageblock
+    /// starts before the zone, none where it ends behind it.
+    fn clipped_pageblock(&self, index: FrameIndex) -> Option<(FrameIndex, FrameIndex)> {
+        let start = self.zone.blocks.start_of(index);
+        let end = start.offset(self.zone.blocks.pages());
+        let start = if self.zone.frames.contains(start) { start } else { index };
+        (end <= self.zone.frames.end()).then_some((start, end))
+    }
+}

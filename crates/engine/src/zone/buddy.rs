@@ -1,0 +1,263 @@
+//! Splitting and merging blocks.
+
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
+use crate::types::{AllocFlags, Migratetype, Order, Pfn, Tracepoints, Want};
+
+/// How a freed block chooses its end of the free list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Insertion {
+    /// At the tail if its buddy's next merge looks likely, otherwise at the head.
+    ByMergeChance,
+    /// Always at the tail.
+    Tail,
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// The buddy of a block, if it is free as one block of the same order.
+    fn free_buddy(&self, index: FrameIndex, order: Order) -> Option<FrameIndex> {
+        let buddy = index.buddy(order);
+        self.zone.frames.get(buddy).is_some_and(|frame| frame.word().is_free_of(order)).then_some(buddy)
+    }
+
+    /// Merges a block with its free buddies and puts the result on the list of `migratetype`.
+    ///
+    /// Linux counterpart: `__free_one_page`.
+    pub(crate) fn free_block(
+        &mut self,
+        index: FrameIndex,
+        order: Order,
+        migratetype: Migratetype,
+        insertion: Insertion,
+    ) {
+        self.free_block_unless(index, order, migratetype, insertion, |_| false);
+    }
+
+    /// The same, but a merged block whose order is `wanted` goes to the caller instead of on.
+    ///
+    /// Linux counterpart: `__free_one_page` with a `capture_control`.
+    #[inline]
+    pub(crate) fn free_block_unless(
+        &mut self,
+        index: FrameIndex,
+        order: Order,
+        migratetype: Migratetype,
+        insertion: Insertion,
+        wanted: impl Fn(Order) -> bool,
+    ) -> Option<FrameIndex> {
+        let max = self.zone.max_order;
+        let (mut index, mut order) = (index, order);
+        self.zone.frames.set_word(index, FrameWord::TAIL);
+        self.account_before_hygiene(order.pages() as i64, migratetype);
+        while order < max {
+            if wanted(order) {
+                self.account_before_hygiene(-(order.pages() as i64), migratetype);
+                return Some(index);
+            }
+            let Some(buddy) = self.free_buddy(index, order) else { break };
+            if order >= self.zone.blocks.order() && !self.may_merge_blocks(buddy, migratetype) {
+                break;
+            }
+            self.pass(buddy, order, Passage::Leave);
+            if order >= self.zone.blocks.order()
+                && !self.zone.is_before_hygiene()
+                && self.zone.blocks.get(buddy) != migratetype
+            {
+                // Only between types that mix: an isolated block keeps the type beneath.
+                self.zone.blocks.set_range(buddy, order, migratetype);
+            }
+            let Some(larger) = order.up() else { break };
+            index = index.align_down(larger);
+            order = larger;
+        }
+        let place = match insertion {
+            Insertion::Tail => Place::Tail,
+            Insertion::ByMergeChance if self.merge_is_likely(index, order) => Place::Tail,
+            Insertion::ByMergeChance => Place::Head,
+        };
+        self.pass(index, order, Passage::Enter(migratetype, place));
+        None
+    }
+
+    /// Whether a free block of `migratetype` may swallow its buddy, a whole pageblock or more.
+    fn may_merge_blocks(&self, buddy: FrameIndex, migratetype: Migratetype) -> bool {
+        let theirs = self.zone.blocks.get(buddy);
+        theirs == migratetype || (theirs.is_mergeable() && migratetype.is_mergeable())
+    }
+
+    /// Whether the block that this one and its buddy would form has a free buddy itself.
+    ///
+    /// Linux counterpart: `buddy_merge_likely`.
+    fn merge_is_likely(&self, index: FrameIndex, order: Order) -> bool {
+        let Some(larger) = order.up().filter(|&larger| larger < self.zone.max_order) else { return false };
+        self.free_buddy(index.align_down(larger), larger).is_some()
+    }
+
+    /// Frees a block pageblock by pageblock, each under its own type.
+    ///
+    /// Linux counterpart: `split_large_buddy`.
+    pub(crate) fn free_by_pageblock(&mut self, index: FrameIndex, order: Order, insertion: Insertion) {
+        let piece = order.min(self.zone.blocks.order());
+        let mut at = index;
+        for _ in 0..1u32 << (order.get() - piece.get()) {
+            let migratetype = self.zone.blocks.get(at);
+            self.free_block(at, piece, migratetype, insertion);
+            at = at.offset(1 << piece.get());
+        }
+    }
+
+    /// Frees a block that bypasses the per-CPU lists.
+    ///
+    /// Linux counterpart: `free_one_page`.
+    pub(crate) fn free_direct(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
+        self.state.stats.direct_frees += 1;
+        let movable_pages = self.zone.frames.word(index).movable_pages();
+        if self.zone.is_before_hygiene() {
+            return self.free_direct_before_hygiene(index, order, seen);
+        }
+        self.free_by_pageblock(index, order, Insertion::ByMergeChance);
+        self.count_returned(index, order, movable_pages);
+    }
+
+    /// Frees blocks one after the other, as a CPU's lists give them back.
+    ///
+    /// Linux counterpart: `free_pcppages_bulk`.
+    pub(crate) fn free_drained(&mut self, run: Run) {
+        if self.zone.is_before_hygiene() {
+            self.free_drained_before_hygiene(run);
+        } else if run.order > self.zone.blocks.order() {
+            self.free_over_pageblocks(run);
+        } else {
+            self.free_run(run, L::Tracepoints::page_pcpu_drain);
+        }
+    }
+
+    /// Frees blocks larger than a pageblock, each part under the type that its pageblock has
+    /// now: the types may have parted while the block had an owner.
+    fn free_over_pageblocks(&mut self, run: Run) {
+        for index in run.iter() {
+            let movable_pages = self.zone.frames.word(index).movable_pages();
+            let migratetype = self.zone.blocks.get(index);
+            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.free_by_pageblock(index, run.order, Insertion::ByMergeChance);
+            self.count_returned(index, run.order, movable_pages);
+        }
+    }
+
+    /// Frees blocks that lie side by side, with hygiene, in parts that would merge with each
+    /// other first of all: what they would do on the free lists meanwhile leaves no trace.
+    ///
+    /// Every block is told of, with its pageblock's type.
+    pub(crate) fn free_run(&mut self, run: Run, mut tell: impl FnMut(Pfn, Order, Migratetype)) {
+        if run.blocks == 1 {
+            let movable_pages = self.zone.frames.word(run.first).movable_pages();
+            let migratetype = self.zone.blocks.get(run.first);
+            tell(self.zone.frames.pfn(run.first), run.order, migratetype);
+            self.free_block(run.first, run.order, migratetype, Insertion::ByMergeChance);
+            return self.count_returned(run.first, run.order, movable_pages);
+        }
+        let mut left = run;
+        while left.blocks > 0 {
+            let (start, order) = left.first_aligned_part(self.zone.blocks.order());
+            let migratetype = self.zone.blocks.get(start);
+            let (part, rest) = left.split(1 << (order.get() - run.order.get()));
+            let mut movable_pages = 0;
+            for index in part.iter() {
+                tell(self.zone.frames.pfn(index), run.order, migratetype);
+                movable_pages += self.zone.frames.word(index).movable_pages();
+                self.zone.frames.set_word(index, FrameWord::TAIL);
+            }
+            self.free_block(start, order, migratetype, Insertion::ByMergeChance);
+            self.count_returned(start, order, movable_pages);
+            left = rest;
+        }
+    }
+
+    /// Takes the smallest sufficient block of one type.
+    ///
+    /// Linux counterpart: `__rmqueue_smallest`.
+    pub(crate) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+        self.take_smallest_run(order, migratetype, 1).map(|run| run.first)
+    }
+
+    /// Takes blocks side by side from the smallest sufficient block of one type, up to `most`,
+    /// each the smallest that is left.
+    pub(crate) fn take_smallest_run(
+        &mut self,
+        order: Order,
+        migratetype: Migratetype,
+        most: u32,
+    ) -> Option<Run> {
+        let found = Order::smallest_in(self.zone.occupied(migratetype) >> order.get() << order.get())?;
+        let first = self.first(found, migratetype)?;
+        let whole = 1 << (found.get() - order.get());
+        let run = Run { first, blocks: most.min(whole), order, down: false };
+        self.pass(first, found, Passage::Leave);
+        self.give_back_rest(run, whole, migratetype);
+        self.account_before_hygiene(-i64::from(run.pages()), migratetype);
+        let taken = FrameWord::head(FrameKind::InTransit, order, migratetype);
+        for index in run.iter() {
+            self.zone.frames.set_word(index, taken);
+            L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
+        }
+        Some(run)
+    }
+
+    /// Gives back what is behind a run in a block of `whole` blocks of its order.
+    fn give_back_rest(&mut self, run: Run, whole: u32, migratetype: Migratetype) {
+        let mut at = run.blocks;
+        while at < whole {
+            let Some(order) = Order::new(run.order.get() + at.trailing_zeros() as u8) else { return };
+            self.pass(run.block(at), order, Passage::Enter(migratetype, Place::Head));
+            at += 1 << at.trailing_zeros();
+        }
+    }
+
+    /// Takes a block off its list and gives back what exceeds `order` to the list of `migratetype`.
+    ///
+    /// Linux counterpart: `page_del_and_expand`.
+    pub(crate) fn take(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
+        self.pass(index, found, Passage::Leave);
+        self.expand(index, order, found, migratetype);
+        self.zone.frames.set_word(index, FrameWord::head(FrameKind::InTransit, order, migratetype));
+    }
+
+    /// Gives back the upper halves of a block until `order` is left.
+    ///
+    /// Linux counterpart: `expand`.
+    pub(crate) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
+        let mut left = found;
+        while left > order
+            && let Some(half) = left.down()
+        {
+            let upper = index.offset(1 << half.get());
+            self.pass(upper, half, Passage::Enter(migratetype, Place::Head));
+            left = half;
+        }
+    }
+
+    /// Takes a block for a request that bypasses the per-CPU lists.
+    ///
+    /// Linux counterpart: `rmqueue_buddy` under the lock.
+    pub(crate) fn take_direct(&mut self, want: Want) -> Option<FrameIndex> {
+        let reserve = want.flags.contains(AllocFlags::HIGHATOMIC);
+        let found = reserve.then(|| self.take_reserved(want)).flatten();
+        let found = found.or_else(|| self.refill(want).next()).or_else(|| {
+            let desperate = AllocFlags::OOM | AllocFlags::NON_BLOCK;
+            want.flags.intersects(desperate).then(|| self.take_reserved(want)).flatten()
+        });
+        if found.is_some() {
+            self.state.stats.direct_allocs += 1;
+        }
+        found
+    }
+
+    /// Takes a block from the reserve for atomic requests.
+    fn take_reserved(&mut self, want: Want) -> Option<FrameIndex> {
+        let found = self.take_smallest(want.order, Migratetype::HighAtomic)?;
+        self.count_taken(Run::single(found, want.order), want.migratetype);
+        Some(found)
+    }
+}

@@ -1,0 +1,80 @@
+//! What a zone remembers of its compactions.
+
+use crate::table::FrameIndex;
+use crate::types::Order;
+
+/// Runs that are left out at most after one failed, as a power of two.
+///
+/// Linux counterpart: `COMPACT_MAX_DEFER_SHIFT`.
+const MAX_DEFER_SHIFT: u32 = 6;
+
+/// What a zone remembers of its compactions. Under the zone lock.
+#[derive(Debug)]
+pub(crate) struct CompactionState {
+    /// Where the migrate scanner goes on, asynchronous and synchronous.
+    /// Linux counterpart: `compact_cached_migrate_pfn`.
+    pub(crate) migrate: [FrameIndex; 2],
+    /// Where the free scanner goes on. Linux counterpart: `compact_cached_free_pfn`.
+    pub(crate) free: FrameIndex,
+    /// Runs asked for since the last failure.
+    considered: u32,
+    defer_shift: u32,
+    order_failed: u8,
+    /// Hints of pageblocks to skip are out of date. Linux counterpart: `compact_blockskip_flush`.
+    pub(crate) flush_hints: bool,
+}
+
+impl Default for CompactionState {
+    fn default() -> Self {
+        // Outside every zone, so that the first run starts at its ends.
+        let nowhere = FrameIndex(u32::MAX);
+        Self {
+            migrate: [nowhere; 2],
+            free: nowhere,
+            considered: 0,
+            defer_shift: 0,
+            order_failed: 0,
+            flush_hints: false,
+        }
+    }
+}
+
+impl CompactionState {
+    /// Whether compaction failed lately, so that this run is left out.
+    ///
+    /// Linux counterpart: `compaction_deferred`.
+    pub(crate) fn is_deferred(&mut self, order: Order) -> bool {
+        if order.get() < self.order_failed {
+            return false;
+        }
+        let limit = 1 << self.defer_shift;
+        self.considered = (self.considered + 1).min(limit);
+        self.considered < limit
+    }
+
+    /// Linux counterpart: `defer_compaction`.
+    pub(crate) fn defer(&mut self, order: Order) {
+        self.considered = 0;
+        self.defer_shift = (self.defer_shift + 1).min(MAX_DEFER_SHIFT);
+        self.order_failed = self.order_failed.min(order.get());
+    }
+
+    /// Notes that compaction for an order seems to help, or that a request was answered by it.
+    ///
+    /// Linux counterpart: `compaction_defer_reset`.
+    pub(crate) fn reset_deferral(&mut self, order: Order, answered: bool) {
+        if answered {
+            (self.considered, self.defer_shift) = (0, 0);
+        }
+        self.order_failed = self.order_failed.max(order.get() + 1);
+    }
+
+    /// Whether this run is the first one after as many were left out as can be.
+    ///
+    /// Linux counterpart: `compaction_restarting`.
+    pub(crate) fn is_restarting(&self, order: Order) -> bool {
+        order.get() >= self.order_failed
+            && self.defer_shift == MAX_DEFER_SHIFT
+            && self.considered >= 1 << self.defer_shift
+    }
+}

@@ -1,0 +1,76 @@
+//! Changing a pageblock's type together with its free pages.
+
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
+use crate::types::{BlockError, Migratetype, Order};
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// The first frame of the pageblock around `index`, refused if the block
+    /// reaches outside the zone: its free pages could not all move.
+    ///
+    /// Linux counterpart: `prep_move_freepages_block`.
+    pub(crate) fn whole_pageblock(&self, index: FrameIndex) -> Result<FrameIndex, BlockError> {
+        let start = self.zone.blocks.start_of(index);
+        let last = start.offset(self.zone.blocks.pages() - 1);
+        if self.zone.frames.contains(start) && self.zone.frames.contains(last) {
+            Ok(start)
+        } else {
+            Err(BlockError::StraddlesZone)
+        }
+    }
+
+    /// Moves the free blocks that start between `start` and `end` to another type's lists.
+    ///
+    /// Returns the pages moved. Linux counterpart: `__move_freepages_block`.
+    pub(crate) fn move_free_blocks(&mut self, start: FrameIndex, end: FrameIndex, to: Migratetype) -> u64 {
+        let mut moved = 0;
+        let mut at = start;
+        while at < end {
+            let word = self.zone.frames.word(at);
+            let order = word.order();
+            at = match word.kind() {
+                FrameKind::Free => {
+                    self.pass(at, order, Passage::Change(to));
+                    moved += order.pages();
+                    at.offset(1 << order.get())
+                }
+                FrameKind::PerCpu | FrameKind::Allocated => at.offset(1 << order.get()),
+                _ => at.offset(1),
+            };
+        }
+        moved
+    }
+
+    /// Gives a whole pageblock another type and moves its free pages along.
+    ///
+    /// `start` comes from [`Self::whole_pageblock`]. Returns the pages moved.
+    pub(crate) fn convert_pageblock(&mut self, start: FrameIndex, to: Migratetype) -> u64 {
+        let moved = self.move_free_blocks(start, start.offset(self.zone.blocks.pages()), to);
+        self.zone.blocks.set(start, to);
+        moved
+    }
+
+    /// Counts in their pageblocks blocks that have left the free lists for a request of `wanted`.
+    #[inline]
+    pub(crate) fn count_taken(&mut self, run: Run, wanted: Migratetype) {
+        if self.zone.switches.claims_by_counts && wanted == Migratetype::Movable {
+            self.zone.blocks.count_taken(run);
+        }
+    }
+
+    /// Counts in its pageblock a block that has come back, of which so many pages had been
+    /// taken for movable requests.
+    #[inline]
+    pub(crate) fn count_returned(&mut self, index: FrameIndex, order: Order, movable_pages: u32) {
+        if self.zone.switches.claims_by_counts {
+            self.zone.blocks.count_returned(index, order, movable_pages);
+        }
+    }
+
+    /// Notes that a block has left the free lists for a request.
+    pub(crate) fn mark_taken(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
+        self.zone.frames.set_word(index, FrameWord::head(FrameKind::InTransit, order, migratetype));
+    }
+}

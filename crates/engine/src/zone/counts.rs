@@ -1,0 +1,196 @@
+//! Free blocks counted per order and migratetype, readable without the zone lock.
+
+use crate::table::sync::{AtomicU32, Ordering, fence};
+use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
+
+/// The counts of one zone.
+///
+/// One writer at a time, the holder of the zone lock; any number of readers
+/// anywhere. Each single count is exact at some moment; [`Counts::relaxed`] may
+/// mix moments, [`Counts::consistent`] never does.
+/// Linux counterpart: `free_area[].nr_free` and, in the series that Linux has not
+/// taken, `free_area[].mt_nr_free[]`.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    /// Odd while a lock hold is changing counts.
+    sequence: AtomicU32,
+    kept: Kept,
+    rows: [Row; ROWS],
+}
+
+/// Which numbers a movement changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kept {
+    /// One a type; the total is their sum.
+    Types,
+    /// The total.
+    Total,
+    /// One a type, and the total beside them.
+    Both,
+}
+
+impl Kept {
+    fn by(switches: Switches) -> Self {
+        match (switches.counts, switches.derived_total) {
+            (true, true) => Self::Types,
+            (true, false) => Self::Both,
+            (false, _) => Self::Total,
+        }
+    }
+}
+
+/// The counts of one order: a place a type, the total's, and a spare one.
+///
+/// A zone has at most 2^31 pages, so that 32 bits do and a row is half a cache line.
+#[derive(Debug)]
+#[repr(align(32))]
+struct Row([AtomicU32; 8]);
+
+/// A power of two, so that an order needs no check to be a row's number.
+const ROWS: usize = MAX_ORDERS.next_power_of_two();
+
+/// The place of the total.
+const TOTAL: usize = MIGRATETYPES;
+
+impl Row {
+    fn load(&self, place: usize) -> u32 {
+        self.0[place].load(Ordering::Relaxed)
+    }
+
+    /// One block more or, by `u32::MAX`, one less.
+    #[inline]
+    fn shift(&self, place: usize, by: u32) {
+        let count = &self.0[place];
+        count.store(count.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
+    }
+
+    fn by_type(&self) -> [u64; MIGRATETYPES] {
+        core::array::from_fn(|kind| self.load(kind).into())
+    }
+}
+
+/// The free blocks of a zone at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FreeCounts {
+    /// Free blocks by order.
+    pub total: [u64; MAX_ORDERS],
+    /// Free blocks by order, then by [`Migratetype::index`].
+    pub by_type: [[u64; MIGRATETYPES]; MAX_ORDERS],
+}
+
+impl FreeCounts {
+    /// Free pages of all orders and types.
+    ///
+    /// Units: pages.
+    pub fn free_pages(&self) -> u64 {
+        self.pages_from(0)
+    }
+
+    /// Pages in free blocks of order `first` and above.
+    ///
+    /// Counts that no machine can have, as foreign files may hold them, give `u64::MAX`.
+    pub(crate) fn pages_from(&self, first: usize) -> u64 {
+        let blocks = self.total.iter().enumerate().skip(first);
+        blocks.fold(0, |pages, (order, blocks)| pages.saturating_add(blocks.saturating_mul(1 << order)))
+    }
+
+    /// Whether the totals are the sums over the types.
+    pub fn totals_agree(&self) -> bool {
+        let sum = |counts: &[u64; MIGRATETYPES]| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        self.total.iter().zip(&self.by_type).all(|(total, by_type)| *total == sum(by_type))
+    }
+}
+
+impl Counts {
+    pub(crate) fn new(switches: Switches) -> Self {
+        Self {
+            sequence: AtomicU32::new(0),
+            kept: Kept::by(switches),
+            rows: core::array::from_fn(|_| Row(core::array::from_fn(|_| AtomicU32::new(0)))),
+        }
+    }
+
+    /// Starts a lock hold's changes.
+    pub(crate) fn begin(&self) {
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
+        // Pairs with the acquire fence in `consistent`: who sees a count of this
+        // hold also sees the odd sequence.
+        fence(Ordering::Release);
+    }
+
+    /// Ends a lock hold's changes.
+    pub(crate) fn end(&self) {
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        // Pairs with the acquire load in `consistent`: who sees the even sequence
+        // also sees every count of this hold.
+        self.sequence.store(sequence.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Counts one block more of an order and type.
+    #[inline]
+    pub(crate) fn add(&self, order: Order, migratetype: Migratetype) {
+        self.shift(order, migratetype, 1);
+    }
+
+    /// Counts one block less of an order and type.
+    #[inline]
+    pub(crate) fn remove(&self, order: Order, migratetype: Migratetype) {
+        self.shift(order, migratetype, u32::MAX);
+    }
+
+    #[inline]
+    fn shift(&self, order: Order, migratetype: Migratetype, by: u32) {
+        let row = &self.rows[order.index() % ROWS];
+        match self.kept {
+            Kept::Types => row.shift(migratetype.index(), by),
+            Kept::Total => row.shift(TOTAL, by),
+            Kept::Both => {
+                row.shift(migratetype.index(), by);
+                row.shift(TOTAL, by);
+            }
+        }
+    }
+
+    /// The blocks of an order, added up where the total is not kept. Exact for the lock
+    /// holder, approximate for others.
+    pub(crate) fn total(&self, order: Order) -> u64 {
+        let row = &self.rows[order.index() % ROWS];
+        if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
+    }
+
+    /// Exact for the lock holder, approximate for others.
+    pub(crate) fn of_type(&self, order: Order, migratetype: Migratetype) -> u64 {
+        self.rows[order.index()].load(migratetype.index()).into()
+    }
+
+    /// Every count, each exact at some moment between call and return; totals that are not
+    /// kept are the sums of what was read.
+    pub(crate) fn relaxed(&self) -> FreeCounts {
+        let by_type = core::array::from_fn(|order| self.rows[order].by_type());
+        let total = match self.kept {
+            Kept::Types => by_type.map(|types| types.iter().sum()),
+            Kept::Total | Kept::Both => core::array::from_fn(|order| self.rows[order].load(TOTAL).into()),
+        };
+        FreeCounts { total, by_type }
+    }
+
+    /// Every count at one moment between two lock holds, or `None` if a hold was
+    /// under way at each of `attempts` tries.
+    pub(crate) fn consistent(&self, attempts: u32) -> Option<FreeCounts> {
+        for _ in 0..attempts {
+            // Pairs with the release store in `end`.
+            let before = self.sequence.load(Ordering::Acquire);
+            if before & 1 == 0 {
+                let counts = self.relaxed();
+                // Pairs with the release fence in `begin`.
+                fence(Ordering::Acquire);
+                if self.sequence.load(Ordering::Relaxed) == before {
+                    return Some(counts);
+                }
+            }
+            core::hint::spin_loop();
+        }
+        None
+    }
+}

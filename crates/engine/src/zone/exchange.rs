@@ -1,0 +1,254 @@
+//! Blocks on their way between a CPU's lists and the free lists.
+
+use core::ops::DerefMut;
+
+use lock_api::MutexGuard;
+
+use super::state::Zone;
+use crate::percpu::{BATCH_SCALE_MAX, ListNumber, PerCpuLists, Pressure};
+use crate::table::sync::{Locks, Ordering};
+use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, Rivals, Run};
+use crate::types::{AllocFlags, Migratetype, Order, Switches, Want};
+
+impl<L: Locks> Pressure for Zone<'_, L> {
+    #[inline]
+    fn switches(&self) -> &Switches {
+        &self.switches
+    }
+
+    #[inline]
+    fn is_below_high(&self) -> bool {
+        self.shared.below_high.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn is_reclaimed_from(&self) -> bool {
+        self.shared.reclaim_active.load(Ordering::Relaxed)
+    }
+}
+
+impl<'m, L: Locks> Zone<'m, L> {
+    /// Returns true if blocks of this order have per-CPU lists: small ones and huge pages.
+    ///
+    /// Linux counterpart: `pcp_allowed_order`.
+    pub(crate) fn has_percpu_list(&self, order: Order) -> bool {
+        order <= Order::COSTLY || (self.has_huge_lists && order == self.blocks.order())
+    }
+
+    /// Locks a CPU's lists; waits for whoever holds them. Returns `None` for an absent CPU.
+    pub(crate) fn lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
+        self.percpu.get(usize::from(cpu)).map(|lists| lists.lock())
+    }
+
+    /// Locks a CPU's lists. Returns `None` for an absent CPU, and if somebody else holds them.
+    #[inline]
+    pub(crate) fn try_lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
+        self.percpu.get(usize::from(cpu))?.try_lock()
+    }
+
+    /// Takes a block from a CPU's list, which is refilled first if it is empty. Returns `None` also
+    /// if somebody else holds the CPU's lists.
+    ///
+    /// Linux counterpart: `rmqueue_pcplist`.
+    pub(crate) fn take_percpu(&self, cpu: u16, want: Want) -> Option<FrameIndex> {
+        let mut lists = self.try_lock_lists(cpu)?;
+        lists.note_allocs(1);
+        self.take_from_lists(&mut lists, want)
+    }
+
+    /// Takes a block from lists that the caller holds, which are refilled first if they have none.
+    ///
+    /// Linux counterpart: `__rmqueue_pcplist`.
+    pub(crate) fn take_from_lists(&self, lists: &mut PerCpuLists<'m>, want: Want) -> Option<FrameIndex> {
+        let number = ListNumber::of(want.migratetype, want.order);
+        if lists.is_list_empty(number) {
+            let blocks = lists.refill_blocks(self, want.order);
+            if self.switches.highatomic_first && want.flags.contains(AllocFlags::HIGHATOMIC) {
+                return None;
+            }
+            self.refill_lists(lists, number, want, blocks);
+        }
+        lists.take_first(&self.frames, number, want.order)
+    }
+
+    /// Linux counterpart: `rmqueue_bulk`.
+    fn refill_lists(&self, lists: &mut PerCpuLists<'m>, number: ListNumber, want: Want, blocks: u32) {
+        let mut guard = self.lock();
+        let mut refill = guard.refill(want);
+        let mut taken = 0;
+        while taken < blocks
+            && let Some(run) = refill.next_run(blocks - taken)
+        {
+            self.append_percpu(lists, number, run, self.frames.word(run.first).migratetype());
+            taken += run.blocks;
+        }
+        guard.state.stats.refills += 1;
+        guard.state.stats.refilled_blocks += u64::from(taken);
+        drop(guard);
+        lists.note_refill();
+    }
+
+    /// Puts blocks that were found under a type at the end of one of a CPU's lists.
+    pub(crate) fn append_percpu(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        number: ListNumber,
+        run: Run,
+        found_under: Migratetype,
+    ) {
+        let word = FrameWord::head(FrameKind::PerCpu, run.order, found_under);
+        for index in run.iter() {
+            self.frames.set_word(index, word);
+        }
+        lists.append(&self.frames, number, run);
+    }
+
+    /// Puts a freed single page on lists that the caller holds. Returns `None`, with nothing done, if
+    /// that needs a decision. The zone must have plenty of single pages.
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
+    pub(crate) fn free_page_fast(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        page: (FrameIndex, &Frame),
+        rivals: Rivals,
+    ) -> Option<()> {
+        if !lists.has_room_for_page() {
+            return None;
+        }
+        let index = self.give_back_fast(lists.freed_type(), page, rivals)?;
+        lists.put_page_fast(index);
+        Some(())
+    }
+
+    /// The same for one page after the other, until one needs a decision. Returns how many.
+    pub(crate) fn free_pages_fast<'f>(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        pages: impl Iterator<Item = (FrameIndex, &'f Frame)>,
+        rivals: Rivals,
+    ) -> u32 {
+        let list_type = lists.freed_type();
+        lists.put_pages_fast(pages.map_while(|page| self.give_back_fast(list_type, page, rivals)))
+    }
+
+    /// Takes a single page of a type from the owner that frees it.
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
+    fn give_back_fast(
+        &self,
+        list_type: Migratetype,
+        (index, frame): (FrameIndex, &Frame),
+        rivals: Rivals,
+    ) -> Option<FrameIndex> {
+        let word = frame.word();
+        let fits = word.is_owned_of(Order::ZERO) && self.blocks.is_of(index, list_type);
+        (fits && frame.replace_owned(word, word.given_back(), rivals)).then_some(index)
+    }
+
+    /// Puts a freed block on lists that the caller holds and gives back what exceeds `high`. Between
+    /// two holds of the zone lock `again` may let go of the lists and get them back.
+    ///
+    /// Linux counterpart: `free_frozen_page_commit`.
+    pub(crate) fn put_percpu<G: DerefMut<Target = PerCpuLists<'m>>>(
+        &self,
+        mut lists: G,
+        index: FrameIndex,
+        order: Order,
+        block_type: Migratetype,
+        again: impl FnMut(G) -> Option<G>,
+    ) {
+        let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
+        let frame = self.frames.frame(index);
+        frame.set_word(self.freed_word(frame.word(), order, block_type));
+        let number = lists.put_first(&self.frames, index, order, list_type);
+        let Some(surplus) = lists.surplus_after_free(self, order) else { return };
+        let step = if self.switches.batched_free { lists.batch() } else { surplus };
+        self.drain_surplus(lists, number, surplus, step, again);
+        if self.switches.below_high_mark {
+            self.clear_below_high();
+        }
+    }
+
+    /// Gives back `surplus` pages of lists, or all that they have, from list `from` on and no more
+    /// than `step` in one hold of the zone lock. In between, `again` may let go of the lists and get
+    /// them back.
+    fn drain_surplus<G: DerefMut<Target = PerCpuLists<'m>>>(
+        &self,
+        mut lists: G,
+        from: ListNumber,
+        mut surplus: u32,
+        step: u32,
+        mut again: impl FnMut(G) -> Option<G>,
+    ) {
+        while surplus > 0 && lists.count() > 0 {
+            let now = surplus.min(step);
+            self.drain_lists(&mut lists, now, from);
+            surplus -= now;
+            if surplus == 0 || lists.count() == 0 {
+                return;
+            }
+            match again(lists) {
+                Some(held) => lists = held,
+                None => return,
+            }
+        }
+    }
+
+    /// Gives `pages` of a CPU's lists back in one hold of the zone lock, round robin from list
+    /// `from` on, the coldest first.
+    ///
+    /// Linux counterpart: `free_pcppages_bulk`.
+    fn drain_lists(&self, lists: &mut PerCpuLists<'m>, pages: u32, from: ListNumber) {
+        let mut left = pages.min(lists.count());
+        let mut guard = self.lock();
+        let mut drained = 0;
+        let mut number = from;
+        while left > 0 {
+            while left > 0
+                && let Some(run) = lists.take_last(&self.frames, number, left)
+            {
+                left = left.saturating_sub(run.pages());
+                drained += u64::from(run.pages());
+                guard.free_drained(run);
+            }
+            number = number.next();
+        }
+        let stats = &mut guard.state.stats;
+        stats.drains += 1;
+        stats.drained_pages += drained;
+        stats.largest_drain = stats.largest_drain.max(drained);
+    }
+
+    /// Gives back all of one CPU's lists; any CPU may ask for it.
+    ///
+    /// Linux counterpart: `drain_pages_zone`.
+    pub fn drain_cpu(&self, cpu: u16) {
+        let Some(lists) = self.lock_lists(cpu) else { return };
+        let batch = lists.batch();
+        let step = if self.switches.batched_drain { batch } else { batch << BATCH_SCALE_MAX };
+        self.drain_surplus(lists, ListNumber::FIRST, u32::MAX, step, |lists| {
+            drop(lists);
+            self.lock_lists(cpu)
+        });
+    }
+
+    /// Does what a CPU does about its lists once a second: lets `high` decay and gives back what
+    /// exceeds it. Returns true if there was, or will be, something to do.
+    ///
+    /// Linux counterpart: `decay_pcp_high`.
+    pub fn refresh(&self, cpu: u16) -> bool {
+        if !self.switches.auto_tuned_high {
+            return false;
+        }
+        let Some(mut lists) = self.lock_lists(cpu) else { return false };
+        let goes_on = lists.decay_high(&self.switches);
+        let surplus = lists.above_high();
+        let step = if self.switches.batched_decay { lists.batch() } else { surplus };
+        self.drain_surplus(lists, ListNumber::FIRST, surplus, step, |lists| {
+            drop(lists);
+            self.lock_lists(cpu)
+        });
+        goes_on || surplus > 0
+    }
+}

@@ -1,0 +1,199 @@
+//! Finding a block for a request whose own type has none.
+
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
+use super::placement::Foreign;
+use super::state::Zone;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, PageblockUse};
+use crate::types::{AllocFlags, ExtFrag, Migratetype, Order, Tracepoints, Want};
+
+/// What a search of one order for a foreign block found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Search {
+    /// The first foreign type, in order of preference, that has a block.
+    Found(Migratetype),
+    /// No foreign type has a block of this order.
+    Empty,
+    /// A block of this order is too small to claim its pageblock for.
+    TooSmallToClaim,
+}
+
+impl Migratetype {
+    /// The types whose blocks a request may fall back to, best first.
+    ///
+    /// Linux counterpart: `fallbacks`.
+    pub(crate) const fn fallbacks(self) -> [Self; 2] {
+        match self {
+            Self::Movable => [Self::Reclaimable, Self::Unmovable],
+            Self::Reclaimable => [Self::Unmovable, Self::Movable],
+            _ => [Self::Reclaimable, Self::Movable],
+        }
+    }
+
+    /// Unmovable and reclaimable pages scatter for good, movable ones do not, so the
+    /// former take a whole pageblock at any size and the latter from half its order on.
+    ///
+    /// Linux counterpart: `should_try_claim_block`.
+    pub(super) fn may_claim(self, found: Order, pageblock_order: Order) -> bool {
+        found.get() >= pageblock_order.get() / 2 || matches!(self, Self::Unmovable | Self::Reclaimable)
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Whether a foreign list has a block of an order whose pageblock a request may claim.
+    pub(crate) fn has_claimable_block(&self, order: Order, wanted: Migratetype) -> bool {
+        wanted.may_claim(order, self.blocks.order())
+            && wanted.fallbacks().into_iter().any(|foreign| self.list_has_block(order, foreign))
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Linux counterpart: `find_suitable_fallback`.
+    fn search(&mut self, order: Order, wanted: Migratetype, to_claim: bool) -> Search {
+        self.state.stats.fallback_searches += 1;
+        if to_claim && !wanted.may_claim(order, self.zone.blocks.order()) {
+            return Search::TooSmallToClaim;
+        }
+        wanted
+            .fallbacks()
+            .into_iter()
+            .find(|&foreign| self.zone.list_has_block(order, foreign))
+            .map_or(Search::Empty, Search::Found)
+    }
+
+    /// The smallest order at which a foreign block may be touched for this request.
+    pub(super) fn smallest_fallback(&self, want: Want) -> Order {
+        if want.flags.contains(AllocFlags::NOFRAGMENT) {
+            want.order.max(self.zone.blocks.order())
+        } else {
+            want.order
+        }
+    }
+
+    /// Claims a whole pageblock, trying the largest free blocks first, and takes from it.
+    ///
+    /// Linux counterpart: `__rmqueue_claim`.
+    #[inline(never)]
+    pub(crate) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
+        if let Some(used) = self.used_to_claim(want)
+            && let Some(taken) = self.claim_used(used, want)
+        {
+            return Some(taken);
+        }
+        for order in self.smallest_fallback(want).up_to(self.zone.max_order).rev() {
+            match self.search(order, want.migratetype, true) {
+                Search::Empty => {}
+                Search::TooSmallToClaim => break,
+                Search::Found(foreign) => {
+                    let index = self.first(order, foreign)?;
+                    if let Some(taken) = self.claim_block(index, order, foreign, want) {
+                        self.state.stats.claims += 1;
+                        self.trace_extfrag(taken, order, foreign, want);
+                        return Some(taken);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Claims the pageblock around a free block, whatever else is in it.
+    fn claim_used(&mut self, used: Foreign, want: Want) -> Option<FrameIndex> {
+        self.state.stats.claim_attempts += 1;
+        self.boost_watermark(want.flags);
+        let start = self.whole_pageblock(used.index).ok()?;
+        self.convert_pageblock(start, want.migratetype);
+        let taken = self.take_smallest(want.order, want.migratetype)?;
+        self.state.stats.claims += 1;
+        self.trace_extfrag(taken, used.order, used.migratetype, want);
+        Some(taken)
+    }
+
+    /// Claims the pageblock around one free block, if enough of it suits the request.
+    ///
+    /// Linux counterpart: `try_to_claim_block`.
+    fn claim_block(
+        &mut self,
+        index: FrameIndex,
+        found: Order,
+        foreign: Migratetype,
+        want: Want,
+    ) -> Option<FrameIndex> {
+        self.state.stats.claim_attempts += 1;
+        if found >= self.zone.blocks.order() {
+            self.pass(index, found, Passage::Leave);
+            self.zone.blocks.set_range(index, found, want.migratetype);
+            self.expand(index, want.order, found, want.migratetype);
+            self.mark_taken(index, want.order, want.migratetype);
+            return Some(index);
+        }
+        self.boost_watermark(want.flags);
+        let start = self.whole_pageblock(index).ok()?;
+        let used = self.pageblock_use(start, foreign);
+        if !self.suits(used, foreign, want.migratetype) {
+            return None;
+        }
+        self.convert_pageblock(start, want.migratetype);
+        self.take_smallest(want.order, want.migratetype)
+    }
+
+    /// Whether at least half of a pageblock is free or of a use alike to the request's.
+    pub(super) fn suits(&self, used: PageblockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
+        let pages = self.zone.blocks.pages();
+        used.free + used.like_wanted(pages, foreign, wanted) >= pages / 2
+    }
+
+    /// Returns what a pageblock holds: what it counts, or else what a look at its pages finds.
+    fn pageblock_use(&mut self, start: FrameIndex, own: Migratetype) -> PageblockUse {
+        if let Some(used) = self.zone.blocks.counted_use(start) {
+            return used;
+        }
+        let end = start.offset(self.zone.blocks.pages());
+        let (used, read) = self.zone.frames.use_between(start, end, own);
+        self.touch(read);
+        used
+    }
+
+    /// Takes one piece of a foreign block, the smallest that will do.
+    ///
+    /// Linux counterpart: `__rmqueue_steal`.
+    #[inline(never)]
+    pub(crate) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
+        let Foreign { index, order, migratetype } = self.smallest_foreign(want)?;
+        self.take(index, want.order, order, migratetype);
+        if self.zone.switches.claims_by_counts {
+            // It may come back without ever having had an owner.
+            self.mark_taken(index, want.order, want.migratetype);
+        }
+        self.state.stats.steals += 1;
+        self.trace_extfrag(index, order, migratetype, want);
+        Some(index)
+    }
+
+    /// The smallest foreign block that will do.
+    fn smallest_foreign(&mut self, want: Want) -> Option<Foreign> {
+        let mut orders = want.order.up_to(self.zone.max_order);
+        let (order, migratetype) = orders.find_map(|order| self.foreign_of(order, want))?;
+        Some(Foreign { index: self.first(order, migratetype)?, order, migratetype })
+    }
+
+    /// Returns an order and the first foreign type, in order of preference, that has a block of it.
+    pub(super) fn foreign_of(&mut self, order: Order, want: Want) -> Option<(Order, Migratetype)> {
+        match self.search(order, want.migratetype, false) {
+            Search::Found(foreign) => Some((order, foreign)),
+            Search::Empty | Search::TooSmallToClaim => None,
+        }
+    }
+
+    pub(super) fn trace_extfrag(&self, index: FrameIndex, found: Order, foreign: Migratetype, want: Want) {
+        L::Tracepoints::page_alloc_extfrag(ExtFrag {
+            pfn: self.zone.frames.pfn(index),
+            alloc_order: want.order,
+            fallback_order: found,
+            alloc_migratetype: want.migratetype,
+            fallback_migratetype: foreign,
+            change_ownership: self.zone.blocks.get(index) == want.migratetype,
+        });
+    }
+}

@@ -1,0 +1,129 @@
+//! The free lists, and the one door through which a block enters, leaves or changes lists.
+
+use super::guard::ZoneGuard;
+use crate::table::sync::{Locks, Ordering};
+use crate::table::{FrameIndex, FrameKind, FrameWord, Place};
+use crate::types::{Migratetype, Order};
+
+/// What a block does at the door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Passage {
+    /// From outside onto the list of a type.
+    Enter(Migratetype, Place),
+    /// From its list to outside.
+    Leave,
+    /// From its list to the tail of another type's.
+    Change(Migratetype),
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Moves a block through the door: list, frame word, counts and free pages
+    /// change here together, and nowhere else.
+    ///
+    /// Returns the type of the list that the block left, or entered if it was on none.
+    #[expect(clippy::inline_always, reason = "each caller knows the passage: a third of the instructions go")]
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, index: FrameIndex, order: Order, passage: Passage) -> Migratetype {
+        self.touch(1);
+        match passage {
+            Passage::Enter(migratetype, place) => {
+                self.count_foreign_entry(index, order, migratetype);
+                self.enter(index, order, migratetype, place);
+                self.zone.blocks.count_entered(index, order);
+                migratetype
+            }
+            Passage::Leave => {
+                let from = self.leave(index, order);
+                self.zone.frames.frame(index).set_word(FrameWord::TAIL);
+                self.zone.blocks.count_left(index, order);
+                from
+            }
+            Passage::Change(to) => {
+                let from = self.leave(index, order);
+                self.enter(index, order, to, Place::Tail);
+                from
+            }
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype, place: Place) {
+        let zone = self.zone;
+        debug_assert!(index.is_aligned(order));
+        let frame = zone.frames.frame(index);
+        frame.set_word(FrameWord::head(FrameKind::Free, order, migratetype));
+        let list = self.state.lists.get_mut(order, migratetype);
+        let was_empty = list.is_empty();
+        list.insert(&zone.frames, index, place);
+        if was_empty {
+            self.note_occupied(order, migratetype, true);
+        }
+        zone.counts.add(order, migratetype);
+        self.count_pages(order.pages() as i64, migratetype);
+    }
+
+    #[inline]
+    fn leave(&mut self, index: FrameIndex, order: Order) -> Migratetype {
+        let zone = self.zone;
+        let frame = zone.frames.frame(index);
+        let word = frame.word();
+        debug_assert!(word.is_free_of(order), "block leaves a list that it is not on");
+        let migratetype = word.migratetype();
+        let list = self.state.lists.get_mut(order, migratetype);
+        list.remove(&zone.frames, index);
+        if list.is_empty() {
+            self.note_occupied(order, migratetype, false);
+        }
+        zone.counts.remove(order, migratetype);
+        self.count_pages(-(order.pages() as i64), migratetype);
+        migratetype
+    }
+
+    /// Says on the outside whether a list has a block.
+    fn note_occupied(&mut self, order: Order, migratetype: Migratetype, has_block: bool) {
+        let occupied = &self.zone.shared.occupied[migratetype.index()];
+        let bit = 1 << order.get();
+        let bits = occupied.load(Ordering::Relaxed);
+        occupied.store(if has_block { bits | bit } else { bits & !bit }, Ordering::Relaxed);
+    }
+
+    /// Changes the numbers of free pages by what a movement brings.
+    #[inline]
+    fn count_pages(&mut self, pages: i64, migratetype: Migratetype) {
+        if !migratetype.is_mergeable() {
+            self.count_reserved_pages(pages, migratetype);
+        } else if !self.zone.is_before_hygiene() {
+            self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
+        }
+    }
+
+    /// The same for the types that few pages have.
+    #[cold]
+    fn count_reserved_pages(&mut self, pages: i64, migratetype: Migratetype) {
+        if migratetype == Migratetype::HighAtomic {
+            self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
+        }
+        if !self.zone.is_before_hygiene() {
+            self.account(pages, migratetype);
+        }
+    }
+
+    /// Changes the numbers of free pages by `pages` of a type.
+    ///
+    /// The door does that, so that the numbers are the sums over the lists; before hygiene see
+    /// [`Self::account_before_hygiene`].
+    /// Linux counterpart: `account_freepages`, before 6.10 `__mod_zone_freepage_state`.
+    pub(crate) fn account(&mut self, pages: i64, migratetype: Migratetype) {
+        match migratetype {
+            Migratetype::Isolate => return,
+            Migratetype::Cma => self.state.free_cma = self.state.free_cma.wrapping_add_signed(pages),
+            _ => {}
+        }
+        self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
+    }
+
+    /// The first block of a list, or `None` if it is empty.
+    pub(crate) fn first(&self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+        self.state.lists.get(order, migratetype).first()
+    }
+}

@@ -1,0 +1,69 @@
+//! The zone lock, held: what needs the lock takes this guard.
+
+use lock_api::MutexGuard;
+
+use super::state::{LockedState, Zone};
+use crate::table::sync::{Locks, Ordering};
+use crate::types::Tracepoints;
+
+/// The zone lock, held.
+///
+/// On drop, the free page numbers become visible to readers without the lock.
+pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
+    pub(crate) zone: &'z Zone<'m, L>,
+    pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
+    touched: u64,
+}
+
+impl<'m, L: Locks> Zone<'m, L> {
+    pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
+        ZoneGuard::new(self, self.state.lock())
+    }
+}
+
+impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
+    pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, LockedState>) -> Self {
+        if zone.switches.counts {
+            zone.counts.begin();
+        }
+        Self { zone, state, touched: 0 }
+    }
+
+    /// Notes that this hold read or moved `frames` more.
+    pub(crate) fn touch(&mut self, frames: u64) {
+        self.touched += frames;
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Makes the numbers of free pages visible. Most holds change the first alone.
+    #[inline]
+    fn publish(&self) {
+        let (shared, state) = (&self.zone.shared, &self.state);
+        shared.free_pages.store(state.free_pages, Ordering::Relaxed);
+        let kept = (state.free_cma, state.free_highatomic, state.reserved_highatomic);
+        if kept != shared.kept() {
+            shared.free_cma.store(state.free_cma, Ordering::Relaxed);
+            shared.free_highatomic.store(state.free_highatomic, Ordering::Relaxed);
+            shared.reserved_highatomic.store(state.reserved_highatomic, Ordering::Relaxed);
+        }
+        let plenty = self.zone.plenty(state);
+        if plenty != shared.plenty.load(Ordering::Relaxed) {
+            shared.plenty.store(plenty, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
+    fn drop(&mut self) {
+        let touched = self.touched;
+        let stats = &mut self.state.stats;
+        stats.lock_holds += 1;
+        stats.longest_hold_touched = stats.longest_hold_touched.max(touched);
+        L::Tracepoints::zone_lock_release(touched);
+        self.publish();
+        if self.zone.switches.counts {
+            self.zone.counts.end();
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Isolating one pageblock under the zone lock: its free pages leave the reach of requests.
+
+use super::buddy::Insertion;
+use super::free_area::Passage;
+use super::guard::ZoneGuard;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameKind};
+use crate::types::{BlockError, Migratetype, Order};
+
+/// Who isolates, and what the pageblocks become afterwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Isolation {
+    /// CMA pageblocks may be isolated, and only movable pages are expected in them.
+    pub(crate) for_cma: bool,
+    /// The type that pageblocks get when it ends, in the eras that do not remember theirs.
+    pub(crate) afterwards: Migratetype,
+}
+
+impl Isolation {
+    /// As a caller asks for it by type. Linux counterpart: the `migratetype` of
+    /// `start_isolate_page_range`.
+    pub(crate) fn of(migratetype: Migratetype) -> Self {
+        Self { for_cma: migratetype == Migratetype::Cma, afterwards: migratetype }
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Isolates one pageblock.
+    ///
+    /// Linux counterpart: `set_migratetype_isolate`.
+    pub(crate) fn isolate(&mut self, start: FrameIndex, isolation: Isolation) -> Result<(), BlockError> {
+        let zone = self.zone;
+        if !zone.frames.contains(start) {
+            return Err(BlockError::StraddlesZone);
+        }
+        match zone.blocks.get(start) {
+            Migratetype::Isolate => return Err(BlockError::WrongState),
+            Migratetype::Cma if isolation.for_cma => {}
+            Migratetype::Cma => return Err(BlockError::Unmovable),
+            _ if self.holds_unmovable(start) => return Err(BlockError::Unmovable),
+            _ => {}
+        }
+        if zone.is_before_hygiene() {
+            self.isolate_before_hygiene(start);
+        } else {
+            self.whole_pageblock(start)?;
+            self.toggle_isolation(start, Migratetype::Isolate);
+        }
+        self.state.isolated_blocks += 1;
+        self.state.ever_isolated = true;
+        Ok(())
+    }
+
+    /// Ends one pageblock's isolation; it becomes `to`.
+    ///
+    /// Linux counterpart: `unset_migratetype_isolate`.
+    pub(crate) fn unisolate(&mut self, index: FrameIndex, to: Migratetype) -> Result<(), BlockError> {
+        let zone = self.zone;
+        let start = zone.blocks.start_of(index);
+        if !zone.frames.contains(start) || zone.blocks.get(start) != Migratetype::Isolate {
+            return Err(BlockError::WrongState);
+        }
+        if let Some(order) = self.mergeable_now(start) {
+            self.pass(start, order, Passage::Leave);
+            zone.blocks.set(start, to);
+            self.free_block(start, order, to, Insertion::Tail);
+        } else if zone.is_before_hygiene() {
+            self.unisolate_before_hygiene(start, to);
+        } else {
+            self.toggle_isolation(start, to);
+        }
+        self.state.isolated_blocks -= 1;
+        Ok(())
+    }
+
+    /// The order of the free block at `start`, if it is a pageblock or more and has a
+    /// free buddy that is not isolated: while it was isolated the two could not merge.
+    fn mergeable_now(&self, start: FrameIndex) -> Option<Order> {
+        let zone = self.zone;
+        let word = zone.frames.word(start);
+        let order = word.order();
+        if word.kind() != FrameKind::Free || order < zone.blocks.order() || order >= zone.max_order {
+            return None;
+        }
+        let buddy = start.buddy(order);
+        let merges = zone.frames.contains(buddy)
+            && zone.frames.word(buddy).is_free_of(order)
+            && zone.blocks.get(buddy) != Migratetype::Isolate;
+        merges.then_some(order)
+    }
+
+    /// Gives a pageblock the type `to`, isolated or not, and moves its free pages along.
+    ///
+    /// Linux counterpart: `__move_freepages_block_isolate`.
+    fn toggle_isolation(&mut self, start: FrameIndex, to: Migratetype) {
+        let zone = self.zone;
+        let change_type = || match to {
+            Migratetype::Isolate => zone.blocks.set_isolated(start),
+            other => zone.blocks.set(start, other),
+        };
+        let head = zone.frames.block_head(start);
+        let word = zone.frames.word(head);
+        if word.kind() == FrameKind::Free && word.order() > zone.blocks.order() {
+            // The free block straddles this pageblock's ends: take it apart, so that
+            // each pageblock's part lands on its own list.
+            self.pass(head, word.order(), Passage::Leave);
+            change_type();
+            self.free_by_pageblock(head, word.order(), Insertion::ByMergeChance);
+        } else {
+            self.move_free_blocks(start, start.offset(zone.blocks.pages()), to);
+            change_type();
+        }
+    }
+
+    /// Whether a page of the pageblock can be neither freed nor migrated.
+    ///
+    /// Pages without references, as the tails of blocks, are taken for free ones.
+    /// Linux counterpart: `has_unmovable_pages`.
+    fn holds_unmovable(&self, start: FrameIndex) -> bool {
+        let frames = &self.zone.frames;
+        let end = start.offset(self.zone.blocks.pages());
+        let mut at = start;
+        while at < end {
+            if !frames.contains(at) {
+                return true;
+            }
+            let word = frames.word(at);
+            match word.kind() {
+                FrameKind::Reserved | FrameKind::Absent => return true,
+                FrameKind::Allocated if !word.is_movable() => return true,
+                FrameKind::Allocated | FrameKind::Free | FrameKind::PerCpu => {
+                    at = at.offset(1 << word.order().get());
+                }
+                FrameKind::Tail | FrameKind::InTransit => at = at.offset(1),
+            }
+        }
+        false
+    }
+}

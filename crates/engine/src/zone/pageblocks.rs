@@ -1,0 +1,43 @@
+//! What each pageblock of a zone holds.
+
+use super::state::Zone;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameKind, PageblockUse};
+use crate::types::MIGRATETYPES;
+
+impl<L: Locks> Zone<'_, L> {
+    /// What each pageblock holds, from low to high. Approximate while others allocate.
+    pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
+        self.pageblock_ends().map(|(start, end)| self.pageblock_use_between(start, end))
+    }
+
+    /// The first frame of each pageblock and the one behind its last, as far as they are in the zone.
+    pub(crate) fn pageblock_ends(&self) -> impl Iterator<Item = (FrameIndex, FrameIndex)> + '_ {
+        (0..self.blocks.len() as u32).filter_map(|number| {
+            let start = FrameIndex(number << self.blocks.order().get());
+            let end = start.offset(self.blocks.pages()).min(self.frames.end());
+            let start = start.max(self.frames.start());
+            (start < end).then_some((start, end))
+        })
+    }
+
+    /// Pageblocks that hold any memory, by [`Migratetype::index`]; no lock.
+    ///
+    /// Linux counterpart: `pagetypeinfo_showblockcount_print`, which looks at the
+    /// first frame of each pageblock only.
+    pub fn blocks_by_type(&self) -> [u64; MIGRATETYPES] {
+        let mut blocks = [0; MIGRATETYPES];
+        for (start, end) in self.pageblock_ends() {
+            let has_memory =
+                (start.0..end.0).any(|index| self.frames.word(FrameIndex(index)).kind() != FrameKind::Absent);
+            if has_memory {
+                blocks[self.blocks.get(start).index()] += 1;
+            }
+        }
+        blocks
+    }
+
+    pub(crate) fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {
+        self.frames.use_between(start, end, self.blocks.get(start)).0
+    }
+}

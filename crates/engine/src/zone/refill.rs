@@ -1,0 +1,137 @@
+//! Taking blocks one after the other under one hold of the zone lock.
+
+use super::guard::ZoneGuard;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, Run};
+use crate::types::{AllocFlags, Migratetype, Want};
+
+/// The level at which the search for a block starts.
+///
+/// There is none for a claimed block: it fills the native lists, so the search
+/// starts over from there.
+///
+/// Linux counterpart: `enum rmqueue_mode`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// The wanted type's own lists.
+    Native,
+    /// CMA blocks, for movable requests.
+    Cma,
+    /// One piece of another type's block.
+    Steal,
+}
+
+/// A run of takes under one lock hold, with the remembered level.
+///
+/// Nobody else changes the free lists while the lock is held, so the level that
+/// last succeeded is still the right one. Borrowing the guard ends that memory
+/// with the hold.
+pub(crate) struct Refill<'g, 'z, 'm, L: Locks> {
+    guard: &'g mut ZoneGuard<'z, 'm, L>,
+    want: Want,
+    mode: Mode,
+    /// Pages taken so far.
+    taken: u64,
+}
+
+impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
+    pub(crate) fn refill<'g>(&'g mut self, want: Want) -> Refill<'g, 'z, 'm, L> {
+        Refill { guard: self, want, mode: Mode::Native, taken: 0 }
+    }
+
+    pub(super) fn take_cma(&mut self, want: Want) -> Option<FrameIndex> {
+        if !want.flags.contains(AllocFlags::CMA) {
+            return None;
+        }
+        let found = self.take_smallest(want.order, Migratetype::Cma);
+        self.state.stats.cma_fallbacks += u64::from(found.is_some());
+        found
+    }
+}
+
+impl<L: Locks> Refill<'_, '_, '_, L> {
+    /// The next block, or `None` if the zone has none for this request.
+    ///
+    /// Linux counterpart: `__rmqueue`.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<FrameIndex> {
+        let cma = if self.cma_is_first() { self.guard.take_cma(self.want) } else { None };
+        let found = cma.or_else(|| {
+            if self.guard.zone.is_before_hygiene() {
+                self.guard.take_before_hygiene(self.want)
+            } else {
+                self.next_by_level()
+            }
+        })?;
+        self.guard.count_taken(Run::single(found, self.want.order), self.want.migratetype);
+        self.taken += self.want.order.pages();
+        Some(found)
+    }
+
+    /// The next blocks that lie side by side, no more than `most`: those that as many calls of
+    /// [`Self::next`] would find.
+    pub(crate) fn next_run(&mut self, most: u32) -> Option<Run> {
+        let native = self.next_native_run(most);
+        native.or_else(|| self.next().map(|index| Run::single(index, self.want.order)))
+    }
+
+    /// The same, but only from the wanted type's own lists.
+    pub(crate) fn next_native_run(&mut self, most: u32) -> Option<Run> {
+        let want = self.want;
+        if !self.stays_native() {
+            return None;
+        }
+        let run = self.guard.take_smallest_run(want.order, want.migratetype, most)?;
+        self.guard.count_taken(run, want.migratetype);
+        self.taken += u64::from(run.pages());
+        Some(run)
+    }
+
+    /// Whether a block of the wanted type's own lists is taken before any other, and the one
+    /// after it too: what is left of a split block is the smallest then.
+    fn stays_native(&self) -> bool {
+        let may_use_cma = self.want.flags.contains(AllocFlags::CMA) && self.guard.state.free_cma > 0;
+        let level = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
+        !self.guard.zone.is_before_hygiene() && level == Mode::Native && !may_use_cma
+    }
+
+    /// CMA blocks are used first once they hold more than half of the free pages,
+    /// so that they do not stay empty while the rest fills up.
+    #[inline]
+    fn cma_is_first(&self) -> bool {
+        let state = &self.guard.state;
+        if state.free_cma == 0 {
+            return false;
+        }
+        let free = state.free_pages + self.guard.still_counted(self.taken);
+        self.want.flags.contains(AllocFlags::CMA) && state.free_cma > free / 2
+    }
+
+    fn next_by_level(&mut self) -> Option<FrameIndex> {
+        let want = self.want;
+        let start = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
+        if start == Mode::Native
+            && let Some(found) = self.guard.take_smallest(want.order, want.migratetype)
+        {
+            return Some(found);
+        }
+        if matches!(start, Mode::Native | Mode::Cma)
+            && let Some(found) = self.guard.take_cma(want)
+        {
+            self.mode = Mode::Cma;
+            return Some(found);
+        }
+        if start != Mode::Steal
+            && let Some(found) = self.guard.claim(want)
+        {
+            self.mode = Mode::Native;
+            return Some(found);
+        }
+        if want.flags.contains(AllocFlags::NOFRAGMENT) {
+            return None;
+        }
+        let found = self.guard.steal(want)?;
+        self.mode = Mode::Steal;
+        Some(found)
+    }
+}

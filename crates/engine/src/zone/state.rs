@@ -1,0 +1,372 @@
+//! One zone: a range of frames with its free lists, counts, watermarks and per-CPU lists.
+
+use lock_api::Mutex;
+
+use super::compaction::CompactionState;
+use super::config::ZoneConfig;
+use super::counts::{Counts, FreeCounts};
+use super::free_lists::FreeLists;
+use super::marks::{WatermarkCells, Watermarks};
+use crate::percpu::PerCpuLists;
+use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
+use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
+use crate::types::{
+    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
+};
+
+/// Numbers that change under the zone lock and are read without it.
+///
+/// Each is exact at the end of a lock hold.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// One bit an order whose list is not empty, by migratetype.
+    pub(crate) occupied: [AtomicU32; MIGRATETYPES],
+    /// Requests below this order are above the high mark whatever their flags, and
+    /// neither a boost nor reclaim nor a look below the high mark is pending: most requests
+    /// need to know no more. 0 where any of it is in doubt.
+    pub(crate) plenty: OwnLines<AtomicU32>,
+    pub(crate) free_pages: AtomicU64,
+    pub(crate) free_cma: AtomicU64,
+    pub(crate) free_highatomic: AtomicU64,
+    pub(crate) reserved_highatomic: AtomicU64,
+    pub(crate) watermarks: WatermarkCells,
+    pub(crate) boost_factor: AtomicU64,
+    pub(crate) boost: AtomicU64,
+    /// kswapd should look at the boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
+    pub(crate) boosted: AtomicBool,
+    /// A request came below the low mark and may wake kswapd.
+    pub(crate) kswapd_wanted: AtomicBool,
+    /// Linux counterpart: `ZONE_BELOW_HIGH`.
+    pub(crate) below_high: AtomicBool,
+    /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    pub(crate) reclaim_active: AtomicBool,
+}
+
+impl Shared {
+    fn new(watermarks: Watermarks, boost_factor: u64) -> Self {
+        Self {
+            occupied: core::array::from_fn(|_| AtomicU32::new(0)),
+            plenty: OwnLines(AtomicU32::new(0)),
+            free_pages: AtomicU64::new(0),
+            free_cma: AtomicU64::new(0),
+            free_highatomic: AtomicU64::new(0),
+            reserved_highatomic: AtomicU64::new(0),
+            watermarks: WatermarkCells::new(watermarks),
+            boost_factor: AtomicU64::new(boost_factor),
+            boost: AtomicU64::new(0),
+            boosted: AtomicBool::new(false),
+            kswapd_wanted: AtomicBool::new(false),
+            below_high: AtomicBool::new(false),
+            reclaim_active: AtomicBool::new(false),
+        }
+    }
+
+    /// Free CMA pages, free and all reserved pages for atomic requests.
+    #[inline]
+    pub(crate) fn kept(&self) -> (u64, u64, u64) {
+        let read = |pages: &AtomicU64| pages.load(Ordering::Relaxed);
+        (read(&self.free_cma), read(&self.free_highatomic), read(&self.reserved_highatomic))
+    }
+}
+
+/// What only the holder of the zone lock may see or change.
+#[derive(Debug, Default)]
+pub(crate) struct LockedState {
+    pub(crate) lists: FreeLists,
+    pub(crate) stats: ZoneStats,
+    /// Free pages, isolated ones left out. Linux counterpart: `NR_FREE_PAGES`.
+    pub(crate) free_pages: u64,
+    /// Free pages of CMA blocks. Linux counterpart: `NR_FREE_CMA_PAGES`.
+    pub(crate) free_cma: u64,
+    /// Free pages of blocks reserved for atomic requests. Linux counterpart: `nr_free_highatomic`.
+    pub(crate) free_highatomic: u64,
+    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
+    pub(crate) reserved_highatomic: u64,
+    /// Isolated pageblocks. Linux counterpart: `nr_isolate_pageblock`.
+    pub(crate) isolated_blocks: u64,
+    pub(crate) ever_isolated: bool,
+    pub(crate) compaction: CompactionState,
+    /// The pageblock at which sorting goes on.
+    pub(crate) sorted_to: u32,
+}
+
+/// Why a zone's requests should not mix pageblock types, one bit a reason; 0 for no reason.
+#[derive(Debug)]
+pub(crate) struct Unmixed(AtomicU32);
+
+impl Unmixed {
+    /// A lower zone can serve first.
+    const LOWER_ZONE: u32 = 1;
+    /// `vm.defrag_mode`.
+    pub(crate) const DEFRAG_MODE: u32 = 2;
+
+    pub(crate) fn new(lower_zone_serves: bool) -> Self {
+        Self(AtomicU32::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
+    }
+
+    #[inline]
+    pub(crate) fn is_wished(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    pub(crate) fn set(&self, reason: u32, on: bool) {
+        let others = self.0.load(Ordering::Relaxed) & !reason;
+        self.0.store(if on { others | reason } else { others }, Ordering::Relaxed);
+    }
+}
+
+/// One zone. Linux counterpart: `struct zone`.
+///
+/// Invariants, numbered as [`Zone::check`] verifies them:
+///
+/// 1. A frame is the first of a free block exactly if it is on one list, that of
+///    its order and recorded type.
+/// 2. Lists are linked the same forwards and backwards.
+/// 3. Blocks are aligned to their size, lie inside the zone and do not overlap.
+/// 4. Two buddies smaller than a pageblock are never both free.
+/// 5. The total per order, kept or derived, is the number of blocks on its lists.
+/// 6. With counts, the count per order and type is the length of its list; with or without,
+///    a list that has a block is noted as such.
+/// 7. With hygiene, a free block is on the list of its pageblock's type.
+/// 8. Free, CMA and reserved pages are the sums over the lists; free and CMA pages not
+///    without hygiene once a pageblock was isolated.
+/// 9. A per-CPU list's page count is what its lists hold.
+/// 10. Every frame inside a block, but not its first, says so.
+/// 11. With claims by counts, a pageblock's free pages in blocks smaller than itself are as
+///     many as it counts, and together with its movable ones no more than it has.
+///
+/// What never changes comes first; then, each on lines of its own, what the holders of the
+/// zone lock publish, what they count, and what only they see.
+#[repr(C)]
+pub struct Zone<'m, L: Locks> {
+    pub(crate) frames: FrameTable<'m>,
+    pub(crate) blocks: PageblockTable<'m>,
+    pub(crate) percpu: &'m [CpuLists<'m, L>],
+    pub(crate) switches: Switches,
+    pub(crate) max_order: Order,
+    pub(crate) has_huge_lists: bool,
+    /// Why pageblock types should not mix here for now.
+    pub(crate) unmixed: Unmixed,
+    pub(crate) kind: ZoneType,
+    pub(crate) node: u16,
+    pub(crate) managed: u64,
+    pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
+    pub(crate) largest_lowmem_reserve: u64,
+    pub(crate) shared: OwnLines<Shared>,
+    pub(crate) counts: OwnLines<Counts>,
+    pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
+}
+
+/// One CPU's lists of a zone behind their lock, on cache lines of their own.
+pub(crate) type CpuLists<'m, L> = OwnLines<Mutex<<L as Locks>::PerCpu, PerCpuLists<'m>>>;
+
+/// The parts of a zone that live in the caller's memory, and the choices that all zones share.
+pub(crate) struct ZoneParts<'m, L: Locks> {
+    pub(crate) frames: FrameTable<'m>,
+    pub(crate) blocks: PageblockTable<'m>,
+    pub(crate) percpu: &'m [CpuLists<'m, L>],
+    pub(crate) max_order: Order,
+    pub(crate) switches: Switches,
+    pub(crate) boost_factor: u64,
+    pub(crate) has_huge_lists: bool,
+    pub(crate) avoids_mixing: bool,
+}
+
+impl<'m, L: Locks> Zone<'m, L> {
+    pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
+        Self {
+            node: config.node,
+            kind: config.kind,
+            managed: config.managed,
+            max_order: parts.max_order,
+            switches: parts.switches,
+            has_huge_lists: parts.has_huge_lists,
+            unmixed: Unmixed::new(parts.avoids_mixing),
+            lowmem_reserve: config.lowmem_reserve,
+            largest_lowmem_reserve: config.lowmem_reserve.into_iter().max().unwrap_or(0),
+            frames: parts.frames,
+            blocks: parts.blocks,
+            shared: OwnLines(Shared::new(config.watermarks, parts.boost_factor)),
+            counts: OwnLines(Counts::new(parts.switches)),
+            state: OwnLines(Mutex::new(LockedState::default())),
+            percpu: parts.percpu,
+        }
+    }
+
+    /// The zone's node.
+    pub fn node(&self) -> u16 {
+        self.node
+    }
+
+    /// Which addresses the zone is for.
+    pub fn kind(&self) -> ZoneType {
+        self.kind
+    }
+
+    /// The zone's first frame.
+    pub fn start(&self) -> Pfn {
+        self.frames.pfn(self.frames.start())
+    }
+
+    /// The frame behind the zone's last.
+    pub fn end(&self) -> Pfn {
+        self.frames.pfn(self.frames.end())
+    }
+
+    /// The order of a pageblock.
+    pub fn pageblock_order(&self) -> Order {
+        self.blocks.order()
+    }
+
+    /// The largest order.
+    pub fn max_order(&self) -> Order {
+        self.max_order
+    }
+
+    /// Whether the zone contains a frame, hole or not.
+    pub fn contains(&self, pfn: Pfn) -> bool {
+        self.frames.index(pfn).is_some()
+    }
+
+    /// Free pages, isolated ones left out; exact at the end of the last lock hold.
+    ///
+    /// Units: pages. Linux counterpart: `NR_FREE_PAGES`.
+    pub fn free_pages(&self) -> u64 {
+        self.shared.free_pages.load(Ordering::Relaxed)
+    }
+
+    /// The type of the pageblock around a frame.
+    pub fn block_type(&self, pfn: Pfn) -> Option<Migratetype> {
+        self.frames.index(pfn).map(|index| self.blocks.get(index))
+    }
+
+    /// Whether a list has a block. Exact for the lock holder, approximate for others.
+    pub(crate) fn list_has_block(&self, order: Order, migratetype: Migratetype) -> bool {
+        self.occupied(migratetype) & 1 << order.get() != 0
+    }
+
+    /// One bit an order whose list of this type is not empty.
+    pub(crate) fn occupied(&self, migratetype: Migratetype) -> u32 {
+        self.shared.occupied[migratetype.index()].load(Ordering::Relaxed)
+    }
+
+    /// Whether any list has a block of `order` or more.
+    pub(crate) fn has_any_block(&self, order: Order) -> bool {
+        let occupied = &self.shared.occupied;
+        occupied.iter().fold(0, |all, of_type| all | of_type.load(Ordering::Relaxed)) >> order.get() != 0
+    }
+
+    /// The free blocks, each count exact at some moment during the call; no lock.
+    ///
+    /// Without [`Switches::counts`] only the totals are known, and `by_type` is zero.
+    pub fn counts_relaxed(&self) -> FreeCounts {
+        self.counts.relaxed()
+    }
+
+    /// The free blocks at one moment; no lock. `None` if a writer was busy at each try.
+    ///
+    /// Without [`Switches::counts`] there is no sequence to read by: `None`.
+    pub fn counts_consistent(&self, attempts: u32) -> Option<FreeCounts> {
+        if self.switches.counts { self.counts.consistent(attempts) } else { None }
+    }
+
+    /// The free blocks, counted by walking every list under the lock.
+    ///
+    /// `cap` bounds the walk of one list, as Linux does at 100 000. Returns the counts
+    /// and the list nodes visited. Linux counterpart: `pagetypeinfo_showfree_print`.
+    pub fn counts_by_walk(&self, cap: u64) -> (FreeCounts, u64) {
+        let mut guard = self.lock();
+        let mut counts = FreeCounts::default();
+        let mut visited = 0;
+        for order in Order::ZERO.up_to(self.max_order) {
+            for kind in Migratetype::ALL {
+                let list = guard.state.lists.get(order, kind);
+                let blocks =
+                    list.iter(&self.frames).take(cap.try_into().unwrap_or(usize::MAX)).count() as u64;
+                counts.by_type[order.index()][kind.index()] = blocks;
+                visited += blocks;
+            }
+            counts.total[order.index()] = self.counts.total(order);
+        }
+        guard.state.stats.nodes_walked += visited;
+        guard.touch(visited);
+        (counts, visited)
+    }
+
+    /// The free blocks on every list, for an observer outside: each list is walked to its
+    /// end, and the walk leaves no trace in the statistics.
+    pub fn list_lengths(&self) -> FreeCounts {
+        let state = self.state.lock();
+        let mut counts = FreeCounts::default();
+        for order in Order::ZERO.up_to(self.max_order) {
+            for kind in Migratetype::ALL {
+                let blocks = state.lists.get(order, kind).iter(&self.frames).count() as u64;
+                counts.by_type[order.index()][kind.index()] = blocks;
+                counts.total[order.index()] += blocks;
+            }
+        }
+        counts
+    }
+
+    /// Starts the statistics of the zone lock anew, as after bringing frames into service.
+    pub fn reset_stats(&self) {
+        self.state.lock().stats = ZoneStats::default();
+    }
+
+    /// What happened under the zone lock so far.
+    pub fn stats(&self) -> ZoneStats {
+        self.state.lock().stats
+    }
+
+    /// What happened on one CPU's lists so far.
+    pub fn percpu_stats(&self, cpu: u16) -> Option<PerCpuStats> {
+        self.lock_lists(cpu).map(|lists| lists.stats())
+    }
+
+    /// Says whether an allocated block can be migrated, where its flags do not tell.
+    ///
+    /// Linux counterpart: being on the LRU.
+    ///
+    /// # Errors
+    /// As for freeing the block.
+    pub fn set_movable(&self, pfn: Pfn, movable: bool) -> Result<(), FreeError> {
+        let index = self.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
+        let word = self.frames.word(index);
+        let exchange = || self.frames.frame(index).exchange_word(word, word.with_movable(movable));
+        match word.kind() {
+            FrameKind::Allocated if exchange() => Ok(()),
+            FrameKind::Free | FrameKind::PerCpu => Err(FreeError::AlreadyFree),
+            _ => Err(FreeError::NotAllocated),
+        }
+    }
+
+    /// Takes the block of a caller that frees it, or says why it is not the caller's.
+    #[inline]
+    pub(crate) fn reclaim_ownership(&self, index: FrameIndex, order: Order) -> Result<FrameWord, FreeError> {
+        let word = self.frames.word(index);
+        if !word.is_owned_of(order) {
+            return Err(self.why_not_owned(index, word));
+        }
+        let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
+        if self.frames.frame(index).replace_owned(word, transit, Rivals::of::<L>()) {
+            Ok(word)
+        } else {
+            Err(FreeError::AlreadyFree)
+        }
+    }
+
+    #[cold]
+    pub(crate) fn why_not_owned(&self, index: FrameIndex, word: FrameWord) -> FreeError {
+        match word.kind() {
+            FrameKind::Allocated => FreeError::WrongOrder { allocated: word.order() },
+            FrameKind::Free | FrameKind::PerCpu | FrameKind::InTransit => FreeError::AlreadyFree,
+            FrameKind::Absent => FreeError::OutsideZones,
+            FrameKind::Tail => {
+                let head = self.frames.word(self.frames.block_head(index));
+                let free = matches!(head.kind(), FrameKind::Free | FrameKind::PerCpu);
+                if free { FreeError::AlreadyFree } else { FreeError::NotAllocated }
+            }
+            FrameKind::Reserved => FreeError::NotAllocated,
+        }
+    }
+}

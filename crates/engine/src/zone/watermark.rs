@@ -1,0 +1,208 @@
+//! Watermarks: how much of a zone must stay free for whom.
+
+use super::guard::ZoneGuard;
+use super::marks::Mark;
+use super::state::{LockedState, Zone};
+use crate::table::sync::{Locks, Ordering};
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
+
+/// How far one fallback raises the marks, in ten-thousandths of the high one.
+pub(crate) const DEFAULT_BOOST_FACTOR: u64 = 15_000;
+
+/// What one admission depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Admission {
+    pub(crate) order: Order,
+    pub(crate) mark: Mark,
+    /// The highest zone that the request could use, which decides the lowmem reserve.
+    pub(crate) highest_zone: usize,
+    pub(crate) flags: AllocFlags,
+}
+
+impl<L: Locks> Zone<'_, L> {
+    pub(crate) fn mark(&self, mark: Mark) -> u64 {
+        self.shared.watermarks.get(mark) + self.shared.boost.load(Ordering::Relaxed)
+    }
+
+    /// Free pages that this request cannot use.
+    ///
+    /// Linux counterpart: `__zone_watermark_unusable_free`.
+    fn unusable(&self, order: Order, flags: AllocFlags) -> i64 {
+        let mut pages = order.pages() - 1;
+        if !flags.intersects(AllocFlags::RESERVES) {
+            let reserve = if self.switches.highatomic_by_free {
+                &self.shared.free_highatomic
+            } else {
+                &self.shared.reserved_highatomic
+            };
+            pages += reserve.load(Ordering::Relaxed);
+        }
+        if !flags.contains(AllocFlags::CMA) {
+            pages += self.shared.free_cma.load(Ordering::Relaxed);
+        }
+        pages as i64
+    }
+
+    /// Whether the zone can serve a request and stay above the mark.
+    ///
+    /// Linux counterpart: `__zone_watermark_ok`.
+    #[inline]
+    pub(crate) fn is_above(&self, mark: u64, admission: Admission) -> bool {
+        self.is_above_with(self.shared.free_pages.load(Ordering::Relaxed), mark, admission)
+    }
+
+    /// The same with another number of free pages than there are.
+    pub(crate) fn is_above_with(&self, free_pages: u64, mark: u64, admission: Admission) -> bool {
+        let Admission { order, flags, highest_zone, .. } = admission;
+        let free = free_pages as i64 - self.unusable(order, flags);
+        let mut min = mark as i64;
+        if flags.contains(AllocFlags::MIN_RESERVE) {
+            min -= min / 2;
+            if flags.contains(AllocFlags::NON_BLOCK) {
+                min -= min / 4;
+            }
+        }
+        if flags.contains(AllocFlags::OOM) {
+            min -= min / 2;
+        }
+        if free <= min + self.lowmem_reserve[highest_zone] as i64 {
+            return false;
+        }
+        order == Order::ZERO || self.has_block(order, flags)
+    }
+
+    /// Whether a list that the request may use has a block of `order` or more.
+    fn has_block(&self, order: Order, flags: AllocFlags) -> bool {
+        use Migratetype::{Cma, HighAtomic, Movable, Reclaimable, Unmovable};
+        let mut occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
+        if flags.contains(AllocFlags::CMA) {
+            occupied |= self.occupied(Cma);
+        }
+        if flags.intersects(AllocFlags::HIGHATOMIC | AllocFlags::OOM) {
+            occupied |= self.occupied(HighAtomic);
+        }
+        occupied >> order.get() != 0
+    }
+
+    /// Whether the zone admits a request, and at which mark.
+    ///
+    /// Linux counterpart: `zone_watermark_fast`.
+    pub(crate) fn admits(&self, admission: Admission) -> bool {
+        self.admits_at(self.mark(admission.mark), admission)
+    }
+
+    /// Whether the zone admits a request that is held against `mark` pages.
+    pub(crate) fn admits_at(&self, mark: u64, admission: Admission) -> bool {
+        if self.is_above(mark, admission) {
+            return true;
+        }
+        let unboosted = self.shared.watermarks.get(Mark::Min);
+        let may_ignore_boost = admission.order == Order::ZERO
+            && admission.mark == Mark::Min
+            && admission.flags.contains(AllocFlags::IGNORE_BOOST)
+            && self.shared.boost.load(Ordering::Relaxed) > 0;
+        may_ignore_boost && self.is_above(unboosted, admission)
+    }
+
+    /// Whether the zone admits a request of a caller that came this far: a zone below
+    /// its high mark is remembered as such.
+    ///
+    /// Linux counterpart: the watermark part of `get_page_from_freelist`.
+    pub(crate) fn admits_and_marks(&self, admission: Admission) -> bool {
+        if !self.switches.below_high_mark {
+            return self.admits(admission);
+        }
+        let below_high = &self.shared.below_high;
+        if !below_high.load(Ordering::Relaxed) {
+            if self.admits(Admission { mark: Mark::High, ..admission }) {
+                return true;
+            }
+            self.note_below_high();
+        }
+        self.admits(admission)
+    }
+
+    fn note_below_high(&self) {
+        self.shared.below_high.store(true, Ordering::Relaxed);
+        self.shared.plenty.store(0, Ordering::Relaxed);
+    }
+
+    /// Leaves behind what a request leaves that this zone has no block for at any mark.
+    pub(crate) fn note_failure(&self, gfp: GfpFlags) {
+        if self.switches.below_high_mark && !self.shared.below_high.load(Ordering::Relaxed) {
+            self.note_below_high();
+        }
+        if gfp.contains(GfpFlags::KSWAPD_RECLAIM) {
+            self.shared.kswapd_wanted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back the below-high mark once the zone is above its high mark again.
+    pub(crate) fn clear_below_high(&self) {
+        if !self.shared.below_high.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.is_balanced() {
+            self.shared.below_high.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// The number of orders, from 0 up, that every request may have without a further look.
+    ///
+    /// Cautious: what any request could be kept from is taken off, so that a request which
+    /// this admits is admitted by [`Zone::admits_and_marks`] at the high mark too.
+    pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
+        use Migratetype::{Movable, Reclaimable, Unmovable};
+        let spare = self.spare_pages(state);
+        if spare <= Order::COSTLY.pages() {
+            return 0;
+        }
+        let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
+        let orders = (u32::BITS - occupied.leading_zeros()).max(1);
+        if spare > Order::MAX.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
+    }
+
+    /// Free pages that no request could be kept from; 0 where something is pending.
+    fn spare_pages(&self, state: &LockedState) -> u64 {
+        let shared = &self.shared;
+        let pending = shared.boosted.load(Ordering::Relaxed)
+            | shared.below_high.load(Ordering::Relaxed)
+            | shared.reclaim_active.load(Ordering::Relaxed);
+        let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);
+        let least = self.mark(Mark::High) + self.largest_lowmem_reserve + kept;
+        if pending { 0 } else { state.free_pages.saturating_sub(least) }
+    }
+
+    /// How many blocks of an order can be taken one after the other before [`Self::plenty`]
+    /// has to be asked again, as far as pages go.
+    pub(crate) fn plenty_of(&self, order: Order, state: &LockedState) -> u32 {
+        let beyond = self.spare_pages(state).saturating_sub(Order::MAX.pages());
+        u32::try_from(beyond >> order.get()).unwrap_or(u32::MAX)
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Raises the marks after a fallback, so that reclaim makes room for the next request.
+    ///
+    /// Linux counterpart: `boost_watermark`.
+    pub(crate) fn boost_watermark(&mut self, flags: AllocFlags) {
+        let zone = self.zone;
+        let block = u64::from(zone.blocks.pages());
+        let factor = zone.shared.boost_factor.load(Ordering::Relaxed);
+        if factor == 0 || block * 4 > zone.managed {
+            return;
+        }
+        let limit = zone.shared.watermarks.get(Mark::High) * factor / 10_000;
+        if limit == 0 {
+            return;
+        }
+        let boost = zone.shared.boost.load(Ordering::Relaxed);
+        zone.shared.boost.store((boost + block).min(limit.max(block)), Ordering::Relaxed);
+        self.state.stats.boosts += 1;
+        if flags.contains(AllocFlags::KSWAPD) {
+            zone.shared.boosted.store(true, Ordering::Relaxed);
+        }
+    }
+}
