@@ -5,7 +5,7 @@ use std::process::Command;
 use std::str::FromStr;
 
 use freehold::{Era, Memory, Migratetype, Order, Switch, Switches};
-use freehold_lab::{Cell, Table};
+use freehold_measure::{Cell, Table};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, batch, calmest, interleave, pairs};

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::Instant;
 
 use freehold::{Era, Memory, Order, Pfn, Switch, Switches, ZoneStats};
-use freehold_lab::{Cell, Table, TimedMutex, hold_log};
+use freehold_lab::{TimedMutex, hold_log};
+use freehold_measure::{Cell, Table};
 use spin::mutex::TicketMutex;
 
 use crate::chart::Chart;

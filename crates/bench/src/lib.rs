@@ -37,7 +37,7 @@ pub use handles::{LockedHandle, OwnedHandle};
 pub use harness::{Digest, Pages, batch, interleave, pairs};
 #[cfg(feature = "peers")]
 pub use peers::{serve, serve_engine};
-pub use report::{Environment, Report};
+pub use report::Report;
 pub use setup::{BLOCK, START, Setup, SpinLocks};
 pub use summary::Summary;
 

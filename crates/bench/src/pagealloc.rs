@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use freehold::{Era, Memory, Order, PAGETYPEINFO_CAP, PageTypeRows, Pfn};
-use freehold_lab::{Cell, Table};
+use freehold_measure::{Cell, Table};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, clock_ns, interleave, ns_since, wrong};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use freehold::{Era, Memory, Order, PAGETYPEINFO_CAP, PageTypeRows, Pfn, Switch};
-use freehold_lab::{Cell, Table};
+use freehold_measure::{Cell, Table};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, interleave, ns_since};

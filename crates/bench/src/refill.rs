@@ -1,7 +1,8 @@
 //! `bench refill`: how long the zone lock is held while files are read into fragmented memory.
 
 use freehold::{Era, Locks, Memory, Migratetype, Order, Switch, Switches, Zone, ZoneStats};
-use freehold_lab::{Cell, Table, TimedLocks, hold_log};
+use freehold_lab::{TimedLocks, hold_log};
+use freehold_measure::{Cell, Table};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, interleave};

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::time::Instant;
 
 use freehold::{Era, Memory, Migratetype, Order, Pfn};
-use freehold_lab::{Cell, Table};
+use freehold_measure::{Cell, Table};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, batch, calmest, interleave, ns_since, pairs, wrong};

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use freehold_lab::{Cell, Table};
 use freehold_linux::sensor::{Choice, Ration, Sensor};
+use freehold_measure::{Cell, Table};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 
 use crate::chart::Chart;

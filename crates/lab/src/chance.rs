@@ -6,12 +6,12 @@
 //! looks shifted by some events.
 
 use freehold::{Era, Order};
+use freehold_measure::{Cell, Table};
 use serde::Serialize;
 
 use crate::daemons::EVENTS_A_LOOK;
 use crate::recorded::Recorded;
-use crate::table::Cell;
-use crate::{Lab, LabError, Measures, Options, Table, Variant};
+use crate::{Lab, LabError, Measures, Options, Variant};
 
 /// The most replays of each era that differ.
 pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;

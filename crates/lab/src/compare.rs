@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use freehold::{Era, Switch};
+use freehold_measure::Table;
 use serde::Serialize;
 
 use crate::comparison_tables::{against_hindsight, fragmentation, free_blocks, overview, with_and_without};
@@ -13,9 +14,7 @@ use crate::gaps::Gaps;
 use crate::recorded::Recorded;
 use crate::sentences::sentences;
 use crate::variant::nearest_era;
-use crate::{
-    Chance, Hindsight, Lab, LabError, Measures, Options, Replay, StartReport, Table, Trust, Variant,
-};
+use crate::{Chance, Hindsight, Lab, LabError, Measures, Options, Replay, StartReport, Trust, Variant};
 
 /// The era whose systems are turned off one at a time: it has them all.
 const BASE: Era = Era::Freehold;

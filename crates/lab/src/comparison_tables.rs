@@ -1,6 +1,7 @@
 //! The tables of a comparison.
 
 use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
+use freehold_measure::{Cell, Table};
 
 use crate::Lab;
 use crate::compare::{Without, turned_off};
@@ -9,7 +10,6 @@ use crate::fit::target_of;
 use crate::hindsight::Hindsight;
 use crate::measures::{Measures, ZoneSample};
 use crate::recorded::Recorded;
-use crate::table::{Cell, Table};
 
 /// One row of the overview: where its value is found.
 struct Measure {

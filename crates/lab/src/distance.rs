@@ -1,12 +1,12 @@
 //! How far a replay's end is from the machine's own.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold_measure::{Cell, Table};
 use freehold_trace::{PageTypeZone, Snapshot};
 use serde::Serialize;
 
 use crate::fit::target_of;
 use crate::measures::{Measures, ZoneFree};
-use crate::table::{Cell, Table};
 use crate::{Machine, Variant};
 
 /// How far a replay's free lists at the end are from the machine's own pagetypeinfo.

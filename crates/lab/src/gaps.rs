@@ -1,11 +1,11 @@
 //! Places at which events are missing, and what they make uncertain.
 
 use freehold::Order;
+use freehold_measure::grouped;
 use freehold_trace::{Event, EventKind, EventLog};
 use serde::Serialize;
 
 use crate::measures::Followed;
-use crate::table::grouped;
 use crate::{Lab, Machine, Trace};
 
 /// A place at which a CPU's ring buffer ran over.

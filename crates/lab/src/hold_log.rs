@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use crate::measures::{ByPowerOfTwo, power_of_two};
+use freehold_measure::histogram::{ByPowerOfTwo, power_of_two};
 
 static BASE: LazyLock<Instant> = LazyLock::new(Instant::now);
 

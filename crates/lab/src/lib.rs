@@ -49,7 +49,6 @@ mod start;
 mod start_lists;
 pub mod sweep;
 pub mod synthetic;
-mod table;
 mod timed_mutex;
 mod trace;
 mod traced;
@@ -67,7 +66,7 @@ pub use gaps::{CpuGaps, Gap, Gaps};
 pub use hindsight::{Bound, Hindsight};
 pub use machine::Machine;
 pub use measures::{
-    ByOrder, ByOrderAndType, ByPowerOfTwo, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
+    ByOrder, ByOrderAndType, Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample,
 };
 pub use occupancy::{Corrections, Occupancy};
 pub use pageblock_map::{MapCell, PageblockMap};
@@ -78,7 +77,7 @@ pub use recorded_work::RecordedWork;
 pub use replay::{Lab, Options, Replay};
 pub use report::{Provenance, Report, ReportFile};
 pub use start::{Start, StartReport};
-pub use table::{Cell, Row, Table, grouped};
+
 pub use timed_mutex::{TimedLocks, TimedMutex};
 pub use trace::Trace;
 pub use trust::Trust;

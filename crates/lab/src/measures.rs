@@ -1,6 +1,7 @@
 //! What a replay measured.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Order, VmEvents, ZoneStats};
+use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
 use crate::pageblock_map::PageblockMap;
@@ -11,14 +12,6 @@ pub type ByOrder = [u64; MAX_ORDERS];
 
 /// Free blocks by order, then by migratetype.
 pub type ByOrderAndType = [[u64; MIGRATETYPES]; MAX_ORDERS];
-
-/// How many there are of a size of 2^n to 2^(n+1) − 1, by n; the last place has all larger ones too.
-pub type ByPowerOfTwo = [u64; 32];
-
-/// The place of a size in [`ByPowerOfTwo`]; 0 shares that of 1.
-pub(crate) fn power_of_two(size: u64) -> usize {
-    (size.max(1).ilog2() as usize).min(size_of::<ByPowerOfTwo>() / size_of::<u64>() - 1)
-}
 
 /// What one replay measured. All but [`Measures::timing`] is the same for every run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -226,16 +219,5 @@ impl Measures {
     /// Requests that fail in the replay and did not on the machine.
     pub fn failed(&self) -> u64 {
         self.followed.failures.iter().sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_find_their_power_of_two() {
-        let sizes = [0, 1, 2, 3, 4, 1023, 1024, u64::from(u32::MAX), u64::MAX];
-        assert_eq!(sizes.map(power_of_two), [0, 0, 1, 1, 2, 9, 10, 31, 31]);
     }
 }

@@ -1,11 +1,11 @@
 //! The differences that matter, as plain sentences.
 
 use freehold::Switch;
+use freehold_measure::{Cell, grouped};
 
 use crate::compare::{Without, turned_off};
 use crate::distance::EndDistance;
 use crate::measures::Measures;
-use crate::table::{Cell, grouped};
 
 /// Differences below this share are not worth a sentence.
 const WORTH_TELLING: f64 = 0.05;

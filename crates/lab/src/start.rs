@@ -1,12 +1,12 @@
 //! The state from which every replay of a trace starts.
 
 use freehold::{Locks, Memory, Migratetype, Order, Pfn};
+use freehold_measure::grouped;
 use freehold_trace::FrameUse;
 use serde::Serialize;
 
 use crate::fit::{Counted, FitReport, Geometry, counted_blocks, counted_in, fit, target_of};
 use crate::prepass::{FirstUse, FirstUses};
-use crate::table::grouped;
 use crate::traced::{Pages, TracedFrames};
 use crate::{BlockTypes, Corrections, LabError, Machine, Occupancy, Trace};
 

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold_measure::{Cell, grouped};
 use serde::Serialize;
 
 use crate::distance::EndDistance;
 use crate::measures::Measures;
 use crate::recorded::Recorded;
 use crate::replay::pageblocks;
-use crate::table::{Cell, grouped};
 use crate::{Machine, Variant, nearest_era};
 
 /// What the free pages of a type may differ by, in percent of the zone.

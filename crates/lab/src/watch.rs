@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 
 use freehold::{ExtFrag, MIGRATETYPES, Migratetype, Tracepoints};
+use freehold_measure::histogram::{ByPowerOfTwo, power_of_two};
 use serde::{Serialize, Serializer};
 
 use crate::hold_log;
-use crate::measures::{ByPowerOfTwo, power_of_two};
 
 /// Events by the type wanted, the type found, and whether the pageblock was claimed.
 type Fallbacks = [[[u64; 2]; MIGRATETYPES]; MIGRATETYPES];

@@ -72,7 +72,7 @@ fn every_knob_can_be_turned_and_replayed() {
     for knob in Knob::all() {
         assert!(turned.iter().any(|(name, _)| *name == knob.name), "no value for {}", knob.name);
     }
-    let names = |measures: &[(String, freehold_lab::Cell)]| measures.len();
+    let names = |measures: &[(String, freehold_measure::Cell)]| measures.len();
     let plain = lab.measure(&[]).expect("a replay");
     for (name, text) in turned {
         let value = knob(name).parse(text).expect(text);

@@ -2,7 +2,8 @@
 
 use freehold::Era;
 use freehold_lab::synthetic::{Workload, generate};
-use freehold_lab::{Cell, Comparison, Lab, Options};
+use freehold_lab::{Comparison, Lab, Options};
+use freehold_measure::Cell;
 
 fn compare(workload: &Workload) -> Comparison {
     let made = generate(workload).expect("a valid workload");

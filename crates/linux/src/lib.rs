@@ -16,6 +16,6 @@ pub mod tracefs;
 
 pub use error::{Error, ParseError, SinkError};
 pub use import::{ImportOptions, import};
-pub use record::{Progress, RecordOptions, RecordReport, record, record_measured};
+pub use record::{Progress, RecordOptions, RecordReport, cpu_model, record, record_measured};
 pub use ring::{RingOptions, RingSink};
 pub use sink::{EventSink, MemorySink, TraceSink};

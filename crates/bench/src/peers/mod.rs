@@ -8,14 +8,13 @@ mod protocol;
 mod serve;
 mod shapes;
 
-use freehold_lab::{Cell, Table};
+use freehold_measure::{Cell, Table};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, UNNAMED, calmest, interleave};
 use crate::pin::on_one_processor;
 use crate::summary::Summary;
 use crate::{BenchError, Options, Pages, Report, Scale};
-
 use shapes::{Figures, Plan, Shape};
 
 pub use serve::{serve, serve_engine};

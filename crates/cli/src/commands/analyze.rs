@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use freehold_lab::analysis::{Analysis, Analyzer};
-use freehold_lab::{Table, grouped};
+use freehold_measure::{Table, grouped};
 
 use super::compare::csv;
 use crate::args::Analyze;

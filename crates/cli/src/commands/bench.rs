@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use freehold_bench::{Environment, Options, Outside, Report, Scale};
+use freehold_bench::{Options, Outside, Report, Scale};
+use freehold_measure::Environment;
 use serde::Serialize;
 
 use crate::args::Bench;
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
         outside,
     };
     freehold_bench::check(&options)?;
-    let environment = Environment::here();
+    let environment = Environment::here(freehold_linux::cpu_model());
     output::print(&environment.headline())?;
     let mut reports = Vec::new();
     for &bench in &args.table.0 {

@@ -6,7 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use freehold_lab::{Comparison, Lab, Options, Provenance, Report, Table};
+use freehold_lab::{Comparison, Lab, Options, Provenance, Report};
+use freehold_measure::{Environment, Table};
 use serde::Serialize;
 
 use crate::args::Compare;
@@ -137,7 +138,7 @@ impl Outputs {
 
 /// How the figures are obtained.
 fn provenance(args: &Compare) -> Provenance {
-    let environment = freehold_bench::Environment::here();
+    let environment = Environment::here(freehold_linux::cpu_model());
     let commit = env!("FREEHOLD_COMMIT");
     let of = if commit.is_empty() { String::new() } else { format!(", commit {commit}") };
     let unoptimised = if environment.optimised { "" } else { ", not optimised" };

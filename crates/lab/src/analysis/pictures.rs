@@ -1,5 +1,6 @@
 //! An analysis as pictures: how long pages live, by order, and what is asked over time.
 
+use freehold_measure::grouped;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -7,7 +8,7 @@ use plotters::prelude::*;
 use super::pageblocks::MOBILITIES;
 use super::tables::below;
 use super::{Analysis, OCTAVES};
-use crate::{LabError, grouped};
+use crate::LabError;
 
 /// Size of a picture in CSS pixels.
 const SIZE: (u32, u32) = (960, 420);

@@ -1,11 +1,11 @@
 //! An analysis as tables.
 
 use freehold::MAX_ORDERS;
+use freehold_measure::{Cell, Table};
 
 use super::pageblocks::MOBILITIES;
 use super::rows::Fate;
 use super::{Analysis, Lifetimes, Mixture, Scatter};
-use crate::{Cell, Table};
 
 /// Classes of requests that a text shows; the others are summed up in its last row.
 const CLASSES: usize = 20;

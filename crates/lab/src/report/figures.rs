@@ -1,12 +1,13 @@
 //! Every figure of a comparison in long form: a row a value.
 
 use freehold::{Migratetype, Order};
+use freehold_measure::Row;
+use freehold_measure::histogram::ByPowerOfTwo;
+use freehold_measure::{Cell, Table, csv_line};
 
 use super::traced::TraceReport;
-use crate::measures::ByPowerOfTwo;
-use crate::table::{Cell, Table, csv_line};
+use crate::Measures;
 use crate::watch::FallbackCount;
-use crate::{Measures, Row};
 
 /// The column of what the machine itself did.
 const MACHINE: &str = "machine";

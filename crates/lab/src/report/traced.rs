@@ -1,10 +1,10 @@
 //! What a report knows of one trace.
 
 use freehold::Order;
+use freehold_measure::grouped;
 
 use crate::measures::Sample;
 use crate::picture::Place;
-use crate::table::grouped;
 use crate::watch::{FallbackCount, recorded_fallbacks};
 use crate::{Comparison, Lab};
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use freehold_measure::Cell;
+use freehold_measure::csv_line;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -10,9 +12,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use super::SweepRow;
-use crate::Cell;
 use crate::knobs::Value;
-use crate::table::csv_line;
 
 /// A Parquet file cannot be made: an error in Freehold.
 #[derive(Debug, thiserror::Error)]

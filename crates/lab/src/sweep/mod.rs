@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub use columns::{SweepError, to_csv, to_parquet};
 
 use crate::knobs::{Knob, Settings, Value};
-use crate::{Cell, Lab, LabError, Options, Table};
+use crate::{Lab, LabError, Options};
+use freehold_measure::{Cell, Table};
 
 /// The settings that a sweep varies, each with its values.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::thread;
 
 use freehold::{Switch, VmEvents};
+use freehold_measure::{Cell, Table};
 use serde::Serialize;
 
 use super::Load;
@@ -12,7 +13,7 @@ use super::hygiene_seed::{
 };
 use super::memcache_kbuild_thp::MemcacheKbuildThp;
 use super::plan::Plan;
-use crate::{Cell, LabError, Table, Variant};
+use crate::{LabError, Variant};
 
 /// [`super::Workload::MemcacheKbuildThp`] without hygiene and with it, build by build.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -1,9 +1,11 @@
 //! How long blocks of a class live.
 
+use freehold_measure::histogram::Buckets;
+
 use super::random::Random;
 
-/// Buckets: four for each power of two of nanoseconds.
-const BUCKETS: usize = 256;
+/// Four buckets an octave of nanoseconds.
+type Quarters = Buckets<2>;
 
 /// How long blocks of a class live, as far as that was seen: for those that were still held
 /// when the recording ended, only that they lived longer.
@@ -25,22 +27,14 @@ pub(crate) struct Survival {
 /// All blocks.
 const ALL: u64 = 1 << 32;
 
+/// The bucket of an age; the shortest ages share that of 4 ns.
 fn bucket(age_ns: u64) -> usize {
-    let age_ns = age_ns.max(4);
-    let power = age_ns.ilog2();
-    (power * 4) as usize + (age_ns >> (power - 2) & 3) as usize
-}
-
-/// The ages of a bucket: the first, and how many there are.
-fn ages(bucket: usize) -> (u64, u64) {
-    let (power, quarter) = ((bucket / 4) as u32, (bucket % 4) as u64);
-    let width = 1_u64 << power.saturating_sub(2);
-    (width * (4 + quarter), width)
+    Quarters::of(age_ns.max(4))
 }
 
 impl Lifetimes {
     pub(crate) fn new() -> Self {
-        Self { freed: vec![0; BUCKETS], unseen: vec![0; BUCKETS] }
+        Self { freed: vec![0; Quarters::COUNT], unseen: vec![0; Quarters::COUNT] }
     }
 
     /// A block was freed at this age.
@@ -85,7 +79,7 @@ impl Survival {
         if bucket >= self.gone.len() {
             return None;
         }
-        let (first, width) = ages(bucket);
+        let (first, width) = Quarters::first_and_width(bucket);
         Some(first + random.below(width))
     }
 
@@ -102,14 +96,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_lies_in_its_bucket() {
-        for age_ns in [4, 5, 7, 8, 1000, 4097, 1_000_000_007, u64::MAX] {
-            let (first, width) = ages(bucket(age_ns));
-            assert!(first <= age_ns && age_ns - first < width, "{age_ns}: {first} and {width}");
-        }
-    }
-
-    #[test]
     fn held_blocks_count_for_as_long_as_they_were_seen() {
         let mut lifetimes = Lifetimes::new();
         // Half of a hundred go early; of the others half is out of sight before the rest goes.
@@ -118,7 +104,7 @@ mod tests {
         (0..25).for_each(|_| lifetimes.note_freed(100_000));
         let survival = lifetimes.survival();
         assert_eq!(survival.gone[bucket(1_000)], ALL / 2);
-        assert_eq!(survival.gone[BUCKETS - 1], ALL);
+        assert_eq!(survival.gone[Quarters::COUNT - 1], ALL);
         let mut random = Random::new(3);
         let early = (0..10_000).filter(|_| survival.draw(&mut random).is_some_and(|ns| ns < 2_000)).count();
         assert!((4_800..5_200).contains(&early), "{early} of 10 000");

@@ -29,6 +29,7 @@ use crate::tracefs::{Tracefs, remove_stale};
 use effect::Costs;
 pub use effect::record_measured;
 pub use options::{Progress, RecordOptions, RecordReport};
+pub use origin::cpu_model;
 use run::{Stop, run};
 use session::Session;
 use signals::Signals;

@@ -13,11 +13,10 @@ pub(super) const TRACE_CLOCK: &str = "mono";
 /// those that this kernel does not have.
 pub(super) fn live(command: &[String], (events, missing): (&[String], &[String])) -> Origin {
     let uname = rustix::system::uname();
-    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     Origin {
         kernel_release: uname.release().to_string_lossy().into_owned(),
         architecture: uname.machine().to_string_lossy().into_owned(),
-        cpu_model: cpu_model(&cpuinfo),
+        cpu_model: cpu_model(),
         cpus: online_cpus(Path::new("/")),
         page_bytes: rustix::param::page_size() as u64,
         command: command.to_vec(),
@@ -29,7 +28,12 @@ pub(super) fn live(command: &[String], (events, missing): (&[String], &[String])
     }
 }
 
-fn cpu_model(cpuinfo: &str) -> String {
+/// Returns the model of this machine's processor; empty where `/proc/cpuinfo` does not tell it.
+pub fn cpu_model() -> String {
+    model_in(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+}
+
+fn model_in(cpuinfo: &str) -> String {
     let row = cpuinfo.lines().find(|row| row.starts_with("model name") || row.starts_with("Model"));
     row.and_then(|row| row.split_once(':')).map_or(String::new(), |(_, model)| model.trim().to_owned())
 }
@@ -64,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_cpu_model_is_found() {
-        assert_eq!(cpu_model("processor\t: 0\nmodel name\t: Foo 3\n"), "Foo 3");
-        assert_eq!(cpu_model(""), "");
+        assert_eq!(model_in("processor\t: 0\nmodel name\t: Foo 3\n"), "Foo 3");
+        assert_eq!(model_in(""), "");
     }
 }

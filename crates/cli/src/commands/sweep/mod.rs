@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, anyhow};
+use freehold_lab::Lab;
 use freehold_lab::sweep::{Grid, SweepRow, summary, to_csv, to_parquet};
-use freehold_lab::{Lab, grouped};
+use freehold_measure::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{Input, Sweep};

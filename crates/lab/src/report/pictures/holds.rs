@@ -1,10 +1,10 @@
 //! How long the zone lock was held: how many holds were at least so long, a line for each era.
 
+use freehold_measure::histogram::ByPowerOfTwo;
 use plotters::prelude::*;
 
 use super::{COLOURS, Trouble, line_width, mark, swatch};
 use crate::Measures;
-use crate::measures::ByPowerOfTwo;
 
 const SIZE: (u32, u32) = (960, 420);
 

@@ -6,12 +6,12 @@ mod holds;
 mod map;
 
 use freehold::Migratetype;
+use freehold_measure::grouped;
 use plotters::prelude::*;
 
 use super::traced::TraceReport;
 use crate::LabError;
 use crate::picture::unusable_index;
-use crate::table::grouped;
 
 /// Why a picture could not be drawn.
 type Trouble = Box<dyn std::error::Error>;

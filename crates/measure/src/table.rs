@@ -1,31 +1,31 @@
-//! One table, three ways to write it down.
+//! A table of measures, and the three ways to write it down.
 
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
 use serde::{Deserialize, Serialize};
 
-/// A table of measures: a column for each era, a row for each measure.
+/// A table of measures: a column for each side, a row for each measure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Table {
-    /// What it shows.
+    /// What the table shows.
     pub title: String,
-    /// Names of the columns behind the measure and its unit.
+    /// Names of the columns that follow the measure and its unit.
     pub columns: Vec<String>,
-    /// The rows, in groups.
+    /// The rows; those of a group follow each other.
     pub rows: Vec<Row>,
 }
 
 /// One measure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Row {
-    /// What the row belongs to; rows of a group follow each other.
+    /// The group that the row belongs to.
     pub group: String,
     /// What was measured.
     pub measure: String,
-    /// In which unit.
+    /// The unit of the cells, or empty.
     pub unit: String,
-    /// One cell a column.
+    /// One cell for each column.
     pub cells: Vec<Cell>,
 }
 
@@ -33,21 +33,21 @@ pub struct Row {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// Not known there.
+    /// The value is not known.
     #[default]
     Empty,
     /// A number of things.
     Count(u64),
     /// A difference.
     Signed(i64),
-    /// A measured or derived quantity, shown with up to three digits behind the point.
+    /// A measured or derived quantity; shown with up to three decimal places.
     Real(f64),
 }
 
-/// Between groups of three digits: narrow and never broken across lines.
+/// The space between groups of three digits: narrow, and never broken across lines.
 const THIN_SPACE: char = '\u{202f}';
 
-/// A number with its digits in groups of three.
+/// Returns a number with its digits in groups of three.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
@@ -61,7 +61,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 impl Cell {
-    /// The value as a person reads it.
+    /// Returns the value as a person reads it.
     pub fn text(self) -> String {
         match self {
             Self::Empty => "–".to_owned(),
@@ -76,7 +76,7 @@ impl Cell {
         }
     }
 
-    /// The value as a program reads it; empty where it is not known.
+    /// Returns the value as a program reads it; empty where it is not known.
     fn plain(self) -> String {
         match self {
             Self::Empty => String::new(),
@@ -88,15 +88,15 @@ impl Cell {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Returns a table without rows.
     pub fn new(title: impl Into<String>, columns: Vec<String>) -> Self {
         Self { title: title.into(), columns, rows: Vec::new() }
     }
 
-    /// Adds a row with one cell a column.
+    /// Adds a row, with one cell for each column.
     ///
     /// # Panics
-    /// In builds with debug assertions, where the number of cells is another.
+    /// In builds with debug assertions, if there are more or fewer cells than columns.
     pub fn push(&mut self, group: &str, measure: &str, unit: &str, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(Row {
@@ -107,14 +107,14 @@ impl Table {
         });
     }
 
-    /// The cell of a measure in a column.
+    /// Returns the cell of a measure in a column; `None` if there is no such row or column.
     pub fn cell(&self, measure: &str, column: &str) -> Option<Cell> {
         let at = self.columns.iter().position(|name| name == column)?;
         let row = self.rows.iter().find(|row| row.measure == measure)?;
         row.cells.get(at).copied()
     }
 
-    /// The table as text: no colour, so that it reads the same when piped.
+    /// Returns the table as text. It has no colour, so that it reads the same when piped.
     pub fn to_text(&self) -> String {
         let mut grid = Grid::new();
         grid.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -137,12 +137,12 @@ impl Table {
         if self.title.is_empty() { body } else { format!("{}\n\n{body}", self.title) }
     }
 
-    /// The table as JSON: an object with `title`, `columns` and `rows`; unknown values are null.
+    /// Returns the table as JSON: an object with `title`, `columns` and `rows`; unknown values are null.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The table as comma-separated values with one header line (RFC 4180).
+    /// Returns the table as comma-separated values with one header line (RFC 4180).
     pub fn to_csv(&self) -> String {
         let mut text = String::new();
         let names = ["group", "measure", "unit"].into_iter().chain(self.columns.iter().map(String::as_str));
@@ -155,8 +155,8 @@ impl Table {
     }
 }
 
-/// Adds one line of comma-separated values.
-pub(crate) fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
+/// Adds one line of comma-separated values to a text (RFC 4180).
+pub fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
     for (number, field) in fields.enumerate() {
         let comma = if number == 0 { "" } else { "," };
         // Writing into a string does not fail.
