@@ -4,11 +4,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use freehold::{Era, Memory, Order, Pfn, Switch, Switches, ZoneStats};
-use freehold_lab::{TimedMutex, hold_log};
-use freehold_measure::{Cell, Table};
+use freehold::{Era, Memory, Order, Pfn, Switch, Switches, Tracepoints, ZoneStats};
+use freehold_measure::{Cell, HoldTimer, Table};
 use spin::mutex::TicketMutex;
 
+use crate::by_processor::ByProcessor;
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, clock_ns, interleave, ns_since, wrong};
 use crate::pin::{on_one_processor, pin, processors, sharing_note};
@@ -17,8 +17,8 @@ use crate::setup::{START, Setup, Shared};
 use crate::summary::Summary;
 use crate::{BenchError, Options, Report, Scale};
 
-/// A zone lock as Linux has it: who waits spins, and gets it in turn.
-type Locks = (TimedMutex<TicketMutex<()>>, spin::Mutex<()>);
+/// A zone lock as Linux has it, which somebody watches: who waits spins, and gets it in turn.
+type Locks<T> = (TicketMutex<()>, spin::Mutex<()>, T);
 
 /// How many CPUs exit at once.
 const CPUS: [u16; 2] = [2, 8];
@@ -129,8 +129,10 @@ fn at_once(
     processors: &[usize],
     digest: &mut Digest,
 ) -> Result<Round, BenchError> {
-    setup.with(|memory: &Memory<'_, Locks>| {
+    let times = ByProcessor::new(processors);
+    setup.watched(&times, |memory: &Memory<'_, Locks<ByProcessor>>| {
         let owned = everybodys_pages(memory, setup, pages_each, digest)?;
+        let times = &times;
         let barrier = Barrier::new(owned.len());
         let start = Instant::now();
         let exits = thread::scope(|scope| {
@@ -140,7 +142,7 @@ fn at_once(
                 .enumerate()
                 .map(|(cpu, (pages, &processor))| {
                     let barrier = &barrier;
-                    scope.spawn(move || exit(memory, cpu as u16, processor, pages, barrier))
+                    scope.spawn(move || exit(memory, times, cpu as u16, processor, pages, barrier))
                 })
                 .collect();
             threads
@@ -154,11 +156,12 @@ fn at_once(
 
 /// CPUs that all begin to free at the same moment, in computed time.
 fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round, BenchError> {
-    setup.with(|memory: &Memory<'_, Locks>| {
+    let timer = HoldTimer::default();
+    setup.watched(&timer, |memory: &Memory<'_, Locks<HoldTimer>>| {
         let owned = everybodys_pages(memory, setup, pages_each, digest)?;
         let mut freed = vec![0; owned.len()];
         let (clock, mut noted) = (clock_ns(), 0);
-        hold_log::start(true);
+        timer.begin(true);
         let outcomes = in_turn(owned.len(), |cpu| {
             let mut before = 0.0;
             // Until the lock was taken; the last call of all drains the lists.
@@ -170,7 +173,7 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
                 }
                 let took = (ns_since(start) - clock).max(0.0);
                 freed[cpu] += 1;
-                let holds = hold_log::holds_since(noted);
+                let holds = timer.holds_since(noted);
                 noted += holds.len();
                 if holds.is_empty() {
                     before += took;
@@ -185,7 +188,7 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
             }
             Ok(if before > 0.0 { vec![Turn { before, hold: 0.0 }] } else { Vec::new() })
         });
-        hold_log::record(false);
+        timer.pause();
         let outcomes = outcomes?;
         let exits: Vec<_> = outcomes
             .iter()
@@ -197,8 +200,8 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
 }
 
 /// The pages of each CPU; half of all are left free.
-fn everybodys_pages(
-    memory: &Memory<'_, Locks>,
+fn everybodys_pages<T: Tracepoints>(
+    memory: &Memory<'_, Locks<T>>,
     setup: Setup,
     pages_each: u64,
     digest: &mut Digest,
@@ -222,8 +225,8 @@ fn everybodys_pages(
 }
 
 /// A round in a few numbers.
-fn judge(
-    memory: &Memory<'_, Locks>,
+fn judge<T: Tracepoints>(
+    memory: &Memory<'_, Locks<T>>,
     setup: Setup,
     exits: &[Exit],
     wall_ns: f64,
@@ -247,7 +250,8 @@ fn judge(
 
 /// One thread's exit.
 fn exit(
-    memory: &Memory<'_, Locks>,
+    memory: &Memory<'_, Locks<ByProcessor>>,
+    times: &ByProcessor,
     cpu: u16,
     processor: usize,
     pages: &[Pfn],
@@ -257,16 +261,16 @@ fn exit(
     // The others wait for this thread, whatever happened to it.
     barrier.wait();
     pinned?;
-    hold_log::start(true);
+    times.begin(processor);
     let mut freed = Ok(());
     for &pfn in pages {
         freed = freed.and(memory.free(cpu, pfn, Order::ZERO));
     }
     memory.zones()[0].drain_cpu(cpu);
-    hold_log::record(false);
+    let log = times.end(processor);
     freed?;
-    let holds: Vec<f64> = hold_log::holds_ns().into_iter().map(f64::from).collect();
-    let waits = hold_log::waits();
+    let holds: Vec<f64> = log.holds_ns().iter().copied().map(f64::from).collect();
+    let waits = log.waits();
     Ok(Exit::new(&holds, waits.total_ns as f64, waits.longest_ns as f64))
 }
 

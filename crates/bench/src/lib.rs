@@ -6,6 +6,7 @@
 //! allocate is one small type that is [`Pages`].
 #![deny(unsafe_code)]
 
+mod by_processor;
 mod chart;
 mod counts;
 mod drain;

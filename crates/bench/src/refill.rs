@@ -1,8 +1,7 @@
 //! `bench refill`: how long the zone lock is held while files are read into fragmented memory.
 
 use freehold::{Era, Locks, Memory, Migratetype, Order, Switch, Switches, Zone, ZoneStats};
-use freehold_lab::{TimedLocks, hold_log};
-use freehold_measure::{Cell, Table};
+use freehold_measure::{Cell, HoldTimer, Table};
 
 use crate::chart::Chart;
 use crate::harness::{Digest, Pages, calmest, interleave};
@@ -10,6 +9,9 @@ use crate::pin::on_one_processor;
 use crate::setup::{BLOCK, START, Setup, Shared};
 use crate::summary::Summary;
 use crate::{BenchError, Options, Report, Scale};
+
+/// Locks of which the holds of the zone lock are timed.
+type TimedLocks = (spin::Mutex<()>, spin::Mutex<()>, HoldTimer);
 
 /// Orders of the free blocks of a pageblock: large enough to ask for the whole pageblock,
 /// and too little together to get it.
@@ -77,7 +79,8 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
 /// Fragments a machine, reads files into it, and notes its lock holds.
 fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let setup = Setup::new(blocks * BLOCK.pages(), 1, side.switches);
-    setup.with(|memory: &Memory<'_, TimedLocks>| {
+    let timer = HoldTimer::default();
+    setup.watched(&timer, |memory: &Memory<'_, TimedLocks>| {
         let zone = &memory.zones()[0];
         for block in 0..blocks {
             fragmented_block(zone, block * BLOCK.pages())?;
@@ -86,15 +89,15 @@ fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, Ben
         let wanted = zone.free_pages() * 9 / 10;
         let mut reader = Shared { memory, cpu: 0 };
         let mut pages = 0;
-        hold_log::start(true);
+        timer.begin(true);
         while pages < wanted
             && let Some(pfn) = reader.alloc(Order::ZERO)
         {
             digest.add(pfn.0);
             pages += 1;
         }
-        hold_log::record(false);
-        keep_shortest(&mut side.holds_ns, &hold_log::holds_ns());
+        timer.pause();
+        keep_shortest(&mut side.holds_ns, timer.log().holds_ns());
         Ok(Round { stats: zone.stats(), pages })
     })
 }

@@ -45,12 +45,21 @@ impl Setup {
     ///
     /// # Errors
     /// Those of the work, and [`BenchError::Setup`].
-    pub fn with<L: Locks, R>(
+    pub fn with<L: Locks<Tracepoints = ()>, R>(
         self,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
     ) -> Result<R, BenchError> {
+        self.watched(&(), work)
+    }
+
+    /// Does something with a machine whose frames are all absent and that `tracepoints` watches.
+    pub(crate) fn watched<L: Locks, R>(
+        self,
+        tracepoints: &L::Tracepoints,
+        work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
+    ) -> Result<R, BenchError> {
         let mut metadata = self.metadata::<L>();
-        work(&self.memory(&mut metadata)?)
+        work(&Memory::watched(&self.config(&[self.zone()]), &mut metadata, tracepoints)?)
     }
 
     /// Room for the machine's metadata.
@@ -67,7 +76,10 @@ impl Setup {
     ///
     /// # Errors
     /// [`BenchError::Setup`].
-    pub fn memory<L: Locks>(self, metadata: &mut [MaybeUninit<u8>]) -> Result<Memory<'_, L>, BenchError> {
+    pub fn memory<L: Locks<Tracepoints = ()>>(
+        self,
+        metadata: &mut [MaybeUninit<u8>],
+    ) -> Result<Memory<'_, L>, BenchError> {
         Ok(Memory::new(&self.config(&[self.zone()]), metadata)?)
     }
 

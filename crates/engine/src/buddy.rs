@@ -141,14 +141,17 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             return self.free_over_pageblocks(run);
         }
         if self.zone.switches.hygiene {
-            return self.free_run(run, L::Tracepoints::page_pcpu_drain);
+            let tracepoints = self.zone.tracepoints;
+            return self.free_run(run, |pfn, order, migratetype| {
+                tracepoints.page_pcpu_drain(pfn, order, migratetype);
+            });
         }
         // Before hygiene the type seen when the block was freed counts, unless blocks are isolated.
         let stale = self.state.isolated_blocks == 0;
         for index in run.iter() {
             let own = self.zone.blocks.get(index);
             let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
-            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
             self.free_block(index, run.order, migratetype, Insertion::ByMergeChance);
         }
     }
@@ -159,7 +162,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         for index in run.iter() {
             let movable_pages = self.zone.frames.word(index).movable_pages();
             let migratetype = self.zone.blocks.get(index);
-            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
             self.free_by_pageblock(index, run.order, Insertion::ByMergeChance);
             self.count_returned(index, run.order, movable_pages);
         }
@@ -219,7 +222,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let taken = FrameWord::head(FrameKind::InTransit, order, migratetype);
         for index in run.iter() {
             self.zone.frames.set_word(index, taken);
-            L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
+            self.zone.tracepoints.page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
         }
         Some(run)
     }

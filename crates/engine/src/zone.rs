@@ -1,6 +1,6 @@
 //! One zone: a range of frames with its free lists, counts, watermarks and per-CPU lists.
 
-use lock_api::Mutex;
+use lock_api::{Mutex, MutexGuard};
 
 use crate::cache_line::OwnLines;
 use crate::counts::Counts;
@@ -8,6 +8,7 @@ use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
+use crate::tracepoints::Tracepoints;
 use crate::tunables::Unmixed;
 use crate::watermark::{WatermarkCells, Watermarks};
 use crate::zone_guard::{LockedState, ZoneGuard};
@@ -172,6 +173,7 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) managed: u64,
     pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
     pub(crate) largest_lowmem_reserve: u64,
+    pub(crate) tracepoints: &'m L::Tracepoints,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
     state: OwnLines<Mutex<L::Zone, LockedState>>,
@@ -190,6 +192,7 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) boost_factor: u64,
     pub(crate) has_huge_lists: bool,
     pub(crate) avoids_mixing: bool,
+    pub(crate) tracepoints: &'m L::Tracepoints,
 }
 
 impl<'m, L: Locks> Zone<'m, L> {
@@ -210,11 +213,25 @@ impl<'m, L: Locks> Zone<'m, L> {
             counts: OwnLines(Counts::new(parts.switches)),
             state: OwnLines(Mutex::new(LockedState::default())),
             percpu: parts.percpu,
+            tracepoints: parts.tracepoints,
         }
     }
 
     pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
-        ZoneGuard::new(self, self.state.lock())
+        ZoneGuard::new(self, self.lock_state())
+    }
+
+    /// Takes the zone lock, and tells of the wait for it where that is watched.
+    fn lock_state(&self) -> MutexGuard<'_, L::Zone, LockedState> {
+        if !L::Tracepoints::WATCHES_CONTENTION {
+            return self.state.lock();
+        }
+        self.state.try_lock().unwrap_or_else(|| {
+            let since = self.tracepoints.contention_begin();
+            let state = self.state.lock();
+            self.tracepoints.contention_end(since);
+            state
+        })
     }
 
     /// The zone's node.

@@ -37,14 +37,16 @@ pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
     pub(crate) zone: &'z Zone<'m, L>,
     pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
     touched: u64,
+    since: <L::Tracepoints as Tracepoints>::Since,
 }
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
     pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, LockedState>) -> Self {
+        let since = zone.tracepoints.zone_lock_acquired();
         if zone.switches.counts {
             zone.counts.begin();
         }
-        Self { zone, state, touched: 0 }
+        Self { zone, state, touched: 0, since }
     }
 
     /// Notes that this hold read or moved `frames` more.
@@ -78,10 +80,10 @@ impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
         let stats = &mut self.state.stats;
         stats.lock_holds += 1;
         stats.longest_hold_touched = stats.longest_hold_touched.max(touched);
-        L::Tracepoints::zone_lock_release(touched);
         self.publish();
         if self.zone.switches.counts {
             self.zone.counts.end();
         }
+        self.zone.tracepoints.zone_lock_release(self.since, touched);
     }
 }

@@ -10,8 +10,8 @@ use crate::holders::Holders;
 use crate::measures::Followed;
 use crate::page_cache::PageCache;
 use crate::places::{Holder, Places};
-use crate::timed_mutex::ReplayLocks;
 use crate::traced::{At, Entry, Pages, Traced, TracedFrames};
+use crate::watch::ReplayLocks;
 
 /// Most periodic refreshes between two events, so that a pause in the trace does not take
 /// as long to replay: by then every per-CPU list has decayed.

@@ -8,8 +8,8 @@ use freehold::{
 use crate::compaction::Compaction;
 use crate::page_cache::PageCache;
 use crate::places::{Holder, Places};
-use crate::timed_mutex::ReplayLocks;
 use crate::traced::{Entry, Pages, Traced, TracedFrames};
+use crate::watch::ReplayLocks;
 
 /// The users of a replay's pages.
 ///

@@ -11,8 +11,8 @@ use crate::kcompactd;
 use crate::measures::{Measures, Timing, ZoneFree};
 use crate::sampling::Sampler;
 use crate::start::{Start, StartReport};
-use crate::timed_mutex::ReplayLocks;
-use crate::{LabError, Machine, Trace, Variant, hold_log, watch};
+use crate::watch::{ReplayLocks, Watch};
+use crate::{LabError, Machine, Trace, Variant};
 
 /// How a trace is replayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,9 +76,10 @@ impl<'t> Lab<'t> {
     /// invariant does not hold at the end.
     pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
         let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
-        let mut replay = self.run(variant, &mut metadata, options.shift, true)?;
+        let watch = Watch::default();
+        let mut replay = self.run(variant, &mut metadata, &watch, options.shift, true)?;
         for _ in 1..options.runs {
-            let again = self.run(variant, &mut metadata, options.shift, false)?.measures.timing;
+            let again = self.run(variant, &mut metadata, &watch, options.shift, false)?.measures.timing;
             let timing = &mut replay.measures.timing;
             timing.events_per_second = timing.events_per_second.max(again.events_per_second);
             timing.longest_hold_ns = again.longest_hold_ns;
@@ -93,11 +94,12 @@ impl<'t> Lab<'t> {
         &self,
         variant: &Variant,
         metadata: &mut [MaybeUninit<u8>],
+        watch: &Watch,
         shift: u32,
         first: bool,
     ) -> Result<Replay, LabError> {
         let switches = variant.switches();
-        let memory = Memory::<ReplayLocks>::new(&self.machine.config(switches), metadata)?;
+        let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
         memory.set_tunables(self.machine.tunables);
         let traced = self.start.populate(&self.machine, &memory)?;
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
@@ -105,7 +107,7 @@ impl<'t> Lab<'t> {
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
         let mut follower = Follower::new(&memory, traced, self, shift);
         let sampler = first.then(|| Sampler::new(span.0, span.1));
-        let (sampler, elapsed_ns) = self.follow(&mut follower, sampler, first);
+        let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
         let mut followed = follower.followed;
         let (held, (moved_blocks, moved_pages)) = (follower.traced.held(), follower.kept_by_compaction());
         let pages: u64 = held.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
@@ -113,6 +115,7 @@ impl<'t> Lab<'t> {
         followed.held_pages_at_end = pages + moved_pages;
         followed.held_huge_pages_at_end = held[self.machine.pageblock_order.index()];
         let requests = memory.request_stats();
+        let holds = watch.timer.log();
         let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
         let mut measures = Measures {
             variant: variant.to_string(),
@@ -122,7 +125,7 @@ impl<'t> Lab<'t> {
             type_mismatches: requests.type_mismatches,
             slow_paths: requests.slow_paths.saturating_sub(followed.attempts_again),
             kswapd_wakes: requests.kswapd_wakes,
-            holds_touched: watch::take_holds(),
+            holds_touched: watch.touched(),
             highest_high: highest_high(&memory),
             percpu_pages_at_end: percpu_pages(&memory),
             free_pageblocks_at_end: self.free_pageblocks(&memory),
@@ -131,8 +134,8 @@ impl<'t> Lab<'t> {
             metadata_bytes_per_page: per_page,
             timing: Timing {
                 events_per_second: events.len() as f64 * 1e9 / elapsed_ns.max(1) as f64,
-                longest_hold_ns: hold_log::longest_ns(),
-                holds_ns: hold_log::by_power_of_two(),
+                longest_hold_ns: holds.longest_ns(),
+                holds_ns: holds.by_power_of_two(),
                 runs: 1,
             },
             ..Measures::default()
@@ -151,15 +154,14 @@ impl<'t> Lab<'t> {
     fn follow(
         &self,
         follower: &mut Follower<'_, '_>,
+        watch: &Watch,
         mut sampler: Option<Sampler>,
         first_run: bool,
     ) -> (Option<Sampler>, u64) {
         let events = self.trace.events;
         let start_ns = events.first().map_or(0, |event| event.time_ns);
-        // The first sample must not take what this thread noted of another replay.
-        watch::start();
         if let Some(sampler) = &mut sampler {
-            sampler.take(follower.memory, start_ns, false);
+            sampler.take(follower.memory, watch, start_ns, false);
         }
         // Between two samples there is at least one event.
         let due = |sampler: &Option<Sampler>, now_ns: u64| {
@@ -167,25 +169,26 @@ impl<'t> Lab<'t> {
         };
         let mut due_ns = due(&sampler, start_ns);
         let mut elapsed_ns = 0;
-        hold_log::start(first_run);
-        let mut started_ns = hold_log::stopwatch_ns();
+        let stopwatch = watch.timer.stopwatch();
+        watch.begin(first_run);
+        let mut started_ns = stopwatch.ns();
         events.for_each(|event| {
             if event.time_ns >= due_ns
                 && let Some(taker) = &mut sampler
             {
-                elapsed_ns += hold_log::stopwatch_ns() - started_ns;
-                hold_log::record(false);
-                taker.take(follower.memory, event.time_ns, false);
-                hold_log::record(true);
+                elapsed_ns += stopwatch.ns() - started_ns;
+                watch.timer.pause();
+                taker.take(follower.memory, watch, event.time_ns, false);
+                watch.timer.resume();
                 due_ns = due(&sampler, event.time_ns);
-                started_ns = hold_log::stopwatch_ns();
+                started_ns = stopwatch.ns();
             }
             follower.event(&event);
         });
-        elapsed_ns += hold_log::stopwatch_ns() - started_ns;
-        hold_log::record(false);
+        elapsed_ns += stopwatch.ns() - started_ns;
+        watch.timer.pause();
         if let Some((sampler, last)) = sampler.as_mut().zip(events.last()) {
-            sampler.take(follower.memory, last.time_ns, true);
+            sampler.take(follower.memory, watch, last.time_ns, true);
         }
         (sampler, elapsed_ns)
     }

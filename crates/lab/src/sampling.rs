@@ -4,8 +4,7 @@ use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
 
 use crate::measures::{Measures, Sample, ZoneSample};
 use crate::pageblock_map::PageblockMap;
-use crate::timed_mutex::ReplayLocks;
-use crate::watch;
+use crate::watch::{ReplayLocks, Watch};
 
 /// How many samples are taken over the trace's time.
 const SAMPLES: u64 = 100;
@@ -56,7 +55,7 @@ impl Sampler {
     }
 
     /// Takes a sample; `now_ns` is the time of the next event.
-    pub(crate) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, now_ns: u64, last: bool) {
+    pub(crate) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
         let walk = last || self.samples.len().is_multiple_of(WALK_EVERY);
         let zones: Vec<_> = memory.zones().iter().map(zone_sample).collect();
         let map = walk.then(|| PageblockMap::new(memory));
@@ -65,7 +64,7 @@ impl Sampler {
             mixed: map.as_ref().map(PageblockMap::mixed),
             nodes: walk.then(|| nodes_visited(memory, &zones)),
             zones,
-            fallbacks: watch::take_fallbacks(),
+            fallbacks: watch.take_fallbacks(),
             map,
         });
         self.schedule.advance(now_ns);

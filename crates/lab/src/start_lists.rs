@@ -132,7 +132,7 @@ mod tests {
     use freehold_trace::{Event, EventKind, EventLog, Origin, Pageset, Run, ZoneSnapshot};
 
     use super::*;
-    use crate::timed_mutex::ReplayLocks;
+    use crate::watch::{ReplayLocks, Watch};
     use crate::{Lab, Trace};
 
     /// A zone of which frames 64 to 127 are free, with two pages on the lists of CPU 1.
@@ -175,7 +175,8 @@ mod tests {
         for (era, high) in [(Era::Linux6_1, 32), (Era::Linux7_3, 48)] {
             let mut metadata = lab.machine.metadata::<ReplayLocks>(era.switches());
             let config = lab.machine.config(era.switches());
-            let memory = Memory::<ReplayLocks>::new(&config, &mut metadata).expect("a memory");
+            let watch = Watch::default();
+            let memory = Memory::<ReplayLocks>::watched(&config, &mut metadata, &watch).expect("a memory");
             lab.start.populate(&lab.machine, &memory).expect("a state");
             memory.check().expect("a sound memory");
             let zone = &memory.zones()[0];

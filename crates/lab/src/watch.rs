@@ -1,20 +1,19 @@
-//! What the engine's tracepoints tell of a replay on this thread.
+//! What the engine's tracepoints tell of a replay.
 
 use std::cell::RefCell;
 
-use freehold::{ExtFrag, MIGRATETYPES, Migratetype, Tracepoints};
+use freehold::{ExtFrag, MIGRATETYPES, Migratetype, OwnersFreeOnce, Tracepoints};
+use freehold_measure::HoldTimer;
 use freehold_measure::histogram::{ByPowerOfTwo, power_of_two};
 use serde::{Serialize, Serializer};
 
-use crate::hold_log;
+use crate::one_thread::OneThread;
+
+/// The locks of a replay, whose holds of the zone lock and whose fallbacks are noted.
+pub(crate) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch)>;
 
 /// Events by the type wanted, the type found, and whether the pageblock was claimed.
 type Fallbacks = [[[u64; 2]; MIGRATETYPES]; MIGRATETYPES];
-
-thread_local! {
-    static FALLBACKS: RefCell<Fallbacks> = const { RefCell::new([[[0; 2]; MIGRATETYPES]; MIGRATETYPES]) };
-    static HOLDS: RefCell<ByPowerOfTwo> = const { RefCell::new([0; 32]) };
-}
 
 /// Requests that were answered from another type's block.
 ///
@@ -38,41 +37,57 @@ fn name<S: Serializer>(kind: &Migratetype, serializer: S) -> Result<S::Ok, S::Er
     serializer.serialize_str(kind.name())
 }
 
-/// Notes a replay's events in its thread.
-#[derive(Debug)]
-pub(crate) struct Watch;
+/// Notes the events of a replay while its hold timer is on.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    pub(crate) timer: HoldTimer,
+    fallbacks: RefCell<Fallbacks>,
+    /// Holds of zone locks by the pages and list nodes that each touched.
+    touched: RefCell<ByPowerOfTwo>,
+}
 
 impl Tracepoints for Watch {
-    fn page_alloc_extfrag(event: ExtFrag) {
-        if hold_log::is_recording() {
+    type Since = u64;
+
+    fn page_alloc_extfrag(&self, event: ExtFrag) {
+        if self.timer.is_on() {
             let (wanted, found) = (event.alloc_migratetype, event.fallback_migratetype);
-            FALLBACKS.with_borrow_mut(|seen| {
-                seen[wanted.index()][found.index()][usize::from(event.change_ownership)] += 1;
-            });
+            let seen = &mut self.fallbacks.borrow_mut()[wanted.index()][found.index()];
+            seen[usize::from(event.change_ownership)] += 1;
         }
     }
 
-    fn zone_lock_release(touched: u64) {
-        if hold_log::is_recording() {
-            HOLDS.with_borrow_mut(|holds| holds[power_of_two(touched)] += 1);
+    #[inline]
+    fn zone_lock_acquired(&self) -> u64 {
+        self.timer.zone_lock_acquired()
+    }
+
+    #[inline]
+    fn zone_lock_release(&self, since: u64, touched: u64) {
+        if self.timer.is_on() {
+            self.timer.zone_lock_release(since, touched);
+            self.touched.borrow_mut()[power_of_two(touched)] += 1;
         }
     }
 }
 
-/// Forgets what this thread noted.
-pub(crate) fn start() {
-    FALLBACKS.set(Fallbacks::default());
-    HOLDS.set(ByPowerOfTwo::default());
-}
+impl Watch {
+    /// Begins a run; the first run forgets the times of all holds before.
+    pub(crate) fn begin(&self, first_run: bool) {
+        self.fallbacks.take();
+        self.touched.take();
+        self.timer.begin(first_run);
+    }
 
-/// The holds of zone locks since the start, by the pages and list nodes that each touched.
-pub(crate) fn take_holds() -> ByPowerOfTwo {
-    HOLDS.take()
-}
+    /// Returns the holds of zone locks since the run began, by the pages and list nodes that each touched.
+    pub(crate) fn touched(&self) -> ByPowerOfTwo {
+        *self.touched.borrow()
+    }
 
-/// The fallbacks since they were last taken.
-pub(crate) fn take_fallbacks() -> Vec<FallbackCount> {
-    counts(&FALLBACKS.take())
+    /// Returns the fallbacks since they were last taken.
+    pub(crate) fn take_fallbacks(&self) -> Vec<FallbackCount> {
+        counts(&self.fallbacks.take())
+    }
 }
 
 fn counts(seen: &Fallbacks) -> Vec<FallbackCount> {

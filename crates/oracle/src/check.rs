@@ -11,6 +11,7 @@ use crate::player::{Player, Watched};
 use crate::script::{Op, Script, Step};
 use crate::state_summary::StateSummary;
 use crate::transcript::{Transcript, TranscriptError};
+use crate::witness::Witness;
 use crate::word::Word;
 
 /// The first difference between a kernel and the engine.
@@ -74,7 +75,8 @@ pub fn check(
     let zones = [image.zone_config()?];
     let config = image.config(&zones, switches)?;
     let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Watched>(&config)];
-    let memory = Memory::<Watched>::new(&config, &mut metadata)
+    let witness = Witness::default();
+    let memory = Memory::<Watched>::watched(&config, &mut metadata, &witness)
         .map_err(|error| TranscriptError::BadStart(error.to_string()))?;
     image.restore(&memory)?;
     memory.check().map_err(|broken| TranscriptError::BadStart(broken.to_string()))?;
@@ -82,7 +84,7 @@ pub fn check(
         let why = format!("operation {number} is for a CPU that the kernel did not have");
         return Err(TranscriptError::BadStart(why));
     }
-    let mut player = Player::new(&memory, image.numbers.clone(), options.owned);
+    let mut player = Player::new(&memory, &witness, image.numbers.clone(), options.owned);
     if let Some(difference) = compare_state(&player, &image, 0) {
         return Ok(Verdict::Differs(Box::new(difference)));
     }

@@ -35,7 +35,9 @@ fn owned(pages: u64) -> Result<Vec<OwnedHandle<'static, 'static, SpinLocks>>, Be
     Ok((0..2).map(|cpu| OwnedHandle::new(memory, cpu)).collect())
 }
 
-fn locked<L: Locks + 'static>(pages: u64) -> Result<Vec<LockedHandle<'static, 'static, L>>, BenchError> {
+fn locked<L: Locks<Tracepoints = ()> + 'static>(
+    pages: u64,
+) -> Result<Vec<LockedHandle<'static, 'static, L>>, BenchError> {
     let memory = leaked(pages)?;
     Ok((0..2).map(|cpu| LockedHandle::new(memory, cpu)).collect())
 }
@@ -45,7 +47,9 @@ fn setup(pages: u64) -> Setup {
 }
 
 /// A machine that lives as long as the program: some twelve megabytes a shape.
-fn leaked<L: Locks + 'static>(pages: u64) -> Result<&'static Memory<'static, L>, BenchError> {
+fn leaked<L: Locks<Tracepoints = ()> + 'static>(
+    pages: u64,
+) -> Result<&'static Memory<'static, L>, BenchError> {
     let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<L>().leak();
     let memory: &'static Memory<'static, L> = Box::leak(Box::new(setup(pages).memory(metadata)?));
     memory.zones()[0].add_free(START, pages)?;

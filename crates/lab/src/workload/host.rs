@@ -78,6 +78,7 @@ pub(crate) struct Ground {
 /// A machine that is made up.
 pub(crate) struct Host<'h, 'm> {
     pub(crate) memory: &'h Memory<'m, HostLocks>,
+    fallbacks: &'h Fallbacks,
     pub(crate) users: Users,
     pub(crate) random: Random,
     pub(crate) counters: Counters,
@@ -107,8 +108,9 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
 ) -> Result<R, E> {
     let machine = Machine::new(&ground.start, &EventLog::default())?;
     let mut metadata = machine.metadata::<HostLocks>(ground.switches);
-    let memory =
-        Memory::<HostLocks>::new(&machine.config(ground.switches), &mut metadata).map_err(LabError::from)?;
+    let fallbacks = Fallbacks::default();
+    let config = machine.config(ground.switches);
+    let memory = Memory::<HostLocks>::watched(&config, &mut metadata, &fallbacks).map_err(LabError::from)?;
     for config in &machine.zones {
         if let Some(zone) = memory.zone_of(config.start) {
             zone.add_free(config.start, config.spanned).map_err(LabError::from)?;
@@ -119,9 +121,9 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
     if end >= u64::from(u32::MAX) {
         return Err(LabError::OutOfRange { what: format!("frame {end:#x}") }.into());
     }
-    Fallbacks::take(|_| ());
     body(Host {
         memory: &memory,
+        fallbacks: &fallbacks,
         users: Users::new(first..end, memory.zones().iter().map(|zone| zone.end().0).collect()),
         random: Random::new(ground.seed),
         counters: Counters::new(&memory),
@@ -231,7 +233,7 @@ impl Host<'_, '_> {
     pub(super) fn record_fallbacks(&mut self, task: Task) {
         let (time_ns, is_recording) = (self.time_ns, self.is_recording);
         let (events, recorded) = (&mut self.events, &mut self.recorded);
-        Fallbacks::take(|kind| {
+        self.fallbacks.take(|kind| {
             if is_recording {
                 *recorded += 1;
                 events.push(Event { time_ns, cpu: task.cpu, pid: task.pid, kind });
