@@ -1,6 +1,6 @@
 //! One zone: a range of frames with its free lists, counts, watermarks and per-CPU lists.
 
-use lock_api::{Mutex, MutexGuard};
+use lock_api::Mutex;
 
 use crate::cache_line::OwnLines;
 use crate::counts::Counts;
@@ -8,7 +8,6 @@ use crate::frame::{FrameIndex, FrameKind, FrameTable, FrameWord};
 use crate::pageblock::PageblockTable;
 use crate::percpu::{PerCpuLists, PerCpuSettings};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
-use crate::tracepoints::Tracepoints;
 use crate::tunables::Unmixed;
 use crate::watermark::{WatermarkCells, Watermarks};
 use crate::zone_guard::{LockedState, ZoneGuard};
@@ -218,20 +217,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     }
 
     pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
-        ZoneGuard::new(self, self.lock_state())
-    }
-
-    /// Takes the zone lock, and tells of the wait for it where that is watched.
-    fn lock_state(&self) -> MutexGuard<'_, L::Zone, LockedState> {
-        if !L::Tracepoints::WATCHES_CONTENTION {
-            return self.state.lock();
-        }
-        self.state.try_lock().unwrap_or_else(|| {
-            let since = self.tracepoints.contention_begin();
-            let state = self.state.lock();
-            self.tracepoints.contention_end(since);
-            state
-        })
+        ZoneGuard::acquire(self, &self.state)
     }
 
     /// The zone's node.

@@ -1,6 +1,6 @@
 //! The zone lock, held: what needs the lock takes this guard.
 
-use lock_api::MutexGuard;
+use lock_api::{Mutex, MutexGuard};
 
 use crate::ZoneStats;
 use crate::compaction::CompactionState;
@@ -41,7 +41,15 @@ pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
 }
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
-    pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, LockedState>) -> Self {
+    /// Takes the lock of a zone, whose state is behind it; tells of the wait for it where that is watched.
+    pub(crate) fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
+        let at_once = if L::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
+        let state = at_once.unwrap_or_else(|| {
+            let since = zone.tracepoints.contention_begin();
+            let state = lock.lock();
+            zone.tracepoints.contention_end(since);
+            state
+        });
         let since = zone.tracepoints.zone_lock_acquired();
         if zone.switches.counts {
             zone.counts.begin();
