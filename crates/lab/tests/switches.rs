@@ -1,19 +1,19 @@
 //! The four systems show in the figures of a comparison.
 
 use freehold::Era;
-use freehold_lab::synthetic::{Workload, generate};
+use freehold_lab::workload::Synthetic;
 use freehold_lab::{Comparison, Lab, Options};
 use freehold_measure::Cell;
 
-fn compare(workload: &Workload) -> Comparison {
-    let made = generate(workload).expect("a valid workload");
+fn compare(workload: &Synthetic) -> Comparison {
+    let made = workload.generate().expect("a valid workload");
     let lab = Lab::new(made.trace()).expect("a valid trace");
     lab.compare(Options { runs: 1, ..Options::default() }).expect("a comparison")
 }
 
 #[test]
 fn each_system_shows_in_its_figure() {
-    let comparison = compare(&Workload { events: 150_000, ..Workload::default() });
+    let comparison = compare(&Synthetic { events: 150_000, ..Synthetic::default() });
     let base = &comparison.eras[4];
     let without = |name: &str| {
         &comparison.without.iter().find(|less| less.switch == name).expect("every system").measures
@@ -35,7 +35,7 @@ fn each_system_shows_in_its_figure() {
 
 #[test]
 fn every_era_has_every_row() {
-    let comparison = compare(&Workload { events: 30_000, pages: 1 << 14, ..Workload::default() });
+    let comparison = compare(&Synthetic { events: 30_000, pages: 1 << 14, ..Synthetic::default() });
     for table in comparison.tables() {
         assert!(!table.rows.is_empty(), "{} has no rows", table.title);
         for row in &table.rows {

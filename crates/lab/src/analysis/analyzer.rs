@@ -1,99 +1,21 @@
-//! What a trace asks of an allocator: which orders and types, who asks, how long pages live, how
-//! unevenly requests come, and what is left in the pageblocks.
-//!
-//! An [`Analyzer`] takes the events in one pass; its memory depends on the machine's size, not on the
-//! number of events. Nothing is replayed: what it tells is true of every allocator.
-//!
-//! Lifetimes are of pages: a block that is split and freed in parts ends page by page, all counted
-//! under the request that allocated it.
-
-mod bursts;
-mod frames;
-mod gfp_class;
-mod histogram;
-mod pageblocks;
-mod pictures;
-mod requests;
-mod rows;
-mod tables;
-mod timeline;
+//! Takes the events of a trace in one pass.
 
 use freehold::{Order, Pfn};
 use freehold_trace::{Event, EventKind, EventLog, Snapshot};
-use serde::Serialize;
 
-pub use bursts::Burst;
-pub use histogram::{OCTAVES, rounded_up};
-pub use pageblocks::{Arrival, Mixture, Pageblocks, Scatter};
-pub use pictures::Picture;
-pub use rows::{Fate, GfpClass, Lifetimes, OrderUse};
-pub use timeline::{Step, Timeline};
-
-use crate::{LabError, Machine};
-use bursts::Bursts;
-use frames::{Frames, Held};
-use pageblocks::{StartUses, mobility};
-use requests::Requests;
+use super::bursts::Bursts;
+use super::findings::{Analysis, CpuShare, Unseen};
+use super::frames::{Frames, Held};
+use super::pageblocks::{Pageblocks, StartUses, mobility};
+use super::requests::Requests;
+use super::rows;
+use super::timeline::Timeline;
+use crate::error::LabError;
+use crate::recorded::Compacting;
+use crate::start::Machine;
 
 /// Tasks that are followed through a compaction at the same time; more than one a CPU are rare.
 const MOST_COMPACTING: usize = 1 << 12;
-
-/// What cannot be told of a trace's blocks, in pages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Unseen {
-    /// Freed, and allocated by no event: from before the trace, moved there by compaction, or lost.
-    pub freed: u64,
-    /// Allocated anew while they were held: their frees were lost.
-    pub displaced: u64,
-    /// Old places of what compaction moved: how long the contents lived on is not known.
-    pub moved: u64,
-    /// Free pages that compaction took without an event and gave back.
-    pub returned: u64,
-}
-
-/// How the work is spread over the CPUs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct CpuShare {
-    /// Requests answered.
-    pub allocs: u64,
-    /// Pages allocated.
-    pub pages: u64,
-    /// Frees.
-    pub frees: u64,
-    /// Pages freed here that were allocated here or elsewhere, as far as the allocation was seen.
-    pub pages_freed: u64,
-    /// Of these, the ones that were allocated on another CPU.
-    pub pages_from_elsewhere: u64,
-}
-
-/// What a trace asks of an allocator.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Analysis {
-    /// Events of all kinds.
-    pub events: u64,
-    /// From the first event to the last, in nanoseconds.
-    pub duration_ns: u64,
-    /// Blocks that are misaligned or in no zone; left out of everything else.
-    pub misplaced: u64,
-    /// Places at which events are missing.
-    pub lost_places: u64,
-    /// What cannot be told.
-    pub unseen: Unseen,
-    /// Requests and frees by order.
-    pub orders: Vec<OrderUse>,
-    /// How long pages live, by type and order.
-    pub lifetimes: Vec<Lifetimes>,
-    /// Who asks, most pages first.
-    pub classes: Vec<GfpClass>,
-    /// How unevenly allocations come.
-    pub bursts: Vec<Burst>,
-    /// How the work is spread over the CPUs, by CPU.
-    pub cpus: Vec<CpuShare>,
-    /// What the pageblocks hold.
-    pub pageblocks: Pageblocks,
-    /// Pages allocated and freed over time.
-    pub timeline: Timeline,
-}
 
 /// Takes the events of a trace one after the other.
 pub struct Analyzer {
@@ -104,7 +26,7 @@ pub struct Analyzer {
     frees: [u64; freehold::MAX_ORDERS],
     cpus: Vec<CpuShare>,
     /// The tasks that are compacting a zone.
-    compacting: Vec<i32>,
+    compacting: Compacting,
     unseen: Unseen,
     events: u64,
     misplaced: u64,
@@ -131,7 +53,7 @@ impl Analyzer {
             requests: Requests::new(),
             frees: Default::default(),
             cpus: Vec::new(),
-            compacting: Vec::new(),
+            compacting: Compacting::default(),
             unseen: Unseen::default(),
             events: 0,
             misplaced: 0,
@@ -164,7 +86,7 @@ impl Analyzer {
                 }
                 EventKind::Free { pfn, order } => self.free(event, pfn, order),
                 EventKind::CompactionBegin => self.begin_compaction(event.pid),
-                EventKind::CompactionEnd => self.compacting.retain(|&pid| pid != event.pid),
+                EventKind::CompactionEnd => self.compacting.end(event.pid),
                 EventKind::Lost { .. } => self.lost_places += 1,
                 _ => {}
             }
@@ -172,8 +94,8 @@ impl Analyzer {
     }
 
     fn begin_compaction(&mut self, pid: i32) {
-        if self.compacting.len() < MOST_COMPACTING && !self.compacting.contains(&pid) {
-            self.compacting.push(pid);
+        if self.compacting.tasks() < MOST_COMPACTING {
+            self.compacting.begin(pid);
         }
     }
 
@@ -207,7 +129,7 @@ impl Analyzer {
             self.misplaced += 1;
             return;
         };
-        let moves = !self.compacting.is_empty() && self.compacting.contains(&event.pid);
+        let moves = self.compacting.contains(event.pid);
         let kinds = &mut self.requests.kinds;
         let cpu = cpu_share(&mut self.cpus, event.cpu);
         let mut known = 0;

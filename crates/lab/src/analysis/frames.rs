@@ -2,7 +2,7 @@
 
 use freehold::{Order, Pfn};
 
-use crate::Machine;
+use crate::start::Machine;
 
 /// A held block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

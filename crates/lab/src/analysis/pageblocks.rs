@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::frames::Frames;
 use super::requests::RequestKind;
-use crate::Machine;
+use crate::start::Machine;
 
 /// The types of pages that share pageblocks or do not.
 pub(super) const MOBILITIES: [Migratetype; 3] =

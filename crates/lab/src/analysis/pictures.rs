@@ -5,10 +5,13 @@ use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
+use super::findings::Analysis;
+use super::histogram::OCTAVES;
 use super::pageblocks::MOBILITIES;
 use super::tables::below;
-use super::{Analysis, OCTAVES};
-use crate::LabError;
+use super::timeline::Step;
+use crate::error::LabError;
+use crate::palette::COLOURS;
 
 /// Size of a picture in CSS pixels.
 const SIZE: (u32, u32) = (960, 420);
@@ -28,8 +31,8 @@ const BY_ORDER: [RGBColor; 11] = [
     RGBColor(240, 200, 30),
 ];
 
-/// A colour a type, and one for frees (Okabe and Ito's palette).
-const BY_TYPE: [RGBColor; 3] = [RGBColor(213, 94, 0), RGBColor(0, 114, 178), RGBColor(0, 158, 115)];
+/// A colour a type, and one for frees.
+const BY_TYPE: [RGBColor; 3] = [COLOURS[0], COLOURS[2], COLOURS[4]];
 const FREED: RGBColor = RGBColor(120, 120, 120);
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -170,7 +173,7 @@ impl Analysis {
     fn draw_time(&self, root: &Area<'_>) -> Drawn {
         let step_s = self.timeline.step_ns as f64 / 1e9;
         let steps = &self.timeline.steps;
-        let line = |pages: &dyn Fn(&super::Step) -> u64| -> Vec<(f64, f64)> {
+        let line = |pages: &dyn Fn(&Step) -> u64| -> Vec<(f64, f64)> {
             let points = steps.iter().enumerate();
             points.map(|(at, step)| ((at as f64 + 0.5) * step_s, pages(step) as f64 / step_s)).collect()
         };

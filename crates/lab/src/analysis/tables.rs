@@ -3,9 +3,10 @@
 use freehold::MAX_ORDERS;
 use freehold_measure::{Cell, Table};
 
+use super::findings::Analysis;
 use super::pageblocks::MOBILITIES;
-use super::rows::Fate;
-use super::{Analysis, Lifetimes, Mixture, Scatter};
+use super::pageblocks::{Mixture, Scatter};
+use super::rows::{Fate, GfpClass, Lifetimes};
 
 /// Classes of requests that a text shows; the others are summed up in its last row.
 const CLASSES: usize = 20;
@@ -134,7 +135,7 @@ impl Analysis {
         }
         let others = self.classes.get(most..).unwrap_or_default();
         if !others.is_empty() {
-            let sum = |number: fn(&super::GfpClass) -> u64| Cell::Count(others.iter().map(number).sum());
+            let sum = |number: fn(&GfpClass) -> u64| Cell::Count(others.iter().map(number).sum());
             let cells = vec![
                 sum(|class| class.allocs),
                 sum(|class| class.failed),

@@ -9,9 +9,10 @@ use freehold::{Era, Order};
 use freehold_measure::{Cell, Table};
 use serde::Serialize;
 
-use crate::daemons::EVENTS_A_LOOK;
+use crate::error::LabError;
 use crate::recorded::Recorded;
-use crate::{Lab, LabError, Measures, Options, Variant};
+use crate::replay::{EVENTS_A_LOOK, Lab, Measures, Options, Variant};
+use crate::start::free_pageblocks;
 
 /// The most replays of each era that differ.
 pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;
@@ -74,7 +75,9 @@ impl Lab<'_> {
             }
         }
         let recorded = self.recorded();
-        let machine = Machine { recorded: &recorded, free_pageblocks: self.machine_free_pageblocks() };
+        let end = self.trace.ending.and_then(|ending| ending.snapshot.as_ref());
+        let free_pageblocks = end.map(|end| free_pageblocks(&self.machine, &end.pagetypeinfo));
+        let machine = Machine { recorded: &recorded, free_pageblocks };
         Ok(Chance { replays, table: table(replays, &measured, &machine) })
     }
 }

@@ -1,28 +1,20 @@
 //! All eras over the same trace, and each of the four systems with and without.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
-use freehold::{Era, Switch};
+use freehold::Era;
 use freehold_measure::Table;
 use serde::Serialize;
 
-use crate::comparison_tables::{against_hindsight, fragmentation, free_blocks, overview, with_and_without};
-use crate::distance::EndDistance;
-use crate::gaps::Gaps;
-use crate::recorded::Recorded;
-use crate::sentences::sentences;
-use crate::variant::nearest_era;
-use crate::{Chance, Hindsight, Lab, LabError, Measures, Options, Replay, StartReport, Trust, Variant};
-
-/// The era whose systems are turned off one at a time: it has them all.
-const BASE: Era = Era::Freehold;
-
-/// What is turned off one at a time: the four systems, then the rules of placement.
-pub(crate) fn turned_off() -> impl Iterator<Item = Switch> {
-    Switch::ALL.into_iter().chain(Switch::PLACEMENT)
-}
+use super::chance::Chance;
+use super::distance::EndDistance;
+use super::hindsight::Hindsight;
+use super::sentences::sentences;
+use super::tables::{against_hindsight, fragmentation, free_blocks, overview, with_and_without};
+use super::trust::Trust;
+use super::without::{BASE, Without, turned_off};
+use crate::error::LabError;
+use crate::recorded::{Gaps, Recorded};
+use crate::replay::{Lab, Measures, Options, Replay, Variant, nearest_era};
+use crate::start::StartReport;
 
 /// All eras over the same trace, and each system and rule with and without.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -57,15 +49,6 @@ pub struct Comparison {
     pub recorded: Recorded,
     /// Places at which events are missing, and what they make uncertain.
     pub gaps: Gaps,
-}
-
-/// What the replay measures without one system or rule.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Without {
-    /// Name of the system or rule.
-    pub switch: &'static str,
-    /// Without it.
-    pub measures: Measures,
 }
 
 impl Comparison {
@@ -137,34 +120,6 @@ impl Lab<'_> {
         let one = std::slice::from_ref(&replay.measures);
         let recorded = self.recorded();
         vec![overview(self, one, &recorded, None), free_blocks(self, one), fragmentation(self, one)]
-    }
-
-    /// Replays several variants, as many at the same time as there are processors; the
-    /// answers are in the order of the variants.
-    ///
-    /// # Errors
-    /// As [`Lab::replay`]: the first one in the order of the variants.
-    pub fn replay_all(&self, variants: &[Variant], options: Options) -> Result<Vec<Replay>, LabError> {
-        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = options.threads.unwrap_or_else(processors).clamp(1, variants.len().max(1));
-        let next = AtomicUsize::new(0);
-        let replays: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
-                        && let Some(variant) = variants.get(number)
-                    {
-                        let replay = self.replay(variant, options);
-                        if let Ok(mut slot) = replays[number].lock() {
-                            *slot = Some(replay);
-                        }
-                    }
-                });
-            }
-        });
-        let replays = replays.into_iter().map(|slot| slot.into_inner().ok().flatten());
-        replays.map(|replay| replay.unwrap_or(Err(LabError::Stopped))).collect()
     }
 
     /// For the era nearest to the recorded kernel: its end against the machine's own.

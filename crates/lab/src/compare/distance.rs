@@ -5,9 +5,8 @@ use freehold_measure::{Cell, Table};
 use freehold_trace::{PageTypeZone, Snapshot};
 use serde::Serialize;
 
-use crate::fit::target_of;
-use crate::measures::{Measures, ZoneFree};
-use crate::{Machine, Variant};
+use crate::replay::{Measures, Variant, ZoneFree};
+use crate::start::{Machine, target_of};
 
 /// How far a replay's free lists at the end are from the machine's own pagetypeinfo.
 ///

@@ -4,10 +4,9 @@ use freehold::{Order, Pfn};
 use freehold_trace::{Event, EventKind, FrameUse};
 use serde::Serialize;
 
-use crate::Lab;
-use crate::compaction::Running;
-use crate::prepass::FirstUse;
-use crate::sampling::Schedule;
+use crate::recorded::Compacting;
+use crate::replay::{Lab, Schedule};
+use crate::start::FirstUse;
 
 /// The best that any placement could have done, at the end of the trace and over its time.
 ///
@@ -97,7 +96,7 @@ struct Zone {
 struct Frames {
     zones: Vec<Zone>,
     pageblock: Order,
-    running: Running,
+    compacting: Compacting,
     /// Pages that the trace allocated and has not freed, but for whole pageblocks.
     placed: u64,
     /// Pages that compaction moved and whose new place no event named yet; among `placed`.
@@ -110,15 +109,15 @@ impl Frames {
     fn at_start(lab: &Lab<'_>) -> Self {
         let zones = (0..lab.machine.zones.len()).map(|zone| Zone::at_start(lab, zone)).collect();
         let pageblock = lab.machine.pageblock_order;
-        Self { zones, pageblock, running: Running::default(), placed: 0, moved: 0, whole: 0 }
+        Self { zones, pageblock, compacting: Compacting::default(), placed: 0, moved: 0, whole: 0 }
     }
 
     fn event(&mut self, event: &Event) {
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, .. } => self.alloc(pfn, order),
-            EventKind::Free { pfn, order } => self.free(pfn, order, self.running.contains(event.pid)),
-            EventKind::CompactionBegin => self.running.begin(event.pid),
-            EventKind::CompactionEnd => self.running.end(event.pid),
+            EventKind::Free { pfn, order } => self.free(pfn, order, self.compacting.contains(event.pid)),
+            EventKind::CompactionBegin => self.compacting.begin(event.pid),
+            EventKind::CompactionEnd => self.compacting.end(event.pid),
             _ => {}
         }
     }

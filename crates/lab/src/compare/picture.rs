@@ -3,22 +3,13 @@
 use freehold::Order;
 use plotters::prelude::*;
 
-use crate::{Comparison, Lab, LabError, Measures};
+use super::comparison::Comparison;
+use crate::error::LabError;
+use crate::palette::{COLOURS, line_width};
+use crate::replay::{Lab, Measures};
 
 /// Size of the picture in CSS pixels.
 const SIZE: (u32, u32) = (960, 420);
-
-/// One colour an era, told apart also without colour vision (Okabe and Ito's palette).
-const COLOURS: [RGBColor; 5] = [
-    RGBColor(213, 94, 0),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 114, 178),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 158, 115),
-];
-
-/// Each later line is thinner, so that lines that lie on each other all show.
-const WIDTHS: [u32; 5] = [9, 7, 5, 3, 1];
 
 impl Lab<'_> {
     /// The unusable index of the zone with most pages at the order of a huge page, over the
@@ -68,7 +59,8 @@ fn draw(
         .y_label_area_size(56)
         .build_cartesian_2d(0.0..end_s, span(lines.iter().flatten().map(|point| point.1)))?;
     chart.configure_mesh().x_desc("seconds").y_desc("unusable index").light_line_style(TRANSPARENT).draw()?;
-    for (((era, line), colour), width) in eras.iter().zip(lines).zip(COLOURS).zip(WIDTHS) {
+    for (number, ((era, line), colour)) in eras.iter().zip(lines).zip(COLOURS).enumerate() {
+        let width = line_width(number, eras.len());
         chart
             .draw_series(LineSeries::new(line, colour.stroke_width(width)))?
             .label(&era.variant)

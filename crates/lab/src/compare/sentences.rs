@@ -3,9 +3,10 @@
 use freehold::Switch;
 use freehold_measure::{Cell, grouped};
 
-use crate::compare::{Without, turned_off};
-use crate::distance::EndDistance;
-use crate::measures::Measures;
+use super::distance::EndDistance;
+use super::without::{Without, turned_off};
+use crate::recorded::Gaps;
+use crate::replay::{Followed, Measures};
 
 /// Differences below this share are not worth a sentence.
 const WORTH_TELLING: f64 = 0.05;
@@ -104,6 +105,41 @@ fn sentence(name: &str, noun: &str, before: u64, after: u64) -> String {
             format!("{name}: {} fewer {noun} {numbers}", ratio(before, after))
         }
         (before, after) => format!("{name}: {} more {noun} {numbers}", ratio(after, before)),
+    }
+}
+
+impl Gaps {
+    /// One sentence for each CPU that lost events, and one on what a replay has noticed of it.
+    pub fn sentences(&self, followed: &Followed) -> Vec<String> {
+        let seconds = |ns: u64| ns.saturating_sub(self.first_ns) as f64 / 1e9;
+        let mut sentences: Vec<_> = self
+            .cpus
+            .iter()
+            .map(|cpu| {
+                let about = if cpu.is_exact { "" } else { "at least " };
+                let places = if cpu.places == 1 { "place" } else { "places" };
+                format!(
+                    "CPU {} lost {about}{} events in {} {places} between {:.3} s and {:.3} s: about {} pages, and at \
+                     most {}, are not known to be free or in use at the end",
+                    cpu.cpu,
+                    grouped(cpu.events),
+                    grouped(cpu.places),
+                    seconds(cpu.begin_ns),
+                    seconds(cpu.end_ns),
+                    grouped(cpu.likely_pages),
+                    grouped(cpu.uncertain_pages),
+                )
+            })
+            .collect();
+        if !sentences.is_empty() {
+            sentences.push(format!(
+                "since the first gap {} frees of blocks nobody allocated and {} double allocations: lost events explain \
+                 these, and the replay went on as if the missing half had happened just before",
+                grouped(followed.unknown_frees_since_loss),
+                grouped(followed.double_allocs_since_loss),
+            ));
+        }
+        sentences
     }
 }
 

@@ -3,13 +3,12 @@
 use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
 use freehold_measure::{Cell, Table};
 
-use crate::Lab;
-use crate::compare::{Without, turned_off};
-use crate::distance::EndDistance;
-use crate::fit::target_of;
-use crate::hindsight::Hindsight;
-use crate::measures::{Measures, ZoneSample};
+use super::distance::EndDistance;
+use super::hindsight::Hindsight;
+use super::without::{Without, turned_off};
 use crate::recorded::Recorded;
+use crate::replay::{Lab, Measures, ZoneSample};
+use crate::start::{free_pageblocks, target_of};
 
 /// One row of the overview: where its value is found.
 struct Measure {
@@ -190,7 +189,8 @@ pub(crate) fn against_hindsight(lab: &Lab<'_>, eras: &[Measures], hindsight: &Hi
     let columns = columns(eras).into_iter().chain(["best possible".to_owned()]).collect();
     let mut table = Table::new("Placement, against the best that hindsight allows", columns);
     let order = lab.machine.pageblock_order;
-    let machine = lab.machine_free_pageblocks();
+    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
+    let machine = end.map(|end| free_pageblocks(&lab.machine, &end.pagetypeinfo));
     let at_end = |m: &Measures| m.free_pageblocks_at_end;
     let best = hindsight.end.free_pageblocks;
     let mut push = |name: &str, unit: &str, of: &dyn Fn(&Measures) -> Cell, machine: Cell, best: Cell| {

@@ -6,11 +6,11 @@ use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_measure::{Cell, grouped};
 use serde::Serialize;
 
-use crate::distance::EndDistance;
-use crate::measures::Measures;
+use super::distance::EndDistance;
+use crate::counts::pageblocks;
 use crate::recorded::Recorded;
-use crate::replay::pageblocks;
-use crate::{Machine, Variant, nearest_era};
+use crate::replay::{Measures, Variant, nearest_era};
+use crate::start::Machine;
 
 /// What the free pages of a type may differ by, in percent of the zone.
 const MOST_OF_ZONE: f64 = 2.0;

@@ -1,13 +1,40 @@
-//! Which of the machine's tasks are kcompactd.
+//! Which of the machine's tasks compact, and which of these are kcompactd.
 
 use std::collections::{HashMap, HashSet};
 
 use freehold_trace::{EventKind, EventLog};
 
-use crate::Trace;
+use crate::trace::Trace;
+
+/// The tasks that compact.
+#[derive(Debug, Default)]
+pub(crate) struct Compacting(Vec<i32>);
+
+impl Compacting {
+    pub(crate) fn begin(&mut self, pid: i32) {
+        if !self.0.contains(&pid) {
+            self.0.push(pid);
+        }
+    }
+
+    pub(crate) fn end(&mut self, pid: i32) {
+        self.0.retain(|&running| running != pid);
+    }
+
+    /// How many tasks compact.
+    pub(crate) fn tasks(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether what the task frees are the old places of moved pages.
+    #[inline]
+    pub(crate) fn contains(&self, pid: i32) -> bool {
+        !self.0.is_empty() && self.0.contains(&pid)
+    }
+}
 
 /// The tasks that are a kcompactd; `None` where the trace does not tell who compacts.
-pub(crate) fn tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
+pub(crate) fn kcompactd_tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
     let recorded = trace.origin.events.iter().any(|event| event == "compaction:mm_compaction_begin");
     let compacts = || trace.events.iter().any(|event| event.kind == EventKind::CompactionBegin);
     (recorded || compacts()).then(|| daemons(trace.events))

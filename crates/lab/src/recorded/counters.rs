@@ -9,11 +9,11 @@ macro_rules! counters {
         /// What the machine's reclaim and compaction did while it was recorded; `None` for what
         /// its kernel does not count, or what was not kept.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-        pub struct RecordedEvents {
+        pub struct RecordedCounters {
             $($(#[$doc])* pub $name: Option<u64>,)*
         }
 
-        impl RecordedEvents {
+        impl RecordedCounters {
             /// The differences between two readings.
             pub fn between(start: &BTreeMap<String, u64>, end: &BTreeMap<String, u64>) -> Self {
                 Self { $($name: difference(start, end, &[$($counter),+]),)* }
@@ -61,7 +61,7 @@ counters! {
     workingset_refault_file "workingset_refault_file",
 }
 
-impl RecordedEvents {
+impl RecordedCounters {
     /// Frames that the migrate scanners of requests passed.
     pub fn direct_migrate_scanned(&self) -> Option<u64> {
         Some(self.compact_migrate_scanned?.saturating_sub(self.compact_daemon_migrate_scanned?))
@@ -88,7 +88,7 @@ mod tests {
         let reading = |pairs: &[(&str, u64)]| pairs.iter().map(|&(n, v)| (n.to_owned(), v)).collect();
         let start = reading(&[("allocstall_normal", 3), ("allocstall_movable", 10), ("compact_stall", 7)]);
         let end = reading(&[("allocstall_normal", 5), ("allocstall_movable", 11), ("compact_fail", 2)]);
-        let events = RecordedEvents::between(&start, &end);
+        let events = RecordedCounters::between(&start, &end);
         assert_eq!((events.allocstall, events.compact_stall, events.compact_fail), (Some(3), None, None));
         assert_eq!(events.direct_free_scanned(), None);
     }

@@ -3,10 +3,10 @@
 use freehold_trace::EventKind;
 use serde::Serialize;
 
-use crate::measures::ByOrder;
-use crate::recorded_events::RecordedEvents;
-use crate::recorded_work::RecordedWork;
-use crate::{Lab, Trace};
+use super::counters::RecordedCounters;
+use super::work::RecordedWork;
+use crate::counts::ByOrder;
+use crate::trace::Trace;
 
 /// What the machine itself did, as far as the trace tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -26,7 +26,7 @@ pub struct Recorded {
     /// Whether fallbacks were recorded.
     pub has_fallbacks: bool,
     /// What the machine's own counters say of reclaim and compaction.
-    pub events: RecordedEvents,
+    pub events: RecordedCounters,
     /// What compaction, reclaim and isolation did, by their events; `None` where those were not recorded.
     pub work: Option<RecordedWork>,
 }
@@ -42,7 +42,7 @@ impl Recorded {
         let pages = zones.map(|zones| {
             zones.iter().flat_map(|zone| &zone.pagesets).fold(0_u64, |sum, set| sum.saturating_add(set.count))
         });
-        let events = end.map(|end| RecordedEvents::between(&trace.start.vmstat, &end.vmstat));
+        let events = end.map(|end| RecordedCounters::between(&trace.start.vmstat, &end.vmstat));
         let (events, work) = (events.unwrap_or_default(), RecordedWork::new(trace));
         let mut recorded = Self { percpu_pages_at_end: pages, events, work, ..Self::default() };
         for event in trace.events.iter() {
@@ -66,12 +66,5 @@ impl Recorded {
             }
         }
         recorded
-    }
-}
-
-impl Lab<'_> {
-    /// What the machine itself did, as far as the trace tells.
-    pub fn recorded(&self) -> Recorded {
-        Recorded::new(self.trace)
     }
 }

@@ -1,12 +1,11 @@
 //! Places at which events are missing, and what they make uncertain.
 
 use freehold::Order;
-use freehold_measure::grouped;
 use freehold_trace::{Event, EventKind, EventLog};
 use serde::Serialize;
 
-use crate::measures::Followed;
-use crate::{Lab, Machine, Trace};
+use crate::start::Machine;
+use crate::trace::Trace;
 
 /// A place at which a CPU's ring buffer ran over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -84,46 +83,6 @@ impl Gaps {
         }
         cpus.sort_by_key(|cpu| cpu.cpu);
         Self { places, cpus, uncertain_pages: lost.min(latest), first_ns }
-    }
-
-    /// One sentence for each CPU that lost events, and one on what a replay has noticed of it.
-    pub fn sentences(&self, followed: &Followed) -> Vec<String> {
-        let seconds = |ns: u64| ns.saturating_sub(self.first_ns) as f64 / 1e9;
-        let mut sentences: Vec<_> = self
-            .cpus
-            .iter()
-            .map(|cpu| {
-                let about = if cpu.is_exact { "" } else { "at least " };
-                let places = if cpu.places == 1 { "place" } else { "places" };
-                format!(
-                    "CPU {} lost {about}{} events in {} {places} between {:.3} s and {:.3} s: about {} pages, and at \
-                     most {}, are not known to be free or in use at the end",
-                    cpu.cpu,
-                    grouped(cpu.events),
-                    grouped(cpu.places),
-                    seconds(cpu.begin_ns),
-                    seconds(cpu.end_ns),
-                    grouped(cpu.likely_pages),
-                    grouped(cpu.uncertain_pages),
-                )
-            })
-            .collect();
-        if !sentences.is_empty() {
-            sentences.push(format!(
-                "since the first gap {} frees of blocks nobody allocated and {} double allocations: lost events explain \
-                 these, and the replay went on as if the missing half had happened just before",
-                grouped(followed.unknown_frees_since_loss),
-                grouped(followed.double_allocs_since_loss),
-            ));
-        }
-        sentences
-    }
-}
-
-impl Lab<'_> {
-    /// Places at which the trace's events are missing, and what they make uncertain.
-    pub fn gaps(&self) -> Gaps {
-        Gaps::new(&self.machine, self.trace)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use freehold_trace::{Event, EventKind, PageWork};
 use serde::Serialize;
 
-use crate::Trace;
+use crate::trace::Trace;
 
 /// What the machine's compaction, reclaim and isolation did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

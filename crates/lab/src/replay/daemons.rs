@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use freehold::Zone;
 
-use crate::holders::Holders;
+use super::ledger::Holders;
 
 /// Events between two looks at the zones; daemons do not start at once either.
 pub(crate) const EVENTS_A_LOOK: u32 = 64;

@@ -3,15 +3,13 @@
 use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind};
 
-use crate::Lab;
-use crate::compaction::Compaction;
-use crate::daemons::Daemons;
-use crate::holders::Holders;
-use crate::measures::Followed;
-use crate::page_cache::PageCache;
-use crate::places::{Holder, Places};
-use crate::traced::{At, Entry, Pages, Traced, TracedFrames};
-use crate::watch::ReplayLocks;
+use super::daemons::Daemons;
+use super::ledger::{
+    At, Entry, Holder, Holders, MovedBlocks, PageCache, Pages, Places, Traced, TracedFrames,
+};
+use super::measures::Followed;
+use super::watch::ReplayLocks;
+use crate::recorded::Compacting;
 
 /// Most periodic refreshes between two events, so that a pause in the trace does not take
 /// as long to replay: by then every per-CPU list has decayed.
@@ -31,7 +29,8 @@ pub(crate) struct Follower<'f, 'm> {
     pub(crate) memory: &'f Memory<'m, ReplayLocks>,
     pub(crate) traced: TracedFrames,
     pub(crate) followed: Followed,
-    compaction: Compaction,
+    moved: MovedBlocks,
+    compacting: Compacting,
     places: Places,
     cache: PageCache,
     daemons: Daemons,
@@ -53,18 +52,18 @@ impl<'f, 'm> Follower<'f, 'm> {
     pub(crate) fn new(
         memory: &'f Memory<'m, ReplayLocks>,
         traced: TracedFrames,
-        lab: &Lab<'_>,
-        shift: u32,
+        daemons: Daemons,
+        first_ns: u64,
     ) -> Self {
-        let first_ns = lab.trace.events.first().map_or(0, |event| event.time_ns);
         let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
         Self {
             memory,
             followed: Followed::default(),
-            compaction: Compaction::default(),
+            moved: MovedBlocks::default(),
+            compacting: Compacting::default(),
             places: Places::default(),
             cache: PageCache::new(&traced),
-            daemons: Daemons::new(lab.kcompactd.clone(), first_ns, shift),
+            daemons,
             huge: memory.zones().first().map_or(Order::MAX, freehold::Zone::pageblock_order),
             traced,
             next_refresh_ns,
@@ -76,7 +75,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         let holders = Holders {
             memory: self.memory,
             traced: &mut self.traced,
-            moved: &mut self.compaction,
+            moved: &mut self.moved,
             places: &mut self.places,
             cache: &mut self.cache,
             left_to_trace: &mut self.followed.left_to_trace,
@@ -97,15 +96,15 @@ impl<'f, 'm> Follower<'f, 'm> {
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),
             EventKind::Alloc { pfn: None, order, gfp, .. } => self.try_refused(event.cpu, order, gfp),
-            EventKind::Free { pfn, order } if self.compaction.running.contains(event.pid) => {
+            EventKind::Free { pfn, order } if self.compacting.contains(event.pid) => {
                 self.free_while_compacting(event.cpu, pfn, order);
             }
             EventKind::Free { pfn, order } => self.free(event.cpu, pfn, order),
             EventKind::CompactionBegin => {
-                self.compaction.running.begin(event.pid);
+                self.compacting.begin(event.pid);
                 self.daemons.compaction_begins(event.pid);
             }
-            EventKind::CompactionEnd => self.compaction.running.end(event.pid),
+            EventKind::CompactionEnd => self.compacting.end(event.pid),
             EventKind::Lost { count } => {
                 self.followed.lost_places += 1;
                 self.followed.lost_events = self.followed.lost_events.saturating_add(count);
@@ -276,7 +275,7 @@ impl<'f, 'm> Follower<'f, 'm> {
 
     /// Frees a block that compaction moved in place of one that nobody allocated.
     fn free_moved(&mut self, cpu: u16, order: Order) -> bool {
-        let Some((replayed, mut size)) = self.compaction.take(order) else { return false };
+        let Some((replayed, mut size)) = self.moved.take(order) else { return false };
         while let Some(half) = size.down().filter(|&half| half >= order) {
             if self.memory.split(replayed, size, half).is_err() {
                 self.followed.refused += 1;
@@ -291,13 +290,13 @@ impl<'f, 'm> Follower<'f, 'm> {
 
     /// Keeps a block whose traced place was freed although its pages live on.
     fn keep(&mut self, replayed: Pfn, order: Order) {
-        let number = self.compaction.keep(replayed, order);
+        let number = self.moved.keep(replayed, order);
         self.places.note(&mut self.traced, replayed, Holder::Moved(number));
     }
 
     /// Blocks of moved pages whose new place is still not known, and their pages.
     pub(crate) fn kept_by_compaction(&self) -> (u64, u64) {
-        self.compaction.kept()
+        self.moved.kept()
     }
 
     #[inline]

@@ -1,17 +1,12 @@
 //! What a replay measured.
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Order, VmEvents, ZoneStats};
+use freehold::{MAX_ORDERS, Order, VmEvents, ZoneStats};
 use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
-use crate::pageblock_map::PageblockMap;
-use crate::watch::FallbackCount;
-
-/// Numbers by order.
-pub type ByOrder = [u64; MAX_ORDERS];
-
-/// Free blocks by order, then by migratetype.
-pub type ByOrderAndType = [[u64; MIGRATETYPES]; MAX_ORDERS];
+use super::pageblock_map::PageblockMap;
+use crate::counts::{ByOrder, ByOrderAndType};
+use crate::recorded::FallbackCount;
 
 /// What one replay measured. All but [`Measures::timing`] is the same for every run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]

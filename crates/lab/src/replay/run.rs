@@ -1,48 +1,23 @@
 //! Replays a trace through one generation of the allocator.
 
-use std::collections::HashSet;
 use std::mem::MaybeUninit;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use freehold::{Memory, Migratetype, Order, PageTypeRows};
+use freehold::Memory;
 use serde::Serialize;
 
-use crate::follow::Follower;
-use crate::kcompactd;
-use crate::measures::{Measures, Timing, ZoneFree};
-use crate::sampling::Sampler;
-use crate::start::{Start, StartReport};
-use crate::watch::{ReplayLocks, Watch};
-use crate::{LabError, Machine, Trace, Variant};
-
-/// How a trace is replayed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// Runs of each replay; more than one only serves the times.
-    pub runs: u32,
-    /// Replays at the same time; `None` for one a processor.
-    pub threads: Option<usize>,
-    /// Events by which the daemons look at the zones earlier: another of the replays that the trace allows.
-    pub shift: u32,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { runs: 3, threads: None, shift: 0 }
-    }
-}
-
-/// A trace, prepared for any number of replays.
-#[derive(Clone, Debug)]
-pub struct Lab<'t> {
-    /// The trace.
-    pub trace: Trace<'t>,
-    /// The recorded machine.
-    pub machine: Machine,
-    /// The state from which every replay starts.
-    pub start: Start,
-    /// The tasks that are the machine's kcompactd, if the trace tells who compacts.
-    pub(crate) kcompactd: Option<HashSet<i32>>,
-}
+use super::daemons::Daemons;
+use super::ending;
+use super::follow::Follower;
+use super::lab::{Lab, Options};
+use super::ledger::TracedFrames;
+use super::measures::{Measures, Timing};
+use super::sampling::Sampler;
+use super::variant::Variant;
+use super::watch::{ReplayLocks, Watch};
+use crate::error::LabError;
 
 /// One era in depth.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -53,22 +28,7 @@ pub struct Replay {
     pub pagetypeinfo: String,
 }
 
-impl<'t> Lab<'t> {
-    /// Works out the machine and its state at the start.
-    ///
-    /// # Errors
-    /// A start snapshot that makes no machine, or a block that is not inside one zone.
-    pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
-        let machine = Machine::new(trace.start, trace.events)?;
-        let start = Start::new(&machine, trace)?;
-        Ok(Self { trace, machine, start, kcompactd: kcompactd::tasks(trace) })
-    }
-
-    /// How well the start state agrees with what was recorded.
-    pub fn start_report(&self) -> &StartReport {
-        &self.start.report
-    }
-
+impl Lab<'_> {
     /// Replays the trace.
     ///
     /// # Errors
@@ -101,11 +61,13 @@ impl<'t> Lab<'t> {
         let switches = variant.switches();
         let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
         memory.set_tunables(self.machine.tunables);
-        let traced = self.start.populate(&self.machine, &memory)?;
+        self.start.populate(&self.machine, &memory)?;
+        let traced = TracedFrames::at_start(&self.machine, &self.start);
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
-        let mut follower = Follower::new(&memory, traced, self, shift);
+        let daemons = Daemons::new(self.kcompactd.clone(), span.0, shift);
+        let mut follower = Follower::new(&memory, traced, daemons, span.0);
         let sampler = first.then(|| Sampler::new(span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
         let mut followed = follower.followed;
@@ -126,10 +88,10 @@ impl<'t> Lab<'t> {
             slow_paths: requests.slow_paths.saturating_sub(followed.attempts_again),
             kswapd_wakes: requests.kswapd_wakes,
             holds_touched: watch.touched(),
-            highest_high: highest_high(&memory),
-            percpu_pages_at_end: percpu_pages(&memory),
-            free_pageblocks_at_end: self.free_pageblocks(&memory),
-            free_at_end: self.free_blocks(&memory),
+            highest_high: ending::highest_high(&memory),
+            percpu_pages_at_end: ending::percpu_pages(&memory),
+            free_pageblocks_at_end: ending::free_pageblocks(&self.machine, &memory),
+            free_at_end: ending::free_blocks(&self.machine, &memory),
             metadata_bytes,
             metadata_bytes_per_page: per_page,
             timing: Timing {
@@ -144,7 +106,8 @@ impl<'t> Lab<'t> {
             sampler.finish(&mut measures);
         }
         memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })?;
-        let pagetypeinfo = if first { self.pagetypeinfo(&memory) } else { String::new() };
+        let pagetypeinfo =
+            if first { ending::pagetypeinfo(self.trace.start, &memory) } else { String::new() };
         Ok(Replay { measures, pagetypeinfo })
     }
 
@@ -193,58 +156,31 @@ impl<'t> Lab<'t> {
         (sampler, elapsed_ns)
     }
 
-    /// Whole pageblocks in the machine's own free blocks at its end.
-    pub(crate) fn machine_free_pageblocks(&self) -> Option<u64> {
-        let end = self.trace.ending?.snapshot.as_ref()?;
-        let zones = end.pagetypeinfo.zones.iter().flat_map(|zone| &zone.free);
-        let order = self.machine.pageblock_order;
-        Some(zones.map(|orders| pageblocks(order, |order| orders[order].blocks)).sum())
-    }
-
-    /// Whole pageblocks in free blocks.
-    fn free_pageblocks(&self, memory: &Memory<'_, ReplayLocks>) -> u64 {
-        let order = self.machine.pageblock_order;
-        let zones = memory.zones().iter().map(|zone| {
-            let blocks = zone.list_lengths().by_type;
-            pageblocks(order, |order| blocks[order].iter().sum())
+    /// Replays several variants, as many at the same time as there are processors; the
+    /// answers are in the order of the variants.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`]: the first one in the order of the variants.
+    pub fn replay_all(&self, variants: &[Variant], options: Options) -> Result<Vec<Replay>, LabError> {
+        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = options.threads.unwrap_or_else(processors).clamp(1, variants.len().max(1));
+        let next = AtomicUsize::new(0);
+        let replays: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
+                        && let Some(variant) = variants.get(number)
+                    {
+                        let replay = self.replay(variant, options);
+                        if let Ok(mut slot) = replays[number].lock() {
+                            *slot = Some(replay);
+                        }
+                    }
+                });
+            }
         });
-        zones.sum()
+        let replays = replays.into_iter().map(|slot| slot.into_inner().ok().flatten());
+        replays.map(|replay| replay.unwrap_or(Err(LabError::Stopped))).collect()
     }
-
-    fn free_blocks(&self, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {
-        let zones = self.machine.zones.iter().enumerate();
-        zones
-            .filter_map(|(number, config)| {
-                let zone = memory.zone_of(config.start)?;
-                let blocks = zone.list_lengths().by_type;
-                Some(ZoneFree { zone: self.machine.zone_name(number), blocks })
-            })
-            .collect()
-    }
-
-    fn pagetypeinfo(&self, memory: &Memory<'_, ReplayLocks>) -> String {
-        let types = &self.trace.start.pagetypeinfo.types;
-        let has = |kind: Migratetype| types.is_empty() || types.contains(&(kind as u8));
-        let rows = PageTypeRows { cma: has(Migratetype::Cma), isolate: has(Migratetype::Isolate) };
-        let mut text = String::new();
-        // Writing into a string does not fail.
-        let _ = memory.write_pagetypeinfo(&mut text, rows);
-        text
-    }
-}
-
-/// Pageblocks of `order` in free blocks at least as large as one.
-pub(crate) fn pageblocks(order: Order, blocks: impl Fn(usize) -> u64) -> u64 {
-    let orders = order.up_to(Order::MAX);
-    orders.map(|larger| blocks(larger.index()).saturating_mul(1 << (larger.get() - order.get()))).sum()
-}
-
-fn percpu_pages(memory: &Memory<'_, ReplayLocks>) -> u64 {
-    let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_pages(cpu)));
-    lists.map(u64::from).sum()
-}
-
-fn highest_high(memory: &Memory<'_, ReplayLocks>) -> u32 {
-    let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_stats(cpu)));
-    lists.flatten().map(|stats| stats.highest_high).max().unwrap_or(0)
 }

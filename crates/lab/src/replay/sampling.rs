@@ -2,9 +2,9 @@
 
 use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
 
-use crate::measures::{Measures, Sample, ZoneSample};
-use crate::pageblock_map::PageblockMap;
-use crate::watch::{ReplayLocks, Watch};
+use super::measures::{Measures, Sample, ZoneSample};
+use super::pageblock_map::PageblockMap;
+use super::watch::{ReplayLocks, Watch};
 
 /// How many samples are taken over the trace's time.
 const SAMPLES: u64 = 100;

@@ -3,11 +3,10 @@
 use freehold::{MAX_ORDERS, Migratetype, Order};
 use serde_json::{Value, json};
 
-use super::Provenance;
-use super::traced::{TraceReport, ZoneOfReport};
-use crate::measures::Sample;
-use crate::watch::FallbackCount;
-use crate::{MapCell, Measures};
+use super::provenance::Provenance;
+use super::trace_report::{TraceReport, ZoneOfReport};
+use crate::recorded::FallbackCount;
+use crate::replay::{MapCell, Measures, Sample};
 
 /// What the page draws.
 pub(super) fn of_page(provenance: &Provenance, traces: &[TraceReport]) -> Value {

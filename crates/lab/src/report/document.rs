@@ -1,28 +1,11 @@
-//! Comparisons as a page that needs nothing else, as pictures and as figures.
-//!
-//! [`Report::add`] takes what is to be told of a trace; [`Report::html`] and
-//! [`Report::files`] only write it down, in every form from the same data.
+//! One report of one or several traces, and every form of it.
 
-mod data;
-mod figures;
-mod page;
-mod parquet;
-mod pictures;
-mod traced;
-
-use crate::{Comparison, Lab, LabError};
-use traced::TraceReport;
-
-/// How the figures of a report were obtained.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Provenance {
-    /// The program with version and commit.
-    pub program: String,
-    /// The machine that replayed: lock hold times are of this one.
-    pub machine: String,
-    /// The settings of the replay, as one gives them on the command line.
-    pub settings: String,
-}
+use super::provenance::Provenance;
+use super::trace_report::TraceReport;
+use super::{data, figures, page, parquet, pictures};
+use crate::compare::Comparison;
+use crate::error::LabError;
+use crate::replay::Lab;
 
 /// One file of a report.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,9 +5,9 @@ use freehold_measure::Row;
 use freehold_measure::histogram::ByPowerOfTwo;
 use freehold_measure::{Cell, Table, csv_line};
 
-use super::traced::TraceReport;
-use crate::Measures;
-use crate::watch::FallbackCount;
+use super::trace_report::TraceReport;
+use crate::recorded::FallbackCount;
+use crate::replay::{Measures, Sample};
 
 /// The column of what the machine itself did.
 const MACHINE: &str = "machine";
@@ -131,7 +131,7 @@ fn over_time(report: &TraceReport, era: &Measures, of: &Figure, figures: &mut Ve
                 let extfrag = state.extfrag_index[at] as f64 / 1000.0;
                 figures.push(of.clone().valued("over time", "extfrag_index", "", extfrag));
                 for kind in Migratetype::ALL {
-                    let seen = |other: &crate::Sample| {
+                    let seen = |other: &Sample| {
                         other.zones.get(zone.rank).is_some_and(|zone| zone.blocks[at][kind.index()] > 0)
                     };
                     if era.samples.iter().any(seen) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::traced::TraceReport;
+use super::trace_report::TraceReport;
 
 const HTML: &str = include_str!("page/page.html");
 const CSS: &str = include_str!("page/page.css");

@@ -3,10 +3,9 @@
 use freehold::Order;
 use freehold_measure::grouped;
 
-use crate::measures::Sample;
-use crate::picture::Place;
-use crate::watch::{FallbackCount, recorded_fallbacks};
-use crate::{Comparison, Lab};
+use crate::compare::{Comparison, Place};
+use crate::recorded::{FallbackCount, recorded_fallbacks};
+use crate::replay::{Lab, Sample};
 
 /// What a report knows of one trace: all of it small, whatever the trace's size.
 #[derive(Clone, Debug)]

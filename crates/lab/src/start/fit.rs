@@ -6,94 +6,21 @@
 //! pages inside speak for it. A free block that spans several pageblocks gives them all
 //! the same type.
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order};
-use freehold_trace::{FrameUse, PageTypeInfo, PageTypeZone, Snapshot};
+use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
 use serde::Serialize;
 
-use crate::Machine;
-use crate::fit_search::{Search, Unit};
-use crate::occupancy::{Occupancy, free_blocks};
-use crate::prepass::{FirstUse, FirstUses};
-
-/// The types of one zone's pageblocks, from its first frame's on.
-pub type BlockTypes = Vec<Migratetype>;
+use super::fit_search::{Search, Unit, ZoneFit};
+use super::geometry::{BlockTypes, Geometry, target_of};
+use super::machine::Machine;
+use super::occupancy::{Occupancy, free_blocks};
+use super::prepass::{FirstUse, FirstUses};
 
 /// How well the machine's start state could be reproduced.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct FitReport {
     /// One entry a zone.
     pub zones: Vec<ZoneFit>,
-}
-
-/// How far one zone's fitted start is from what the machine's pagetypeinfo said.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct ZoneFit {
-    /// Name of the zone.
-    pub zone: String,
-    /// Whether the machine's pagetypeinfo had this zone; the differences are 0 otherwise.
-    pub known: bool,
-    /// Free blocks that differ, summed over orders and types.
-    pub free_blocks: u64,
-    /// The same in pages.
-    pub free_pages: u64,
-    /// Pageblocks that differ, summed over types.
-    pub pageblocks: u64,
-    /// Free pages on the machine.
-    pub machine_free_pages: u64,
-}
-
-impl ZoneFit {
-    /// The pages that differ, in percent of the machine's free pages.
-    pub fn percent(&self) -> f64 {
-        100.0 * self.free_pages as f64 / self.machine_free_pages.max(1) as f64
-    }
-}
-
-/// Where the pageblocks of a zone are.
-pub(crate) struct Geometry {
-    pub(crate) zone_start: u64,
-    pub(crate) spanned: usize,
-    pub(crate) pageblock_order: Order,
-    /// Number of the first pageblock, counted from frame 0.
-    pub(crate) first_block: usize,
-    pub(crate) blocks: usize,
-}
-
-impl Geometry {
-    pub(crate) fn new(machine: &Machine, zone: usize) -> Self {
-        let config = &machine.zones[zone];
-        let shift = machine.pageblock_order.get();
-        let first = config.start.0 >> shift;
-        let last = (config.start.0 + config.spanned - 1) >> shift;
-        Self {
-            zone_start: config.start.0,
-            spanned: config.spanned as usize,
-            pageblock_order: machine.pageblock_order,
-            first_block: first as usize,
-            blocks: (last - first) as usize + 1,
-        }
-    }
-
-    /// The first frame of a pageblock that is inside the zone, both counted from the zone's first.
-    pub(crate) fn first_frame_of(&self, block: usize) -> usize {
-        ((self.first_block + block) << self.pageblock_order.get()).saturating_sub(self.zone_start as usize)
-    }
-
-    /// The pageblock of a frame, both counted from the zone's first.
-    pub(crate) fn block_of(&self, index: usize) -> usize {
-        ((self.zone_start as usize + index) >> self.pageblock_order.get()) - self.first_block
-    }
-}
-
-/// The machine's own counts for a zone.
-pub(crate) fn target_of<'a>(
-    machine: &Machine,
-    zone: usize,
-    info: &'a PageTypeInfo,
-) -> Option<&'a PageTypeZone> {
-    let config = &machine.zones[zone];
-    let is_it = |z: &&PageTypeZone| z.node == u32::from(config.node) && z.name == config.kind.name();
-    info.zones.iter().find(is_it)
 }
 
 /// Chooses a type for every pageblock of every zone.

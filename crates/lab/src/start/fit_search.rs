@@ -2,8 +2,31 @@
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, PageTypeZone};
+use serde::Serialize;
 
-use crate::fit::ZoneFit;
+/// How far one zone's fitted start is from what the machine's pagetypeinfo said.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct ZoneFit {
+    /// Name of the zone.
+    pub zone: String,
+    /// Whether the machine's pagetypeinfo had this zone; the differences are 0 otherwise.
+    pub known: bool,
+    /// Free blocks that differ, summed over orders and types.
+    pub free_blocks: u64,
+    /// The same in pages.
+    pub free_pages: u64,
+    /// Pageblocks that differ, summed over types.
+    pub pageblocks: u64,
+    /// Free pages on the machine.
+    pub machine_free_pages: u64,
+}
+
+impl ZoneFit {
+    /// The pages that differ, in percent of the machine's free pages.
+    pub fn percent(&self) -> f64 {
+        100.0 * self.free_pages as f64 / self.machine_free_pages.max(1) as f64
+    }
+}
 
 /// Pageblocks that must have the same type: one, or those under one free block.
 #[derive(Clone, Copy, Debug, Default)]

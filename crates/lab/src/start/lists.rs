@@ -3,7 +3,8 @@
 use freehold::{Locks, Memory, Migratetype, Order, PerCpuState, Pfn};
 use freehold_trace::{FrameUse, Snapshot};
 
-use crate::{LabError, Machine};
+use super::machine::Machine;
+use crate::error::LabError;
 
 /// The largest order below that of a pageblock that has lists.
 /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
@@ -132,8 +133,8 @@ mod tests {
     use freehold_trace::{Event, EventKind, EventLog, Origin, Pageset, Run, ZoneSnapshot};
 
     use super::*;
-    use crate::watch::{ReplayLocks, Watch};
-    use crate::{Lab, Trace};
+    use crate::replay::{Lab, Options, ReplayLocks, Watch};
+    use crate::trace::Trace;
 
     /// A zone of which frames 64 to 127 are free, with two pages on the lists of CPU 1.
     fn snapshot() -> Snapshot {
@@ -203,7 +204,7 @@ mod tests {
             let lab = Lab::new(trace).expect("a lab");
             assert_eq!(lab.start_report().corrections.on_lists, on_lists);
             for era in Era::ALL {
-                let replay = lab.replay(&era.into(), crate::Options { runs: 1, ..crate::Options::default() });
+                let replay = lab.replay(&era.into(), Options { runs: 1, ..Options::default() });
                 assert!(replay.is_ok(), "{}: {:?}", era.name(), replay.err());
             }
         }

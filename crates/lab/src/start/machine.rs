@@ -8,7 +8,7 @@ use freehold::{
 };
 use freehold_trace::{EventLog, Pageset, Snapshot, ZoneSnapshot};
 
-use crate::LabError;
+use crate::error::LabError;
 
 /// The most pages that a machine may span, so that a hostile trace cannot exhaust memory.
 const MAX_PAGES: u64 = 1 << 27;

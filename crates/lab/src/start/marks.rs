@@ -3,7 +3,7 @@
 use freehold::{Watermarks, ZoneConfig, ZoneType};
 use freehold_trace::Snapshot;
 
-use crate::Machine;
+use super::machine::Machine;
 
 /// `SWAP_CLUSTER_MAX`: the least min watermark of a zone whose pages the kernel cannot address directly.
 const LEAST_HIGHMEM_MIN: u64 = 32;

@@ -4,9 +4,10 @@ use freehold::{MAX_ORDERS, Order};
 use freehold_trace::{FrameUse, Snapshot};
 use serde::Serialize;
 
-use crate::plausible::plausible;
-use crate::prepass::{FirstUse, FirstUses};
-use crate::{BlockTypes, Machine};
+use super::geometry::BlockTypes;
+use super::machine::Machine;
+use super::plausible::plausible;
+use super::prepass::{FirstUse, FirstUses};
 
 /// What every frame was used for when the trace started, events taken into account.
 #[derive(Clone, Debug)]

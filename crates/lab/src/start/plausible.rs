@@ -11,9 +11,9 @@
 use freehold::{Migratetype, Order};
 use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
 
-use crate::Machine;
-use crate::fit::{BlockTypes, Geometry, target_of};
-use crate::prepass::{FirstUse, FirstUses};
+use super::geometry::{BlockTypes, Geometry, target_of};
+use super::machine::Machine;
+use super::prepass::{FirstUse, FirstUses};
 
 /// What is known about a frame while blocks are being placed.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use freehold::{MIGRATETYPES, Order, Pfn};
 use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
 
-use crate::start_lists::StartLists;
-use crate::{LabError, Machine};
+use super::lists::StartLists;
+use super::machine::Machine;
+use crate::error::LabError;
 
 /// What the first event of a frame says about its state before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

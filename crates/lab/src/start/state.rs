@@ -5,10 +5,13 @@ use freehold_measure::grouped;
 use freehold_trace::FrameUse;
 use serde::Serialize;
 
-use crate::fit::{Counted, FitReport, Geometry, counted_blocks, counted_in, fit, target_of};
-use crate::prepass::{FirstUse, FirstUses};
-use crate::traced::{Pages, TracedFrames};
-use crate::{BlockTypes, Corrections, LabError, Machine, Occupancy, Trace};
+use super::fit::{Counted, FitReport, counted_blocks, counted_in, fit};
+use super::geometry::{BlockTypes, Geometry, target_of};
+use super::machine::Machine;
+use super::occupancy::{Corrections, Occupancy};
+use super::prepass::{FirstUse, FirstUses};
+use crate::error::LabError;
+use crate::trace::Trace;
 
 /// The state from which every replay of a trace starts: computed once, used by all eras.
 #[derive(Clone, Debug)]
@@ -96,7 +99,10 @@ impl Start {
     }
 
     /// The blocks that were in use at the start and are freed by the events.
-    fn held<'s>(&'s self, machine: &'s Machine) -> impl Iterator<Item = (Pfn, Order, FrameUse)> + 's {
+    pub(crate) fn held<'s>(
+        &'s self,
+        machine: &'s Machine,
+    ) -> impl Iterator<Item = (Pfn, Order, FrameUse)> + 's {
         machine.zones.iter().enumerate().flat_map(move |(number, zone)| {
             let frames = &self.occupancy.zones[number];
             (0..zone.spanned as usize).filter_map(move |index| match self.first.get(number, index) {
@@ -116,7 +122,7 @@ impl Start {
         &self,
         machine: &Machine,
         memory: &Memory<'_, L>,
-    ) -> Result<TracedFrames, LabError> {
+    ) -> Result<(), LabError> {
         for (number, config) in machine.zones.iter().enumerate() {
             let Some(zone) = memory.zone_of(config.start) else { continue };
             let pageblock = machine.pageblock_order.pages();
@@ -167,17 +173,7 @@ impl Start {
                 at += pages;
             }
         }
-        self.first.lists.restore(machine, memory)?;
-        let mut traced = TracedFrames::new(machine);
-        for (pfn, order, used_for) in self.held(machine) {
-            let pages = match used_for {
-                FrameUse::Movable => Pages::Cache,
-                FrameUse::Unevictable => Pages::Movable,
-                _ => Pages::Pinned,
-            };
-            traced.hold_at_start(pfn, order, pages);
-        }
-        Ok(traced)
+        self.first.lists.restore(machine, memory)
     }
 }
 

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use freehold_measure::Cell;
-use freehold_measure::csv_line;
-use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use freehold_measure::{Cell, csv_line};
+use parquet::basic::{ConvertedType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::SweepRow;
-use crate::knobs::Value;
+use super::knobs::Value;
+use super::row::SweepRow;
+use crate::parquet_file::{optional, write_file};
 
 /// A Parquet file cannot be made: an error in Freehold.
 #[derive(Debug, thiserror::Error)]
@@ -125,37 +123,20 @@ pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, SweepError> {
         })
         .collect();
     let schema = Type::group_type_builder("sweep").with_fields(fields?).build()?;
-    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
-    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
-    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties)?;
-    let mut group = writer.next_row_group()?;
-    for (_, column) in columns {
-        match column {
-            Column::Texts(texts) => {
-                let texts = texts.iter().map(|text| text.as_deref().map(ByteArray::from));
-                write::<ByteArrayType>(&mut group, texts)?;
+    let file = write_file(schema, |group| {
+        for (_, column) in columns {
+            match column {
+                Column::Texts(texts) => {
+                    let texts = texts.iter().map(|text| text.as_deref().map(ByteArray::from));
+                    optional::<ByteArrayType>(group, texts)?;
+                }
+                Column::Numbers(numbers) => optional::<Int64Type>(group, numbers.into_iter())?,
+                Column::Reals(reals) => optional::<DoubleType>(group, reals.into_iter())?,
             }
-            Column::Numbers(numbers) => write::<Int64Type>(&mut group, numbers.into_iter())?,
-            Column::Reals(reals) => write::<DoubleType>(&mut group, reals.into_iter())?,
         }
-    }
-    group.close()?;
-    Ok(writer.into_inner()?)
-}
-
-fn write<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    values: impl Iterator<Item = Option<T::T>>,
-) -> Result<(), ParquetError> {
-    let (mut known, mut levels) = (Vec::new(), Vec::new());
-    for value in values {
-        levels.push(i16::from(value.is_some()));
-        known.extend(value);
-    }
-    let column = group.next_column()?;
-    let mut column = column.ok_or_else(|| ParquetError::General("a column too many".to_owned()))?;
-    column.typed::<T>().write_batch(&known, Some(&levels), None)?;
-    column.close()
+        Ok(())
+    });
+    Ok(file?)
 }
 
 /// The rows as comma-separated values with one header line (RFC 4180); empty where there is no value.

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use freehold::{Era, Order, Switch};
 use serde::{Deserialize, Serialize};
 
-use crate::setup_marks::{LEAST_HIGH_FRACTION, Sysctls};
-use crate::{Lab, Machine, Variant, nearest_era};
+use crate::replay::{Lab, Variant, nearest_era};
+use crate::start::{LEAST_HIGH_FRACTION, Machine, Sysctls};
 
 /// A setting that can be varied.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@
 //! during one boot is what the source saw; how large they are beyond that is ours.
 //! Source: "`mm/page_alloc`: Batch callers of `free_pcppages_bulk`", linux-mm, October 2025.
 
-use super::Load;
 use super::files::Files;
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::processes::Process;
 use super::slabs::{Cache, SlabCaches};
 

@@ -9,7 +9,9 @@ use super::look::{look, occupancy};
 use super::random::Random;
 use super::spread::Spread;
 use super::users::{Handle, Use, Users};
-use crate::{LabError, Machine, Variant};
+use crate::error::LabError;
+use crate::replay::Variant;
+use crate::start::Machine;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -6,16 +6,17 @@ use freehold::{Switch, VmEvents};
 use freehold_measure::{Cell, Table};
 use serde::Serialize;
 
-use super::Load;
 use super::host::{Host, on_a_host};
 use super::hygiene_seed::{
     MISMATCHES_PATCHED, MISMATCHES_VANILLA, STEALS_PATCHED, STEALS_VANILLA, SeedRow, TABLE,
 };
+use super::load::Load;
 use super::memcache_kbuild_thp::MemcacheKbuildThp;
 use super::plan::Plan;
-use crate::{LabError, Variant};
+use crate::error::LabError;
+use crate::replay::Variant;
 
-/// [`super::Workload::MemcacheKbuildThp`] without hygiene and with it, build by build.
+/// The workload `memcache-kbuild-thp` without hygiene and with it, build by build.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Hygiene {
     /// Without, and with.

@@ -8,11 +8,11 @@
 //! source, which names neither its machine's memory nor the sizes of its batches: these are ours.
 //! Source: "mm: `page_alloc`: freelist migratetype hygiene" v3, linux-mm, March 2024.
 
-use super::Load;
 use super::cache_server::CacheServer;
 use super::files::Files;
 use super::host::{HUGE, Host, Task};
 use super::kbuild::Kbuild;
+use super::load::Load;
 use super::processes::Process;
 use super::slabs::SlabCaches;
 

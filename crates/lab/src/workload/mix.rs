@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use freehold::{GfpFlags, Order};
 
-use super::Load;
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::mix_fit::{Mix, Window};
 use super::users::{Handle, Use};
 

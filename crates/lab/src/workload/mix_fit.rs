@@ -6,6 +6,7 @@ use freehold::{GfpFlags, MAX_ORDERS, Order, Pfn};
 use freehold_trace::{Event, EventKind, FrameUse, Snapshot};
 
 use super::lifetimes::{Lifetimes, Survival};
+use crate::recorded::Compacting;
 
 /// The time over which rates are taken.
 const WINDOW_NS: u64 = 100_000_000;
@@ -78,7 +79,7 @@ pub struct MixFit<'s> {
     /// Requests of each class, refused ones included.
     requests: Vec<u64>,
     live: HashMap<u64, (u16, u64, u16)>,
-    compacting: HashMap<i32, u32>,
+    compacting: Compacting,
     /// Blocks that compaction moved to where no event says.
     moved: u64,
     cpus: Vec<u64>,
@@ -98,7 +99,7 @@ impl<'s> MixFit<'s> {
             counts: Vec::new(),
             requests: Vec::new(),
             live: HashMap::new(),
-            compacting: HashMap::new(),
+            compacting: Compacting::default(),
             moved: 0,
             cpus: Vec::new(),
             frees: [0; 2],
@@ -127,14 +128,12 @@ impl<'s> MixFit<'s> {
                     self.live.insert(pfn.0, (class, event.time_ns, event.cpu));
                 }
             }
-            EventKind::Free { pfn, .. } if self.compacting.contains_key(&event.pid) => {
+            EventKind::Free { pfn, .. } if self.compacting.contains(event.pid) => {
                 self.moved += u64::from(self.forget(pfn, event.time_ns));
             }
             EventKind::Free { pfn, order } => self.free(event, window, pfn, order),
-            EventKind::CompactionBegin => *self.compacting.entry(event.pid).or_default() += 1,
-            EventKind::CompactionEnd => {
-                self.compacting.remove(&event.pid);
-            }
+            EventKind::CompactionBegin => self.compacting.begin(event.pid),
+            EventKind::CompactionEnd => self.compacting.end(event.pid),
             _ => {}
         }
     }

@@ -8,10 +8,10 @@
 //! Source: the thread of "speed up fallbacks in `rmqueue_bulk`", linux-mm, April 2025, which
 //! measures with `lru-file-mmap-read` of vm-scalability.
 
-use super::Load;
 use super::files::{FileId, Files};
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::slabs::SlabCaches;
 use super::users::Handle;
 

@@ -7,9 +7,9 @@
 
 use freehold::{GfpFlags, Order};
 
-use super::Load;
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::users::Use;
 
 /// The largest number of blocks that are held at once.

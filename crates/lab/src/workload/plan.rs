@@ -8,13 +8,15 @@ use freehold_trace::Origin;
 
 use super::boot_free::BootFree;
 use super::host::Ground;
+use super::load::Load;
 use super::memcache_kbuild_thp::MemcacheKbuildThp;
 use super::mix::MixLoad;
 use super::mix_fit::Mix;
 use super::mmap_read::MmapRead;
 use super::pagealloc::Pagealloc;
-use super::{Load, zones};
-use crate::{LabError, Variant};
+use super::zones;
+use crate::error::LabError;
+use crate::replay::Variant;
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 4096;

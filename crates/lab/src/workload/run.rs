@@ -1,61 +1,42 @@
-//! Workloads by seed: traces of what the sources of the four pieces of work ran, without their machines.
-//!
-//! The engine itself is the machine. A workload is made of processes, files, slab caches and
-//! what else uses pages; what they ask the engine and are answered is the trace, together
-//! with what a recorder would have read before and after. The same plan gives the same trace, byte for
-//! byte. Time is made up: an event takes a few hundred nanoseconds to microseconds.
+//! Runs a workload, and hands its trace on.
 
-mod boot_free;
-mod cache_server;
-mod counters;
-mod fallbacks;
-mod files;
-mod fragments;
-pub(crate) mod host;
-mod hygiene;
-mod hygiene_seed;
-mod kbuild;
-mod lifetimes;
-mod look;
-mod memcache_kbuild_thp;
-mod mix;
-mod mix_fit;
-mod mmap_read;
-mod pagealloc;
-mod plan;
-mod processes;
-mod random;
-mod reclaim;
-mod slabs;
-mod spread;
-mod target;
-pub(crate) mod users;
-mod zones;
+use std::io::Write;
 
-use freehold_trace::Ending;
+use freehold_trace::{Ending, WriteOptions};
 
-pub use hygiene::{Build, Hygiene, HygieneSide};
-pub use mix_fit::{Mix, MixDistance, MixFit};
-pub use plan::{Plan, Workload};
-pub use target::{GenerateError, Generated, Generation, collect, write};
+use super::host::on_a_host;
+use super::plan::Plan;
+use super::target::{GenerateError, Generated, Generation, Target, Written};
+use crate::error::LabError;
 
-use host::{Host, on_a_host};
-use target::Target;
+/// Generates a trace into a sink, a batch of events at a time.
+///
+/// # Errors
+/// As [`Plan::check`]; where writing fails.
+pub fn write<W: Write>(
+    plan: &Plan,
+    sink: W,
+    options: WriteOptions,
+) -> Result<(W, Generation), GenerateError> {
+    plan.check()?;
+    let mut target = Written::new(sink, options);
+    run(plan, &mut target)?;
+    target.finish()
+}
+
+/// Generates a trace in memory.
+///
+/// # Errors
+/// As [`Plan::check`].
+pub fn collect(plan: &Plan) -> Result<Generated, LabError> {
+    plan.check()?;
+    let mut target = Generated::default();
+    run(plan, &mut target)?;
+    Ok(target)
+}
 
 /// Events that are handed over at a time.
 const BATCH: usize = 1 << 16;
-
-/// What keeps a machine busy.
-pub(crate) trait Load {
-    /// Brings the machine into the state in which the trace starts.
-    fn settle(&mut self, host: &mut Host<'_, '_>);
-
-    /// Does a little, at least one event of it.
-    fn step(&mut self, host: &mut Host<'_, '_>);
-
-    /// Whether all is done that belongs to the workload; further steps go on with the same.
-    fn is_done(&self) -> bool;
-}
 
 /// Runs a load on a machine and hands its trace to a target, a batch at a time.
 fn run<T: Target>(plan: &Plan, target: &mut T) -> Result<(), T::Error> {

@@ -1,22 +1,22 @@
 //! Traces of a made-up workload on a made-up machine, for tests and benchmarks.
 //!
 //! Processes that fork and exit, a page cache that fills what is left and is reclaimed from its
-//! oldest end, slabs in bursts, and transparent huge pages that are freed whole or page by page, on
-//! the machine of [`crate::workload`]. The same seed gives the same trace.
+//! oldest end, slabs in bursts, and transparent huge pages that are freed whole or page by page.
+//! The same seed gives the same trace.
 
 use std::collections::VecDeque;
 
 use freehold::{Era, GfpFlags, Order};
 use freehold_trace::{Ending, EventLog, Origin, Pageset, Snapshot, ZoneSnapshot};
 
-use crate::LabError;
-pub use crate::workload::Generated;
-use crate::workload::host::{Ask, Ground, HUGE, Host, Task, on_a_host};
-use crate::workload::users::{Handle, Use};
+use super::host::{Ask, Ground, HUGE, Host, Task, on_a_host};
+use super::target::Generated;
+use super::users::{Handle, Use};
+use crate::error::LabError;
 
 /// What to make up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Workload {
+pub struct Synthetic {
     /// Another seed, another trace.
     pub seed: u64,
     /// About how many events to record.
@@ -32,44 +32,41 @@ pub struct Workload {
     pub era: Era,
 }
 
-impl Default for Workload {
+impl Default for Synthetic {
     fn default() -> Self {
         Self { seed: 1, events: 200_000, pages: 1 << 16, cpus: 2, free_fraction: 40, era: Era::Linux6_12 }
     }
 }
 
-/// Makes a trace up.
-///
-/// # Errors
-/// A workload whose machine the engine refuses: without pages, or without CPUs.
-pub fn generate(workload: &Workload) -> Result<Generated, LabError> {
-    let mut start = Snapshot { zones: zones(workload), ..Snapshot::default() };
-    start.pagetypeinfo.pageblock_order = 9;
-    let ground = Ground {
-        start,
-        switches: workload.era.switches(),
-        seed: workload.seed,
-        gap_ns: 3000,
-        reclaims: false,
-    };
-    on_a_host(&ground, |mut host| {
-        let mut driver = Driver::new(&host, workload);
-        // Memory fills up before the recording starts.
-        let warm_up = workload.pages / 40;
-        for _ in 0..warm_up {
-            driver.step(&mut host);
-        }
-        let start = host.start_recording();
-        while host.waiting() < workload.events {
-            driver.step(&mut host);
-        }
-        let ending = Ending { snapshot: Some(host.end()), ..Ending::default() };
-        let events = host.hand_over(|events| EventLog::from(events));
-        Ok(Generated { origin: origin(workload), start, events, ending })
-    })
+impl Synthetic {
+    /// Makes a trace up.
+    ///
+    /// # Errors
+    /// A workload whose machine the engine refuses: without pages, or without CPUs.
+    pub fn generate(&self) -> Result<Generated, LabError> {
+        let mut start = Snapshot { zones: zones(self), ..Snapshot::default() };
+        start.pagetypeinfo.pageblock_order = 9;
+        let ground =
+            Ground { start, switches: self.era.switches(), seed: self.seed, gap_ns: 3000, reclaims: false };
+        on_a_host(&ground, |mut host| {
+            let mut driver = Driver::new(&host, self);
+            // Memory fills up before the recording starts.
+            let warm_up = self.pages / 40;
+            for _ in 0..warm_up {
+                driver.step(&mut host);
+            }
+            let start = host.start_recording();
+            while host.waiting() < self.events {
+                driver.step(&mut host);
+            }
+            let ending = Ending { snapshot: Some(host.end()), ..Ending::default() };
+            let events = host.hand_over(|events| EventLog::from(events));
+            Ok(Generated { origin: origin(self), start, events, ending })
+        })
+    }
 }
 
-fn origin(workload: &Workload) -> Origin {
+fn origin(workload: &Synthetic) -> Origin {
     let kernel_release = match workload.era {
         Era::Linux6_1 => "6.1.0",
         Era::Linux6_12 => "6.12.30",
@@ -87,7 +84,7 @@ fn origin(workload: &Workload) -> Origin {
 }
 
 /// A quarter of the pages in DMA32, the rest in Normal, which starts unaligned.
-fn zones(workload: &Workload) -> Vec<ZoneSnapshot> {
+fn zones(workload: &Synthetic) -> Vec<ZoneSnapshot> {
     let low = (workload.pages / 4).max(1024);
     let high = workload.pages.saturating_sub(low).max(1024);
     let zone = |name: &str, start_pfn, pages: u64, reserve: u64| {
@@ -128,7 +125,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn new(host: &Host<'_, '_>, workload: &Workload) -> Self {
+    fn new(host: &Host<'_, '_>, workload: &Synthetic) -> Self {
         let pages = host.pages();
         Self {
             pages,

@@ -18,7 +18,7 @@ pub(crate) struct Asked {
     pub(crate) freehold: String,
     pub(crate) partial: bool,
     pub(crate) traces: Vec<TraceFile>,
-    pub(crate) vary: Vec<(String, Vec<freehold_lab::knobs::Value>)>,
+    pub(crate) vary: Vec<(String, Vec<freehold_lab::sweep::Value>)>,
 }
 
 /// A trace, and by what another file of its name is noticed.

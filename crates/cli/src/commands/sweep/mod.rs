@@ -151,7 +151,7 @@ impl Work<'_> {
         missing.collect()
     }
 
-    fn settings(&self, combination: usize) -> Vec<(String, freehold_lab::knobs::Value)> {
+    fn settings(&self, combination: usize) -> Vec<(String, freehold_lab::sweep::Value)> {
         let settings = self.grid.combination(combination).into_iter();
         settings.map(|(knob, value)| (knob.name.to_owned(), value)).collect()
     }

@@ -5,11 +5,11 @@ use freehold::{
     Memory, Migratetype, Order, Pfn, Reclaimed, Reclaimer, Relocate, ShrinkControl, Shrinker, ZoneType,
 };
 
-use crate::compaction::Compaction;
-use crate::page_cache::PageCache;
-use crate::places::{Holder, Places};
-use crate::traced::{Entry, Pages, Traced, TracedFrames};
-use crate::watch::ReplayLocks;
+use super::moved::MovedBlocks;
+use super::page_cache::PageCache;
+use super::places::{Holder, Places};
+use super::traced::{Entry, Pages, Traced, TracedFrames};
+use crate::replay::watch::ReplayLocks;
 
 /// The users of a replay's pages.
 ///
@@ -18,7 +18,7 @@ use crate::watch::ReplayLocks;
 pub(crate) struct Holders<'h, 'm> {
     pub(crate) memory: &'h Memory<'m, ReplayLocks>,
     pub(crate) traced: &'h mut TracedFrames,
-    pub(crate) moved: &'h mut Compaction,
+    pub(crate) moved: &'h mut MovedBlocks,
     pub(crate) places: &'h mut Places,
     pub(crate) cache: &'h mut PageCache,
     /// Pages by which boosts had kswapd reclaim: the machine's own are in the trace, as frees.

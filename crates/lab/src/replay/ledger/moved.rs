@@ -4,37 +4,16 @@ use std::collections::VecDeque;
 
 use freehold::{MAX_ORDERS, Order, Pfn};
 
-/// The tasks that compact.
-#[derive(Default)]
-pub(crate) struct Running(Vec<i32>);
-
-impl Running {
-    pub(crate) fn begin(&mut self, pid: i32) {
-        self.0.push(pid);
-    }
-
-    pub(crate) fn end(&mut self, pid: i32) {
-        self.0.retain(|&running| running != pid);
-    }
-
-    /// Whether what the task frees are the old places of moved pages.
-    #[inline]
-    pub(crate) fn contains(&self, pid: i32) -> bool {
-        !self.0.is_empty() && self.0.contains(&pid)
-    }
-}
-
 /// No replayed block.
 const NOWHERE: Pfn = Pfn(u64::MAX);
 
-/// What compaction has under way, and the replayed blocks of the pages that it moved.
+/// The replayed blocks of the pages that compaction moved.
 ///
 /// A task that compacts frees the old places of what it moves, with an event, and takes the
 /// new ones without. To the replay nothing is freed: the block stays in use, until somebody
 /// frees a block that nobody allocated, which is where such a page had gone.
 #[derive(Default)]
-pub(crate) struct Compaction {
-    pub(crate) running: Running,
+pub(crate) struct MovedBlocks {
     /// The numbers of their blocks.
     moved: [VecDeque<u32>; MAX_ORDERS],
     blocks: Vec<Pfn>,
@@ -42,7 +21,7 @@ pub(crate) struct Compaction {
     unused: Vec<u32>,
 }
 
-impl Compaction {
+impl MovedBlocks {
     /// Keeps the replayed block of pages whose new place is not known; returns its number.
     pub(crate) fn keep(&mut self, replayed: Pfn, order: Order) -> u32 {
         let number = self.unused.pop().unwrap_or(self.blocks.len() as u32);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::traced::{Pages, Traced, TracedFrames};
+use super::traced::{Pages, Traced, TracedFrames};
 
 /// Places of page cache in the trace, the oldest first. Places whose block has gone are still
 /// there; a block that came to such a place counts as old as the one before it.

@@ -2,8 +2,8 @@
 
 use freehold::Pfn;
 
-use crate::compaction::Compaction;
-use crate::traced::{Traced, TracedFrames};
+use super::moved::MovedBlocks;
+use super::traced::{Traced, TracedFrames};
 
 /// Who has each replayed block, by its first frame: built when it is asked for first, and kept
 /// up to date from then on.
@@ -34,7 +34,7 @@ impl Places {
     }
 
     /// Builds the way back, unless it is there.
-    pub(crate) fn build(&mut self, traced: &mut TracedFrames, moved: &Compaction) {
+    pub(crate) fn build(&mut self, traced: &mut TracedFrames, moved: &MovedBlocks) {
         if self.is_built() {
             return;
         }
@@ -65,7 +65,7 @@ impl Places {
     }
 
     /// Who has a replayed block that is in use.
-    pub(crate) fn holder(&self, traced: &mut TracedFrames, moved: &Compaction, replayed: Pfn) -> Holder {
+    pub(crate) fn holder(&self, traced: &mut TracedFrames, moved: &MovedBlocks, replayed: Pfn) -> Holder {
         let number = traced.place_of(replayed).map_or(0, |at| self.numbers[at]);
         let holder = match number {
             0 => return Holder::Nobody,

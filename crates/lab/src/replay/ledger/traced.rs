@@ -1,9 +1,10 @@
 //! Which replayed block stands for which traced one.
 
 use freehold::{GfpFlags, Order, Pfn};
+use freehold_trace::FrameUse;
 
-use crate::Machine;
-use crate::measures::ByOrder;
+use crate::counts::ByOrder;
+use crate::start::{Machine, Start};
 
 /// What may be done with a block's pages while somebody has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,7 +125,7 @@ pub(crate) struct At {
 }
 
 impl TracedFrames {
-    pub(crate) fn new(machine: &Machine) -> Self {
+    fn new(machine: &Machine) -> Self {
         let mut base = 0;
         let zones = machine.zones.iter().map(|zone| {
             let entries = vec![Entry::UNKNOWN; zone.spanned as usize];
@@ -135,10 +136,20 @@ impl TracedFrames {
         Self { zones: zones.collect(), last: 0 }
     }
 
-    pub(crate) fn hold_at_start(&mut self, pfn: Pfn, order: Order, pages: Pages) {
-        if let Some(at) = self.find(pfn, order) {
-            self.set(at, order, Entry::held(order, pfn, pages));
+    /// The blocks that were in use at the start and are freed by the events: each stands for itself.
+    pub(crate) fn at_start(machine: &Machine, start: &Start) -> Self {
+        let mut traced = Self::new(machine);
+        for (pfn, order, used_for) in start.held(machine) {
+            let pages = match used_for {
+                FrameUse::Movable => Pages::Cache,
+                FrameUse::Unevictable => Pages::Movable,
+                _ => Pages::Pinned,
+            };
+            if let Some(at) = traced.find(pfn, order) {
+                traced.set(at, order, Entry::held(order, pfn, pages));
+            }
         }
+        traced
     }
 
     /// Frames of all zones.

@@ -3,8 +3,9 @@
 use freehold_measure::histogram::ByPowerOfTwo;
 use plotters::prelude::*;
 
-use super::{COLOURS, Trouble, line_width, mark, swatch};
-use crate::Measures;
+use super::style::{Trouble, mark, swatch};
+use crate::palette::{COLOURS, line_width};
+use crate::replay::Measures;
 
 const SIZE: (u32, u32) = (960, 420);
 

@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use freehold::Migratetype;
 
-use super::colour_of;
-use crate::measures::Sample;
-use crate::report::traced::TraceReport;
-use crate::{MapCell, Measures};
+use super::style::colour_of;
+use crate::replay::{MapCell, Measures, Sample};
+use crate::report::trace_report::TraceReport;
 
 /// Edge of a cell in CSS pixels.
 const EDGE: usize = 4;

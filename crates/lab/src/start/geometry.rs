@@ -1,0 +1,63 @@
+//! Where a zone's pageblocks are, and what `/proc/pagetypeinfo` counted there.
+
+use freehold::{Migratetype, Order};
+use freehold_trace::{PageTypeInfo, PageTypeZone};
+
+use super::machine::Machine;
+use crate::counts::pageblocks;
+
+/// The types of one zone's pageblocks, from its first frame's on.
+pub type BlockTypes = Vec<Migratetype>;
+
+/// Where the pageblocks of a zone are.
+pub(crate) struct Geometry {
+    pub(crate) zone_start: u64,
+    pub(crate) spanned: usize,
+    pub(crate) pageblock_order: Order,
+    /// Number of the first pageblock, counted from frame 0.
+    pub(crate) first_block: usize,
+    pub(crate) blocks: usize,
+}
+
+impl Geometry {
+    pub(crate) fn new(machine: &Machine, zone: usize) -> Self {
+        let config = &machine.zones[zone];
+        let shift = machine.pageblock_order.get();
+        let first = config.start.0 >> shift;
+        let last = (config.start.0 + config.spanned - 1) >> shift;
+        Self {
+            zone_start: config.start.0,
+            spanned: config.spanned as usize,
+            pageblock_order: machine.pageblock_order,
+            first_block: first as usize,
+            blocks: (last - first) as usize + 1,
+        }
+    }
+
+    /// The first frame of a pageblock that is inside the zone, both counted from the zone's first.
+    pub(crate) fn first_frame_of(&self, block: usize) -> usize {
+        ((self.first_block + block) << self.pageblock_order.get()).saturating_sub(self.zone_start as usize)
+    }
+
+    /// The pageblock of a frame, both counted from the zone's first.
+    pub(crate) fn block_of(&self, index: usize) -> usize {
+        ((self.zone_start as usize + index) >> self.pageblock_order.get()) - self.first_block
+    }
+}
+
+/// The machine's own counts for a zone.
+pub(crate) fn target_of<'a>(
+    machine: &Machine,
+    zone: usize,
+    info: &'a PageTypeInfo,
+) -> Option<&'a PageTypeZone> {
+    let config = &machine.zones[zone];
+    let is_it = |z: &&PageTypeZone| z.node == u32::from(config.node) && z.name == config.kind.name();
+    info.zones.iter().find(is_it)
+}
+
+/// Returns the whole pageblocks in the free blocks that `/proc/pagetypeinfo` counted.
+pub(crate) fn free_pageblocks(machine: &Machine, info: &PageTypeInfo) -> u64 {
+    let zones = info.zones.iter().flat_map(|zone| &zone.free);
+    zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders[order].blocks)).sum()
+}

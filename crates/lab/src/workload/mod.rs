@@ -1,0 +1,44 @@
+//! Workloads by seed: a plan goes in, a trace comes out of what the sources of the four pieces of work ran, without
+//! their machines.
+//!
+//! The engine itself is the machine. A workload is made of processes, files, slab caches and
+//! what else uses pages; what they ask the engine and are answered is the trace, together
+//! with what a recorder would have read before and after. The same plan gives the same trace, byte for
+//! byte. Time is made up: an event takes a few hundred nanoseconds to microseconds.
+
+mod boot_free;
+mod cache_server;
+mod counters;
+mod fallbacks;
+mod files;
+mod fragments;
+mod host;
+mod hygiene;
+mod hygiene_seed;
+mod kbuild;
+mod lifetimes;
+mod load;
+mod look;
+mod memcache_kbuild_thp;
+mod mix;
+mod mix_fit;
+mod mmap_read;
+mod pagealloc;
+mod plan;
+mod processes;
+mod random;
+mod reclaim;
+mod run;
+mod slabs;
+mod spread;
+mod synthetic;
+mod target;
+mod users;
+mod zones;
+
+pub use hygiene::{Build, Hygiene, HygieneSide};
+pub use mix_fit::{Mix, MixDistance, MixFit};
+pub use plan::{Plan, Workload};
+pub use run::{collect, write};
+pub use synthetic::Synthetic;
+pub use target::{GenerateError, Generated, Generation};
