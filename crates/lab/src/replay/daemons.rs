@@ -81,7 +81,7 @@ impl Daemons {
     /// high mark; puts it to sleep, the boosts gone, once one is. Lets kcompactd work where it
     /// was asked for.
     pub(crate) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
-        let memory = holders.memory;
+        let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
             let node = zones[0].node();
             let bit = 1 << (node % 64);
@@ -116,7 +116,7 @@ impl Daemons {
             return;
         }
         self.sort_ns = now_ns.saturating_add(SORTING_STEP_NS);
-        let memory = holders.memory;
+        let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
             memory.sort_pageblocks(zones[0].node(), SORTED_PAGES, holders);
         }
@@ -124,7 +124,7 @@ impl Daemons {
 
     /// Compacts nodes that are too fragmented, kswapd being asleep.
     pub(crate) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
-        let memory = holders.memory;
+        let memory = holders.memory();
         if now_ns < self.not_before_ns || self.begun.is_some() {
             return;
         }

@@ -4,9 +4,7 @@ use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind};
 
 use super::daemons::Daemons;
-use super::ledger::{
-    At, Entry, Holder, Holders, MovedBlocks, PageCache, Pages, Places, Traced, TracedFrames,
-};
+use super::ledger::{At, FreedBy, Holders, Pages};
 use super::measures::Followed;
 use super::watch::ReplayLocks;
 use crate::recorded::Compacting;
@@ -25,73 +23,50 @@ const COSTLY_ORDER: u8 = 3;
 const RIGHTS_BELOW: [GfpFlags; 2] = [GfpFlags::HIGH.union(GfpFlags::NOMEMALLOC), GfpFlags::MEMALLOC];
 
 /// A memory that follows a trace.
-pub(crate) struct Follower<'f, 'm> {
-    pub(crate) memory: &'f Memory<'m, ReplayLocks>,
-    pub(crate) traced: TracedFrames,
-    pub(crate) followed: Followed,
-    moved: MovedBlocks,
+pub(super) struct Follower<'f, 'm> {
+    holders: Holders<'f, 'm>,
+    followed: Followed,
+    /// The machine's tasks that compact now.
     compacting: Compacting,
-    places: Places,
-    cache: PageCache,
     daemons: Daemons,
     /// The order of huge pages.
     huge: Order,
     next_refresh_ns: u64,
 }
 
-/// What becomes of a replayed block whose traced place was freed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// It is freed as well.
-    Freed,
-    /// Its pages were moved to a place that no event names: it stays in use.
-    Moved,
-}
-
 impl<'f, 'm> Follower<'f, 'm> {
-    pub(crate) fn new(
-        memory: &'f Memory<'m, ReplayLocks>,
-        traced: TracedFrames,
-        daemons: Daemons,
-        first_ns: u64,
-    ) -> Self {
-        let next_refresh_ns = first_ns.saturating_add(SECOND_NS);
+    pub(super) fn new(holders: Holders<'f, 'm>, daemons: Daemons, first_ns: u64) -> Self {
+        let zones = holders.memory().zones();
         Self {
-            memory,
             followed: Followed::default(),
-            moved: MovedBlocks::default(),
             compacting: Compacting::default(),
-            places: Places::default(),
-            cache: PageCache::new(&traced),
             daemons,
-            huge: memory.zones().first().map_or(Order::MAX, freehold::Zone::pageblock_order),
-            traced,
-            next_refresh_ns,
+            huge: zones.first().map_or(Order::MAX, freehold::Zone::pageblock_order),
+            next_refresh_ns: first_ns.saturating_add(SECOND_NS),
+            holders,
         }
     }
 
-    /// The users of the replay's pages, for the engine to ask, and the daemons beside them.
-    fn holders(&mut self) -> (Holders<'_, 'm>, &mut Daemons) {
-        let holders = Holders {
-            memory: self.memory,
-            traced: &mut self.traced,
-            moved: &mut self.moved,
-            places: &mut self.places,
-            cache: &mut self.cache,
-            left_to_trace: &mut self.followed.left_to_trace,
-        };
-        (holders, &mut self.daemons)
+    /// The memory that follows the trace.
+    pub(super) fn memory(&self) -> &'f Memory<'m, ReplayLocks> {
+        self.holders.memory()
+    }
+
+    /// What was counted, the blocks that are still held included.
+    pub(super) fn finish(self) -> Followed {
+        let mut followed = self.followed;
+        self.holders.finish(self.huge, &mut followed);
+        followed
     }
 
     /// Does what happened on the machine.
-    pub(crate) fn event(&mut self, event: &Event) {
+    pub(super) fn event(&mut self, event: &Event) {
         if event.time_ns >= self.next_refresh_ns {
             self.refresh(event.time_ns);
         }
         if self.daemons.are_due() {
-            let (mut holders, daemons) = self.holders();
-            daemons.look_after(&mut holders);
-            daemons.sort_pageblocks(&mut holders, event.time_ns);
+            self.daemons.look_after(&mut self.holders);
+            self.daemons.sort_pageblocks(&mut self.holders, event.time_ns);
         }
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),
@@ -119,8 +94,8 @@ impl<'f, 'm> Follower<'f, 'm> {
         let seconds = (now_ns - self.next_refresh_ns) / SECOND_NS + 1;
         for _ in 0..seconds.min(MOST_REFRESHES) {
             let mut busy = false;
-            for cpu in 0..self.memory.cpus() {
-                busy |= self.memory.refresh(cpu);
+            for cpu in 0..self.memory().cpus() {
+                busy |= self.memory().refresh(cpu);
             }
             self.followed.refreshes += 1;
             if !busy {
@@ -128,15 +103,14 @@ impl<'f, 'm> Follower<'f, 'm> {
             }
         }
         self.next_refresh_ns = self.next_refresh_ns.saturating_add(seconds.saturating_mul(SECOND_NS));
-        let (mut holders, daemons) = self.holders();
-        daemons.compact_proactively(&mut holders, now_ns);
+        self.daemons.compact_proactively(&mut self.holders, now_ns);
     }
 
     /// The flags that a caller of `GFP_ATOMIC` would have passed in the replayed era: before
     /// 6.3 that was one flag more.
     fn gfp_of_its_time(&self, gfp: GfpFlags) -> GfpFlags {
         let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
-        let had_own_flag = !self.memory.switches().high_ignores_boost;
+        let had_own_flag = !self.memory().switches().high_ignores_boost;
         if atomic && had_own_flag { gfp | GfpFlags::ATOMIC } else { gfp }
     }
 
@@ -144,31 +118,23 @@ impl<'f, 'm> Follower<'f, 'm> {
     fn alloc(&mut self, cpu: u16, pfn: Pfn, order: Order, gfp: GfpFlags) {
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.allocs += 1;
-        if !self.traced.is_unknown(at, order) {
+        if !self.holders.is_unknown(at, order) {
             // Somebody freed it unseen.
             self.followed.double_allocs += 1;
             self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
-            self.release(cpu, at, order, Fate::Freed);
+            self.holders.release(cpu, at, order, FreedBy::Owner);
         }
         let gfp = self.gfp_of_its_time(gfp);
-        let request = Request { cpu, node: self.traced.node(at), order, gfp };
+        let request = Request { cpu, node: self.holders.node(at), order, gfp };
         let answer = self.answer(request);
         if order == self.huge {
             self.count_huge(gfp, answer.is_some());
         }
         let Some(replayed) = answer else {
             self.followed.failures[order.index()] += 1;
-            return self.traced.set(at, order, Entry::skipped(order));
+            return self.holders.skip(at, order);
         };
-        let pages = Pages::of(gfp);
-        self.traced.set(at, order, Entry::held(order, replayed, pages));
-        if self.places.is_built() {
-            let place = self.traced.place(at);
-            self.places.note(&mut self.traced, replayed, Holder::Traced(place));
-        }
-        if pages == Pages::Cache {
-            self.cache.push(self.traced.place(at), &self.traced);
-        }
+        self.holders.hold(at, order, replayed, Pages::of(gfp));
     }
 
     /// Tries what the machine refused, if it was large: another generation may have had it. Its
@@ -179,19 +145,17 @@ impl<'f, 'm> Follower<'f, 'm> {
         if order.get() <= COSTLY_ORDER {
             return;
         }
-        let memory = self.memory;
+        let memory = self.memory();
         let node = memory.zones().first().map_or(0, freehold::Zone::node);
         let request = Request { cpu, node, order, gfp: self.gfp_of_its_time(gfp) };
-        let answer = memory.alloc_with(request, &mut self.holders().0);
+        let answer = memory.alloc_with(request, &mut self.holders);
         self.followed.attempts_again += 1;
         if order == self.huge {
             self.count_huge(gfp, answer.is_ok());
         }
         if let Ok(replayed) = answer {
             self.followed.answered_instead[order.index()] += 1;
-            if memory.free(cpu, replayed, order).is_err() {
-                self.followed.refused += 1;
-            }
+            self.holders.give_back(cpu, replayed, order);
         }
     }
 
@@ -220,31 +184,35 @@ impl<'f, 'm> Follower<'f, 'm> {
         } else {
             gfp
         };
-        self.memory.alloc(Request { gfp: patient, ..request }).ok().or_else(|| self.answer_at_once(request))
+        self.memory()
+            .alloc(Request { gfp: patient, ..request })
+            .ok()
+            .or_else(|| self.answer_below_marks(request))
     }
 
     #[cold]
-    fn answer_at_once(&mut self, request: Request) -> Option<Pfn> {
+    fn answer_below_marks(&mut self, request: Request) -> Option<Pfn> {
         let below = request.gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
         self.followed.waits += 1;
         let rights = if request.order.get() <= COSTLY_ORDER { &RIGHTS_BELOW[..] } else { &[] };
         for &rights in rights {
             self.followed.attempts_again += 1;
-            if let Ok(replayed) = self.memory.alloc(Request { gfp: below.union(rights), ..request }) {
+            if let Ok(replayed) = self.memory().alloc(Request { gfp: below.union(rights), ..request }) {
                 return Some(replayed);
             }
         }
         self.followed.attempts_again += 1;
-        let memory = self.memory;
-        memory.alloc_with(request, &mut self.holders().0).ok()
+        let memory = self.memory();
+        memory.alloc_with(request, &mut self.holders).ok()
     }
 
     #[inline]
     fn free(&mut self, cpu: u16, pfn: Pfn, order: Order) {
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.frees += 1;
-        let released = self.release(cpu, at, order, Fate::Freed);
-        if released.pieces == 0 && self.free_moved(cpu, order) {
+        let released = self.holders.release(cpu, at, order, FreedBy::Owner);
+        if released.pieces == 0 && self.holders.free_moved(cpu, order) {
+            self.followed.moved_then_freed += 1;
             return;
         }
         let followed = &mut self.followed;
@@ -265,7 +233,7 @@ impl<'f, 'm> Follower<'f, 'm> {
     fn free_while_compacting(&mut self, cpu: u16, pfn: Pfn, order: Order) {
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.frees += 1;
-        let released = self.release(cpu, at, order, Fate::Moved);
+        let released = self.holders.release(cpu, at, order, FreedBy::Compaction);
         if released.pieces == 0 {
             self.followed.returned_by_compaction += 1;
         } else {
@@ -273,120 +241,10 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Frees a block that compaction moved in place of one that nobody allocated.
-    fn free_moved(&mut self, cpu: u16, order: Order) -> bool {
-        let Some((replayed, mut size)) = self.moved.take(order) else { return false };
-        while let Some(half) = size.down().filter(|&half| half >= order) {
-            if self.memory.split(replayed, size, half).is_err() {
-                self.followed.refused += 1;
-            }
-            self.keep(replayed.add(half.pages()), half);
-            size = half;
-        }
-        self.followed.moved_then_freed += 1;
-        self.give_back(cpu, replayed, order, Fate::Freed);
-        true
-    }
-
-    /// Keeps a block whose traced place was freed although its pages live on.
-    fn keep(&mut self, replayed: Pfn, order: Order) {
-        let number = self.moved.keep(replayed, order);
-        self.places.note(&mut self.traced, replayed, Holder::Moved(number));
-    }
-
-    /// Blocks of moved pages whose new place is still not known, and their pages.
-    pub(crate) fn kept_by_compaction(&self) -> (u64, u64) {
-        self.moved.kept()
-    }
-
     #[inline]
     fn place(&mut self, pfn: Pfn, order: Order) -> Option<At> {
-        let at = self.traced.find(pfn, order).filter(|_| pfn.is_aligned(order));
+        let at = self.holders.find(pfn, order).filter(|_| pfn.is_aligned(order));
         self.followed.misplaced += u64::from(at.is_none());
         at
     }
-
-    /// Frees all that the model holds between a traced block's first and last frame. What is
-    /// part of a larger block is split off first.
-    #[inline]
-    fn release(&mut self, cpu: u16, at: At, order: Order, fate: Fate) -> Released {
-        match self.traced.get(at) {
-            Traced::Held(size, replayed) if size == order => {
-                self.traced.clear(at, order);
-                self.give_back(cpu, replayed, order, fate);
-                Released { pieces: 1, ..Released::default() }
-            }
-            Traced::Held(size, _) | Traced::Skipped(size) | Traced::Inside(size) if size > order => {
-                self.split(self.traced.head(at, size), size, order);
-                self.release_pieces(cpu, at, order, fate)
-            }
-            _ => self.release_pieces(cpu, at, order, fate),
-        }
-    }
-
-    fn split(&mut self, head: At, from: Order, to: Order) {
-        self.followed.splits += 1;
-        if let Traced::Held(_, replayed) = self.traced.get(head)
-            && self.memory.split(replayed, from, to).is_err()
-        {
-            self.followed.refused += 1;
-        }
-        self.traced.split(head, from, to);
-        let pieces = if self.places.is_built() { 1_u64 << (from.get() - to.get()) } else { 0 };
-        for piece in 0..pieces {
-            let at = TracedFrames::behind(head, piece << to.get());
-            if let Traced::Held(_, replayed) = self.traced.get(at) {
-                let place = self.traced.place(at);
-                self.places.note(&mut self.traced, replayed, Holder::Traced(place));
-            }
-        }
-    }
-
-    fn release_pieces(&mut self, cpu: u16, at: At, order: Order, fate: Fate) -> Released {
-        let mut released = Released::default();
-        let mut offset = 0;
-        while offset < order.pages() {
-            let piece = TracedFrames::behind(at, offset);
-            let size = match self.traced.get(piece) {
-                Traced::Held(size, replayed) => {
-                    self.traced.clear(piece, size);
-                    self.give_back(cpu, replayed, size, fate);
-                    released.pieces += 1;
-                    size
-                }
-                Traced::Skipped(size) => {
-                    self.traced.clear(piece, size);
-                    released.pieces += 1;
-                    released.skipped += 1;
-                    size
-                }
-                Traced::Unknown | Traced::Inside(_) => {
-                    released.unknown_pages += 1;
-                    Order::ZERO
-                }
-            };
-            offset += size.pages();
-        }
-        released
-    }
-
-    #[inline]
-    fn give_back(&mut self, cpu: u16, replayed: Pfn, order: Order, fate: Fate) {
-        if fate == Fate::Moved {
-            self.keep(replayed, order);
-        } else if self.memory.free(cpu, replayed, order).is_err() {
-            self.followed.refused += 1;
-        }
-    }
-}
-
-/// What was freed for one traced block.
-#[derive(Clone, Copy, Default)]
-struct Released {
-    /// Blocks, those included that the replay could not allocate.
-    pieces: u64,
-    /// Blocks that the replay could not allocate.
-    skipped: u64,
-    /// Pages that the model does not hold.
-    unknown_pages: u64,
 }

@@ -12,7 +12,7 @@ use super::daemons::Daemons;
 use super::ending;
 use super::follow::Follower;
 use super::lab::{Lab, Options};
-use super::ledger::TracedFrames;
+use super::ledger::Holders;
 use super::measures::{Measures, Timing};
 use super::sampling::Sampler;
 use super::variant::Variant;
@@ -62,20 +62,15 @@ impl Lab<'_> {
         let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
         memory.set_tunables(self.machine.tunables);
         self.start.populate(&self.machine, &memory)?;
-        let traced = TracedFrames::at_start(&self.machine, &self.start);
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
         let daemons = Daemons::new(self.kcompactd.clone(), span.0, shift);
-        let mut follower = Follower::new(&memory, traced, daemons, span.0);
+        let holders = Holders::at_start(&memory, &self.machine, &self.start);
+        let mut follower = Follower::new(holders, daemons, span.0);
         let sampler = first.then(|| Sampler::new(span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
-        let mut followed = follower.followed;
-        let (held, (moved_blocks, moved_pages)) = (follower.traced.held(), follower.kept_by_compaction());
-        let pages: u64 = held.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
-        followed.held_at_end = held.iter().sum::<u64>() + moved_blocks;
-        followed.held_pages_at_end = pages + moved_pages;
-        followed.held_huge_pages_at_end = held[self.machine.pageblock_order.index()];
+        let followed = follower.finish();
         let requests = memory.request_stats();
         let holds = watch.timer.log();
         let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
@@ -124,7 +119,7 @@ impl Lab<'_> {
         let events = self.trace.events;
         let start_ns = events.first().map_or(0, |event| event.time_ns);
         if let Some(sampler) = &mut sampler {
-            sampler.take(follower.memory, watch, start_ns, false);
+            sampler.take(follower.memory(), watch, start_ns, false);
         }
         // Between two samples there is at least one event.
         let due = |sampler: &Option<Sampler>, now_ns: u64| {
@@ -141,7 +136,7 @@ impl Lab<'_> {
             {
                 elapsed_ns += stopwatch.ns() - started_ns;
                 watch.timer.pause();
-                taker.take(follower.memory, watch, event.time_ns, false);
+                taker.take(follower.memory(), watch, event.time_ns, false);
                 watch.timer.resume();
                 due_ns = due(&sampler, event.time_ns);
                 started_ns = stopwatch.ns();
@@ -151,7 +146,7 @@ impl Lab<'_> {
         elapsed_ns += stopwatch.ns() - started_ns;
         watch.timer.pause();
         if let Some((sampler, last)) = sampler.as_mut().zip(events.last()) {
-            sampler.take(follower.memory, watch, last.time_ns, true);
+            sampler.take(follower.memory(), watch, last.time_ns, true);
         }
         (sampler, elapsed_ns)
     }

@@ -6,8 +6,5 @@ mod page_cache;
 mod places;
 mod traced;
 
-pub(super) use holders::Holders;
-pub(super) use moved::MovedBlocks;
-pub(super) use page_cache::PageCache;
-pub(super) use places::{Holder, Places};
-pub(super) use traced::{At, Entry, Pages, Traced, TracedFrames};
+pub(super) use holders::{FreedBy, Holders};
+pub(super) use traced::{At, Pages};
