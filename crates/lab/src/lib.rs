@@ -26,7 +26,8 @@ mod trace;
 pub mod workload;
 
 pub use compare::{
-    Bound, Chance, Comparison, EndDistance, Hindsight, MOST_SHIFTS, Trust, Without, ZoneDistance,
+    Bound, Chance, CompareOptions, Comparison, EndDistance, Hindsight, MOST_SHIFTS, Trust, Without,
+    ZoneDistance,
 };
 pub use counts::{ByOrder, ByOrderAndType};
 pub use error::LabError;

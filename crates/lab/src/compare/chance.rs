@@ -7,7 +7,7 @@
 
 use freehold::{Era, Order};
 use freehold_measure::{Cell, Table};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::error::LabError;
 use crate::recorded::Recorded;
@@ -18,20 +18,22 @@ use crate::start::free_pageblocks;
 pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;
 
 /// Several replays of each era, which differ in nothing but when daemons look at the zones.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Chance {
     /// Replays of each era.
     pub replays: u32,
-    /// What they have in the mean, and how far they scatter: a column for each era and the machine.
-    pub table: Table,
+    /// Each subject of each replay of each era.
+    eras: Vec<Vec<[f64; SUBJECTS.len()]>>,
+    /// Each subject of the machine, where the trace tells it.
+    machine: [Option<u64>; SUBJECTS.len()],
 }
 
-/// A number that replays are compared by: its name, its unit, how a replay with pageblocks of some
-/// order has it, and the machine.
-type Subject = (&'static str, &'static str, fn(&Measures, Order) -> f64, fn(&Machine<'_>) -> Option<u64>);
+/// A number that replays are compared by: its name, its unit, how a replay with pageblocks of some order has it, and
+/// how the machine had it.
+type Subject = (&'static str, &'static str, fn(&Measures, Order) -> f64, fn(&OfMachine<'_>) -> Option<u64>);
 
 /// What the machine itself had.
-struct Machine<'r> {
+struct OfMachine<'r> {
     recorded: &'r Recorded,
     free_pageblocks: Option<u64>,
 }
@@ -61,42 +63,58 @@ impl Lab<'_> {
     ///
     /// # Errors
     /// As [`Lab::replay`].
-    pub fn chance(&self, replays: u32, options: Options) -> Result<Chance, LabError> {
+    pub(super) fn chance(&self, replays: u32, options: Options) -> Result<Chance, LabError> {
         let replays = replays.clamp(1, MOST_SHIFTS);
-        let eras = Era::ALL.map(Variant::new);
+        let variants = Era::ALL.map(Variant::new);
         let order = self.machine.pageblock_order;
-        let mut measured: Vec<Vec<[f64; SUBJECTS.len()]>> = vec![Vec::new(); eras.len()];
+        let mut eras: Vec<Vec<[f64; SUBJECTS.len()]>> = vec![Vec::new(); variants.len()];
         for number in 0..replays {
             let shift = number * EVENTS_A_LOOK / replays;
-            let round = self.replay_all(&eras, Options { runs: 1, shift, ..options })?;
-            for (of_era, replay) in measured.iter_mut().zip(round) {
+            let round = self.replay_all(&variants, Options { runs: 1, shift, ..options })?;
+            for (of_era, replay) in eras.iter_mut().zip(round) {
                 // All of a replay's measures would be large: samples and maps.
                 of_era.push(SUBJECTS.map(|(_, _, of, _)| of(&replay.measures, order)));
             }
         }
         let recorded = self.recorded();
-        let end = self.trace.ending.and_then(|ending| ending.snapshot.as_ref());
-        let free_pageblocks = end.map(|end| free_pageblocks(&self.machine, &end.pagetypeinfo));
-        let machine = Machine { recorded: &recorded, free_pageblocks };
-        Ok(Chance { replays, table: table(replays, &measured, &machine) })
+        let free_pageblocks = self.end().map(|end| free_pageblocks(&self.machine, end));
+        let of_machine = OfMachine { recorded: &recorded, free_pageblocks };
+        let machine = SUBJECTS.map(|(_, _, _, of)| of(&of_machine));
+        Ok(Chance { replays, eras, machine })
     }
 }
 
-/// `measured` has each subject of each replay of each era.
-fn table(replays: u32, measured: &[Vec<[f64; SUBJECTS.len()]>], machine: &Machine<'_>) -> Table {
-    let columns = Era::ALL.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
-    let title = format!("What is chance: {replays} replays of each era, the daemons' looks shifted");
-    let mut table = Table::new(title, columns.collect());
-    for (number, (name, unit, _, of_machine)) in SUBJECTS.into_iter().enumerate() {
-        let series =
-            measured.iter().map(|of_era| of_era.iter().map(|values| values[number]).collect::<Vec<_>>());
-        let (means, deviations): (Vec<_>, Vec<_>) = series.map(|values| mean_and_deviation(&values)).unzip();
-        let machine = of_machine(machine).map_or(Cell::Empty, Cell::Count);
-        let cells = |values: Vec<f64>, last| values.into_iter().map(Cell::Real).chain([last]).collect();
-        table.push(name, "mean", unit, cells(means, machine));
-        table.push(name, "standard deviation", unit, cells(deviations, Cell::Empty));
+impl Chance {
+    /// Returns what the replays have in the mean, and how far they scatter: a column for each era and the machine.
+    pub fn table(&self) -> Table {
+        let columns = Era::ALL.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
+        let title =
+            format!("What is chance: {} replays of each era, the daemons' looks shifted", self.replays);
+        let mut table = Table::new(title, columns.collect());
+        for (number, (name, unit, ..)) in SUBJECTS.into_iter().enumerate() {
+            let series =
+                self.eras.iter().map(|of_era| of_era.iter().map(|values| values[number]).collect::<Vec<_>>());
+            let (means, deviations): (Vec<_>, Vec<_>) =
+                series.map(|values| mean_and_deviation(&values)).unzip();
+            let machine = self.machine[number].map_or(Cell::Empty, Cell::Count);
+            let cells = |values: Vec<f64>, last| values.into_iter().map(Cell::Real).chain([last]).collect();
+            table.push(name, "mean", unit, cells(means, machine));
+            table.push(name, "standard deviation", unit, cells(deviations, Cell::Empty));
+        }
+        table
     }
-    table
+}
+
+/// The number of replays, and the table.
+impl Serialize for Chance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Document {
+            replays: u32,
+            table: Table,
+        }
+        Document { replays: self.replays, table: self.table() }.serialize(serializer)
+    }
 }
 
 /// The mean, and the standard deviation of the sample.

@@ -2,7 +2,7 @@
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_measure::{Cell, Table};
-use freehold_trace::{PageTypeZone, Snapshot};
+use freehold_trace::{PageTypeInfo, PageTypeZone};
 use serde::Serialize;
 
 use crate::replay::{Measures, Variant, ZoneFree};
@@ -59,9 +59,14 @@ fn pages(blocks: &[[u64; MAX_ORDERS]; MIGRATETYPES]) -> u64 {
 
 impl EndDistance {
     /// Holds the end of a replay against the machine's; `None` if no zone is in both.
-    pub fn new(machine: &Machine, variant: &Variant, measures: &Measures, end: &Snapshot) -> Option<Self> {
+    pub fn new(
+        machine: &Machine,
+        variant: &Variant,
+        measures: &Measures,
+        end: &PageTypeInfo,
+    ) -> Option<Self> {
         let zones = measures.free_at_end.iter().enumerate().filter_map(|(number, free)| {
-            let target = target_of(machine, number, &end.pagetypeinfo)?;
+            let target = target_of(machine, number, end)?;
             Some(ZoneDistance::new(free, target))
         });
         let zones: Vec<_> = zones.collect();

@@ -11,7 +11,7 @@ mod trust;
 mod without;
 
 pub use chance::{Chance, MOST_SHIFTS};
-pub use comparison::Comparison;
+pub use comparison::{CompareOptions, Comparison};
 pub use distance::{EndDistance, ZoneDistance};
 pub use hindsight::{Bound, Hindsight};
 pub(crate) use picture::{Place, unusable_index};

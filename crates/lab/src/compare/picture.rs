@@ -6,22 +6,22 @@ use plotters::prelude::*;
 use super::comparison::Comparison;
 use crate::error::LabError;
 use crate::palette::{COLOURS, line_width};
-use crate::replay::{Lab, Measures};
+use crate::replay::Measures;
 
 /// Size of the picture in CSS pixels.
 const SIZE: (u32, u32) = (960, 420);
 
-impl Lab<'_> {
-    /// The unusable index of the zone with most pages at the order of a huge page, over the
-    /// time of the trace, as an SVG document.
+impl Comparison {
+    /// Returns the unusable index of the zone with most pages at the order of a huge page, over the time of the
+    /// trace, as an SVG document.
     ///
     /// # Errors
-    /// [`LabError::Picture`] where the drawing fails.
-    pub fn picture(&self, comparison: &Comparison) -> Result<String, LabError> {
+    /// [`LabError::Picture`] if the drawing fails.
+    pub fn picture(&self) -> Result<String, LabError> {
         let zones = 0..self.machine.zones.len();
         let zone = zones.max_by_key(|&zone| self.machine.zones[zone].managed).unwrap_or(0);
         let zone = Place { name: &self.machine.zone_name(zone), rank: self.machine.engine_rank(zone) };
-        unusable_index(&comparison.eras, zone, self.machine.pageblock_order)
+        unusable_index(&self.eras, zone, self.machine.pageblock_order)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
 use freehold_measure::{Cell, Table};
+use freehold_trace::PageTypeInfo;
 
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
 use super::without::{Without, turned_off};
 use crate::recorded::Recorded;
-use crate::replay::{Lab, Measures, ZoneSample};
-use crate::start::{free_pageblocks, target_of};
+use crate::replay::{Measures, ZoneSample};
+use crate::start::{Machine, free_pageblocks, target_of};
 
 /// One row of the overview: where its value is found.
 struct Measure {
@@ -122,159 +123,166 @@ static MEASURES: [Measure; 63] = [
 
 const MACHINE: &str = "machine";
 
-fn columns(eras: &[Measures]) -> Vec<String> {
-    eras.iter().map(|measures| measures.variant.clone()).chain([MACHINE.to_owned()]).collect()
+/// What tables of replays are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'c> {
+    pub(super) machine: &'c Machine,
+    /// The machine's own free blocks at its end.
+    pub(super) end: Option<&'c PageTypeInfo>,
+    /// The replays, a column each.
+    pub(super) eras: &'c [Measures],
+    pub(super) recorded: &'c Recorded,
+    pub(super) distance: Option<&'c EndDistance>,
 }
 
-fn row(eras: &[Measures], of: impl Fn(&Measures) -> Cell, machine: Cell) -> Vec<Cell> {
-    eras.iter().map(of).chain([machine]).collect()
-}
-
-/// A column for each era and one for the machine, a row for each measure.
-pub(crate) fn overview(
-    lab: &Lab<'_>,
-    eras: &[Measures],
-    recorded: &Recorded,
-    distance: Option<&EndDistance>,
-) -> Table {
-    let mut table = Table::new("Eras", columns(eras));
-    let failed = recorded.failures.iter().sum();
-    table.push("failures", "all orders", "", row(eras, |m| Cell::Count(m.failed()), Cell::Count(failed)));
-    for order in 0..MAX_ORDERS {
-        let of = |m: &Measures| m.followed.failures[order];
-        if recorded.failures[order] > 0 || eras.iter().any(|m| of(m) > 0) {
-            let cells = row(eras, |m| Cell::Count(of(m)), Cell::Count(recorded.failures[order]));
-            table.push("failures", &format!("order {order}"), "", cells);
-        }
+impl Shown<'_> {
+    fn columns(&self) -> Vec<String> {
+        self.eras.iter().map(|measures| measures.variant.clone()).chain([MACHINE.to_owned()]).collect()
     }
-    for measure in &MEASURES {
-        let cells = row(eras, measure.of, (measure.machine)(recorded));
-        if cells.iter().any(|&cell| cell != Cell::Empty) {
+
+    fn row(&self, of: impl Fn(&Measures) -> Cell, machine: Cell) -> Vec<Cell> {
+        self.eras.iter().map(of).chain([machine]).collect()
+    }
+
+    /// A column for each era and one for the machine, a row for each measure.
+    pub(super) fn overview(&self) -> Table {
+        let mut table = Table::new("Eras", self.columns());
+        let (eras, recorded) = (self.eras, self.recorded);
+        let failed = recorded.failures.iter().sum();
+        table.push("failures", "all orders", "", self.row(|m| Cell::Count(m.failed()), Cell::Count(failed)));
+        for order in 0..MAX_ORDERS {
+            let of = |m: &Measures| m.followed.failures[order];
+            if recorded.failures[order] > 0 || eras.iter().any(|m| of(m) > 0) {
+                let cells = self.row(|m| Cell::Count(of(m)), Cell::Count(recorded.failures[order]));
+                table.push("failures", &format!("order {order}"), "", cells);
+            }
+        }
+        for measure in &MEASURES {
+            let cells = self.row(measure.of, (measure.machine)(recorded));
+            if cells.iter().any(|&cell| cell != Cell::Empty) {
+                table.push(measure.group, measure.name, measure.unit, cells);
+            }
+        }
+        for zone in 0..self.machine.zones.len() {
+            self.add_indices(&mut table, zone, self.machine.pageblock_order, "fragmentation");
+        }
+        if let Some(distance) = self.distance {
+            let only = |value: Cell| {
+                let of = |m: &Measures| if m.variant == distance.variant { value } else { Cell::Empty };
+                self.row(of, Cell::Empty)
+            };
+            let group = "distance to the machine's end";
+            table.push(group, "free blocks that differ", "", only(Cell::Count(distance.blocks())));
+            table.push(group, "the same", "pages", only(Cell::Count(distance.pages())));
+            table.push(group, "of the machine's free pages", "%", only(Cell::Real(distance.percent())));
+        }
+        table
+    }
+
+    /// The last era with and without each system and rule of placement, all else equal.
+    pub(super) fn systems(&self, without: &[Without]) -> Table {
+        let columns = ["everything".to_owned()].into_iter();
+        let columns = columns.chain(turned_off().map(|switch| format!("no {}", switch.name()))).collect();
+        let mut table = Table::new("One system less (era freehold)", columns);
+        let all: Vec<_> =
+            self.eras.last().into_iter().chain(without.iter().map(|less| &less.measures)).collect();
+        let failed = all.iter().map(|m| Cell::Count(m.failed())).collect();
+        table.push("failures", "all orders", "", failed);
+        for measure in MEASURES.iter().filter(|measure| measure.group != TRACE) {
+            let cells = all.iter().map(|m| (measure.of)(m)).collect();
             table.push(measure.group, measure.name, measure.unit, cells);
         }
+        table
     }
-    let huge = lab.machine.pageblock_order;
-    for zone in 0..lab.machine.zones.len() {
-        index_rows(&mut table, lab, eras, zone, huge, "fragmentation");
-    }
-    if let Some(distance) = distance {
-        let only = |value: Cell| {
-            let of = |m: &Measures| if m.variant == distance.variant { value } else { Cell::Empty };
-            row(eras, of, Cell::Empty)
+
+    /// Whole pageblocks free and mixed pageblocks, against the best of all placements.
+    pub(super) fn placement(&self, hindsight: &Hindsight) -> Table {
+        let columns = self.columns().into_iter().chain(["best possible".to_owned()]).collect();
+        let mut table = Table::new("Placement, against the best that hindsight allows", columns);
+        let order = self.machine.pageblock_order;
+        let machine = self.end.map(|end| free_pageblocks(self.machine, end));
+        let at_end = |m: &Measures| m.free_pageblocks_at_end;
+        let best = hindsight.end.free_pageblocks;
+        let mut push = |name: &str, unit: &str, of: &dyn Fn(&Measures) -> Cell, machine: Cell, best: Cell| {
+            let cells = self.row(of, machine).into_iter().chain([best]).collect();
+            table.push("placement", name, unit, cells);
         };
-        let group = "distance to the machine's end";
-        table.push(group, "free blocks that differ", "", only(Cell::Count(distance.blocks())));
-        table.push(group, "the same", "pages", only(Cell::Count(distance.pages())));
-        table.push(group, "of the machine's free pages", "%", only(Cell::Real(distance.percent())));
+        let free = format!("free in blocks of order {order} and above");
+        let count = |blocks| Cell::Count(blocks);
+        push(&format!("{free}, end"), "pageblocks", &|m| count(at_end(m)), optional(machine), count(best));
+        let percent = |blocks: u64| Cell::Real(blocks as f64 * 100.0 / best.max(1) as f64);
+        let of_best = machine.map_or(Cell::Empty, percent);
+        push("the same, of the best", "%", &|m| percent(at_end(m)), of_best, percent(best));
+        let mean = |m: &Measures| Cell::Real(m.mean_usable(order));
+        let best = Cell::Real(hindsight.mean_free_pageblocks);
+        push(&format!("{free}, mean"), "pageblocks", &mean, Cell::Empty, best);
+        let mixed = Cell::Count(hindsight.end.mixed_pageblocks);
+        push("mixed pageblocks, end", "pageblocks", &|m| count(m.mixed.end), Cell::Empty, mixed);
+        table
     }
-    table
-}
 
-/// Each system and rule of placement with and without, all else equal.
-pub(crate) fn with_and_without(eras: &[Measures], without: &[Without]) -> Table {
-    let columns = ["everything".to_owned()].into_iter();
-    let columns = columns.chain(turned_off().map(|switch| format!("no {}", switch.name()))).collect();
-    let mut table = Table::new("One system less (era freehold)", columns);
-    let all: Vec<_> = eras.last().into_iter().chain(without.iter().map(|less| &less.measures)).collect();
-    let failed = all.iter().map(|m| Cell::Count(m.failed())).collect();
-    table.push("failures", "all orders", "", failed);
-    for measure in MEASURES.iter().filter(|measure| measure.group != TRACE) {
-        table.push(measure.group, measure.name, measure.unit, all.iter().map(|m| (measure.of)(m)).collect());
-    }
-    table
-}
-
-/// Whole pageblocks free and mixed pageblocks, against the best of all placements.
-pub(crate) fn against_hindsight(lab: &Lab<'_>, eras: &[Measures], hindsight: &Hindsight) -> Table {
-    let columns = columns(eras).into_iter().chain(["best possible".to_owned()]).collect();
-    let mut table = Table::new("Placement, against the best that hindsight allows", columns);
-    let order = lab.machine.pageblock_order;
-    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
-    let machine = end.map(|end| free_pageblocks(&lab.machine, &end.pagetypeinfo));
-    let at_end = |m: &Measures| m.free_pageblocks_at_end;
-    let best = hindsight.end.free_pageblocks;
-    let mut push = |name: &str, unit: &str, of: &dyn Fn(&Measures) -> Cell, machine: Cell, best: Cell| {
-        let cells = row(eras, of, machine).into_iter().chain([best]).collect();
-        table.push("placement", name, unit, cells);
-    };
-    let free = format!("free in blocks of order {order} and above");
-    let count = |blocks| Cell::Count(blocks);
-    push(&format!("{free}, end"), "pageblocks", &|m| count(at_end(m)), optional(machine), count(best));
-    let percent = |blocks: u64| Cell::Real(blocks as f64 * 100.0 / best.max(1) as f64);
-    let of_best = machine.map_or(Cell::Empty, percent);
-    push("the same, of the best", "%", &|m| percent(at_end(m)), of_best, percent(best));
-    let mean = |m: &Measures| Cell::Real(m.mean_usable(order));
-    let best = Cell::Real(hindsight.mean_free_pageblocks);
-    push(&format!("{free}, mean"), "pageblocks", &mean, Cell::Empty, best);
-    let mixed = Cell::Count(hindsight.end.mixed_pageblocks);
-    push("mixed pageblocks, end", "pageblocks", &|m| count(m.mixed.end), Cell::Empty, mixed);
-    table
-}
-
-/// Free blocks at the end by zone, type and order.
-pub(crate) fn free_blocks(lab: &Lab<'_>, eras: &[Measures]) -> Table {
-    let mut table = Table::new("Free blocks at the end", columns(eras));
-    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
-    for zone in 0..lab.machine.zones.len() {
-        let machine = end.and_then(|end| target_of(&lab.machine, zone, &end.pagetypeinfo));
-        for kind in Migratetype::ALL {
-            let group = format!("{} {kind}", lab.machine.zone_name(zone));
-            for order in 0..MAX_ORDERS {
-                let of =
-                    |m: &Measures| m.free_at_end.get(zone).map_or(0, |free| free.blocks[order][kind.index()]);
-                let there = machine.map(|machine| machine.free[kind.index()][order].blocks);
-                if there.unwrap_or(0) > 0 || eras.iter().any(|m| of(m) > 0) {
-                    let cells = row(eras, |m| Cell::Count(of(m)), optional(there));
-                    table.push(&group, &format!("order {order}"), "blocks", cells);
+    /// Free blocks at the end by zone, type and order.
+    pub(super) fn free_blocks(&self) -> Table {
+        let mut table = Table::new("Free blocks at the end", self.columns());
+        for zone in 0..self.machine.zones.len() {
+            let machine = self.end.and_then(|end| target_of(self.machine, zone, end));
+            for kind in Migratetype::ALL {
+                let group = format!("{} {kind}", self.machine.zone_name(zone));
+                for order in 0..MAX_ORDERS {
+                    let of = |m: &Measures| {
+                        m.free_at_end.get(zone).map_or(0, |free| free.blocks[order][kind.index()])
+                    };
+                    let there = machine.map(|machine| machine.free[kind.index()][order].blocks);
+                    if there.unwrap_or(0) > 0 || self.eras.iter().any(|m| of(m) > 0) {
+                        let cells = self.row(|m| Cell::Count(of(m)), optional(there));
+                        table.push(&group, &format!("order {order}"), "blocks", cells);
+                    }
                 }
             }
         }
+        table
     }
-    table
-}
 
-/// `unusable_index` and `extfrag_index` by zone and order.
-pub(crate) fn fragmentation(lab: &Lab<'_>, eras: &[Measures]) -> Table {
-    let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", columns(eras));
-    for zone in 0..lab.machine.zones.len() {
-        let name = lab.machine.zone_name(zone);
-        for order in Order::all() {
-            index_rows(&mut table, lab, eras, zone, order, &name);
+    /// `unusable_index` and `extfrag_index` by zone and order.
+    pub(super) fn fragmentation(&self) -> Table {
+        let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", self.columns());
+        for zone in 0..self.machine.zones.len() {
+            let name = self.machine.zone_name(zone);
+            for order in Order::all() {
+                self.add_indices(&mut table, zone, order, &name);
+            }
         }
+        table
     }
-    table
-}
 
-fn index_rows(table: &mut Table, lab: &Lab<'_>, eras: &[Measures], zone: usize, order: Order, group: &str) {
-    let rank = lab.machine.engine_rank(zone);
-    let end = lab.trace.ending.and_then(|ending| ending.snapshot.as_ref());
-    let counts = end.and_then(|end| target_of(&lab.machine, zone, &end.pagetypeinfo)).map(|machine| {
-        let blocks = |order: usize| machine.free.iter().map(move |orders| orders[order].blocks.min(1 << 32));
-        let total = std::array::from_fn(|order| blocks(order).sum());
-        FreeCounts { total, ..FreeCounts::default() }
-    });
-    let thousandths = |value: i64| Cell::Real(value as f64 / 1000.0);
-    let name = lab.machine.zone_name(zone);
-    let mut add = |index: &str, of: fn(&ZoneSample, Order) -> i64, machine: Option<i64>| {
-        let series = |m: &Measures| -> Vec<i64> {
-            m.samples.iter().filter_map(|sample| Some(of(sample.zones.get(rank)?, order))).collect()
+    /// Adds the rows of both indices for a zone and an order.
+    fn add_indices(&self, table: &mut Table, zone: usize, order: Order, group: &str) {
+        let rank = self.machine.engine_rank(zone);
+        let counts = self.end.and_then(|end| target_of(self.machine, zone, end)).map(|machine| {
+            let blocks =
+                |order: usize| machine.free.iter().map(move |orders| orders[order].blocks.min(1 << 32));
+            let total = std::array::from_fn(|order| blocks(order).sum());
+            FreeCounts { total, ..FreeCounts::default() }
+        });
+        let thousandths = |value: i64| Cell::Real(value as f64 / 1000.0);
+        let name = self.machine.zone_name(zone);
+        let mut add = |index: &str, of: fn(&ZoneSample, Order) -> i64, machine: Option<i64>| {
+            let series = |m: &Measures| -> Vec<i64> {
+                m.samples.iter().filter_map(|sample| Some(of(sample.zones.get(rank)?, order))).collect()
+            };
+            let mean = |m: &Measures| {
+                let values = series(m);
+                Cell::Real(values.iter().sum::<i64>() as f64 / 1000.0 / values.len().max(1) as f64)
+            };
+            let last = |m: &Measures| series(m).last().map_or(Cell::Empty, |&value| thousandths(value));
+            let label = format!("{index}, {name}, order {order}");
+            table.push(group, &format!("{label}, mean"), "", self.row(mean, Cell::Empty));
+            let machine = machine.map_or(Cell::Empty, thousandths);
+            table.push(group, &format!("{label}, end"), "", self.row(last, machine));
         };
-        let mean = |m: &Measures| {
-            let values = series(m);
-            Cell::Real(values.iter().sum::<i64>() as f64 / 1000.0 / values.len().max(1) as f64)
-        };
-        let last = |m: &Measures| series(m).last().map_or(Cell::Empty, |&value| thousandths(value));
-        let label = format!("{index}, {name}, order {order}");
-        table.push(group, &format!("{label}, mean"), "", row(eras, mean, Cell::Empty));
-        table.push(
-            group,
-            &format!("{label}, end"),
-            "",
-            row(eras, last, machine.map_or(Cell::Empty, thousandths)),
-        );
-    };
-    let unusable = counts.map(|counts| counts.unusable_index(order) as i64);
-    add("unusable_index", |sample, order| sample.unusable_index[order.index()] as i64, unusable);
-    let extfrag = counts.map(|counts| counts.extfrag_index(order));
-    add("extfrag_index", |sample, order| sample.extfrag_index[order.index()], extfrag);
+        let unusable = counts.map(|counts| counts.unusable_index(order) as i64);
+        add("unusable_index", |sample, order| sample.unusable_index[order.index()] as i64, unusable);
+        let extfrag = counts.map(|counts| counts.extfrag_index(order));
+        add("extfrag_index", |sample, order| sample.extfrag_index[order.index()], extfrag);
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use freehold_trace::PageTypeInfo;
+
 use crate::error::LabError;
 use crate::recorded::{Gaps, Recorded, kcompactd_tasks};
 use crate::start::{Machine, Start, StartReport};
@@ -57,6 +59,12 @@ impl<'t> Lab<'t> {
     /// How well the start state agrees with what was recorded.
     pub fn start_report(&self) -> &StartReport {
         &self.start.report
+    }
+
+    /// The machine's own free blocks at its end; `None` where they were not recorded.
+    pub(crate) fn end(&self) -> Option<&'t PageTypeInfo> {
+        let end = self.trace.ending?.snapshot.as_ref()?;
+        Some(&end.pagetypeinfo)
     }
 
     /// What the machine itself did, as far as the trace tells.

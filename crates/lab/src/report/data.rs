@@ -52,7 +52,7 @@ fn trace(report: &TraceReport) -> Value {
         "start": comparison.start.sentence(),
         "trust": comparison.trust.as_ref().map(ToString::to_string),
         "distance": distance,
-        "findings": comparison.sentences,
+        "findings": comparison.sentences(),
         "tables": comparison.tables(),
         "pageblock_order": report.pageblock_order.get(),
         "page_bytes": report.page_bytes,

@@ -71,9 +71,10 @@ pub(super) fn figures(report: &TraceReport) -> Vec<Figure> {
     let systems = comparison.without.iter().map(|less| less.measures.variant.as_str());
     let all_four = comparison.eras.last().map(|era| era.variant.as_str());
     let columns: Vec<_> = all_four.into_iter().chain(systems).collect();
-    let mut all: Vec<_> = tabled(&comparison.overview, &of, str::to_owned).collect();
-    all.extend(tabled(&comparison.systems, &of, |name| {
-        let at = comparison.systems.columns.iter().position(|column| column == name).unwrap_or(0);
+    let (overview, systems) = (comparison.overview(), comparison.systems());
+    let mut all: Vec<_> = tabled(&overview, &of, str::to_owned).collect();
+    all.extend(tabled(&systems, &of, |name| {
+        let at = systems.columns.iter().position(|column| column == name).unwrap_or(0);
         // The first column is an era of the overview already.
         columns.get(at).filter(|_| at > 0).map_or(String::new(), |&variant| variant.to_owned())
     }));
