@@ -13,8 +13,8 @@ use frame_alloc::{
 };
 use freehold::{Order, Pfn};
 
-use super::Peer;
-use crate::BenchError;
+use super::peer::Peer;
+use crate::error::BenchError;
 use crate::harness::{Pages, wrong};
 
 const PAGE: usize = 4096;

@@ -6,7 +6,7 @@ use bitmap_allocator::{BitAlloc, BitAlloc1M};
 use buddy_system_allocator::LockedFrameAllocator;
 use freehold::{Order, Pfn};
 
-use super::Peer;
+use super::peer::Peer;
 use crate::harness::Pages;
 
 /// The largest number of pages that the bitmap can hold.

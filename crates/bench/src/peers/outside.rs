@@ -9,10 +9,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use super::peer::{Measure, Peer, Runner};
 use super::protocol::{self, Greeting, MARK};
 use super::shapes::Plan;
-use super::{Measure, Peer, Runner};
-use crate::{BenchError, Outside};
+use crate::error::BenchError;
+use crate::options::Outside;
 
 /// How long a side may take for an answer; the slowest one takes three samples for it.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -255,7 +256,8 @@ mod tests {
 
     use super::super::shapes::Shape;
     use super::*;
-    use crate::{Digest, Scale};
+    use crate::harness::Digest;
+    use crate::options::Scale;
 
     /// A program that is being written cannot be run, nor while a child of another test has it open.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

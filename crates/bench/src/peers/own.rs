@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use freehold::{Era, Locks, Memory, Order, OwnersFreeOnce, Pfn};
 
-use super::Peer;
-use crate::BenchError;
-use crate::handles::{LockedHandle, OwnedHandle};
-use crate::harness::Pages;
-use crate::setup::{START, Setup, SpinLocks};
+use super::peer::Peer;
+use crate::error::BenchError;
+use crate::harness::{LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks};
 
 /// Where freehold's locked handle is among the peers.
 pub(super) const LOCKED: usize = 3;

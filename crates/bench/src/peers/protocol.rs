@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use super::Figures;
-use super::shapes::{Plan, Shape};
+use super::shapes::{Figures, Plan, Shape};
 
 /// What every line of a side starts with.
 pub(super) const MARK: &str = "= ";
@@ -91,7 +90,7 @@ pub(super) fn parse_figures(line: &str) -> Option<(Figures, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scale;
+    use crate::options::Scale;
 
     #[test]
     fn a_greeting_is_read_as_it_was_written() {

@@ -2,10 +2,11 @@
 
 use std::io::{self, BufRead, Write};
 
+use super::own;
+use super::peer::{Make, Peer, Runner};
 use super::protocol::{self, Greeting, MARK};
 use super::shapes::Shape;
-use super::{Make, Peer, Runner, own};
-use crate::BenchError;
+use crate::error::BenchError;
 use crate::harness::{Digest, Pages, calmest};
 
 /// Answers a run of `freehold bench peers --outside` with an allocator, until it hangs up.

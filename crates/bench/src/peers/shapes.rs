@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use freehold::Order;
 
-use crate::harness::{Digest, Pages, batch, ns_since, pairs, wrong};
-use crate::mixture::{self, Churn, Held};
-use crate::pin::{pin, processors};
-use crate::{BenchError, Scale};
+use crate::error::BenchError;
+use crate::harness::mixture::{self, Churn, Held};
+use crate::harness::{Digest, Pages, batch, ns_since, pairs, pin, processors, wrong};
+use crate::options::Scale;
 
 /// Blocks of a batch; those of order 9 are fewer.
 const BATCH: usize = 1024;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::BenchError;
+use crate::error::BenchError;
 
 /// What a CPU does next: something for so long, then it wants the lock for so long.
 ///

@@ -3,22 +3,10 @@
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use serde::Serialize;
 
-use crate::{BenchError, Report};
-
-/// Size of one picture in CSS pixels, what is below its points left out.
-const SIZE: (u32, u32) = (960, 336);
-
-/// How much of its width has the names of the lines.
-const LEGEND: u32 = 280;
-
-/// Height of one of those.
-const LEGEND_LINE: i32 = 18;
-
-/// Size of the letters, and how wide one is at most.
-const FONT: i32 = 12;
-const LETTER: f64 = 6.5;
+use super::chart::{Chart, FONT, LEGEND, LEGEND_LINE, SIZE};
+use super::report::Report;
+use crate::error::BenchError;
 
 /// Colours that are told apart also without colour vision (Okabe and Ito's palette).
 const COLOURS: [RGBColor; 7] = [
@@ -30,42 +18,6 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(204, 121, 167),
     RGBColor(0, 0, 0),
 ];
-
-/// Lines over points that have names; the height is a logarithmic scale.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Chart {
-    /// What it shows.
-    pub title: String,
-    /// What the height is, with its unit.
-    pub height: String,
-    /// The points from left to right.
-    pub points: Vec<String>,
-    /// The lines: a name, and a value a point.
-    pub lines: Vec<(String, Vec<f64>)>,
-}
-
-impl Chart {
-    /// Whether the names of the points have room side by side.
-    fn has_room(&self) -> bool {
-        let room = f64::from(SIZE.0 - LEGEND - 96) / self.points.len().max(1) as f64;
-        self.longest_name() < room
-    }
-
-    fn longest_name(&self) -> f64 {
-        let letters = self.points.iter().map(|name| name.chars().count()).max();
-        letters.unwrap_or(0) as f64 * LETTER
-    }
-
-    /// Room for the names of the points.
-    fn label_height(&self) -> u32 {
-        if self.has_room() { 24 } else { 16 + self.longest_name() as u32 }
-    }
-
-    fn total_height(&self) -> u32 {
-        let names = 72 + self.lines.len() as u32 * LEGEND_LINE as u32;
-        (SIZE.1 + self.label_height()).max(names)
-    }
-}
 
 /// All charts of all reports below each other, as an SVG document.
 ///

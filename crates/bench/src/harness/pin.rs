@@ -4,7 +4,7 @@ use std::thread;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::BenchError;
+use crate::error::BenchError;
 
 /// The processors that this thread may run on, at most `most`, lowest first.
 pub(crate) fn processors(most: usize) -> Result<Vec<usize>, BenchError> {

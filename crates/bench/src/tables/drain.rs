@@ -8,14 +8,15 @@ use freehold::{Era, Memory, Order, Pfn, Switch, Switches, Tracepoints, ZoneStats
 use freehold_measure::{Cell, HoldTimer, Table};
 use spin::mutex::TicketMutex;
 
-use crate::by_processor::ByProcessor;
-use crate::chart::Chart;
-use crate::harness::{Digest, Pages, calmest, clock_ns, interleave, ns_since, wrong};
-use crate::pin::{on_one_processor, pin, processors, sharing_note};
-use crate::queue::{Turn, in_turn};
-use crate::setup::{START, Setup, Shared};
-use crate::summary::Summary;
-use crate::{BenchError, Options, Report, Scale};
+use super::by_processor::ByProcessor;
+use super::queue::{Turn, in_turn};
+use crate::error::BenchError;
+use crate::harness::{
+    Digest, LockedHandle, Pages, START, Setup, Summary, calmest, clock_ns, interleave, ns_since,
+    on_one_processor, pin, processors, sharing_note, wrong,
+};
+use crate::options::{Options, Scale};
+use crate::output::{Chart, Report};
 
 /// A zone lock as Linux has it, which somebody watches: who waits spins, and gets it in turn.
 type Locks<T> = (TicketMutex<()>, spin::Mutex<()>, T);
@@ -212,7 +213,7 @@ fn everybodys_pages<T: Tracepoints>(
     // As processes that run at the same time: each has pages from all over.
     for _ in 0..pages_each {
         for (cpu, pages) in owned.iter_mut().enumerate() {
-            let pfn = Shared { memory, cpu: cpu as u16 }.alloc(Order::ZERO);
+            let pfn = LockedHandle::reclaiming(memory, cpu as u16).alloc(Order::ZERO);
             pages.push(pfn.ok_or_else(|| wrong("has no block left"))?);
         }
     }

@@ -1,65 +1,14 @@
-//! What every benchmark does the same way: warm up, interleave the sides, digest the work.
+//! What every benchmark does the same way: warm up, interleave the sides, time the work.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use freehold::{Order, Pfn};
-
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::BenchError;
-
-/// Something that hands out blocks of pages: one side of a benchmark.
-///
-/// A new handle or a peer is one more small type with this trait.
-pub trait Pages {
-    /// Hands out a block.
-    fn alloc(&mut self, order: Order) -> Option<Pfn>;
-
-    /// Takes a block back; whether it was taken.
-    fn free(&mut self, pfn: Pfn, order: Order) -> bool;
-
-    /// Gives back free pages that are kept aside, where there are such.
-    fn give_back(&mut self) {}
-
-    /// Fills empty places from the first on; returns how many places are filled.
-    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
-        for (filled, place) in places.iter_mut().enumerate() {
-            *place = self.alloc(order);
-            if place.is_none() {
-                return filled;
-            }
-        }
-        places.len()
-    }
-
-    /// Takes the blocks of all places back and empties them; whether all were taken.
-    fn free_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
-        let mut all = true;
-        for pfn in places.iter_mut().filter_map(Option::take) {
-            all &= self.free(pfn, order);
-        }
-        all
-    }
-}
-
-/// What stands for the work that was done, so that none of it can be left out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Digest(pub u64);
-
-impl Digest {
-    /// Adds a number.
-    pub fn add(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    }
-
-    /// Adds the frames of all places.
-    pub fn add_places(&mut self, places: &[Option<Pfn>]) {
-        for pfn in places.iter().flatten() {
-            self.add(pfn.0);
-        }
-    }
-}
+use super::digest::Digest;
+use super::pages::Pages;
+use crate::error::BenchError;
 
 /// Runs every side once a round, beginning with another one each time, and returns the
 /// samples of each side in the order of the rounds.
@@ -198,17 +147,5 @@ mod tests {
         });
         assert_eq!(samples.unwrap(), [['a'; 2], ['b'; 2]]);
         assert_eq!(order, ['a', 'b', 'b', 'a', 'a', 'b']);
-    }
-
-    #[test]
-    fn a_digest_depends_on_the_order() {
-        let digest = |numbers: [u64; 2]| {
-            let mut digest = Digest::default();
-            for number in numbers {
-                digest.add(number);
-            }
-            digest
-        };
-        assert_ne!(digest([1, 2]), digest([2, 1]));
     }
 }

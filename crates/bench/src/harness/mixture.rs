@@ -2,8 +2,9 @@
 
 use freehold::{Order, Pfn};
 
-use crate::BenchError;
-use crate::harness::{Pages, wrong};
+use super::measure::wrong;
+use super::pages::Pages;
+use crate::error::BenchError;
 
 /// Blocks in use.
 pub type Held = Vec<(Pfn, Order)>;

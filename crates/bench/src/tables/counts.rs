@@ -7,12 +7,13 @@ use std::str::FromStr;
 use freehold::{Era, Memory, Migratetype, Order, Switch, Switches};
 use freehold_measure::{Cell, Table};
 
-use crate::chart::Chart;
-use crate::harness::{Digest, batch, calmest, interleave, pairs};
-use crate::pin::on_one_processor;
-use crate::setup::{Handle, Owned, START, Setup, Shared, SharedBulk, SpinLocks};
-use crate::summary::Summary;
-use crate::{BenchError, Options, Report, Scale};
+use crate::error::BenchError;
+use crate::harness::{
+    Digest, Handle, LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks, Summary, batch, calmest,
+    interleave, on_one_processor, pairs,
+};
+use crate::options::{Options, Scale};
+use crate::output::{Chart, Report};
 
 /// Pages of the zone: small enough for the caches, so that instructions are what counts.
 const PAGES: u64 = 1 << 15;
@@ -90,25 +91,24 @@ impl Route {
         times: u32,
         digest: &mut Digest,
     ) -> Result<f64, BenchError> {
-        let shared = || Shared { memory, cpu: 0 };
-        let owned = || Owned::of(memory, 0);
+        match handle {
+            Handle::Locked => self.through(&mut LockedHandle::reclaiming(memory, 0), times, digest),
+            Handle::Exclusive => self.through(&mut OwnedHandle::reclaiming(memory, 0), times, digest),
+        }
+    }
+
+    /// Allocates and frees through one handle.
+    fn through(self, side: &mut impl Pages, times: u32, digest: &mut Digest) -> Result<f64, BenchError> {
         if self != Self::RefillAndDrain {
-            return match handle {
-                Handle::Locked => pairs(&mut shared(), self.order(), times, digest),
-                Handle::Exclusive => pairs(&mut owned()?, self.order(), times, digest),
-            };
+            return pairs(side, self.order(), times, digest);
         }
         let mut places = [None; BATCH];
         let mut sum = 0.0;
         let batches = times.div_ceil(BATCH as u32);
         for _ in 0..batches {
-            // Whoever owns the lists has to let go before they can be drained.
-            let (alloc_ns, free_ns) = match handle {
-                Handle::Locked => batch(&mut SharedBulk(shared()), Order::ZERO, &mut places, digest)?,
-                Handle::Exclusive => batch(&mut owned()?, Order::ZERO, &mut places, digest)?,
-            };
+            let (alloc_ns, free_ns) = batch(side, Order::ZERO, &mut places, digest)?;
             sum += alloc_ns + free_ns;
-            memory.drain_all();
+            side.give_back();
         }
         Ok(sum / f64::from(batches))
     }
@@ -220,7 +220,8 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     report.notes.push(format!(
         "one block allocated and freed, without counts per type, with counts beside the total of an order, and \
          with a total that is derived from them; {rounds} rounds of {times}; movements are blocks that enter or \
-         leave a free list; the locked handle refills and drains many pages at once"
+         leave a free list; `refill and drain` allocates and frees {BATCH} pages at a time through each handle's calls for \
+         many at once"
     ));
     Ok(report.finish(digest))
 }

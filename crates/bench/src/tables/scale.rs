@@ -7,12 +7,13 @@ use std::time::Instant;
 use freehold::{Era, Memory, Migratetype, Order, Pfn};
 use freehold_measure::{Cell, Table};
 
-use crate::chart::Chart;
-use crate::harness::{Digest, Pages, batch, calmest, interleave, ns_since, pairs, wrong};
-use crate::pin::on_one_processor;
-use crate::setup::{Owned, START, Setup, Shared, SpinLocks};
-use crate::summary::Summary;
-use crate::{BenchError, Options, Report, Scale};
+use crate::error::BenchError;
+use crate::harness::{
+    Digest, LockedHandle, OneByOne, OwnedHandle, Pages, START, Setup, SpinLocks, Summary, batch, calmest,
+    interleave, ns_since, on_one_processor, pairs, wrong,
+};
+use crate::options::{Options, Scale};
+use crate::output::{Chart, Report};
 
 /// Pages of 1 GiB.
 const GIB: u64 = 1 << 18;
@@ -232,9 +233,9 @@ fn free_zones(
         let samples = interleave(plan.rounds, &mut sides, |&mut (owned, memory)| {
             calmest(|| {
                 if owned {
-                    return work.run(&mut Owned::of(memory, 0)?, plan, digest);
+                    return work.run(&mut OneByOne(OwnedHandle::reclaiming(memory, 0)), plan, digest);
                 }
-                work.run(&mut Shared { memory, cpu: 0 }, plan, digest)
+                work.run(&mut OneByOne(LockedHandle::reclaiming(memory, 0)), plan, digest)
             })
         })?;
         for (handle, samples) in
@@ -302,7 +303,7 @@ fn there_and_back(
     pages: &mut [Pfn],
     digest: &mut Digest,
 ) -> Result<Sample, BenchError> {
-    let mut side = Shared { memory, cpu: 0 };
+    let mut side = LockedHandle::reclaiming(memory, 0);
     let mut taken = true;
     let start = Instant::now();
     for &pfn in pages.iter() {
@@ -315,7 +316,7 @@ fn there_and_back(
     }
     // The last ones are looked for in a zone that is all but empty, which is another question.
     let (timed, last) = pages.split_at_mut(pages.len() / 8 * 7);
-    let take = |side: &mut Shared<'_, '_, SpinLocks>, pages: &mut [Pfn]| {
+    let take = |side: &mut LockedHandle<'_, '_, SpinLocks, true>, pages: &mut [Pfn]| {
         pages.iter_mut().try_for_each(|pfn| {
             *pfn = side.alloc(Order::ZERO).ok_or_else(|| wrong("has no block left"))?;
             Ok::<_, BenchError>(())

@@ -5,12 +5,13 @@ use std::time::Instant;
 use freehold::{Era, Memory, Order, PAGETYPEINFO_CAP, PageTypeRows, Pfn, Switch};
 use freehold_measure::{Cell, Table};
 
-use crate::chart::Chart;
-use crate::harness::{Digest, Pages, calmest, interleave, ns_since};
-use crate::pin::on_one_processor;
-use crate::setup::{START, Setup, Shared, SpinLocks};
-use crate::summary::Summary;
-use crate::{BenchError, Options, Report, Scale};
+use crate::error::BenchError;
+use crate::harness::{
+    Digest, LockedHandle, Pages, START, Setup, SpinLocks, Summary, calmest, interleave, ns_since,
+    on_one_processor,
+};
+use crate::options::{Options, Scale};
+use crate::output::{Chart, Report};
 
 /// How long one sample is to take at least, so that the clock weighs little.
 ///
@@ -105,7 +106,7 @@ fn run_here(options: &Options) -> Result<Report, BenchError> {
 
 /// Allocates every page, then frees every other one.
 fn fragment(memory: &Memory<'_, SpinLocks>, pages: u64) -> Result<(), BenchError> {
-    let mut side = Shared { memory, cpu: 0 };
+    let mut side = LockedHandle::reclaiming(memory, 0);
     while side.alloc(Order::ZERO).is_some() {}
     for page in (0..pages).step_by(2) {
         let pfn: Pfn = START.add(page);

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 use freehold::{Era, Memory, Order, PAGETYPEINFO_CAP, PageTypeRows, Pfn};
 use freehold_measure::{Cell, Table};
 
-use crate::chart::Chart;
-use crate::harness::{Digest, Pages, calmest, clock_ns, interleave, ns_since, wrong};
-use crate::pin::{pin, processors, sharing_note};
-use crate::setup::{FairLocks, Handle, Owned, START, Setup, Shared, add_alternating};
-use crate::summary::{Summary, percent_over};
-use crate::{BenchError, Options, Report, Scale};
+use crate::error::BenchError;
+use crate::harness::{
+    Digest, FairLocks, Handle, LockedHandle, OneByOne, OwnedHandle, Pages, START, Setup, Summary,
+    add_alternating, calmest, clock_ns, interleave, ns_since, percent_over, pin, processors, sharing_note,
+    wrong,
+};
+use crate::options::{Options, Scale};
+use crate::output::{Chart, Report};
 
 /// The pause of a monitor in the series.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -201,10 +203,12 @@ fn one_count(
         }
         calmest(|| match handle {
             Handle::Locked => {
-                slice(&mut Shared { memory, cpu: 0 }, plan.slice, order, &mut places, clock, digest)
+                let mut side = OneByOne(LockedHandle::reclaiming(memory, 0));
+                slice(&mut side, plan.slice, order, &mut places, clock, digest)
             }
             Handle::Exclusive => {
-                slice(&mut Owned::of(memory, 0)?, plan.slice, order, &mut places, clock, digest)
+                let mut side = OneByOne(OwnedHandle::reclaiming(memory, 0));
+                slice(&mut side, plan.slice, order, &mut places, clock, digest)
             }
         })
     })

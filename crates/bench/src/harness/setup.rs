@@ -3,12 +3,11 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    Exclusive, GfpFlags, Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request,
-    Switches, Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
+    Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Switches, Watermarks, Zone,
+    ZoneConfig, ZoneType, required_bytes,
 };
 
-use crate::BenchError;
-use crate::harness::{Pages, wrong};
+use crate::error::BenchError;
 
 /// The locks of the benchmarks: both spin, and their release is a plain store.
 pub type SpinLocks = (spin::Mutex<()>, spin::Mutex<()>);
@@ -123,100 +122,4 @@ pub(crate) fn add_alternating<L: Locks>(
         zone.add_allocated(start.add(page + 1), Order::ZERO, Migratetype::Movable)?;
     }
     Ok(())
-}
-
-/// A request of a CPU for movable pages of a user.
-pub(crate) fn movable(cpu: u16, order: Order) -> Request {
-    Request { cpu, node: 0, order, gfp: GfpFlags::HIGHUSER_MOVABLE }
-}
-
-/// How blocks are asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Handle {
-    Locked,
-    Exclusive,
-}
-
-impl Handle {
-    pub(crate) const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Locked => "locked",
-            Self::Exclusive => "exclusive",
-        }
-    }
-}
-
-/// The whole memory, shared: every CPU's lists behind their lock.
-pub(crate) struct Shared<'a, 'm, L: Locks> {
-    pub(crate) memory: &'a Memory<'m, L>,
-    pub(crate) cpu: u16,
-}
-
-impl<L: Locks> Pages for Shared<'_, '_, L> {
-    #[inline]
-    fn alloc(&mut self, order: Order) -> Option<Pfn> {
-        self.memory.alloc(movable(self.cpu, order)).ok()
-    }
-
-    #[inline]
-    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
-        self.memory.free(self.cpu, pfn, order).is_ok()
-    }
-}
-
-/// The same with single pages taken many at once.
-pub(crate) struct SharedBulk<'a, 'm, L: Locks>(pub(crate) Shared<'a, 'm, L>);
-
-impl<L: Locks> Pages for SharedBulk<'_, '_, L> {
-    #[inline]
-    fn alloc(&mut self, order: Order) -> Option<Pfn> {
-        self.0.alloc(order)
-    }
-
-    #[inline]
-    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
-        self.0.free(pfn, order)
-    }
-
-    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
-        if order != Order::ZERO {
-            return self.0.alloc_many(order, places);
-        }
-        let mut filled = 0;
-        loop {
-            let now = self.0.memory.alloc_bulk(movable(self.0.cpu, order), places);
-            if now == places.len() || now == filled {
-                return now;
-            }
-            filled = now;
-        }
-    }
-}
-
-/// One CPU's lists in one owner's hands.
-pub(crate) struct Owned<'a, 'm, L: Locks> {
-    cpu: u16,
-    lists: Exclusive<'a, 'm, L>,
-}
-
-impl<'a, 'm, L: Locks> Owned<'a, 'm, L> {
-    /// Holds a CPU's lists until it is dropped.
-    pub(crate) fn of(memory: &'a Memory<'m, L>, cpu: u16) -> Result<Self, BenchError> {
-        let lists = memory.exclusive(cpu).ok_or_else(|| wrong("has no such CPU"))?;
-        Ok(Self { cpu, lists })
-    }
-}
-
-impl<L: Locks> Pages for Owned<'_, '_, L> {
-    #[inline]
-    fn alloc(&mut self, order: Order) -> Option<Pfn> {
-        self.lists.alloc(movable(self.cpu, order)).ok()
-    }
-
-    #[inline]
-    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
-        self.lists.free(pfn, order).is_ok()
-    }
 }

@@ -3,12 +3,12 @@
 use freehold::{Era, Locks, Memory, Migratetype, Order, Switch, Switches, Zone, ZoneStats};
 use freehold_measure::{Cell, HoldTimer, Table};
 
-use crate::chart::Chart;
-use crate::harness::{Digest, Pages, calmest, interleave};
-use crate::pin::on_one_processor;
-use crate::setup::{BLOCK, START, Setup, Shared};
-use crate::summary::Summary;
-use crate::{BenchError, Options, Report, Scale};
+use crate::error::BenchError;
+use crate::harness::{
+    BLOCK, Digest, LockedHandle, Pages, START, Setup, Summary, calmest, interleave, on_one_processor,
+};
+use crate::options::{Options, Scale};
+use crate::output::{Chart, Report};
 
 /// Locks of which the holds of the zone lock are timed.
 type TimedLocks = (spin::Mutex<()>, spin::Mutex<()>, HoldTimer);
@@ -87,7 +87,7 @@ fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, Ben
         }
         zone.reset_stats();
         let wanted = zone.free_pages() * 9 / 10;
-        let mut reader = Shared { memory, cpu: 0 };
+        let mut reader = LockedHandle::reclaiming(memory, 0);
         let mut pages = 0;
         timer.begin(true);
         while pages < wanted

@@ -10,11 +10,10 @@ use freehold_linux::sensor::{Choice, Ration, Sensor};
 use freehold_measure::{Cell, Table};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 
-use crate::chart::Chart;
-use crate::harness::{Digest, interleave, ns_since};
-use crate::pin::{pin, processors, sharing_note};
-use crate::summary::{Summary, percent_over};
-use crate::{BenchError, Options, Report, Scale};
+use crate::error::BenchError;
+use crate::harness::{Digest, Summary, interleave, ns_since, percent_over, pin, processors, sharing_note};
+use crate::options::{Options, Scale};
+use crate::output::{Chart, Report};
 
 /// How often the monitor reads.
 const EVERY: Duration = Duration::from_millis(10);

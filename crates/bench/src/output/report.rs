@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use freehold_measure::Table;
 use serde::Serialize;
 
-use crate::chart::Chart;
+use super::chart::Chart;
 use crate::harness::Digest;
 
 /// What one benchmark found.

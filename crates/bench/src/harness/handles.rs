@@ -2,15 +2,36 @@
 
 use freehold::{Exclusive, GfpFlags, Locks, Memory, Order, Pfn, Request};
 
-use crate::harness::Pages;
+use super::pages::Pages;
 
-/// A request that fails at once, as the peers do: nobody's lists are given back for it.
-fn request(cpu: u16, order: Order) -> Request {
-    Request { cpu, node: 0, order, gfp: GfpFlags::HIGHUSER_MOVABLE.difference(GfpFlags::RECLAIM) }
+/// How blocks are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Handle {
+    Locked,
+    Exclusive,
+}
+
+impl Handle {
+    pub(crate) const ALL: [Self; 2] = [Self::Locked, Self::Exclusive];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::Exclusive => "exclusive",
+        }
+    }
+}
+
+/// A request of a user for movable pages. One that does not reclaim fails at once, as the peers do: nobody's lists are
+/// given back for it.
+#[inline]
+fn request(cpu: u16, order: Order, reclaims: bool) -> Request {
+    let gfp = GfpFlags::HIGHUSER_MOVABLE;
+    Request { cpu, node: 0, order, gfp: if reclaims { gfp } else { gfp.difference(GfpFlags::RECLAIM) } }
 }
 
 /// One CPU's lists in one owner's hands.
-pub struct OwnedHandle<'a, 'm, L: Locks> {
+pub struct OwnedHandle<'a, 'm, L: Locks, const RECLAIMS: bool = false> {
     memory: &'a Memory<'m, L>,
     cpu: u16,
     /// Always there, but while pages are given back.
@@ -20,16 +41,29 @@ pub struct OwnedHandle<'a, 'm, L: Locks> {
 }
 
 impl<'a, 'm, L: Locks> OwnedHandle<'a, 'm, L> {
-    /// Holds a CPU's lists until this is dropped.
+    /// Holds a CPU's lists until this is dropped; requests fail at once.
     pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+        Self::of(memory, cpu)
+    }
+}
+
+impl<'a, 'm, L: Locks> OwnedHandle<'a, 'm, L, true> {
+    /// Holds a CPU's lists until this is dropped; requests have everybody's lists given back before they fail.
+    pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+        Self::of(memory, cpu)
+    }
+}
+
+impl<'a, 'm, L: Locks, const RECLAIMS: bool> OwnedHandle<'a, 'm, L, RECLAIMS> {
+    fn of(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self { memory, cpu, lists: memory.exclusive(cpu), freed: Vec::new() }
     }
 }
 
-impl<L: Locks> Pages for OwnedHandle<'_, '_, L> {
+impl<L: Locks, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, L, RECLAIMS> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
-        self.lists.as_mut()?.alloc(request(self.cpu, order)).ok()
+        self.lists.as_mut()?.alloc(request(self.cpu, order, RECLAIMS)).ok()
     }
 
     #[inline]
@@ -44,7 +78,7 @@ impl<L: Locks> Pages for OwnedHandle<'_, '_, L> {
     }
 
     fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
-        let request = request(self.cpu, order);
+        let request = request(self.cpu, order, RECLAIMS);
         self.lists.as_mut().map_or(0, |lists| lists.alloc_many(request, places))
     }
 
@@ -56,7 +90,7 @@ impl<L: Locks> Pages for OwnedHandle<'_, '_, L> {
 }
 
 /// The memory behind its locks.
-pub struct LockedHandle<'a, 'm, L: Locks> {
+pub struct LockedHandle<'a, 'm, L: Locks, const RECLAIMS: bool = false> {
     memory: &'a Memory<'m, L>,
     cpu: u16,
     /// Single pages on their way back, as [`Memory::free_bulk`] wants them.
@@ -64,16 +98,23 @@ pub struct LockedHandle<'a, 'm, L: Locks> {
 }
 
 impl<'a, 'm, L: Locks> LockedHandle<'a, 'm, L> {
-    /// Takes the lock of a CPU's lists for each call.
+    /// Takes the lock of a CPU's lists for each call; requests fail at once.
     pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self { memory, cpu, freed: Vec::new() }
     }
 }
 
-impl<L: Locks> Pages for LockedHandle<'_, '_, L> {
+impl<'a, 'm, L: Locks> LockedHandle<'a, 'm, L, true> {
+    /// Takes the lock of a CPU's lists for each call; requests have everybody's lists given back before they fail.
+    pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+        Self { memory, cpu, freed: Vec::new() }
+    }
+}
+
+impl<L: Locks, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, L, RECLAIMS> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
-        self.memory.alloc(request(self.cpu, order)).ok()
+        self.memory.alloc(request(self.cpu, order, RECLAIMS)).ok()
     }
 
     #[inline]
@@ -86,7 +127,7 @@ impl<L: Locks> Pages for LockedHandle<'_, '_, L> {
     }
 
     fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
-        let request = request(self.cpu, order);
+        let request = request(self.cpu, order, RECLAIMS);
         let mut filled = if order == Order::ZERO { self.memory.alloc_bulk(request, places) } else { 0 };
         while let Some(place) = places.get_mut(filled)
             && let Ok(pfn) = self.memory.alloc(request)
@@ -106,5 +147,24 @@ impl<L: Locks> Pages for LockedHandle<'_, '_, L> {
         }
         let (memory, cpu) = (self.memory, self.cpu);
         blocks.fold(true, |all, pfn| all & memory.free(cpu, pfn, order).is_ok())
+    }
+}
+
+/// A side whose blocks are handed out and taken back one by one, whatever calls it has for many at once.
+pub(crate) struct OneByOne<P>(pub(crate) P);
+
+impl<P: Pages> Pages for OneByOne<P> {
+    #[inline]
+    fn alloc(&mut self, order: Order) -> Option<Pfn> {
+        self.0.alloc(order)
+    }
+
+    #[inline]
+    fn free(&mut self, pfn: Pfn, order: Order) -> bool {
+        self.0.free(pfn, order)
+    }
+
+    fn give_back(&mut self) {
+        self.0.give_back();
     }
 }
