@@ -21,7 +21,7 @@ pub(super) type Figures = [f64; 3];
 /// How large and how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
-    pub(super) pages: u64,
+    pub(crate) pages: u64,
     pub(super) times: u32,
     /// The longest that a slow peer may take for one sample.
     pub(super) patience: Duration,
@@ -134,7 +134,7 @@ impl Shape {
     }
 
     /// Takes one sample.
-    pub(super) fn run<H: Pages + Send>(
+    pub(crate) fn run<H: Pages + Send>(
         self,
         handles: &mut [H],
         state: &mut State,

@@ -10,7 +10,7 @@ use rustix::thread::sched_getcpu;
 /// begins when the lock was found held. Noting it down, some tens of nanoseconds, is behind the end of each
 /// and still under the lock.
 #[derive(Debug)]
-pub(crate) struct ByProcessor {
+pub(super) struct ByProcessor {
     stopwatch: Stopwatch,
     /// By number of the processor; `None` while nothing is noted there.
     logs: Vec<spin::Mutex<Option<HoldLog>>>,
@@ -18,18 +18,18 @@ pub(crate) struct ByProcessor {
 
 impl ByProcessor {
     /// Returns a watcher of threads that are pinned to these processors.
-    pub(crate) fn new(processors: &[usize]) -> Self {
+    pub(super) fn new(processors: &[usize]) -> Self {
         let last = processors.iter().copied().max().unwrap_or(0);
         Self { stopwatch: Stopwatch::start(), logs: (0..=last).map(|_| spin::Mutex::new(None)).collect() }
     }
 
     /// Notes from now on what the thread on a processor does.
-    pub(crate) fn begin(&self, processor: usize) {
+    pub(super) fn begin(&self, processor: usize) {
         *self.logs[processor].lock() = Some(HoldLog::default());
     }
 
     /// Stops noting, and returns what the thread on a processor did.
-    pub(crate) fn end(&self, processor: usize) -> HoldLog {
+    pub(super) fn end(&self, processor: usize) -> HoldLog {
         self.logs[processor].lock().take().unwrap_or_default()
     }
 

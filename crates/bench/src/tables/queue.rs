@@ -8,25 +8,25 @@ use crate::error::BenchError;
 ///
 /// Units: nanoseconds. A hold of 0 is none.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Turn {
-    pub(crate) before: f64,
-    pub(crate) hold: f64,
+pub(super) struct Turn {
+    pub(super) before: f64,
+    pub(super) hold: f64,
 }
 
 /// What a CPU did in the end, in nanoseconds.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) holds: Vec<f64>,
-    pub(crate) waited: f64,
-    pub(crate) longest_wait: f64,
+pub(super) struct Outcome {
+    pub(super) holds: Vec<f64>,
+    pub(super) waited: f64,
+    pub(super) longest_wait: f64,
     /// When it was done.
-    pub(crate) end: f64,
+    pub(super) end: f64,
 }
 
 /// Lets CPUs that all begin at the same moment take turns: who asks first gets the lock first.
 ///
 /// `next` says what a CPU does when it has done all that it said before; nothing at its end.
-pub(crate) fn in_turn(
+pub(super) fn in_turn(
     cpus: usize,
     mut next: impl FnMut(usize) -> Result<Vec<Turn>, BenchError>,
 ) -> Result<Vec<Outcome>, BenchError> {

@@ -40,7 +40,7 @@ const SIDE_EFFECTS: [Subject; 6] = [
 
 /// One sentence for each difference that matters: what each system does, what it costs,
 /// and how the newest era differs from the oldest.
-pub(crate) fn sentences(
+pub(super) fn sentences(
     eras: &[Measures],
     without: &[Without],
     distance: Option<&EndDistance>,

@@ -42,7 +42,7 @@ pub struct Trust {
 impl Trust {
     /// Holds the era nearest to the recorded kernel against what the machine did; `None` where
     /// the release is unknown or no era of `eras` is near.
-    pub(crate) fn new(
+    pub(super) fn new(
         machine: &Machine,
         kernel_release: &str,
         eras: &[Measures],

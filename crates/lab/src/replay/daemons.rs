@@ -28,7 +28,7 @@ const CPU: u16 = 0;
 /// allocator is done here. What kcompactd moved is in the trace too, but not where it went: the
 /// replay's own compacts instead, as often as the machine did if the trace tells. Without that it
 /// would work where the machine's had deferred it long ago.
-pub(crate) struct Daemons {
+pub(super) struct Daemons {
     events: u32,
     /// Times that the machine's kcompactd began to compact a zone, less the rounds of the replay's
     /// and the zones that it went over unasked; `None` where the trace does not tell of them.
@@ -46,7 +46,7 @@ pub(crate) struct Daemons {
 impl Daemons {
     /// Daemons of a trace in which these tasks are kcompactd, if it tells. They look `shift` events
     /// earlier than they would.
-    pub(crate) fn new(kcompactd: Option<HashSet<i32>>, start_ns: u64, shift: u32) -> Self {
+    pub(super) fn new(kcompactd: Option<HashSet<i32>>, start_ns: u64, shift: u32) -> Self {
         Self {
             events: shift,
             begun: kcompactd.as_ref().map(|_| 0),
@@ -58,7 +58,7 @@ impl Daemons {
     }
 
     /// A task of the machine began to compact a zone.
-    pub(crate) fn compaction_begins(&mut self, pid: i32) {
+    pub(super) fn compaction_begins(&mut self, pid: i32) {
         let is_daemon = self.kcompactd.contains(&pid);
         self.begun = self.begun.map(|begun| begun + u32::from(is_daemon));
     }
@@ -72,7 +72,7 @@ impl Daemons {
 
     /// Counts an event; whether it is time for a look.
     #[inline]
-    pub(crate) fn are_due(&mut self) -> bool {
+    pub(super) fn are_due(&mut self) -> bool {
         self.events += 1;
         self.events.is_multiple_of(EVENTS_A_LOOK)
     }
@@ -80,7 +80,7 @@ impl Daemons {
     /// Wakes the kswapd of each node that a request asked for and that has no zone above its
     /// high mark; puts it to sleep, the boosts gone, once one is. Lets kcompactd work where it
     /// was asked for.
-    pub(crate) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
+    pub(super) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
             let node = zones[0].node();
@@ -111,7 +111,7 @@ impl Daemons {
     }
 
     /// Sorts pageblocks where it is time and the era does.
-    pub(crate) fn sort_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+    pub(super) fn sort_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         if now_ns < self.sort_ns {
             return;
         }
@@ -123,7 +123,7 @@ impl Daemons {
     }
 
     /// Compacts nodes that are too fragmented, kswapd being asleep.
-    pub(crate) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+    pub(super) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         let memory = holders.memory();
         if now_ns < self.not_before_ns || self.begun.is_some() {
             return;

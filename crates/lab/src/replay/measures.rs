@@ -126,7 +126,7 @@ pub struct OverTime {
 }
 
 impl OverTime {
-    pub(crate) fn add(&mut self, value: u64, first: bool) {
+    pub(super) fn add(&mut self, value: u64, first: bool) {
         if first {
             *self = Self { start: value, end: value, max: value };
         } else {

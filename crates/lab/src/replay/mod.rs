@@ -20,5 +20,3 @@ pub use pageblock_map::{MapCell, PageblockMap};
 pub use run::Replay;
 pub(crate) use sampling::Schedule;
 pub use variant::{Variant, nearest_era};
-#[cfg(test)]
-pub(crate) use watch::{ReplayLocks, Watch};

@@ -9,7 +9,7 @@ use lock_api::{GuardNoSend, RawMutex};
 
 /// A mutex of values that only one thread sees: it is not `Sync`. An atomic step for every page would be a fifth
 /// of a replay's time.
-pub(crate) struct OneThread {
+pub(super) struct OneThread {
     is_locked: Cell<bool>,
 }
 

@@ -62,7 +62,7 @@ pub struct PageblockMap {
 
 impl PageblockMap {
     /// Looks at every pageblock.
-    pub(crate) fn new<L: Locks>(memory: &Memory<'_, L>) -> Self {
+    pub(super) fn new<L: Locks>(memory: &Memory<'_, L>) -> Self {
         let cells = |zone: &freehold::Zone<'_, L>| -> Vec<_> {
             zone.pageblocks().map(|used| MapCell::new(&used)).collect()
         };

@@ -38,24 +38,24 @@ impl Schedule {
 }
 
 /// When the next sample is due, and what the last ones showed.
-pub(crate) struct Sampler {
+pub(super) struct Sampler {
     schedule: Schedule,
     samples: Vec<Sample>,
 }
 
 impl Sampler {
     /// Samples spread over the time from the first to the last event.
-    pub(crate) fn new(first_ns: u64, last_ns: u64) -> Self {
+    pub(super) fn new(first_ns: u64, last_ns: u64) -> Self {
         Self { schedule: Schedule::new(first_ns, last_ns), samples: Vec::new() }
     }
 
     /// The end of the events that come before the next sample.
-    pub(crate) fn next_ns(&self) -> u64 {
+    pub(super) fn next_ns(&self) -> u64 {
         self.schedule.next_ns()
     }
 
     /// Takes a sample; `now_ns` is the time of the next event.
-    pub(crate) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
+    pub(super) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
         let walk = last || self.samples.len().is_multiple_of(WALK_EVERY);
         let zones: Vec<_> = memory.zones().iter().map(zone_sample).collect();
         let map = walk.then(|| PageblockMap::new(memory));
@@ -71,7 +71,7 @@ impl Sampler {
     }
 
     /// Puts the samples, and what they show over time, into the measures.
-    pub(crate) fn finish(self, measures: &mut Measures) {
+    pub(super) fn finish(self, measures: &mut Measures) {
         for (number, sample) in self.samples.iter().enumerate() {
             if let Some(mixed) = sample.mixed {
                 measures.mixed.add(mixed, number == 0);

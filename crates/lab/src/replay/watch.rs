@@ -10,12 +10,12 @@ use super::one_thread::OneThread;
 use crate::recorded::{FallbackCount, Fallbacks};
 
 /// The locks of a replay, whose holds of the zone lock and whose fallbacks are noted.
-pub(crate) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch)>;
+pub(super) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch)>;
 
 /// Notes the events of a replay while its hold timer is on.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
-    pub(crate) timer: HoldTimer,
+pub(super) struct Watch {
+    pub(super) timer: HoldTimer,
     fallbacks: RefCell<Fallbacks>,
     /// Holds of zone locks by the pages and list nodes that each touched.
     touched: RefCell<ByPowerOfTwo>,
@@ -47,19 +47,19 @@ impl Tracepoints for Watch {
 
 impl Watch {
     /// Begins a run; the first run forgets the times of all holds before.
-    pub(crate) fn begin(&self, first_run: bool) {
+    pub(super) fn begin(&self, first_run: bool) {
         self.fallbacks.take();
         self.touched.take();
         self.timer.begin(first_run);
     }
 
     /// Returns the holds of zone locks since the run began, by the pages and list nodes that each touched.
-    pub(crate) fn touched(&self) -> ByPowerOfTwo {
+    pub(super) fn touched(&self) -> ByPowerOfTwo {
         *self.touched.borrow()
     }
 
     /// Returns the fallbacks since they were last taken.
-    pub(crate) fn take_fallbacks(&self) -> Vec<FallbackCount> {
+    pub(super) fn take_fallbacks(&self) -> Vec<FallbackCount> {
         self.fallbacks.take().counts()
     }
 }

@@ -24,7 +24,7 @@ pub struct FitReport {
 }
 
 /// Chooses a type for every pageblock of every zone.
-pub(crate) fn fit(
+pub(super) fn fit(
     machine: &Machine,
     start: &Snapshot,
     occupancy: &Occupancy,
@@ -88,7 +88,7 @@ fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> F
 
 /// Whether the kernel's pagetypeinfo counts a pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Counted {
+pub(super) enum Counted {
     /// It holds pages that the allocator manages.
     Managed,
     /// It holds only pages that the kernel keeps for itself.
@@ -101,7 +101,7 @@ pub(crate) enum Counted {
 ///
 /// What the kernel keeps for itself looks like a hole. It counts a pageblock whose first
 /// frame has a descriptor, so the first blocks without managed pages fill up to the number.
-pub(crate) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: u64) -> Vec<Counted> {
+pub(super) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: u64) -> Vec<Counted> {
     let mut blocks = vec![Counted::No; geometry.blocks];
     for (index, _) in frames.iter().enumerate().filter(|(_, frame)| **frame != FrameUse::Absent) {
         blocks[geometry.block_of(index)] = Counted::Managed;
@@ -115,7 +115,7 @@ pub(crate) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: 
 }
 
 /// How many pageblocks a zone's pagetypeinfo counts.
-pub(crate) fn counted_in(target: Option<&PageTypeZone>) -> u64 {
+pub(super) fn counted_in(target: Option<&PageTypeZone>) -> u64 {
     target.map_or(0, |target| target.blocks.iter().fold(0, |sum, &blocks| sum.saturating_add(blocks)))
 }
 

@@ -30,16 +30,16 @@ impl ZoneFit {
 
 /// Pageblocks that must have the same type: one, or those under one free block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unit {
+pub(super) struct Unit {
     /// The first pageblock, counted from the zone's first.
-    pub(crate) first: usize,
+    pub(super) first: usize,
     /// How many pageblocks.
-    pub(crate) blocks: usize,
+    pub(super) blocks: usize,
     /// How many of them the kernel counts.
-    pub(crate) counted: u64,
+    pub(super) counted: u64,
     /// Free blocks by order.
-    pub(crate) free: [u32; MAX_ORDERS],
-    pub(crate) evidence: [u32; MIGRATETYPES],
+    pub(super) free: [u32; MAX_ORDERS],
+    pub(super) evidence: [u32; MIGRATETYPES],
 }
 
 /// Cost of one pageblock too many or too few of a type.
@@ -55,7 +55,7 @@ const BUDGET: u64 = 3_000_000;
 const MOST: u64 = 1 << 40;
 
 impl Unit {
-    pub(crate) fn add_evidence(&mut self, of_block: &[u32; MIGRATETYPES]) {
+    pub(super) fn add_evidence(&mut self, of_block: &[u32; MIGRATETYPES]) {
         for (sum, add) in self.evidence.iter_mut().zip(of_block) {
             *sum += add;
         }
@@ -78,7 +78,7 @@ impl Unit {
 }
 
 /// The state of the search for one zone.
-pub(crate) struct Search<'a> {
+pub(super) struct Search<'a> {
     units: &'a [Unit],
     types: Vec<Migratetype>,
     target: Option<&'a PageTypeZone>,
@@ -94,7 +94,7 @@ fn difference(fitted: i64, machine: FreeCount) -> i64 {
 
 impl<'a> Search<'a> {
     /// Starts from `given` types (by pageblock) or from what the pages inside say.
-    pub(crate) fn new(
+    pub(super) fn new(
         units: &'a [Unit],
         target: Option<&'a PageTypeZone>,
         given: Option<&[Migratetype]>,
@@ -114,12 +114,12 @@ impl<'a> Search<'a> {
     }
 
     /// The type of each unit.
-    pub(crate) fn types(&self) -> impl Iterator<Item = Migratetype> + '_ {
+    pub(super) fn types(&self) -> impl Iterator<Item = Migratetype> + '_ {
         self.types.iter().copied()
     }
 
     /// Changes types, one unit and then two at a time, as long as that helps.
-    pub(crate) fn run(&mut self) {
+    pub(super) fn run(&mut self) {
         let Some(target) = self.target else { return };
         while self.change_single(target) && self.evaluations < BUDGET {}
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
     }
 
     /// What is left of the difference to the machine.
-    pub(crate) fn difference(&self) -> ZoneFit {
+    pub(super) fn difference(&self) -> ZoneFit {
         let Some(target) = self.target else { return ZoneFit::default() };
         let mut fit = ZoneFit { known: true, ..ZoneFit::default() };
         for kind in 0..MIGRATETYPES {

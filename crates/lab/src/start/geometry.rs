@@ -10,17 +10,17 @@ use crate::counts::pageblocks;
 pub type BlockTypes = Vec<Migratetype>;
 
 /// Where the pageblocks of a zone are.
-pub(crate) struct Geometry {
-    pub(crate) zone_start: u64,
-    pub(crate) spanned: usize,
-    pub(crate) pageblock_order: Order,
+pub(super) struct Geometry {
+    pub(super) zone_start: u64,
+    pub(super) spanned: usize,
+    pub(super) pageblock_order: Order,
     /// Number of the first pageblock, counted from frame 0.
-    pub(crate) first_block: usize,
-    pub(crate) blocks: usize,
+    pub(super) first_block: usize,
+    pub(super) blocks: usize,
 }
 
 impl Geometry {
-    pub(crate) fn new(machine: &Machine, zone: usize) -> Self {
+    pub(super) fn new(machine: &Machine, zone: usize) -> Self {
         let config = &machine.zones[zone];
         let shift = machine.pageblock_order.get();
         let first = config.start.0 >> shift;
@@ -35,12 +35,12 @@ impl Geometry {
     }
 
     /// The first frame of a pageblock that is inside the zone, both counted from the zone's first.
-    pub(crate) fn first_frame_of(&self, block: usize) -> usize {
+    pub(super) fn first_frame_of(&self, block: usize) -> usize {
         ((self.first_block + block) << self.pageblock_order.get()).saturating_sub(self.zone_start as usize)
     }
 
     /// The pageblock of a frame, both counted from the zone's first.
-    pub(crate) fn block_of(&self, index: usize) -> usize {
+    pub(super) fn block_of(&self, index: usize) -> usize {
         ((self.zone_start as usize + index) >> self.pageblock_order.get()) - self.first_block
     }
 }

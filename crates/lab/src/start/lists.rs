@@ -38,7 +38,7 @@ struct Lists {
 /// the CPU and type that got it, before those that were allocated from there later. Pages at the end
 /// of a list that nobody allocates to the end of the trace stay unknown.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StartLists {
+pub(super) struct StartLists {
     lists: Vec<Lists>,
     /// Those of one list in its order.
     blocks: Vec<Listed>,
@@ -47,7 +47,7 @@ pub(crate) struct StartLists {
 
 impl StartLists {
     /// The lists of a machine, no block of which is known yet.
-    pub(crate) fn new(machine: &Machine, start: &Snapshot) -> Self {
+    pub(super) fn new(machine: &Machine, start: &Snapshot) -> Self {
         // Without occupancy nothing tells a page on a list from a free one.
         let zones = (0..machine.zones.len()).filter(|_| !start.occupancy.is_empty());
         let of_zone = |zone: usize| {
@@ -64,7 +64,7 @@ impl StartLists {
     }
 
     /// Takes a block that a CPU allocates before anybody freed it, if it was on that CPU's list.
-    pub(crate) fn take(
+    pub(super) fn take(
         &mut self,
         start: &Snapshot,
         (zone, cpu): (usize, u16),
@@ -87,7 +87,7 @@ impl StartLists {
     }
 
     /// Puts the blocks on the lists of a memory that lacks nothing else, and sets how long these may get.
-    pub(crate) fn restore<L: Locks>(
+    pub(super) fn restore<L: Locks>(
         &self,
         machine: &Machine,
         memory: &Memory<'_, L>,
@@ -133,8 +133,10 @@ mod tests {
     use freehold_trace::{Event, EventKind, EventLog, Origin, Pageset, Run, ZoneSnapshot};
 
     use super::*;
-    use crate::replay::{Lab, Options, ReplayLocks, Watch};
+    use crate::replay::{Lab, Options};
     use crate::trace::Trace;
+
+    type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
 
     /// A zone of which frames 64 to 127 are free, with two pages on the lists of CPU 1.
     fn snapshot() -> Snapshot {
@@ -174,10 +176,9 @@ mod tests {
         let corrections = lab.start_report().corrections;
         assert_eq!((corrections.on_lists, corrections.used_but_free), (2, 2));
         for (era, high) in [(Era::Linux6_1, 32), (Era::Linux7_3, 48)] {
-            let mut metadata = lab.machine.metadata::<ReplayLocks>(era.switches());
+            let mut metadata = lab.machine.metadata::<Locks>(era.switches());
             let config = lab.machine.config(era.switches());
-            let watch = Watch::default();
-            let memory = Memory::<ReplayLocks>::watched(&config, &mut metadata, &watch).expect("a memory");
+            let memory = Memory::<Locks>::new(&config, &mut metadata).expect("a memory");
             lab.start.populate(&lab.machine, &memory).expect("a state");
             memory.check().expect("a sound memory");
             let zone = &memory.zones()[0];

@@ -30,7 +30,7 @@ pub(crate) struct Sysctls {
 
 impl Sysctls {
     /// The recorded ones.
-    pub(crate) fn recorded(start: &Snapshot) -> Self {
+    pub(super) fn recorded(start: &Snapshot) -> Self {
         let number = |name: &str| start.sysctl.get(name).and_then(|text| text.trim().parse().ok());
         Self {
             min_free_kbytes: number("min_free_kbytes"),

@@ -17,7 +17,7 @@ pub struct Occupancy {
     /// Where the events contradict the snapshot.
     pub corrections: Corrections,
     /// Pageblock types that came with a made-up occupancy.
-    pub(crate) made_up_types: Option<Vec<BlockTypes>>,
+    pub(super) made_up_types: Option<Vec<BlockTypes>>,
 }
 
 /// Where the events contradict the start snapshot; the events win.
@@ -100,14 +100,14 @@ fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections)
 }
 
 /// The largest block that can start at a frame and end before another.
-pub(crate) fn largest_block(at: u64, end: u64) -> Order {
+pub(super) fn largest_block(at: u64, end: u64) -> Order {
     let by_alignment = at.trailing_zeros().min(MAX_ORDERS as u32 - 1);
     let by_length = (end - at).ilog2().min(MAX_ORDERS as u32 - 1);
     Order::new(by_alignment.min(by_length) as u8).unwrap_or(Order::ZERO)
 }
 
 /// The runs of equal frames: first index and the index behind the last.
-pub(crate) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, FrameUse)> + '_ {
+pub(super) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, FrameUse)> + '_ {
     let mut at = 0;
     frames.chunk_by(|a, b| a == b).map(move |run| {
         let start = at;
@@ -117,7 +117,7 @@ pub(crate) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, F
 }
 
 /// The free blocks of a zone as canonical buddies: first frame (from the zone's first on) and order.
-pub(crate) fn free_blocks(frames: &[FrameUse], zone_start: u64) -> impl Iterator<Item = (usize, Order)> + '_ {
+pub(super) fn free_blocks(frames: &[FrameUse], zone_start: u64) -> impl Iterator<Item = (usize, Order)> + '_ {
     runs(frames).filter(|&(_, _, used_for)| used_for == FrameUse::Free).flat_map(move |(start, end, _)| {
         let mut at = start;
         std::iter::from_fn(move || {

@@ -27,7 +27,7 @@ enum Known {
 }
 
 /// Makes up an occupancy and the pageblock types that go with it.
-pub(crate) fn plausible(
+pub(super) fn plausible(
     machine: &Machine,
     start: &Snapshot,
     first: &FirstUses,

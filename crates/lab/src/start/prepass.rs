@@ -34,7 +34,7 @@ const INSIDE: u8 = 0x40;
 pub struct FirstUses {
     zones: Vec<Vec<u8>>,
     /// The blocks on CPUs' lists.
-    pub(crate) lists: StartLists,
+    pub(super) lists: StartLists,
     /// Events whose block is not aligned to its size, which Linux never makes.
     pub misaligned: u64,
     /// Blocks that the snapshot saw free, and that were freed later without having been
@@ -124,7 +124,7 @@ fn was_free(start: &Snapshot, pfn: Pfn, order: Order) -> bool {
 }
 
 /// The zone of a block and its first frame, counted from the zone's first.
-pub(crate) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
+pub(super) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
     machine.zones.iter().enumerate().find_map(|(number, zone)| {
         let index = pfn.0.checked_sub(zone.start.0)?;
         (index.checked_add(order.pages())? <= zone.spanned).then_some((number, index as usize))

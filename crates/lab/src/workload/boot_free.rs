@@ -16,21 +16,21 @@ use super::slabs::{Cache, SlabCaches};
 const STAGES: u64 = 100;
 
 /// The fewest pages that a process frees at once.
-pub(crate) const FEWEST_PAGES: u64 = 2048;
+pub(super) const FEWEST_PAGES: u64 = 2048;
 
 /// The most pages that a process frees at once; less where that would be a sixteenth of memory.
 const MOST_PAGES: u64 = 16_384;
 
 /// Where the boot stands.
 #[derive(Debug, Default)]
-pub(crate) struct BootFree {
+pub(super) struct BootFree {
     slabs: SlabCaches,
     files: Files,
     stages: u64,
 }
 
 impl BootFree {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::default()
     }
 

@@ -15,7 +15,7 @@ const CONNECTIONS: usize = 512;
 
 /// A cache server such as memcached.
 #[derive(Debug)]
-pub(crate) struct CacheServer {
+pub(super) struct CacheServer {
     process: Process,
     rings: Vec<VecDeque<Handle>>,
     connections: VecDeque<Vec<Object>>,
@@ -23,7 +23,7 @@ pub(crate) struct CacheServer {
 
 impl CacheServer {
     /// Starts it and lets it fill an arena of so many pages.
-    pub(crate) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, arena: u64) -> Self {
+    pub(super) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, arena: u64) -> Self {
         let task = Task { cpu: 0, pid: 500 };
         let mut process = Process::start(host, slabs, task);
         process.fault(host, arena);
@@ -32,7 +32,7 @@ impl CacheServer {
     }
 
     /// Serves some requests: packets come and go, values are looked up, a client comes and another leaves.
-    pub(crate) fn serve(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
+    pub(super) fn serve(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
         let cpu = host.any_cpu();
         let task = Task { cpu, pid: 500 };
         let ring = &mut self.rings[usize::from(cpu)];

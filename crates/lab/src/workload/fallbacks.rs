@@ -6,16 +6,16 @@ use freehold::{ExtFrag, Tracepoints};
 use freehold_trace::EventKind;
 
 /// The locks of a machine that is made up: one thread, which is watched.
-pub(crate) type HostLocks = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
+pub(super) type HostLocks = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
 
 /// Notes `mm_page_alloc_extfrag`.
 #[derive(Debug, Default)]
-pub(crate) struct Fallbacks(RefCell<Vec<EventKind>>);
+pub(super) struct Fallbacks(RefCell<Vec<EventKind>>);
 
 impl Fallbacks {
     /// Hands over what was seen since the last call.
     #[inline]
-    pub(crate) fn take(&self, each: impl FnMut(EventKind)) {
+    pub(super) fn take(&self, each: impl FnMut(EventKind)) {
         self.0.borrow_mut().drain(..).for_each(each);
     }
 }

@@ -19,7 +19,7 @@ struct File {
 
 /// All files of a machine.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files {
+pub(super) struct Files {
     all: Vec<File>,
     vacant: Vec<u32>,
     /// Where pruning goes on.
@@ -28,11 +28,11 @@ pub(crate) struct Files {
 
 /// A file by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FileId(u32);
+pub(super) struct FileId(u32);
 
 impl Files {
     /// A file on the disk of which nothing is in memory.
-    pub(crate) fn add(&mut self, pages: u64) -> FileId {
+    pub(super) fn add(&mut self, pages: u64) -> FileId {
         let file = File { pages: vec![None; pages as usize], ..File::default() };
         if let Some(number) = self.vacant.pop() {
             self.all[number as usize] = file;
@@ -43,12 +43,12 @@ impl Files {
     }
 
     /// Pages of a file.
-    pub(crate) fn pages(&self, file: FileId) -> u64 {
+    pub(super) fn pages(&self, file: FileId) -> u64 {
         self.all[file.0 as usize].pages.len() as u64
     }
 
     /// Reads or writes pages of a file, as `ask` says; what is in memory is only touched.
-    pub(crate) fn access(
+    pub(super) fn access(
         &mut self,
         host: &mut Host<'_, '_>,
         slabs: &mut SlabCaches,
@@ -87,7 +87,7 @@ impl Files {
     /// looks at a few files at a time.
     ///
     /// Linux counterpart: `shrink_slab` for inodes, dentries and nodes of shadow entries.
-    pub(crate) fn prune(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) {
+    pub(super) fn prune(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) {
         let wanted = host.take_slab_pressure().min(self.all.len() as u64);
         for _ in 0..wanted {
             self.pruned = (self.pruned + 1) % self.all.len();
@@ -104,7 +104,7 @@ impl Files {
     }
 
     /// Removes a file, and with it all of it that is in memory.
-    pub(crate) fn remove(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task, id: FileId) {
+    pub(super) fn remove(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task, id: FileId) {
         let File { pages, nodes, inode, dentry } = std::mem::take(&mut self.all[id.0 as usize]);
         for page in pages.into_iter().flatten() {
             host.free(task, page);

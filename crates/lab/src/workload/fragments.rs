@@ -13,12 +13,12 @@ const SETTLED: [Ask; 3] = [
 ];
 
 /// In which shares memory is filled: movable, reclaimable, unmovable.
-pub(crate) type Shares = [u64; 3];
+pub(super) type Shares = [u64; 3];
 
 /// Fills memory with single pages, in bursts of one type each, until `keep_free` pages are left.
 ///
 /// Returns the pages by type, as [`Shares`] orders them.
-pub(crate) fn fill(host: &mut Host<'_, '_>, shares: Shares, keep_free: u64) -> [Vec<Handle>; 3] {
+pub(super) fn fill(host: &mut Host<'_, '_>, shares: Shares, keep_free: u64) -> [Vec<Handle>; 3] {
     let mut pages = [const { Vec::new() }; 3];
     let all: u64 = shares.iter().sum();
     while host.free_pages() > keep_free {
@@ -40,7 +40,7 @@ pub(crate) fn fill(host: &mut Host<'_, '_>, shares: Shares, keep_free: u64) -> [
 }
 
 /// Frees one page in so many, here and there.
-pub(crate) fn free_here_and_there(host: &mut Host<'_, '_>, pages: &mut Vec<Handle>, one_in: u64) {
+pub(super) fn free_here_and_there(host: &mut Host<'_, '_>, pages: &mut Vec<Handle>, one_in: u64) {
     let kept = Vec::with_capacity(pages.len());
     for page in std::mem::replace(pages, kept) {
         if host.random.one_in(one_in) {

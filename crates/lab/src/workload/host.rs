@@ -17,44 +17,44 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Who asks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Task {
+pub(super) struct Task {
     /// The CPU that it runs on.
-    pub(crate) cpu: u16,
+    pub(super) cpu: u16,
     /// Its number.
-    pub(crate) pid: i32,
+    pub(super) pid: i32,
 }
 
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ask {
-    pub(crate) order: Order,
-    pub(crate) gfp: GfpFlags,
-    pub(crate) used_for: Use,
+pub(super) struct Ask {
+    pub(super) order: Order,
+    pub(super) gfp: GfpFlags,
+    pub(super) used_for: Use,
 }
 
 /// The order of a transparent huge page on x86-64.
-pub(crate) const HUGE: Order = match Order::new(9) {
+pub(super) const HUGE: Order = match Order::new(9) {
     Some(order) => order,
     None => Order::MAX,
 };
 
 impl Ask {
     /// A page fault on anonymous memory.
-    pub(crate) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Anon);
+    pub(super) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Anon);
     /// Readahead into the page cache. Linux counterpart: `readahead_gfp_mask`.
-    pub(crate) const READAHEAD: Self =
+    pub(super) const READAHEAD: Self =
         Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN), Use::File);
     /// A page of a file that is written.
-    pub(crate) const WRITTEN: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::File);
+    pub(super) const WRITTEN: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::File);
     /// A page table.
-    pub(crate) const PAGE_TABLE: Self =
+    pub(super) const PAGE_TABLE: Self =
         Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::PageTable);
     /// One page of a kernel stack, which `CONFIG_VMAP_STACK` takes singly.
-    pub(crate) const STACK: Self = Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::Kernel);
+    pub(super) const STACK: Self = Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::Kernel);
     /// A page for a packet that a driver receives.
-    pub(crate) const PACKET: Self = Self::one(GfpFlags::GFP_ATOMIC.union(GfpFlags::NOWARN), Use::Kernel);
+    pub(super) const PACKET: Self = Self::one(GfpFlags::GFP_ATOMIC.union(GfpFlags::NOWARN), Use::Kernel);
     /// A fault on a range that `madvise` wants in huge pages.
-    pub(crate) const HUGE: Self =
+    pub(super) const HUGE: Self =
         Self { order: HUGE, gfp: GfpFlags::TRANSHUGE.union(GfpFlags::ZERO), used_for: Use::Anon };
 
     const fn one(gfp: GfpFlags, used_for: Use) -> Self {
@@ -64,28 +64,28 @@ impl Ask {
 
 /// What a machine is made of, and how fast it is.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(super) struct Ground {
     /// Zones and settings.
-    pub(crate) start: Snapshot,
+    pub(super) start: Snapshot,
     /// What its allocator does.
-    pub(crate) switches: Switches,
+    pub(super) switches: Switches,
     /// Another seed, another run.
-    pub(crate) seed: u64,
+    pub(super) seed: u64,
     /// Nanoseconds between two events, on average.
-    pub(crate) gap_ns: u64,
+    pub(super) gap_ns: u64,
     /// Whether it reclaims and compacts; otherwise requests are refused instead.
-    pub(crate) reclaims: bool,
+    pub(super) reclaims: bool,
 }
 
 /// A machine that is made up.
-pub(crate) struct Host<'h, 'm> {
-    pub(crate) memory: &'h Memory<'m, HostLocks>,
+pub(super) struct Host<'h, 'm> {
+    pub(super) memory: &'h Memory<'m, HostLocks>,
     fallbacks: &'h Fallbacks,
-    pub(crate) users: Users,
-    pub(crate) random: Random,
-    pub(crate) counters: Counters,
+    pub(super) users: Users,
+    pub(super) random: Random,
+    pub(super) counters: Counters,
     /// What huge page faults cost.
-    pub(crate) huge_work: Spread,
+    pub(super) huge_work: Spread,
     /// Who compacts, or reclaims by itself.
     pub(super) mover: Task,
     /// Pages have been moved since compaction began.
@@ -104,7 +104,7 @@ pub(crate) struct Host<'h, 'm> {
 }
 
 /// Sets a machine up with all its memory free, and lets `body` use it.
-pub(crate) fn on_a_host<R, E: From<LabError>>(
+pub(super) fn on_a_host<R, E: From<LabError>>(
     ground: &Ground,
     body: impl FnOnce(Host<'_, '_>) -> Result<R, E>,
 ) -> Result<R, E> {
@@ -147,13 +147,13 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
 
 impl Host<'_, '_> {
     /// Asks for a block; what has no user within the machine gets one.
-    pub(crate) fn alloc(&mut self, task: Task, ask: Ask) -> Option<Handle> {
+    pub(super) fn alloc(&mut self, task: Task, ask: Ask) -> Option<Handle> {
         let pfn = self.request(task, ask)?;
         Some(self.users.add(pfn, ask.order, ask.used_for))
     }
 
     /// Asks for pages for a block that reclaim has taken; whether there were any.
-    pub(crate) fn revive(&mut self, task: Task, ask: Ask, handle: Handle) -> bool {
+    pub(super) fn revive(&mut self, task: Task, ask: Ask, handle: Handle) -> bool {
         let pfn = self.request(task, ask);
         if let Some(pfn) = pfn {
             self.users.revive(handle, pfn);
@@ -175,7 +175,7 @@ impl Host<'_, '_> {
     }
 
     /// The user of a block lets go of it.
-    pub(crate) fn free(&mut self, task: Task, handle: Handle) {
+    pub(super) fn free(&mut self, task: Task, handle: Handle) {
         if let Some((pfn, order)) = self.users.remove(handle) {
             self.give_back(task, pfn, order);
             self.tick();
@@ -192,7 +192,7 @@ impl Host<'_, '_> {
     }
 
     /// A block becomes single pages, each to be freed by itself.
-    pub(crate) fn split(&mut self, handle: Handle) -> Vec<Handle> {
+    pub(super) fn split(&mut self, handle: Handle) -> Vec<Handle> {
         let pfn = self.users.pfn(handle);
         match self.users.at(pfn) {
             Some((_, order, _)) if self.memory.split(pfn, order, Order::ZERO).is_ok() => {
@@ -244,7 +244,7 @@ impl Host<'_, '_> {
     }
 
     /// Lets time pass in which nothing is asked for.
-    pub(crate) fn sleep_until(&mut self, time_ns: u64) {
+    pub(super) fn sleep_until(&mut self, time_ns: u64) {
         self.time_ns = self.time_ns.max(time_ns);
         while self.time_ns >= self.next_second_ns {
             self.refresh();
@@ -263,17 +263,17 @@ impl Host<'_, '_> {
     }
 
     /// Nanoseconds on the machine's clock.
-    pub(crate) fn now_ns(&self) -> u64 {
+    pub(super) fn now_ns(&self) -> u64 {
         self.time_ns
     }
 
     /// How many objects of slab caches reclaim wanted since the last time.
-    pub(crate) fn take_slab_pressure(&mut self) -> u64 {
+    pub(super) fn take_slab_pressure(&mut self) -> u64 {
         std::mem::take(&mut self.slab_pressure)
     }
 
     /// Starts recording; returns what a recorder reads first.
-    pub(crate) fn start_recording(&mut self) -> Snapshot {
+    pub(super) fn start_recording(&mut self) -> Snapshot {
         self.is_recording = true;
         let mut start = self.end();
         start.occupancy = occupancy(self.memory, &self.users);
@@ -281,7 +281,7 @@ impl Host<'_, '_> {
     }
 
     /// What a recorder reads last.
-    pub(crate) fn end(&self) -> Snapshot {
+    pub(super) fn end(&self) -> Snapshot {
         let mut end = self.zones.clone();
         look(self.memory, &mut end);
         end.vmstat = self.counters.vmstat(self.memory);
@@ -290,29 +290,29 @@ impl Host<'_, '_> {
     }
 
     /// Events recorded so far.
-    pub(crate) fn recorded(&self) -> u64 {
+    pub(super) fn recorded(&self) -> u64 {
         self.recorded
     }
 
     /// Events that nobody has taken yet.
-    pub(crate) fn waiting(&self) -> usize {
+    pub(super) fn waiting(&self) -> usize {
         self.events.len()
     }
 
     /// Hands the events over that have been recorded since the last time.
-    pub(crate) fn hand_over<R>(&mut self, take: impl FnOnce(&[Event]) -> R) -> R {
+    pub(super) fn hand_over<R>(&mut self, take: impl FnOnce(&[Event]) -> R) -> R {
         let taken = take(&self.events);
         self.events.clear();
         taken
     }
 
     /// Whether the engine's state is consistent.
-    pub(crate) fn check(&self, variant: &Variant) -> Result<(), LabError> {
+    pub(super) fn check(&self, variant: &Variant) -> Result<(), LabError> {
         self.memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })
     }
 
     /// Frames that tasks themselves have looked at or reclaimed so far, for blocks and for pages.
-    pub(crate) fn direct_work(&self) -> u64 {
+    pub(super) fn direct_work(&self) -> u64 {
         let vm = self.memory.vm_events();
         let by_daemon = vm.compact_daemon_migrate_scanned + vm.compact_daemon_free_scanned;
         vm.compact_migrate_scanned + vm.compact_free_scanned + vm.pgscan_direct + vm.pgsteal_direct
@@ -320,17 +320,17 @@ impl Host<'_, '_> {
     }
 
     /// All free pages.
-    pub(crate) fn free_pages(&self) -> u64 {
+    pub(super) fn free_pages(&self) -> u64 {
         self.memory.zones().iter().map(Zone::free_pages).sum()
     }
 
     /// All pages.
-    pub(crate) fn pages(&self) -> u64 {
+    pub(super) fn pages(&self) -> u64 {
         self.memory.zones().iter().map(|zone| zone.end().0 - zone.start().0).sum()
     }
 
     /// A CPU, any of them.
-    pub(crate) fn any_cpu(&mut self) -> u16 {
+    pub(super) fn any_cpu(&mut self) -> u16 {
         self.random.below(self.memory.cpus().into()) as u16
     }
 }

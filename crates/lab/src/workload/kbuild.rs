@@ -22,7 +22,7 @@ const BURST: u64 = 64;
 
 /// The tree that is built, again and again, and the build that runs.
 #[derive(Debug)]
-pub(crate) struct Kbuild {
+pub(super) struct Kbuild {
     sources: Vec<FileId>,
     headers: Vec<FileId>,
     compiler: FileId,
@@ -45,7 +45,7 @@ struct Job {
 
 impl Kbuild {
     /// A tree of which nothing has been read yet. Sizes of processes and files grow with memory.
-    pub(crate) fn new(host: &mut Host<'_, '_>, files: &mut Files) -> Self {
+    pub(super) fn new(host: &mut Host<'_, '_>, files: &mut Files) -> Self {
         let scale = (host.pages() >> 18).max(1);
         let mut sized =
             |host: &mut Host<'_, '_>, least, most| files.add(host.random.long_tailed(least, most) * scale);
@@ -58,12 +58,12 @@ impl Kbuild {
     }
 
     /// Compilations of the current build that are done.
-    pub(crate) fn finished(&self) -> u64 {
+    pub(super) fn finished(&self) -> u64 {
         self.finished
     }
 
     /// Lets one of the jobs go on a little; whether the build has ended with that.
-    pub(crate) fn step(
+    pub(super) fn step(
         &mut self,
         host: &mut Host<'_, '_>,
         slabs: &mut SlabCaches,

@@ -10,7 +10,7 @@ type Quarters = Buckets<2>;
 /// How long blocks of a class live, as far as that was seen: for those that were still held
 /// when the recording ended, only that they lived longer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Lifetimes {
+pub(super) struct Lifetimes {
     /// Blocks freed at this age.
     freed: Vec<u64>,
     /// Blocks that were last seen alive at this age.
@@ -19,7 +19,7 @@ pub(crate) struct Lifetimes {
 
 /// The same as shares of all blocks, to draw from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Survival {
+pub(super) struct Survival {
     /// Of 2^32 blocks, those that are freed by the end of each bucket.
     gone: Vec<u64>,
 }
@@ -33,17 +33,17 @@ fn bucket(age_ns: u64) -> usize {
 }
 
 impl Lifetimes {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { freed: vec![0; Quarters::COUNT], unseen: vec![0; Quarters::COUNT] }
     }
 
     /// A block was freed at this age.
-    pub(crate) fn note_freed(&mut self, age_ns: u64) {
+    pub(super) fn note_freed(&mut self, age_ns: u64) {
         self.freed[bucket(age_ns)] += 1;
     }
 
     /// A block was still held when last seen.
-    pub(crate) fn note_unseen(&mut self, age_ns: u64) {
+    pub(super) fn note_unseen(&mut self, age_ns: u64) {
         self.unseen[bucket(age_ns)] += 1;
     }
 
@@ -54,7 +54,7 @@ impl Lifetimes {
 
     /// The share of blocks that is freed by each age, held blocks taken into account: the
     /// estimate of Kaplan and Meier, in whole numbers.
-    pub(crate) fn survival(&self) -> Survival {
+    pub(super) fn survival(&self) -> Survival {
         let mut at_risk = self.blocks();
         let mut alive = ALL;
         let gone = self.freed.iter().zip(&self.unseen).map(|(&freed, &unseen)| {
@@ -73,7 +73,7 @@ impl Survival {
     /// Draws a lifetime; `None` for a block that stays.
     ///
     /// Units: nanoseconds.
-    pub(crate) fn draw(&self, random: &mut Random) -> Option<u64> {
+    pub(super) fn draw(&self, random: &mut Random) -> Option<u64> {
         let drawn = random.below(ALL);
         let bucket = self.gone.partition_point(|&gone| gone <= drawn);
         if bucket >= self.gone.len() {
@@ -85,7 +85,7 @@ impl Survival {
 
     /// The largest difference between two distributions, in thousandths of all blocks: the
     /// statistic of Kolmogorov and Smirnov.
-    pub(crate) fn distance(&self, other: &Self) -> u64 {
+    pub(super) fn distance(&self, other: &Self) -> u64 {
         let differences = self.gone.iter().zip(&other.gone).map(|(&a, &b)| a.abs_diff(b));
         differences.max().unwrap_or(0) * 1000 / ALL
     }

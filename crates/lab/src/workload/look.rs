@@ -7,7 +7,7 @@ use super::fallbacks::HostLocks;
 use super::users::Users;
 
 /// Reads what a recorder would from `/proc` into a snapshot that has the machine's zones.
-pub(crate) fn look(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
+pub(super) fn look(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
     let mut info = PageTypeInfo { pageblock_order: 9, ..PageTypeInfo::default() };
     info.types = Migratetype::ALL.iter().map(|&kind| kind as u8).collect();
     for zone in memory.zones() {
@@ -38,7 +38,7 @@ fn look_at_zone(zone: &Zone<'_, HostLocks>, seen: &mut ZoneSnapshot) {
 
 /// What each frame is used for, as `/proc/kpageflags` tells it: what lies on a per-CPU list
 /// looks like any other use.
-pub(crate) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Run> {
+pub(super) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut used = users.present().peekable();
     for zone in memory.zones() {

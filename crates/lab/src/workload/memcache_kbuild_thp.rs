@@ -30,7 +30,7 @@ const BATCH_PART: u64 = 4;
 
 /// The whole of it.
 #[derive(Debug, Default)]
-pub(crate) struct MemcacheKbuildThp {
+pub(super) struct MemcacheKbuildThp {
     builds: u64,
     slabs: SlabCaches,
     files: Files,
@@ -44,12 +44,12 @@ pub(crate) struct MemcacheKbuildThp {
 
 impl MemcacheKbuildThp {
     /// So many builds.
-    pub(crate) fn new(builds: u64) -> Self {
+    pub(super) fn new(builds: u64) -> Self {
         Self { builds, ..Self::default() }
     }
 
     /// Builds that have ended.
-    pub(crate) fn built(&self) -> u64 {
+    pub(super) fn built(&self) -> u64 {
         self.built
     }
 

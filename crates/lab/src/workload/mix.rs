@@ -20,7 +20,7 @@ use super::users::{Handle, Use};
 
 /// Requests by distributions.
 #[derive(Debug)]
-pub(crate) struct MixLoad {
+pub(super) struct MixLoad {
     mix: Arc<Mix>,
     /// Blocks to be freed: when, in which order they came, what, on which CPU they were allocated.
     due: BinaryHeap<Reverse<(u64, u64, u32, u16)>>,
@@ -38,7 +38,7 @@ pub(crate) struct MixLoad {
 const FILLS: u64 = 32;
 
 impl MixLoad {
-    pub(crate) fn new(mix: Arc<Mix>) -> Self {
+    pub(super) fn new(mix: Arc<Mix>) -> Self {
         Self {
             mix,
             due: BinaryHeap::new(),

@@ -34,7 +34,7 @@ struct Reader {
 
 /// The readers and their files.
 #[derive(Debug, Default)]
-pub(crate) struct MmapRead {
+pub(super) struct MmapRead {
     readers: Vec<Reader>,
     slabs: SlabCaches,
     files: Files,
@@ -43,7 +43,7 @@ pub(crate) struct MmapRead {
 }
 
 impl MmapRead {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::default()
     }
 }

@@ -26,14 +26,14 @@ const ORDERS: [Order; 2] = [
 
 /// Where the benchmark stands.
 #[derive(Debug)]
-pub(crate) struct Pagealloc {
+pub(super) struct Pagealloc {
     order: usize,
     at_once: u64,
     passes: u64,
 }
 
 impl Pagealloc {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { order: 0, at_once: 1, passes: 0 }
     }
 }

@@ -16,9 +16,9 @@ const TABLE_PAGES: usize = 512;
 
 /// A process.
 #[derive(Clone, Debug)]
-pub(crate) struct Process {
+pub(super) struct Process {
     /// Who it is, and where it runs.
-    pub(crate) task: Task,
+    pub(super) task: Task,
     anon: Vec<Handle>,
     kernel: Vec<Handle>,
     objects: Vec<Object>,
@@ -27,7 +27,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// A process starts. Linux counterpart: `copy_process`, `execve`.
-    pub(crate) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) -> Self {
+    pub(super) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) -> Self {
         let mut process = Self { task, anon: Vec::new(), kernel: Vec::new(), objects: Vec::new(), tables: 0 };
         process.take_object(host, slabs, Cache::Task);
         for _ in 0..STACK_PAGES {
@@ -46,12 +46,12 @@ impl Process {
     }
 
     /// An object that lives as long as the process.
-    pub(crate) fn take_object(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, cache: Cache) {
+    pub(super) fn take_object(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, cache: Cache) {
         self.objects.extend(slabs.take(host, self.task, cache));
     }
 
     /// Faults on pages of anonymous memory that it has not used before.
-    pub(crate) fn fault(&mut self, host: &mut Host<'_, '_>, pages: u64) {
+    pub(super) fn fault(&mut self, host: &mut Host<'_, '_>, pages: u64) {
         for _ in 0..pages {
             if self.anon.len() >= self.tables * TABLE_PAGES {
                 self.tables += 1;
@@ -62,7 +62,7 @@ impl Process {
     }
 
     /// Faults on a range that it wants in a huge page; whether it got one.
-    pub(crate) fn fault_huge(&mut self, host: &mut Host<'_, '_>) -> bool {
+    pub(super) fn fault_huge(&mut self, host: &mut Host<'_, '_>) -> bool {
         // A page table is kept aside for the day that the huge page is split.
         self.kernel.extend(host.alloc(self.task, Ask::PAGE_TABLE));
         let before = host.direct_work();
@@ -83,7 +83,7 @@ impl Process {
     }
 
     /// Uses some of its memory again; what was swapped out comes back.
-    pub(crate) fn use_again(&mut self, host: &mut Host<'_, '_>, pages: u64) {
+    pub(super) fn use_again(&mut self, host: &mut Host<'_, '_>, pages: u64) {
         for _ in 0..pages.min(self.anon.len() as u64) {
             let chosen = host.random.skewed(self.anon.len() as u64) as usize;
             let handle = self.anon[chosen];
@@ -96,7 +96,7 @@ impl Process {
     }
 
     /// It ends: everything goes back at once. Linux counterpart: `exit_mmap`, `release_task`.
-    pub(crate) fn exit(self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
+    pub(super) fn exit(self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
         for handle in self.anon.into_iter().chain(self.kernel) {
             host.free(self.task, handle);
         }

@@ -10,7 +10,7 @@ const MIN_PARTIAL: usize = 5;
 
 /// What a cache is for; sizes are those of an x86-64 kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cache {
+pub(super) enum Cache {
     /// `inode_cache` and its like: reclaimable.
     Inode,
     /// `dentry`: reclaimable.
@@ -40,7 +40,7 @@ const CACHES: [(Cache, u8, u16, bool); 7] = [
 
 /// An object of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Object {
+pub(super) struct Object {
     cache: u8,
     slab: u32,
 }
@@ -66,11 +66,11 @@ struct Slabs {
 
 /// All slab caches of a machine.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SlabCaches([Slabs; CACHES.len()]);
+pub(super) struct SlabCaches([Slabs; CACHES.len()]);
 
 impl SlabCaches {
     /// Takes an object, with a new slab if there is no room; `None` where there is no memory.
-    pub(crate) fn take(&mut self, host: &mut Host<'_, '_>, task: Task, cache: Cache) -> Option<Object> {
+    pub(super) fn take(&mut self, host: &mut Host<'_, '_>, task: Task, cache: Cache) -> Option<Object> {
         let number = cache as usize;
         let slabs = &mut self.0[number];
         let slab = match slabs.partial.last() {
@@ -87,7 +87,7 @@ impl SlabCaches {
     }
 
     /// Gives an object back, and its slab with the last one.
-    pub(crate) fn give_back(&mut self, host: &mut Host<'_, '_>, task: Task, object: Object) {
+    pub(super) fn give_back(&mut self, host: &mut Host<'_, '_>, task: Task, object: Object) {
         let slabs = &mut self.0[usize::from(object.cache)];
         let entry = &mut slabs.all[object.slab as usize];
         entry.used -= 1;

@@ -2,7 +2,7 @@
 
 /// Numbers that were seen, summed up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Spread {
+pub(super) struct Spread {
     count: u64,
     sum: u128,
     squares: u128,
@@ -10,14 +10,14 @@ pub(crate) struct Spread {
 
 impl Spread {
     /// One more number.
-    pub(crate) fn add(&mut self, number: u64) {
+    pub(super) fn add(&mut self, number: u64) {
         self.count += 1;
         self.sum += u128::from(number);
         self.squares += u128::from(number) * u128::from(number);
     }
 
     /// Both; 0 of nothing.
-    pub(crate) fn mean_and_stddev(&self) -> (f64, f64) {
+    pub(super) fn mean_and_stddev(&self) -> (f64, f64) {
         let count = self.count.max(1) as f64;
         let mean = self.sum as f64 / count;
         (mean, (self.squares as f64 / count - mean * mean).max(0.0).sqrt())

@@ -5,7 +5,7 @@ use freehold_trace::FrameUse;
 
 /// What a block is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Use {
+pub(super) enum Use {
     /// Anonymous memory: can be moved, and swapped out.
     Anon,
     /// Page cache: can be moved, and dropped.
@@ -22,7 +22,7 @@ pub(crate) enum Use {
 
 impl Use {
     /// What a recorder would see of it.
-    pub(crate) fn seen(self) -> FrameUse {
+    pub(super) fn seen(self) -> FrameUse {
         match self {
             Self::Anon | Self::File => FrameUse::Movable,
             Self::Pinned => FrameUse::Unevictable,
@@ -35,7 +35,7 @@ impl Use {
 
 /// A block, wherever it is: moving or reclaiming its pages leaves the handle as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Handle(u32);
+pub(super) struct Handle(u32);
 
 const NONE: u32 = u32::MAX;
 
@@ -53,7 +53,7 @@ struct Block {
 
 /// One of the lists of pages that reclaim looks at. Linux counterpart: `enum lru_list`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum List {
+pub(super) enum List {
     /// `LRU_INACTIVE_ANON`.
     InactiveAnon,
     /// `LRU_ACTIVE_ANON`.
@@ -73,7 +73,7 @@ struct Ends {
 
 /// Every block in use, by handle and by frame.
 #[derive(Debug)]
-pub(crate) struct Users {
+pub(super) struct Users {
     blocks: Vec<Block>,
     vacant: Vec<u32>,
     first_frame: u64,
@@ -86,7 +86,7 @@ pub(crate) struct Users {
 
 impl Users {
     /// Nobody uses anything, from the first frame of a machine to its last.
-    pub(crate) fn new(frames: std::ops::Range<u64>, zone_ends: Vec<u64>) -> Self {
+    pub(super) fn new(frames: std::ops::Range<u64>, zone_ends: Vec<u64>) -> Self {
         let by_frame = vec![NONE; (frames.end - frames.start) as usize];
         let lists = [Ends { newest: NONE, oldest: NONE, pages: 0 }; 4];
         let zones = zone_ends.into_iter().map(|end| (end, 0)).collect();
@@ -94,7 +94,7 @@ impl Users {
     }
 
     /// A block has a user.
-    pub(crate) fn add(&mut self, pfn: Pfn, order: Order, used_for: Use) -> Handle {
+    pub(super) fn add(&mut self, pfn: Pfn, order: Order, used_for: Use) -> Handle {
         let block = Block {
             pfn: pfn.0 as u32,
             order,
@@ -121,19 +121,19 @@ impl Users {
     }
 
     /// The user lets go of a block: where it is, or `None` if it was reclaimed before.
-    pub(crate) fn remove(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
+    pub(super) fn remove(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
         let gone = self.take_frame(handle);
         self.vacant.push(handle.0);
         gone
     }
 
     /// Reclaim takes the pages of a block; its user keeps the handle.
-    pub(crate) fn evict(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
+    pub(super) fn evict(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
         self.take_frame(handle)
     }
 
     /// A block that was reclaimed has pages again; of a huge page one comes back.
-    pub(crate) fn revive(&mut self, handle: Handle, pfn: Pfn) {
+    pub(super) fn revive(&mut self, handle: Handle, pfn: Pfn) {
         let block = &mut self.blocks[handle.0 as usize];
         block.pfn = pfn.0 as u32;
         block.order = Order::ZERO;
@@ -144,12 +144,12 @@ impl Users {
     }
 
     /// Whether a block has pages.
-    pub(crate) fn is_present(&self, handle: Handle) -> bool {
+    pub(super) fn is_present(&self, handle: Handle) -> bool {
         self.blocks[handle.0 as usize].pfn != NONE
     }
 
     /// The block that starts at a frame: its order and use.
-    pub(crate) fn at(&self, pfn: Pfn) -> Option<(Handle, Order, Use)> {
+    pub(super) fn at(&self, pfn: Pfn) -> Option<(Handle, Order, Use)> {
         let at = pfn.0.checked_sub(self.first_frame)?;
         let number = *self.by_frame.get(at as usize).filter(|&&number| number != NONE)?;
         let block = &self.blocks[number as usize];
@@ -157,7 +157,7 @@ impl Users {
     }
 
     /// A block's pages have been copied elsewhere.
-    pub(crate) fn moved(&mut self, handle: Handle, to: Pfn) {
+    pub(super) fn moved(&mut self, handle: Handle, to: Pfn) {
         let Block { pfn, order, list, .. } = self.blocks[handle.0 as usize];
         let from = Pfn(pfn.into());
         *self.slot(from) = NONE;
@@ -170,7 +170,7 @@ impl Users {
     }
 
     /// A block becomes as many single pages, each with a handle of its own.
-    pub(crate) fn split(&mut self, handle: Handle) -> Vec<Handle> {
+    pub(super) fn split(&mut self, handle: Handle) -> Vec<Handle> {
         let Block { order, used_for, .. } = self.blocks[handle.0 as usize];
         let first = self.remove(handle).map_or(Pfn(0), |(pfn, _)| pfn);
         (0..order.pages()).map(|page| self.add(first.add(page), Order::ZERO, used_for)).collect()
@@ -179,7 +179,7 @@ impl Users {
     /// Somebody looks at a page: one that is looked at twice is active.
     ///
     /// Linux counterpart: `folio_mark_accessed`.
-    pub(crate) fn touch(&mut self, handle: Handle) {
+    pub(super) fn touch(&mut self, handle: Handle) {
         let block = &mut self.blocks[handle.0 as usize];
         let active = match block.list {
             Some(List::InactiveAnon) if block.is_referenced => List::ActiveAnon,
@@ -195,38 +195,38 @@ impl Users {
     }
 
     /// Pages on a list.
-    pub(crate) fn listed(&self, list: List) -> u64 {
+    pub(super) fn listed(&self, list: List) -> u64 {
         self.lists[list as usize].pages
     }
 
     /// Pages of a zone that are on lists.
-    pub(crate) fn listed_in(&self, zone: usize) -> u64 {
+    pub(super) fn listed_in(&self, zone: usize) -> u64 {
         self.zones[zone].1
     }
 
     /// The page of a list that has been on it longest.
-    pub(crate) fn oldest(&self, list: List) -> Option<Handle> {
+    pub(super) fn oldest(&self, list: List) -> Option<Handle> {
         Some(self.lists[list as usize].oldest).filter(|&number| number != NONE).map(Handle)
     }
 
     /// Whether a page was looked at since the last time that this was asked.
-    pub(crate) fn take_referenced(&mut self, handle: Handle) -> bool {
+    pub(super) fn take_referenced(&mut self, handle: Handle) -> bool {
         std::mem::take(&mut self.blocks[handle.0 as usize].is_referenced)
     }
 
     /// Puts a page at the newest end of a list.
-    pub(crate) fn relist(&mut self, handle: Handle, list: List) {
+    pub(super) fn relist(&mut self, handle: Handle, list: List) {
         self.unlist(handle.0);
         self.put(handle.0, list);
     }
 
     /// The first frame of a block.
-    pub(crate) fn pfn(&self, handle: Handle) -> Pfn {
+    pub(super) fn pfn(&self, handle: Handle) -> Pfn {
         Pfn(self.blocks[handle.0 as usize].pfn.into())
     }
 
     /// Every block with pages: first frame, order, use.
-    pub(crate) fn present(&self) -> impl Iterator<Item = (Pfn, Order, Use)> + '_ {
+    pub(super) fn present(&self) -> impl Iterator<Item = (Pfn, Order, Use)> + '_ {
         self.by_frame.iter().filter(|&&number| number != NONE).map(|&number| {
             let block = &self.blocks[number as usize];
             (Pfn(block.pfn.into()), block.order, block.used_for)

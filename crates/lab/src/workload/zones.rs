@@ -26,7 +26,7 @@ const BATCH: u64 = 63;
 /// Marks are those of a machine with transparent huge pages, whose `min_free_kbytes` khugepaged
 /// raises. Linux counterpart: `calculate_min_free_kbytes`, `set_recommended_min_free_kbytes`,
 /// `__setup_per_zone_wmarks`, `setup_per_zone_lowmem_reserve`, `zone_highsize`.
-pub(crate) fn made_up(pages: u64, cpus: u16) -> Snapshot {
+pub(super) fn made_up(pages: u64, cpus: u16) -> Snapshot {
     let low = pages.min(BELOW_4_GIB);
     let normal = pages - low;
     let zones: Vec<_> = [("DMA32", FIRST_PFN, low), ("Normal", FIRST_NORMAL, normal)]

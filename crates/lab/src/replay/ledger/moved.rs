@@ -13,7 +13,7 @@ const NOWHERE: Pfn = Pfn(u64::MAX);
 /// new ones without. To the replay nothing is freed: the block stays in use, until somebody
 /// frees a block that nobody allocated, which is where such a page had gone.
 #[derive(Default)]
-pub(crate) struct MovedBlocks {
+pub(super) struct MovedBlocks {
     /// The numbers of their blocks.
     moved: [VecDeque<u32>; MAX_ORDERS],
     blocks: Vec<Pfn>,
@@ -23,7 +23,7 @@ pub(crate) struct MovedBlocks {
 
 impl MovedBlocks {
     /// Keeps the replayed block of pages whose new place is not known; returns its number.
-    pub(crate) fn keep(&mut self, replayed: Pfn, order: Order) -> u32 {
+    pub(super) fn keep(&mut self, replayed: Pfn, order: Order) -> u32 {
         let number = self.unused.pop().unwrap_or(self.blocks.len() as u32);
         match self.blocks.get_mut(number as usize) {
             Some(block) => *block = replayed,
@@ -34,7 +34,7 @@ impl MovedBlocks {
     }
 
     /// The block moved longest ago that has this order, or else the smallest larger one.
-    pub(crate) fn take(&mut self, order: Order) -> Option<(Pfn, Order)> {
+    pub(super) fn take(&mut self, order: Order) -> Option<(Pfn, Order)> {
         let (number, size) =
             order.up_to(Order::MAX).find_map(|size| Some((self.moved[size.index()].pop_front()?, size)))?;
         self.unused.push(number);
@@ -43,22 +43,22 @@ impl MovedBlocks {
     }
 
     /// The replayed block with a number.
-    pub(crate) fn block(&self, number: u32) -> Option<Pfn> {
+    pub(super) fn block(&self, number: u32) -> Option<Pfn> {
         self.blocks.get(number as usize).copied()
     }
 
     /// Every block that is kept, with its number.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = (u32, Pfn)> + '_ {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (u32, Pfn)> + '_ {
         (0..).zip(self.blocks.iter().copied()).filter(|&(_, block)| block != NOWHERE)
     }
 
     /// Notes that the replay itself has moved a block.
-    pub(crate) fn relocated(&mut self, number: u32, to: Pfn) {
+    pub(super) fn relocated(&mut self, number: u32, to: Pfn) {
         self.blocks[number as usize] = to;
     }
 
     /// Blocks whose new place is still not known, and their pages.
-    pub(crate) fn kept(&self) -> (u64, u64) {
+    pub(super) fn kept(&self) -> (u64, u64) {
         let by_order = self.moved.iter().enumerate();
         by_order.fold((0, 0), |(blocks, pages), (order, moved)| {
             let count = moved.len() as u64;

@@ -7,7 +7,7 @@ use super::traced::{Pages, Traced, TracedFrames};
 /// Places of page cache in the trace, the oldest first. Places whose block has gone are still
 /// there; a block that came to such a place counts as old as the one before it.
 #[derive(Default)]
-pub(crate) struct PageCache {
+pub(super) struct PageCache {
     places: VecDeque<u32>,
     /// Where all places are sifted next.
     sift_at: usize,
@@ -15,7 +15,7 @@ pub(crate) struct PageCache {
 
 impl PageCache {
     /// The page cache at the start, by address.
-    pub(crate) fn new(traced: &TracedFrames) -> Self {
+    pub(super) fn new(traced: &TracedFrames) -> Self {
         let cache = traced.blocks().filter(|(_, _, pages)| *pages == Pages::Cache);
         let places: VecDeque<u32> = cache.map(|(place, ..)| place as u32).collect();
         Self { sift_at: (2 * places.len()).max(1 << 16), places }
@@ -23,7 +23,7 @@ impl PageCache {
 
     /// Notes a new block.
     #[inline]
-    pub(crate) fn push(&mut self, place: usize, traced: &TracedFrames) {
+    pub(super) fn push(&mut self, place: usize, traced: &TracedFrames) {
         self.places.push_back(place as u32);
         if self.places.len() >= self.sift_at {
             self.sift(traced);
@@ -37,7 +37,7 @@ impl PageCache {
     }
 
     /// The oldest block's place.
-    pub(crate) fn pop(&mut self, traced: &TracedFrames) -> Option<usize> {
+    pub(super) fn pop(&mut self, traced: &TracedFrames) -> Option<usize> {
         while let Some(place) = self.places.pop_front() {
             if is_cache(traced, place as usize) {
                 return Some(place as usize);
@@ -47,7 +47,7 @@ impl PageCache {
     }
 
     /// Blocks at most.
-    pub(crate) fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.places.len() as u64
     }
 }

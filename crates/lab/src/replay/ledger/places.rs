@@ -10,14 +10,14 @@ use super::traced::{Traced, TracedFrames};
 ///
 /// Frees leave it alone: what it says holds only if whoever it names says the same.
 #[derive(Default)]
-pub(crate) struct Places {
+pub(super) struct Places {
     /// One number a frame: 0 for nobody known.
     numbers: Vec<u32>,
 }
 
 /// Who has a replayed block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Holder {
+pub(super) enum Holder {
     /// The traced block at a place.
     Traced(usize),
     /// The block that compaction moved on the machine, by its number.
@@ -29,12 +29,12 @@ pub(crate) enum Holder {
 const MOVED: u32 = 1 << 31;
 
 impl Places {
-    pub(crate) fn is_built(&self) -> bool {
+    pub(super) fn is_built(&self) -> bool {
         !self.numbers.is_empty()
     }
 
     /// Builds the way back, unless it is there.
-    pub(crate) fn build(&mut self, traced: &mut TracedFrames, moved: &MovedBlocks) {
+    pub(super) fn build(&mut self, traced: &mut TracedFrames, moved: &MovedBlocks) {
         if self.is_built() {
             return;
         }
@@ -51,7 +51,7 @@ impl Places {
 
     /// Notes who has a replayed block, if anybody has ever asked.
     #[inline]
-    pub(crate) fn note(&mut self, traced: &mut TracedFrames, replayed: Pfn, holder: Holder) {
+    pub(super) fn note(&mut self, traced: &mut TracedFrames, replayed: Pfn, holder: Holder) {
         if !self.is_built() {
             return;
         }
@@ -65,7 +65,7 @@ impl Places {
     }
 
     /// Who has a replayed block that is in use.
-    pub(crate) fn holder(&self, traced: &mut TracedFrames, moved: &MovedBlocks, replayed: Pfn) -> Holder {
+    pub(super) fn holder(&self, traced: &mut TracedFrames, moved: &MovedBlocks, replayed: Pfn) -> Holder {
         let number = traced.place_of(replayed).map_or(0, |at| self.numbers[at]);
         let holder = match number {
             0 => return Holder::Nobody,

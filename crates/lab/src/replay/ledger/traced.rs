@@ -8,7 +8,7 @@ use crate::start::{Machine, Start};
 
 /// What may be done with a block's pages while somebody has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pages {
+pub(in crate::replay) enum Pages {
     /// They stay where they are.
     Pinned,
     /// They can be moved.
@@ -21,7 +21,7 @@ impl Pages {
     /// As far as the flags of their request tell. Page cache is asked for by readahead, which
     /// does not insist, or to be written; huge pages, which do not insist either, leave the
     /// reserves alone.
-    pub(crate) fn of(gfp: GfpFlags) -> Self {
+    pub(in crate::replay) fn of(gfp: GfpFlags) -> Self {
         let cache = gfp.intersects(GfpFlags::NORETRY | GfpFlags::WRITE)
             && !gfp.intersects(GfpFlags::ZERO | GfpFlags::NOMEMALLOC);
         match gfp.contains(GfpFlags::MOVABLE) {
@@ -42,11 +42,11 @@ impl Pages {
 
 /// What the model knows about a traced frame, in one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry(u64);
+pub(super) struct Entry(u64);
 
 /// What a traced frame is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Traced {
+pub(super) enum Traced {
     /// Not in any block that the model holds.
     Unknown,
     /// First frame of a block that the replay holds at another place.
@@ -67,13 +67,13 @@ const CACHE: u64 = 0x80;
 const PFN_SHIFT: u32 = 8;
 
 impl Entry {
-    pub(crate) const UNKNOWN: Self = Self(0);
+    pub(super) const UNKNOWN: Self = Self(0);
 
-    pub(crate) fn held(order: Order, replayed: Pfn, pages: Pages) -> Self {
+    pub(super) fn held(order: Order, replayed: Pfn, pages: Pages) -> Self {
         Self(replayed.0 << PFN_SHIFT | pages.bits() | HELD | u64::from(order.get()))
     }
 
-    pub(crate) fn pages(self) -> Pages {
+    pub(super) fn pages(self) -> Pages {
         match self.0 & (MOVABLE | CACHE) {
             0 => Pages::Pinned,
             CACHE => Pages::Cache,
@@ -81,7 +81,7 @@ impl Entry {
         }
     }
 
-    pub(crate) fn skipped(order: Order) -> Self {
+    pub(super) fn skipped(order: Order) -> Self {
         Self(SKIPPED | u64::from(order.get()))
     }
 
@@ -89,7 +89,7 @@ impl Entry {
         Self(INSIDE | u64::from(order.get()))
     }
 
-    pub(crate) fn get(self) -> Traced {
+    pub(super) fn get(self) -> Traced {
         let order = Order::new((self.0 & ORDER_BITS) as u8).unwrap_or(Order::ZERO);
         match self.0 & KIND_BITS {
             HELD => Traced::Held(order, Pfn(self.0 >> PFN_SHIFT)),
@@ -104,7 +104,7 @@ impl Entry {
 ///
 /// Every frame of a held or skipped block says so, its first one also where the block is;
 /// blocks are aligned to their size and do not overlap.
-pub(crate) struct TracedFrames {
+pub(super) struct TracedFrames {
     zones: Vec<TracedZone>,
     last: usize,
 }
@@ -119,7 +119,7 @@ struct TracedZone {
 
 /// A traced frame that has been found in the table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
+pub(in crate::replay) struct At {
     zone: usize,
     index: usize,
 }
@@ -137,7 +137,7 @@ impl TracedFrames {
     }
 
     /// The blocks that were in use at the start and are freed by the events: each stands for itself.
-    pub(crate) fn at_start(machine: &Machine, start: &Start) -> Self {
+    pub(super) fn at_start(machine: &Machine, start: &Start) -> Self {
         let mut traced = Self::new(machine);
         for (pfn, order, used_for) in start.held(machine) {
             let pages = match used_for {
@@ -153,23 +153,23 @@ impl TracedFrames {
     }
 
     /// Frames of all zones.
-    pub(crate) fn places(&self) -> usize {
+    pub(super) fn places(&self) -> usize {
         self.zones.last().map_or(0, |zone| zone.base + zone.entries.len())
     }
 
     /// A frame's number, all zones counted through.
     #[inline]
-    pub(crate) fn place(&self, at: At) -> usize {
+    pub(super) fn place(&self, at: At) -> usize {
         self.zones[at.zone].base + at.index
     }
 
     /// The place of a frame, traced or replayed: both have the same zones.
-    pub(crate) fn place_of(&mut self, pfn: Pfn) -> Option<usize> {
+    pub(super) fn place_of(&mut self, pfn: Pfn) -> Option<usize> {
         self.find(pfn, Order::ZERO).map(|at| self.place(at))
     }
 
     /// The same, for a frame that is likely in the zone of another place.
-    pub(crate) fn place_near(&self, pfn: Pfn, place: usize) -> Option<usize> {
+    pub(super) fn place_near(&self, pfn: Pfn, place: usize) -> Option<usize> {
         let near = &self.zones[self.at_place(place).zone];
         let inside = |zone: &TracedZone| {
             let index = pfn.0.checked_sub(zone.start)? as usize;
@@ -178,17 +178,17 @@ impl TracedFrames {
         inside(near).or_else(|| self.zones.iter().find_map(inside))
     }
 
-    pub(crate) fn at_place(&self, place: usize) -> At {
+    pub(super) fn at_place(&self, place: usize) -> At {
         let zone = self.zones.partition_point(|zone| zone.base <= place).saturating_sub(1);
         At { zone, index: place - self.zones[zone].base }
     }
 
-    pub(crate) fn entry(&self, at: At) -> Entry {
+    pub(super) fn entry(&self, at: At) -> Entry {
         self.zones[at.zone].entries[at.index]
     }
 
     /// Every block that the replay holds for the trace: its place in the trace, and the block.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = (usize, Pfn, Pages)> + '_ {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, Pfn, Pages)> + '_ {
         self.zones.iter().flat_map(|zone| {
             zone.entries.iter().enumerate().filter_map(|(index, entry)| match entry.get() {
                 Traced::Held(_, replayed) => Some((zone.base + index, replayed, entry.pages())),
@@ -199,7 +199,7 @@ impl TracedFrames {
 
     /// Finds a block that is inside one zone.
     #[inline]
-    pub(crate) fn find(&mut self, pfn: Pfn, order: Order) -> Option<At> {
+    pub(super) fn find(&mut self, pfn: Pfn, order: Order) -> Option<At> {
         let inside = |zone: &TracedZone| {
             let index = pfn.0.checked_sub(zone.start)? as usize;
             (index.checked_add(order.pages() as usize)? <= zone.entries.len()).then_some(index)
@@ -213,25 +213,25 @@ impl TracedFrames {
     }
 
     /// The node of a traced frame.
-    pub(crate) fn node(&self, at: At) -> u16 {
+    pub(super) fn node(&self, at: At) -> u16 {
         self.zones[at.zone].node
     }
 
     #[inline]
-    pub(crate) fn get(&self, at: At) -> Traced {
+    pub(super) fn get(&self, at: At) -> Traced {
         self.zones[at.zone].entries[at.index].get()
     }
 
     /// Whether no frame of a block is known.
     #[inline]
-    pub(crate) fn is_unknown(&self, at: At, order: Order) -> bool {
+    pub(super) fn is_unknown(&self, at: At, order: Order) -> bool {
         let pages = order.pages() as usize;
         self.zones[at.zone].entries[at.index..at.index + pages].iter().all(|&entry| entry == Entry::UNKNOWN)
     }
 
     /// Makes a block's first frame say `entry`, and the others that they are inside.
     #[inline]
-    pub(crate) fn set(&mut self, at: At, order: Order, entry: Entry) {
+    pub(super) fn set(&mut self, at: At, order: Order, entry: Entry) {
         let frames = &mut self.zones[at.zone].entries[at.index..at.index + order.pages() as usize];
         frames[0] = entry;
         if frames.len() > 1 {
@@ -241,24 +241,24 @@ impl TracedFrames {
 
     /// Forgets a block.
     #[inline]
-    pub(crate) fn clear(&mut self, at: At, order: Order) {
+    pub(super) fn clear(&mut self, at: At, order: Order) {
         self.zones[at.zone].entries[at.index..at.index + order.pages() as usize].fill(Entry::UNKNOWN);
     }
 
     /// The first frame of the block of `order` around a frame.
-    pub(crate) fn head(&self, at: At, order: Order) -> At {
+    pub(super) fn head(&self, at: At, order: Order) -> At {
         let start = self.zones[at.zone].start;
         let head = (start + at.index as u64) & !(order.pages() - 1);
         At { zone: at.zone, index: (head.saturating_sub(start)) as usize }
     }
 
     /// The frame some pages behind.
-    pub(crate) fn behind(at: At, pages: u64) -> At {
+    pub(super) fn behind(at: At, pages: u64) -> At {
         At { zone: at.zone, index: at.index + pages as usize }
     }
 
     /// Makes a block of `from` many blocks of `to`.
-    pub(crate) fn split(&mut self, head: At, from: Order, to: Order) {
+    pub(super) fn split(&mut self, head: At, from: Order, to: Order) {
         let (whole, pages) = (self.get(head), self.entry(head).pages());
         for number in 0..1_u64 << (from.get() - to.get()) {
             let offset = number << to.get();
@@ -271,7 +271,7 @@ impl TracedFrames {
     }
 
     /// Blocks that the replay holds for the trace, by order.
-    pub(crate) fn held(&self) -> ByOrder {
+    pub(super) fn held(&self) -> ByOrder {
         let mut held = ByOrder::default();
         for entry in self.zones.iter().flat_map(|zone| &zone.entries) {
             if let Traced::Held(order, _) = entry.get() {
