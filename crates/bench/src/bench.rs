@@ -42,12 +42,12 @@ impl Bench {
         Self::Peers,
     ];
 
-    /// The benchmark of this name, those about the machine itself included.
+    /// Returns the benchmark of this name, those about the machine itself included.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().chain([&Self::Sensor]).copied().find(|bench| bench.name() == name)
     }
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PageAlloc => "pagealloc",

@@ -14,7 +14,8 @@ pub(crate) const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 0, 0),
 ];
 
-/// The width of one of several lines: each later one is thinner, so that lines that lie on each other all show.
+/// Returns the width of line `number` of several. Each later line is thinner, so that lines that lie on each
+/// other all show.
 pub(crate) fn line_width(number: usize, of: usize) -> u32 {
     (1 + 2 * of.saturating_sub(number + 1)) as u32
 }

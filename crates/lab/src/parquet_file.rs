@@ -9,10 +9,10 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-/// The rows of a file, of which a column is written at a time.
+/// The rows of a file, which are written column by column.
 pub(crate) type Rows<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
-/// Returns a file with this schema, whose columns `write` fills in their order.
+/// Returns a file with this schema. `write` writes its columns in their order.
 pub(crate) fn write_file(
     schema: Type,
     write: impl FnOnce(&mut Rows<'_>) -> Result<(), ParquetError>,
@@ -26,12 +26,12 @@ pub(crate) fn write_file(
     writer.into_inner()
 }
 
-/// Writes the next column, in which every row has a value.
+/// Writes the next column; every row has a value.
 pub(crate) fn required<T: DataType>(rows: &mut Rows<'_>, values: &[T::T]) -> Result<(), ParquetError> {
     write::<T>(rows, values, None)
 }
 
-/// Writes the next column, in which a row may have no value.
+/// Writes the next column; a row may have no value.
 pub(crate) fn optional<T: DataType>(
     rows: &mut Rows<'_>,
     values: impl Iterator<Item = Option<T::T>>,

@@ -3,7 +3,7 @@
 /// Numbers of things of a size of 2^n to 2^(n+1) − 1, by n; the last place also has all larger sizes.
 pub type ByPowerOfTwo = [u64; 32];
 
-/// The place of a size in [`ByPowerOfTwo`]; 0 shares the place of 1.
+/// Returns the place of a size in [`ByPowerOfTwo`]; 0 shares the place of 1.
 pub fn power_of_two(size: u64) -> usize {
     (size.max(1).ilog2() as usize).min(size_of::<ByPowerOfTwo>() / size_of::<u64>() - 1)
 }
@@ -20,7 +20,7 @@ impl<const SUB_BITS: u32> Buckets<SUB_BITS> {
     /// How many buckets there are.
     pub const COUNT: usize = (64 - SUB_BITS as usize + 1) * Self::SUBS;
 
-    /// The bucket of a number.
+    /// Returns the bucket of a number.
     #[inline]
     pub fn of(number: u64) -> usize {
         let exponent = (number | 1).ilog2();
@@ -31,7 +31,7 @@ impl<const SUB_BITS: u32> Buckets<SUB_BITS> {
         (((shift + 1) as usize) << SUB_BITS) + ((number >> shift) as usize & (Self::SUBS - 1))
     }
 
-    /// The smallest number of a bucket, and how many numbers the bucket has.
+    /// Returns the smallest number of a bucket, and how many numbers the bucket has.
     pub fn first_and_width(bucket: usize) -> (u64, u64) {
         if bucket < Self::SUBS {
             return (bucket as u64, 1);
@@ -41,7 +41,7 @@ impl<const SUB_BITS: u32> Buckets<SUB_BITS> {
         (place << shift, 1 << shift)
     }
 
-    /// The largest number of a bucket.
+    /// Returns the largest number of a bucket.
     pub fn last(bucket: usize) -> u64 {
         let (first, width) = Self::first_and_width(bucket);
         // The last bucket ends at the largest number of all.

@@ -55,26 +55,26 @@ impl HoldLog {
         self.waits.longest_ns = self.waits.longest_ns.max(waited_ns);
     }
 
-    /// The shortest time of each hold over all runs so far, in the order of the holds.
+    /// Returns the shortest time of each hold over all runs so far, in the order of the holds.
     ///
     /// Units: nanoseconds.
     pub fn holds_ns(&self) -> &[u32] {
         &self.shortest_ns
     }
 
-    /// The waits of the last run.
+    /// Returns the waits of the last run.
     pub fn waits(&self) -> Waits {
         self.waits
     }
 
-    /// The longest of all holds.
+    /// Returns the longest of all holds.
     ///
     /// Units: nanoseconds.
     pub fn longest_ns(&self) -> u64 {
         self.shortest_ns.iter().copied().max().unwrap_or(0).into()
     }
 
-    /// The number of holds that lasted 2^n to 2^(n+1) − 1 nanoseconds, by n; a hold of 0 counts as one of 1.
+    /// Returns the number of holds that lasted 2^n to 2^(n+1) − 1 nanoseconds, by n; a hold of 0 counts as one of 1.
     pub fn by_power_of_two(&self) -> ByPowerOfTwo {
         let mut holds = ByPowerOfTwo::default();
         for &held_ns in &self.shortest_ns {
@@ -94,7 +94,7 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// The time since the start.
+    /// Returns the time since the start.
     ///
     /// Units: nanoseconds.
     #[inline]
@@ -144,17 +144,17 @@ impl HoldTimer {
         self.is_on.get()
     }
 
-    /// The clock by which holds are timed.
+    /// Returns the clock by which holds are timed.
     pub fn stopwatch(&self) -> Stopwatch {
         self.stopwatch
     }
 
-    /// What was noted so far. Nothing can be noted while it is borrowed.
+    /// Returns what was noted so far. Nothing can be noted while it is borrowed.
     pub fn log(&self) -> Ref<'_, HoldLog> {
         self.log.borrow()
     }
 
-    /// The times of the holds from the hold with this number on.
+    /// Returns the times of the holds from the hold with this number on.
     ///
     /// Units: nanoseconds.
     pub fn holds_since(&self, first: usize) -> Vec<u32> {

@@ -22,7 +22,7 @@ impl Handle {
     }
 }
 
-/// A request of a user for movable pages. One that does not reclaim fails at once, as the peers do: nobody's lists are
+/// Returns a request of a user for movable pages. One that does not reclaim fails at once, as the peers do: nobody's lists are
 /// given back for it.
 #[inline]
 fn request(cpu: u16, order: Order, reclaims: bool) -> Request {

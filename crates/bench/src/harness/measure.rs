@@ -38,7 +38,7 @@ const DISTURBED: f64 = 0.01;
 /// How often a sample is taken again where others took the processor away.
 const TRIES: u32 = 3;
 
-/// A sample; taken again, up to twice, where others took this thread's processor away.
+/// Returns a sample; taken again, up to twice, where others took this thread's processor away.
 pub(crate) fn calmest<T>(mut run: impl FnMut() -> Result<T, BenchError>) -> Result<T, BenchError> {
     let mut best: Option<(f64, T)> = None;
     for _ in 0..TRIES {
@@ -55,18 +55,18 @@ pub(crate) fn calmest<T>(mut run: impl FnMut() -> Result<T, BenchError>) -> Resu
     best.map(|(_, sample)| sample).ok_or(BenchError::Stopped)
 }
 
-/// The time that this thread had on a processor.
+/// Returns the time that this thread had on a processor.
 fn processor_ns() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
 }
 
-/// Nanoseconds since `start`.
+/// Returns nanoseconds since `start`.
 pub(crate) fn ns_since(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
-/// What reading the clock twice costs: taken off where single calls are timed.
+/// Returns what reading the clock twice costs: taken off where single calls are timed.
 ///
 /// Units: nanoseconds.
 pub(crate) fn clock_ns() -> f64 {
@@ -75,7 +75,7 @@ pub(crate) fn clock_ns() -> f64 {
     costs[costs.len() / 2]
 }
 
-/// An allocation and a free of one block, `times` times: nanoseconds a pair.
+/// Returns an allocation and a free of one block, `times` times: nanoseconds a pair.
 ///
 /// # Errors
 /// [`BenchError::Wrong`] if a block is missing or not taken back.
@@ -100,7 +100,7 @@ pub fn pairs(
     if taken { Ok(ns) } else { Err(wrong("did not take back what it handed out")) }
 }
 
-/// All places allocated, then freed: nanoseconds a block for each of the two.
+/// Returns all places allocated, then freed: nanoseconds a block for each of the two.
 ///
 /// # Errors
 /// As for [`pairs`].

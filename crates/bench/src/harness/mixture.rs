@@ -9,7 +9,7 @@ use crate::error::BenchError;
 /// Blocks in use.
 pub type Held = Vec<(Pfn, Order)>;
 
-/// The generator that every mixture starts from.
+/// Returns the generator that every mixture starts from.
 pub fn random() -> fastrand::Rng {
     fastrand::Rng::with_seed(7)
 }
@@ -111,7 +111,7 @@ impl Churn {
         Ok(())
     }
 
-    /// The share of requests that failed, by class.
+    /// Returns the share of requests that failed, by class.
     ///
     /// Units: percent.
     pub fn failed_percent(&self) -> [f64; 2] {

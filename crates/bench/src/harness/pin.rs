@@ -6,7 +6,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::error::BenchError;
 
-/// The processors that this thread may run on, at most `most`, lowest first.
+/// Returns the processors that this thread may run on, at most `most`, lowest first.
 pub(crate) fn processors(most: usize) -> Result<Vec<usize>, BenchError> {
     let allowed = sched_getaffinity(None).map_err(|error| BenchError::Pin(error.into()))?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).take(most).collect())
@@ -19,7 +19,7 @@ pub(crate) fn pin(processor: usize) -> Result<(), BenchError> {
     sched_setaffinity(None, &set).map_err(|error| BenchError::Pin(error.into()))
 }
 
-/// A sentence for the report where two threads have to share a processor.
+/// Returns a sentence for the report where two threads have to share a processor.
 pub(crate) fn sharing_note(processors: &[usize]) -> Option<String> {
     (processors.len() < 2).then(|| {
         "only one processor is available: threads that should run beside each other took turns".to_owned()

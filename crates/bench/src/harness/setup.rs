@@ -35,7 +35,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// A machine whose per-CPU lists are chosen for a zone of its size.
+    /// Returns a machine whose per-CPU lists are chosen for a zone of its size.
     pub fn new(pages: u64, cpus: u16, switches: Switches) -> Self {
         Self { pages, cpus, switches, tuned_for: pages }
     }
@@ -61,17 +61,17 @@ impl Setup {
         work(&Memory::watched(&self.config(&[self.zone()]), &mut metadata, tracepoints)?)
     }
 
-    /// Room for the machine's metadata.
+    /// Returns room for the machine's metadata.
     pub fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
         vec![MaybeUninit::uninit(); self.metadata_bytes::<L>()]
     }
 
-    /// How much that is.
+    /// Returns how much that is.
     pub fn metadata_bytes<L: Locks>(self) -> usize {
         required_bytes::<L>(&self.config(&[self.zone()]))
     }
 
-    /// The machine, all of its frames absent.
+    /// Returns the machine, all of its frames absent.
     ///
     /// # Errors
     /// [`BenchError::Setup`].

@@ -47,14 +47,14 @@ impl Summary {
     }
 }
 
-/// The median of the percentages by which samples exceed those of the same round.
+/// Returns the median of the percentages by which samples exceed those of the same round.
 pub(crate) fn percent_over(samples: &[f64], base: &[f64]) -> f64 {
     let percents: Vec<f64> =
         samples.iter().zip(base).map(|(with, without)| (with / without - 1.0) * 100.0).collect();
     Summary::of(&percents).median
 }
 
-/// The sample at a share of all, between neighbours by distance.
+/// Returns the sample at a share of all, between neighbours by distance.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let below = place.floor() as usize;

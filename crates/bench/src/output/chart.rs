@@ -29,7 +29,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Whether the names of the points have room side by side.
+    /// Returns true if the names of the points have room side by side.
     pub(super) fn has_room(&self) -> bool {
         let room = f64::from(SIZE.0 - LEGEND - 96) / self.points.len().max(1) as f64;
         self.longest_name() < room
@@ -40,7 +40,7 @@ impl Chart {
         letters.unwrap_or(0) as f64 * LETTER
     }
 
-    /// Room for the names of the points.
+    /// Returns room for the names of the points.
     pub(super) fn label_height(&self) -> u32 {
         if self.has_room() { 24 } else { 16 + self.longest_name() as u32 }
     }

@@ -19,7 +19,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// All charts of all reports below each other, as an SVG document.
+/// Returns all charts of all reports below each other, as an SVG document.
 ///
 /// # Errors
 /// [`BenchError::Picture`] where the drawing fails.
@@ -85,7 +85,7 @@ fn draw_one(
     Ok(())
 }
 
-/// The names of the lines, beside the plot.
+/// Returns the names of the lines, beside the plot.
 fn draw_legend(
     area: &DrawingArea<SVGBackend<'_>, Shift>,
     chart: &Chart,
@@ -100,14 +100,14 @@ fn draw_legend(
     Ok(())
 }
 
-/// How a line and its points look: with more lines than colours, the points become hollow.
+/// Returns how a line and its points look: with more lines than colours, the points become hollow.
 fn styles(number: usize) -> (ShapeStyle, ShapeStyle) {
     let colour = COLOURS[number % COLOURS.len()];
     let line = colour.stroke_width(if number < COLOURS.len() { 2 } else { 1 });
     (line, if number < COLOURS.len() { colour.filled() } else { line })
 }
 
-/// What the values range over, with some room; values that are not above 0 have no place.
+/// Returns what the values range over, with some room; values that are not above 0 have no place.
 fn heights(chart: &Chart) -> std::ops::Range<f64> {
     let values = chart.lines.iter().flat_map(|line| &line.1).copied().filter(|value| *value > 0.0);
     let (least, most) =

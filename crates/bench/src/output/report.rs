@@ -26,7 +26,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// An empty report.
+    /// Returns an empty report.
     pub(crate) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -43,7 +43,7 @@ impl Report {
         self
     }
 
-    /// The tables, then the notes and the digest, a line each.
+    /// Returns the tables, then the notes and the digest, a line each.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for table in &self.tables {

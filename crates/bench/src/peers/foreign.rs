@@ -12,7 +12,7 @@ use crate::harness::Pages;
 /// The largest number of pages that the bitmap can hold.
 const BITMAP_PAGES: u64 = 1 << 20;
 
-/// The peers of this kind.
+/// Returns the peers of this kind.
 pub(super) fn peers() -> Vec<Peer> {
     vec![
         // Its sets of free blocks grow with their number.

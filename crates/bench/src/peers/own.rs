@@ -12,7 +12,7 @@ use crate::harness::{LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks};
 /// Where freehold's locked handle is among the peers.
 pub(super) const LOCKED: usize = 3;
 
-/// The floors and the engine.
+/// Returns the floors and the engine.
 pub(super) fn peers() -> Vec<Peer> {
     let pages = 1 << 20;
     let bytes = setup(pages).metadata::<SpinLocks>().len() as f64 / pages as f64;
@@ -44,7 +44,7 @@ fn setup(pages: u64) -> Setup {
     Setup::new(pages, 2, Era::Freehold.switches())
 }
 
-/// A machine that lives as long as the program: some twelve megabytes a shape.
+/// Returns a machine that lives as long as the program: some twelve megabytes a shape.
 fn leaked<L: Locks<Tracepoints = ()> + 'static>(
     pages: u64,
 ) -> Result<&'static Memory<'static, L>, BenchError> {

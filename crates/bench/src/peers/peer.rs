@@ -54,7 +54,7 @@ impl Peer {
     }
 }
 
-/// The error with the name of who made it.
+/// Returns the error with the name of who made it.
 pub(super) fn named(error: BenchError, name: &str) -> BenchError {
     match error {
         BenchError::Wrong { what, side } if side == UNNAMED => {

@@ -83,7 +83,7 @@ impl Shape {
         }
     }
 
-    /// The name where it may have no blanks.
+    /// Returns the name where it may have no blanks.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::OnePage => "one-page",
@@ -211,7 +211,7 @@ fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {
     Ok([ns_since(begin) / f64::from(asked.max(1)), 0.0, 0.0])
 }
 
-/// Two handles on the same memory, each on a thread of its own.
+/// Returns two handles on the same memory, each on a thread of its own.
 fn two_threads<H: Pages + Send>(
     handles: &mut [H],
     plan: Plan,

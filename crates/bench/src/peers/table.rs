@@ -105,7 +105,7 @@ impl Tables {
     }
 }
 
-/// Samples by peer, by round; `None` for what a peer cannot do.
+/// Returns samples by peer, by round; `None` for what a peer cannot do.
 fn one_shape(
     shape: Shape,
     plan: Plan,

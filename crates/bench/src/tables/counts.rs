@@ -56,7 +56,7 @@ impl Route {
         Order::new(number).unwrap_or(Order::ZERO)
     }
 
-    /// How often a block enters or leaves a free list in an allocation and a free, where that
+    /// Returns how often a block enters or leaves a free list in an allocation and a free, where that
     /// is the same each time.
     fn movements(self) -> Option<f64> {
         match self {
@@ -226,12 +226,12 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// Every row of the table.
+/// Returns every row of the table.
 fn rows() -> impl Iterator<Item = (Handle, Route)> {
     Handle::ALL.into_iter().flat_map(|handle| Route::ALL.map(|route| (handle, route)))
 }
 
-/// Nanoseconds by row, by side, by round.
+/// Returns nanoseconds by row, by side, by round.
 fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64>>, BenchError> {
     let mut samples = Vec::new();
     for (handle, route) in rows() {
@@ -250,7 +250,7 @@ fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64
     Ok(samples)
 }
 
-/// Instructions of one block's two calls, by row, by side; or why not.
+/// Returns instructions of one block's two calls, by row, by side; or why not.
 fn instructions(program: &Path) -> Result<Vec<f64>, String> {
     let (few, many) = (2 * BATCH as u32, 22 * BATCH as u32);
     let mut found = Vec::new();
@@ -265,7 +265,7 @@ fn instructions(program: &Path) -> Result<Vec<f64>, String> {
     Ok(found)
 }
 
-/// The instructions of a whole run.
+/// Returns the instructions of a whole run.
 fn callgrind(program: &Path, work: &str) -> Result<u64, String> {
     let ran = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

@@ -123,7 +123,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// Threads that all begin to free at the same moment.
+/// Returns threads that all begin to free at the same moment.
 fn at_once(
     setup: Setup,
     pages_each: u64,
@@ -155,7 +155,7 @@ fn at_once(
     })
 }
 
-/// CPUs that all begin to free at the same moment, in computed time.
+/// Returns CPUs that all begin to free at the same moment, in computed time.
 fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let timer = HoldTimer::default();
     setup.watched(&timer, |memory: &Memory<'_, Locks<HoldTimer>>| {
@@ -200,7 +200,7 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
     })
 }
 
-/// The pages of each CPU; half of all are left free.
+/// Returns the pages of each CPU; half of all are left free.
 fn everybodys_pages<T: Tracepoints>(
     memory: &Memory<'_, Locks<T>>,
     setup: Setup,
@@ -225,7 +225,7 @@ fn everybodys_pages<T: Tracepoints>(
     Ok(owned)
 }
 
-/// A round in a few numbers.
+/// Returns a round in a few numbers.
 fn judge<T: Tracepoints>(
     memory: &Memory<'_, Locks<T>>,
     setup: Setup,
@@ -249,7 +249,7 @@ fn judge<T: Tracepoints>(
     Ok(Round { worst, wall_ns, stats: zone.stats() })
 }
 
-/// One thread's exit.
+/// Returns one thread's exit.
 fn exit(
     memory: &Memory<'_, Locks<ByProcessor>>,
     times: &ByProcessor,

@@ -80,7 +80,7 @@ impl Plan {
         Self { orders, counts: powers(last), fragments, rounds, slice: Duration::from_millis(slice_ms) }
     }
 
-    /// Room for the largest number of the largest order, and as much again for per-CPU lists.
+    /// Returns room for the largest number of the largest order, and as much again for per-CPU lists.
     fn pages(&self) -> u64 {
         let largest = self.orders.iter().map(|order| order.pages()).max().unwrap_or(1);
         let most = self.counts.iter().max().copied().unwrap_or(1) as u64;
@@ -149,7 +149,7 @@ impl Drop for Finally<'_> {
 /// Samples of one handle by number of blocks, then by monitor, then by round.
 type Samples = Vec<Vec<Vec<Sample>>>;
 
-/// Samples of each handle.
+/// Returns samples of each handle.
 fn both_threads(
     memory: &Memory<'_, FairLocks>,
     plan: &Plan,
@@ -181,7 +181,7 @@ fn both_threads(
     Ok(samples)
 }
 
-/// Samples by handle and monitor, then by round.
+/// Returns samples by handle and monitor, then by round.
 fn one_count(
     memory: &Memory<'_, FairLocks>,
     plan: &Plan,

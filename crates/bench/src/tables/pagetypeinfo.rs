@@ -44,7 +44,7 @@ impl Reading {
         }
     }
 
-    /// Whether the machine is one that counts per migratetype.
+    /// Returns true if the machine is one that counts per migratetype.
     fn counts(self) -> bool {
         matches!(self, Self::Relaxed | Self::Consistent | Self::TextByCounts)
     }
@@ -116,7 +116,7 @@ fn fragment(memory: &Memory<'_, SpinLocks>, pages: u64) -> Result<(), BenchError
     Ok(())
 }
 
-/// Nanoseconds a reading: by way, fresh and fragmented, by round.
+/// Returns nanoseconds a reading: by way, fresh and fragmented, by round.
 fn measure(
     memories: &[Memory<'_, SpinLocks>],
     rounds: usize,

@@ -102,7 +102,7 @@ fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, Ben
     })
 }
 
-/// An unmovable pageblock with a few free blocks; the rest is in use.
+/// Returns an unmovable pageblock with a few free blocks; the rest is in use.
 fn fragmented_block<L: Locks>(zone: &Zone<'_, L>, at: u64) -> Result<(), BenchError> {
     let unmovable = Migratetype::Unmovable;
     let start = START.add(at);

@@ -83,7 +83,7 @@ impl Spread {
         }
     }
 
-    /// The pages, none of them another's buddy, in the order in which they are freed.
+    /// Returns the pages, none of them another's buddy, in the order in which they are freed.
     fn pages(self, plan: &Plan, zone_pages: u64) -> Vec<u64> {
         let mut random = fastrand::Rng::with_seed(7);
         let span = match self {
@@ -141,7 +141,7 @@ impl Plan {
     }
 }
 
-/// The name of a zone of so many pages.
+/// Returns the name of a zone of so many pages.
 fn size(pages: u64) -> String {
     let mib = pages >> 8;
     match mib {
@@ -151,7 +151,7 @@ fn size(pages: u64) -> String {
     }
 }
 
-/// Every zone's CPU has the lists that Linux chooses for the smallest, so that only size differs.
+/// Returns every zone's CPU has the lists that Linux chooses for the smallest, so that only size differs.
 fn setup(pages: u64) -> Setup {
     Setup { tuned_for: GIB, ..Setup::new(pages, 1, Era::Freehold.switches()) }
 }
@@ -160,7 +160,7 @@ fn metadata_bytes(pages: u64) -> u64 {
     setup(pages).metadata_bytes::<SpinLocks>() as u64
 }
 
-/// What programs may take without others being moved out; all there is where nobody says.
+/// Returns what programs may take without others being moved out; all there is where nobody says.
 fn available_bytes() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -210,7 +210,7 @@ fn with_memories(
     work(&memories?)
 }
 
-/// The work in zones whose pages are all free, but some that the kernel would have at the start.
+/// Returns the work in zones whose pages are all free, but some that the kernel would have at the start.
 ///
 /// Without those one page takes longer at exactly 1 TiB, and not at 1021 GiB: it is a matter of
 /// how far the frame's metadata is from the CPU's lists, and none of the zone's size.
@@ -253,7 +253,7 @@ fn free_zones(
     Ok(())
 }
 
-/// Pages of zones that are in use otherwise go back and are taken again.
+/// Returns pages of zones that are in use otherwise go back and are taken again.
 fn full_zones(
     memories: &[Memory<'_, SpinLocks>],
     plan: &Plan,

@@ -41,7 +41,7 @@ impl Reader {
         }
     }
 
-    /// The sensor that it reads with.
+    /// Returns the sensor that it reads with.
     fn sensor(self) -> Result<Option<Sensor>, freehold_linux::Error> {
         let choice = match self {
             Self::Nobody => return Ok(None),
@@ -179,7 +179,7 @@ fn one_sample(
     })
 }
 
-/// Nanoseconds a fault, over at least `length`.
+/// Returns nanoseconds a fault, over at least `length`.
 fn fault_for(length: Duration) -> f64 {
     let start = Instant::now();
     let mut faults = 0_u64;
@@ -207,7 +207,7 @@ fn read_until(done: &AtomicBool, sensor: &mut Sensor) -> Result<Vec<f64>, BenchE
     Ok(readings)
 }
 
-/// A file in memory of which every other page was given back: so many free pages without a free buddy.
+/// Returns a file in memory of which every other page was given back: so many free pages without a free buddy.
 fn fragment(holes: u64) -> std::io::Result<File> {
     let file = File::from(memfd_create("freehold-bench", MemfdFlags::CLOEXEC)?);
     let page = PAGE as u64;

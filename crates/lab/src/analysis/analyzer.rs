@@ -38,10 +38,10 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// Starts with the machine as it was at the start of the trace.
+    /// Returns an analyzer for a trace that starts on this machine.
     ///
     /// # Errors
-    /// A snapshot without zones, with unknown ones, or with numbers out of range.
+    /// A snapshot without zones, with unknown zones, or with numbers out of range.
     pub fn new(start: &Snapshot) -> Result<Self, LabError> {
         let machine = Machine::new(start, &EventLog::default())?;
         let frames = Frames::new(&machine);
@@ -64,7 +64,7 @@ impl Analyzer {
         })
     }
 
-    /// Takes the next events, which are sorted by time as a reader gives them.
+    /// Adds the next events of the trace, which are sorted by time.
     pub fn add(&mut self, events: &[Event]) {
         let Some((first, last)) = events.first().zip(events.last()) else { return };
         if let Some(span) = &mut self.span {
@@ -159,7 +159,7 @@ impl Analyzer {
         }
     }
 
-    /// What the events say, once all of them were taken.
+    /// Returns the analysis of all events added.
     pub fn finish(mut self) -> Analysis {
         let (first_ns, last_ns) = self.span.unwrap_or_default();
         for (_, held) in self.frames.held() {

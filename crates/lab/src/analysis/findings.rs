@@ -7,14 +7,14 @@ use super::pageblocks::Pageblocks;
 use super::rows::{GfpClass, Lifetimes, OrderUse};
 use super::timeline::Timeline;
 
-/// What cannot be told of a trace's blocks, in pages.
+/// Pages whose life the trace does not tell in full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Unseen {
-    /// Freed, and allocated by no event: from before the trace, moved there by compaction, or lost.
+    /// Pages freed that no event allocated: from before the trace, moved there by compaction, or lost.
     pub freed: u64,
-    /// Allocated anew while they were held: their frees were lost.
+    /// Pages allocated anew while they were held: their frees were lost.
     pub displaced: u64,
-    /// Old places of what compaction moved: how long the contents lived on is not known.
+    /// Pages that compaction moved away: how long their contents lived on is not known.
     pub moved: u64,
     /// Free pages that compaction took without an event and gave back.
     pub returned: u64,
@@ -23,15 +23,15 @@ pub struct Unseen {
 /// How the work is spread over the CPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct CpuShare {
-    /// Requests answered.
+    /// Successful requests.
     pub allocs: u64,
     /// Pages allocated.
     pub pages: u64,
     /// Frees.
     pub frees: u64,
-    /// Pages freed here that were allocated here or elsewhere, as far as the allocation was seen.
+    /// Pages freed on this CPU whose allocation was seen.
     pub pages_freed: u64,
-    /// Of these, the ones that were allocated on another CPU.
+    /// Of these, pages that were allocated on another CPU.
     pub pages_from_elsewhere: u64,
 }
 
@@ -42,19 +42,19 @@ pub struct Analysis {
     pub events: u64,
     /// From the first event to the last, in nanoseconds.
     pub duration_ns: u64,
-    /// Blocks that are misaligned or in no zone; left out of everything else.
+    /// Blocks that are misaligned or in no zone. They are left out of everything else.
     pub misplaced: u64,
     /// Places at which events are missing.
     pub lost_places: u64,
-    /// What cannot be told.
+    /// Pages whose life is not fully known.
     pub unseen: Unseen,
     /// Requests and frees by order.
     pub orders: Vec<OrderUse>,
     /// How long pages live, by type and order.
     pub lifetimes: Vec<Lifetimes>,
-    /// Who asks, most pages first.
+    /// Requests by class of their flags, most pages first.
     pub classes: Vec<GfpClass>,
-    /// How unevenly allocations come.
+    /// How bursty allocations are, by length of window.
     pub bursts: Vec<Burst>,
     /// How the work is spread over the CPUs, by CPU.
     pub cpus: Vec<CpuShare>,

@@ -1,14 +1,14 @@
-//! How long pages lived, in buckets of which eight make an octave.
+//! How long pages lived, in eight buckets an octave.
 
 use freehold_measure::histogram::Buckets;
 
-/// Eight buckets an octave: each is an eighth of its smallest time wide at most.
+/// Eight buckets an octave: each is at most an eighth of its smallest time wide.
 type Eighths = Buckets<3>;
 
 /// Octaves: 0 ns, then one for each power of two.
 pub const OCTAVES: usize = 65;
 
-/// How many pages lived how long: bounded memory, whatever the times.
+/// Pages by how long they lived, in bounded memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Histogram {
     buckets: Vec<u64>,
@@ -36,8 +36,8 @@ impl Histogram {
         self.buckets.iter().sum()
     }
 
-    /// A time that this share of the pages did not outlive: the upper bound of its bucket, at most an
-    /// eighth above the exact time. `None` without pages.
+    /// Returns a percentile of the lifetimes: the upper bound of its bucket, at most an eighth above the exact
+    /// time. `None` without pages.
     ///
     /// Units: nanoseconds.
     pub(super) fn percentile(&self, percent: u64) -> Option<u64> {
@@ -52,7 +52,7 @@ impl Histogram {
             .map(Eighths::last)
     }
 
-    /// Pages by octave: place 0 is 0 ns, place `n` from `2^(n-1)` up to below `2^n` ns.
+    /// Returns pages by octave: place 0 is 0 ns, place `n` from `2^(n-1)` up to below `2^n` ns.
     pub(super) fn octaves(&self) -> [u64; OCTAVES] {
         let mut octaves = [0; OCTAVES];
         for (number, pages) in self.buckets.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Histogram {
     }
 }
 
-/// The longest time that cannot be told from this one.
+/// Returns the longest time in the bucket of this one.
 ///
 /// Units: nanoseconds.
 pub fn rounded_up(time_ns: u64) -> u64 {

@@ -1,10 +1,10 @@
 //! What a trace asks of any allocator: its events go in, in one pass; tables and pictures come out.
 //!
 //! An [`Analyzer`] takes the events; its memory depends on the machine's size, not on the number of events.
-//! Nothing is replayed: what it tells is true of every allocator.
+//! Nothing is replayed: the result holds for every allocator.
 //!
-//! Lifetimes are of pages: a block that is split and freed in parts ends page by page, all counted
-//! under the request that allocated it.
+//! Lifetimes are of pages: when a block is freed in parts, each page's life ends with its own part, and all count
+//! under the request that allocated the block.
 
 mod analyzer;
 mod bursts;

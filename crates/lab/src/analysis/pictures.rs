@@ -31,7 +31,7 @@ const BY_ORDER: [RGBColor; 11] = [
     RGBColor(240, 200, 30),
 ];
 
-/// A colour a type, and one for frees.
+/// A colour for each type.
 const BY_TYPE: [RGBColor; 3] = [COLOURS[0], COLOURS[2], COLOURS[4]];
 const FREED: RGBColor = RGBColor(120, 120, 120);
 
@@ -41,14 +41,14 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// One picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
-    /// What its file is called, without folder.
+    /// File name, without folder.
     pub file: &'static str,
     /// An SVG document.
     pub svg: String,
 }
 
 impl Analysis {
-    /// Every picture: `lifetimes.svg`, `lifetimes-cdf.svg` and `allocations.svg`.
+    /// Returns the pictures `lifetimes.svg`, `lifetimes-cdf.svg` and `allocations.svg`.
     ///
     /// # Errors
     /// [`LabError::Picture`] where the drawing fails.
@@ -71,7 +71,7 @@ impl Analysis {
         pictures.collect()
     }
 
-    /// Freed pages by order, then octave; types together.
+    /// Returns freed pages by order, then octave, of all types together.
     fn octaves_by_order(&self) -> Vec<(u8, [u64; OCTAVES])> {
         let mut sums: Vec<(u8, [u64; OCTAVES])> = Vec::new();
         for order in 0..=freehold::Order::MAX.get() {
@@ -88,7 +88,8 @@ impl Analysis {
         sums
     }
 
-    /// A row an order, a column an octave: the darker, the more of the order's pages lived that long.
+    /// Draws a row for each order and a column for each octave: the darker, the more of the order's pages lived
+    /// that long.
     fn draw_heat(&self, root: &Area<'_>) -> Drawn {
         let orders = self.octaves_by_order();
         let (from, to) = used_octaves(&orders);
@@ -115,7 +116,7 @@ impl Analysis {
         for (row, (_, octaves)) in orders.iter().enumerate() {
             let all: u64 = octaves.iter().sum();
             for (octave, &pages) in octaves.iter().enumerate().filter(|&(_, &pages)| pages > 0) {
-                // A root makes small shares visible.
+                // The square root makes small shares visible.
                 let share = (pages as f64 / all as f64).sqrt();
                 let corners = [
                     (octave.saturating_sub(1) as f64, row as f64 - 0.46),
@@ -128,7 +129,7 @@ impl Analysis {
         Ok(())
     }
 
-    /// A line an order: the share of its freed pages that lived at most so long.
+    /// Draws a line for each order: the share of its freed pages that lived at most so long.
     fn draw_shares(&self, root: &Area<'_>) -> Drawn {
         let orders = self.octaves_by_order();
         let (from, to) = used_octaves(&orders);
@@ -157,7 +158,7 @@ impl Analysis {
                 })
                 .skip(from)
                 .collect();
-            // As far from each other as the number of lines allows.
+            // Colours as far from each other as the number of lines allows.
             let colour = BY_ORDER[at * (BY_ORDER.len() - 1) / (orders.len() - 1).max(1)];
             chart
                 .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
@@ -169,7 +170,7 @@ impl Analysis {
         Ok(())
     }
 
-    /// Pages allocated and freed a second, over the time of the trace.
+    /// Draws pages allocated and freed a second over the time of the trace.
     fn draw_time(&self, root: &Area<'_>) -> Drawn {
         let step_s = self.timeline.step_ns as f64 / 1e9;
         let steps = &self.timeline.steps;
@@ -215,7 +216,7 @@ fn legend(chart: &mut Chart<'_>) -> Drawn {
     Ok(())
 }
 
-/// The first octave's lower edge and the last one's upper edge, as powers of two.
+/// Returns the first octave's lower edge and the last one's upper edge, as powers of two.
 fn used_octaves(orders: &[(u8, [u64; OCTAVES])]) -> (usize, usize) {
     let used = |octave: &usize| orders.iter().any(|(_, octaves)| octaves[*octave] > 0);
     let first = (0..OCTAVES).find(used).unwrap_or(0);

@@ -1,9 +1,8 @@
-//! How much of a difference between eras is chance.
+//! The part of a difference between eras that is chance.
 //!
-//! A trace does not tell when daemons looked at the zones. Where memory runs out, one look earlier or
-//! later decides whether a refill finds its own type's lists empty, and what follows from that is as
-//! large as many a difference between eras. So the same trace is replayed several times, the daemons'
-//! looks shifted by some events.
+//! A trace does not tell when daemons looked at the zones. Where memory is short, it depends on a single look
+//! whether a refill finds the lists of its own type empty, and the consequences can be as large as a difference
+//! between eras. So the same trace is replayed several times, with the daemons' looks shifted by some events.
 
 use freehold::{Era, Order};
 use freehold_measure::{Cell, Table};
@@ -14,22 +13,22 @@ use crate::recorded::Recorded;
 use crate::replay::{EVENTS_A_LOOK, Lab, Measures, Options, Variant};
 use crate::start::free_pageblocks;
 
-/// The most replays of each era that differ.
+/// The largest number of different replays of an era.
 pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;
 
-/// Several replays of each era, which differ in nothing but when daemons look at the zones.
+/// Several replays of each era that differ only in when daemons look at the zones.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chance {
-    /// Replays of each era.
+    /// The number of replays of each era.
     pub replays: u32,
-    /// Each subject of each replay of each era.
+    /// The value of each subject in each replay of each era.
     eras: Vec<Vec<[f64; SUBJECTS.len()]>>,
-    /// Each subject of the machine, where the trace tells it.
+    /// The value of each subject on the machine, if the trace tells it.
     machine: [Option<u64>; SUBJECTS.len()],
 }
 
-/// A number that replays are compared by: its name, its unit, how a replay with pageblocks of some order has it, and
-/// how the machine had it.
+/// A number by which replays are compared: its name, its unit, its value in a replay with pageblocks of some
+/// order, and its value on the machine.
 type Subject = (&'static str, &'static str, fn(&Measures, Order) -> f64, fn(&OfMachine<'_>) -> Option<u64>);
 
 /// What the machine itself had.
@@ -59,7 +58,7 @@ const SUBJECTS: [Subject; 7] = [
 ];
 
 impl Lab<'_> {
-    /// Replays every era so many times, [`MOST_SHIFTS`] at the most.
+    /// Replays every era several times, at most [`MOST_SHIFTS`] times.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -72,7 +71,7 @@ impl Lab<'_> {
             let shift = number * EVENTS_A_LOOK / replays;
             let round = self.replay_all(&variants, Options { runs: 1, shift, ..options })?;
             for (of_era, replay) in eras.iter_mut().zip(round) {
-                // All of a replay's measures would be large: samples and maps.
+                // All measures of all replays would take much memory: samples and maps.
                 of_era.push(SUBJECTS.map(|(_, _, of, _)| of(&replay.measures, order)));
             }
         }
@@ -85,7 +84,8 @@ impl Lab<'_> {
 }
 
 impl Chance {
-    /// Returns what the replays have in the mean, and how far they scatter: a column for each era and the machine.
+    /// Returns the mean and the standard deviation of each subject, with a column for each era and one for the
+    /// machine.
     pub fn table(&self) -> Table {
         let columns = Era::ALL.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
         let title =
@@ -105,7 +105,7 @@ impl Chance {
     }
 }
 
-/// The number of replays, and the table.
+/// Serializes the number of replays, and the table.
 impl Serialize for Chance {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -117,7 +117,7 @@ impl Serialize for Chance {
     }
 }
 
-/// The mean, and the standard deviation of the sample.
+/// Returns the mean and the standard deviation of a sample.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -22,8 +22,8 @@ use crate::start::{Machine, StartReport};
 pub struct CompareOptions {
     /// How each era is replayed.
     pub replay: Options,
-    /// How many further replays of each era tell what is chance, [`MOST_SHIFTS`](super::MOST_SHIFTS) at the most;
-    /// `None` for none.
+    /// The number of further replays of each era that tell what is chance, at most
+    /// [`MOST_SHIFTS`](super::MOST_SHIFTS); `None` for none.
     pub chance: Option<u32>,
 }
 
@@ -35,30 +35,30 @@ impl From<Options> for CompareOptions {
 
 /// What was measured of all eras over the same trace, and what the machine itself did.
 ///
-/// Tables and sentences are functions of it; its JSON has them too.
+/// The tables and sentences follow from it. Its JSON also has them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
     /// The recorded machine.
     pub machine: Machine,
-    /// The machine's own free blocks at its end; `None` where they were not recorded.
+    /// The machine's own free blocks at its end; `None` if they were not recorded.
     pub end: Option<PageTypeInfo>,
     /// How well the start state agrees with what was recorded.
     pub start: StartReport,
     /// The eras in order.
     pub eras: Vec<Measures>,
-    /// [`Era::Freehold`] without one system or rule each.
+    /// [`Era::Freehold`] without each system and rule, one at a time.
     pub without: Vec<Without>,
     /// What the machine did.
     pub recorded: Recorded,
     /// Places at which events are missing, and what they make uncertain.
     pub gaps: Gaps,
-    /// The best that any placement could have done.
+    /// The upper bound of what any placement could have done.
     pub hindsight: Hindsight,
     /// The end of the era nearest to the recorded kernel, against the machine's own.
     pub distance: Option<EndDistance>,
     /// How far the era nearest to the recorded kernel may be believed.
     pub trust: Option<Trust>,
-    /// What of it is chance, where [`CompareOptions::chance`] asked for it.
+    /// What is chance, if [`CompareOptions::chance`] asked for it.
     pub chance: Option<Chance>,
 }
 
@@ -125,7 +125,7 @@ impl Comparison {
     }
 }
 
-/// The data, and the tables and sentences that follow from it.
+/// Serializes the data, and the tables and sentences that follow from it.
 impl Serialize for Comparison {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -217,7 +217,8 @@ impl Lab<'_> {
         vec![shown.overview(), shown.free_blocks(), shown.fragmentation()]
     }
 
-    /// The end of the era nearest to the recorded kernel, against the machine's own.
+    /// Returns the distance of the nearest era's end from the machine's; `None` if the kernel or the end is not
+    /// known.
     fn end_distance(&self, eras: &[Measures]) -> Option<EndDistance> {
         let era = nearest_era(&self.trace.origin.kernel_release)?;
         let at = Era::ALL.into_iter().position(|other| other == era)?;

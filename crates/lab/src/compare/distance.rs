@@ -1,4 +1,4 @@
-//! How far a replay's end is from the machine's own.
+//! The distance of a replay's end from the machine's own.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_measure::{Cell, Table};
@@ -8,26 +8,26 @@ use serde::Serialize;
 use crate::replay::{Measures, Variant, ZoneFree};
 use crate::start::{Machine, target_of};
 
-/// How far a replay's free lists at the end are from the machine's own pagetypeinfo.
+/// The difference between a replay's free lists at the end and the machine's own pagetypeinfo.
 ///
-/// Pages on per-CPU lists are in neither.
+/// Neither has the pages on per-CPU lists.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct EndDistance {
     /// The era and switches that were replayed.
     pub variant: String,
-    /// One entry a zone that the machine's pagetypeinfo had at the end.
+    /// One entry for each zone that the machine's pagetypeinfo had at the end.
     pub zones: Vec<ZoneDistance>,
 }
 
-/// The distance in one zone.
+/// The difference in one zone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ZoneDistance {
     /// Name of the zone.
     pub zone: String,
     /// Free blocks in the replay, by migratetype and order.
     pub replay: [[u64; MAX_ORDERS]; MIGRATETYPES],
-    /// Free blocks on the machine, by migratetype and order; lower bounds where the kernel
-    /// stopped counting.
+    /// Free blocks on the machine, by migratetype and order. They are lower bounds where the kernel stopped
+    /// counting.
     pub machine: [[u64; MAX_ORDERS]; MIGRATETYPES],
     /// Free blocks that differ, by migratetype and order.
     pub difference: [[u64; MAX_ORDERS]; MIGRATETYPES],
@@ -58,7 +58,7 @@ fn pages(blocks: &[[u64; MAX_ORDERS]; MIGRATETYPES]) -> u64 {
 }
 
 impl EndDistance {
-    /// Holds the end of a replay against the machine's; `None` if no zone is in both.
+    /// Compares the end of a replay with the machine's; `None` if no zone is in both.
     pub fn new(
         machine: &Machine,
         variant: &Variant,
@@ -73,24 +73,24 @@ impl EndDistance {
         (!zones.is_empty()).then(|| Self { variant: variant.to_string(), zones })
     }
 
-    /// Free blocks that differ, summed over zones, types and orders.
+    /// Returns the number of free blocks that differ, summed over zones, types and orders.
     pub fn blocks(&self) -> u64 {
         let all = self.zones.iter().flat_map(|zone| zone.difference.iter().flatten().copied());
         all.fold(0, u64::saturating_add)
     }
 
-    /// The same in pages.
+    /// Returns the number of pages of the free blocks that differ.
     pub fn pages(&self) -> u64 {
         self.zones.iter().map(|zone| pages(&zone.difference)).fold(0, u64::saturating_add)
     }
 
-    /// The same in percent of the machine's free pages.
+    /// Returns the pages of the free blocks that differ, in percent of the machine's free pages.
     pub fn percent(&self) -> f64 {
         let free = self.zones.iter().map(|zone| pages(&zone.machine)).fold(0, u64::saturating_add);
         100.0 * self.pages() as f64 / free.max(1) as f64
     }
 
-    /// Two rows a zone and type that has free blocks, and the sums.
+    /// Returns a table with two rows for each zone and type that has free blocks, and with the sums.
     pub fn table(&self) -> Table {
         let orders = (0..MAX_ORDERS).map(|order| format!("order {order}"));
         let title =

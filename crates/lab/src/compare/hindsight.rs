@@ -1,4 +1,4 @@
-//! The best that any placement could have done on a trace, all of it known beforehand.
+//! The upper bound of what any placement could have done on a trace.
 
 use freehold::{Order, Pfn};
 use freehold_trace::{Event, EventKind, FrameUse};
@@ -8,32 +8,33 @@ use crate::recorded::Compacting;
 use crate::replay::{Lab, Schedule};
 use crate::start::FirstUse;
 
-/// The best that any placement could have done, at the end of the trace and over its time.
+/// The upper bound of what any placement could have done, at the end of the trace and over its time: what is
+/// possible with full knowledge of the trace, if nothing moves that was there at the start.
 ///
-/// What was in use at the start stays where it was until the trace frees it; everything that the
-/// trace allocates may lie anywhere, together with any other, and move without cost. So no
-/// allocator that moves nothing of the start can have more whole pageblocks free, and none fewer
-/// that hold pages of different types. Neither number can be reached in general: pages are
-/// placed when they are asked for, not when it is known what will last.
+/// Pages that were in use at the start stay where they were until the trace frees them. Pages that the trace
+/// allocates may lie anywhere, beside any others, and move without cost. So an allocator that moves nothing of
+/// the start cannot have more whole pageblocks free, nor fewer pageblocks that hold pages of different types. In
+/// general it cannot reach these numbers either: it places a page before it is known how long the page will be
+/// used.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Hindsight {
-    /// At the end.
+    /// The bound at the end.
     pub end: Bound,
-    /// Whole pageblocks that could have been free, mean over the trace's time.
+    /// The most whole pageblocks that could have been free, on average over the time of the trace.
     pub mean_free_pageblocks: f64,
 }
 
-/// What no placement can be better than at one moment.
+/// The upper bound at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Bound {
-    /// Most whole pageblocks that can be free.
+    /// The most whole pageblocks that can be free.
     pub free_pageblocks: u64,
-    /// Fewest pageblocks that hold pages of different types.
+    /// The fewest pageblocks that hold pages of different types.
     pub mixed_pageblocks: u64,
 }
 
 impl Lab<'_> {
-    /// Goes through the trace once and works out the bound.
+    /// Goes through the trace once and computes the upper bound.
     pub fn hindsight(&self) -> Hindsight {
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
@@ -56,11 +57,11 @@ impl Lab<'_> {
 /// Who holds a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holder {
-    /// Nobody, or nobody that the trace knows.
+    /// Nobody that is known.
     Nobody,
-    /// Somebody since before the trace; `true` for pages that can be moved.
+    /// A user since before the trace; `true` if the page can be moved.
     SinceStart(bool),
-    /// Somebody that asked for it in the trace.
+    /// A user that allocated it in the trace.
     Placed,
 }
 
@@ -71,11 +72,11 @@ struct Pageblock {
     present: u32,
     /// Pages in use since before the trace that can be moved.
     movable: u32,
-    /// The same that cannot.
+    /// Pages in use since before the trace that cannot be moved.
     unmovable: u32,
-    /// Pages that the kernel keeps for itself; of no type.
+    /// Pages that the kernel keeps for itself. They count as no type.
     reserved: u32,
-    /// The trace holds all of it as one block.
+    /// True if the trace holds all of it as one block.
     whole: bool,
 }
 
@@ -92,16 +93,16 @@ struct Zone {
     blocks: Vec<Pageblock>,
 }
 
-/// Every frame of the machine, and what follows from it.
+/// Every frame of the machine, and the sums that the bound follows from.
 struct Frames {
     zones: Vec<Zone>,
     pageblock: Order,
     compacting: Compacting,
-    /// Pages that the trace allocated and has not freed, but for whole pageblocks.
+    /// Pages that the trace allocated and has not freed, without those in whole pageblocks.
     placed: u64,
-    /// Pages that compaction moved and whose new place no event named yet; among `placed`.
+    /// Pages that compaction moved and whose new place no event has named yet. They are among `placed`.
     moved: u64,
-    /// Whole pageblocks that the trace allocated and has not freed, in pageblocks.
+    /// The number of whole pageblocks that the trace allocated and has not freed.
     whole: u64,
 }
 
@@ -125,7 +126,7 @@ impl Frames {
     fn alloc(&mut self, pfn: Pfn, order: Order) {
         let pageblock = self.pageblock;
         let Some((zone, index)) = self.find(pfn, order) else { return };
-        // Whatever was there has been freed unseen.
+        // The free of what was there before is not in the trace.
         self.vacate(zone, index, order.pages());
         let zone = &mut self.zones[zone];
         zone.holders[index..index + order.pages() as usize].fill(Holder::Placed);
@@ -143,7 +144,7 @@ impl Frames {
         let Some((zone, index)) = self.find(pfn, order) else { return };
         let vacated = self.vacate(zone, index, order.pages());
         if compacts {
-            // The pages went somewhere else.
+            // The pages live on at another place.
             self.placed += vacated;
             self.moved += vacated;
         } else {
@@ -153,7 +154,7 @@ impl Frames {
         }
     }
 
-    /// Takes frames from whoever holds them; returns how many pages were held.
+    /// Takes frames from their holders. Returns the number of pages that were held.
     fn vacate(&mut self, zone: usize, index: usize, pages: u64) -> u64 {
         let (pageblock, zone) = (self.pageblock, &mut self.zones[zone]);
         let mut vacated = 0;
@@ -184,7 +185,7 @@ impl Frames {
         })
     }
 
-    /// What no placement of the pages that the trace holds can be better than.
+    /// Returns the upper bound for the pages that the trace holds now.
     fn bound(&self) -> Bound {
         let pageblock = self.pageblock.pages();
         let (mut empty, mut room, mut mixed) = (0, 0, 0);
@@ -213,13 +214,13 @@ impl Zone {
         let mut zone = Self { start: config.start.0, first_block, holders, blocks };
         let mut held = None;
         for (index, &used_for) in uses.iter().enumerate() {
-            // A block that the events free was asked for as a whole.
+            // A block that the events free as a whole was allocated as a whole, for one use.
             match lab.start.first_use(number, index) {
                 FirstUse::Allocated(_) => held = Some(used_for),
                 FirstUse::InsideAllocated => {}
                 _ => held = None,
             }
-            // Nobody has what waits on a CPU's list.
+            // Nobody uses a block on a CPU's list.
             let is_listed = matches!(lab.start.first_use(number, index), FirstUse::Listed(_));
             let used_for = if is_listed { FrameUse::Free } else { used_for };
             zone.hold_at_start(index, held.unwrap_or(used_for), held.is_some(), pageblock);
@@ -248,7 +249,7 @@ impl Zone {
         self.holders[index] = holder;
     }
 
-    /// The pageblock of a frame, counted from the zone's first.
+    /// Returns the pageblock of a frame, which counts from the zone's first.
     fn block_mut(&mut self, index: u64, pageblock: Order) -> &mut Pageblock {
         let number = ((self.start + index) >> pageblock.get()) - self.first_block;
         &mut self.blocks[number as usize]

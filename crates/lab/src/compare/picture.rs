@@ -25,14 +25,14 @@ impl Comparison {
     }
 }
 
-/// A zone: how it is called, and its place among the engine's.
+/// A zone: its name, and its place among the engine's zones.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) name: &'a str,
     pub(crate) rank: usize,
 }
 
-/// The unusable index of a zone at an order over time, a line for each era.
+/// Returns a picture of the unusable index of a zone at an order over time, with a line for each era.
 pub(crate) fn unusable_index(eras: &[Measures], zone: Place<'_>, order: Order) -> Result<String, LabError> {
     let mut svg = String::new();
     let drawn = draw(eras, zone, order, &mut svg);
@@ -71,7 +71,7 @@ fn draw(
     Ok(())
 }
 
-/// What the index ranges over, with some room, so that lines near each other can be told apart.
+/// Returns the range of the index with some room, so that lines near each other can be told apart.
 fn span(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
     let (least, most) =
         values.fold((1.0, 0.0), |(least, most): (f64, f64), value| (least.min(value), most.max(value)));
@@ -79,7 +79,7 @@ fn span(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
     (least - room).max(0.0)..(most + room).min(1.0).max(least)
 }
 
-/// Seconds since the trace began, and the index.
+/// Returns the points of a line: seconds since the trace began, and the index.
 fn line(era: &Measures, zone: usize, order: Order) -> Vec<(f64, f64)> {
     let first = era.samples.first().map_or(0, |sample| sample.time_ns);
     let points = era.samples.iter().filter_map(|sample| {

@@ -8,13 +8,13 @@ use super::without::{Without, turned_off};
 use crate::recorded::Gaps;
 use crate::replay::{Followed, Measures};
 
-/// Differences below this share are not worth a sentence.
+/// The share of a number below which a difference gets no sentence.
 const WORTH_TELLING: f64 = 0.05;
 
-/// What is compared: a plural noun and the number.
+/// A number that is compared, with its name as a plural noun.
 type Subject = (&'static str, fn(&Measures) -> u64);
 
-/// What each system and rule of placement is for.
+/// Returns the number that a system or rule of placement is meant to change.
 fn purpose(switch: Switch) -> Subject {
     match switch {
         Switch::Hygiene => ("free blocks on another type's list", |m| m.locked.hygiene_violations),
@@ -28,7 +28,7 @@ fn purpose(switch: Switch) -> Subject {
     }
 }
 
-/// What each system costs or brings besides.
+/// The numbers that a system or rule may change besides.
 const SIDE_EFFECTS: [Subject; 6] = [
     ("failed requests", |m| m.followed.failures.iter().sum()),
     ("requests answered from another type's block", |m| m.type_mismatches),
@@ -38,8 +38,8 @@ const SIDE_EFFECTS: [Subject; 6] = [
     ("fallback searches", |m| m.locked.fallback_searches),
 ];
 
-/// One sentence for each difference that matters: what each system does, what it costs,
-/// and how the newest era differs from the oldest.
+/// Returns one sentence for each difference that matters: what each system and rule does and costs, how the
+/// newest era differs from the oldest, and how far a replay ends from the machine.
 pub(super) fn sentences(
     eras: &[Measures],
     without: &[Without],
@@ -82,7 +82,7 @@ fn is_worth_telling(before: u64, after: u64) -> bool {
     difference > 0 && difference as f64 >= WORTH_TELLING * before.max(after) as f64
 }
 
-/// What changed from `before` to `after`.
+/// Returns a sentence on a number that changed from `before` to `after`.
 fn sentence(name: &str, noun: &str, before: u64, after: u64) -> String {
     let numbers = format!("({} → {})", grouped(before), grouped(after));
     let ratio = |more: u64, less: u64| {
@@ -109,7 +109,7 @@ fn sentence(name: &str, noun: &str, before: u64, after: u64) -> String {
 }
 
 impl Gaps {
-    /// One sentence for each CPU that lost events, and one on what a replay has noticed of it.
+    /// Returns one sentence for each CPU that lost events, and one on what a replay noticed of the loss.
     pub fn sentences(&self, followed: &Followed) -> Vec<String> {
         let seconds = |ns: u64| ns.saturating_sub(self.first_ns) as f64 / 1e9;
         let mut sentences: Vec<_> = self

@@ -11,7 +11,7 @@ use crate::recorded::Recorded;
 use crate::replay::{Measures, ZoneSample};
 use crate::start::{Machine, free_pageblocks, target_of};
 
-/// One row of the overview: where its value is found.
+/// One row of the overview: its name, and how to get its values.
 struct Measure {
     group: &'static str,
     name: &'static str,
@@ -53,7 +53,7 @@ const RECLAIM: &str = "reclaim";
 const TRACE: &str = "trace";
 const REPLAY: &str = "replay";
 
-/// Every row of the overview but those by order, zone and distance.
+/// Every row of the overview except those by order, by zone and of the distance.
 #[rustfmt::skip]
 static MEASURES: [Measure; 63] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
@@ -123,13 +123,13 @@ static MEASURES: [Measure; 63] = [
 
 const MACHINE: &str = "machine";
 
-/// What tables of replays are made from.
+/// What the tables of replays are made from.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'c> {
     pub(super) machine: &'c Machine,
     /// The machine's own free blocks at its end.
     pub(super) end: Option<&'c PageTypeInfo>,
-    /// The replays, a column each.
+    /// The replays, one column for each.
     pub(super) eras: &'c [Measures],
     pub(super) recorded: &'c Recorded,
     pub(super) distance: Option<&'c EndDistance>,
@@ -144,7 +144,7 @@ impl Shown<'_> {
         self.eras.iter().map(of).chain([machine]).collect()
     }
 
-    /// A column for each era and one for the machine, a row for each measure.
+    /// Returns a table with a column for each era and one for the machine, and a row for each measure.
     pub(super) fn overview(&self) -> Table {
         let mut table = Table::new("Eras", self.columns());
         let (eras, recorded) = (self.eras, self.recorded);
@@ -179,7 +179,7 @@ impl Shown<'_> {
         table
     }
 
-    /// The last era with and without each system and rule of placement, all else equal.
+    /// Returns the last era with and without each system and each rule of placement, all else equal.
     pub(super) fn systems(&self, without: &[Without]) -> Table {
         let columns = ["everything".to_owned()].into_iter();
         let columns = columns.chain(turned_off().map(|switch| format!("no {}", switch.name()))).collect();
@@ -195,7 +195,7 @@ impl Shown<'_> {
         table
     }
 
-    /// Whole pageblocks free and mixed pageblocks, against the best of all placements.
+    /// Returns the whole pageblocks that are free and the mixed pageblocks, against the upper bound.
     pub(super) fn placement(&self, hindsight: &Hindsight) -> Table {
         let columns = self.columns().into_iter().chain(["best possible".to_owned()]).collect();
         let mut table = Table::new("Placement, against the best that hindsight allows", columns);
@@ -221,7 +221,7 @@ impl Shown<'_> {
         table
     }
 
-    /// Free blocks at the end by zone, type and order.
+    /// Returns the free blocks at the end by zone, type and order.
     pub(super) fn free_blocks(&self) -> Table {
         let mut table = Table::new("Free blocks at the end", self.columns());
         for zone in 0..self.machine.zones.len() {
@@ -243,7 +243,7 @@ impl Shown<'_> {
         table
     }
 
-    /// `unusable_index` and `extfrag_index` by zone and order.
+    /// Returns `unusable_index` and `extfrag_index` by zone and order.
     pub(super) fn fragmentation(&self) -> Table {
         let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", self.columns());
         for zone in 0..self.machine.zones.len() {

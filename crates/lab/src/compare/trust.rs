@@ -12,36 +12,36 @@ use crate::recorded::Recorded;
 use crate::replay::{Measures, Variant, nearest_era};
 use crate::start::Machine;
 
-/// What the free pages of a type may differ by, in percent of the zone.
+/// The bound of the difference in free pages of a type, in percent of the zone.
 const MOST_OF_ZONE: f64 = 2.0;
 
-/// What the free blocks at least as large as a pageblock may differ by, in percent.
+/// The bound of the difference in whole pageblocks that are free, in percent.
 const MOST_OF_PAGEBLOCKS: f64 = 5.0;
 
-/// What the fallback events may differ by, in percent.
+/// The bound of the difference in fallback events, in percent.
 const MOST_OF_FALLBACKS: f64 = 10.0;
 
-/// How far a replay in the recorded kernel's own era ends from the machine itself.
+/// How far a replay in the recorded kernel's own era is from the machine itself.
 ///
-/// The other eras' figures are as believable as this one's: what the replay cannot know (where
-/// compaction moved pages to, what nobody takes from a CPU's list) it does not know for any of them.
+/// The figures of the other eras are as believable as those of this one: what a replay cannot know, such as where
+/// compaction moved pages to, it does not know for any era.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trust {
     /// The era nearest to the recorded kernel.
     pub variant: String,
     /// The recorded kernel's release.
     pub kernel_release: String,
-    /// Zone and type whose free pages differ most, and by how much in percent of the zone.
+    /// The zone and type whose free pages differ most, and the difference in percent of the zone.
     pub worst_type: Option<(String, f64)>,
-    /// Whole pageblocks in free blocks at the end: replay and machine.
+    /// Whole pageblocks in free blocks at the end: of the replay, and of the machine.
     pub free_pageblocks: Option<(u64, u64)>,
-    /// Fallback events (`mm_page_alloc_extfrag`): replay and machine.
+    /// Fallback events (`mm_page_alloc_extfrag`): of the replay, and of the machine.
     pub fallbacks: Option<(u64, u64)>,
 }
 
 impl Trust {
-    /// Holds the era nearest to the recorded kernel against what the machine did; `None` where
-    /// the release is unknown or no era of `eras` is near.
+    /// Compares the era nearest to the recorded kernel with what the machine did; `None` if the release is
+    /// unknown or `eras` do not have that era.
     pub(super) fn new(
         machine: &Machine,
         kernel_release: &str,
@@ -69,7 +69,7 @@ impl Trust {
         })
     }
 
-    /// Whether every part that was recorded is within its bound, and at least one was.
+    /// Returns true if every part that was recorded is within its bound and at least one part was recorded.
     pub fn is_kept(&self) -> bool {
         let worst = self.worst_type.as_ref().map(|(_, percent)| percent.abs() <= MOST_OF_ZONE);
         let within = |(replay, machine), most: f64| percent(replay, machine).abs() <= most;
@@ -80,12 +80,12 @@ impl Trust {
     }
 }
 
-/// What the replay has more than the machine, in percent of the machine's.
+/// Returns how much more the replay has than the machine, in percent of the machine's.
 fn percent(replay: u64, machine: u64) -> f64 {
     (replay as f64 - machine as f64) * 100.0 / machine.max(1) as f64
 }
 
-/// The zone and type whose free pages differ most, and by how much of the zone.
+/// Returns the zone and type whose free pages differ most, and the difference in percent of the zone.
 fn worst_type(machine: &Machine, distance: &EndDistance) -> Option<(String, f64)> {
     let pages = |orders: &[u64; MAX_ORDERS]| -> f64 {
         orders.iter().enumerate().map(|(order, &blocks)| blocks as f64 * f64::from(1 << order)).sum()
@@ -102,7 +102,7 @@ fn worst_type(machine: &Machine, distance: &EndDistance) -> Option<(String, f64)
 }
 
 impl fmt::Display for Trust {
-    /// One line: what differs, by how much, and whether that is within what the lab promises.
+    /// Writes one line: what differs, by how much, and whether each difference is within its bound.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, the era nearest to {}, ends", self.variant, self.kernel_release)?;
         let judged = |kept: bool| if kept { "" } else { ", too far" };

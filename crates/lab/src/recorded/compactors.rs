@@ -6,7 +6,7 @@ use freehold_trace::{EventKind, EventLog};
 
 use crate::trace::Trace;
 
-/// The tasks that compact.
+/// The tasks that compact now.
 #[derive(Debug, Default)]
 pub(crate) struct Compacting(Vec<i32>);
 
@@ -21,19 +21,19 @@ impl Compacting {
         self.0.retain(|&running| running != pid);
     }
 
-    /// How many tasks compact.
+    /// Returns the number of tasks that compact.
     pub(crate) fn tasks(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether what the task frees are the old places of moved pages.
+    /// Returns true if the task compacts: what it frees are the old places of pages that it moved.
     #[inline]
     pub(crate) fn contains(&self, pid: i32) -> bool {
         !self.0.is_empty() && self.0.contains(&pid)
     }
 }
 
-/// The tasks that are a kcompactd; `None` where the trace does not tell who compacts.
+/// Returns the tasks that are a kcompactd; `None` if the trace does not tell who compacts.
 pub(crate) fn kcompactd_tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
     let recorded = trace.origin.events.iter().any(|event| event == "compaction:mm_compaction_begin");
     let compacts = || trace.events.iter().any(|event| event.kind == EventKind::CompactionBegin);
@@ -48,8 +48,8 @@ struct Compactor {
     allocations_besides: u32,
 }
 
-/// The tasks that compact more often than they ask for pages besides: kcompactd, one a node. An
-/// interrupt may ask for pages in its name, while it compacts more often than not.
+/// Returns the tasks that compact more often than they ask for pages outside of compaction: one kcompactd for
+/// each node. An interrupt may ask for pages in the name of a kcompactd, mostly while that compacts.
 fn daemons(events: &EventLog) -> HashSet<i32> {
     let mut compactors: HashMap<i32, Compactor> = HashMap::new();
     for event in events.iter().filter(|event| event.kind == EventKind::CompactionBegin) {
@@ -60,7 +60,7 @@ fn daemons(events: &EventLog) -> HashSet<i32> {
     }
     for event in events.iter() {
         if matches!(event.kind, EventKind::Lost { .. }) {
-            // What ends a compaction may be among what is lost.
+            // The end of a compaction may be among the lost events.
             for compactor in compactors.values_mut() {
                 compactor.is_compacting = false;
             }

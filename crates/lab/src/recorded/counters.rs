@@ -1,4 +1,4 @@
-//! What the machine's reclaim and compaction did, by the counters of `/proc/vmstat`.
+//! What the machine's reclaim and compaction did, as the counters of `/proc/vmstat` tell it.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use serde::Serialize;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident $($counter:literal)+,)*) => {
-        /// What the machine's reclaim and compaction did while it was recorded; `None` for what
-        /// its kernel does not count, or what was not kept.
+        /// What the machine's reclaim and compaction did during the recording. `None` for counters that the
+        /// kernel does not have or that were not kept.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
         pub struct RecordedCounters {
             $($(#[$doc])* pub $name: Option<u64>,)*
         }
 
         impl RecordedCounters {
-            /// The differences between two readings.
+            /// Returns by how much each counter grew between two readings.
             pub fn between(start: &BTreeMap<String, u64>, end: &BTreeMap<String, u64>) -> Self {
                 Self { $($name: difference(start, end, &[$($counter),+]),)* }
             }
@@ -25,21 +25,21 @@ macro_rules! counters {
 counters! {
     /// Huge pages given to page faults.
     thp_fault_alloc "thp_fault_alloc",
-    /// Page faults that did without one.
+    /// Page faults that wanted a huge page and got small pages.
     thp_fault_fallback "thp_fault_fallback",
     /// Requests that compacted by themselves.
     compact_stall "compact_stall",
-    /// Of these, the ones that got a block.
+    /// Requests that compacted by themselves and got a block.
     compact_success "compact_success",
-    /// Of these, the ones that got none.
+    /// Requests that compacted by themselves and got no block.
     compact_fail "compact_fail",
     /// Frames that migrate scanners passed.
     compact_migrate_scanned "compact_migrate_scanned",
     /// Frames that free scanners passed.
     compact_free_scanned "compact_free_scanned",
-    /// Of those of migrate scanners, kcompactd's.
+    /// Frames that the migrate scanner of kcompactd passed.
     compact_daemon_migrate_scanned "compact_daemon_migrate_scanned",
-    /// Of those of free scanners, kcompactd's.
+    /// Frames that the free scanner of kcompactd passed.
     compact_daemon_free_scanned "compact_daemon_free_scanned",
     /// Pages moved, for compaction and otherwise.
     pgmigrate_success "pgmigrate_success",
@@ -47,11 +47,11 @@ counters! {
     allocstall "allocstall_dma" "allocstall_dma32" "allocstall_normal" "allocstall_movable" "allocstall_device",
     /// Pages that kswapd looked at.
     pgscan_kswapd "pgscan_kswapd",
-    /// Pages that it freed.
+    /// Pages that kswapd freed.
     pgsteal_kswapd "pgsteal_kswapd",
     /// Pages that requests looked at by themselves.
     pgscan_direct "pgscan_direct",
-    /// Pages that they freed.
+    /// Pages that requests freed by themselves.
     pgsteal_direct "pgsteal_direct",
     /// Pages written to swap.
     pswpout "pswpout",
@@ -62,18 +62,18 @@ counters! {
 }
 
 impl RecordedCounters {
-    /// Frames that the migrate scanners of requests passed.
+    /// Returns the number of frames that the migrate scanners of requests passed.
     pub fn direct_migrate_scanned(&self) -> Option<u64> {
         Some(self.compact_migrate_scanned?.saturating_sub(self.compact_daemon_migrate_scanned?))
     }
 
-    /// Frames that the free scanners of requests passed.
+    /// Returns the number of frames that the free scanners of requests passed.
     pub fn direct_free_scanned(&self) -> Option<u64> {
         Some(self.compact_free_scanned?.saturating_sub(self.compact_daemon_free_scanned?))
     }
 }
 
-/// By how much counters grew, those that are there together.
+/// Returns by how much the counters with these names grew together; `None` if there is none of them.
 fn difference(start: &BTreeMap<String, u64>, end: &BTreeMap<String, u64>, names: &[&str]) -> Option<u64> {
     let grown = names.iter().filter_map(|&name| Some(end.get(name)?.saturating_sub(*start.get(name)?)));
     grown.fold(None, |sum, counter| Some(sum.unwrap_or(0_u64).saturating_add(counter)))

@@ -1,4 +1,4 @@
-//! What the machine itself did, as far as the trace tells.
+//! What the machine itself did, as far as its trace tells.
 
 use freehold_trace::EventKind;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use super::work::RecordedWork;
 use crate::counts::ByOrder;
 use crate::trace::Trace;
 
-/// What the machine itself did, as far as the trace tells.
+/// What the machine itself did, as far as its trace tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Recorded {
     /// Requests that failed, by order.
@@ -23,19 +23,19 @@ pub struct Recorded {
     pub refilled_blocks: Option<u64>,
     /// Pages on all per-CPU lists at the end; `None` where the end was not recorded.
     pub percpu_pages_at_end: Option<u64>,
-    /// Whether fallbacks were recorded.
+    /// True if the trace has a fallback event.
     pub has_fallbacks: bool,
     /// What the machine's own counters say of reclaim and compaction.
     pub events: RecordedCounters,
-    /// What compaction, reclaim and isolation did, by their events; `None` where those were not recorded.
+    /// What compaction, reclaim and isolation did; `None` where their events were not recorded.
     pub work: Option<RecordedWork>,
 }
 
 impl Recorded {
-    /// Counts the events.
+    /// Counts the events of a trace.
     ///
-    /// A trace without a single fallback event may come from a machine where nothing fell
-    /// back or where the event was switched off: [`Recorded::has_fallbacks`] is false then.
+    /// If a trace has no fallback event, either nothing fell back or the event was switched off:
+    /// [`Recorded::has_fallbacks`] is false in both cases.
     pub fn new(trace: Trace<'_>) -> Self {
         let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
         let zones = end.map(|end| &end.zones).filter(|zones| !zones.is_empty());

@@ -1,10 +1,10 @@
-//! Requests that were answered from another type's block: counted, and those that the machine recorded.
+//! Counts of requests that were answered from another type's block.
 
 use freehold::{MIGRATETYPES, Migratetype};
 use freehold_trace::{EventKind, EventLog};
 use serde::{Serialize, Serializer};
 
-/// Requests that were answered from another type's block.
+/// Requests of one type that were answered from a block of another type.
 ///
 /// Linux counterpart: `mm_page_alloc_extfrag`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -15,9 +15,9 @@ pub struct FallbackCount {
     /// The type whose list had the block.
     #[serde(serialize_with = "name")]
     pub found: Migratetype,
-    /// Whether the block's pageblock is of the wanted type now: a claim, otherwise a steal.
+    /// Whether the pageblock of the block got the wanted type (a claim) or kept its own (a steal).
     pub claimed: bool,
-    /// How many.
+    /// The number of requests.
     pub events: u64,
 }
 
@@ -35,7 +35,7 @@ impl Fallbacks {
         self.0[wanted.index()][found.index()][usize::from(claimed)] += 1;
     }
 
-    /// One entry for each kind of which there was one.
+    /// Returns one entry for each kind of fallback that occurred.
     pub(crate) fn counts(&self) -> Vec<FallbackCount> {
         let mut counts = Vec::new();
         for wanted in Migratetype::ALL {
@@ -52,7 +52,7 @@ impl Fallbacks {
     }
 }
 
-/// The fallbacks that were recorded before each of `times_ns`, and since the one before it.
+/// Returns the fallbacks that were recorded up to each of `times_ns`, from the time before it on.
 pub(crate) fn recorded_fallbacks(events: &EventLog, times_ns: &[u64]) -> Vec<Vec<FallbackCount>> {
     let mut rest = events.iter().peekable();
     let mut taken = |until_ns: u64, last: bool| {

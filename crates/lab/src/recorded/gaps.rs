@@ -7,38 +7,38 @@ use serde::Serialize;
 use crate::start::Machine;
 use crate::trace::Trace;
 
-/// A place at which a CPU's ring buffer ran over.
+/// A place at which a CPU's ring buffer overflowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Gap {
     /// The CPU.
     pub cpu: u16,
-    /// Time of its last event before; of the trace's first event where there is none.
+    /// The time of the CPU's last event before the gap; of the trace's first event if there is none.
     pub begin_ns: u64,
-    /// Time of its first event after.
+    /// The time of the CPU's first event after the gap.
     pub end_ns: u64,
-    /// Events that are missing, where the kernel counted them.
+    /// The number of missing events; `None` if the kernel did not count them.
     pub events: Option<u64>,
 }
 
-/// What one CPU lost, and what that makes uncertain at the end of the trace.
+/// The events that one CPU lost, and what that makes uncertain at the end of the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct CpuGaps {
     /// The CPU.
     pub cpu: u16,
     /// Places at which events are missing.
     pub places: u64,
-    /// Missing events; at least so many where `is_exact` is not set.
+    /// The number of missing events; a lower bound unless `is_exact` is set.
     pub events: u64,
-    /// Whether the kernel counted them all.
+    /// True if the kernel counted all missing events.
     pub is_exact: bool,
-    /// When its first gap begins.
+    /// The time at which the CPU's first gap begins.
     pub begin_ns: u64,
-    /// When its last gap ends.
+    /// The time at which the CPU's last gap ends.
     pub end_ns: u64,
-    /// Pages of the missing events, if their blocks were as large as those of the others.
+    /// Pages of the missing events, if their blocks were as large as those of the other events on average.
     pub likely_pages: u64,
-    /// Pages of which it cannot be known at the end whether they are free: no more than the largest blocks would have,
-    /// and no more than no event has named since the last gap.
+    /// An upper bound of the pages that may be free or in use at the end: what the missing events name if their
+    /// blocks are of the largest order, and no more than the pages that no event names after the last gap.
     pub uncertain_pages: u64,
 }
 
@@ -49,14 +49,14 @@ pub struct Gaps {
     pub places: Vec<Gap>,
     /// The CPUs that lost events.
     pub cpus: Vec<CpuGaps>,
-    /// Pages of which it cannot be known at the end whether they are free, all CPUs together.
+    /// The same bound for all CPUs together.
     pub uncertain_pages: u64,
-    /// The time that [`Gaps::sentences`] count from.
+    /// The time from which [`Gaps::sentences`] count: that of the first event.
     pub first_ns: u64,
 }
 
 impl Gaps {
-    /// Looks for them in a trace of `machine`.
+    /// Finds the gaps in a trace of `machine`.
     pub fn new(machine: &Machine, trace: Trace<'_>) -> Self {
         let first_ns = trace.events.first().map_or(0, |event| event.time_ns);
         let places = places(trace.events, first_ns);
@@ -103,7 +103,7 @@ fn places(events: &EventLog, first_ns: u64) -> Vec<Gap> {
     gaps
 }
 
-/// What each CPU lost, by the kernel's own account at the end where there is one.
+/// Returns what each CPU lost, by the kernel's own account at the end if there is one.
 fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
     let of_kernel = trace.ending.map_or(&[][..], |ending| &ending.lost_by_cpu);
     let highest = places.iter().map(|gap| usize::from(gap.cpu) + 1).max().unwrap_or(0);
@@ -122,7 +122,7 @@ fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
             places: count.max(1),
             events: told.max(counted),
             is_exact: counted > 0 || own().all(|gap| gap.events.is_some()),
-            // Lost behind its last event: no place in the trace tells of it.
+            // The events were lost after the CPU's last event: the trace has no place for them.
             begin_ns: own().map(|gap| gap.begin_ns).min().unwrap_or(last_ns),
             end_ns: own().map(|gap| gap.end_ns).max().unwrap_or(last_ns),
             likely_pages: 0,
@@ -132,7 +132,7 @@ fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
     cpus
 }
 
-/// How large the blocks of allocations and frees are on average.
+/// Returns the mean size of the blocks of allocations and frees.
 ///
 /// Units: pages.
 fn mean_pages(events: &EventLog) -> f64 {
@@ -148,9 +148,9 @@ fn mean_pages(events: &EventLog) -> f64 {
 
 /// The frames that no event has named so far.
 struct Unnamed {
-    /// First frame of each zone, and a bit for each of its frames that was named.
+    /// The first frame of each zone, and one bit for each frame: set if an event named the frame.
     zones: Vec<(u64, Vec<u64>)>,
-    /// Managed pages less the named frames.
+    /// The number of managed pages that no event has named so far.
     pages: u64,
 }
 

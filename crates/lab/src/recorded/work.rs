@@ -1,4 +1,4 @@
-//! What the machine's compaction, reclaim and isolation did, as far as the trace tells.
+//! What the machine's compaction, reclaim and isolation did, by their events.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::trace::Trace;
 pub struct RecordedWork {
     /// Compactions of a zone.
     pub compactions: u64,
-    /// Pages that the migration scanner scanned. Linux counterpart: `compact_migrate_scanned`.
+    /// Pages that the migrate scanner scanned. Linux counterpart: `compact_migrate_scanned`.
     pub migrate_scanned: u64,
     /// Pages that it took.
     pub migrate_taken: u64,
@@ -28,30 +28,30 @@ pub struct RecordedWork {
     pub not_migrated: u64,
     /// Requests that reclaimed for themselves.
     pub direct_reclaims: u64,
-    /// The time they took, as far as both ends were recorded.
+    /// The time that these requests reclaimed, as far as both ends were recorded.
     pub direct_reclaim_ns: u64,
-    /// The longest of them.
+    /// The longest time that one of these requests reclaimed.
     pub longest_direct_reclaim_ns: u64,
-    /// Pages that they reclaimed.
+    /// Pages that these requests reclaimed.
     pub direct_reclaimed: u64,
-    /// Pages of inactive lists that were scanned, by whomever.
+    /// Pages of inactive lists that kswapd and requests scanned.
     pub inactive_scanned: u64,
-    /// Pages of inactive lists that were reclaimed.
+    /// Pages of inactive lists that kswapd and requests reclaimed.
     pub inactive_reclaimed: u64,
     /// Times that a kswapd woke.
     pub kswapd_wakes: u64,
-    /// Ranges that were to be isolated.
+    /// Ranges that somebody wanted to isolate.
     pub ranges_tested: u64,
-    /// Of these, isolated.
+    /// Ranges that were isolated.
     pub ranges_isolated: u64,
     /// Allocations from CMA areas.
     pub cma_allocs: u64,
-    /// Of these, failed.
+    /// Allocations from CMA areas that failed.
     pub cma_failed: u64,
 }
 
 impl RecordedWork {
-    /// Counts the events; `None` where the trace has none and does not say that it would.
+    /// Counts the events of a trace; `None` if such events were not recorded.
     pub fn new(trace: Trace<'_>) -> Option<Self> {
         let mut work = Self::default();
         let mut reclaiming = HashMap::new();
@@ -64,7 +64,7 @@ impl RecordedWork {
         (is_recorded || steps != Self::default()).then_some(work)
     }
 
-    /// `reclaiming` knows since when each task reclaims.
+    /// Adds an event; `reclaiming` has the time since which each task reclaims.
     fn add(&mut self, event: &Event, reclaiming: &mut HashMap<i32, u64>) {
         match event.kind {
             EventKind::CompactionBegin => self.compactions += 1,

@@ -1,4 +1,4 @@
-//! kswapd and kcompactd of a replay.
+//! The kswapd and kcompactd of a replay.
 
 use std::collections::HashSet;
 
@@ -6,46 +6,48 @@ use freehold::Zone;
 
 use super::ledger::Holders;
 
-/// Events between two looks at the zones; daemons do not start at once either.
+/// The number of events between two looks at the zones. A real daemon does not start at once either.
 pub(crate) const EVENTS_A_LOOK: u32 = 64;
 
-/// The time for which proactive compaction that did not help is left out.
-/// Linux counterpart: `proactive_defer`, 64 times half a second.
+/// The pause after proactive compaction that did not help. Linux counterpart: `proactive_defer`, 64 times half a
+/// second.
 const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 
-/// Time between two calls to sort pageblocks.
+/// The time between two calls that sort pageblocks.
 const SORTING_STEP_NS: u64 = 100_000_000;
 
-/// Pages after which such a call stops: 160 MiB a second at the most, of 4 KiB pages.
+/// The number of pages after which a call that sorts pageblocks stops: at most 160 MiB a second with pages of 4
+/// KiB.
 const SORTED_PAGES: u64 = 4096;
 
-/// The CPU on which they run.
+/// The CPU on which the daemons run.
 const CPU: u16 = 0;
 
 /// Each node's kswapd and kcompactd.
 ///
-/// What kswapd reclaimed is in the trace, as frees; what its being awake changes in the
-/// allocator is done here. What kcompactd moved is in the trace too, but not where it went: the
-/// replay's own compacts instead, as often as the machine did if the trace tells. Without that it
-/// would work where the machine's had deferred it long ago.
+/// What the machine's kswapd reclaimed is in the trace, as frees. What changes in the allocator while kswapd is
+/// awake is done here. The trace also has what the machine's kcompactd moved, but not where to. So the replay's
+/// own kcompactd compacts instead, and only as often as the machine's did, if the trace tells. Without that bound
+/// it would still compact where the machine's had deferred compaction long ago.
 pub(super) struct Daemons {
     events: u32,
-    /// Times that the machine's kcompactd began to compact a zone, less the rounds of the replay's
-    /// and the zones that it went over unasked; `None` where the trace does not tell of them.
+    /// How often the machine's kcompactd has begun to compact a zone, less what the replay's own did of it: one
+    /// for each round that was asked for, and one for each zone of a proactive round. `None` if the trace does
+    /// not tell.
     begun: Option<u32>,
-    /// The tasks that are the machine's.
+    /// The tasks that are the machine's kcompactd.
     kcompactd: HashSet<i32>,
-    /// Whose kswapd is awake: one bit a node; nodes 64 apart share one.
+    /// Which nodes' kswapd is awake: one bit for each node; nodes 64 apart share a bit.
     awake: u64,
-    /// When proactive compaction may be tried again.
+    /// The time before which no proactive compaction is tried.
     not_before_ns: u64,
-    /// When pageblocks are sorted next.
+    /// The time at which pageblocks are sorted next.
     sort_ns: u64,
 }
 
 impl Daemons {
-    /// Daemons of a trace in which these tasks are kcompactd, if it tells. They look `shift` events
-    /// earlier than they would.
+    /// Returns the daemons of a trace. `kcompactd` are the tasks that are the machine's kcompactd, if the trace
+    /// tells. The daemons look at the zones `shift` events earlier than they otherwise would.
     pub(super) fn new(kcompactd: Option<HashSet<i32>>, start_ns: u64, shift: u32) -> Self {
         Self {
             events: shift,
@@ -57,29 +59,31 @@ impl Daemons {
         }
     }
 
-    /// A task of the machine began to compact a zone.
+    /// Notes that a task of the machine began to compact a zone.
     pub(super) fn compaction_begins(&mut self, pid: i32) {
         let is_daemon = self.kcompactd.contains(&pid);
         self.begun = self.begun.map(|begun| begun + u32::from(is_daemon));
     }
 
-    /// Whether kcompactd may work now; if so, it has.
-    fn may_compact(&mut self) -> bool {
+    /// Takes a turn of kcompactd. Returns true if it may compact: the machine's has begun more often so far, or
+    /// the trace does not tell.
+    fn take_turn(&mut self) -> bool {
         let may = self.begun != Some(0);
         self.begun = self.begun.map(|begun| begun.saturating_sub(1));
         may
     }
 
-    /// Counts an event; whether it is time for a look.
+    /// Counts an event. Returns true if it is time to look at the zones.
     #[inline]
-    pub(super) fn are_due(&mut self) -> bool {
+    pub(super) fn count_event(&mut self) -> bool {
         self.events += 1;
         self.events.is_multiple_of(EVENTS_A_LOOK)
     }
 
-    /// Wakes the kswapd of each node that a request asked for and that has no zone above its
-    /// high mark; puts it to sleep, the boosts gone, once one is. Lets kcompactd work where it
-    /// was asked for.
+    /// Wakes and puts to sleep the kswapd of each node, and lets kcompactd compact where it is wanted.
+    ///
+    /// kswapd wakes if a request asked for it and no zone of the node is above its high mark. It goes to sleep,
+    /// and takes the boosts back, once a zone is above its high mark.
     pub(super) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
@@ -99,18 +103,18 @@ impl Daemons {
                 // Takes the boosts back, and wakes kcompactd.
                 memory.kswapd(node, CPU, holders);
             }
-            if memory.is_kcompactd_wanted(node) && self.may_compact() {
+            if memory.is_kcompactd_wanted(node) && self.take_turn() {
                 memory.kcompactd(node, CPU, holders);
             } else if self.begun.is_some_and(|begun| begun > 0) && memory.should_compact_proactively(node) {
-                // Nobody had asked the machine's either, whose kswapd was asleep: it went over all of
-                // the node's zones.
+                // The machine's kcompactd compacted although nobody had asked for it and kswapd was asleep: it
+                // was proactive, and began once for each of the node's zones.
                 self.begun = self.begun.map(|begun| begun.saturating_sub(zones.len() as u32));
                 memory.compact_proactively(node, CPU, holders);
             }
         }
     }
 
-    /// Sorts pageblocks where it is time and the era does.
+    /// Sorts pageblocks, if it is time and the era does so.
     pub(super) fn sort_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         if now_ns < self.sort_ns {
             return;
@@ -122,7 +126,7 @@ impl Daemons {
         }
     }
 
-    /// Compacts nodes that are too fragmented, kswapd being asleep.
+    /// Compacts the nodes that are too fragmented and whose kswapd is asleep.
     pub(super) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         let memory = holders.memory();
         if now_ns < self.not_before_ns || self.begun.is_some() {
@@ -149,13 +153,13 @@ mod tests {
     #[test]
     fn kcompactd_works_as_often_as_the_machines() {
         let mut told = Daemons::new(Some(HashSet::from([7])), 0, 0);
-        assert!(!told.may_compact());
+        assert!(!told.take_turn());
         told.compaction_begins(8);
-        assert!(!told.may_compact(), "a request for itself");
+        assert!(!told.take_turn(), "a request for itself");
         told.compaction_begins(7);
-        assert!(told.may_compact() && !told.may_compact());
+        assert!(told.take_turn() && !told.take_turn());
         let mut untold = Daemons::new(None, 0, 0);
         untold.compaction_begins(7);
-        assert!(untold.may_compact() && untold.may_compact());
+        assert!(untold.take_turn() && untold.take_turn());
     }
 }

@@ -1,4 +1,4 @@
-//! What a replay's memory looks like at its end.
+//! The state of a replay's memory at its end.
 
 use freehold::{Memory, Migratetype, PageTypeRows};
 use freehold_trace::Snapshot;
@@ -8,7 +8,7 @@ use super::watch::ReplayLocks;
 use crate::counts::pageblocks;
 use crate::start::Machine;
 
-/// Whole pageblocks in free blocks.
+/// Returns the number of whole pageblocks in free blocks.
 pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -> u64 {
     let zones = memory.zones().iter().map(|zone| {
         let blocks = zone.list_lengths().by_type;
@@ -17,7 +17,7 @@ pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayLocks
     zones.sum()
 }
 
-/// Free blocks by zone, in the order of the machine's zones.
+/// Returns the free blocks of each zone, in the order of the machine's zones.
 pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {
     let zones = machine.zones.iter().enumerate().filter_map(|(number, config)| {
         let zone = memory.zone_of(config.start)?;
@@ -26,7 +26,7 @@ pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -
     zones.collect()
 }
 
-/// The text of `/proc/pagetypeinfo`, with rows for those types that the recorded kernel printed.
+/// Returns the text of `/proc/pagetypeinfo`, with the rows of those types that the recorded kernel printed.
 pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayLocks>) -> String {
     let types = &start.pagetypeinfo.types;
     let has = |kind: Migratetype| types.is_empty() || types.contains(&(kind as u8));
@@ -37,13 +37,13 @@ pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayLocks>) -
     text
 }
 
-/// Pages on the lists of all CPUs.
+/// Returns the number of pages on the lists of all CPUs.
 pub(super) fn percpu_pages(memory: &Memory<'_, ReplayLocks>) -> u64 {
     let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_pages(cpu)));
     lists.map(u64::from).sum()
 }
 
-/// The highest `high` that the tuning of a CPU's lists reached.
+/// Returns the highest `high` that the tuning of a CPU's lists reached.
 pub(super) fn highest_high(memory: &Memory<'_, ReplayLocks>) -> u32 {
     let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_stats(cpu)));
     lists.flatten().map(|stats| stats.highest_high).max().unwrap_or(0)

@@ -9,8 +9,8 @@ use super::measures::Followed;
 use super::watch::ReplayLocks;
 use crate::recorded::Compacting;
 
-/// Most periodic refreshes between two events, so that a pause in the trace does not take
-/// as long to replay: by then every per-CPU list has decayed.
+/// The most periodic refreshes between two events: after as many every per-CPU list has decayed, so a pause in
+/// the trace need not take longer to replay.
 const MOST_REFRESHES: u64 = 64;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -18,8 +18,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The largest order that Linux insists on. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
 const COSTLY_ORDER: u8 = 3;
 
-/// Rights to go below the watermarks, the least first: `__GFP_HIGH`'s, half of the min mark and no
-/// reserve, and those of a task that frees memory, which ignore what lower zones reserve.
+/// The rights to go below the watermarks, the weakest first: `__GFP_HIGH` may go down to half of the min mark,
+/// without reserves; a task that frees memory ignores the marks and what lower zones reserve.
 const RIGHTS_BELOW: [GfpFlags; 2] = [GfpFlags::HIGH.union(GfpFlags::NOMEMALLOC), GfpFlags::MEMALLOC];
 
 /// A memory that follows a trace.
@@ -47,24 +47,24 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// The memory that follows the trace.
+    /// Returns the memory that follows the trace.
     pub(super) fn memory(&self) -> &'f Memory<'m, ReplayLocks> {
         self.holders.memory()
     }
 
-    /// What was counted, the blocks that are still held included.
+    /// Returns what was counted, with the blocks that are still held.
     pub(super) fn finish(self) -> Followed {
         let mut followed = self.followed;
         self.holders.finish(self.huge, &mut followed);
         followed
     }
 
-    /// Does what happened on the machine.
+    /// Does what happened on the machine at an event.
     pub(super) fn event(&mut self, event: &Event) {
         if event.time_ns >= self.next_refresh_ns {
             self.refresh(event.time_ns);
         }
-        if self.daemons.are_due() {
+        if self.daemons.count_event() {
             self.daemons.look_after(&mut self.holders);
             self.daemons.sort_pageblocks(&mut self.holders, event.time_ns);
         }
@@ -84,12 +84,12 @@ impl<'f, 'm> Follower<'f, 'm> {
                 self.followed.lost_places += 1;
                 self.followed.lost_events = self.followed.lost_events.saturating_add(count);
             }
-            // What the machine's allocator did by itself; `Recorded` counts it.
+            // The machine's allocator did this by itself; `Recorded` counts it.
             _ => {}
         }
     }
 
-    /// What Linux does once a second: per-CPU lists decay.
+    /// Lets the per-CPU lists decay, as Linux does once a second.
     fn refresh(&mut self, now_ns: u64) {
         let seconds = (now_ns - self.next_refresh_ns) / SECOND_NS + 1;
         for _ in 0..seconds.min(MOST_REFRESHES) {
@@ -106,8 +106,8 @@ impl<'f, 'm> Follower<'f, 'm> {
         self.daemons.compact_proactively(&mut self.holders, now_ns);
     }
 
-    /// The flags that a caller of `GFP_ATOMIC` would have passed in the replayed era: before
-    /// 6.3 that was one flag more.
+    /// Returns the flags that the caller would have passed in the replayed era: before 6.3, `GFP_ATOMIC` had one
+    /// flag more.
     fn gfp_of_its_time(&self, gfp: GfpFlags) -> GfpFlags {
         let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
         let had_own_flag = !self.memory().switches().high_ignores_boost;
@@ -119,7 +119,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.allocs += 1;
         if !self.holders.is_unknown(at, order) {
-            // Somebody freed it unseen.
+            // The free of what was there before is not in the trace.
             self.followed.double_allocs += 1;
             self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
             self.holders.release(cpu, at, order, FreedBy::Owner);
@@ -137,8 +137,8 @@ impl<'f, 'm> Follower<'f, 'm> {
         self.holders.hold(at, order, replayed, Pages::of(gfp));
     }
 
-    /// Tries what the machine refused, if it was large: another generation may have had it. Its
-    /// user did without, so it is given back at once.
+    /// Tries a request that the machine refused, if it was large: another generation may answer it. The block is
+    /// given back at once, since its user went on without one.
     #[cold]
     fn try_refused(&mut self, cpu: u16, order: Order, gfp: GfpFlags) {
         self.followed.machine_failures[order.index()] += 1;
@@ -159,8 +159,8 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Counts a request of the size of a huge page, if it is for one: no other leaves the
-    /// reserves alone.
+    /// Counts a request for a huge page. Among the requests of that size, only those for huge pages have these
+    /// flags.
     fn count_huge(&mut self, gfp: GfpFlags, answered: bool) {
         let huge = GfpFlags::MOVABLE | GfpFlags::COMP | GfpFlags::NOMEMALLOC;
         if gfp.contains(huge) {
@@ -171,13 +171,13 @@ impl<'f, 'm> Follower<'f, 'm> {
 
     /// Answers a request that the machine answered.
     ///
-    /// Where the machine reclaimed, what it reclaimed is in the trace as frees, before or
-    /// after: the replay, which cannot wait, goes below the watermarks then, by as little as
-    /// helps, and only reclaims and compacts by itself where nothing does. A costly block that had
-    /// to wait is not taken from there: the machine made it by compaction.
+    /// If the machine had to reclaim for it, what it reclaimed is in the trace, as frees before or after the
+    /// request. The replay cannot wait for these frees, so it goes below the watermarks, as little as is enough.
+    /// Only if that does not help, it reclaims and compacts by itself. Costly requests do not go below the
+    /// watermarks: the machine made their blocks by compaction.
     #[inline]
     fn answer(&mut self, request: Request) -> Option<Pfn> {
-        // May wait, but does not reclaim: the rights of the one without the work of the other.
+        // The rights of a request that may wait, without reclaiming.
         let gfp = request.gfp;
         let patient = if gfp.contains(GfpFlags::DIRECT_RECLAIM) {
             gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::MEMALLOC).union(GfpFlags::NOMEMALLOC)
@@ -228,8 +228,8 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// A task that compacts frees the old places of what it moved, and what it took unseen
-    /// and did not need.
+    /// Follows a free by a task that compacts: the old place of pages that it moved, or a free block that it took
+    /// without an event and did not need.
     fn free_while_compacting(&mut self, cpu: u16, pfn: Pfn, order: Order) {
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.frees += 1;

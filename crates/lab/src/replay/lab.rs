@@ -1,4 +1,4 @@
-//! A trace, prepared for any number of replays.
+//! A trace that is prepared for any number of replays.
 
 use std::collections::HashSet;
 
@@ -12,11 +12,12 @@ use crate::trace::Trace;
 /// How a trace is replayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Runs of each replay; more than one only serves the times.
+    /// The number of runs of each replay. Further runs change only the times.
     pub runs: u32,
-    /// Replays at the same time; `None` for one a processor.
+    /// The number of replays that run at the same time; `None` for one on each processor.
     pub threads: Option<usize>,
-    /// Events by which the daemons look at the zones earlier: another of the replays that the trace allows.
+    /// The number of events by which the daemons look at the zones earlier. The trace does not tell when they
+    /// looked: each shift is a replay that it allows.
     pub shift: u32,
 }
 
@@ -26,7 +27,7 @@ impl Default for Options {
     }
 }
 
-/// A trace, prepared for any number of replays.
+/// A trace that is prepared for any number of replays.
 #[derive(Clone, Debug)]
 pub struct Lab<'t> {
     /// The trace.
@@ -40,10 +41,10 @@ pub struct Lab<'t> {
 }
 
 impl<'t> Lab<'t> {
-    /// Works out the machine and its state at the start.
+    /// Computes the machine and its state at the start from a trace.
     ///
     /// # Errors
-    /// A start snapshot that makes no machine, or a block that is not inside one zone.
+    /// A start snapshot that describes no machine, or a block that is not inside one zone.
     pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
         let machine = Machine::new(trace.start, trace.events)?;
         let start = Start::new(&machine, trace)?;
@@ -56,23 +57,23 @@ impl<'t> Lab<'t> {
         Self { trace: self.trace, machine, start, kcompactd: self.kcompactd.clone() }
     }
 
-    /// How well the start state agrees with what was recorded.
+    /// Returns how well the start state agrees with what was recorded.
     pub fn start_report(&self) -> &StartReport {
         &self.start.report
     }
 
-    /// The machine's own free blocks at its end; `None` where they were not recorded.
+    /// Returns the machine's own free blocks at its end; `None` if they were not recorded.
     pub(crate) fn end(&self) -> Option<&'t PageTypeInfo> {
         let end = self.trace.ending?.snapshot.as_ref()?;
         Some(&end.pagetypeinfo)
     }
 
-    /// What the machine itself did, as far as the trace tells.
+    /// Returns what the machine itself did, as far as the trace tells.
     pub fn recorded(&self) -> Recorded {
         Recorded::new(self.trace)
     }
 
-    /// Places at which the trace's events are missing, and what they make uncertain.
+    /// Returns the places at which events are missing, and what that makes uncertain.
     pub fn gaps(&self) -> Gaps {
         Gaps::new(&self.machine, self.trace)
     }

@@ -1,4 +1,4 @@
-//! The locks of a replay, which one thread drives.
+//! The lock of a replay, which runs on one thread.
 //!
 //! The one island of unsafe code in this crate.
 #![expect(unsafe_code, reason = "RawMutex is an unsafe trait")]
@@ -7,8 +7,8 @@ use std::cell::Cell;
 
 use lock_api::{GuardNoSend, RawMutex};
 
-/// A mutex of values that only one thread sees: it is not `Sync`. An atomic step for every page would be a fifth
-/// of a replay's time.
+/// A mutex for values that only one thread sees: it is not `Sync`. Atomic steps would take a fifth of a replay's
+/// time.
 pub(super) struct OneThread {
     is_locked: Cell<bool>,
 }

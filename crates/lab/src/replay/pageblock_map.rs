@@ -1,15 +1,15 @@
-//! What each pageblock of a replayed memory holds, a byte each.
+//! What each pageblock of a replayed memory holds, in one byte.
 
 use freehold::{Locks, Memory, Migratetype, PageblockUse};
 
-/// Pageblocks that a map shows one by one; beyond that, neighbours share a cell.
+/// The most cells of a map: if there are more pageblocks, neighbours share a cell.
 const MOST_CELLS: usize = 1 << 14;
 
-/// In how many steps a cell tells how full it is.
+/// The number of steps in which a cell tells how full it is.
 const FULL: u32 = 7;
 
-/// What one cell of a map shows, in seven bits: the type in bits 4 to 6 (7 for a hole), bit 3
-/// if it is mixed, and in bits 0 to 2 how full it is, from 0 for free to 7 for not one free page.
+/// One cell of a map, in seven bits. Bits 4 to 6 are the type, 7 for a hole; bit 3 is set if the pageblock is
+/// mixed; bits 0 to 2 tell how full it is, from 0 if all of it is free to 7 if no page is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MapCell(pub u8);
 
@@ -20,7 +20,7 @@ impl MapCell {
         let Some(kind) = used.migratetype else { return Self::HOLE };
         let held = used.allocated.iter().sum::<u32>() + used.reserved;
         let pages = held + used.free + used.percpu;
-        // Both ends mean what they say: nothing held, and nothing free.
+        // 0 and 7 are exact: no page is held, and no page is free.
         let fill = match (held, pages - held) {
             (0, _) => 0,
             (_, 0) => FULL,
@@ -29,22 +29,23 @@ impl MapCell {
         Self((kind as u8) << 4 | u8::from(used.is_mixed()) << 3 | fill as u8)
     }
 
-    /// The pageblock's type; `None` where there is no memory.
+    /// Returns the pageblock's type; `None` for a hole.
     pub fn migratetype(self) -> Option<Migratetype> {
         Migratetype::new(self.0 >> 4)
     }
 
-    /// Whether it holds pages of another type than its own.
+    /// Returns true if the pageblock holds pages of another type than its own.
     pub fn is_mixed(self) -> bool {
         self.0 & 8 != 0
     }
 
-    /// How full it is: 0 for free to 7 for not one free page.
+    /// Returns how full the pageblock is, from 0 if all of it is free to 7 if no page is.
     pub fn fill(self) -> u8 {
         self.0 & 7
     }
 
-    /// How much it is in the way of large blocks: of neighbours in a cell the worst is shown.
+    /// Returns how much the pageblock is in the way of large blocks. Of neighbours that share a cell, the one
+    /// with the highest rank is shown.
     fn rank(self) -> (bool, bool, u8) {
         (self != Self::HOLE, self.is_mixed(), self.fill())
     }
@@ -53,7 +54,7 @@ impl MapCell {
 /// What each pageblock of a memory holds at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageblockMap {
-    /// Pageblocks that share a cell.
+    /// The number of pageblocks that share a cell.
     pub pageblocks_per_cell: usize,
     /// Cells from low to high addresses, by zone in the engine's order.
     pub zones: Vec<Vec<MapCell>>,
@@ -79,7 +80,8 @@ impl PageblockMap {
         Self { pageblocks_per_cell: share, zones: zones.collect(), mixed }
     }
 
-    /// Pageblocks that hold pages of another type than their own; all of them, whatever shares a cell.
+    /// Returns the number of pageblocks that hold pages of another type than their own, however many share a
+    /// cell.
     pub fn mixed(&self) -> u64 {
         self.mixed
     }

@@ -19,21 +19,21 @@ use super::variant::Variant;
 use super::watch::{ReplayLocks, Watch};
 use crate::error::LabError;
 
-/// One era in depth.
+/// What one replay found.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Replay {
     /// What was measured.
     pub measures: Measures,
-    /// The state at the end in `/proc/pagetypeinfo`'s format.
+    /// The state at the end, in the format of `/proc/pagetypeinfo`.
     pub pagetypeinfo: String,
 }
 
 impl Lab<'_> {
-    /// Replays the trace.
+    /// Replays the trace through one variant of the allocator.
     ///
     /// # Errors
-    /// [`LabError::Setup`] for a machine that the engine refuses, [`LabError::Broken`] if an
-    /// invariant does not hold at the end.
+    /// [`LabError::Setup`] if the engine refuses the machine, [`LabError::Broken`] if an invariant does not hold
+    /// at the end.
     pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
         let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
         let watch = Watch::default();
@@ -49,7 +49,7 @@ impl Lab<'_> {
         Ok(replay)
     }
 
-    /// Replays once; `first` also takes samples and describes the end.
+    /// Replays once. The first run also takes samples and describes the end.
     fn run(
         &self,
         variant: &Variant,
@@ -106,7 +106,7 @@ impl Lab<'_> {
         Ok(Replay { measures, pagetypeinfo })
     }
 
-    /// Follows all events; returns the time it took, sampling left out.
+    /// Follows all events. Returns the sampler, and the time that following took without sampling.
     ///
     /// Units: nanoseconds.
     fn follow(
@@ -151,11 +151,11 @@ impl Lab<'_> {
         (sampler, elapsed_ns)
     }
 
-    /// Replays several variants, as many at the same time as there are processors; the
-    /// answers are in the order of the variants.
+    /// Replays several variants, as many at the same time as [`Options::threads`] says. Returns the replays in
+    /// the order of the variants.
     ///
     /// # Errors
-    /// As [`Lab::replay`]: the first one in the order of the variants.
+    /// As [`Lab::replay`]: the first error in the order of the variants.
     pub fn replay_all(&self, variants: &[Variant], options: Options) -> Result<Vec<Replay>, LabError> {
         let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let threads = options.threads.unwrap_or_else(processors).clamp(1, variants.len().max(1));

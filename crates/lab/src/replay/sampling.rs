@@ -1,4 +1,4 @@
-//! Looks at the zones from time to time during a replay.
+//! Samples of the zones, taken from time to time during a replay.
 
 use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
 
@@ -6,13 +6,13 @@ use super::measures::{Measures, Sample, ZoneSample};
 use super::pageblock_map::PageblockMap;
 use super::watch::{ReplayLocks, Watch};
 
-/// How many samples are taken over the trace's time.
+/// The number of samples over the time of the trace.
 const SAMPLES: u64 = 100;
 
-/// Every how many samples pageblocks and lists are walked, which takes longer.
+/// The number of samples of which one also walks pageblocks and lists, which takes longer.
 const WALK_EVERY: usize = 4;
 
-/// When the next sample is due.
+/// The times at which samples are due.
 pub(crate) struct Schedule {
     step_ns: u64,
     next_ns: u64,
@@ -25,7 +25,7 @@ impl Schedule {
         Self { step_ns, next_ns: first_ns.saturating_add(step_ns) }
     }
 
-    /// The end of the events that come before the next sample.
+    /// Returns the time at which the next sample is due: events before it come first.
     pub(crate) fn next_ns(&self) -> u64 {
         self.next_ns
     }
@@ -37,24 +37,25 @@ impl Schedule {
     }
 }
 
-/// When the next sample is due, and what the last ones showed.
+/// Takes samples, and keeps them.
 pub(super) struct Sampler {
     schedule: Schedule,
     samples: Vec<Sample>,
 }
 
 impl Sampler {
-    /// Samples spread over the time from the first to the last event.
+    /// Returns a sampler whose samples are spread over the time from the first to the last event.
     pub(super) fn new(first_ns: u64, last_ns: u64) -> Self {
         Self { schedule: Schedule::new(first_ns, last_ns), samples: Vec::new() }
     }
 
-    /// The end of the events that come before the next sample.
+    /// Returns the time at which the next sample is due: events before it come first.
     pub(super) fn next_ns(&self) -> u64 {
         self.schedule.next_ns()
     }
 
-    /// Takes a sample; `now_ns` is the time of the next event.
+    /// Takes a sample; `now_ns` is the time of the next event. The last sample walks pageblocks and lists in any
+    /// case.
     pub(super) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
         let walk = last || self.samples.len().is_multiple_of(WALK_EVERY);
         let zones: Vec<_> = memory.zones().iter().map(zone_sample).collect();
@@ -70,7 +71,7 @@ impl Sampler {
         self.schedule.advance(now_ns);
     }
 
-    /// Puts the samples, and what they show over time, into the measures.
+    /// Puts the samples, and how numbers changed over them, into the measures.
     pub(super) fn finish(self, measures: &mut Measures) {
         for (number, sample) in self.samples.iter().enumerate() {
             if let Some(mixed) = sample.mixed {
@@ -95,7 +96,7 @@ fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>) -> ZoneSample {
     }
 }
 
-/// The list nodes that a reader of pagetypeinfo would visit now.
+/// Returns the number of list nodes that a reader of pagetypeinfo would visit now.
 fn nodes_visited(memory: &Memory<'_, ReplayLocks>, zones: &[ZoneSample]) -> u64 {
     if memory.switches().counts {
         return 0;

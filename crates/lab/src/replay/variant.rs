@@ -1,41 +1,41 @@
-//! An era, with or without some of the four systems.
+//! An era, with or without some of its systems and rules.
 
 use std::fmt;
 
 use freehold::{Era, Switch, Switches};
 
-/// An era, with or without some of the four systems.
+/// An era, with or without some of its systems and rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variant {
     /// The era to start from.
     pub era: Era,
-    /// Systems turned on.
+    /// The systems and rules that are turned on.
     pub with: Vec<Switch>,
-    /// Systems turned off; wins over `with`.
+    /// The systems and rules that are turned off, also if `with` has them.
     pub without: Vec<Switch>,
 }
 
 impl Variant {
-    /// The era as it is.
+    /// Returns an era as it is.
     pub fn new(era: Era) -> Self {
         Self { era, with: Vec::new(), without: Vec::new() }
     }
 
-    /// The same with one system turned on.
+    /// Returns the variant with one more system or rule turned on.
     #[must_use]
     pub fn with(mut self, switch: Switch) -> Self {
         self.with.push(switch);
         self
     }
 
-    /// The same with one system turned off.
+    /// Returns the variant with one more system or rule turned off.
     #[must_use]
     pub fn without(mut self, switch: Switch) -> Self {
         self.without.push(switch);
         self
     }
 
-    /// What the engine is to do.
+    /// Returns the switches of the engine for this variant.
     pub fn switches(&self) -> Switches {
         let on = self.with.iter().fold(self.era.switches(), |all, switch| switch.set(all, true));
         self.without.iter().fold(on, |all, switch| switch.set(all, false))
@@ -60,14 +60,14 @@ impl fmt::Display for Variant {
     }
 }
 
-/// The era nearest to a kernel release (`uname -r`); `None` where the release cannot be read.
+/// Returns the era that is nearest to a kernel release (`uname -r`); `None` if the release cannot be read.
 pub fn nearest_era(kernel_release: &str) -> Option<Era> {
     let mut numbers = kernel_release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
     Some(match (major, minor) {
         version if version < (6, 10) => Era::Linux6_1,
-        // From 6.16 on a CPU's lists keep what is freed in larger blocks: that decides where most
-        // free pages wait, and is all of 7.3 that shows in a trace as a rule.
+        // From 6.16 on, a CPU's lists keep what is freed in larger blocks. That decides where most free pages
+        // wait, and usually it is the only change up to 7.3 that shows in a trace.
         version if version < (6, 16) => Era::Linux6_12,
         _ => Era::Linux7_3,
     })

@@ -9,15 +9,15 @@ use freehold_measure::histogram::{ByPowerOfTwo, power_of_two};
 use super::one_thread::OneThread;
 use crate::recorded::{FallbackCount, Fallbacks};
 
-/// The locks of a replay, whose holds of the zone lock and whose fallbacks are noted.
+/// The locks of a replay; a [`Watch`] notes holds of the zone lock and fallbacks.
 pub(super) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch)>;
 
-/// Notes the events of a replay while its hold timer is on.
+/// Notes holds of the zone lock and fallbacks while its timer is on.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     pub(super) timer: HoldTimer,
     fallbacks: RefCell<Fallbacks>,
-    /// Holds of zone locks by the pages and list nodes that each touched.
+    /// Holds of the zone lock, by the pages and list nodes that each touched.
     touched: RefCell<ByPowerOfTwo>,
 }
 

@@ -1,4 +1,4 @@
-//! One report of one or several traces, and every form of it.
+//! A report of one or several traces, and every form of it.
 
 use super::provenance::Provenance;
 use super::trace_report::TraceReport;
@@ -10,13 +10,13 @@ use crate::replay::Lab;
 /// One file of a report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportFile {
-    /// Its name, without a folder.
+    /// The name of the file, without a folder.
     pub name: String,
-    /// Its contents.
+    /// The contents of the file.
     pub contents: Vec<u8>,
 }
 
-/// What is told of one or several traces.
+/// A report of one or several traces.
 #[derive(Clone, Debug)]
 pub struct Report {
     provenance: Provenance,
@@ -24,7 +24,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report of no trace yet.
+    /// Returns a report without traces.
     pub fn new(provenance: Provenance) -> Self {
         Self { provenance, traces: Vec::new() }
     }
@@ -43,16 +43,17 @@ impl Report {
         self.traces.push(report);
     }
 
-    /// The page: one document with everything in it, which asks nobody for anything.
+    /// Returns the page: one document with everything in it, which loads nothing.
     pub fn html(&self) -> String {
         page::page(&self.traces, &data::of_page(&self.provenance, &self.traces))
     }
 
-    /// Every picture as SVG, every table as CSV, everything as JSON, the figures in long form as
+    /// Returns every picture as SVG, every table as CSV, everything as JSON, the figures in long form as
     /// CSV and Parquet, and the page.
     ///
     /// # Errors
-    /// [`LabError::Picture`] and [`LabError::Figures`] where Freehold cannot write its own numbers.
+    /// [`LabError::Picture`] and [`LabError::Figures`] if Freehold cannot write its own numbers: an error in
+    /// Freehold.
     pub fn files(&self) -> Result<Vec<ReportFile>, LabError> {
         let mut files = vec![ReportFile::text("report.html", self.html())];
         files.push(ReportFile::text("report.json", data::whole(&self.provenance, &self.traces).to_string()));

@@ -1,4 +1,4 @@
-//! The figures as a Parquet file, a row a value.
+//! The figures as a Parquet file, with one row for each value.
 
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -7,7 +7,7 @@ use parquet::schema::parser::parse_message_type;
 use super::figures::Figure;
 use crate::parquet_file::{optional, required, write_file};
 
-/// The columns; the meaning of each is that of the field of [`Figure`] with its name.
+/// The columns. The field of [`Figure`] with the same name says what a column means.
 const SCHEMA: &str = "message figures {
     REQUIRED BYTE_ARRAY trace (STRING);
     REQUIRED BYTE_ARRAY era (STRING);
@@ -24,10 +24,10 @@ const SCHEMA: &str = "message figures {
     REQUIRED DOUBLE value;
 }";
 
-/// Where a column's text is in a row.
+/// Returns the text of a column in a row.
 type Name = fn(&Figure) -> &str;
 
-/// The figures as a file.
+/// Returns the figures as a Parquet file.
 pub(super) fn to_parquet(figures: &[Figure]) -> Result<Vec<u8>, ParquetError> {
     write_file(parse_message_type(SCHEMA)?, |rows| {
         let names: [Name; 6] =

@@ -7,24 +7,24 @@ use crate::compare::{Comparison, Place};
 use crate::recorded::{FallbackCount, recorded_fallbacks};
 use crate::replay::{Lab, Sample};
 
-/// What a report knows of one trace: all of it small, whatever the trace's size.
+/// What a report knows of one trace. Its size does not depend on the trace's.
 #[derive(Clone, Debug)]
 pub(super) struct TraceReport {
     /// The path by which it was given.
     pub(super) name: String,
-    /// The file's name without its ending; another one for each trace of a report.
+    /// The file's name without its ending; different for each trace of a report.
     pub(super) stem: String,
-    /// Where the trace comes from, as pairs of a word and what there is to say.
+    /// Where the trace comes from, as pairs of a name and a text.
     pub(super) facts: Vec<(&'static str, String)>,
-    /// Seconds since 1970 when the recording started; 0 where unknown.
+    /// When the recording started, in seconds since 1970; 0 if unknown.
     pub(super) started_unix_s: u64,
     pub(super) pageblock_order: Order,
     pub(super) page_bytes: u64,
-    /// In the order of the machine's snapshot.
+    /// The zones, in the order of the machine's snapshot.
     pub(super) zones: Vec<ZoneOfReport>,
-    /// When the samples were taken, in seconds since the first event; the same in every replay.
+    /// When the samples were taken, in seconds since the first event. The times are the same in every replay.
     pub(super) times_s: Vec<f64>,
-    /// What the machine recorded before each of these times, and since the one before it.
+    /// The fallbacks that the machine recorded up to each of these times, from the time before it on.
     pub(super) machine_fallbacks: Vec<Vec<FallbackCount>>,
     pub(super) comparison: Comparison,
 }
@@ -33,10 +33,10 @@ pub(super) struct TraceReport {
 #[derive(Clone, Debug)]
 pub(super) struct ZoneOfReport {
     pub(super) name: String,
-    /// Its place in samples and maps.
+    /// The zone's place in samples and maps.
     pub(super) rank: usize,
     pub(super) managed: u64,
-    /// The first frame of its first pageblock.
+    /// The first frame of the zone's first pageblock.
     pub(super) first_pfn: u64,
 }
 
@@ -54,7 +54,7 @@ impl TraceReport {
         let first_ns = times_ns.first().copied().unwrap_or(0);
         let file = name.rsplit('/').next().unwrap_or(name);
         let stem = file.strip_suffix(".arrows").unwrap_or(file);
-        // A name of a file that was given by a name like `..` must not lead out of a folder.
+        // A trace that is given by a name such as `..` must not lead to files outside of the folder.
         let stem = if stem.trim_start_matches('.').is_empty() { "trace" } else { stem };
         Self {
             name: name.to_owned(),
@@ -70,12 +70,12 @@ impl TraceReport {
         }
     }
 
-    /// The zone with most pages.
+    /// Returns the zone with the most pages.
     pub(super) fn main_zone(&self) -> Option<&ZoneOfReport> {
         self.zones.iter().max_by_key(|zone| zone.managed)
     }
 
-    /// The numbers of the samples that have a map.
+    /// Returns the numbers of the samples that have a map.
     pub(super) fn mapped(samples: &[Sample]) -> impl Iterator<Item = usize> {
         samples.iter().enumerate().filter(|(_, sample)| sample.map.is_some()).map(|(number, _)| number)
     }
@@ -87,7 +87,7 @@ impl ZoneOfReport {
     }
 }
 
-/// Where a trace comes from.
+/// Returns where a trace comes from.
 fn facts(lab: &Lab<'_>) -> Vec<(&'static str, String)> {
     let (origin, events) = (lab.trace.origin, lab.trace.events);
     let span = events.first().zip(events.last());

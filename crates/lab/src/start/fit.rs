@@ -1,10 +1,9 @@
-//! Pageblock types, fitted to what `/proc/pagetypeinfo` counted.
+//! The type of each pageblock, fitted to what `/proc/pagetypeinfo` counted.
 //!
-//! The kernel does not tell the type of a single pageblock, only how many there are of
-//! each type and how many blocks of each order are free on each type's lists. A type is
-//! chosen for every pageblock so that both agree as well as possible, and so that the
-//! pages inside speak for it. A free block that spans several pageblocks gives them all
-//! the same type.
+//! The kernel tells two things: how many pageblocks each type has, and how many blocks of each order are free on
+//! each type's lists. It does not tell the type of a single pageblock. So a type is chosen for every pageblock
+//! such that both numbers agree as well as possible and that the pages inside are likely for the type. All
+//! pageblocks under one free block get the same type.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
@@ -16,10 +15,10 @@ use super::machine::Machine;
 use super::occupancy::{Occupancy, free_blocks};
 use super::prepass::{FirstUse, FirstUses};
 
-/// How well the machine's start state could be reproduced.
+/// How far the fitted start state is from what the machine counted.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct FitReport {
-    /// One entry a zone.
+    /// One entry for each zone.
     pub zones: Vec<ZoneFit>,
 }
 
@@ -52,7 +51,7 @@ pub(super) fn fit(
     (types, report)
 }
 
-/// How much the pages of one pageblock speak for each type.
+/// How likely the pages of one pageblock make each type; more is likelier.
 type Evidence = [u32; MIGRATETYPES];
 
 fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> FirstUse) -> Vec<Evidence> {
@@ -86,21 +85,22 @@ fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> F
     blocks
 }
 
-/// Whether the kernel's pagetypeinfo counts a pageblock.
+/// Whether the kernel counts a pageblock in pagetypeinfo, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Counted {
-    /// It holds pages that the allocator manages.
+    /// Counted: it holds pages that the allocator manages.
     Managed,
-    /// It holds only pages that the kernel keeps for itself.
+    /// Counted: it holds only pages that the kernel keeps for itself.
     Kept,
-    /// It is a hole.
+    /// Not counted: it is a hole.
     No,
 }
 
-/// Tells which pageblocks the kernel counted, which were `counted` in all.
+/// Returns which pageblocks the kernel counted; `counted` is their number.
 ///
-/// What the kernel keeps for itself looks like a hole. It counts a pageblock whose first
-/// frame has a descriptor, so the first blocks without managed pages fill up to the number.
+/// In the snapshot, pages that the kernel keeps for itself look like a hole. The kernel counts a pageblock if its
+/// first frame has a descriptor. So the first pageblocks without managed pages are taken for kept ones until the
+/// number is reached.
 pub(super) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: u64) -> Vec<Counted> {
     let mut blocks = vec![Counted::No; geometry.blocks];
     for (index, _) in frames.iter().enumerate().filter(|(_, frame)| **frame != FrameUse::Absent) {
@@ -114,13 +114,13 @@ pub(super) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: 
     blocks
 }
 
-/// How many pageblocks a zone's pagetypeinfo counts.
+/// Returns how many pageblocks pagetypeinfo counts in a zone.
 pub(super) fn counted_in(target: Option<&PageTypeZone>) -> u64 {
     target.map_or(0, |target| target.blocks.iter().fold(0, |sum, &blocks| sum.saturating_add(blocks)))
 }
 
-/// Groups pageblocks that share a free block, and says what each group holds; `counted` is
-/// how many the kernel counted.
+/// Groups pageblocks that share a free block, and sums up what each group holds; `counted` is the number of
+/// pageblocks that the kernel counted.
 fn units(geometry: &Geometry, frames: &[FrameUse], evidence: &[Evidence], counted: u64) -> Vec<Unit> {
     let counted = counted_blocks(geometry, frames, counted);
     let mut joined = vec![false; geometry.blocks];

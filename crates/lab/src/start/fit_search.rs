@@ -4,16 +4,16 @@ use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, PageTypeZone};
 use serde::Serialize;
 
-/// How far one zone's fitted start is from what the machine's pagetypeinfo said.
+/// How far the fitted start of one zone is from the machine's pagetypeinfo.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct ZoneFit {
     /// Name of the zone.
     pub zone: String,
-    /// Whether the machine's pagetypeinfo had this zone; the differences are 0 otherwise.
+    /// True if the machine's pagetypeinfo had this zone. If not, all differences are 0.
     pub known: bool,
     /// Free blocks that differ, summed over orders and types.
     pub free_blocks: u64,
-    /// The same in pages.
+    /// Pages of the free blocks that differ.
     pub free_pages: u64,
     /// Pageblocks that differ, summed over types.
     pub pageblocks: u64,
@@ -22,20 +22,20 @@ pub struct ZoneFit {
 }
 
 impl ZoneFit {
-    /// The pages that differ, in percent of the machine's free pages.
+    /// Returns the free pages that differ, in percent of the machine's free pages.
     pub fn percent(&self) -> f64 {
         100.0 * self.free_pages as f64 / self.machine_free_pages.max(1) as f64
     }
 }
 
-/// Pageblocks that must have the same type: one, or those under one free block.
+/// Pageblocks that must have the same type: a single one, or all under one free block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unit {
     /// The first pageblock, counted from the zone's first.
     pub(super) first: usize,
-    /// How many pageblocks.
+    /// The number of pageblocks.
     pub(super) blocks: usize,
-    /// How many of them the kernel counts.
+    /// The number of these pageblocks that the kernel counts.
     pub(super) counted: u64,
     /// Free blocks by order.
     pub(super) free: [u32; MAX_ORDERS],
@@ -45,13 +45,13 @@ pub(super) struct Unit {
 /// Cost of one pageblock too many or too few of a type.
 const PAGEBLOCK_COST: i64 = 2000;
 
-/// Most that the pages inside a pageblock weigh against a type.
+/// The highest cost of a type that the pages inside a pageblock make unlikely.
 const EVIDENCE_COST: i64 = 32;
 
-/// Evaluations after which the search stops, whatever it has found.
+/// The number of evaluations after which the search stops, whatever it has found.
 const BUDGET: u64 = 3_000_000;
 
-/// Larger counts, which no machine has, are taken for this one, so that costs fit their type.
+/// The bound of all counts, so that costs do not overflow; no machine has as many blocks.
 const MOST: u64 = 1 << 40;
 
 impl Unit {
@@ -61,7 +61,7 @@ impl Unit {
         }
     }
 
-    /// What the pages inside say against a type: 0 nothing.
+    /// Returns the cost of a type by the pages inside: 0 if they do not speak against it.
     fn doubt(&self, kind: Migratetype) -> i64 {
         let most = i64::from(self.evidence.iter().copied().max().unwrap_or(0));
         if most == 0 {
@@ -93,7 +93,7 @@ fn difference(fitted: i64, machine: FreeCount) -> i64 {
 }
 
 impl<'a> Search<'a> {
-    /// Starts from `given` types (by pageblock) or from what the pages inside say.
+    /// Starts from the `given` types, by pageblock, or from the types that the pages inside make likely.
     pub(super) fn new(
         units: &'a [Unit],
         target: Option<&'a PageTypeZone>,
@@ -113,12 +113,12 @@ impl<'a> Search<'a> {
         Self { units, types, target, free, blocks, evaluations: 0 }
     }
 
-    /// The type of each unit.
+    /// Returns the type of each unit.
     pub(super) fn types(&self) -> impl Iterator<Item = Migratetype> + '_ {
         self.types.iter().copied()
     }
 
-    /// Changes types, one unit and then two at a time, as long as that helps.
+    /// Changes the types of one unit, then of two units at a time, as long as that lowers the cost.
     pub(super) fn run(&mut self) {
         let Some(target) = self.target else { return };
         while self.change_single(target) && self.evaluations < BUDGET {}
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
         gain < 0
     }
 
-    /// Gives a unit another type; returns by how much the cost grew.
+    /// Gives a unit another type. Returns by how much the cost grew.
     fn change(&mut self, target: &PageTypeZone, unit: usize, to: Migratetype) -> i64 {
         self.evaluations += 1;
         let from = std::mem::replace(&mut self.types[unit], to);
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
         cost
     }
 
-    /// What is left of the difference to the machine.
+    /// Returns how far the types that were found are from the machine's counts.
     pub(super) fn difference(&self) -> ZoneFit {
         let Some(target) = self.target else { return ZoneFit::default() };
         let mut fit = ZoneFit { known: true, ..ZoneFit::default() };

@@ -1,4 +1,4 @@
-//! Where a zone's pageblocks are, and what `/proc/pagetypeinfo` counted there.
+//! Where the pageblocks of a zone are, and what `/proc/pagetypeinfo` counted in it.
 
 use freehold::{Migratetype, Order};
 use freehold_trace::{PageTypeInfo, PageTypeZone};
@@ -6,7 +6,7 @@ use freehold_trace::{PageTypeInfo, PageTypeZone};
 use super::machine::Machine;
 use crate::counts::pageblocks;
 
-/// The types of one zone's pageblocks, from its first frame's on.
+/// The type of each pageblock of a zone, from the pageblock of the zone's first frame on.
 pub type BlockTypes = Vec<Migratetype>;
 
 /// Where the pageblocks of a zone are.
@@ -14,7 +14,7 @@ pub(super) struct Geometry {
     pub(super) zone_start: u64,
     pub(super) spanned: usize,
     pub(super) pageblock_order: Order,
-    /// Number of the first pageblock, counted from frame 0.
+    /// The number of the first pageblock, counted from frame 0.
     pub(super) first_block: usize,
     pub(super) blocks: usize,
 }
@@ -34,18 +34,19 @@ impl Geometry {
         }
     }
 
-    /// The first frame of a pageblock that is inside the zone, both counted from the zone's first.
+    /// Returns the first frame of a pageblock that is inside the zone. Frames and pageblocks count from the
+    /// zone's first.
     pub(super) fn first_frame_of(&self, block: usize) -> usize {
         ((self.first_block + block) << self.pageblock_order.get()).saturating_sub(self.zone_start as usize)
     }
 
-    /// The pageblock of a frame, both counted from the zone's first.
+    /// Returns the pageblock of a frame. Frames and pageblocks count from the zone's first.
     pub(super) fn block_of(&self, index: usize) -> usize {
         ((self.zone_start as usize + index) >> self.pageblock_order.get()) - self.first_block
     }
 }
 
-/// The machine's own counts for a zone.
+/// Returns what the machine's pagetypeinfo counted in a zone; `None` if it does not have the zone.
 pub(crate) fn target_of<'a>(
     machine: &Machine,
     zone: usize,
@@ -56,7 +57,7 @@ pub(crate) fn target_of<'a>(
     info.zones.iter().find(is_it)
 }
 
-/// Returns the whole pageblocks in the free blocks that `/proc/pagetypeinfo` counted.
+/// Returns the number of whole pageblocks in the free blocks that the machine's pagetypeinfo counted.
 pub(crate) fn free_pageblocks(machine: &Machine, info: &PageTypeInfo) -> u64 {
     let zones = info.zones.iter().flat_map(|zone| &zone.free);
     zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders[order].blocks)).sum()

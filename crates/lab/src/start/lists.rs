@@ -1,4 +1,4 @@
-//! What lay on CPUs' lists when a trace started.
+//! The blocks that lay on CPUs' lists when a trace started.
 
 use freehold::{Locks, Memory, Migratetype, Order, PerCpuState, Pfn};
 use freehold_trace::{FrameUse, Snapshot};
@@ -10,7 +10,7 @@ use crate::error::LabError;
 /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
 const COSTLY_ORDER: u8 = 3;
 
-/// A block on a CPU's list.
+/// A block that lay on a CPU's list.
 #[derive(Clone, Copy, Debug)]
 struct Listed {
     zone: usize,
@@ -25,30 +25,30 @@ struct Listed {
 struct Lists {
     zone: usize,
     cpu: u16,
-    /// Pages above which some are given back; 0 where it was not recorded.
+    /// The number of pages above which some are given back; 0 if it was not recorded.
     high: u64,
-    /// Pages on them that no event has named yet.
+    /// The number of pages on the lists that no event has named yet.
     unnamed: u64,
 }
 
-/// What lay on CPUs' lists when a trace started.
+/// The blocks that lay on CPUs' lists when a trace started.
 ///
-/// `/proc/zoneinfo` tells how many pages a CPU's lists have, no file which. But a page that
-/// `/proc/kpageflags` shows in use, and that is allocated before anybody freed it, was on the list of
-/// the CPU and type that got it, before those that were allocated from there later. Pages at the end
-/// of a list that nobody allocates to the end of the trace stay unknown.
+/// `/proc/zoneinfo` tells how many pages a CPU's lists have; no file tells which pages. But if `/proc/kpageflags`
+/// shows a page in use and the page is allocated before anybody freed it, then it lay on a list: the list of the
+/// CPU and type that got it, in front of the pages that were allocated from that list later. Pages that nobody
+/// allocates until the end of the trace stay unknown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StartLists {
     lists: Vec<Lists>,
-    /// Those of one list in its order.
+    /// The known blocks; those of one list are in the order of the list.
     blocks: Vec<Listed>,
     pageblock_order: Order,
 }
 
 impl StartLists {
-    /// The lists of a machine, no block of which is known yet.
+    /// Returns the lists of a machine; no block on them is known yet.
     pub(super) fn new(machine: &Machine, start: &Snapshot) -> Self {
-        // Without occupancy nothing tells a page on a list from a free one.
+        // Without a recorded occupancy a page on a list looks like a free one.
         let zones = (0..machine.zones.len()).filter(|_| !start.occupancy.is_empty());
         let of_zone = |zone: usize| {
             let pagesets = &start.zones[machine.snapshot_index[zone]].pagesets;
@@ -63,7 +63,7 @@ impl StartLists {
         Self { lists, blocks: Vec::new(), pageblock_order: machine.pageblock_order }
     }
 
-    /// Takes a block that a CPU allocates before anybody freed it, if it was on that CPU's list.
+    /// Notes a block that a CPU allocates before anybody freed it. Returns true if it lay on that CPU's list.
     pub(super) fn take(
         &mut self,
         start: &Snapshot,
@@ -71,7 +71,7 @@ impl StartLists {
         (pfn, order): (Pfn, Order),
         list: Migratetype,
     ) -> bool {
-        // Pageblocks as large as the largest block are those of kernels without huge pages.
+        // A kernel without huge pages has pageblocks as large as the largest block, and no lists for them.
         let is_huge = order == self.pageblock_order && order < Order::MAX;
         let has_list = order.get() <= COSTLY_ORDER || is_huge;
         let is_kept =
@@ -86,7 +86,8 @@ impl StartLists {
         true
     }
 
-    /// Puts the blocks on the lists of a memory that lacks nothing else, and sets how long these may get.
+    /// Puts the blocks on the lists of a memory whose other frames are all in place, and sets how long the lists
+    /// may get.
     pub(super) fn restore<L: Locks>(
         &self,
         machine: &Machine,
@@ -96,7 +97,7 @@ impl StartLists {
         for block in &self.blocks {
             let Some(zone) = zone_of(block.zone) else { continue };
             if block.order.get() > COSTLY_ORDER && block.order != machine.pageblock_order {
-                // Replayed with pageblocks of another order, which have other lists.
+                // The replay has pageblocks of another order, and thereby other lists.
                 zone.add_free(block.pfn, block.order.pages())?;
                 continue;
             }
@@ -118,7 +119,7 @@ impl StartLists {
     }
 }
 
-/// Whether the snapshot saw a frame in use.
+/// Returns true if the snapshot shows a frame in use.
 fn was_in_use(start: &Snapshot, pfn: Pfn) -> bool {
     let behind = start.occupancy.partition_point(|run| run.start <= pfn);
     let run = behind.checked_sub(1).map(|at| start.occupancy[at]);

@@ -10,7 +10,7 @@ use freehold_trace::{EventLog, Pageset, Snapshot, ZoneSnapshot};
 
 use crate::error::LabError;
 
-/// The most pages that a machine may span, so that a hostile trace cannot exhaust memory.
+/// The most pages that a machine may span: a bound on the memory that a hostile trace can take.
 const MAX_PAGES: u64 = 1 << 27;
 
 /// Linux's own default of `pageblock_order` on x86-64.
@@ -26,21 +26,22 @@ pub struct Machine {
     pub zones: Vec<ZoneConfig>,
     /// For each of `zones`, its place in [`Snapshot::zones`].
     pub snapshot_index: Vec<usize>,
-    /// Number of CPUs: the highest one in the snapshot or the events, and one more.
+    /// The number of CPUs: one more than the highest CPU in the snapshot or the events.
     pub cpus: u16,
     /// The order of a pageblock.
     pub pageblock_order: Order,
-    /// `vm.watermark_boost_factor`, where it was recorded.
+    /// `vm.watermark_boost_factor`; `None` if it was not recorded.
     pub watermark_boost_factor: Option<u32>,
-    /// `vm.extfrag_threshold` and its like; Linux's defaults where they were not recorded.
+    /// The settings of reclaim and compaction, such as `vm.extfrag_threshold`; those that were not recorded have
+    /// Linux's defaults.
     pub tunables: Tunables,
 }
 
 impl Machine {
-    /// Reads the machine from its start snapshot; `events` tells which CPUs took part.
+    /// Reads the machine from its start snapshot; `events` tell which CPUs took part.
     ///
     /// # Errors
-    /// A snapshot without zones, with unknown ones, or with numbers out of range.
+    /// A snapshot without zones, with unknown zones, or with numbers out of range.
     pub fn new(start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
         let columns = ReserveColumns::new(&start.zones)?;
         let (mut zones, mut snapshot_index) = (Vec::new(), Vec::new());
@@ -77,7 +78,7 @@ impl Machine {
         })
     }
 
-    /// The engine's configuration for one generation of the allocator.
+    /// Returns the engine's configuration for one generation of the allocator.
     pub fn config(&self, switches: Switches) -> MemoryConfig<'_> {
         MemoryConfig {
             zones: &self.zones,
@@ -91,32 +92,32 @@ impl Machine {
         }
     }
 
-    /// A buffer for the engine's metadata.
+    /// Returns a buffer for the engine's metadata.
     pub fn metadata<L: Locks>(&self, switches: Switches) -> Vec<MaybeUninit<u8>> {
         vec![MaybeUninit::uninit(); required_bytes::<L>(&self.config(switches))]
     }
 
-    /// Pages from the first to the last frame of every zone.
+    /// Returns the pages that all zones span.
     ///
     /// Units: pages.
     pub fn spanned(&self) -> u64 {
         self.zones.iter().map(|zone| zone.spanned).sum()
     }
 
-    /// The engine's metadata in bytes, and per page.
+    /// Returns the size of the engine's metadata in bytes, and in bytes for each page.
     pub fn metadata_bytes<L: Locks>(&self, switches: Switches) -> (u64, f64) {
         let bytes = required_bytes::<L>(&self.config(switches)) as u64;
         (bytes, bytes as f64 / self.spanned() as f64)
     }
 
-    /// The name of a zone as reports print it.
+    /// Returns the place of a zone among those of the engine, which sorts them by node, type and address.
     pub(crate) fn engine_rank(&self, zone: usize) -> usize {
         let key = |config: &ZoneConfig| (config.node, config.kind, config.start);
         let own = key(&self.zones[zone]);
         self.zones.iter().filter(|other| key(other) < own).count()
     }
 
-    /// The node and name of a zone.
+    /// Returns the name of a zone as reports print it: with its node if there are several.
     pub fn zone_name(&self, zone: usize) -> String {
         let config = &self.zones[zone];
         if self.zones.iter().all(|other| other.node == 0) {
@@ -127,7 +128,7 @@ impl Machine {
     }
 }
 
-/// The settings of reclaim and compaction.
+/// Returns the settings of reclaim and compaction.
 fn tunables(start: &Snapshot) -> Tunables {
     let setting = |name: &str| start.sysctl.get(name).and_then(|text| text.trim().parse::<u16>().ok());
     let default = Tunables::LINUX;
@@ -141,9 +142,9 @@ fn tunables(start: &Snapshot) -> Tunables {
 
 /// Which zone type each column of `protection:` in `/proc/zoneinfo` stands for.
 ///
-/// The kernel prints one number for each zone type it was built with, low to high, without
-/// saying which. How many there are, and which zones exist, tells: `Movable` is always
-/// there and `Device` only behind it; 32-bit kernels have `HighMem`, 64-bit ones never.
+/// The kernel prints one number for each zone type that it was built with, from low to high, without the types'
+/// names. The types follow from how many numbers there are and which zones exist: every kernel has `Movable`,
+/// some have `Device` behind it, and only 32-bit kernels have `HighMem`.
 struct ReserveColumns(Vec<ZoneType>);
 
 impl ReserveColumns {
@@ -172,7 +173,7 @@ impl ReserveColumns {
         Ok(Self(columns.to_vec()))
     }
 
-    /// The reserve by zone type. Types without a column get that of the next lower one.
+    /// Returns the reserve by zone type. A type without a column gets the reserve of the next lower type.
     fn spread(&self, protection: &[u64]) -> [u64; ZONE_TYPES] {
         let mut reserve = [0; ZONE_TYPES];
         for kind in ZoneType::ALL {
@@ -220,9 +221,9 @@ fn zone_config(zone: &ZoneSnapshot, columns: &ReserveColumns) -> Result<ZoneConf
     })
 }
 
-/// The settings of a zone's per-CPU lists: those of its first CPU, as Linux gives all the same.
+/// Returns the settings of a zone's per-CPU lists: those of its first CPU, since Linux gives all CPUs the same.
 ///
-/// Kernels before 6.7 print `high` only. A zone without lists gets Linux's boot-time ones.
+/// Kernels before 6.7 print `high` only. A zone without lists gets the settings that Linux has at boot time.
 fn percpu_settings(pagesets: &[Pageset]) -> PerCpuSettings {
     let small = |pages: u64| pages.min(1 << 20) as u32;
     let Some(set) = pagesets.first() else {

@@ -8,19 +8,19 @@ use super::machine::Machine;
 /// `SWAP_CLUSTER_MAX`: the least min watermark of a zone whose pages the kernel cannot address directly.
 const LEAST_HIGHMEM_MIN: u64 = 32;
 
-/// The most of such a zone.
+/// The highest min watermark of such a zone.
 const MOST_HIGHMEM_MIN: u64 = 128;
 
 /// Linux's own `watermark_scale_factor`, in parts of 10 000.
 const DEFAULT_SCALE_FACTOR: u64 = 10;
 
-/// `MIN_PERCPU_PAGELIST_HIGH_FRACTION`: lists hold an eighth of a zone at the most.
+/// `MIN_PERCPU_PAGELIST_HIGH_FRACTION`: the lists hold at most an eighth of a zone.
 pub(crate) const LEAST_HIGH_FRACTION: u64 = 8;
 
 /// The sysctls from which Linux computes the watermarks and the bounds of the per-CPU lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sysctls {
-    /// `vm.min_free_kbytes`; without it the min watermarks stay as they are.
+    /// `vm.min_free_kbytes`; `None` leaves the min watermarks as they are.
     pub(crate) min_free_kbytes: Option<u64>,
     /// `vm.watermark_scale_factor`.
     pub(crate) watermark_scale_factor: Option<u64>,
@@ -29,7 +29,7 @@ pub(crate) struct Sysctls {
 }
 
 impl Sysctls {
-    /// The recorded ones.
+    /// Returns the settings that were recorded.
     pub(super) fn recorded(start: &Snapshot) -> Self {
         let number = |name: &str| start.sysctl.get(name).and_then(|text| text.trim().parse().ok());
         Self {
@@ -39,11 +39,11 @@ impl Sysctls {
         }
     }
 
-    /// Gives the zones the marks and bounds that these settings make, where any of them is set; what is
-    /// not set is as it was recorded.
+    /// Gives the zones the watermarks and bounds that follow from these settings, if any of them is set. Settings
+    /// that are not set are taken as recorded.
     ///
-    /// Linux counterpart: `__setup_per_zone_wmarks`, `zone_set_pageset_high_and_batch`. DIFFERENCE: the
-    /// CPUs of a node are not recorded; all nodes count as having as many.
+    /// Linux counterpart: `__setup_per_zone_wmarks`, `zone_set_pageset_high_and_batch`. DIFFERENCE: which CPU
+    /// belongs to which node is not recorded; every node counts as having the same number of CPUs.
     pub(crate) fn apply(self, machine: &mut Machine, start: &Snapshot, page_bytes: u64) {
         if self == Self::default() {
             return;
@@ -59,12 +59,13 @@ impl Sysctls {
     }
 }
 
-/// Whether the kernel has no direct mapping of the zone's pages, or treats them as if.
+/// Returns true if the kernel has no direct mapping of the zone's pages, or treats them as if it had none.
 fn is_high(zone: &ZoneConfig) -> bool {
     matches!(zone.kind, ZoneType::HighMem | ZoneType::Movable)
 }
 
-/// `min_pages` are those of all zones; without them every zone keeps its min mark.
+/// Sets the marks of all zones. `min_pages` is what all min marks together keep free; without it every zone keeps
+/// its min mark.
 fn set_watermarks(zones: &mut [ZoneConfig], min_pages: Option<u64>, scale_factor: u64) {
     let low_pages: u64 = zones.iter().filter(|zone| !is_high(zone)).map(|zone| zone.managed).sum();
     for zone in zones {
@@ -83,6 +84,10 @@ fn set_watermarks(zones: &mut [ZoneConfig], min_pages: Option<u64>, scale_factor
     }
 }
 
+/// Sets the bounds of all per-CPU lists.
+///
+/// Sets the bounds of all per-CPU lists.
+///
 /// Linux counterpart: `zone_highsize`.
 fn set_bounds(machine: &mut Machine, fraction: u64) {
     let mut nodes: Vec<_> = machine.zones.iter().map(|zone| zone.node).collect();

@@ -9,39 +9,39 @@ use super::machine::Machine;
 use super::plausible::plausible;
 use super::prepass::{FirstUse, FirstUses};
 
-/// What every frame was used for when the trace started, events taken into account.
+/// What every frame was used for when the trace started, by the snapshot and the events.
 #[derive(Clone, Debug)]
 pub struct Occupancy {
-    /// By zone, then by frame from the zone's first on.
+    /// By zone, then by frame, counted from the zone's first.
     pub zones: Vec<Vec<FrameUse>>,
     /// Where the events contradict the snapshot.
     pub corrections: Corrections,
-    /// Pageblock types that came with a made-up occupancy.
+    /// The pageblock types that belong to a made-up occupancy.
     pub(super) made_up_types: Option<Vec<BlockTypes>>,
 }
 
-/// Where the events contradict the start snapshot; the events win.
+/// How often the events contradict the start snapshot. The events are believed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Corrections {
-    /// Pages in use by the snapshot, yet allocated by their first event: on a CPU's list, which
-    /// `/proc/kpageflags` does not tell from used pages.
+    /// Pages that the snapshot shows in use and that lay on a CPU's list: their first event allocates them.
+    /// `/proc/kpageflags` does not tell pages on a list from pages in use.
     pub on_lists: u64,
-    /// The same where that CPU's lists had no more pages, or none of the kind: freed since.
+    /// Pages that the snapshot shows in use and that were free: their first event allocates them, and the CPU's
+    /// lists had no more pages of the kind.
     pub used_but_free: u64,
-    /// Pages free by the snapshot, yet freed by their first event.
+    /// Pages that the snapshot shows free and that their first event frees.
     pub free_but_used: u64,
-    /// Pages absent by the snapshot that events touch.
+    /// Pages that the snapshot shows absent and that an event touches.
     pub absent_but_present: u64,
-    /// Whether the snapshot had no occupancy, so that all of it was made up from
-    /// pagetypeinfo and the events.
+    /// True if the occupancy was made up from pagetypeinfo and the events, because none was recorded.
     pub made_up: bool,
 }
 
 impl Occupancy {
     /// Takes the snapshot's occupancy and corrects it by the first event of each frame.
     ///
-    /// Without one (an imported text without kpageflags) an occupancy is made up that
-    /// agrees with pagetypeinfo's free counts and with the events.
+    /// If the snapshot has none, as in an imported text without kpageflags, an occupancy is made up that agrees
+    /// with the free blocks in pagetypeinfo and with the events.
     pub fn new(machine: &Machine, start: &Snapshot, first: &FirstUses) -> Self {
         if start.occupancy.is_empty() {
             let (zones, types) = plausible(machine, start, first);
@@ -73,7 +73,8 @@ impl Occupancy {
 fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections) {
     match first {
         FirstUse::Untouched => {}
-        // It counts as in use for all that counts free blocks, also where the snapshot has only its first page so.
+        // All that counts free blocks takes it as in use, also if the snapshot shows only the block's first page
+        // in use.
         FirstUse::Listed(_) => {
             corrections.on_lists += 1;
             if matches!(*frame, FrameUse::Free | FrameUse::Absent) {
@@ -99,14 +100,14 @@ fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections)
     }
 }
 
-/// The largest block that can start at a frame and end before another.
+/// Returns the order of the largest block that starts at one frame and ends before another.
 pub(super) fn largest_block(at: u64, end: u64) -> Order {
     let by_alignment = at.trailing_zeros().min(MAX_ORDERS as u32 - 1);
     let by_length = (end - at).ilog2().min(MAX_ORDERS as u32 - 1);
     Order::new(by_alignment.min(by_length) as u8).unwrap_or(Order::ZERO)
 }
 
-/// The runs of equal frames: first index and the index behind the last.
+/// Returns the runs of equal frames: the first index, and the index behind the last.
 pub(super) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, FrameUse)> + '_ {
     let mut at = 0;
     frames.chunk_by(|a, b| a == b).map(move |run| {
@@ -116,7 +117,8 @@ pub(super) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, F
     })
 }
 
-/// The free blocks of a zone as canonical buddies: first frame (from the zone's first on) and order.
+/// Returns the free blocks of a zone, each as large as its place allows: the first frame, counted from the zone's
+/// first, and the order.
 pub(super) fn free_blocks(frames: &[FrameUse], zone_start: u64) -> impl Iterator<Item = (usize, Order)> + '_ {
     runs(frames).filter(|&(_, _, used_for)| used_for == FrameUse::Free).flat_map(move |(start, end, _)| {
         let mut at = start;

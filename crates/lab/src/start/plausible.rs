@@ -1,12 +1,11 @@
 //! An occupancy made up for a trace that came without one.
 //!
-//! Known are how many blocks of each order and type were free, how many pageblocks of each
-//! type there were, and which frames the events show to have been free or in use. Types go
-//! to pageblocks first, to those whose frames were first allocated as that type; then free
-//! blocks are placed inside the pageblocks of their type, largest orders first, where most
-//! frames are known to be free, and scattered where nothing is known. One frame of each
-//! placed block's buddy stays in use, so that the two do not merge. Frames that the zone
-//! spans but does not manage are taken from its end. The rest is in use.
+//! Three things are known: how many blocks of each order and type were free, how many pageblocks each type had,
+//! and which frames were free or in use by the events. From these an occupancy follows in steps. First each type
+//! gets its pageblocks: those whose frames were first allocated as that type. Then free blocks are placed inside
+//! the pageblocks of their type, the largest orders first, where most frames are known to be free, and scattered
+//! where nothing is known. One frame of the buddy of each placed block stays in use, so that the two do not
+//! merge. Frames that the zone spans but does not manage are taken from its end. All other frames are in use.
 
 use freehold::{Migratetype, Order};
 use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
@@ -71,8 +70,8 @@ fn known_frames(machine: &Machine, zone: usize, first: &FirstUses) -> Vec<Known>
     known
 }
 
-/// Gives each type as many pageblocks as the target says, those first whose frames were
-/// first allocated as that type. Pairs go before single ones where order 10 needs them.
+/// Gives each type as many pageblocks as the target says: first those whose frames were first allocated as that
+/// type. Pairs of pageblocks go before single ones, because blocks of order 10 need pairs.
 fn assign_types(geometry: &Geometry, zone: usize, first: &FirstUses, target: &PageTypeZone) -> BlockTypes {
     let mut votes = vec![[0_u32; 3]; geometry.blocks];
     for index in 0..geometry.spanned {
@@ -142,7 +141,7 @@ fn place_all(known: &mut [Known], geometry: &Geometry, types: &[Migratetype], ta
     }
 }
 
-/// Marks a block free and keeps its buddy from merging with it; false if that cannot be.
+/// Marks a block free and keeps its buddy from merging with it. Returns false if that is impossible.
 fn place(known: &mut [Known], zone_start: u64, at: usize, order: Order) -> bool {
     let pages = order.pages() as usize;
     if known[at] == Known::Placed || known[at..at + pages].contains(&Known::InUse) {
@@ -164,7 +163,7 @@ fn place(known: &mut [Known], zone_start: u64, at: usize, order: Order) -> bool 
     true
 }
 
-/// A fixed shuffle of numbers.
+/// Returns a number's place in a fixed shuffle.
 fn scatter(number: usize) -> u64 {
     let mixed = (number as u64 ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 7

@@ -1,4 +1,4 @@
-//! What the events themselves say about the machine's state at the start.
+//! What the events tell about the machine's state at the start.
 
 use freehold::{MIGRATETYPES, Order, Pfn};
 use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
@@ -7,19 +7,20 @@ use super::lists::StartLists;
 use super::machine::Machine;
 use crate::error::LabError;
 
-/// What the first event of a frame says about its state before.
+/// The state of a frame at the start, as its first event tells it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstUse {
     /// No event touches the frame.
     Untouched,
-    /// It was allocated first, so it was free, whatever the snapshot says: it sat on a
-    /// per-CPU list, or the snapshot was taken while events ran. Holds the requested type.
+    /// The first event allocates the frame, so it was free, whatever the snapshot shows. Holds the requested
+    /// type.
     Free(u8),
-    /// The same, and it is part of a block that is known to have been on a CPU's list.
+    /// The first event allocates the frame as part of a block that is known to have lain on a CPU's list. Holds
+    /// the requested type.
     Listed(u8),
-    /// It was freed first as the first frame of a block of this order, so that block was allocated.
+    /// The first event frees a block of this order that starts at the frame, so that block was allocated.
     Allocated(Order),
-    /// It lies inside such a block.
+    /// The frame lies inside a block that its first event frees.
     InsideAllocated,
 }
 
@@ -29,16 +30,16 @@ const ALLOCATED: u8 = 0x10;
 const LISTED: u8 = 0x20;
 const INSIDE: u8 = 0x40;
 
-/// The first event of every frame.
+/// The state of every frame at the start, as its first event tells it.
 #[derive(Clone, Debug)]
 pub struct FirstUses {
     zones: Vec<Vec<u8>>,
-    /// The blocks on CPUs' lists.
+    /// The blocks that lay on CPUs' lists.
     pub(super) lists: StartLists,
-    /// Events whose block is not aligned to its size, which Linux never makes.
+    /// The number of events whose block is not aligned to its size. Linux never makes such blocks.
     pub misaligned: u64,
-    /// Blocks that the snapshot saw free, and that were freed later without having been
-    /// allocated by any event: compaction took them in between.
+    /// The number of blocks that the snapshot shows free and that were freed without an allocation before:
+    /// compaction had taken them in between.
     pub taken_unseen: u64,
 }
 
@@ -95,14 +96,15 @@ impl FirstUses {
             frames.fill(INSIDE);
             frames[0] = code;
         } else {
-            // Part of it has been seen before: the rest was allocated, page by page for all we know.
+            // Some of its frames have had an event before: the others were allocated, as single pages for all
+            // that is known.
             for frame in frames.iter_mut().filter(|frame| **frame == UNTOUCHED) {
                 *frame = ALLOCATED;
             }
         }
     }
 
-    /// What the first event says about a frame, counted from its zone's first.
+    /// Returns what the first event tells about a frame; `index` counts from the first frame of the zone.
     pub fn get(&self, zone: usize, index: usize) -> FirstUse {
         match self.zones[zone][index] {
             UNTOUCHED => FirstUse::Untouched,
@@ -114,7 +116,7 @@ impl FirstUses {
     }
 }
 
-/// Whether the snapshot saw all of a block free.
+/// Returns true if the snapshot shows all of a block free.
 fn was_free(start: &Snapshot, pfn: Pfn, order: Order) -> bool {
     let behind = start.occupancy.partition_point(|run| run.start <= pfn);
     let run = behind.checked_sub(1).map(|at| start.occupancy[at]);
@@ -123,7 +125,8 @@ fn was_free(start: &Snapshot, pfn: Pfn, order: Order) -> bool {
     })
 }
 
-/// The zone of a block and its first frame, counted from the zone's first.
+/// Returns the zone of a block and its first frame, counted from the zone's first; `None` if no zone contains all
+/// of it.
 pub(super) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
     machine.zones.iter().enumerate().find_map(|(number, zone)| {
         let index = pfn.0.checked_sub(zone.start.0)?;

@@ -13,16 +13,16 @@ use super::prepass::{FirstUse, FirstUses};
 use crate::error::LabError;
 use crate::trace::Trace;
 
-/// The state from which every replay of a trace starts: computed once, used by all eras.
+/// The state from which every replay of a trace starts. It is computed once and used for all eras.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// What every frame was used for.
     pub occupancy: Occupancy,
     /// The type of every pageblock, by zone.
     pub block_types: Vec<BlockTypes>,
-    /// What is known about how good this is.
+    /// How well the state agrees with what was recorded.
     pub report: StartReport,
-    /// By zone: a frame of each pageblock that holds only what the kernel keeps for itself.
+    /// By zone: one frame of each pageblock that holds only pages that the kernel keeps for itself.
     kept: Vec<Vec<usize>>,
     first: FirstUses,
 }
@@ -30,18 +30,18 @@ pub struct Start {
 /// How well the start state agrees with what was recorded.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct StartReport {
-    /// Where events contradict the snapshot's occupancy.
+    /// How often events contradict the snapshot's occupancy.
     pub corrections: Corrections,
     /// How well the pageblock types agree with pagetypeinfo.
     pub fit: FitReport,
     /// Blocks that were in use at the start and are freed by the events.
     pub held_blocks: u64,
-    /// Events whose block is not aligned to its size; not replayed.
+    /// Events whose block is not aligned to its size. They are not replayed.
     pub misaligned: u64,
 }
 
 impl StartReport {
-    /// How well the start state agrees with the machine's, in one line.
+    /// Returns one line on how well the start state agrees with the machine's.
     pub fn sentence(&self) -> String {
         let differ: u64 = self.fit.zones.iter().map(|zone| zone.free_pages).sum();
         let free: u64 = self.fit.zones.iter().map(|zone| zone.machine_free_pages).sum();
@@ -56,10 +56,10 @@ impl StartReport {
 }
 
 impl Start {
-    /// Works the start state out from the snapshot and the events.
+    /// Computes the start state from the snapshot and the events.
     ///
     /// # Errors
-    /// [`LabError::OutsideZones`] for an event with a block that is not inside one zone.
+    /// [`LabError::OutsideZones`] if the block of an event is not inside one zone.
     pub fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, LabError> {
         let first = FirstUses::new(machine, trace.start, trace.events)?;
         let occupancy = Occupancy::new(machine, trace.start, &first);
@@ -76,8 +76,8 @@ impl Start {
         Ok(start)
     }
 
-    /// The same state under pageblocks of another order: a smaller one has the type of the one around
-    /// it, a larger one that of most of its parts.
+    /// Returns the same state with pageblocks of another order. A smaller pageblock has the type of the recorded
+    /// one around it, a larger one the type that most of its parts had.
     pub(crate) fn with_pageblocks_of(&self, own: &Machine, other: &Machine) -> Self {
         let mut start = self.clone();
         if own.pageblock_order == other.pageblock_order {
@@ -98,7 +98,7 @@ impl Start {
         start
     }
 
-    /// The blocks that were in use at the start and are freed by the events.
+    /// Returns the blocks that were in use at the start and are freed by the events.
     pub(crate) fn held<'s>(
         &'s self,
         machine: &'s Machine,
@@ -112,7 +112,7 @@ impl Start {
         })
     }
 
-    /// What the first event of a frame says about it.
+    /// Returns what the first event of a frame tells about its state at the start.
     pub(crate) fn first_use(&self, zone: usize, index: usize) -> FirstUse {
         self.first.get(zone, index)
     }
@@ -177,7 +177,7 @@ impl Start {
     }
 }
 
-/// A frame of each pageblock that the kernel counts although nobody can allocate from it.
+/// Returns, by zone, one frame of each pageblock that the kernel counts although nobody can allocate from it.
 fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<usize>> {
     let zones = occupancy.zones.iter().enumerate();
     zones
@@ -191,14 +191,14 @@ fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<u
         .collect()
 }
 
-/// The type that most blocks have; the first one of several.
+/// Returns the type that most blocks have; if several types have as many, the one that comes first.
 fn most_frequent(types: &[Migratetype]) -> Migratetype {
     let count = |kind: Migratetype| types.iter().filter(|&&other| other == kind).count();
     let first_of_most = types.iter().copied().rev().max_by_key(|&kind| count(kind));
     first_of_most.unwrap_or(Migratetype::Movable)
 }
 
-/// The type that was probably asked for.
+/// Returns the type that was probably asked for when a frame was allocated.
 fn migratetype(used_for: FrameUse) -> Migratetype {
     match used_for {
         FrameUse::Movable | FrameUse::Unevictable | FrameUse::Hugetlb => Migratetype::Movable,

@@ -1,4 +1,5 @@
-//! The rows of a sweep as a Parquet file and as comma-separated values: a column a setting and measure.
+//! The rows of a sweep as a Parquet file and as comma-separated values, with a column for each setting and
+//! measure.
 
 use std::sync::Arc;
 
@@ -17,14 +18,14 @@ use crate::parquet_file::{optional, write_file};
 #[error("the results cannot be written as Parquet")]
 pub struct SweepError(#[from] ParquetError);
 
-/// One column, a value or none for each row.
+/// One column: a value or none for each row.
 enum Column {
     Texts(Vec<Option<String>>),
     Numbers(Vec<Option<i64>>),
     Reals(Vec<Option<f64>>),
 }
 
-/// The name of a column: lower-case words with underscores.
+/// Returns the name of a column: lower-case words with underscores between.
 pub(super) fn name(parts: &[&str]) -> String {
     let mut name = String::new();
     for part in parts
@@ -40,7 +41,7 @@ pub(super) fn name(parts: &[&str]) -> String {
     name
 }
 
-/// Every column: run, trace, error, settings, measures. What only some rows have is null in the others.
+/// Returns every column: run, trace, error, settings, measures. A row without a value is null there.
 fn columns(rows: &[SweepRow]) -> Vec<(String, Column)> {
     let mut columns = vec![
         ("run".to_owned(), Column::Numbers(rows.iter().map(|row| Some(row.run as i64)).collect())),
@@ -59,7 +60,7 @@ fn columns(rows: &[SweepRow]) -> Vec<(String, Column)> {
     columns
 }
 
-/// Every name, in the order in which they appear first.
+/// Returns every name once, in the order in which the names appear first.
 fn names<'r, T: 'r>(lists: impl Iterator<Item = &'r Vec<(String, T)>>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (name, _) in lists.flatten() {
@@ -104,10 +105,10 @@ fn measures_column(cells: &[Cell]) -> Column {
     Column::Numbers(cells.iter().map(number).collect())
 }
 
-/// The rows as a Parquet file.
+/// Returns the rows as a Parquet file.
 ///
 /// # Errors
-/// [`SweepError`]: an error in Freehold.
+/// [`SweepError`] if the rows cannot be written: an error in Freehold.
 pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, SweepError> {
     let columns = columns(rows);
     let fields: Result<Vec<_>, ParquetError> = columns
@@ -139,7 +140,8 @@ pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, SweepError> {
     Ok(file?)
 }
 
-/// The rows as comma-separated values with one header line (RFC 4180); empty where there is no value.
+/// Returns the rows as comma-separated values with one header line (RFC 4180). A row without a value is empty
+/// there.
 pub fn to_csv(rows: &[SweepRow]) -> String {
     let columns = columns(rows);
     let mut text = String::new();

@@ -5,17 +5,17 @@ use super::knobs::{Knob, Value};
 /// The settings that a sweep varies, each with its values.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Knobs and values; no knob twice.
+    /// The knobs with their values; no knob twice.
     pub varied: Vec<(Knob, Vec<Value>)>,
 }
 
 impl Grid {
-    /// How many combinations there are; `None` where the number is out of all bounds.
+    /// Returns the number of combinations; `None` if it is too large to count.
     pub fn combinations(&self) -> Option<usize> {
         self.varied.iter().try_fold(1_usize, |all, (_, values)| all.checked_mul(values.len()))
     }
 
-    /// What is set in a combination; the last knob changes fastest.
+    /// Returns the settings of the combination with this number. The last knob changes fastest.
     pub fn combination(&self, mut number: usize) -> Vec<(Knob, Value)> {
         let mut settings: Vec<_> = self
             .varied

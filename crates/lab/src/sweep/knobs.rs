@@ -1,4 +1,4 @@
-//! What can be varied between replays, as data: a line a setting.
+//! The settings that can be varied between replays, as data: one line for each setting.
 
 use std::ops::RangeInclusive;
 
@@ -11,16 +11,16 @@ use crate::start::{LEAST_HIGH_FRACTION, Machine, Sysctls};
 /// A setting that can be varied.
 #[derive(Clone, Copy, Debug)]
 pub struct Knob {
-    /// The name: Linux's own where it is a sysctl.
+    /// The name: Linux's own if the setting is a sysctl.
     pub name: &'static str,
-    /// The unit of its values, or empty.
+    /// The unit of the values, or empty.
     pub unit: &'static str,
-    /// What it does, in one line.
+    /// What the setting does, in one line.
     pub doc: &'static str,
     kind: Kind,
 }
 
-/// Which values a knob has, and what they change.
+/// The values that a knob can have, and what they change.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Era,
@@ -47,7 +47,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The machine and the variant of a replay, as knobs leave them.
+/// The machine and the variant of a replay after knobs were turned.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The recorded machine with other settings.
@@ -72,7 +72,7 @@ const fn number(
     }
 }
 
-/// The same for a range above 0 beside which 0 means that Linux decides.
+/// Returns a knob that can also be 0, which means that Linux decides.
 const fn or_zero(mut knob: Knob) -> Knob {
     if let Kind::Number { zero, .. } = &mut knob.kind {
         *zero = true;
@@ -105,7 +105,7 @@ static NUMBERS: [Knob; 8] = [
 ];
 
 impl Knob {
-    /// Every knob: the era, the systems, the numbers.
+    /// Returns every knob: the era, the systems, the numbers.
     pub fn all() -> impl Iterator<Item = Self> {
         let era = Self { name: "era", unit: "", doc: "which generation of the allocator", kind: Kind::Era };
         let switches = Switch::ALL.into_iter().chain(Switch::PLACEMENT).map(|switch| Self {
@@ -117,13 +117,13 @@ impl Knob {
         [era].into_iter().chain(switches).chain(NUMBERS)
     }
 
-    /// The knob with this name. A dash is as good as an underscore.
+    /// Returns the knob with this name; dashes and underscores are the same.
     pub fn from_name(name: &str) -> Option<Self> {
         let plain = |name: &str| name.replace('-', "_");
         Self::all().find(|knob| plain(knob.name) == plain(name))
     }
 
-    /// The values that it can have, in words.
+    /// Returns the values that the knob can have, in words.
     pub fn values(&self) -> String {
         match self.kind {
             Kind::Era => Era::ALL.map(Era::name).join(", "),
@@ -134,7 +134,7 @@ impl Knob {
         }
     }
 
-    /// Reads a value; `None` where it is none of [`Self::values`].
+    /// Reads a value; `None` if it is none of [`Self::values`].
     pub fn parse(&self, text: &str) -> Option<Value> {
         match self.kind {
             Kind::Era => Era::from_name(text).map(|era| Value::Word(era.name().to_owned())),
@@ -161,8 +161,8 @@ impl Knob {
 }
 
 impl Settings {
-    /// The recorded machine with some knobs turned. An era that is not said is the one nearest to the
-    /// recorded kernel, or the last of Linux where that is unknown.
+    /// Returns the recorded machine with some knobs turned. Without a knob for the era, the era is the one
+    /// nearest to the recorded kernel; the last one of Linux if the kernel is unknown.
     pub fn new(lab: &Lab<'_>, turned: &[(Knob, Value)]) -> Self {
         let era = nearest_era(&lab.trace.origin.kernel_release).unwrap_or(Era::Linux7_3);
         let mut settings =

@@ -9,10 +9,11 @@ use crate::error::LabError;
 use crate::replay::{Lab, Options};
 
 impl Lab<'_> {
-    /// Replays once with some settings; gives every measure of a comparison's overview by its column name.
+    /// Replays once with some settings. Returns every measure of a comparison's overview, with the name of its
+    /// column.
     ///
     /// # Errors
-    /// As [`Lab::replay`]: a machine that the engine refuses.
+    /// As [`Lab::replay`].
     pub fn measure(&self, settings: &[(Knob, Value)]) -> Result<Vec<(String, Cell)>, LabError> {
         let Settings { machine, variant, .. } = Settings::new(self, settings);
         let lab = self.on(machine);

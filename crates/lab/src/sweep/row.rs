@@ -8,20 +8,20 @@ use super::knobs::Value;
 /// One run of a sweep.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SweepRow {
-    /// Its number, traces first, the last knob fastest.
+    /// The number of the run. It counts through the combinations of the first trace, then of the next one.
     pub run: usize,
-    /// The trace as it was named.
+    /// The trace, as it was named.
     pub trace: String,
-    /// What was set, in the order of the knobs.
+    /// The settings, in the order of the knobs.
     pub settings: Vec<(String, Value)>,
-    /// Why there are no measures.
+    /// Why there are no measures; `None` if there are.
     pub error: Option<String>,
     /// Every measure of a comparison's overview.
     pub measures: Vec<(String, Cell)>,
 }
 
 impl SweepRow {
-    /// The settings as they were given.
+    /// Returns the settings as they are given on the command line.
     pub fn settings_text(&self) -> String {
         let texts: Vec<_> = self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         if texts.is_empty() { "as recorded".to_owned() } else { texts.join(" ") }

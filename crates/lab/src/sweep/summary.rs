@@ -4,7 +4,7 @@ use freehold_measure::Table;
 
 use super::row::SweepRow;
 
-/// Measures that a text shows, and what they are called there.
+/// The measures that a text shows, and their names there.
 const SHOWN: [(&str, &str); 7] = [
     ("failures_all_orders", "failures"),
     ("fallback_fallback_searches", "fallback searches"),
@@ -15,7 +15,7 @@ const SHOWN: [(&str, &str); 7] = [
     ("watermarks_boosts", "boosts"),
 ];
 
-/// The runs with a few of their measures; without those that failed.
+/// Returns the runs with a few of their measures. Runs that failed are left out.
 pub fn summary(rows: &[SweepRow]) -> Table {
     let of_one_trace = rows.iter().all(|row| row.trace == rows[0].trace);
     let mut table = Table::new("Runs", SHOWN.map(|(_, title)| title.to_owned()).to_vec());

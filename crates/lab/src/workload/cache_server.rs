@@ -22,7 +22,7 @@ pub(super) struct CacheServer {
 }
 
 impl CacheServer {
-    /// Starts it and lets it fill an arena of so many pages.
+    /// Starts a server and fills its arena of `arena` pages.
     pub(super) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, arena: u64) -> Self {
         let task = Task { cpu: 0, pid: 500 };
         let mut process = Process::start(host, slabs, task);
@@ -31,7 +31,7 @@ impl CacheServer {
         Self { process, rings, connections: VecDeque::new() }
     }
 
-    /// Serves some requests: packets come and go, values are looked up, a client comes and another leaves.
+    /// Serves some requests: receives and frees packets, looks values up, replaces a connection.
     pub(super) fn serve(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
         let cpu = host.any_cpu();
         let task = Task { cpu, pid: 500 };

@@ -1,19 +1,19 @@
-//! The fallbacks of the engine, which a recorder would have seen.
+//! The engine's fallbacks, as a recorder would have seen them.
 
 use std::cell::RefCell;
 
 use freehold::{ExtFrag, Tracepoints};
 use freehold_trace::EventKind;
 
-/// The locks of a machine that is made up: one thread, which is watched.
+/// The locks of a made-up machine: one thread, whose fallbacks are noted.
 pub(super) type HostLocks = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
 
-/// Notes `mm_page_alloc_extfrag`.
+/// Fallbacks since the last [`Self::take`], as `mm_page_alloc_extfrag` events.
 #[derive(Debug, Default)]
 pub(super) struct Fallbacks(RefCell<Vec<EventKind>>);
 
 impl Fallbacks {
-    /// Hands over what was seen since the last call.
+    /// Calls `each` with every fallback since the last call.
     #[inline]
     pub(super) fn take(&self, each: impl FnMut(EventKind)) {
         self.0.borrow_mut().drain(..).for_each(each);

@@ -1,4 +1,4 @@
-//! A machine that is made up: the engine, a clock, who uses what, and a recorder.
+//! A made-up machine: the engine, a clock, the users of its memory, and a recorder.
 
 use freehold::{GfpFlags, Memory, Order, Request, Switches, Zone};
 use freehold_trace::{Event, EventKind, EventLog, Snapshot};
@@ -15,16 +15,16 @@ use crate::start::Machine;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Who asks.
+/// A task and the CPU it runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Task {
-    /// The CPU that it runs on.
+    /// Its CPU.
     pub(super) cpu: u16,
-    /// Its number.
+    /// Its process ID.
     pub(super) pid: i32,
 }
 
-/// What is asked for.
+/// A request: flags, order and use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ask {
     pub(super) order: Order,
@@ -62,36 +62,36 @@ impl Ask {
     }
 }
 
-/// What a machine is made of, and how fast it is.
+/// What a made-up machine starts from.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
-    /// Zones and settings.
+    /// Zones, settings and CPUs.
     pub(super) start: Snapshot,
-    /// What its allocator does.
+    /// The switches of its allocator.
     pub(super) switches: Switches,
-    /// Another seed, another run.
+    /// The seed of all random numbers.
     pub(super) seed: u64,
     /// Nanoseconds between two events, on average.
     pub(super) gap_ns: u64,
-    /// Whether it reclaims and compacts; otherwise requests are refused instead.
+    /// True if tasks reclaim and compact; otherwise requests fail instead.
     pub(super) reclaims: bool,
 }
 
-/// A machine that is made up.
+/// A made-up machine.
 pub(super) struct Host<'h, 'm> {
     pub(super) memory: &'h Memory<'m, HostLocks>,
     fallbacks: &'h Fallbacks,
     pub(super) users: Users,
     pub(super) random: Random,
     pub(super) counters: Counters,
-    /// What huge page faults cost.
+    /// Frames that each huge page fault looked at or reclaimed by itself.
     pub(super) huge_work: Spread,
-    /// Who compacts, or reclaims by itself.
+    /// The task that compacts or reclaims.
     pub(super) mover: Task,
-    /// Pages have been moved since compaction began.
+    /// True if pages were moved since compaction began.
     pub(super) is_compacting: bool,
     pub(super) reclaims: bool,
-    /// Objects that reclaim wanted from slab caches.
+    /// Objects that reclaim asked slab caches for, not freed yet.
     pub(super) slab_pressure: u64,
     zones: Snapshot,
     events: Vec<Event>,
@@ -103,7 +103,7 @@ pub(super) struct Host<'h, 'm> {
     gap_ns: u64,
 }
 
-/// Sets a machine up with all its memory free, and lets `body` use it.
+/// Makes a machine whose memory is all free and calls `body` with it.
 pub(super) fn on_a_host<R, E: From<LabError>>(
     ground: &Ground,
     body: impl FnOnce(Host<'_, '_>) -> Result<R, E>,
@@ -146,13 +146,13 @@ pub(super) fn on_a_host<R, E: From<LabError>>(
 }
 
 impl Host<'_, '_> {
-    /// Asks for a block; what has no user within the machine gets one.
+    /// Allocates a block for a new user; `None` if the request failed.
     pub(super) fn alloc(&mut self, task: Task, ask: Ask) -> Option<Handle> {
         let pfn = self.request(task, ask)?;
         Some(self.users.add(pfn, ask.order, ask.used_for))
     }
 
-    /// Asks for pages for a block that reclaim has taken; whether there were any.
+    /// Allocates a page for a block that reclaim took. Returns true if the request succeeded.
     pub(super) fn revive(&mut self, task: Task, ask: Ask, handle: Handle) -> bool {
         let pfn = self.request(task, ask);
         if let Some(pfn) = pfn {
@@ -161,7 +161,7 @@ impl Host<'_, '_> {
         pfn.is_some()
     }
 
-    /// Asks the allocator, and records what it answers.
+    /// Asks the engine for a block and records the answer.
     fn request(&mut self, task: Task, ask: Ask) -> Option<freehold::Pfn> {
         self.tick();
         let pfn = self.answer(task, Request { cpu: task.cpu, node: 0, order: ask.order, gfp: ask.gfp });
@@ -174,7 +174,7 @@ impl Host<'_, '_> {
         pfn
     }
 
-    /// The user of a block lets go of it.
+    /// Frees a block for its user.
     pub(super) fn free(&mut self, task: Task, handle: Handle) {
         if let Some((pfn, order)) = self.users.remove(handle) {
             self.give_back(task, pfn, order);
@@ -182,16 +182,16 @@ impl Host<'_, '_> {
         }
     }
 
-    /// A block whose user does not need it any more goes back to the allocator.
+    /// Frees a block that has no user any more, and records it.
     pub(super) fn give_back(&mut self, task: Task, pfn: freehold::Pfn, order: Order) {
-        // Who uses a block gives it back once.
+        // Each user frees its block once.
         let freed = self.memory.free(task.cpu, pfn, order);
         debug_assert_eq!(freed, Ok(()));
         self.counters.freed(order);
         self.record(task, EventKind::Free { pfn, order });
     }
 
-    /// A block becomes single pages, each to be freed by itself.
+    /// Splits a block into single pages, each with a handle of its own.
     pub(super) fn split(&mut self, handle: Handle) -> Vec<Handle> {
         let pfn = self.users.pfn(handle);
         match self.users.at(pfn) {
@@ -202,7 +202,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Notes an event, and lets time pass.
+    /// Records an event and advances the clock.
     pub(super) fn record(&mut self, task: Task, kind: EventKind) {
         self.time_ns += self.gap_ns / 2 + self.random.below(self.gap_ns);
         if self.is_recording {
@@ -211,7 +211,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Does what time and others have asked for meanwhile.
+    /// Runs the daemons and the periodic work that are due.
     #[inline]
     fn tick(&mut self) {
         if self.time_ns >= self.next_second_ns {
@@ -222,7 +222,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Whether another half of a second has passed.
+    /// Returns true if half a second has passed since it last returned true.
     pub(super) fn take_half_second(&mut self) -> bool {
         let passed = self.time_ns >= self.next_half_second_ns;
         if passed {
@@ -231,7 +231,7 @@ impl Host<'_, '_> {
         passed
     }
 
-    /// Notes the fallbacks that a request led to.
+    /// Records the fallbacks of the last request.
     pub(super) fn record_fallbacks(&mut self, task: Task) {
         let (time_ns, is_recording) = (self.time_ns, self.is_recording);
         let (events, recorded) = (&mut self.events, &mut self.recorded);
@@ -243,7 +243,7 @@ impl Host<'_, '_> {
         });
     }
 
-    /// Lets time pass in which nothing is asked for.
+    /// Advances the clock to `time_ns`, with the work of each second in between.
     pub(super) fn sleep_until(&mut self, time_ns: u64) {
         self.time_ns = self.time_ns.max(time_ns);
         while self.time_ns >= self.next_second_ns {
@@ -251,7 +251,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// What Linux does once a second on every CPU.
+    /// Does the work of Linux's `vmstat_update`, once a second on every CPU.
     fn refresh(&mut self) {
         self.next_second_ns += SECOND_NS;
         for cpu in 0..self.memory.cpus() {
@@ -262,17 +262,17 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Nanoseconds on the machine's clock.
+    /// Returns the time on the machine's clock in nanoseconds.
     pub(super) fn now_ns(&self) -> u64 {
         self.time_ns
     }
 
-    /// How many objects of slab caches reclaim wanted since the last time.
+    /// Returns the slab objects that reclaim asked for since the last call.
     pub(super) fn take_slab_pressure(&mut self) -> u64 {
         std::mem::take(&mut self.slab_pressure)
     }
 
-    /// Starts recording; returns what a recorder reads first.
+    /// Starts recording. Returns the snapshot that a recorder reads first.
     pub(super) fn start_recording(&mut self) -> Snapshot {
         self.is_recording = true;
         let mut start = self.end();
@@ -280,7 +280,7 @@ impl Host<'_, '_> {
         start
     }
 
-    /// What a recorder reads last.
+    /// Returns the snapshot that a recorder reads last.
     pub(super) fn end(&self) -> Snapshot {
         let mut end = self.zones.clone();
         look(self.memory, &mut end);
@@ -289,29 +289,30 @@ impl Host<'_, '_> {
         end
     }
 
-    /// Events recorded so far.
+    /// Returns the number of events recorded so far.
     pub(super) fn recorded(&self) -> u64 {
         self.recorded
     }
 
-    /// Events that nobody has taken yet.
+    /// Returns the number of recorded events not handed over yet.
     pub(super) fn waiting(&self) -> usize {
         self.events.len()
     }
 
-    /// Hands the events over that have been recorded since the last time.
+    /// Calls `take` with the events recorded since the last call.
     pub(super) fn hand_over<R>(&mut self, take: impl FnOnce(&[Event]) -> R) -> R {
         let taken = take(&self.events);
         self.events.clear();
         taken
     }
 
-    /// Whether the engine's state is consistent.
+    /// Checks the engine's invariants.
     pub(super) fn check(&self, variant: &Variant) -> Result<(), LabError> {
         self.memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })
     }
 
-    /// Frames that tasks themselves have looked at or reclaimed so far, for blocks and for pages.
+    /// Returns the frames that tasks, not daemons, have scanned or reclaimed so far, by reclaim and by
+    /// compaction.
     pub(super) fn direct_work(&self) -> u64 {
         let vm = self.memory.vm_events();
         let by_daemon = vm.compact_daemon_migrate_scanned + vm.compact_daemon_free_scanned;
@@ -319,17 +320,17 @@ impl Host<'_, '_> {
             - by_daemon
     }
 
-    /// All free pages.
+    /// Returns the free pages of all zones.
     pub(super) fn free_pages(&self) -> u64 {
         self.memory.zones().iter().map(Zone::free_pages).sum()
     }
 
-    /// All pages.
+    /// Returns the pages of all zones.
     pub(super) fn pages(&self) -> u64 {
         self.memory.zones().iter().map(|zone| zone.end().0 - zone.start().0).sum()
     }
 
-    /// A CPU, any of them.
+    /// Returns a random CPU.
     pub(super) fn any_cpu(&mut self) -> u16 {
         self.random.below(self.memory.cpus().into()) as u16
     }

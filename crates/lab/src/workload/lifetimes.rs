@@ -7,17 +7,16 @@ use super::random::Random;
 /// Four buckets an octave of nanoseconds.
 type Quarters = Buckets<2>;
 
-/// How long blocks of a class live, as far as that was seen: for those that were still held
-/// when the recording ended, only that they lived longer.
+/// How long blocks of a class live. Of blocks still held when the recording ended, only a lower bound is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Lifetimes {
-    /// Blocks freed at this age.
+    /// Blocks freed, by bucket of their age.
     freed: Vec<u64>,
-    /// Blocks that were last seen alive at this age.
+    /// Blocks last seen alive, by bucket of their age.
     unseen: Vec<u64>,
 }
 
-/// The same as shares of all blocks, to draw from.
+/// A distribution of lifetimes to draw from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Survival {
     /// Of 2^32 blocks, those that are freed by the end of each bucket.
@@ -27,7 +26,7 @@ pub(super) struct Survival {
 /// All blocks.
 const ALL: u64 = 1 << 32;
 
-/// The bucket of an age; the shortest ages share that of 4 ns.
+/// Returns the bucket of an age; the shortest ages share that of 4 ns.
 fn bucket(age_ns: u64) -> usize {
     Quarters::of(age_ns.max(4))
 }
@@ -37,28 +36,28 @@ impl Lifetimes {
         Self { freed: vec![0; Quarters::COUNT], unseen: vec![0; Quarters::COUNT] }
     }
 
-    /// A block was freed at this age.
+    /// Counts a block that was freed at this age.
     pub(super) fn note_freed(&mut self, age_ns: u64) {
         self.freed[bucket(age_ns)] += 1;
     }
 
-    /// A block was still held when last seen.
+    /// Counts a block that was alive at this age when last seen.
     pub(super) fn note_unseen(&mut self, age_ns: u64) {
         self.unseen[bucket(age_ns)] += 1;
     }
 
-    /// Blocks seen.
+    /// Returns the number of blocks counted.
     fn blocks(&self) -> u64 {
         self.freed.iter().chain(&self.unseen).sum()
     }
 
-    /// The share of blocks that is freed by each age, held blocks taken into account: the
-    /// estimate of Kaplan and Meier, in whole numbers.
+    /// Returns the share of blocks freed by each age, with account of blocks still held: the estimator of Kaplan
+    /// and Meier, in integers.
     pub(super) fn survival(&self) -> Survival {
         let mut at_risk = self.blocks();
         let mut alive = ALL;
         let gone = self.freed.iter().zip(&self.unseen).map(|(&freed, &unseen)| {
-            // Those last seen alive here were at risk for half of the time, on average.
+            // Blocks last seen alive in this bucket were at risk for half of it, on average.
             let exposed = (2 * at_risk - unseen).max(1);
             alive -=
                 (u128::from(alive) * u128::from(2 * freed) / u128::from(exposed)).min(alive.into()) as u64;
@@ -83,7 +82,7 @@ impl Survival {
         Some(first + random.below(width))
     }
 
-    /// The largest difference between two distributions, in thousandths of all blocks: the
+    /// Returns the largest difference between two distributions, in thousandths of all blocks: the
     /// statistic of Kolmogorov and Smirnov.
     pub(super) fn distance(&self, other: &Self) -> u64 {
         let differences = self.gone.iter().zip(&other.gone).map(|(&a, &b)| a.abs_diff(b));

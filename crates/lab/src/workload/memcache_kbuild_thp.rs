@@ -28,7 +28,7 @@ const BATCH_KEPT: u64 = 10;
 /// A batch's part of memory, as its denominator.
 const BATCH_PART: u64 = 4;
 
-/// The whole of it.
+/// The workload.
 #[derive(Debug, Default)]
 pub(super) struct MemcacheKbuildThp {
     builds: u64,
@@ -37,23 +37,23 @@ pub(super) struct MemcacheKbuildThp {
     server: Option<CacheServer>,
     kbuild: Option<Kbuild>,
     batch: Option<Process>,
-    /// Compilations when the batch was last looked after.
+    /// Compilations at the last call of [`Self::look_after_batch`].
     batch_at: u64,
     built: u64,
 }
 
 impl MemcacheKbuildThp {
-    /// So many builds.
+    /// Returns the workload of `builds` builds.
     pub(super) fn new(builds: u64) -> Self {
         Self { builds, ..Self::default() }
     }
 
-    /// Builds that have ended.
+    /// Returns the finished builds.
     pub(super) fn built(&self) -> u64 {
         self.built
     }
 
-    /// A process wants huge pages, or the one that has them exits.
+    /// Starts a process that faults on huge pages, or ends the one that holds them, when it is due.
     fn look_after_batch(&mut self, host: &mut Host<'_, '_>, finished: u64) {
         if finished == self.batch_at {
             return;

@@ -1,4 +1,4 @@
-//! Readers of mapped files fill the page cache, in a memory that is fragmented, until it is reclaimed.
+//! Readers of mapped files fill the page cache of a fragmented memory until it is reclaimed.
 //!
 //! At the start half of memory is free, and nearly none of it in movable pageblocks: what
 //! reclaimable and unmovable requests once filled has been freed page by page. One reader a CPU
@@ -21,7 +21,7 @@ const READAHEAD: u64 = 32;
 /// Pages that one page table maps.
 const TABLE_PAGES: u64 = 512;
 
-/// How often all of memory is read before the workload is done.
+/// The workload is done once the readers have read this many times the size of memory.
 const READS_OF_MEMORY: u64 = 3;
 
 #[derive(Debug)]

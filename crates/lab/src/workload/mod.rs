@@ -1,10 +1,10 @@
-//! Workloads by seed: a plan goes in, a trace comes out of what the sources of the four pieces of work ran, without
-//! their machines.
+//! Workloads by seed: a plan goes in; a trace comes out, as a recorder would have recorded it. The workloads are
+//! those that the sources of the four pieces of work ran, without their machines.
 //!
-//! The engine itself is the machine. A workload is made of processes, files, slab caches and
-//! what else uses pages; what they ask the engine and are answered is the trace, together
-//! with what a recorder would have read before and after. The same plan gives the same trace, byte for
-//! byte. Time is made up: an event takes a few hundred nanoseconds to microseconds.
+//! The engine is the machine. A workload consists of processes, files, slab caches and other users of pages. The
+//! trace is their requests and the engine's answers, with what a recorder would have read before and after. The
+//! same plan gives the same trace, byte for byte. Time is made up: an event takes a few hundred nanoseconds to
+//! microseconds.
 
 mod boot_free;
 mod cache_server;

@@ -12,10 +12,10 @@ use super::host::{Ask, Host, Task};
 use super::load::Load;
 use super::users::Use;
 
-/// The largest number of blocks that are held at once.
+/// The most blocks held at once.
 const MOST: u64 = 1024;
 
-/// The orders, in turn.
+/// The orders, one after the other.
 const ORDERS: [Order; 2] = [
     match Order::new(4) {
         Some(order) => order,
@@ -24,7 +24,7 @@ const ORDERS: [Order; 2] = [
     Order::ZERO,
 ];
 
-/// Where the benchmark stands.
+/// The state of the benchmark.
 #[derive(Debug)]
 pub(super) struct Pagealloc {
     order: usize,

@@ -1,4 +1,4 @@
-//! Runs a workload, and hands its trace on.
+//! Runs a workload and hands its trace to a target.
 
 use std::io::Write;
 
@@ -9,10 +9,10 @@ use super::plan::Plan;
 use super::target::{GenerateError, Generated, Generation, Target, Written};
 use crate::error::LabError;
 
-/// Generates a trace into a sink, a batch of events at a time.
+/// Generates a trace into a sink.
 ///
 /// # Errors
-/// As [`Plan::check`]; where writing fails.
+/// As [`Plan::check`]; errors of writing.
 pub fn write<W: Write>(
     plan: &Plan,
     sink: W,
@@ -35,7 +35,7 @@ pub fn collect(plan: &Plan) -> Result<Generated, LabError> {
     Ok(target)
 }
 
-/// Events that are handed over at a time.
+/// Events that are handed over at once.
 const BATCH: usize = 1 << 16;
 
 /// Runs a load on a machine and hands its trace to a target, a batch at a time.

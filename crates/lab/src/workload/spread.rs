@@ -1,6 +1,6 @@
 //! Mean and standard deviation of whole numbers.
 
-/// Numbers that were seen, summed up.
+/// Sums of the numbers added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Spread {
     count: u64,
@@ -9,14 +9,14 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// One more number.
+    /// Adds a number.
     pub(super) fn add(&mut self, number: u64) {
         self.count += 1;
         self.sum += u128::from(number);
         self.squares += u128::from(number) * u128::from(number);
     }
 
-    /// Both; 0 of nothing.
+    /// Returns mean and standard deviation; 0 without numbers.
     pub(super) fn mean_and_stddev(&self) -> (f64, f64) {
         let count = self.count.max(1) as f64;
         let mean = self.sum as f64 / count;

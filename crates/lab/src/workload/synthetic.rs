@@ -1,4 +1,4 @@
-//! Traces of a made-up workload on a made-up machine, for tests and benchmarks.
+//! Traces of a small made-up workload, for tests and benchmarks.
 //!
 //! Processes that fork and exit, a page cache that fills what is left and is reclaimed from its
 //! oldest end, slabs in bursts, and transparent huge pages that are freed whole or page by page.
@@ -14,10 +14,10 @@ use super::target::Generated;
 use super::users::{Handle, Use};
 use crate::error::LabError;
 
-/// What to make up.
+/// A small workload to generate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Synthetic {
-    /// Another seed, another trace.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// About how many events to record.
     pub events: usize,
@@ -25,8 +25,7 @@ pub struct Synthetic {
     pub pages: u64,
     /// CPUs of the machine.
     pub cpus: u16,
-    /// The part of the pages that reclaim keeps free, as its denominator: the more, the fewer
-    /// are free and the more requests fall back.
+    /// Reclaim keeps 1 / `free_fraction` of the pages free. The larger it is, the more requests fall back.
     pub free_fraction: u64,
     /// The allocator of the machine.
     pub era: Era,
@@ -39,10 +38,10 @@ impl Default for Synthetic {
 }
 
 impl Synthetic {
-    /// Makes a trace up.
+    /// Generates the trace.
     ///
     /// # Errors
-    /// A workload whose machine the engine refuses: without pages, or without CPUs.
+    /// A machine without pages or without CPUs.
     pub fn generate(&self) -> Result<Generated, LabError> {
         let mut start = Snapshot { zones: zones(self), ..Snapshot::default() };
         start.pagetypeinfo.pageblock_order = 9;
@@ -50,7 +49,7 @@ impl Synthetic {
             Ground { start, switches: self.era.switches(), seed: self.seed, gap_ns: 3000, reclaims: false };
         on_a_host(&ground, |mut host| {
             let mut driver = Driver::new(&host, self);
-            // Memory fills up before the recording starts.
+            // Memory is filled before the recording starts.
             let warm_up = self.pages / 40;
             for _ in 0..warm_up {
                 driver.step(&mut host);
@@ -83,7 +82,7 @@ fn origin(workload: &Synthetic) -> Origin {
     }
 }
 
-/// A quarter of the pages in DMA32, the rest in Normal, which starts unaligned.
+/// Returns the zones: a quarter of the pages in DMA32, the rest in Normal, whose first frame is unaligned.
 fn zones(workload: &Synthetic) -> Vec<ZoneSnapshot> {
     let low = (workload.pages / 4).max(1024);
     let high = workload.pages.saturating_sub(low).max(1024);
@@ -114,7 +113,7 @@ fn zones(workload: &Synthetic) -> Vec<ZoneSnapshot> {
     vec![zone("DMA32", 0x1000, low, high / 256), zone("Normal", 0x10_0000 + 64, high, 0)]
 }
 
-/// What runs on the machine. It reclaims by itself, so that a fixed part of memory is free.
+/// The workload's state. It reclaims by itself, so that a fixed part of memory is free.
 struct Driver {
     pages: u64,
     keep_free: u64,
@@ -148,7 +147,7 @@ impl Driver {
         self.reclaim(host);
     }
 
-    /// A process starts: stack, page tables, anonymous memory. Another one may exit.
+    /// Starts a process with stack, page tables and anonymous memory, and may end another one.
     fn fork(&mut self, host: &mut Host<'_, '_>, task: Task) {
         let mut blocks = Vec::new();
         let stack = Ask { order: Order::new(2).unwrap_or(Order::ZERO), ..Ask::STACK };
@@ -176,7 +175,7 @@ impl Driver {
         }
     }
 
-    /// Slabs grow in bursts and shrink here and there.
+    /// Allocates slabs in bursts and frees some at random.
     fn use_slabs(&mut self, host: &mut Host<'_, '_>, task: Task) {
         let gfp = match host.random.below(3) {
             0 => GfpFlags::KERNEL | GfpFlags::RECLAIMABLE | GfpFlags::COMP,
@@ -214,13 +213,13 @@ impl Driver {
         }
     }
 
-    /// kswapd: the oldest page cache goes once little is free.
+    /// Frees the oldest page cache when little memory is free, as kswapd does.
     fn reclaim(&mut self, host: &mut Host<'_, '_>) {
         if host.free_pages() > self.keep_free {
             return;
         }
         for _ in 0..self.pages / 100 {
-            // Not quite in order, as the LRU's two lists are not.
+            // Not strictly by age, as in the two lists of an LRU.
             let chosen = host.random.below(8) as usize;
             let last = self.page_cache.len().max(1) - 1;
             let Some(page) = self.page_cache.swap_remove_front(chosen.min(last)) else { return };

@@ -7,7 +7,7 @@ use freehold_trace::{Ending, Event, EventLog, Origin, Snapshot, TraceError, Trac
 use crate::error::LabError;
 use crate::trace::Trace;
 
-/// Takes a trace piece by piece: `begin` once, events in the order of time, `end` once.
+/// Takes a trace piece by piece: `begin` once, then events in order of time, then `end` once.
 pub(super) trait Target {
     type Error: From<LabError>;
 
@@ -28,12 +28,12 @@ pub enum GenerateError {
     Trace(#[from] TraceError),
 }
 
-/// What was written.
+/// What was generated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Generation {
     /// Events.
     pub events: u64,
-    /// Nanoseconds from the first look at the machine to the last.
+    /// Nanoseconds from the first snapshot to the last.
     pub time_ns: u64,
 }
 
@@ -44,14 +44,14 @@ pub struct Generated {
     pub origin: Origin,
     /// The machine at the start.
     pub start: Snapshot,
-    /// What happened.
+    /// The events.
     pub events: EventLog,
     /// The machine at the end.
     pub ending: Ending,
 }
 
 impl Generated {
-    /// The trace as the lab takes it.
+    /// Returns the trace for a replay.
     pub fn trace(&self) -> Trace<'_> {
         Trace { origin: &self.origin, start: &self.start, events: &self.events, ending: Some(&self.ending) }
     }
@@ -83,7 +83,7 @@ enum Stage<W> {
     Broken,
 }
 
-/// A trace that is written into a sink.
+/// Writes a trace into a sink.
 pub(super) struct Written<W> {
     stage: Stage<W>,
     start_ns: u64,
@@ -95,7 +95,7 @@ impl<W: Write> Written<W> {
         Self { stage: Stage::Waiting(sink, options), start_ns: 0, generation: None }
     }
 
-    /// The sink and what was written; an error if the trace did not come to its end.
+    /// Returns the sink and what was written; an error if the trace was not ended.
     pub(super) fn finish(self) -> Result<(W, Generation), GenerateError> {
         match (self.stage, self.generation) {
             (Stage::Done(sink), Some(generation)) => Ok((sink, generation)),

@@ -23,9 +23,9 @@ pub(in crate::replay) struct Holders<'f, 'm> {
     moved: MovedBlocks,
     places: Places,
     cache: PageCache,
-    /// Pages by which boosts had kswapd reclaim: the machine's own are in the trace, as frees.
+    /// Pages that kswapd was asked to reclaim for boosts. What the machine reclaimed is in the trace, as frees.
     left_to_trace: u64,
-    /// Blocks taken apart because a part of them was freed.
+    /// Blocks that were split because a part of them was freed.
     splits: u64,
     /// Splits and frees that the engine refused.
     refused: u64,
@@ -34,25 +34,25 @@ pub(in crate::replay) struct Holders<'f, 'm> {
 /// Who freed the frames of a traced block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::replay) enum FreedBy {
-    /// Its user: the replayed block is freed as well.
+    /// The block's user: the replayed block is freed as well.
     Owner,
-    /// Compaction, which had moved its pages to a place that no event names: the replayed block stays in use.
+    /// Compaction, which had moved the pages to a place that no event names: the replayed block stays in use.
     Compaction,
 }
 
 /// What was held where a traced block was freed.
 #[derive(Clone, Copy, Default)]
 pub(in crate::replay) struct Released {
-    /// Blocks, those included that the replay could not allocate.
+    /// The number of blocks, with those that the replay could not allocate.
     pub(in crate::replay) pieces: u64,
-    /// Blocks that the replay could not allocate.
+    /// The number of blocks that the replay could not allocate.
     pub(in crate::replay) skipped: u64,
-    /// Pages that nobody held.
+    /// The number of pages that nobody held.
     pub(in crate::replay) unknown_pages: u64,
 }
 
 impl<'f, 'm> Holders<'f, 'm> {
-    /// Starts with the blocks that were in use at the start and are freed by the events.
+    /// Returns the ledger at the start: it has the blocks that were in use then and are freed by the events.
     pub(in crate::replay) fn at_start(
         memory: &'f Memory<'m, ReplayLocks>,
         machine: &Machine,
@@ -64,7 +64,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         Self { memory, traced, moved, places, cache, left_to_trace: 0, splits: 0, refused: 0 }
     }
 
-    /// The memory whose pages these are.
+    /// Returns the memory whose pages these are.
     pub(in crate::replay) fn memory(&self) -> &'f Memory<'m, ReplayLocks> {
         self.memory
     }
@@ -75,7 +75,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         self.traced.find(pfn, order)
     }
 
-    /// The node of a traced frame.
+    /// Returns the node of a traced frame.
     pub(in crate::replay) fn node(&self, at: At) -> u16 {
         self.traced.node(at)
     }
@@ -104,8 +104,8 @@ impl<'f, 'm> Holders<'f, 'm> {
         self.traced.set(at, order, Entry::skipped(order));
     }
 
-    /// Releases all that is held between a traced block's first and last frame. What is part of a larger block is
-    /// split off first.
+    /// Releases all blocks that are held between a traced block's first and last frame. If the frames are part of
+    /// a larger block, that is split first.
     #[inline]
     pub(in crate::replay) fn release(&mut self, cpu: u16, at: At, order: Order, by: FreedBy) -> Released {
         match self.traced.get(at) {
@@ -177,13 +177,14 @@ impl<'f, 'm> Holders<'f, 'm> {
         }
     }
 
-    /// Keeps a block whose traced place was freed although its pages live on.
+    /// Keeps a block whose traced place was freed by compaction: its pages live on.
     fn keep_moved(&mut self, replayed: Pfn, order: Order) {
         let number = self.moved.keep(replayed, order);
         self.places.note(&mut self.traced, replayed, Holder::Moved(number));
     }
 
-    /// Frees a block that the machine moved, in place of one that nobody allocated. Returns true if there was one.
+    /// Frees a block that the machine had moved, for a free of a block that nobody allocated. Returns true if
+    /// there was one.
     pub(in crate::replay) fn free_moved(&mut self, cpu: u16, order: Order) -> bool {
         let Some((replayed, mut size)) = self.moved.take(order) else { return false };
         while let Some(half) = size.down().filter(|&half| half >= order) {
@@ -205,7 +206,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         }
     }
 
-    /// Puts what was counted, and what is still held, into the measures; `huge` is the order of huge pages.
+    /// Puts what was counted and what is still held into the measures; `huge` is the order of huge pages.
     pub(in crate::replay) fn finish(&self, huge: Order, followed: &mut Followed) {
         let (held, (moved_blocks, moved_pages)) = (self.traced.held(), self.moved.kept());
         let pages: u64 = held.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
@@ -217,7 +218,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         followed.refused = self.refused;
     }
 
-    /// Who holds the replayed block that starts at a frame.
+    /// Returns who holds the replayed block that starts at a frame.
     fn holder(&mut self, replayed: Pfn) -> Holder {
         self.places.build(&mut self.traced, &self.moved);
         self.places.holder(&mut self.traced, &self.moved, replayed)
@@ -261,11 +262,11 @@ impl Relocate for Holders<'_, '_> {
 }
 
 impl Shrinker<ReplayLocks> for Holders<'_, '_> {
-    /// A request reclaims page cache by itself, the oldest first. What the daemon reclaimed on the machine is in
-    /// the trace, and the shortage is the same: the pages are counted, and left to the trace.
+    /// Reclaims page cache for a request, the oldest first. For kswapd nothing is reclaimed: what the machine's
+    /// kswapd reclaimed is in the trace, so the pages that it is asked for are counted and taken as reclaimed.
     fn shrink(&mut self, _: &Memory<'_, ReplayLocks>, control: ShrinkControl) -> Reclaimed {
         if control.reclaimer == Reclaimer::Kswapd {
-            // What it does for a large block, before it leaves the rest to kcompactd.
+            // For a large block kswapd reclaims twice its pages, then leaves the rest to kcompactd.
             let mut pages = 2 * control.order.pages();
             if control.clean_only {
                 let zones = self.memory.zones().iter().filter(|zone| zone.node() == control.node);
@@ -287,7 +288,7 @@ impl Shrinker<ReplayLocks> for Holders<'_, '_> {
     }
 
     fn reclaimable_pages(&mut self, _: u16, zone: ZoneType) -> u64 {
-        // The trace's page cache is not kept by zone: most of it is where most memory is.
+        // The trace's page cache is not kept by zone: all of it counts as in the largest zone.
         let main = self.memory.zones().iter().max_by_key(|zone| zone.end().0 - zone.start().0);
         if main.is_some_and(|main| main.kind() == zone) { self.cache.len() } else { 0 }
     }

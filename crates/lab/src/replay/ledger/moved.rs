@@ -1,28 +1,28 @@
-//! Pages that compaction moved: where they were is known, where they went is not.
+//! Pages that compaction moved on the machine to a place that no event names.
 
 use std::collections::VecDeque;
 
 use freehold::{MAX_ORDERS, Order, Pfn};
 
-/// No replayed block.
+/// Stands for no replayed block.
 const NOWHERE: Pfn = Pfn(u64::MAX);
 
-/// The replayed blocks of the pages that compaction moved.
+/// The replayed blocks of pages that compaction moved on the machine.
 ///
-/// A task that compacts frees the old places of what it moves, with an event, and takes the
-/// new ones without. To the replay nothing is freed: the block stays in use, until somebody
-/// frees a block that nobody allocated, which is where such a page had gone.
+/// A task that compacts frees the old place of a page with an event, and takes the new place without one. In the
+/// replay nothing is freed then: the block stays in use. When somebody frees a block that nobody allocated, that
+/// is the new place of a moved page, and the replayed block is freed.
 #[derive(Default)]
 pub(super) struct MovedBlocks {
-    /// The numbers of their blocks.
+    /// The numbers of the blocks, by order, those moved longest ago first.
     moved: [VecDeque<u32>; MAX_ORDERS],
     blocks: Vec<Pfn>,
-    /// Numbers that no block has any more.
+    /// The numbers that no block has any more.
     unused: Vec<u32>,
 }
 
 impl MovedBlocks {
-    /// Keeps the replayed block of pages whose new place is not known; returns its number.
+    /// Keeps the replayed block of moved pages. Returns its number.
     pub(super) fn keep(&mut self, replayed: Pfn, order: Order) -> u32 {
         let number = self.unused.pop().unwrap_or(self.blocks.len() as u32);
         match self.blocks.get_mut(number as usize) {
@@ -33,7 +33,8 @@ impl MovedBlocks {
         number
     }
 
-    /// The block moved longest ago that has this order, or else the smallest larger one.
+    /// Takes out the block of this order that was moved longest ago; if there is none, one of the next larger
+    /// order. Returns its first frame and order.
     pub(super) fn take(&mut self, order: Order) -> Option<(Pfn, Order)> {
         let (number, size) =
             order.up_to(Order::MAX).find_map(|size| Some((self.moved[size.index()].pop_front()?, size)))?;
@@ -42,12 +43,12 @@ impl MovedBlocks {
         Some((block, size))
     }
 
-    /// The replayed block with a number.
+    /// Returns the replayed block with a number.
     pub(super) fn block(&self, number: u32) -> Option<Pfn> {
         self.blocks.get(number as usize).copied()
     }
 
-    /// Every block that is kept, with its number.
+    /// Returns every block that is kept: its number and first frame.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (u32, Pfn)> + '_ {
         (0..).zip(self.blocks.iter().copied()).filter(|&(_, block)| block != NOWHERE)
     }
@@ -57,7 +58,7 @@ impl MovedBlocks {
         self.blocks[number as usize] = to;
     }
 
-    /// Blocks whose new place is still not known, and their pages.
+    /// Returns the number of blocks that are kept, and the number of their pages.
     pub(super) fn kept(&self) -> (u64, u64) {
         let by_order = self.moved.iter().enumerate();
         by_order.fold((0, 0), |(blocks, pages), (order, moved)| {

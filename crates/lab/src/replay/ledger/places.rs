@@ -1,28 +1,28 @@
-//! Who has a replayed block: the way back from the replay to the trace.
+//! Who holds a replayed block: the way back from the replay to the trace.
 
 use freehold::Pfn;
 
 use super::moved::MovedBlocks;
 use super::traced::{Traced, TracedFrames};
 
-/// Who has each replayed block, by its first frame: built when it is asked for first, and kept
-/// up to date from then on.
+/// The holder of each replayed block, by the block's first frame. It is built when it is asked for first, and
+/// kept up to date from then on.
 ///
-/// Frees leave it alone: what it says holds only if whoever it names says the same.
+/// Frees do not change it: an entry is valid only if the holder that it names still has the block.
 #[derive(Default)]
 pub(super) struct Places {
-    /// One number a frame: 0 for nobody known.
+    /// One number for each frame; 0 if no holder is known.
     numbers: Vec<u32>,
 }
 
-/// Who has a replayed block.
+/// The holder of a replayed block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Holder {
     /// The traced block at a place.
     Traced(usize),
     /// The block that compaction moved on the machine, by its number.
     Moved(u32),
-    /// The trace does not name it: in use since before the start and not freed to the end.
+    /// Nobody in the trace: the block was in use at the start and no event frees it.
     Nobody,
 }
 
@@ -33,7 +33,7 @@ impl Places {
         !self.numbers.is_empty()
     }
 
-    /// Builds the way back, unless it is there.
+    /// Builds the way back, unless it is built.
     pub(super) fn build(&mut self, traced: &mut TracedFrames, moved: &MovedBlocks) {
         if self.is_built() {
             return;
@@ -49,7 +49,7 @@ impl Places {
         }
     }
 
-    /// Notes who has a replayed block, if anybody has ever asked.
+    /// Notes the holder of a replayed block, if the way back is built.
     #[inline]
     pub(super) fn note(&mut self, traced: &mut TracedFrames, replayed: Pfn, holder: Holder) {
         if !self.is_built() {
@@ -64,7 +64,7 @@ impl Places {
         }
     }
 
-    /// Who has a replayed block that is in use.
+    /// Returns the holder of a replayed block that is in use.
     pub(super) fn holder(&self, traced: &mut TracedFrames, moved: &MovedBlocks, replayed: Pfn) -> Holder {
         let number = traced.place_of(replayed).map_or(0, |at| self.numbers[at]);
         let holder = match number {

@@ -1,4 +1,4 @@
-//! Which replayed block stands for which traced one.
+//! The replayed block that stands for each traced one.
 
 use freehold::{GfpFlags, Order, Pfn};
 use freehold_trace::FrameUse;
@@ -6,21 +6,20 @@ use freehold_trace::FrameUse;
 use crate::counts::ByOrder;
 use crate::start::{Machine, Start};
 
-/// What may be done with a block's pages while somebody has them.
+/// What may be done with the pages of a block while somebody holds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::replay) enum Pages {
-    /// They stay where they are.
+    /// The pages stay where they are.
     Pinned,
-    /// They can be moved.
+    /// The pages can be moved.
     Movable,
-    /// They can be moved, and had again if they are given up.
+    /// The pages can be moved, and reclaimed.
     Cache,
 }
 
 impl Pages {
-    /// As far as the flags of their request tell. Page cache is asked for by readahead, which
-    /// does not insist, or to be written; huge pages, which do not insist either, leave the
-    /// reserves alone.
+    /// Returns what the flags of a request tell. Page cache is asked for by readahead (`__GFP_NORETRY`) or for
+    /// writing. Huge pages have `__GFP_NORETRY` too, but they also have `__GFP_NOMEMALLOC`.
     pub(in crate::replay) fn of(gfp: GfpFlags) -> Self {
         let cache = gfp.intersects(GfpFlags::NORETRY | GfpFlags::WRITE)
             && !gfp.intersects(GfpFlags::ZERO | GfpFlags::NOMEMALLOC);
@@ -40,20 +39,20 @@ impl Pages {
     }
 }
 
-/// What the model knows about a traced frame, in one word.
+/// What the ledger knows about a traced frame, in one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry(u64);
 
-/// What a traced frame is.
+/// What the ledger knows about a traced frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Traced {
-    /// Not in any block that the model holds.
+    /// The frame is in no block that is held.
     Unknown,
-    /// First frame of a block that the replay holds at another place.
+    /// The frame is the first of a block of this order; the replayed block starts at the given frame.
     Held(Order, Pfn),
-    /// First frame of a block that the replay could not allocate.
+    /// The frame is the first of a block that the replay could not allocate.
     Skipped(Order),
-    /// Inside a block of this order, but not its first frame.
+    /// The frame is inside a block of this order, and not its first.
     Inside(Order),
 }
 
@@ -100,10 +99,10 @@ impl Entry {
     }
 }
 
-/// Which replayed block stands for which traced one: a flat table, one word a frame.
+/// The replayed block that stands for each traced one: a flat table with one word for each frame.
 ///
-/// Every frame of a held or skipped block says so, its first one also where the block is;
-/// blocks are aligned to their size and do not overlap.
+/// The first frame of a block has the replayed block, the others say that they are inside. Blocks are aligned to
+/// their size and do not overlap.
 pub(super) struct TracedFrames {
     zones: Vec<TracedZone>,
     last: usize,
@@ -111,13 +110,13 @@ pub(super) struct TracedFrames {
 
 struct TracedZone {
     start: u64,
-    /// The place of its first frame.
+    /// The place of the zone's first frame.
     base: usize,
     node: u16,
     entries: Vec<Entry>,
 }
 
-/// A traced frame that has been found in the table.
+/// A place in the table: the traced frame is in a zone.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct At {
     zone: usize,
@@ -136,7 +135,8 @@ impl TracedFrames {
         Self { zones: zones.collect(), last: 0 }
     }
 
-    /// The blocks that were in use at the start and are freed by the events: each stands for itself.
+    /// Returns the table at the start: each block that was in use then and is freed by the events stands for
+    /// itself.
     pub(super) fn at_start(machine: &Machine, start: &Start) -> Self {
         let mut traced = Self::new(machine);
         for (pfn, order, used_for) in start.held(machine) {
@@ -152,23 +152,23 @@ impl TracedFrames {
         traced
     }
 
-    /// Frames of all zones.
+    /// Returns the number of frames of all zones.
     pub(super) fn places(&self) -> usize {
         self.zones.last().map_or(0, |zone| zone.base + zone.entries.len())
     }
 
-    /// A frame's number, all zones counted through.
+    /// Returns the number of a frame, counted over all zones.
     #[inline]
     pub(super) fn place(&self, at: At) -> usize {
         self.zones[at.zone].base + at.index
     }
 
-    /// The place of a frame, traced or replayed: both have the same zones.
+    /// Returns the number of a frame, traced or replayed, which have the same zones; `None` if it is in no zone.
     pub(super) fn place_of(&mut self, pfn: Pfn) -> Option<usize> {
         self.find(pfn, Order::ZERO).map(|at| self.place(at))
     }
 
-    /// The same, for a frame that is likely in the zone of another place.
+    /// Returns the number of a frame as [`Self::place_of`] does; fast if it is in the zone of `place`.
     pub(super) fn place_near(&self, pfn: Pfn, place: usize) -> Option<usize> {
         let near = &self.zones[self.at_place(place).zone];
         let inside = |zone: &TracedZone| {
@@ -187,7 +187,8 @@ impl TracedFrames {
         self.zones[at.zone].entries[at.index]
     }
 
-    /// Every block that the replay holds for the trace: its place in the trace, and the block.
+    /// Returns every block that the replay holds: the number of its traced frame, the replayed block, and what
+    /// may be done with its pages.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, Pfn, Pages)> + '_ {
         self.zones.iter().flat_map(|zone| {
             zone.entries.iter().enumerate().filter_map(|(index, entry)| match entry.get() {
@@ -212,7 +213,7 @@ impl TracedFrames {
         Some(At { zone, index })
     }
 
-    /// The node of a traced frame.
+    /// Returns the node of a traced frame.
     pub(super) fn node(&self, at: At) -> u16 {
         self.zones[at.zone].node
     }
@@ -222,14 +223,14 @@ impl TracedFrames {
         self.zones[at.zone].entries[at.index].get()
     }
 
-    /// Whether no frame of a block is known.
+    /// Returns true if no frame of a block is in a block that is held.
     #[inline]
     pub(super) fn is_unknown(&self, at: At, order: Order) -> bool {
         let pages = order.pages() as usize;
         self.zones[at.zone].entries[at.index..at.index + pages].iter().all(|&entry| entry == Entry::UNKNOWN)
     }
 
-    /// Makes a block's first frame say `entry`, and the others that they are inside.
+    /// Sets the entry of a block's first frame, and marks the others as inside.
     #[inline]
     pub(super) fn set(&mut self, at: At, order: Order, entry: Entry) {
         let frames = &mut self.zones[at.zone].entries[at.index..at.index + order.pages() as usize];
@@ -239,25 +240,25 @@ impl TracedFrames {
         }
     }
 
-    /// Forgets a block.
+    /// Removes a block from the table.
     #[inline]
     pub(super) fn clear(&mut self, at: At, order: Order) {
         self.zones[at.zone].entries[at.index..at.index + order.pages() as usize].fill(Entry::UNKNOWN);
     }
 
-    /// The first frame of the block of `order` around a frame.
+    /// Returns the first frame of the block of `order` around a frame.
     pub(super) fn head(&self, at: At, order: Order) -> At {
         let start = self.zones[at.zone].start;
         let head = (start + at.index as u64) & !(order.pages() - 1);
         At { zone: at.zone, index: (head.saturating_sub(start)) as usize }
     }
 
-    /// The frame some pages behind.
+    /// Returns the frame that is some pages behind another one.
     pub(super) fn behind(at: At, pages: u64) -> At {
         At { zone: at.zone, index: at.index + pages as usize }
     }
 
-    /// Makes a block of `from` many blocks of `to`.
+    /// Makes a block of order `from` many blocks of order `to`.
     pub(super) fn split(&mut self, head: At, from: Order, to: Order) {
         let (whole, pages) = (self.get(head), self.entry(head).pages());
         for number in 0..1_u64 << (from.get() - to.get()) {
@@ -270,7 +271,7 @@ impl TracedFrames {
         }
     }
 
-    /// Blocks that the replay holds for the trace, by order.
+    /// Returns the number of blocks that the replay holds, by order.
     pub(super) fn held(&self) -> ByOrder {
         let mut held = ByOrder::default();
         for entry in self.zones.iter().flat_map(|zone| &zone.entries) {

@@ -6,7 +6,7 @@ use crate::compare::unusable_index;
 use crate::error::LabError;
 use crate::report::trace_report::TraceReport;
 
-/// Every picture of a trace with its name, without an ending.
+/// Returns every picture of a trace, with its name without an ending.
 pub(in crate::report) fn pictures(report: &TraceReport) -> Result<Vec<(String, String)>, LabError> {
     let eras = &report.comparison.eras;
     let drawn =
@@ -31,7 +31,7 @@ pub(in crate::report) fn pictures(report: &TraceReport) -> Result<Vec<(String, S
     Ok(pictures)
 }
 
-/// A name as a part of a file's.
+/// Returns a name as it can be a part of a file's name.
 fn file_name(name: &str) -> String {
     name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "-").to_lowercase()
 }

@@ -57,7 +57,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
     Ok(svg)
 }
 
-/// Which colour is which type, where the grid has a place left.
+/// Draws a legend of the types' colours, in a place that the grid has left.
 fn legend(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
     era: &Measures,

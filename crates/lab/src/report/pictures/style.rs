@@ -9,7 +9,7 @@ use crate::palette::COLOURS;
 /// Why a picture could not be drawn.
 pub(super) type Trouble = Box<dyn std::error::Error>;
 
-/// The colour of a type: as on the page.
+/// Returns the colour of a type. The page has the same colours.
 pub(super) fn colour_of(kind: Migratetype) -> RGBColor {
     COLOURS[match kind {
         Migratetype::Unmovable => 0,
@@ -21,12 +21,12 @@ pub(super) fn colour_of(kind: Migratetype) -> RGBColor {
     }]
 }
 
-/// A number on an axis.
+/// Returns a number as an axis shows it.
 pub(super) fn mark(value: f64) -> String {
     if value.fract().abs() > 0.01 { format!("{value:.1}") } else { grouped(value.round() as u64) }
 }
 
-/// The line of a legend.
+/// Returns the mark of a line in a legend.
 pub(super) fn swatch(colour: RGBColor) -> impl Fn((i32, i32)) -> Rectangle<(i32, i32)> {
     move |(x, y)| Rectangle::new([(x, y - 4), (x + 14, y + 4)], colour.filled())
 }
