@@ -3,14 +3,14 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use freehold::Era;
-use freehold_lab::synthetic::{Generated, Workload, generate};
+use freehold_lab::workload::{Generated, Synthetic};
 use freehold_lab::{Lab, Options, Variant};
 use std::sync::LazyLock;
 
 static TRACE: LazyLock<Generated> = LazyLock::new(|| {
     let workload =
-        Workload { events: 1_200_000, pages: 1 << 18, cpus: 4, free_fraction: 16, ..Workload::default() };
-    generate(&workload).expect("a valid workload")
+        Synthetic { events: 1_200_000, pages: 1 << 18, cpus: 4, free_fraction: 16, ..Synthetic::default() };
+    workload.generate().expect("a valid workload")
 });
 
 fn main() {

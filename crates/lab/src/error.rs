@@ -34,13 +34,13 @@ pub enum LabError {
         event: u64,
         /// First frame of the block.
         pfn: u64,
-        /// Size of the block.
+        /// The order of the block.
         order: u8,
     },
-    /// A machine that cannot be made up.
+    /// A machine with these numbers cannot be made up.
     #[error("no such machine can be made up: {what}")]
     Plan {
-        /// What is too large or too small, or missing.
+        /// What is too large, too small or missing.
         what: String,
     },
     /// A picture could not be drawn: an error in Freehold.

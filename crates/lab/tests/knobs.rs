@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use freehold_lab::knobs::{Knob, Settings, Value};
-use freehold_lab::synthetic::{Generated, Workload, generate};
+use freehold_lab::sweep::{Knob, Settings, Value};
+use freehold_lab::workload::{Generated, Synthetic};
 use freehold_lab::{Lab, Trace};
 use freehold_trace::{EventLog, Origin, ReadOptions, Snapshot, TraceReader};
 
@@ -42,7 +42,7 @@ fn recorded_sysctls_make_the_recorded_watermarks_and_lists() {
 }
 
 fn made() -> Generated {
-    generate(&Workload { events: 20_000, ..Workload::default() }).expect("a trace")
+    Synthetic { events: 20_000, ..Synthetic::default() }.generate().expect("a trace")
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn every_knob_can_be_turned_and_replayed() {
     for knob in Knob::all() {
         assert!(turned.iter().any(|(name, _)| *name == knob.name), "no value for {}", knob.name);
     }
-    let names = |measures: &[(String, freehold_lab::Cell)]| measures.len();
+    let names = |measures: &[(String, freehold_measure::Cell)]| measures.len();
     let plain = lab.measure(&[]).expect("a replay");
     for (name, text) in turned {
         let value = knob(name).parse(text).expect(text);

@@ -5,7 +5,7 @@ mod common;
 
 use common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Migratetype, Pfn};
-use freehold_lab::synthetic::{Workload, generate};
+use freehold_lab::workload::Synthetic;
 use freehold_lab::{Lab, Options, Variant};
 use freehold_trace::{Event, EventKind};
 use proptest::prelude::*;
@@ -59,9 +59,9 @@ proptest! {
 #[test]
 fn the_same_trace_measures_the_same() {
     let made =
-        generate(&Workload { events: 40_000, pages: 1 << 14, ..Workload::default() }).expect("a trace");
+        Synthetic { events: 40_000, pages: 1 << 14, ..Synthetic::default() }.generate().expect("a trace");
     let again =
-        generate(&Workload { events: 40_000, pages: 1 << 14, ..Workload::default() }).expect("a trace");
+        Synthetic { events: 40_000, pages: 1 << 14, ..Synthetic::default() }.generate().expect("a trace");
     assert_eq!(made.events, again.events);
     let measure = || {
         let lab = Lab::new(made.trace()).expect("a valid trace");
@@ -74,7 +74,7 @@ fn the_same_trace_measures_the_same() {
 
 #[test]
 fn the_start_state_agrees_with_the_machine() {
-    let made = generate(&Workload { events: 40_000, ..Workload::default() }).expect("a trace");
+    let made = Synthetic { events: 40_000, ..Synthetic::default() }.generate().expect("a trace");
     let lab = Lab::new(made.trace()).expect("a valid trace");
     let report = lab.start_report();
     // What differs is what sat on per-CPU lists and was allocated first.

@@ -1,18 +1,19 @@
 //! The four systems show in the figures of a comparison.
 
 use freehold::Era;
-use freehold_lab::synthetic::{Workload, generate};
-use freehold_lab::{Cell, Comparison, Lab, Options};
+use freehold_lab::workload::Synthetic;
+use freehold_lab::{Comparison, Lab, Options};
+use freehold_measure::Cell;
 
-fn compare(workload: &Workload) -> Comparison {
-    let made = generate(workload).expect("a valid workload");
+fn compare(workload: &Synthetic) -> Comparison {
+    let made = workload.generate().expect("a valid workload");
     let lab = Lab::new(made.trace()).expect("a valid trace");
-    lab.compare(Options { runs: 1, ..Options::default() }).expect("a comparison")
+    lab.compare(Options { runs: 1, ..Options::default() }.into()).expect("a comparison")
 }
 
 #[test]
 fn each_system_shows_in_its_figure() {
-    let comparison = compare(&Workload { events: 150_000, ..Workload::default() });
+    let comparison = compare(&Synthetic { events: 150_000, ..Synthetic::default() });
     let base = &comparison.eras[4];
     let without = |name: &str| {
         &comparison.without.iter().find(|less| less.switch == name).expect("every system").measures
@@ -27,14 +28,15 @@ fn each_system_shows_in_its_figure() {
     assert!(with == 0 && less > 0, "counts: {less} list nodes visited become {with}");
     assert!(comparison.eras.iter().all(|m| m.followed.refused == 0 && m.followed.misplaced == 0));
     assert!(base.metadata_bytes_per_page <= 16.0);
+    let sentences = comparison.sentences();
     for name in ["hygiene: ", "remembered mode: ", "batched draining: ", "counts: "] {
-        assert!(comparison.sentences.iter().any(|s| s.starts_with(name)), "{:?}", comparison.sentences);
+        assert!(sentences.iter().any(|s| s.starts_with(name)), "{sentences:?}");
     }
 }
 
 #[test]
 fn every_era_has_every_row() {
-    let comparison = compare(&Workload { events: 30_000, pages: 1 << 14, ..Workload::default() });
+    let comparison = compare(&Synthetic { events: 30_000, pages: 1 << 14, ..Synthetic::default() });
     for table in comparison.tables() {
         assert!(!table.rows.is_empty(), "{} has no rows", table.title);
         for row in &table.rows {
@@ -42,8 +44,9 @@ fn every_era_has_every_row() {
         }
         assert!(!table.to_text().is_empty() && !table.to_csv().is_empty());
     }
+    let overview = comparison.overview();
     let known = |measure: &str, era: Era| {
-        let cell = comparison.overview.cell(measure, era.name());
+        let cell = overview.cell(measure, era.name());
         assert!(
             matches!(cell, Some(Cell::Count(_) | Cell::Real(_))),
             "{measure} of {}: {cell:?}",

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use freehold::{Era, Order};
 use freehold_lab::workload::{Generated, Hygiene, Mix, MixFit, Plan, Workload, collect, write};
-use freehold_lab::{Cell, Lab, Measures, Options};
+use freehold_lab::{Lab, Measures, Options};
+use freehold_measure::Cell;
 use freehold_trace::{EventKind, ReadOptions, TraceReader, WriteOptions};
 
 /// A small machine: 128 MiB with two CPUs.

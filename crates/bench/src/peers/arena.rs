@@ -13,8 +13,8 @@ use frame_alloc::{
 };
 use freehold::{Order, Pfn};
 
-use super::Peer;
-use crate::BenchError;
+use super::peer::Peer;
+use crate::error::BenchError;
 use crate::harness::{Pages, wrong};
 
 const PAGE: usize = 4096;
@@ -22,7 +22,7 @@ const PAGE: usize = 4096;
 /// Bytes of an arena's start that no block of the largest order may straddle.
 const ALIGN: usize = PAGE << 10;
 
-/// The peers of this kind.
+/// Returns the peers of this kind.
 pub(super) fn peers() -> Vec<Peer> {
     vec![
         Peer::new("buddy-slab-allocator", Some(12.0), 10, |pages| Ok(vec![slab(pages)?])),
@@ -42,7 +42,7 @@ pub(super) fn peers() -> Vec<Peer> {
     ]
 }
 
-/// Room for the pages and their metadata, which is never freed. The system gives it memory
+/// Returns room for the pages and their metadata, which is never freed. The system gives it memory
 /// only where it is touched, and the peers touch their metadata only.
 fn arena(pages: u64) -> &'static mut [u8] {
     let bytes = (pages as usize * PAGE).next_multiple_of(ALIGN) + 9 * ALIGN;

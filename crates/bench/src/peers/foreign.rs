@@ -6,13 +6,13 @@ use bitmap_allocator::{BitAlloc, BitAlloc1M};
 use buddy_system_allocator::LockedFrameAllocator;
 use freehold::{Order, Pfn};
 
-use super::Peer;
+use super::peer::Peer;
 use crate::harness::Pages;
 
 /// The largest number of pages that the bitmap can hold.
 const BITMAP_PAGES: u64 = 1 << 20;
 
-/// The peers of this kind.
+/// Returns the peers of this kind.
 pub(super) fn peers() -> Vec<Peer> {
     vec![
         // Its sets of free blocks grow with their number.

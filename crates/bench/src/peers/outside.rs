@@ -9,10 +9,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use super::peer::{Measure, Peer, Runner};
 use super::protocol::{self, Greeting, MARK};
 use super::shapes::Plan;
-use super::{Measure, Peer, Runner};
-use crate::{BenchError, Outside};
+use crate::error::BenchError;
+use crate::options::Outside;
 
 /// How long a side may take for an answer; the slowest one takes three samples for it.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -25,7 +26,7 @@ const SAID_LINES: usize = 4;
 
 static ROOMS: AtomicU32 = AtomicU32::new(0);
 
-/// The side as a peer, and what has to be known of it.
+/// Returns the side as a peer, and what has to be known of it.
 pub(super) fn peer(outside: &Outside, plan: Plan) -> Result<(Peer, Vec<String>), BenchError> {
     let Greeting { name, bytes_per_page, notes } = Process::start(outside, plan)?.1;
     let outside = outside.clone();
@@ -120,7 +121,7 @@ impl Process {
         }
     }
 
-    /// The next line that is for the benchmark.
+    /// Returns the next line that is for the benchmark.
     fn answer(&mut self, within: Duration) -> Result<String, BenchError> {
         let start = Instant::now();
         loop {
@@ -147,7 +148,7 @@ impl Process {
         }
     }
 
-    /// An answer that is none.
+    /// Returns an answer that is none.
     fn wrong(&self, answer: &str) -> BenchError {
         match answer.strip_prefix("wrong ") {
             Some(what) => BenchError::Wrong { side: self.called.0.clone(), what: what.to_owned() },
@@ -203,7 +204,7 @@ impl Outside {
         }
     }
 
-    /// What a message calls it, and its remedy.
+    /// Returns what a message calls it, and its remedy.
     fn called(&self) -> (String, &'static str) {
         match self {
             Self::Program(path) => (
@@ -255,7 +256,8 @@ mod tests {
 
     use super::super::shapes::Shape;
     use super::*;
-    use crate::{Digest, Scale};
+    use crate::harness::Digest;
+    use crate::options::Scale;
 
     /// A program that is being written cannot be run, nor while a child of another test has it open.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

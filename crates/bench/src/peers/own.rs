@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use freehold::{Era, Locks, Memory, Order, OwnersFreeOnce, Pfn};
 
-use super::Peer;
-use crate::BenchError;
-use crate::handles::{LockedHandle, OwnedHandle};
-use crate::harness::Pages;
-use crate::setup::{START, Setup, SpinLocks};
+use super::peer::Peer;
+use crate::error::BenchError;
+use crate::harness::{LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks};
 
 /// Where freehold's locked handle is among the peers.
 pub(super) const LOCKED: usize = 3;
 
-/// The floors and the engine.
+/// Returns the floors and the engine.
 pub(super) fn peers() -> Vec<Peer> {
     let pages = 1 << 20;
     let bytes = setup(pages).metadata::<SpinLocks>().len() as f64 / pages as f64;
@@ -35,7 +33,9 @@ fn owned(pages: u64) -> Result<Vec<OwnedHandle<'static, 'static, SpinLocks>>, Be
     Ok((0..2).map(|cpu| OwnedHandle::new(memory, cpu)).collect())
 }
 
-fn locked<L: Locks + 'static>(pages: u64) -> Result<Vec<LockedHandle<'static, 'static, L>>, BenchError> {
+fn locked<L: Locks<Tracepoints = ()> + 'static>(
+    pages: u64,
+) -> Result<Vec<LockedHandle<'static, 'static, L>>, BenchError> {
     let memory = leaked(pages)?;
     Ok((0..2).map(|cpu| LockedHandle::new(memory, cpu)).collect())
 }
@@ -44,8 +44,10 @@ fn setup(pages: u64) -> Setup {
     Setup::new(pages, 2, Era::Freehold.switches())
 }
 
-/// A machine that lives as long as the program: some twelve megabytes a shape.
-fn leaked<L: Locks + 'static>(pages: u64) -> Result<&'static Memory<'static, L>, BenchError> {
+/// Returns a machine that lives as long as the program: some twelve megabytes a shape.
+fn leaked<L: Locks<Tracepoints = ()> + 'static>(
+    pages: u64,
+) -> Result<&'static Memory<'static, L>, BenchError> {
     let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<L>().leak();
     let memory: &'static Memory<'static, L> = Box::leak(Box::new(setup(pages).memory(metadata)?));
     memory.zones()[0].add_free(START, pages)?;

@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use super::Figures;
-use super::shapes::{Plan, Shape};
+use super::shapes::{Figures, Plan, Shape};
 
 /// What every line of a side starts with.
 pub(super) const MARK: &str = "= ";
@@ -31,7 +30,7 @@ pub(super) struct Greeting {
 }
 
 impl Greeting {
-    /// The lines of the greeting, without their mark.
+    /// Returns the lines of the greeting, without their mark.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![FIRST.to_owned(), format!("name {}", self.name)];
         lines.extend(self.bytes_per_page.map(|bytes| format!("metadata {:.0}", bytes * 1e3)));
@@ -55,12 +54,12 @@ impl Greeting {
     }
 }
 
-/// The line that asks a side to set a shape up.
+/// Returns the line that asks a side to set a shape up.
 pub(super) fn prepare(shape: Shape, plan: Plan) -> String {
     format!("prepare {} {} {} {}", shape.word(), plan.pages, plan.times, plan.patience.as_nanos())
 }
 
-/// What [`prepare`] wrote.
+/// Returns what [`prepare`] wrote.
 pub(super) fn parse_prepare(line: &str) -> Option<(Shape, Plan)> {
     let mut words = line.strip_prefix("prepare ")?.split(' ');
     let word = words.next()?;
@@ -71,13 +70,13 @@ pub(super) fn parse_prepare(line: &str) -> Option<(Shape, Plan)> {
     words.next().is_none().then_some((shape, Plan { pages, times, patience }))
 }
 
-/// A sample and the digest of its work.
+/// Returns a sample and the digest of its work.
 pub(super) fn figures(figures: &Figures, digest: u64) -> String {
     let [first, second, third] = figures.map(|figure| (figure * 1e3).round() as u64);
     format!("figures {first} {second} {third} {digest:016x}")
 }
 
-/// What [`figures`] wrote.
+/// Returns what [`figures`] wrote.
 pub(super) fn parse_figures(line: &str) -> Option<(Figures, u64)> {
     let mut words = line.strip_prefix("figures ")?.split(' ');
     let mut figures = Figures::default();
@@ -91,7 +90,7 @@ pub(super) fn parse_figures(line: &str) -> Option<(Figures, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scale;
+    use crate::options::Scale;
 
     #[test]
     fn a_greeting_is_read_as_it_was_written() {

@@ -2,10 +2,11 @@
 
 use std::io::{self, BufRead, Write};
 
+use super::own;
+use super::peer::{Make, Peer, Runner};
 use super::protocol::{self, Greeting, MARK};
 use super::shapes::Shape;
-use super::{Make, Peer, Runner, own};
-use crate::BenchError;
+use crate::error::BenchError;
 use crate::harness::{Digest, Pages, calmest};
 
 /// Answers a run of `freehold bench peers --outside` with an allocator, until it hangs up.
@@ -26,7 +27,7 @@ pub fn serve<H: Pages + Send + 'static>(
     talk(&Peer::new(name, bytes_per_page, largest, make), io::stdin().lock(), io::stdout().lock())
 }
 
-/// The same with the engine's locked handle: shows what being outside does to figures.
+/// Returns the same with the engine's locked handle: shows what being outside does to figures.
 ///
 /// # Errors
 /// As [`serve`].
@@ -55,7 +56,7 @@ fn talk(peer: &Peer, input: impl BufRead, mut output: impl Write) -> Result<(), 
     Ok(())
 }
 
-/// One line for one line.
+/// Returns one line for one line.
 fn answer(peer: &Peer, line: &str, prepared: &mut Option<(Shape, Runner)>) -> String {
     if let Some((shape, plan)) = protocol::parse_prepare(line) {
         return match (peer.prepare)(shape, plan) {

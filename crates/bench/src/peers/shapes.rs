@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use freehold::Order;
 
-use crate::harness::{Digest, Pages, batch, ns_since, pairs, wrong};
-use crate::mixture::{self, Churn, Held};
-use crate::pin::{pin, processors};
-use crate::{BenchError, Scale};
+use crate::error::BenchError;
+use crate::harness::mixture::{self, Churn, Held};
+use crate::harness::{Digest, Pages, batch, ns_since, pairs, pin, processors, wrong};
+use crate::options::Scale;
 
 /// Blocks of a batch; those of order 9 are fewer.
 const BATCH: usize = 1024;
@@ -21,7 +21,7 @@ pub(super) type Figures = [f64; 3];
 /// How large and how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
-    pub(super) pages: u64,
+    pub(crate) pages: u64,
     pub(super) times: u32,
     /// The longest that a slow peer may take for one sample.
     pub(super) patience: Duration,
@@ -83,7 +83,7 @@ impl Shape {
         }
     }
 
-    /// The name where it may have no blanks.
+    /// Returns the name where it may have no blanks.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::OnePage => "one-page",
@@ -134,7 +134,7 @@ impl Shape {
     }
 
     /// Takes one sample.
-    pub(super) fn run<H: Pages + Send>(
+    pub(crate) fn run<H: Pages + Send>(
         self,
         handles: &mut [H],
         state: &mut State,
@@ -211,7 +211,7 @@ fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {
     Ok([ns_since(begin) / f64::from(asked.max(1)), 0.0, 0.0])
 }
 
-/// Two handles on the same memory, each on a thread of its own.
+/// Returns two handles on the same memory, each on a thread of its own.
 fn two_threads<H: Pages + Send>(
     handles: &mut [H],
     plan: Plan,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use freehold_lab::knobs::{Knob, Value};
+use freehold_lab::sweep::{Knob, Value};
 
 use super::common::Form;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use freehold_lab::analysis::{Analysis, Analyzer};
-use freehold_lab::{Table, grouped};
+use freehold_measure::{Table, grouped};
 
 use crate::args::Analyze;
 use crate::exit::Failure;

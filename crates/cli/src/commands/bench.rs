@@ -1,7 +1,8 @@
 //! `freehold bench`: the tables of the benchmarks, measured on this machine.
 
 use anyhow::anyhow;
-use freehold_bench::{Environment, Options, Outside, Report, Scale};
+use freehold_bench::{Options, Outside, Report, Scale};
+use freehold_measure::Environment;
 use serde::Serialize;
 
 use crate::args::Bench;
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
         outside,
     };
     freehold_bench::check(&options)?;
-    let environment = Environment::here();
+    let environment = output::environment();
     output::print(&environment.headline())?;
     let mut reports = Vec::new();
     for &bench in &args.table.0 {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use freehold_lab::{Comparison, Lab, Options, Provenance, Report};
+use freehold_lab::{CompareOptions, Comparison, Lab, Options, Provenance, Report};
 use serde::Serialize;
 
 use crate::args::Compare;
@@ -30,10 +30,9 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     for input in args.inputs() {
         let loaded = load::whole(&input)?;
         let lab = loaded.lab()?;
-        let options = Options { runs: args.repeat, ..Options::default() };
-        let mut comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
-        let chance = args.chance.map(|replays| lab.chance(replays, options)).transpose();
-        comparison.chance = chance.map_err(|error| loaded.failure(error))?;
+        let replay = Options { runs: args.repeat, ..Options::default() };
+        let options = CompareOptions { replay, chance: args.chance };
+        let comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
         printed.push(shown(args, &loaded, &comparison)?);
         outputs.take(&loaded, &lab, comparison)?;
     }
@@ -87,7 +86,7 @@ impl Outputs {
     /// Takes what there is to write of a trace.
     fn take(&mut self, loaded: &Loaded, lab: &Lab<'_>, comparison: Comparison) -> Result<(), Failure> {
         if let Some(svg) = &mut self.svg {
-            svg.write_text(&lab.picture(&comparison).map_err(|error| loaded.failure(error))?)?;
+            svg.write_text(&comparison.picture().map_err(|error| loaded.failure(error))?)?;
         }
         if let Some(report) = &mut self.report {
             report.add(&loaded.name, lab, comparison);
@@ -114,7 +113,7 @@ impl Outputs {
 
 /// How the figures are obtained.
 fn provenance(args: &Compare) -> Provenance {
-    let environment = freehold_bench::Environment::here();
+    let environment = output::environment();
     let commit = env!("FREEHOLD_COMMIT");
     let of = if commit.is_empty() { String::new() } else { format!(", commit {commit}") };
     let unoptimised = if environment.optimised { "" } else { ", not optimised" };
@@ -145,7 +144,7 @@ fn text(loaded: &Loaded, comparison: &Comparison) -> String {
         text += &table.to_text();
         text += "\n\n";
     }
-    for sentence in &comparison.sentences {
+    for sentence in comparison.sentences() {
         // Writing into a string does not fail.
         let _ = writeln!(text, "- {sentence}");
     }

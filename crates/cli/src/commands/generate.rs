@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use freehold::Era;
-use freehold_lab::grouped;
 use freehold_lab::workload::{GenerateError, Hygiene, MixFit, Plan, Workload, write};
+use freehold_measure::grouped;
 use freehold_trace::{TraceError, WriteOptions};
 
 use crate::args::{Generate, Input};
@@ -97,7 +97,7 @@ fn table(args: &Generate, plan: &Plan) -> Result<(), Failure> {
     } else if args.form.csv {
         output::print(&csv(&tables))
     } else {
-        let texts: Vec<_> = tables.iter().map(freehold_lab::Table::to_text).collect();
+        let texts: Vec<_> = tables.iter().map(freehold_measure::Table::to_text).collect();
         output::print(&texts.join("\n\n"))
     }
 }

@@ -13,7 +13,7 @@ use crate::output::{self, csv};
 struct Report<'a> {
     start: &'a freehold_lab::StartReport,
     replay: &'a freehold_lab::Replay,
-    tables: Vec<freehold_lab::Table>,
+    tables: Vec<freehold_measure::Table>,
     gaps: &'a freehold_lab::Gaps,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
     } else if args.form.csv {
         output::print(&csv(&tables))
     } else {
-        let tables: Vec<_> = tables.iter().map(freehold_lab::Table::to_text).collect();
+        let tables: Vec<_> = tables.iter().map(freehold_measure::Table::to_text).collect();
         let uncertain = gaps.sentences(&replay.measures.followed);
         let uncertain: Vec<_> = uncertain.iter().map(|sentence| format!("{sentence}\n")).collect();
         output::print(&format!(

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use freehold::GfpFlags;
-use freehold_lab::{Cell, Table, grouped};
+use freehold_measure::{Cell, Table, grouped};
 use freehold_trace::{Ending, Event, EventKind, Origin, TraceError, TraceSummary, WriteOptions, recompress};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Tables as comma-separated values.
 
-use freehold_lab::Table;
+use freehold_measure::Table;
 
 /// Every table, each below a line with its title.
 pub(crate) fn csv(tables: &[Table]) -> String {

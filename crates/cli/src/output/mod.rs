@@ -2,6 +2,7 @@
 //! whole or not there.
 
 mod csv;
+mod environment;
 mod in_place;
 mod refusals;
 mod said;
@@ -9,6 +10,7 @@ mod scratch;
 mod scratch_folder;
 
 pub(crate) use csv::csv;
+pub(crate) use environment::environment;
 pub(crate) use in_place::InPlace;
 pub(crate) use refusals::{cannot_create, exists};
 pub(crate) use said::{note, notes, print, print_json, report};

@@ -147,12 +147,26 @@ pub(crate) type FirstZones = [u16; ZONE_TYPES];
 
 const NO_ZONE: u16 = u16::MAX;
 
-impl<'m, L: Locks> Memory<'m, L> {
+impl<'m, L: Locks<Tracepoints = ()>> Memory<'m, L> {
     /// Sets memory up with every frame absent; [`Zone::add_free`] brings frames into service.
     ///
     /// # Errors
     /// See [`SetupError`].
     pub fn new(config: &MemoryConfig<'_>, metadata: &'m mut [MaybeUninit<u8>]) -> Result<Self, SetupError> {
+        Self::watched(config, metadata, &())
+    }
+}
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Sets memory up as [`Memory::new`] does; `tracepoints` is told of its events.
+    ///
+    /// # Errors
+    /// See [`SetupError`].
+    pub fn watched(
+        config: &MemoryConfig<'_>,
+        metadata: &'m mut [MaybeUninit<u8>],
+        tracepoints: &'m L::Tracepoints,
+    ) -> Result<Self, SetupError> {
         config.validate()?;
         let mut carver = Carver::new(metadata, required_bytes::<L>(config));
         let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
@@ -161,7 +175,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         let mut zone_table = carver.reserve::<Zone<'m, L>>(config.zones.len())?;
         let zones = zone_table.table(config.zones.len(), |slot| {
             let zone = config.zone_of_rank(slot);
-            Ok(Zone::new(zone, zone_parts(config, zone, &mut carver)?))
+            Ok(Zone::new(zone, zone_parts(config, zone, tracepoints, &mut carver)?))
         })?;
         Ok(Self {
             zones,
@@ -228,6 +242,7 @@ impl<'m, L: Locks> Memory<'m, L> {
 fn zone_parts<'m, L: Locks>(
     config: &MemoryConfig<'_>,
     zone: &ZoneConfig,
+    tracepoints: &'m L::Tracepoints,
     carver: &mut Carver<'m>,
 ) -> Result<ZoneParts<'m, L>, SetupError> {
     let places = FrameTable::places(zone.start, zone.spanned);
@@ -252,5 +267,6 @@ fn zone_parts<'m, L: Locks>(
         has_huge_lists: config.huge_pages,
         avoids_mixing: config.avoids_mixing(zone),
         boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),
+        tracepoints,
     })
 }

@@ -23,8 +23,8 @@ use crate::types::Tracepoints;
 /// What an embedder brings: the locks, one kind for zones, one for per-CPU lists, and
 /// whoever watches.
 ///
-/// A kernel names its own spin locks here; a simulator names one that measures
-/// how long it is held.
+/// A kernel names its own spin locks here; a simulator names a watcher that measures how long the zone
+/// lock is held.
 pub trait Locks {
     /// Guards a zone's free lists. Linux counterpart: `zone->lock`.
     type Zone: RawMutex;

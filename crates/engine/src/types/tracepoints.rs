@@ -24,22 +24,48 @@ pub struct ExtFrag {
 
 /// Events of the allocator, each named as Linux names its tracepoint.
 ///
-/// They are called with the zone lock held: an implementation may note them, and must not
-/// ask the allocator anything. `()` watches nothing and costs nothing.
+/// Every event but [`Tracepoints::contention_begin`] is told with the zone lock held: an implementation
+/// may note the event, and must not ask the allocator anything. `()` watches nothing and costs nothing.
 pub trait Tracepoints {
+    /// Whether waits for the zone lock are told. Where they are not, the lock is taken without a look at
+    /// whether somebody holds it.
+    const WATCHES_CONTENTION: bool = false;
+
+    /// What an implementation notes at the begin of a hold or a wait and gets back at its end: a time, as
+    /// a rule; `()` where neither is timed.
+    type Since: Copy + Default;
+
     /// A block was found outside the lists of the wanted type.
-    fn page_alloc_extfrag(_event: ExtFrag) {}
+    fn page_alloc_extfrag(&self, _event: ExtFrag) {}
 
     /// A block left the list of a type under the zone lock.
-    fn page_alloc_zone_locked(_pfn: Pfn, _order: Order, _migratetype: Migratetype) {}
+    fn page_alloc_zone_locked(&self, _pfn: Pfn, _order: Order, _migratetype: Migratetype) {}
 
     /// A block left a CPU's lists for the list of a type.
-    fn page_pcpu_drain(_pfn: Pfn, _order: Order, _migratetype: Migratetype) {}
+    fn page_pcpu_drain(&self, _pfn: Pfn, _order: Order, _migratetype: Migratetype) {}
 
-    /// A hold of a zone lock ends that read or moved so many frames and blocks.
+    /// A caller begins to wait for a zone lock that somebody else holds.
+    fn contention_begin(&self) -> Self::Since {
+        Self::Since::default()
+    }
+
+    /// The wait has ended, and the caller holds the lock.
+    fn contention_end(&self, _since: Self::Since) {}
+
+    /// A hold of a zone lock begins: the lock was taken, and nothing was done yet.
+    ///
+    /// Linux counterpart: `lock_acquired` of `zone->lock`.
+    fn zone_lock_acquired(&self) -> Self::Since {
+        Self::Since::default()
+    }
+
+    /// A hold of a zone lock ends: all was done, and the lock is released next. The hold read or moved
+    /// `touched` frames and blocks.
     ///
     /// Linux counterpart: `lock_release` of `zone->lock`, which does not tell the number.
-    fn zone_lock_release(_touched: u64) {}
+    fn zone_lock_release(&self, _since: Self::Since, _touched: u64) {}
 }
 
-impl Tracepoints for () {}
+impl Tracepoints for () {
+    type Since = ();
+}

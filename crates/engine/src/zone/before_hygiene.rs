@@ -93,7 +93,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         for index in run.iter() {
             let own = self.zone.blocks.get(index);
             let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
-            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
             self.free_block(index, run.order, migratetype, Insertion::ByMergeChance);
         }
     }

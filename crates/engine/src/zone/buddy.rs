@@ -130,7 +130,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         } else if run.order > self.zone.blocks.order() {
             self.free_over_pageblocks(run);
         } else {
-            self.free_run(run, L::Tracepoints::page_pcpu_drain);
+            let tracepoints = self.zone.tracepoints;
+            self.free_run(run, |pfn, order, migratetype| {
+                tracepoints.page_pcpu_drain(pfn, order, migratetype);
+            });
         }
     }
 
@@ -140,7 +143,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         for index in run.iter() {
             let movable_pages = self.zone.frames.word(index).movable_pages();
             let migratetype = self.zone.blocks.get(index);
-            L::Tracepoints::page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
+            self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
             self.free_by_pageblock(index, run.order, Insertion::ByMergeChance);
             self.count_returned(index, run.order, movable_pages);
         }
@@ -200,7 +203,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let taken = FrameWord::head(FrameKind::InTransit, order, migratetype);
         for index in run.iter() {
             self.zone.frames.set_word(index, taken);
-            L::Tracepoints::page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
+            self.zone.tracepoints.page_alloc_zone_locked(self.zone.frames.pfn(index), order, migratetype);
         }
         Some(run)
     }

@@ -187,7 +187,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     pub(super) fn trace_extfrag(&self, index: FrameIndex, found: Order, foreign: Migratetype, want: Want) {
-        L::Tracepoints::page_alloc_extfrag(ExtFrag {
+        self.zone.tracepoints.page_alloc_extfrag(ExtFrag {
             pfn: self.zone.frames.pfn(index),
             alloc_order: want.order,
             fallback_order: found,

@@ -1,6 +1,6 @@
 //! The zone lock, held: what needs the lock takes this guard.
 
-use lock_api::MutexGuard;
+use lock_api::{Mutex, MutexGuard};
 
 use super::state::{LockedState, Zone};
 use crate::table::sync::{Locks, Ordering};
@@ -13,20 +13,30 @@ pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
     pub(crate) zone: &'z Zone<'m, L>,
     pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
     touched: u64,
+    since: <L::Tracepoints as Tracepoints>::Since,
 }
 
 impl<'m, L: Locks> Zone<'m, L> {
     pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
-        ZoneGuard::new(self, self.state.lock())
+        ZoneGuard::acquire(self, &self.state)
     }
 }
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
-    pub(crate) fn new(zone: &'z Zone<'m, L>, state: MutexGuard<'z, L::Zone, LockedState>) -> Self {
+    /// Takes the lock of a zone, whose state is behind it; tells of the wait for it where that is watched.
+    pub(crate) fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
+        let at_once = if L::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
+        let state = at_once.unwrap_or_else(|| {
+            let since = zone.tracepoints.contention_begin();
+            let state = lock.lock();
+            zone.tracepoints.contention_end(since);
+            state
+        });
+        let since = zone.tracepoints.zone_lock_acquired();
         if zone.switches.counts {
             zone.counts.begin();
         }
-        Self { zone, state, touched: 0 }
+        Self { zone, state, touched: 0, since }
     }
 
     /// Notes that this hold read or moved `frames` more.
@@ -60,10 +70,10 @@ impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
         let stats = &mut self.state.stats;
         stats.lock_holds += 1;
         stats.longest_hold_touched = stats.longest_hold_touched.max(touched);
-        L::Tracepoints::zone_lock_release(touched);
         self.publish();
         if self.zone.switches.counts {
             self.zone.counts.end();
         }
+        self.zone.tracepoints.zone_lock_release(self.since, touched);
     }
 }

@@ -152,6 +152,7 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) managed: u64,
     pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
     pub(crate) largest_lowmem_reserve: u64,
+    pub(crate) tracepoints: &'m L::Tracepoints,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
     pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
@@ -170,6 +171,7 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) boost_factor: u64,
     pub(crate) has_huge_lists: bool,
     pub(crate) avoids_mixing: bool,
+    pub(crate) tracepoints: &'m L::Tracepoints,
 }
 
 impl<'m, L: Locks> Zone<'m, L> {
@@ -190,6 +192,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             counts: OwnLines(Counts::new(parts.switches)),
             state: OwnLines(Mutex::new(LockedState::default())),
             percpu: parts.percpu,
+            tracepoints: parts.tracepoints,
         }
     }
 

@@ -10,8 +10,8 @@ const RATIO: u64 = 10;
 /// Units: nanoseconds.
 const SHORTEST_NS: u64 = 1_000_000;
 
-/// Allocations in windows of one length. Windows follow each other from the first event on; those
-/// without an allocation count.
+/// Allocations in windows of one length. Windows follow each other from the first event on; windows without an
+/// allocation count too.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Burst {
     /// Length of a window in nanoseconds.
@@ -22,8 +22,8 @@ pub struct Burst {
     pub mean: f64,
     /// Allocations in the fullest window.
     pub peak: u64,
-    /// The variance of a window's allocations by their mean: 1 where they come independently of each
-    /// other, more where they come in bursts. `None` without allocations.
+    /// Variance of the allocations a window, divided by their mean: 1 if allocations are independent of each
+    /// other, more if they come in bursts. `None` without allocations.
     pub dispersion: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ struct Length {
 }
 
 impl Length {
-    /// Adds `count` to a window that is the current one or a later one.
+    /// Adds `count` to a window, which is the current one or a later one.
     fn add(&mut self, window: u64, count: u64) {
         if window != self.window {
             self.close();
@@ -72,7 +72,7 @@ impl Bursts {
         Self { start_ns, window: 0, end_ns, count: 0, lengths: [Length::default(); 3] }
     }
 
-    /// Counts one event; times do not decrease.
+    /// Counts one allocation. Times must not decrease.
     #[inline]
     pub(super) fn add(&mut self, time_ns: u64) {
         if time_ns >= self.end_ns {
@@ -92,7 +92,7 @@ impl Bursts {
         self.count = 0;
     }
 
-    /// What was counted until the last event of any kind.
+    /// Returns the counts of all windows up to the trace's last event.
     pub(super) fn finish(mut self, last_ns: u64) -> Vec<Burst> {
         self.close();
         let mut window_ns = SHORTEST_NS;

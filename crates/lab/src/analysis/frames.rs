@@ -2,20 +2,20 @@
 
 use freehold::{Order, Pfn};
 
-use crate::Machine;
+use crate::start::Machine;
 
 /// A held block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Held {
     /// When it was allocated.
     pub(super) time_ns: u64,
-    /// Which request it answers: its place among the kinds of requests.
+    /// The kind of its request, as an index into [`Requests::kinds`](super::requests::Requests).
     pub(super) request: u16,
     /// The CPU on which it was allocated.
     pub(super) cpu: u16,
-    /// What is left of it: a part that is freed leaves smaller blocks.
+    /// Its current order: freeing a part of a block leaves smaller blocks.
     pub(super) order: u8,
-    /// Whether the frame is the first of a held block. Only frames whose bit is set are.
+    /// True for the first frame of a held block.
     is_first: bool,
 }
 
@@ -32,9 +32,9 @@ impl Held {
 /// 64 frames, a bit each.
 #[derive(Clone, Copy, Default)]
 struct Bits {
-    /// In a held block.
+    /// Bits of frames in a held block.
     held: u64,
-    /// In the block of some event.
+    /// Bits of frames that some event named.
     touched: u64,
 }
 
@@ -43,11 +43,11 @@ struct Bits {
 struct Span {
     start: u64,
     end: u64,
-    /// What is added to a frame number for its place, wrapping.
+    /// What is added to a frame number to get its place, wrapping.
     offset: u64,
 }
 
-/// The frames of a machine. Places are as aligned as frame numbers are.
+/// The frames of a machine, zone behind zone. A place is as aligned as its frame number.
 pub(super) struct Frames {
     spans: Vec<Span>,
     last: Span,
@@ -72,12 +72,12 @@ impl Frames {
         Self { spans, last, first_of, bits }
     }
 
-    /// Places in the tables.
+    /// Returns the number of places in the tables.
     pub(super) fn places(&self) -> usize {
         self.first_of.len()
     }
 
-    /// The place of an aligned block inside one zone.
+    /// Returns the place of a block; `None` unless it is aligned and inside one zone.
     #[inline]
     pub(super) fn place(&mut self, pfn: Pfn, order: Order) -> Option<usize> {
         let end = pfn.0.checked_add(order.pages())?;
@@ -87,7 +87,7 @@ impl Frames {
         pfn.is_aligned(order).then(|| pfn.0.wrapping_add(self.last.offset) as usize)
     }
 
-    /// The places of a run of frames, zone by zone.
+    /// Returns the places of a run of frames, zone by zone.
     pub(super) fn places_of(
         &self,
         start: u64,
@@ -100,15 +100,15 @@ impl Frames {
         })
     }
 
-    /// Whether some frame of a block is in no earlier event.
+    /// Returns true if some frame of a block was in no event so far.
     #[inline]
     pub(super) fn is_news(&self, place: usize, order: Order) -> bool {
         let (words, mask) = bits_of(place, order.get());
         self.bits[words].iter().any(|bits| bits.touched & mask != mask)
     }
 
-    /// Holds a block; `displaced` hears of what its frames were held by until now: their frees are
-    /// missing.
+    /// Marks a block as held. Calls `displaced` with each block that held its frames until now, whose free is
+    /// missing, and the pages concerned.
     #[inline]
     pub(super) fn hold(&mut self, place: usize, block: Held, displaced: impl FnMut(Held, u64)) {
         let (words, mask) = bits_of(place, block.order);
@@ -122,8 +122,8 @@ impl Frames {
         self.first_of[place] = block;
     }
 
-    /// Frees a block; `freed` hears of each held block that it was or was a part of, and of how many of
-    /// its pages are freed. What nobody holds is freed unheard.
+    /// Frees a block. Calls `freed` with each held block that it overlaps and the number of that block's pages it
+    /// frees; frames that nobody holds are skipped.
     #[inline]
     pub(super) fn free(&mut self, place: usize, order: Order, mut freed: impl FnMut(Held, u64)) {
         let (words, mask) = bits_of(place, order.get());
@@ -142,8 +142,8 @@ impl Frames {
         }
     }
 
-    /// Takes an aligned range out of the held blocks: those inside it go whole, one around it is split
-    /// into buddies of which the range is one.
+    /// Removes an aligned range from the held blocks: blocks inside it are removed whole, a block around it is
+    /// split into buddies of which the range is one.
     #[cold]
     fn carve(&mut self, place: usize, order: u8, mut taken: impl FnMut(Held, u64)) {
         let end = place + (1 << order);
@@ -170,7 +170,7 @@ impl Frames {
         }
     }
 
-    /// Splits the block that starts at `first` until `place` starts one of `order`.
+    /// Splits the block that starts at `first` until a block of `order` starts at `place`.
     fn split(&mut self, first: usize, place: usize, order: u8) {
         let mut at = first;
         let mut half = self.first_of[first];
@@ -185,7 +185,7 @@ impl Frames {
         }
     }
 
-    /// The first place of the held block around a held frame.
+    /// Returns the first place of the held block around a held frame.
     fn first_of_block(&self, place: usize) -> usize {
         let starts = Order::all().map(|order| place & !(order.pages() as usize - 1));
         let mut around = starts.filter(|&start| {
@@ -199,12 +199,12 @@ impl Frames {
         self.bits[place / 64].held >> (place % 64) & 1 != 0
     }
 
-    /// Whether an event named the frame.
+    /// Returns true if an event named the frame.
     pub(super) fn is_touched(&self, place: usize) -> bool {
         self.bits[place / 64].touched >> (place % 64) & 1 != 0
     }
 
-    /// Every held block, by place.
+    /// Returns every held block, by place.
     pub(super) fn held(&self) -> impl Iterator<Item = (usize, Held)> + '_ {
         self.bits.iter().enumerate().filter(|(_, bits)| bits.held != 0).flat_map(|(word, bits)| {
             let places = (0..64).filter(move |bit| bits.held >> bit & 1 != 0).map(move |bit| word * 64 + bit);
@@ -213,7 +213,7 @@ impl Frames {
     }
 }
 
-/// The words that hold the bits of an aligned block, and which bits of each.
+/// Returns the words that hold the bits of an aligned block, and which bits of each.
 #[inline]
 fn bits_of(place: usize, order: u8) -> (std::ops::Range<usize>, u64) {
     let (word, pages) = (place / 64, 1_usize << order);

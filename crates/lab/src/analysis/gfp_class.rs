@@ -1,22 +1,22 @@
-//! Who asks, told by the flags of a request.
+//! Classes of requests, told by their flags.
 
 use freehold::GfpFlags;
 
-/// Flags that say how a page is wanted, not who wants it.
+/// Flags that say how a page is wanted, not what for.
 const MANNERS: GfpFlags = GfpFlags::ZERO
     .union(GfpFlags::ZEROTAGS)
     .union(GfpFlags::COMP)
     .union(GfpFlags::NOWARN)
     .union(GfpFlags::NO_OBJ_EXT);
 
-/// What readahead adds to a mapping's flags. Linux counterpart: `readahead_gfp_mask`.
+/// Flags that readahead adds to a mapping's. Linux counterpart: `readahead_gfp_mask`.
 const READAHEAD: GfpFlags = GfpFlags::MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN);
 
-/// The name of a request's class: the flags as Linux prints them, without those that say only how the
+/// Returns the name of a request's class: the flags as Linux prints them, without those that say only how the
 /// page is wanted (`__GFP_ZERO`, `__GFP_COMP`, `__GFP_NOWARN` and their like).
 ///
-/// Requests of the page cache have names of their own: readahead is told by the flags that
-/// `readahead_gfp_mask` adds, pages about to be written by `__GFP_WRITE`.
+/// The page cache has class names of its own: readahead is recognized by the flags that `readahead_gfp_mask`
+/// adds, pages about to be written by `__GFP_WRITE`.
 pub(super) fn name(gfp: GfpFlags) -> String {
     if gfp.contains(READAHEAD) && !gfp.intersects(GfpFlags::NOMEMALLOC | GfpFlags::THISNODE) {
         return "page-cache readahead".to_owned();

@@ -1,5 +1,5 @@
-//! What each pageblock holds at the start and at the end: which types share one, and how far pages
-//! that stay are scattered.
+//! What each pageblock holds at the start and at the end: which types share a pageblock, and over how many
+//! pageblocks long-lived pages are scattered.
 
 use freehold::{Migratetype, Order};
 use freehold_trace::{FrameUse, Snapshot};
@@ -7,20 +7,19 @@ use serde::Serialize;
 
 use super::frames::Frames;
 use super::requests::RequestKind;
-use crate::Machine;
+use crate::start::Machine;
 
-/// The types of pages that share pageblocks or do not.
+/// The types by which pages are told apart.
 pub(super) const MOBILITIES: [Migratetype; 3] =
     [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable];
 
 /// Pages by the place of their type in [`MOBILITIES`].
 type ByMobility = [u64; 3];
 
-/// No page, or none whose use is known.
+/// Marks a frame that is free or whose use is not known.
 const NOBODY: u8 = u8::MAX;
 
-/// The place in [`MOBILITIES`] of what a request asks for. Reserves for atomic requests hold unmovable
-/// pages, CMA areas movable ones.
+/// Returns the index in [`MOBILITIES`] of a request's type. High-atomic counts as unmovable, CMA as movable.
 pub(super) fn mobility(migratetype: Migratetype) -> usize {
     match migratetype {
         Migratetype::Unmovable | Migratetype::HighAtomic => 0,
@@ -29,7 +28,8 @@ pub(super) fn mobility(migratetype: Migratetype) -> usize {
     }
 }
 
-/// The same of what a frame is used for. That a slab is reclaimable is not recorded: all are unmovable.
+/// Returns the index in [`MOBILITIES`] of a frame's use. All slabs count as unmovable: which are reclaimable is
+/// not recorded.
 fn mobility_of_use(used_for: FrameUse) -> u8 {
     match used_for {
         FrameUse::Absent | FrameUse::Free | FrameUse::Offline => NOBODY,
@@ -38,7 +38,7 @@ fn mobility_of_use(used_for: FrameUse) -> u8 {
     }
 }
 
-/// The pageblocks of all zones, by the types of the pages in use.
+/// The pageblocks of all zones, by the types of their pages in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Mixture {
     /// Pageblocks with a page in use.
@@ -47,11 +47,11 @@ pub struct Mixture {
     pub mixed: u64,
     /// Pages in use: unmovable, movable, reclaimable.
     pub pages: ByMobility,
-    /// Pageblocks most of whose pages are of this type; the first type where as many are of another.
+    /// Pageblocks by the type of most of their pages; the first type of a tie.
     pub majority: ByMobility,
-    /// Pageblocks that hold pages of this type beside more of another.
+    /// Pageblocks that hold pages of this type and more of another.
     pub polluted: ByMobility,
-    /// These pages.
+    /// The pages of this type in such pageblocks.
     pub polluting: ByMobility,
 }
 
@@ -71,23 +71,23 @@ impl Mixture {
     }
 }
 
-/// Pages that the trace put into pageblocks that were of another type, and that are there at the end.
+/// Pages that the trace allocated in pageblocks of another type and that are there at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Arrival {
-    /// Pageblocks.
+    /// Pageblocks with such pages.
     pub pageblocks: u64,
     /// Pages.
     pub pages: u64,
 }
 
-/// How far pages of one type are scattered at the end.
+/// How pages of one type are scattered at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Scatter {
     /// Pages.
     pub pages: u64,
-    /// Pageblocks that hold one of them.
+    /// Pageblocks that hold at least one of them.
     pub pageblocks: u64,
-    /// Pageblocks that they would fill if they lay side by side.
+    /// Pageblocks that they would fill if packed.
     pub least: u64,
 }
 
@@ -100,22 +100,22 @@ impl Scatter {
 
 /// What the pageblocks hold at the start and at the end.
 ///
-/// A page's type is the one that its request asked for; of pages from before the trace it is what their
-/// use at the start suggests. Pages whose new place is not known, since compaction moved them, are left out.
+/// A page's type is that of its request; for pages from before the trace, that of their use at the start. Pages
+/// that compaction moved to an unknown place are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Pageblocks {
     /// Pages in a pageblock.
     pub pageblock_pages: u64,
-    /// At the start; `None` where the occupancy was not recorded.
+    /// At the start; `None` if the occupancy was not recorded.
     pub start: Option<Mixture>,
-    /// At the end. Without a recorded occupancy only pages that the trace allocated count.
+    /// At the end. Without a recorded occupancy, only pages that the trace allocated.
     pub end: Mixture,
-    /// By what most pages of the pageblock were at the start (unmovable, movable, reclaimable, none), then
-    /// by the type of the arriving pages.
+    /// Arrivals by the pageblock's majority at the start (unmovable, movable, reclaimable, none), then by the
+    /// type of the arriving pages.
     pub arrivals: [[Arrival; 3]; 4],
     /// Pages in use at the end, by type.
     pub alive: [Scatter; 3],
-    /// Of these, the ones that are older than half the trace, or from before it.
+    /// Of these, pages older than half the trace, or from before it.
     pub long_lived: [Scatter; 3],
 }
 
@@ -124,13 +124,13 @@ pub struct Pageblocks {
 struct Block {
     start: [u32; 3],
     end: [u32; 3],
-    /// Of those at the end, the ones that the trace allocated.
+    /// Of the pages at the end, those that the trace allocated.
     arrived: [u32; 3],
-    /// Of those at the end, the ones older than half the trace.
+    /// Of the pages at the end, those older than half the trace.
     old: [u32; 3],
 }
 
-/// What each frame was used for at the start, as a place in [`MOBILITIES`].
+/// The use of each frame at the start, as an index into [`MOBILITIES`].
 pub(super) struct StartUses {
     kinds: Vec<u8>,
     is_known: bool,
@@ -148,8 +148,8 @@ impl StartUses {
         Self { kinds, is_known: !start.occupancy.is_empty() }
     }
 
-    /// Notes that an allocation is the first event of some frames of a block: they were free, or sat on
-    /// a CPU's list, which looks like any use.
+    /// Marks the frames of an allocated block that no event named before as free at the start: they were free, or
+    /// on a per-CPU list, which looks like a use.
     #[cold]
     pub(super) fn were_free(&mut self, frames: &Frames, place: usize, order: Order) {
         for place in (place..place + order.pages() as usize).filter(|&place| !frames.is_touched(place)) {
@@ -159,7 +159,7 @@ impl StartUses {
 }
 
 impl Pageblocks {
-    /// Goes through all frames once, at the end of the trace.
+    /// Counts all frames, at the end of the trace.
     pub(super) fn new(
         machine: &Machine,
         frames: &Frames,
@@ -214,7 +214,7 @@ impl Pageblocks {
     }
 }
 
-/// The type of most pages; `None` without pages.
+/// Returns the index of the type with the most pages; `None` without pages.
 fn majority(pages: [u32; 3]) -> Option<usize> {
     let most = *pages.iter().max()?;
     pages.iter().position(|&pages| pages == most && most > 0)

@@ -1,13 +1,17 @@
 //! An analysis as pictures: how long pages live, by order, and what is asked over time.
 
+use freehold_measure::grouped;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
+use super::findings::Analysis;
+use super::histogram::OCTAVES;
 use super::pageblocks::MOBILITIES;
 use super::tables::below;
-use super::{Analysis, OCTAVES};
-use crate::{LabError, grouped};
+use super::timeline::Step;
+use crate::error::LabError;
+use crate::palette::COLOURS;
 
 /// Size of a picture in CSS pixels.
 const SIZE: (u32, u32) = (960, 420);
@@ -27,8 +31,8 @@ const BY_ORDER: [RGBColor; 11] = [
     RGBColor(240, 200, 30),
 ];
 
-/// A colour a type, and one for frees (Okabe and Ito's palette).
-const BY_TYPE: [RGBColor; 3] = [RGBColor(213, 94, 0), RGBColor(0, 114, 178), RGBColor(0, 158, 115)];
+/// A colour for each type.
+const BY_TYPE: [RGBColor; 3] = [COLOURS[0], COLOURS[2], COLOURS[4]];
 const FREED: RGBColor = RGBColor(120, 120, 120);
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -37,14 +41,14 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// One picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
-    /// What its file is called, without folder.
+    /// File name, without folder.
     pub file: &'static str,
     /// An SVG document.
     pub svg: String,
 }
 
 impl Analysis {
-    /// Every picture: `lifetimes.svg`, `lifetimes-cdf.svg` and `allocations.svg`.
+    /// Returns the pictures `lifetimes.svg`, `lifetimes-cdf.svg` and `allocations.svg`.
     ///
     /// # Errors
     /// [`LabError::Picture`] where the drawing fails.
@@ -67,7 +71,7 @@ impl Analysis {
         pictures.collect()
     }
 
-    /// Freed pages by order, then octave; types together.
+    /// Returns freed pages by order, then octave, of all types together.
     fn octaves_by_order(&self) -> Vec<(u8, [u64; OCTAVES])> {
         let mut sums: Vec<(u8, [u64; OCTAVES])> = Vec::new();
         for order in 0..=freehold::Order::MAX.get() {
@@ -84,7 +88,8 @@ impl Analysis {
         sums
     }
 
-    /// A row an order, a column an octave: the darker, the more of the order's pages lived that long.
+    /// Draws a row for each order and a column for each octave: the darker, the more of the order's pages lived
+    /// that long.
     fn draw_heat(&self, root: &Area<'_>) -> Drawn {
         let orders = self.octaves_by_order();
         let (from, to) = used_octaves(&orders);
@@ -111,7 +116,7 @@ impl Analysis {
         for (row, (_, octaves)) in orders.iter().enumerate() {
             let all: u64 = octaves.iter().sum();
             for (octave, &pages) in octaves.iter().enumerate().filter(|&(_, &pages)| pages > 0) {
-                // A root makes small shares visible.
+                // The square root makes small shares visible.
                 let share = (pages as f64 / all as f64).sqrt();
                 let corners = [
                     (octave.saturating_sub(1) as f64, row as f64 - 0.46),
@@ -124,7 +129,7 @@ impl Analysis {
         Ok(())
     }
 
-    /// A line an order: the share of its freed pages that lived at most so long.
+    /// Draws a line for each order: the share of its freed pages that lived at most so long.
     fn draw_shares(&self, root: &Area<'_>) -> Drawn {
         let orders = self.octaves_by_order();
         let (from, to) = used_octaves(&orders);
@@ -153,7 +158,7 @@ impl Analysis {
                 })
                 .skip(from)
                 .collect();
-            // As far from each other as the number of lines allows.
+            // Colours as far from each other as the number of lines allows.
             let colour = BY_ORDER[at * (BY_ORDER.len() - 1) / (orders.len() - 1).max(1)];
             chart
                 .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
@@ -165,11 +170,11 @@ impl Analysis {
         Ok(())
     }
 
-    /// Pages allocated and freed a second, over the time of the trace.
+    /// Draws pages allocated and freed a second over the time of the trace.
     fn draw_time(&self, root: &Area<'_>) -> Drawn {
         let step_s = self.timeline.step_ns as f64 / 1e9;
         let steps = &self.timeline.steps;
-        let line = |pages: &dyn Fn(&super::Step) -> u64| -> Vec<(f64, f64)> {
+        let line = |pages: &dyn Fn(&Step) -> u64| -> Vec<(f64, f64)> {
             let points = steps.iter().enumerate();
             points.map(|(at, step)| ((at as f64 + 0.5) * step_s, pages(step) as f64 / step_s)).collect()
         };
@@ -211,7 +216,7 @@ fn legend(chart: &mut Chart<'_>) -> Drawn {
     Ok(())
 }
 
-/// The first octave's lower edge and the last one's upper edge, as powers of two.
+/// Returns the first octave's lower edge and the last one's upper edge, as powers of two.
 fn used_octaves(orders: &[(u8, [u64; OCTAVES])]) -> (usize, usize) {
     let used = |octave: &usize| orders.iter().any(|(_, octaves)| octaves[*octave] > 0);
     let first = (0..OCTAVES).find(used).unwrap_or(0);

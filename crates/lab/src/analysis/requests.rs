@@ -1,33 +1,33 @@
-//! The kinds of requests: which flags, order and type, and what became of their pages.
+//! The kinds of requests, by flags, order and type, and what became of their pages.
 
 use freehold::{GfpFlags, Migratetype, Order};
 
 use super::histogram::Histogram;
 
-/// Kinds that are told apart by their flags. Real traces have some hundred; what a hostile one adds is
-/// counted under [`GfpFlags::UNKNOWN`], by order and type.
+/// Kinds that are told apart by their flags. Real traces have some hundred; further kinds count under
+/// [`GfpFlags::UNKNOWN`], by order and type.
 const TOLD_APART: usize = 4000;
 
-/// Slots of the table that finds a kind: a power of two, twice the kinds or more.
+/// Slots of the table that finds a kind: a power of two, at least twice the kinds.
 const SLOTS: usize = 1 << 14;
 
-/// One kind of requests, and what became of the pages.
+/// One kind of requests, and what became of its pages.
 #[derive(Clone, Debug)]
 pub(super) struct RequestKind {
     pub(super) gfp: GfpFlags,
     pub(super) order: Order,
     pub(super) migratetype: Migratetype,
-    /// Requests answered.
+    /// Successful requests.
     pub(super) allocs: u64,
-    /// Requests that failed.
+    /// Failed requests.
     pub(super) failed: u64,
-    /// Pages freed on another CPU than allocated, compaction's left out.
+    /// Pages freed on another CPU than allocated, without frees of compaction.
     pub(super) freed_elsewhere: u64,
     /// Pages that compaction moved.
     pub(super) moved: u64,
     /// Pages allocated anew while they were held.
     pub(super) displaced: u64,
-    /// Pages held at the end; filled in when the trace has ended.
+    /// Pages held at the end; set once the trace has ended.
     pub(super) alive: u64,
     /// How long pages lived until they were freed.
     pub(super) lifetimes: Histogram,
@@ -36,7 +36,7 @@ pub(super) struct RequestKind {
 /// Every kind of requests seen so far.
 pub(super) struct Requests {
     pub(super) kinds: Vec<RequestKind>,
-    /// Key and place of each kind; 0 is no key.
+    /// Key and index of each kind; key 0 marks a free slot.
     slots: Vec<(u64, u16)>,
 }
 
@@ -45,7 +45,7 @@ impl Requests {
         Self { kinds: Vec::new(), slots: vec![(0, 0); SLOTS] }
     }
 
-    /// The place of a kind among [`Self::kinds`].
+    /// Returns the index of a kind in [`Self::kinds`], which it adds if it is new.
     #[inline]
     pub(super) fn place(&mut self, gfp: GfpFlags, order: Order, migratetype: Migratetype) -> u16 {
         let key = 1 << 63 | (migratetype as u64) << 40 | u64::from(order.get()) << 32 | u64::from(gfp.bits());
@@ -82,7 +82,7 @@ impl Requests {
     }
 }
 
-/// Where a key is looked for first: the upper bits of a product in which every bit of the key counts.
+/// Returns the first slot of a key: the upper bits of a product on which every bit of the key has an effect.
 #[inline]
 fn slot_of(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.trailing_zeros())) as usize

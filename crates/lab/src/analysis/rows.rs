@@ -1,4 +1,4 @@
-//! Kinds of requests, summed up by order, by type and order, and by who asks.
+//! Kinds of requests, summed up by order, by type and order, and by class of their flags.
 
 use std::collections::BTreeMap;
 
@@ -12,46 +12,46 @@ use super::requests::RequestKind;
 /// Requests and frees of one order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct OrderUse {
-    /// Requests answered.
+    /// Successful requests.
     pub allocs: u64,
-    /// Requests that failed.
+    /// Failed requests.
     pub failed: u64,
-    /// Frees, those of compaction left out.
+    /// Frees, without those of compaction.
     pub frees: u64,
     /// Pages allocated.
     pub pages: u64,
 }
 
-/// What became of pages: every page allocated is one of these.
+/// What became of pages: each allocated page is freed, moved, displaced or alive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Fate {
     /// Pages allocated.
     pub pages: u64,
-    /// Freed: only these have a lifetime.
+    /// Pages freed. Only these have a lifetime.
     pub freed: u64,
-    /// Moved by compaction.
+    /// Pages moved by compaction.
     pub moved: u64,
-    /// Allocated anew while they were held: their frees were lost.
+    /// Pages allocated anew while they were held: their frees were lost.
     pub displaced: u64,
-    /// Held at the end.
+    /// Pages held at the end.
     pub alive: u64,
-    /// A time that half of the freed pages did not outlive, in nanoseconds; up to an eighth too long.
+    /// Median lifetime of the freed pages in nanoseconds, at most an eighth too long.
     pub median_ns: Option<u64>,
-    /// The same of 99 % of the freed pages.
+    /// 99th percentile of the lifetimes, likewise.
     pub p99_ns: Option<u64>,
 }
 
 /// How long the pages of one order and type live.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Lifetimes {
-    /// The type that was asked for, as `/proc/pagetypeinfo` names it.
+    /// The type of the requests, as `/proc/pagetypeinfo` names it.
     pub migratetype: &'static str,
-    /// The order that was asked for.
+    /// The order of the requests.
     pub order: u8,
     /// What became of the pages.
     pub fate: Fate,
-    /// Freed pages by octave of their lifetime: place 0 is 0 ns, place `n` from `2^(n-1)` up to below
-    /// `2^n` ns; places behind the last page are left out.
+    /// Freed pages by octave of their lifetime: index 0 is 0 ns, index `n` from `2^(n-1)` up to below `2^n` ns.
+    /// Empty octaves at the end are left out.
     pub octaves: Vec<u64>,
 }
 
@@ -60,9 +60,9 @@ pub struct Lifetimes {
 pub struct GfpClass {
     /// The flags as Linux prints them.
     pub name: String,
-    /// Requests answered.
+    /// Successful requests.
     pub allocs: u64,
-    /// Requests that failed.
+    /// Failed requests.
     pub failed: u64,
     /// What became of the pages.
     pub fate: Fate,
@@ -102,7 +102,7 @@ impl Sum {
     }
 }
 
-/// One row an order.
+/// Returns a row for each order.
 pub(super) fn orders(kinds: &[RequestKind], frees: &[u64; MAX_ORDERS]) -> Vec<OrderUse> {
     let mut orders = [OrderUse::default(); MAX_ORDERS];
     for kind in kinds {
@@ -117,7 +117,7 @@ pub(super) fn orders(kinds: &[RequestKind], frees: &[u64; MAX_ORDERS]) -> Vec<Or
     orders.to_vec()
 }
 
-/// One row a type and order that was asked for.
+/// Returns a row for each type and order that was asked for.
 pub(super) fn lifetimes(kinds: &[RequestKind]) -> Vec<Lifetimes> {
     let mut sums: BTreeMap<(Migratetype, Order), Sum> = BTreeMap::new();
     for kind in kinds.iter().filter(|kind| kind.allocs > 0) {
@@ -132,7 +132,7 @@ pub(super) fn lifetimes(kinds: &[RequestKind]) -> Vec<Lifetimes> {
     rows.collect()
 }
 
-/// One row a class, most pages first.
+/// Returns a row for each class, most pages first.
 pub(super) fn classes(kinds: &[RequestKind]) -> Vec<GfpClass> {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for kind in kinds {

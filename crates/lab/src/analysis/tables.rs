@@ -1,25 +1,25 @@
 //! An analysis as tables.
 
 use freehold::MAX_ORDERS;
+use freehold_measure::{Cell, Table};
 
+use super::findings::Analysis;
 use super::pageblocks::MOBILITIES;
-use super::rows::Fate;
-use super::{Analysis, Lifetimes, Mixture, Scatter};
-use crate::{Cell, Table};
+use super::pageblocks::{Mixture, Scatter};
+use super::rows::{Fate, GfpClass, Lifetimes};
 
-/// Classes of requests that a text shows; the others are summed up in its last row.
+/// Classes of requests that a text shows; the last row sums up the others.
 const CLASSES: usize = 20;
 
 impl Analysis {
-    /// Every table, as a program reads them.
+    /// Returns all tables in full, for programs.
     pub fn tables(&self) -> Vec<Table> {
         let types: Vec<_> = self.lifetimes.chunk_by(|a, b| a.migratetype == b.migratetype).collect();
         let types: Vec<_> = types.iter().map(|rows| (rows[0].migratetype, rows.iter().collect())).collect();
         self.all_tables(&types, usize::MAX)
     }
 
-    /// The tables as a person reads them: lifetimes of all types together, and of many classes of
-    /// requests the first ones.
+    /// Returns the tables for people: lifetimes of all types together, and only the largest classes of requests.
     pub fn short_tables(&self) -> Vec<Table> {
         self.all_tables(&[("", self.lifetimes.iter().collect())], CLASSES)
     }
@@ -94,7 +94,8 @@ impl Analysis {
         table
     }
 
-    /// A row an octave of lifetimes, a column an order; a group for each of `types`, which are sets.
+    /// Returns a table with a row for each octave of lifetimes and a column for each order, in a group for each
+    /// of `types`.
     fn octaves_table(&self, types: &[(&str, Vec<&Lifetimes>)]) -> Table {
         let orders: Vec<u8> = (0..MAX_ORDERS as u8)
             .filter(|&order| self.lifetimes.iter().any(|row| row.order == order))
@@ -134,7 +135,7 @@ impl Analysis {
         }
         let others = self.classes.get(most..).unwrap_or_default();
         if !others.is_empty() {
-            let sum = |number: fn(&super::GfpClass) -> u64| Cell::Count(others.iter().map(number).sum());
+            let sum = |number: fn(&GfpClass) -> u64| Cell::Count(others.iter().map(number).sum());
             let cells = vec![
                 sum(|class| class.allocs),
                 sum(|class| class.failed),
@@ -237,7 +238,7 @@ impl Analysis {
     }
 }
 
-/// The columns that a [`Fate`] has.
+/// The columns of a [`Fate`].
 const FATE: [&str; 6] = ["allocated", "freed", "median µs", "99 % µs", "held at the end", "moved"];
 
 fn fate_cells(fate: &Fate) -> Vec<Cell> {
@@ -270,7 +271,7 @@ fn percent(part: u64, whole: u64) -> Cell {
     if whole == 0 { Cell::Empty } else { Cell::Real(100.0 * part as f64 / whole as f64) }
 }
 
-/// What an octave of lifetimes is called: the time that its pages did not reach.
+/// Returns the name of an octave: the time that its pages did not reach.
 pub(super) fn below(octave: usize) -> String {
     let bound_ns = (octave as f64).exp2();
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Steps that are kept at the most; when time goes on, two become one.
+/// The most steps; when a trace is longer, pairs of steps are merged.
 const STEPS: usize = 512;
 
 /// The length of the first steps as a power of two: 131 µs.
@@ -40,7 +40,7 @@ impl Timeline {
         }
     }
 
-    /// The step of a time, which is not before the last one's.
+    /// Returns the step of a time. Times must not decrease.
     #[inline]
     pub(super) fn at(&mut self, time_ns: u64) -> &mut Step {
         let mut at = ((time_ns - self.start_ns) >> self.shift) as usize;

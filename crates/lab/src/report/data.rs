@@ -1,20 +1,19 @@
-//! The data of a report as JSON: what the page draws, and for other programs everything.
+//! The data of a report as JSON: what the page draws, and everything for other programs.
 
 use freehold::{MAX_ORDERS, Migratetype, Order};
 use serde_json::{Value, json};
 
-use super::Provenance;
-use super::traced::{TraceReport, ZoneOfReport};
-use crate::measures::Sample;
-use crate::watch::FallbackCount;
-use crate::{MapCell, Measures};
+use super::provenance::Provenance;
+use super::trace_report::{TraceReport, ZoneOfReport};
+use crate::recorded::FallbackCount;
+use crate::replay::{MapCell, Measures, Sample};
 
-/// What the page draws.
+/// Returns what the page draws.
 pub(super) fn of_page(provenance: &Provenance, traces: &[TraceReport]) -> Value {
     document(provenance, traces.iter().map(trace))
 }
 
-/// The same, and every measure of every replay.
+/// Returns what the page draws, and every measure of every replay.
 pub(super) fn whole(provenance: &Provenance, traces: &[TraceReport]) -> Value {
     let with_measures = |report: &TraceReport| {
         let mut value = trace(report);
@@ -53,7 +52,7 @@ fn trace(report: &TraceReport) -> Value {
         "start": comparison.start.sentence(),
         "trust": comparison.trust.as_ref().map(ToString::to_string),
         "distance": distance,
-        "findings": comparison.sentences,
+        "findings": comparison.sentences(),
         "tables": comparison.tables(),
         "pageblock_order": report.pageblock_order.get(),
         "page_bytes": report.page_bytes,
@@ -64,7 +63,7 @@ fn trace(report: &TraceReport) -> Value {
     })
 }
 
-/// One era over time.
+/// Returns one era over time.
 fn era(report: &TraceReport, era: &Measures) -> Value {
     let of_zones = |of: &dyn Fn(&ZoneOfReport) -> Value| report.zones.iter().map(of).collect::<Vec<_>>();
     let mapped: Vec<_> = TraceReport::mapped(&era.samples).collect();
@@ -88,7 +87,7 @@ fn era(report: &TraceReport, era: &Measures) -> Value {
     })
 }
 
-/// Free blocks by order, type and sample; null where there never is one.
+/// Returns the free blocks by order, type and sample; null for an order and type that never has one.
 fn blocks(samples: &[Sample], rank: usize) -> Value {
     let series = |order: usize, kind: usize| {
         let values = samples.iter().filter_map(|sample| Some(sample.zones.get(rank)?.blocks[order][kind]));
@@ -99,7 +98,7 @@ fn blocks(samples: &[Sample], rank: usize) -> Value {
     json!((0..MAX_ORDERS).map(of_order).collect::<Vec<_>>())
 }
 
-/// The unusable index by order and sample, in thousandths.
+/// Returns the unusable index by order and sample, in thousandths.
 fn unusable(samples: &[Sample], rank: usize) -> Value {
     let of_order = |order: Order| -> Vec<u64> {
         let zones = samples.iter().filter_map(|sample| sample.zones.get(rank));
@@ -108,7 +107,8 @@ fn unusable(samples: &[Sample], rank: usize) -> Value {
     json!(Order::all().map(of_order).collect::<Vec<_>>())
 }
 
-/// Rows of a sample's number, the type wanted, the type found, 1 for a claim, and the events.
+/// Returns rows of five numbers: the sample, the type wanted, the type found, 1 for a claim, and the number of
+/// events.
 fn fallbacks(by_sample: &[Vec<FallbackCount>]) -> Value {
     let rows = by_sample.iter().enumerate().flat_map(|(number, counts)| {
         counts.iter().map(move |count| {
@@ -119,17 +119,17 @@ fn fallbacks(by_sample: &[Vec<FallbackCount>]) -> Value {
     json!(rows.collect::<Vec<_>>())
 }
 
-/// Counts by powers of two, without the zeros at the end.
+/// Returns counts by powers of two without the zeros at the end.
 fn counted(counts: &[u64]) -> &[u64] {
     &counts[..counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1)]
 }
 
-/// Maps of one zone as text: what changes from one to the next, in runs.
+/// Returns the maps of one zone as text: what changes from one map to the next, in runs.
 ///
-/// Each cell's seven bits are combined with those of the map before (exclusive or; the first
-/// map with zeros), and each run of equal ones is its bits as two digits of base 16 and its
-/// length as a number of base 26 whose digits are A to Z; without a length it is one cell.
-/// Maps are separated by `|`, and a run of zeros at the end is left out.
+/// The seven bits of each cell are combined with those of the cell in the map before, by exclusive or; the first
+/// map is combined with zeros. A run of equal results is written as two hexadecimal digits and the length of the
+/// run, a number of base 26 whose digits are A to Z; a run of one cell has no length. Maps are separated by `|`,
+/// and a run of zeros at the end of a map is left out.
 fn packed<'a>(maps: impl Iterator<Item = &'a [MapCell]>) -> Value {
     let mut before: Vec<u8> = Vec::new();
     let mut texts = Vec::new();

@@ -1,41 +1,42 @@
-//! Every figure of a comparison in long form: a row a value.
+//! Every figure of a comparison in long form: one row for each value.
 
 use freehold::{Migratetype, Order};
+use freehold_measure::Row;
+use freehold_measure::histogram::ByPowerOfTwo;
+use freehold_measure::{Cell, Table, csv_line};
 
-use super::traced::TraceReport;
-use crate::measures::ByPowerOfTwo;
-use crate::table::{Cell, Table, csv_line};
-use crate::watch::FallbackCount;
-use crate::{Measures, Row};
+use super::trace_report::TraceReport;
+use crate::recorded::FallbackCount;
+use crate::replay::{Measures, Sample};
 
-/// The column of what the machine itself did.
+/// The name of the column with what the machine itself did.
 const MACHINE: &str = "machine";
 
-/// One value, and all that says which.
+/// One value, and what identifies it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Figure {
     pub(super) trace: String,
     /// The era, or `machine`.
     pub(super) era: String,
-    /// The era with what differs from it.
+    /// The era, and the switches that differ from it.
     pub(super) variant: String,
     pub(super) group: String,
     pub(super) measure: String,
     pub(super) unit: String,
     pub(super) zone: Option<String>,
     pub(super) order: Option<u8>,
-    /// The type of a block, or that was asked for.
+    /// The type of a block, or the type that a request asked for.
     pub(super) migratetype: Option<&'static str>,
     /// The type that a fallback found.
     pub(super) found: Option<&'static str>,
-    /// Counted are those of at least so much, and of less than twice as much.
+    /// The lower bound of the sizes that are counted; the upper bound is twice as much.
     pub(super) at_least: Option<u64>,
     /// Seconds since the first event.
     pub(super) time_s: Option<f64>,
     pub(super) value: f64,
 }
 
-/// Every figure of a trace: the tables, then what there is over time, then distributions.
+/// Returns every figure of a trace: of the tables, then over time, then of distributions.
 pub(super) fn figures(report: &TraceReport) -> Vec<Figure> {
     let comparison = &report.comparison;
     let mut figures = Vec::new();
@@ -70,17 +71,18 @@ pub(super) fn figures(report: &TraceReport) -> Vec<Figure> {
     let systems = comparison.without.iter().map(|less| less.measures.variant.as_str());
     let all_four = comparison.eras.last().map(|era| era.variant.as_str());
     let columns: Vec<_> = all_four.into_iter().chain(systems).collect();
-    let mut all: Vec<_> = tabled(&comparison.overview, &of, str::to_owned).collect();
-    all.extend(tabled(&comparison.systems, &of, |name| {
-        let at = comparison.systems.columns.iter().position(|column| column == name).unwrap_or(0);
-        // The first column is an era of the overview already.
+    let (overview, systems) = (comparison.overview(), comparison.systems());
+    let mut all: Vec<_> = tabled(&overview, &of, str::to_owned).collect();
+    all.extend(tabled(&systems, &of, |name| {
+        let at = systems.columns.iter().position(|column| column == name).unwrap_or(0);
+        // The first column is an era that the overview already has.
         columns.get(at).filter(|_| at > 0).map_or(String::new(), |&variant| variant.to_owned())
     }));
     all.extend(figures);
     all
 }
 
-/// The rows of a table but those of the indices, which are there by sample.
+/// Returns the figures of a table, without those of the indices: these are there over time.
 fn tabled<'a>(
     table: &'a Table,
     of: &'a impl Fn(&str) -> Figure,
@@ -130,7 +132,7 @@ fn over_time(report: &TraceReport, era: &Measures, of: &Figure, figures: &mut Ve
                 let extfrag = state.extfrag_index[at] as f64 / 1000.0;
                 figures.push(of.clone().valued("over time", "extfrag_index", "", extfrag));
                 for kind in Migratetype::ALL {
-                    let seen = |other: &crate::Sample| {
+                    let seen = |other: &Sample| {
                         other.zones.get(zone.rank).is_some_and(|zone| zone.blocks[at][kind.index()] > 0)
                     };
                     if era.samples.iter().any(seen) {
@@ -175,7 +177,7 @@ fn fallbacks<'a>(
     }
 }
 
-/// The names of the columns, in every form.
+/// The names of the columns in all forms.
 pub(super) const COLUMNS: [&str; 13] = [
     "trace",
     "era",
@@ -192,7 +194,7 @@ pub(super) const COLUMNS: [&str; 13] = [
     "value",
 ];
 
-/// Comma-separated values with one header line (RFC 4180); unknown values are empty.
+/// Returns comma-separated values with one header line (RFC 4180); unknown values are empty.
 pub(super) fn to_csv(figures: &[Figure]) -> String {
     let mut text = String::new();
     csv_line(&mut text, COLUMNS.iter().map(|&name| name.to_owned()));

@@ -1,100 +1,16 @@
-//! Comparisons as a page that needs nothing else, as pictures and as figures.
+//! Comparisons written down: comparisons go in; a page that needs nothing else, pictures and figures come out.
 //!
 //! [`Report::add`] takes what is to be told of a trace; [`Report::html`] and
 //! [`Report::files`] only write it down, in every form from the same data.
 
 mod data;
+mod document;
 mod figures;
 mod page;
 mod parquet;
 mod pictures;
-mod traced;
+mod provenance;
+mod trace_report;
 
-use crate::{Comparison, Lab, LabError};
-use traced::TraceReport;
-
-/// How the figures of a report were obtained.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Provenance {
-    /// The program with version and commit.
-    pub program: String,
-    /// The machine that replayed: lock hold times are of this one.
-    pub machine: String,
-    /// The settings of the replay, as one gives them on the command line.
-    pub settings: String,
-}
-
-/// One file of a report.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReportFile {
-    /// Its name, without a folder.
-    pub name: String,
-    /// Its contents.
-    pub contents: Vec<u8>,
-}
-
-/// What is told of one or several traces.
-#[derive(Clone, Debug)]
-pub struct Report {
-    provenance: Provenance,
-    traces: Vec<TraceReport>,
-}
-
-impl Report {
-    /// A report of no trace yet.
-    pub fn new(provenance: Provenance) -> Self {
-        Self { provenance, traces: Vec::new() }
-    }
-
-    /// Adds a trace; `name` is the path by which it was given.
-    pub fn add(&mut self, name: &str, lab: &Lab<'_>, comparison: Comparison) {
-        let mut report = TraceReport::new(name, lab, comparison);
-        let stem = report.stem.clone();
-        let taken = |traces: &[TraceReport], stem: &str| traces.iter().any(|other| other.stem == stem);
-        for number in 2.. {
-            if !taken(&self.traces, &report.stem) {
-                break;
-            }
-            report.stem = format!("{stem}-{number}");
-        }
-        self.traces.push(report);
-    }
-
-    /// The page: one document with everything in it, which asks nobody for anything.
-    pub fn html(&self) -> String {
-        page::page(&self.traces, &data::of_page(&self.provenance, &self.traces))
-    }
-
-    /// Every picture as SVG, every table as CSV, everything as JSON, the figures in long form as
-    /// CSV and Parquet, and the page.
-    ///
-    /// # Errors
-    /// [`LabError::Picture`] and [`LabError::Figures`] where Freehold cannot write its own numbers.
-    pub fn files(&self) -> Result<Vec<ReportFile>, LabError> {
-        let mut files = vec![ReportFile::text("report.html", self.html())];
-        files.push(ReportFile::text("report.json", data::whole(&self.provenance, &self.traces).to_string()));
-        let figures: Vec<_> = self.traces.iter().flat_map(figures::figures).collect();
-        files.push(ReportFile::text("figures.csv", figures::to_csv(&figures)));
-        let parquet =
-            parquet::to_parquet(&figures).map_err(|error| LabError::Figures { what: error.to_string() })?;
-        files.push(ReportFile { name: "figures.parquet".to_owned(), contents: parquet });
-        for trace in &self.traces {
-            let tables = trace.comparison.named_tables().into_iter();
-            files.extend(
-                tables.map(|(name, table)| {
-                    ReportFile::text(format!("{}-{name}.csv", trace.stem), table.to_csv())
-                }),
-            );
-            for (name, svg) in pictures::pictures(trace)? {
-                files.push(ReportFile::text(format!("{}-{name}.svg", trace.stem), svg));
-            }
-        }
-        Ok(files)
-    }
-}
-
-impl ReportFile {
-    fn text(name: impl Into<String>, contents: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), contents: contents.into() }
-    }
-}
+pub use document::{Report, ReportFile};
+pub use provenance::Provenance;

@@ -1,12 +1,12 @@
-//! The page: one document, with style, program and data inside.
+//! The page: one document that contains style, program and data.
 
 use serde_json::Value;
 
-use super::traced::TraceReport;
+use super::trace_report::TraceReport;
 
 const HTML: &str = include_str!("page/page.html");
 const CSS: &str = include_str!("page/page.css");
-/// The parts of the program, in the order in which they need each other.
+/// The parts of the program; each needs only those before it.
 const JS: [&str; 8] = [
     include_str!("page/words.js"),
     include_str!("page/chart.js"),
@@ -18,7 +18,7 @@ const JS: [&str; 8] = [
     include_str!("page/page.js"),
 ];
 
-/// Puts the page together.
+/// Returns the page.
 pub(super) fn page(traces: &[TraceReport], data: &Value) -> String {
     let names: Vec<_> = traces.iter().map(|trace| trace.stem.as_str()).collect();
     // In a script element only `<` can end the data or begin a comment.
@@ -33,7 +33,7 @@ pub(super) fn page(traces: &[TraceReport], data: &Value) -> String {
     let mut page =
         String::with_capacity(HTML.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>());
     let mut rest = HTML;
-    // Each part has one place, and what is put in is not looked at again.
+    // Each part has one place. What was put in is not searched for further places.
     for (name, text) in parts {
         let place = format!("{{{{{name}}}}}");
         let (before, after) = rest.split_once(&place).unwrap_or((rest, ""));

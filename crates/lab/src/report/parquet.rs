@@ -1,17 +1,13 @@
-//! The figures as a Parquet file, a row a value.
+//! The figures as a Parquet file, with one row for each value.
 
-use std::sync::Arc;
-
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 use super::figures::Figure;
+use crate::parquet_file::{optional, required, write_file};
 
-/// The columns; the meaning of each is that of the field of [`Figure`] with its name.
+/// The columns. The field of [`Figure`] with the same name says what a column means.
 const SCHEMA: &str = "message figures {
     REQUIRED BYTE_ARRAY trace (STRING);
     REQUIRED BYTE_ARRAY era (STRING);
@@ -28,60 +24,26 @@ const SCHEMA: &str = "message figures {
     REQUIRED DOUBLE value;
 }";
 
-/// Where a column's text is in a row.
+/// Returns the text of a column in a row.
 type Name = fn(&Figure) -> &str;
 
-type RowGroup<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
-
-/// The figures as a file.
+/// Returns the figures as a Parquet file.
 pub(super) fn to_parquet(figures: &[Figure]) -> Result<Vec<u8>, ParquetError> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
-    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties)?;
-    let mut rows = writer.next_row_group()?;
-    let names: [Name; 6] =
-        [|f| &f.trace, |f| &f.era, |f| &f.variant, |f| &f.group, |f| &f.measure, |f| &f.unit];
-    for name in names {
-        let values: Vec<_> = figures.iter().map(|figure| ByteArray::from(name(figure))).collect();
-        required::<ByteArrayType>(&mut rows, &values)?;
-    }
-    let text = |name: Option<&str>| name.map(ByteArray::from);
-    optional::<ByteArrayType>(&mut rows, figures.iter().map(|figure| text(figure.zone.as_deref())))?;
-    optional::<Int32Type>(&mut rows, figures.iter().map(|figure| figure.order.map(i32::from)))?;
-    optional::<ByteArrayType>(&mut rows, figures.iter().map(|figure| text(figure.migratetype)))?;
-    optional::<ByteArrayType>(&mut rows, figures.iter().map(|figure| text(figure.found)))?;
-    optional::<Int64Type>(&mut rows, figures.iter().map(|figure| figure.at_least.map(u64::cast_signed)))?;
-    optional::<DoubleType>(&mut rows, figures.iter().map(|figure| figure.time_s))?;
-    required::<DoubleType>(&mut rows, &figures.iter().map(|figure| figure.value).collect::<Vec<_>>())?;
-    rows.close()?;
-    writer.into_inner()
-}
-
-fn required<T: DataType>(rows: &mut RowGroup<'_>, values: &[T::T]) -> Result<(), ParquetError> {
-    write::<T>(rows, values, None)
-}
-
-fn optional<T: DataType>(
-    rows: &mut RowGroup<'_>,
-    values: impl Iterator<Item = Option<T::T>>,
-) -> Result<(), ParquetError> {
-    let (mut known, mut levels) = (Vec::new(), Vec::new());
-    for value in values {
-        levels.push(i16::from(value.is_some()));
-        known.extend(value);
-    }
-    write::<T>(rows, &known, Some(&levels))
-}
-
-fn write<T: DataType>(
-    rows: &mut RowGroup<'_>,
-    values: &[T::T],
-    levels: Option<&[i16]>,
-) -> Result<(), ParquetError> {
-    let column = rows.next_column()?;
-    let mut column =
-        column.ok_or_else(|| ParquetError::General("more columns than the schema has".to_owned()))?;
-    column.typed::<T>().write_batch(values, levels, None)?;
-    column.close()
+    write_file(parse_message_type(SCHEMA)?, |rows| {
+        let names: [Name; 6] =
+            [|f| &f.trace, |f| &f.era, |f| &f.variant, |f| &f.group, |f| &f.measure, |f| &f.unit];
+        for name in names {
+            let values: Vec<_> = figures.iter().map(|figure| ByteArray::from(name(figure))).collect();
+            required::<ByteArrayType>(rows, &values)?;
+        }
+        let text = |name: Option<&str>| name.map(ByteArray::from);
+        optional::<ByteArrayType>(rows, figures.iter().map(|figure| text(figure.zone.as_deref())))?;
+        optional::<Int32Type>(rows, figures.iter().map(|figure| figure.order.map(i32::from)))?;
+        optional::<ByteArrayType>(rows, figures.iter().map(|figure| text(figure.migratetype)))?;
+        optional::<ByteArrayType>(rows, figures.iter().map(|figure| text(figure.found)))?;
+        optional::<Int64Type>(rows, figures.iter().map(|figure| figure.at_least.map(u64::cast_signed)))?;
+        optional::<DoubleType>(rows, figures.iter().map(|figure| figure.time_s))?;
+        required::<DoubleType>(rows, &figures.iter().map(|figure| figure.value).collect::<Vec<_>>())?;
+        Ok(())
+    })
 }

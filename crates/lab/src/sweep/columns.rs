@@ -1,32 +1,31 @@
-//! The rows of a sweep as a Parquet file and as comma-separated values: a column a setting and measure.
+//! The rows of a sweep as a Parquet file and as comma-separated values, with a column for each setting and
+//! measure.
 
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use freehold_measure::{Cell, csv_line};
+use parquet::basic::{ConvertedType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::SweepRow;
-use crate::Cell;
-use crate::knobs::Value;
-use crate::table::csv_line;
+use super::knobs::Value;
+use super::row::SweepRow;
+use crate::parquet_file::{optional, write_file};
 
 /// A Parquet file cannot be made: an error in Freehold.
 #[derive(Debug, thiserror::Error)]
 #[error("the results cannot be written as Parquet")]
 pub struct SweepError(#[from] ParquetError);
 
-/// One column, a value or none for each row.
+/// One column: a value or none for each row.
 enum Column {
     Texts(Vec<Option<String>>),
     Numbers(Vec<Option<i64>>),
     Reals(Vec<Option<f64>>),
 }
 
-/// The name of a column: lower-case words with underscores.
+/// Returns the name of a column: lower-case words with underscores between.
 pub(super) fn name(parts: &[&str]) -> String {
     let mut name = String::new();
     for part in parts
@@ -42,7 +41,7 @@ pub(super) fn name(parts: &[&str]) -> String {
     name
 }
 
-/// Every column: run, trace, error, settings, measures. What only some rows have is null in the others.
+/// Returns every column: run, trace, error, settings, measures. A row without a value is null there.
 fn columns(rows: &[SweepRow]) -> Vec<(String, Column)> {
     let mut columns = vec![
         ("run".to_owned(), Column::Numbers(rows.iter().map(|row| Some(row.run as i64)).collect())),
@@ -61,7 +60,7 @@ fn columns(rows: &[SweepRow]) -> Vec<(String, Column)> {
     columns
 }
 
-/// Every name, in the order in which they appear first.
+/// Returns every name once, in the order in which the names appear first.
 fn names<'r, T: 'r>(lists: impl Iterator<Item = &'r Vec<(String, T)>>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (name, _) in lists.flatten() {
@@ -106,10 +105,10 @@ fn measures_column(cells: &[Cell]) -> Column {
     Column::Numbers(cells.iter().map(number).collect())
 }
 
-/// The rows as a Parquet file.
+/// Returns the rows as a Parquet file.
 ///
 /// # Errors
-/// [`SweepError`]: an error in Freehold.
+/// [`SweepError`] if the rows cannot be written: an error in Freehold.
 pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, SweepError> {
     let columns = columns(rows);
     let fields: Result<Vec<_>, ParquetError> = columns
@@ -125,40 +124,24 @@ pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, SweepError> {
         })
         .collect();
     let schema = Type::group_type_builder("sweep").with_fields(fields?).build()?;
-    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
-    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
-    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties)?;
-    let mut group = writer.next_row_group()?;
-    for (_, column) in columns {
-        match column {
-            Column::Texts(texts) => {
-                let texts = texts.iter().map(|text| text.as_deref().map(ByteArray::from));
-                write::<ByteArrayType>(&mut group, texts)?;
+    let file = write_file(schema, |group| {
+        for (_, column) in columns {
+            match column {
+                Column::Texts(texts) => {
+                    let texts = texts.iter().map(|text| text.as_deref().map(ByteArray::from));
+                    optional::<ByteArrayType>(group, texts)?;
+                }
+                Column::Numbers(numbers) => optional::<Int64Type>(group, numbers.into_iter())?,
+                Column::Reals(reals) => optional::<DoubleType>(group, reals.into_iter())?,
             }
-            Column::Numbers(numbers) => write::<Int64Type>(&mut group, numbers.into_iter())?,
-            Column::Reals(reals) => write::<DoubleType>(&mut group, reals.into_iter())?,
         }
-    }
-    group.close()?;
-    Ok(writer.into_inner()?)
+        Ok(())
+    });
+    Ok(file?)
 }
 
-fn write<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    values: impl Iterator<Item = Option<T::T>>,
-) -> Result<(), ParquetError> {
-    let (mut known, mut levels) = (Vec::new(), Vec::new());
-    for value in values {
-        levels.push(i16::from(value.is_some()));
-        known.extend(value);
-    }
-    let column = group.next_column()?;
-    let mut column = column.ok_or_else(|| ParquetError::General("a column too many".to_owned()))?;
-    column.typed::<T>().write_batch(&known, Some(&levels), None)?;
-    column.close()
-}
-
-/// The rows as comma-separated values with one header line (RFC 4180); empty where there is no value.
+/// Returns the rows as comma-separated values with one header line (RFC 4180). A row without a value is empty
+/// there.
 pub fn to_csv(rows: &[SweepRow]) -> String {
     let columns = columns(rows);
     let mut text = String::new();

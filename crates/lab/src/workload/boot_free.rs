@@ -1,14 +1,13 @@
-//! A machine boots: memory comes into use, and a hundred times more than 2 000 pages are freed at once.
+//! A boot: memory comes into use, and a hundred times more than 2 000 pages are freed at once.
 //!
-//! All memory is free at first. Each stage of the boot grows slabs and page cache that stay,
-//! and runs a process that exits with 2 048 to 16 384 pages of anonymous memory, all freed on
-//! one CPU without a pause. That there are more than a hundred such frees of more than 2 000 pages
-//! during one boot is what the source saw; how large they are beyond that is ours.
-//! Source: "`mm/page_alloc`: Batch callers of `free_pcppages_bulk`", linux-mm, October 2025.
+//! All memory is free at first. Each stage of the boot grows slabs and page cache that stay, and runs a process
+//! that exits with 2 048 to 16 384 pages of anonymous memory, all freed on one CPU without a pause. More than a
+//! hundred frees of more than 2 000 pages during one boot are the source's observation; the sizes above 2 000 are
+//! ours. Source: "`mm/page_alloc`: Batch callers of `free_pcppages_bulk`", linux-mm, October 2025.
 
-use super::Load;
 use super::files::Files;
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::processes::Process;
 use super::slabs::{Cache, SlabCaches};
 
@@ -16,25 +15,25 @@ use super::slabs::{Cache, SlabCaches};
 const STAGES: u64 = 100;
 
 /// The fewest pages that a process frees at once.
-pub(crate) const FEWEST_PAGES: u64 = 2048;
+pub(super) const FEWEST_PAGES: u64 = 2048;
 
-/// The most pages that a process frees at once; less where that would be a sixteenth of memory.
+/// The most pages that a process frees at once; on a small machine a sixteenth of memory.
 const MOST_PAGES: u64 = 16_384;
 
-/// Where the boot stands.
+/// The state of the boot.
 #[derive(Debug, Default)]
-pub(crate) struct BootFree {
+pub(super) struct BootFree {
     slabs: SlabCaches,
     files: Files,
     stages: u64,
 }
 
 impl BootFree {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::default()
     }
 
-    /// Memory that comes into use and stays there, a share of what is free.
+    /// Allocates slabs and page cache that stay, as a share of the free memory.
     fn come_into_use(&mut self, host: &mut Host<'_, '_>, task: Task) {
         for cache in [Cache::Inode, Cache::Dentry, Cache::Mapping, Cache::Buffer] {
             for _ in 0..host.random.between(100, 1000) {

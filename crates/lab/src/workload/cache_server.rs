@@ -15,15 +15,15 @@ const CONNECTIONS: usize = 512;
 
 /// A cache server such as memcached.
 #[derive(Debug)]
-pub(crate) struct CacheServer {
+pub(super) struct CacheServer {
     process: Process,
     rings: Vec<VecDeque<Handle>>,
     connections: VecDeque<Vec<Object>>,
 }
 
 impl CacheServer {
-    /// Starts it and lets it fill an arena of so many pages.
-    pub(crate) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, arena: u64) -> Self {
+    /// Starts a server and fills its arena of `arena` pages.
+    pub(super) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, arena: u64) -> Self {
         let task = Task { cpu: 0, pid: 500 };
         let mut process = Process::start(host, slabs, task);
         process.fault(host, arena);
@@ -31,8 +31,8 @@ impl CacheServer {
         Self { process, rings, connections: VecDeque::new() }
     }
 
-    /// Serves some requests: packets come and go, values are looked up, a client comes and another leaves.
-    pub(crate) fn serve(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
+    /// Serves some requests: receives and frees packets, looks values up, replaces a connection.
+    pub(super) fn serve(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
         let cpu = host.any_cpu();
         let task = Task { cpu, pid: 500 };
         let ring = &mut self.rings[usize::from(cpu)];

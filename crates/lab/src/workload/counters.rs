@@ -1,4 +1,4 @@
-//! What happened, under the names of `/proc/vmstat`.
+//! Counters under the names of `/proc/vmstat`.
 
 use std::collections::BTreeMap;
 
@@ -8,45 +8,45 @@ use super::fallbacks::HostLocks;
 
 /// Counters of a machine that is made up.
 #[derive(Clone, Debug)]
-pub(crate) struct Counters {
-    /// The frame behind each zone, and the pages allocated there.
+pub(super) struct Counters {
+    /// The frame behind each zone, and the pages allocated in the zone.
     allocated: Vec<(u64, u64)>,
     freed: u64,
     named: BTreeMap<&'static str, u64>,
 }
 
 impl Counters {
-    pub(crate) fn new(memory: &Memory<'_, HostLocks>) -> Self {
+    pub(super) fn new(memory: &Memory<'_, HostLocks>) -> Self {
         let allocated = memory.zones().iter().map(|zone| (zone.end().0, 0)).collect();
         Self { allocated, freed: 0, named: BTreeMap::new() }
     }
 
-    /// A block was allocated.
+    /// Counts an allocated block.
     #[inline]
-    pub(crate) fn allocated(&mut self, pfn: Pfn, order: Order) {
+    pub(super) fn allocated(&mut self, pfn: Pfn, order: Order) {
         if let Some((_, pages)) = self.allocated.iter_mut().find(|(end, _)| pfn.0 < *end) {
             *pages += order.pages();
         }
     }
 
-    /// A block was freed.
+    /// Counts a freed block.
     #[inline]
-    pub(crate) fn freed(&mut self, order: Order) {
+    pub(super) fn freed(&mut self, order: Order) {
         self.freed += order.pages();
     }
 
-    /// Adds to a counter.
-    pub(crate) fn add(&mut self, name: &'static str, number: u64) {
+    /// Adds `number` to a counter.
+    pub(super) fn add(&mut self, name: &'static str, number: u64) {
         *self.named.entry(name).or_default() += number;
     }
 
-    /// A counter that was added to.
-    pub(crate) fn get(&self, name: &str) -> u64 {
+    /// Returns a counter; 0 if nothing was added to it.
+    pub(super) fn get(&self, name: &str) -> u64 {
         self.named.get(name).copied().unwrap_or(0)
     }
 
-    /// All of them, by name.
-    pub(crate) fn vmstat(&self, memory: &Memory<'_, HostLocks>) -> BTreeMap<String, u64> {
+    /// Returns all counters by name, with those that the engine keeps.
+    pub(super) fn vmstat(&self, memory: &Memory<'_, HostLocks>) -> BTreeMap<String, u64> {
         let mut vmstat: BTreeMap<_, _> =
             self.named.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
         let events = serde_json::to_value(memory.vm_events()).unwrap_or_default();

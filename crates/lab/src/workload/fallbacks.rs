@@ -1,31 +1,29 @@
-//! Notes the fallbacks of this thread's engine, which a recorder would have seen.
+//! The engine's fallbacks, as a recorder would have seen them.
 
 use std::cell::RefCell;
 
 use freehold::{ExtFrag, Tracepoints};
 use freehold_trace::EventKind;
 
-thread_local! {
-    static SEEN: RefCell<Vec<EventKind>> = const { RefCell::new(Vec::new()) };
-}
+/// The locks of a made-up machine: one thread, whose fallbacks are noted.
+pub(super) type HostLocks = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
 
-/// The locks of a machine that is made up: one thread, which is watched.
-pub(crate) type HostLocks = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
-
-/// Notes `mm_page_alloc_extfrag`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fallbacks;
+/// Fallbacks since the last [`Self::take`], as `mm_page_alloc_extfrag` events.
+#[derive(Debug, Default)]
+pub(super) struct Fallbacks(RefCell<Vec<EventKind>>);
 
 impl Fallbacks {
-    /// Hands over what was seen since the last call.
+    /// Calls `each` with every fallback since the last call.
     #[inline]
-    pub(crate) fn take(mut each: impl FnMut(EventKind)) {
-        SEEN.with_borrow_mut(|seen| seen.drain(..).for_each(&mut each));
+    pub(super) fn take(&self, each: impl FnMut(EventKind)) {
+        self.0.borrow_mut().drain(..).for_each(each);
     }
 }
 
 impl Tracepoints for Fallbacks {
-    fn page_alloc_extfrag(event: ExtFrag) {
+    type Since = ();
+
+    fn page_alloc_extfrag(&self, event: ExtFrag) {
         let kind = EventKind::ExtFrag {
             pfn: event.pfn,
             order: event.alloc_order,
@@ -34,6 +32,6 @@ impl Tracepoints for Fallbacks {
             fallback_migratetype: event.fallback_migratetype,
             change_ownership: event.change_ownership,
         };
-        SEEN.with_borrow_mut(|seen| seen.push(kind));
+        self.0.borrow_mut().push(kind);
     }
 }

@@ -1,4 +1,4 @@
-//! Files, and what of them is in the page cache.
+//! Files, and which of their pages are in the page cache.
 
 use super::host::{Ask, Host, Task};
 use super::slabs::{Cache, Object, SlabCaches};
@@ -10,7 +10,7 @@ const NODE_PAGES: usize = 64;
 /// One file.
 #[derive(Clone, Debug, Default)]
 struct File {
-    /// Its pages; `None` where one was never read.
+    /// Its pages; `None` for a page that was never read.
     pages: Vec<Option<Handle>>,
     nodes: Vec<Option<Object>>,
     inode: Option<Object>,
@@ -19,20 +19,20 @@ struct File {
 
 /// All files of a machine.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files {
+pub(super) struct Files {
     all: Vec<File>,
     vacant: Vec<u32>,
-    /// Where pruning goes on.
+    /// The file at which pruning continues.
     pruned: usize,
 }
 
-/// A file by its number.
+/// The number of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FileId(u32);
+pub(super) struct FileId(u32);
 
 impl Files {
-    /// A file on the disk of which nothing is in memory.
-    pub(crate) fn add(&mut self, pages: u64) -> FileId {
+    /// Adds a file of which nothing is in memory.
+    pub(super) fn add(&mut self, pages: u64) -> FileId {
         let file = File { pages: vec![None; pages as usize], ..File::default() };
         if let Some(number) = self.vacant.pop() {
             self.all[number as usize] = file;
@@ -42,13 +42,13 @@ impl Files {
         FileId(self.all.len() as u32 - 1)
     }
 
-    /// Pages of a file.
-    pub(crate) fn pages(&self, file: FileId) -> u64 {
+    /// Returns the size of a file in pages.
+    pub(super) fn pages(&self, file: FileId) -> u64 {
         self.all[file.0 as usize].pages.len() as u64
     }
 
-    /// Reads or writes pages of a file, as `ask` says; what is in memory is only touched.
-    pub(crate) fn access(
+    /// Reads or writes pages of a file, as `ask` says. Pages in memory are only marked as used.
+    pub(super) fn access(
         &mut self,
         host: &mut Host<'_, '_>,
         slabs: &mut SlabCaches,
@@ -83,11 +83,11 @@ impl Files {
         }
     }
 
-    /// Lets go of what indexes files of which nothing is in memory any more, as far as reclaim wants it;
-    /// looks at a few files at a time.
+    /// Frees the slab objects of files without pages in memory. Looks at as many files as reclaim asked for
+    /// objects.
     ///
     /// Linux counterpart: `shrink_slab` for inodes, dentries and nodes of shadow entries.
-    pub(crate) fn prune(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) {
+    pub(super) fn prune(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) {
         let wanted = host.take_slab_pressure().min(self.all.len() as u64);
         for _ in 0..wanted {
             self.pruned = (self.pruned + 1) % self.all.len();
@@ -103,8 +103,8 @@ impl Files {
         }
     }
 
-    /// Removes a file, and with it all of it that is in memory.
-    pub(crate) fn remove(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task, id: FileId) {
+    /// Removes a file and frees its pages.
+    pub(super) fn remove(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task, id: FileId) {
         let File { pages, nodes, inode, dentry } = std::mem::take(&mut self.all[id.0 as usize]);
         for page in pages.into_iter().flatten() {
             host.free(task, page);

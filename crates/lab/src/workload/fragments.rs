@@ -1,24 +1,24 @@
-//! Memory that has been in use for a while.
+//! Fills memory as if it had been in use for a while.
 
 use freehold::{GfpFlags, Order};
 
 use super::host::{Ask, Host, Task};
 use super::users::{Handle, Use};
 
-/// Pages that stay where they are for as long as anybody looks, by the type of their requests.
+/// Requests for pages that stay, by type.
 const SETTLED: [Ask; 3] = [
     Ask { order: Order::ZERO, gfp: GfpFlags::HIGHUSER_MOVABLE, used_for: Use::Pinned },
     Ask { order: Order::ZERO, gfp: GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE), used_for: Use::Slab },
     Ask { order: Order::ZERO, gfp: GfpFlags::KERNEL, used_for: Use::Kernel },
 ];
 
-/// In which shares memory is filled: movable, reclaimable, unmovable.
-pub(crate) type Shares = [u64; 3];
+/// The shares in which memory is filled: movable, reclaimable, unmovable.
+pub(super) type Shares = [u64; 3];
 
 /// Fills memory with single pages, in bursts of one type each, until `keep_free` pages are left.
 ///
 /// Returns the pages by type, as [`Shares`] orders them.
-pub(crate) fn fill(host: &mut Host<'_, '_>, shares: Shares, keep_free: u64) -> [Vec<Handle>; 3] {
+pub(super) fn fill(host: &mut Host<'_, '_>, shares: Shares, keep_free: u64) -> [Vec<Handle>; 3] {
     let mut pages = [const { Vec::new() }; 3];
     let all: u64 = shares.iter().sum();
     while host.free_pages() > keep_free {
@@ -39,8 +39,8 @@ pub(crate) fn fill(host: &mut Host<'_, '_>, shares: Shares, keep_free: u64) -> [
     pages
 }
 
-/// Frees one page in so many, here and there.
-pub(crate) fn free_here_and_there(host: &mut Host<'_, '_>, pages: &mut Vec<Handle>, one_in: u64) {
+/// Frees one page in `one_in`, at random.
+pub(super) fn free_here_and_there(host: &mut Host<'_, '_>, pages: &mut Vec<Handle>, one_in: u64) {
     let kept = Vec::with_capacity(pages.len());
     for page in std::mem::replace(pages, kept) {
         if host.random.one_in(one_in) {

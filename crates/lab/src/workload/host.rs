@@ -1,4 +1,4 @@
-//! A machine that is made up: the engine, a clock, who uses what, and a recorder.
+//! A made-up machine: the engine, a clock, the users of its memory, and a recorder.
 
 use freehold::{GfpFlags, Memory, Order, Request, Switches, Zone};
 use freehold_trace::{Event, EventKind, EventLog, Snapshot};
@@ -9,50 +9,52 @@ use super::look::{look, occupancy};
 use super::random::Random;
 use super::spread::Spread;
 use super::users::{Handle, Use, Users};
-use crate::{LabError, Machine, Variant};
+use crate::error::LabError;
+use crate::replay::Variant;
+use crate::start::Machine;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Who asks.
+/// A task and the CPU it runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Task {
-    /// The CPU that it runs on.
-    pub(crate) cpu: u16,
-    /// Its number.
-    pub(crate) pid: i32,
+pub(super) struct Task {
+    /// Its CPU.
+    pub(super) cpu: u16,
+    /// Its process ID.
+    pub(super) pid: i32,
 }
 
-/// What is asked for.
+/// A request: flags, order and use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ask {
-    pub(crate) order: Order,
-    pub(crate) gfp: GfpFlags,
-    pub(crate) used_for: Use,
+pub(super) struct Ask {
+    pub(super) order: Order,
+    pub(super) gfp: GfpFlags,
+    pub(super) used_for: Use,
 }
 
 /// The order of a transparent huge page on x86-64.
-pub(crate) const HUGE: Order = match Order::new(9) {
+pub(super) const HUGE: Order = match Order::new(9) {
     Some(order) => order,
     None => Order::MAX,
 };
 
 impl Ask {
     /// A page fault on anonymous memory.
-    pub(crate) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Anon);
+    pub(super) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Anon);
     /// Readahead into the page cache. Linux counterpart: `readahead_gfp_mask`.
-    pub(crate) const READAHEAD: Self =
+    pub(super) const READAHEAD: Self =
         Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN), Use::File);
     /// A page of a file that is written.
-    pub(crate) const WRITTEN: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::File);
+    pub(super) const WRITTEN: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::File);
     /// A page table.
-    pub(crate) const PAGE_TABLE: Self =
+    pub(super) const PAGE_TABLE: Self =
         Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::PageTable);
     /// One page of a kernel stack, which `CONFIG_VMAP_STACK` takes singly.
-    pub(crate) const STACK: Self = Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::Kernel);
+    pub(super) const STACK: Self = Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::Kernel);
     /// A page for a packet that a driver receives.
-    pub(crate) const PACKET: Self = Self::one(GfpFlags::GFP_ATOMIC.union(GfpFlags::NOWARN), Use::Kernel);
+    pub(super) const PACKET: Self = Self::one(GfpFlags::GFP_ATOMIC.union(GfpFlags::NOWARN), Use::Kernel);
     /// A fault on a range that `madvise` wants in huge pages.
-    pub(crate) const HUGE: Self =
+    pub(super) const HUGE: Self =
         Self { order: HUGE, gfp: GfpFlags::TRANSHUGE.union(GfpFlags::ZERO), used_for: Use::Anon };
 
     const fn one(gfp: GfpFlags, used_for: Use) -> Self {
@@ -60,35 +62,36 @@ impl Ask {
     }
 }
 
-/// What a machine is made of, and how fast it is.
+/// What a made-up machine starts from.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
-    /// Zones and settings.
-    pub(crate) start: Snapshot,
-    /// What its allocator does.
-    pub(crate) switches: Switches,
-    /// Another seed, another run.
-    pub(crate) seed: u64,
+pub(super) struct Ground {
+    /// Zones, settings and CPUs.
+    pub(super) start: Snapshot,
+    /// The switches of its allocator.
+    pub(super) switches: Switches,
+    /// The seed of all random numbers.
+    pub(super) seed: u64,
     /// Nanoseconds between two events, on average.
-    pub(crate) gap_ns: u64,
-    /// Whether it reclaims and compacts; otherwise requests are refused instead.
-    pub(crate) reclaims: bool,
+    pub(super) gap_ns: u64,
+    /// True if tasks reclaim and compact; otherwise requests fail instead.
+    pub(super) reclaims: bool,
 }
 
-/// A machine that is made up.
-pub(crate) struct Host<'h, 'm> {
-    pub(crate) memory: &'h Memory<'m, HostLocks>,
-    pub(crate) users: Users,
-    pub(crate) random: Random,
-    pub(crate) counters: Counters,
-    /// What huge page faults cost.
-    pub(crate) huge_work: Spread,
-    /// Who compacts, or reclaims by itself.
+/// A made-up machine.
+pub(super) struct Host<'h, 'm> {
+    pub(super) memory: &'h Memory<'m, HostLocks>,
+    fallbacks: &'h Fallbacks,
+    pub(super) users: Users,
+    pub(super) random: Random,
+    pub(super) counters: Counters,
+    /// Frames that each huge page fault looked at or reclaimed by itself.
+    pub(super) huge_work: Spread,
+    /// The task that compacts or reclaims.
     pub(super) mover: Task,
-    /// Pages have been moved since compaction began.
+    /// True if pages were moved since compaction began.
     pub(super) is_compacting: bool,
     pub(super) reclaims: bool,
-    /// Objects that reclaim wanted from slab caches.
+    /// Objects that reclaim asked slab caches for, not freed yet.
     pub(super) slab_pressure: u64,
     zones: Snapshot,
     events: Vec<Event>,
@@ -100,15 +103,16 @@ pub(crate) struct Host<'h, 'm> {
     gap_ns: u64,
 }
 
-/// Sets a machine up with all its memory free, and lets `body` use it.
-pub(crate) fn on_a_host<R, E: From<LabError>>(
+/// Makes a machine whose memory is all free and calls `body` with it.
+pub(super) fn on_a_host<R, E: From<LabError>>(
     ground: &Ground,
     body: impl FnOnce(Host<'_, '_>) -> Result<R, E>,
 ) -> Result<R, E> {
     let machine = Machine::new(&ground.start, &EventLog::default())?;
     let mut metadata = machine.metadata::<HostLocks>(ground.switches);
-    let memory =
-        Memory::<HostLocks>::new(&machine.config(ground.switches), &mut metadata).map_err(LabError::from)?;
+    let fallbacks = Fallbacks::default();
+    let config = machine.config(ground.switches);
+    let memory = Memory::<HostLocks>::watched(&config, &mut metadata, &fallbacks).map_err(LabError::from)?;
     for config in &machine.zones {
         if let Some(zone) = memory.zone_of(config.start) {
             zone.add_free(config.start, config.spanned).map_err(LabError::from)?;
@@ -119,9 +123,9 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
     if end >= u64::from(u32::MAX) {
         return Err(LabError::OutOfRange { what: format!("frame {end:#x}") }.into());
     }
-    Fallbacks::take(|_| ());
     body(Host {
         memory: &memory,
+        fallbacks: &fallbacks,
         users: Users::new(first..end, memory.zones().iter().map(|zone| zone.end().0).collect()),
         random: Random::new(ground.seed),
         counters: Counters::new(&memory),
@@ -142,14 +146,14 @@ pub(crate) fn on_a_host<R, E: From<LabError>>(
 }
 
 impl Host<'_, '_> {
-    /// Asks for a block; what has no user within the machine gets one.
-    pub(crate) fn alloc(&mut self, task: Task, ask: Ask) -> Option<Handle> {
+    /// Allocates a block for a new user; `None` if the request failed.
+    pub(super) fn alloc(&mut self, task: Task, ask: Ask) -> Option<Handle> {
         let pfn = self.request(task, ask)?;
         Some(self.users.add(pfn, ask.order, ask.used_for))
     }
 
-    /// Asks for pages for a block that reclaim has taken; whether there were any.
-    pub(crate) fn revive(&mut self, task: Task, ask: Ask, handle: Handle) -> bool {
+    /// Allocates a page for a block that reclaim took. Returns true if the request succeeded.
+    pub(super) fn revive(&mut self, task: Task, ask: Ask, handle: Handle) -> bool {
         let pfn = self.request(task, ask);
         if let Some(pfn) = pfn {
             self.users.revive(handle, pfn);
@@ -157,7 +161,7 @@ impl Host<'_, '_> {
         pfn.is_some()
     }
 
-    /// Asks the allocator, and records what it answers.
+    /// Asks the engine for a block and records the answer.
     fn request(&mut self, task: Task, ask: Ask) -> Option<freehold::Pfn> {
         self.tick();
         let pfn = self.answer(task, Request { cpu: task.cpu, node: 0, order: ask.order, gfp: ask.gfp });
@@ -170,25 +174,25 @@ impl Host<'_, '_> {
         pfn
     }
 
-    /// The user of a block lets go of it.
-    pub(crate) fn free(&mut self, task: Task, handle: Handle) {
+    /// Frees a block for its user.
+    pub(super) fn free(&mut self, task: Task, handle: Handle) {
         if let Some((pfn, order)) = self.users.remove(handle) {
             self.give_back(task, pfn, order);
             self.tick();
         }
     }
 
-    /// A block whose user does not need it any more goes back to the allocator.
+    /// Frees a block that has no user any more, and records it.
     pub(super) fn give_back(&mut self, task: Task, pfn: freehold::Pfn, order: Order) {
-        // Who uses a block gives it back once.
+        // Each user frees its block once.
         let freed = self.memory.free(task.cpu, pfn, order);
         debug_assert_eq!(freed, Ok(()));
         self.counters.freed(order);
         self.record(task, EventKind::Free { pfn, order });
     }
 
-    /// A block becomes single pages, each to be freed by itself.
-    pub(crate) fn split(&mut self, handle: Handle) -> Vec<Handle> {
+    /// Splits a block into single pages, each with a handle of its own.
+    pub(super) fn split(&mut self, handle: Handle) -> Vec<Handle> {
         let pfn = self.users.pfn(handle);
         match self.users.at(pfn) {
             Some((_, order, _)) if self.memory.split(pfn, order, Order::ZERO).is_ok() => {
@@ -198,7 +202,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Notes an event, and lets time pass.
+    /// Records an event and advances the clock.
     pub(super) fn record(&mut self, task: Task, kind: EventKind) {
         self.time_ns += self.gap_ns / 2 + self.random.below(self.gap_ns);
         if self.is_recording {
@@ -207,7 +211,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Does what time and others have asked for meanwhile.
+    /// Runs the daemons and the periodic work that are due.
     #[inline]
     fn tick(&mut self) {
         if self.time_ns >= self.next_second_ns {
@@ -218,7 +222,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Whether another half of a second has passed.
+    /// Returns true if half a second has passed since it last returned true.
     pub(super) fn take_half_second(&mut self) -> bool {
         let passed = self.time_ns >= self.next_half_second_ns;
         if passed {
@@ -227,11 +231,11 @@ impl Host<'_, '_> {
         passed
     }
 
-    /// Notes the fallbacks that a request led to.
+    /// Records the fallbacks of the last request.
     pub(super) fn record_fallbacks(&mut self, task: Task) {
         let (time_ns, is_recording) = (self.time_ns, self.is_recording);
         let (events, recorded) = (&mut self.events, &mut self.recorded);
-        Fallbacks::take(|kind| {
+        self.fallbacks.take(|kind| {
             if is_recording {
                 *recorded += 1;
                 events.push(Event { time_ns, cpu: task.cpu, pid: task.pid, kind });
@@ -239,15 +243,15 @@ impl Host<'_, '_> {
         });
     }
 
-    /// Lets time pass in which nothing is asked for.
-    pub(crate) fn sleep_until(&mut self, time_ns: u64) {
+    /// Advances the clock to `time_ns`, with the work of each second in between.
+    pub(super) fn sleep_until(&mut self, time_ns: u64) {
         self.time_ns = self.time_ns.max(time_ns);
         while self.time_ns >= self.next_second_ns {
             self.refresh();
         }
     }
 
-    /// What Linux does once a second on every CPU.
+    /// Does the work of Linux's `vmstat_update`, once a second on every CPU.
     fn refresh(&mut self) {
         self.next_second_ns += SECOND_NS;
         for cpu in 0..self.memory.cpus() {
@@ -258,26 +262,26 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Nanoseconds on the machine's clock.
-    pub(crate) fn now_ns(&self) -> u64 {
+    /// Returns the time on the machine's clock in nanoseconds.
+    pub(super) fn now_ns(&self) -> u64 {
         self.time_ns
     }
 
-    /// How many objects of slab caches reclaim wanted since the last time.
-    pub(crate) fn take_slab_pressure(&mut self) -> u64 {
+    /// Returns the slab objects that reclaim asked for since the last call.
+    pub(super) fn take_slab_pressure(&mut self) -> u64 {
         std::mem::take(&mut self.slab_pressure)
     }
 
-    /// Starts recording; returns what a recorder reads first.
-    pub(crate) fn start_recording(&mut self) -> Snapshot {
+    /// Starts recording. Returns the snapshot that a recorder reads first.
+    pub(super) fn start_recording(&mut self) -> Snapshot {
         self.is_recording = true;
         let mut start = self.end();
         start.occupancy = occupancy(self.memory, &self.users);
         start
     }
 
-    /// What a recorder reads last.
-    pub(crate) fn end(&self) -> Snapshot {
+    /// Returns the snapshot that a recorder reads last.
+    pub(super) fn end(&self) -> Snapshot {
         let mut end = self.zones.clone();
         look(self.memory, &mut end);
         end.vmstat = self.counters.vmstat(self.memory);
@@ -285,48 +289,49 @@ impl Host<'_, '_> {
         end
     }
 
-    /// Events recorded so far.
-    pub(crate) fn recorded(&self) -> u64 {
+    /// Returns the number of events recorded so far.
+    pub(super) fn recorded(&self) -> u64 {
         self.recorded
     }
 
-    /// Events that nobody has taken yet.
-    pub(crate) fn waiting(&self) -> usize {
+    /// Returns the number of recorded events not handed over yet.
+    pub(super) fn waiting(&self) -> usize {
         self.events.len()
     }
 
-    /// Hands the events over that have been recorded since the last time.
-    pub(crate) fn hand_over<R>(&mut self, take: impl FnOnce(&[Event]) -> R) -> R {
+    /// Calls `take` with the events recorded since the last call.
+    pub(super) fn hand_over<R>(&mut self, take: impl FnOnce(&[Event]) -> R) -> R {
         let taken = take(&self.events);
         self.events.clear();
         taken
     }
 
-    /// Whether the engine's state is consistent.
-    pub(crate) fn check(&self, variant: &Variant) -> Result<(), LabError> {
+    /// Checks the engine's invariants.
+    pub(super) fn check(&self, variant: &Variant) -> Result<(), LabError> {
         self.memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })
     }
 
-    /// Frames that tasks themselves have looked at or reclaimed so far, for blocks and for pages.
-    pub(crate) fn direct_work(&self) -> u64 {
+    /// Returns the frames that tasks, not daemons, have scanned or reclaimed so far, by reclaim and by
+    /// compaction.
+    pub(super) fn direct_work(&self) -> u64 {
         let vm = self.memory.vm_events();
         let by_daemon = vm.compact_daemon_migrate_scanned + vm.compact_daemon_free_scanned;
         vm.compact_migrate_scanned + vm.compact_free_scanned + vm.pgscan_direct + vm.pgsteal_direct
             - by_daemon
     }
 
-    /// All free pages.
-    pub(crate) fn free_pages(&self) -> u64 {
+    /// Returns the free pages of all zones.
+    pub(super) fn free_pages(&self) -> u64 {
         self.memory.zones().iter().map(Zone::free_pages).sum()
     }
 
-    /// All pages.
-    pub(crate) fn pages(&self) -> u64 {
+    /// Returns the pages of all zones.
+    pub(super) fn pages(&self) -> u64 {
         self.memory.zones().iter().map(|zone| zone.end().0 - zone.start().0).sum()
     }
 
-    /// A CPU, any of them.
-    pub(crate) fn any_cpu(&mut self) -> u16 {
+    /// Returns a random CPU.
+    pub(super) fn any_cpu(&mut self) -> u16 {
         self.random.below(self.memory.cpus().into()) as u16
     }
 }

@@ -1,43 +1,45 @@
-//! The table of the hygiene series: the same workload without hygiene and with it.
+//! The table of the hygiene series: a workload without hygiene and with it.
 
 use std::thread;
 
 use freehold::{Switch, VmEvents};
+use freehold_measure::{Cell, Table};
 use serde::Serialize;
 
-use super::Load;
 use super::host::{Host, on_a_host};
 use super::hygiene_seed::{
     MISMATCHES_PATCHED, MISMATCHES_VANILLA, STEALS_PATCHED, STEALS_VANILLA, SeedRow, TABLE,
 };
+use super::load::Load;
 use super::memcache_kbuild_thp::MemcacheKbuildThp;
 use super::plan::Plan;
-use crate::{Cell, LabError, Table, Variant};
+use crate::error::LabError;
+use crate::replay::Variant;
 
-/// [`super::Workload::MemcacheKbuildThp`] without hygiene and with it, build by build.
+/// The workload `memcache-kbuild-thp` without hygiene and with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Hygiene {
-    /// Without, and with.
+    /// Without hygiene, and with it.
     pub sides: [HygieneSide; 2],
 }
 
-/// What one side did.
+/// The run without hygiene, or the one with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HygieneSide {
-    /// The era, and switches that differ from it.
+    /// The era, and the switches that differ from it.
     pub variant: String,
-    /// What each build did.
+    /// What happened during each build.
     pub builds: Vec<Build>,
-    /// Frames that a huge page fault looked at or reclaimed by itself: mean.
+    /// Mean of the frames that a huge page fault scanned or reclaimed by itself.
     pub huge_work_mean: f64,
-    /// The same: standard deviation.
+    /// Their standard deviation.
     pub huge_work_stddev: f64,
 }
 
 /// What happened during one build.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Build {
-    /// Requests, or parts of refills, answered from another type's block.
+    /// Requests, or parts of refills, answered from the free lists of another type.
     pub fallbacks: u64,
     /// Requests answered from a pageblock of another type.
     pub mismatches: u64,
@@ -49,14 +51,14 @@ pub struct Build {
     pub pswpout: u64,
     /// Pages swapped in.
     pub pswpin: u64,
-    /// Pages of the page cache that were read again.
+    /// Page cache pages that were read again after reclaim.
     pub refaults: u64,
     /// What reclaim and compaction did.
     pub vm: VmEvents,
 }
 
 impl Hygiene {
-    /// Runs the workload of a plan on its era without hygiene and with it, all else equal.
+    /// Runs the workload of a plan without hygiene and with it, all else equal.
     ///
     /// # Errors
     /// As [`Plan::check`].
@@ -78,9 +80,9 @@ impl Hygiene {
         })
     }
 
-    /// The series' table with all its rows: its own figures, and ours.
+    /// Returns the series' table: for each row its figures, and ours.
     ///
-    /// Means over the builds. What is not modelled is empty.
+    /// Ours are means over the builds. Rows that are not modelled are empty.
     pub fn table(&self) -> Table {
         let [without, with] = &self.sides;
         let columns = ["series, vanilla", "patched", "%", &without.variant, &with.variant, "%"];
@@ -99,7 +101,7 @@ impl Hygiene {
         table
     }
 
-    /// Steals and mismatches, build by build, beside the series' own.
+    /// Returns steals and mismatches of each build, beside the series' own.
     pub fn series(&self) -> Table {
         let [without, with] = &self.sides;
         let columns: Vec<_> = ["steals", "mismatches"]
@@ -126,7 +128,7 @@ impl Hygiene {
         table
     }
 
-    /// Everything as JSON: the two tables and what they were made of.
+    /// Returns the two tables and the data they were made of, as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({
             "table": self.table().to_json(),
@@ -156,7 +158,7 @@ fn side(plan: &Plan) -> Result<HygieneSide, LabError> {
     })
 }
 
-/// Everything since the machine started.
+/// Returns the counters since the machine started.
 fn so_far(host: &Host<'_, '_>) -> Build {
     let zones = host.memory.zone_stats();
     let counter = |name| host.counters.get(name);
@@ -208,14 +210,14 @@ impl Build {
     }
 }
 
-/// Our counterpart of a row of the series.
+/// Our figure for a row of the series.
 struct Measured {
     unit: &'static str,
     of: Of,
 }
 
 enum Of {
-    /// Something of each build; nothing of a build where it makes no sense.
+    /// A figure of each build; `None` for a build that has none.
     Build(fn(&Build) -> Option<f64>),
     Side(fn(&HygieneSide) -> f64),
     NotModelled,
@@ -244,7 +246,7 @@ fn number(value: u64) -> Option<f64> {
     Some(value as f64)
 }
 
-/// The part of a sum, in percent; nothing of nothing.
+/// Returns `part` in percent of `part + rest`; `None` if both are 0.
 fn percent(part: u64, rest: u64) -> Option<f64> {
     (part + rest > 0).then(|| part as f64 * 100.0 / (part + rest) as f64)
 }

@@ -6,11 +6,11 @@
 /// One row of the series' table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct SeedRow {
-    /// As the series names it.
+    /// Its name in the series.
     pub(super) name: &'static str,
-    /// Without the series, and with it.
+    /// The figures without the series and with it.
     pub(super) figures: [f64; 2],
-    /// The change that the series prints, in percent.
+    /// The change that the series gives, in percent.
     pub(super) change: f64,
 }
 

@@ -8,7 +8,7 @@ use super::slabs::{Cache, SlabCaches};
 /// Compilations of a build.
 const COMPILATIONS: u64 = 400;
 
-/// Compilations at the same time for each CPU, as `make -j` is usually given.
+/// Compilations at the same time for each CPU, the usual argument of `make -j`.
 const JOBS_PER_CPU: u16 = 2;
 
 /// Headers of the tree.
@@ -20,9 +20,9 @@ const COMPILER_PAGES: u64 = 8192;
 /// Pages that a compiler faults on before another task runs.
 const BURST: u64 = 64;
 
-/// The tree that is built, again and again, and the build that runs.
+/// A source tree that is built again and again, and the current build.
 #[derive(Debug)]
-pub(crate) struct Kbuild {
+pub(super) struct Kbuild {
     sources: Vec<FileId>,
     headers: Vec<FileId>,
     compiler: FileId,
@@ -31,7 +31,7 @@ pub(crate) struct Kbuild {
     started: u64,
     finished: u64,
     next_pid: i32,
-    /// What processes and files grow by: GiB of memory.
+    /// The factor of sizes of processes and files: GiB of memory.
     scale: u64,
 }
 
@@ -44,8 +44,9 @@ struct Job {
 }
 
 impl Kbuild {
-    /// A tree of which nothing has been read yet. Sizes of processes and files grow with memory.
-    pub(crate) fn new(host: &mut Host<'_, '_>, files: &mut Files) -> Self {
+    /// Adds the files of a source tree, none of which is in memory yet. Sizes of processes and files grow with
+    /// memory.
+    pub(super) fn new(host: &mut Host<'_, '_>, files: &mut Files) -> Self {
         let scale = (host.pages() >> 18).max(1);
         let mut sized =
             |host: &mut Host<'_, '_>, least, most| files.add(host.random.long_tailed(least, most) * scale);
@@ -57,13 +58,13 @@ impl Kbuild {
         Self { sources, headers, compiler, objects, jobs, started: 0, finished: 0, next_pid, scale }
     }
 
-    /// Compilations of the current build that are done.
-    pub(crate) fn finished(&self) -> u64 {
+    /// Returns the finished compilations of the current build.
+    pub(super) fn finished(&self) -> u64 {
         self.finished
     }
 
-    /// Lets one of the jobs go on a little; whether the build has ended with that.
-    pub(crate) fn step(
+    /// Runs one of the jobs for a little while. Returns true if that ended the build.
+    pub(super) fn step(
         &mut self,
         host: &mut Host<'_, '_>,
         slabs: &mut SlabCaches,
@@ -93,7 +94,7 @@ impl Kbuild {
         Task { cpu: slot as u16 % cpus, pid: self.next_pid }
     }
 
-    /// make starts a shell, which starts the compiler and ends with it.
+    /// Starts a job: make starts a shell, which starts a compiler and exits with it.
     fn start_job(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, slot: usize) -> Job {
         let shell = self.task(slot, host.memory.cpus());
         let mut shell = Process::start(host, slabs, shell);
@@ -138,7 +139,7 @@ impl Kbuild {
         self.finished += 1;
     }
 
-    /// The linker reads every object and writes the image; then all that was built is removed.
+    /// Links the image, then removes all that was built.
     fn link_and_clean(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, files: &mut Files) {
         let task = self.task(0, host.memory.cpus());
         let mut linker = Process::start(host, slabs, task);

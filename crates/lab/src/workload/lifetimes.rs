@@ -1,23 +1,24 @@
 //! How long blocks of a class live.
 
+use freehold_measure::histogram::Buckets;
+
 use super::random::Random;
 
-/// Buckets: four for each power of two of nanoseconds.
-const BUCKETS: usize = 256;
+/// Four buckets an octave of nanoseconds.
+type Quarters = Buckets<2>;
 
-/// How long blocks of a class live, as far as that was seen: for those that were still held
-/// when the recording ended, only that they lived longer.
+/// How long blocks of a class live. Of blocks still held when the recording ended, only a lower bound is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Lifetimes {
-    /// Blocks freed at this age.
+pub(super) struct Lifetimes {
+    /// Blocks freed, by bucket of their age.
     freed: Vec<u64>,
-    /// Blocks that were last seen alive at this age.
+    /// Blocks last seen alive, by bucket of their age.
     unseen: Vec<u64>,
 }
 
-/// The same as shares of all blocks, to draw from.
+/// A distribution of lifetimes to draw from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Survival {
+pub(super) struct Survival {
     /// Of 2^32 blocks, those that are freed by the end of each bucket.
     gone: Vec<u64>,
 }
@@ -25,46 +26,38 @@ pub(crate) struct Survival {
 /// All blocks.
 const ALL: u64 = 1 << 32;
 
+/// Returns the bucket of an age; the shortest ages share that of 4 ns.
 fn bucket(age_ns: u64) -> usize {
-    let age_ns = age_ns.max(4);
-    let power = age_ns.ilog2();
-    (power * 4) as usize + (age_ns >> (power - 2) & 3) as usize
-}
-
-/// The ages of a bucket: the first, and how many there are.
-fn ages(bucket: usize) -> (u64, u64) {
-    let (power, quarter) = ((bucket / 4) as u32, (bucket % 4) as u64);
-    let width = 1_u64 << power.saturating_sub(2);
-    (width * (4 + quarter), width)
+    Quarters::of(age_ns.max(4))
 }
 
 impl Lifetimes {
-    pub(crate) fn new() -> Self {
-        Self { freed: vec![0; BUCKETS], unseen: vec![0; BUCKETS] }
+    pub(super) fn new() -> Self {
+        Self { freed: vec![0; Quarters::COUNT], unseen: vec![0; Quarters::COUNT] }
     }
 
-    /// A block was freed at this age.
-    pub(crate) fn note_freed(&mut self, age_ns: u64) {
+    /// Counts a block that was freed at this age.
+    pub(super) fn note_freed(&mut self, age_ns: u64) {
         self.freed[bucket(age_ns)] += 1;
     }
 
-    /// A block was still held when last seen.
-    pub(crate) fn note_unseen(&mut self, age_ns: u64) {
+    /// Counts a block that was alive at this age when last seen.
+    pub(super) fn note_unseen(&mut self, age_ns: u64) {
         self.unseen[bucket(age_ns)] += 1;
     }
 
-    /// Blocks seen.
+    /// Returns the number of blocks counted.
     fn blocks(&self) -> u64 {
         self.freed.iter().chain(&self.unseen).sum()
     }
 
-    /// The share of blocks that is freed by each age, held blocks taken into account: the
-    /// estimate of Kaplan and Meier, in whole numbers.
-    pub(crate) fn survival(&self) -> Survival {
+    /// Returns the share of blocks freed by each age, with account of blocks still held: the estimator of Kaplan
+    /// and Meier, in integers.
+    pub(super) fn survival(&self) -> Survival {
         let mut at_risk = self.blocks();
         let mut alive = ALL;
         let gone = self.freed.iter().zip(&self.unseen).map(|(&freed, &unseen)| {
-            // Those last seen alive here were at risk for half of the time, on average.
+            // Blocks last seen alive in this bucket were at risk for half of it, on average.
             let exposed = (2 * at_risk - unseen).max(1);
             alive -=
                 (u128::from(alive) * u128::from(2 * freed) / u128::from(exposed)).min(alive.into()) as u64;
@@ -79,19 +72,19 @@ impl Survival {
     /// Draws a lifetime; `None` for a block that stays.
     ///
     /// Units: nanoseconds.
-    pub(crate) fn draw(&self, random: &mut Random) -> Option<u64> {
+    pub(super) fn draw(&self, random: &mut Random) -> Option<u64> {
         let drawn = random.below(ALL);
         let bucket = self.gone.partition_point(|&gone| gone <= drawn);
         if bucket >= self.gone.len() {
             return None;
         }
-        let (first, width) = ages(bucket);
+        let (first, width) = Quarters::first_and_width(bucket);
         Some(first + random.below(width))
     }
 
-    /// The largest difference between two distributions, in thousandths of all blocks: the
+    /// Returns the largest difference between two distributions, in thousandths of all blocks: the
     /// statistic of Kolmogorov and Smirnov.
-    pub(crate) fn distance(&self, other: &Self) -> u64 {
+    pub(super) fn distance(&self, other: &Self) -> u64 {
         let differences = self.gone.iter().zip(&other.gone).map(|(&a, &b)| a.abs_diff(b));
         differences.max().unwrap_or(0) * 1000 / ALL
     }
@@ -102,14 +95,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_lies_in_its_bucket() {
-        for age_ns in [4, 5, 7, 8, 1000, 4097, 1_000_000_007, u64::MAX] {
-            let (first, width) = ages(bucket(age_ns));
-            assert!(first <= age_ns && age_ns - first < width, "{age_ns}: {first} and {width}");
-        }
-    }
-
-    #[test]
     fn held_blocks_count_for_as_long_as_they_were_seen() {
         let mut lifetimes = Lifetimes::new();
         // Half of a hundred go early; of the others half is out of sight before the rest goes.
@@ -118,7 +103,7 @@ mod tests {
         (0..25).for_each(|_| lifetimes.note_freed(100_000));
         let survival = lifetimes.survival();
         assert_eq!(survival.gone[bucket(1_000)], ALL / 2);
-        assert_eq!(survival.gone[BUCKETS - 1], ALL);
+        assert_eq!(survival.gone[Quarters::COUNT - 1], ALL);
         let mut random = Random::new(3);
         let early = (0..10_000).filter(|_| survival.draw(&mut random).is_some_and(|ns| ns < 2_000)).count();
         assert!((4_800..5_200).contains(&early), "{early} of 10 000");

@@ -1,4 +1,4 @@
-//! What a recorder would read of a machine that is made up.
+//! What a recorder would read of a made-up machine.
 
 use freehold::{MAX_ORDERS, Memory, Migratetype, Order, Zone};
 use freehold_trace::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
@@ -6,8 +6,8 @@ use freehold_trace::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snaps
 use super::fallbacks::HostLocks;
 use super::users::Users;
 
-/// Reads what a recorder would from `/proc` into a snapshot that has the machine's zones.
-pub(crate) fn look(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
+/// Fills a snapshot, which has the machine's zones, with what a recorder would read from `/proc`.
+pub(super) fn look(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
     let mut info = PageTypeInfo { pageblock_order: 9, ..PageTypeInfo::default() };
     info.types = Migratetype::ALL.iter().map(|&kind| kind as u8).collect();
     for zone in memory.zones() {
@@ -36,9 +36,8 @@ fn look_at_zone(zone: &Zone<'_, HostLocks>, seen: &mut ZoneSnapshot) {
     }
 }
 
-/// What each frame is used for, as `/proc/kpageflags` tells it: what lies on a per-CPU list
-/// looks like any other use.
-pub(crate) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Run> {
+/// Returns the use of each frame as `/proc/kpageflags` tells it: pages on per-CPU lists look used.
+pub(super) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut used = users.present().peekable();
     for zone in memory.zones() {

@@ -8,11 +8,11 @@
 //! source, which names neither its machine's memory nor the sizes of its batches: these are ours.
 //! Source: "mm: `page_alloc`: freelist migratetype hygiene" v3, linux-mm, March 2024.
 
-use super::Load;
 use super::cache_server::CacheServer;
 use super::files::Files;
 use super::host::{HUGE, Host, Task};
 use super::kbuild::Kbuild;
+use super::load::Load;
 use super::processes::Process;
 use super::slabs::SlabCaches;
 
@@ -28,32 +28,32 @@ const BATCH_KEPT: u64 = 10;
 /// A batch's part of memory, as its denominator.
 const BATCH_PART: u64 = 4;
 
-/// The whole of it.
+/// The workload.
 #[derive(Debug, Default)]
-pub(crate) struct MemcacheKbuildThp {
+pub(super) struct MemcacheKbuildThp {
     builds: u64,
     slabs: SlabCaches,
     files: Files,
     server: Option<CacheServer>,
     kbuild: Option<Kbuild>,
     batch: Option<Process>,
-    /// Compilations when the batch was last looked after.
+    /// Compilations at the last call of [`Self::look_after_batch`].
     batch_at: u64,
     built: u64,
 }
 
 impl MemcacheKbuildThp {
-    /// So many builds.
-    pub(crate) fn new(builds: u64) -> Self {
+    /// Returns the workload of `builds` builds.
+    pub(super) fn new(builds: u64) -> Self {
         Self { builds, ..Self::default() }
     }
 
-    /// Builds that have ended.
-    pub(crate) fn built(&self) -> u64 {
+    /// Returns the finished builds.
+    pub(super) fn built(&self) -> u64 {
         self.built
     }
 
-    /// A process wants huge pages, or the one that has them exits.
+    /// Starts a process that faults on huge pages, or ends the one that holds them, when it is due.
     fn look_after_batch(&mut self, host: &mut Host<'_, '_>, finished: u64) {
         if finished == self.batch_at {
             return;

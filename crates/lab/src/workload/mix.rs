@@ -1,10 +1,10 @@
 //! Requests drawn from the distributions of a recorded trace.
 //!
-//! In each tenth of a second as many requests come as did there, each with the order and the flags of
-//! one of them, and with a lifetime of its class. Blocks that were held at the start and
-//! freed later are freed at the recorded rate. What is not kept: that frees come in bursts, which block
-//! of a process goes with which, and where they lay. Nothing is reclaimed or compacted: what the machine
-//! reclaimed is among its frees, and a huge page for which it compacted may be refused here.
+//! Each tenth of a second has as many requests as were recorded, each with order and flags of one of them and a
+//! lifetime of its class. Blocks held at the start and freed later are freed at the recorded rate. Not kept:
+//! bursts of frees, which blocks belong to one process, and where blocks lay. Nothing is reclaimed or compacted:
+//! what the machine reclaimed is among its frees, and a request for a huge page for which it compacted may fail
+//! here.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,17 +12,17 @@ use std::sync::Arc;
 
 use freehold::{GfpFlags, Order};
 
-use super::Load;
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::mix_fit::{Mix, Window};
 use super::users::{Handle, Use};
 
-/// Requests by distributions.
+/// Draws requests from a [`Mix`].
 #[derive(Debug)]
-pub(crate) struct MixLoad {
+pub(super) struct MixLoad {
     mix: Arc<Mix>,
-    /// Blocks to be freed: when, in which order they came, what, on which CPU they were allocated.
+    /// Blocks to be freed: time, serial number, handle, CPU of the allocation.
     due: BinaryHeap<Reverse<(u64, u64, u32, u16)>>,
     handles: Vec<Option<Handle>>,
     vacant: Vec<u32>,
@@ -34,11 +34,11 @@ pub(crate) struct MixLoad {
     window_end_ns: u64,
 }
 
-/// In how many steps memory is filled, so that what is freed later lies among what stays.
+/// Steps in which memory is filled, so that blocks freed later lie among blocks that stay.
 const FILLS: u64 = 32;
 
 impl MixLoad {
-    pub(crate) fn new(mix: Arc<Mix>) -> Self {
+    pub(super) fn new(mix: Arc<Mix>) -> Self {
         Self {
             mix,
             due: BinaryHeap::new(),
@@ -82,7 +82,7 @@ impl MixLoad {
         }
     }
 
-    /// Frees what is due by a time, each at its own.
+    /// Frees the blocks due until `until_ns`, each at its time.
     fn free_until(&mut self, host: &mut Host<'_, '_>, until_ns: u64) {
         while let Some(&Reverse((time_ns, _, number, cpu))) = self.due.peek()
             && time_ns <= until_ns
@@ -157,7 +157,7 @@ impl Load for MixLoad {
         let mix = Arc::clone(&self.mix);
         let window = &mix.windows[self.window];
         let requests = window.requests();
-        // What was held at the start is freed once.
+        // Blocks held at the start are freed once.
         let start_frees = if self.rounds == 0 { window.start_frees } else { 0 };
         let arrivals = requests + start_frees;
         let start_ns = self.window_end_ns - Window::NS;

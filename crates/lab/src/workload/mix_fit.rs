@@ -1,4 +1,4 @@
-//! What a recorded trace does, as distributions.
+//! The distributions of a recorded trace.
 
 use std::collections::HashMap;
 
@@ -6,27 +6,28 @@ use freehold::{GfpFlags, MAX_ORDERS, Order, Pfn};
 use freehold_trace::{Event, EventKind, FrameUse, Snapshot};
 
 use super::lifetimes::{Lifetimes, Survival};
+use crate::recorded::Compacting;
 
 /// The time over which rates are taken.
 const WINDOW_NS: u64 = 100_000_000;
 
-/// The most windows: almost three hours. What comes later is not looked at.
+/// The most windows: almost three hours. Later events are ignored.
 const MOST_WINDOWS: usize = 100_000;
 
-/// The most classes of requests; rarer ones of the same order and type count as one.
+/// The most classes of requests; further ones count as one class for each order and type.
 const MOST_CLASSES: usize = 512;
 
-/// What a recorded trace does, as distributions: of orders, flags and lifetimes, and of rates over time.
+/// The distributions of a recorded trace: orders, flags, lifetimes, and rates over time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mix {
     pub(super) name: String,
     pub(super) classes: Vec<Class>,
     pub(super) windows: Vec<Window>,
-    /// Blocks that were held at the start and freed later, by order: movable ones, others.
+    /// Blocks held at the start and freed later, by order: movable ones, others.
     pub(super) held: [[u64; 2]; MAX_ORDERS],
     /// Requests by CPU.
     pub(super) cpus: Vec<u64>,
-    /// Of a thousand frees, those on the CPU that had allocated.
+    /// Frees on the CPU of the allocation, in thousandths.
     pub(super) freed_at_home: u64,
     /// The machine at the start.
     pub(super) ground: MixGround,
@@ -52,20 +53,20 @@ pub(super) struct Class {
     pub(super) survival: Survival,
 }
 
-/// What was asked for in one span of time.
+/// The requests of one window.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Window {
-    /// Classes with the number of requests up to and including them.
+    /// Running total of requests for each class.
     pub(super) up_to: Vec<(u64, u16)>,
-    /// Blocks held since the start that were freed.
+    /// Frees of blocks held at the start.
     pub(super) start_frees: u64,
 }
 
-/// In one window: requests by class; frees of blocks held since the start, by order and whether
-/// they are movable.
+/// Counts of one window: requests by class; frees of blocks held at the start, by order and whether they are
+/// movable.
 type Counts = (HashMap<u16, u64>, HashMap<(u8, bool), u64>);
 
-/// Works the distributions out, event by event.
+/// Collects the distributions event by event.
 #[derive(Debug)]
 pub struct MixFit<'s> {
     name: String,
@@ -75,18 +76,18 @@ pub struct MixFit<'s> {
     numbers: HashMap<(u8, u32), u16>,
     classes: Vec<(Order, GfpFlags, Lifetimes)>,
     counts: Vec<Counts>,
-    /// Requests of each class, refused ones included.
+    /// Requests of each class, failed ones included.
     requests: Vec<u64>,
     live: HashMap<u64, (u16, u64, u16)>,
-    compacting: HashMap<i32, u32>,
-    /// Blocks that compaction moved to where no event says.
+    compacting: Compacting,
+    /// Blocks that compaction moved to an unknown place.
     moved: u64,
     cpus: Vec<u64>,
     frees: [u64; 2],
 }
 
 impl<'s> MixFit<'s> {
-    /// A trace of this name that starts like this.
+    /// Returns the fit of a trace with this name and start.
     pub fn new(name: impl Into<String>, start: &'s Snapshot) -> Self {
         Self {
             name: name.into(),
@@ -98,14 +99,14 @@ impl<'s> MixFit<'s> {
             counts: Vec::new(),
             requests: Vec::new(),
             live: HashMap::new(),
-            compacting: HashMap::new(),
+            compacting: Compacting::default(),
             moved: 0,
             cpus: Vec::new(),
             frees: [0; 2],
         }
     }
 
-    /// Takes the next event.
+    /// Adds the next event.
     pub fn event(&mut self, event: &Event) {
         let first_ns = *self.first_ns.get_or_insert(event.time_ns);
         let window = ((event.time_ns - first_ns) / WINDOW_NS) as usize;
@@ -127,14 +128,12 @@ impl<'s> MixFit<'s> {
                     self.live.insert(pfn.0, (class, event.time_ns, event.cpu));
                 }
             }
-            EventKind::Free { pfn, .. } if self.compacting.contains_key(&event.pid) => {
+            EventKind::Free { pfn, .. } if self.compacting.contains(event.pid) => {
                 self.moved += u64::from(self.forget(pfn, event.time_ns));
             }
             EventKind::Free { pfn, order } => self.free(event, window, pfn, order),
-            EventKind::CompactionBegin => *self.compacting.entry(event.pid).or_default() += 1,
-            EventKind::CompactionEnd => {
-                self.compacting.remove(&event.pid);
-            }
+            EventKind::CompactionBegin => self.compacting.begin(event.pid),
+            EventKind::CompactionEnd => self.compacting.end(event.pid),
             _ => {}
         }
     }
@@ -151,7 +150,7 @@ impl<'s> MixFit<'s> {
         }
     }
 
-    /// A block is out of sight; whether it was known.
+    /// Ends the observation of a block at `now_ns` without a free. Returns true if the block was known.
     fn forget(&mut self, pfn: Pfn, now_ns: u64) -> bool {
         let known = self.live.remove(&pfn.0);
         if let Some((class, since_ns, _)) = known {
@@ -184,7 +183,7 @@ impl<'s> MixFit<'s> {
         behind.checked_sub(1).map_or(FrameUse::Movable, |at| runs[at].used_for)
     }
 
-    /// The distributions; `None` of a trace in which nothing is allocated.
+    /// Returns the distributions; `None` if nothing was allocated.
     pub fn finish(mut self) -> Option<Mix> {
         let last_ns = self.last_ns;
         for (_, (class, since_ns, _)) in self.live.drain() {
@@ -244,33 +243,33 @@ fn ground(start: &Snapshot) -> MixGround {
     ground
 }
 
-/// How far two traces are apart.
+/// The distance between two traces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MixDistance {
-    /// Requests that would have to be of another order, type or flags, in thousandths of all.
+    /// Requests that would need another order, type or flags, in thousandths of all.
     pub classes: u64,
-    /// The largest distance between the lifetimes of one class, of those that have at least a
-    /// hundredth of all requests, in thousandths: the statistic of Kolmogorov and Smirnov.
+    /// The largest distance between the lifetimes of a class, in thousandths: the statistic of Kolmogorov and
+    /// Smirnov. Only classes with at least a hundredth of all requests.
     pub lifetimes: u64,
 }
 
 impl Mix {
-    /// The name of the trace.
+    /// Returns the name of the trace.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Pages of the recorded machine.
+    /// Returns the pages of the recorded machine.
     pub fn pages(&self) -> u64 {
         self.ground.pages
     }
 
-    /// CPUs that the recorded requests came from, from 0 to the highest.
+    /// Returns the number of CPUs: the highest that a recorded request came from, plus one.
     pub fn cpus(&self) -> u16 {
         self.cpus.len() as u16
     }
 
-    /// How far another trace is from this one.
+    /// Returns the distance of another trace from this one.
     pub fn distance(&self, other: &Self) -> MixDistance {
         let all = |mix: &Self| mix.classes.iter().map(|class| class.requests).sum::<u64>().max(1);
         let (own, others) = (all(self), all(other));
@@ -301,7 +300,7 @@ impl Window {
     /// Units: nanoseconds.
     pub(super) const NS: u64 = WINDOW_NS;
 
-    /// Requests in it.
+    /// Returns the requests of the window.
     pub(super) fn requests(&self) -> u64 {
         self.up_to.last().map_or(0, |&(sum, _)| sum)
     }

@@ -1,4 +1,4 @@
-//! Readers of mapped files fill the page cache, in a memory that is fragmented, until it is reclaimed.
+//! Readers of mapped files fill the page cache of a fragmented memory until it is reclaimed.
 //!
 //! At the start half of memory is free, and nearly none of it in movable pageblocks: what
 //! reclaimable and unmovable requests once filled has been freed page by page. One reader a CPU
@@ -8,10 +8,10 @@
 //! Source: the thread of "speed up fallbacks in `rmqueue_bulk`", linux-mm, April 2025, which
 //! measures with `lru-file-mmap-read` of vm-scalability.
 
-use super::Load;
 use super::files::{FileId, Files};
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::slabs::SlabCaches;
 use super::users::Handle;
 
@@ -21,7 +21,7 @@ const READAHEAD: u64 = 32;
 /// Pages that one page table maps.
 const TABLE_PAGES: u64 = 512;
 
-/// How often all of memory is read before the workload is done.
+/// The workload is done once the readers have read this many times the size of memory.
 const READS_OF_MEMORY: u64 = 3;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ struct Reader {
 
 /// The readers and their files.
 #[derive(Debug, Default)]
-pub(crate) struct MmapRead {
+pub(super) struct MmapRead {
     readers: Vec<Reader>,
     slabs: SlabCaches,
     files: Files,
@@ -43,7 +43,7 @@ pub(crate) struct MmapRead {
 }
 
 impl MmapRead {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::default()
     }
 }

@@ -7,15 +7,15 @@
 
 use freehold::{GfpFlags, Order};
 
-use super::Load;
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
+use super::load::Load;
 use super::users::Use;
 
-/// The largest number of blocks that are held at once.
+/// The most blocks held at once.
 const MOST: u64 = 1024;
 
-/// The orders, in turn.
+/// The orders, one after the other.
 const ORDERS: [Order; 2] = [
     match Order::new(4) {
         Some(order) => order,
@@ -24,16 +24,16 @@ const ORDERS: [Order; 2] = [
     Order::ZERO,
 ];
 
-/// Where the benchmark stands.
+/// The state of the benchmark.
 #[derive(Debug)]
-pub(crate) struct Pagealloc {
+pub(super) struct Pagealloc {
     order: usize,
     at_once: u64,
     passes: u64,
 }
 
 impl Pagealloc {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { order: 0, at_once: 1, passes: 0 }
     }
 }

@@ -1,4 +1,4 @@
-//! What is to be generated.
+//! What to generate.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,15 @@ use freehold_trace::Origin;
 
 use super::boot_free::BootFree;
 use super::host::Ground;
+use super::load::Load;
 use super::memcache_kbuild_thp::MemcacheKbuildThp;
 use super::mix::MixLoad;
 use super::mix_fit::Mix;
 use super::mmap_read::MmapRead;
 use super::pagealloc::Pagealloc;
-use super::{Load, zones};
-use crate::{LabError, Variant};
+use super::zones;
+use crate::error::LabError;
+use crate::replay::Variant;
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 4096;
@@ -22,7 +24,7 @@ const PAGE_BYTES: u64 = 4096;
 /// The least memory of a machine: 64 MiB.
 const LEAST_PAGES: u64 = 1 << 14;
 
-/// The most memory of a machine, which is what the lab replays: 512 GiB.
+/// The most memory of a machine, the same limit as a replay's: 512 GiB.
 const MOST_PAGES: u64 = 1 << 27;
 
 /// The most CPUs of a machine.
@@ -33,7 +35,7 @@ const MOST_CPUS: u16 = 1024;
 pub enum Workload {
     /// A cache server, parallel builds, and batches of huge page faults.
     MemcacheKbuildThp,
-    /// Readers of mapped files fill the page cache under fragmentation.
+    /// Readers of mapped files on a fragmented memory.
     MmapRead,
     /// A boot that frees more than 2 000 pages at once, a hundred times.
     BootFree,
@@ -48,7 +50,7 @@ impl Workload {
     pub const ALL: [Self; 5] =
         [Self::MemcacheKbuildThp, Self::MmapRead, Self::BootFree, Self::Pagealloc, Self::Mix];
 
-    /// The name used on command lines.
+    /// Returns the name used on command lines.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MemcacheKbuildThp => "memcache-kbuild-thp",
@@ -59,7 +61,7 @@ impl Workload {
         }
     }
 
-    /// The workload with this name.
+    /// Returns the workload with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|workload| workload.name() == name)
     }
@@ -71,12 +73,12 @@ impl fmt::Display for Workload {
     }
 }
 
-/// What is to be generated. The same plan gives the same trace.
+/// What to generate. The same plan gives the same trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// What keeps the machine busy.
+    /// The workload.
     pub workload: Workload,
-    /// Another seed, another trace.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// The allocator of the machine.
     pub variant: Variant,
@@ -84,8 +86,7 @@ pub struct Plan {
     pub pages: u64,
     /// CPUs of the machine.
     pub cpus: u16,
-    /// Stop behind the first step that has recorded so many events; `None` for when the
-    /// workload is done.
+    /// Stops after the step that records this many events; `None`: stops when the workload is done.
     pub events: Option<u64>,
     /// Builds of [`Workload::MemcacheKbuildThp`] until it is done.
     pub builds: u64,
@@ -94,20 +95,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A workload by seed 1 on a machine of 1 GiB with 4 CPUs and Linux 6.12, until it is done.
+    /// Returns the plan of a workload by seed 1 on a machine of 1 GiB with 4 CPUs and Linux 6.12, until it is
+    /// done.
     pub fn new(workload: Workload) -> Self {
         let variant = Era::Linux6_12.into();
         Self { workload, seed: 1, variant, pages: 1 << 18, cpus: 4, events: None, builds: 50, mix: None }
     }
 
-    /// A workload drawn from the distributions of a recorded trace, on a machine like its own.
+    /// Returns the plan of requests drawn from a mix, on a machine like the recorded one.
     pub fn like(mix: Mix) -> Self {
         let pages = mix.pages().clamp(LEAST_PAGES, MOST_PAGES);
         let cpus = mix.cpus().clamp(1, MOST_CPUS);
         Self { pages, cpus, mix: Some(Arc::new(mix)), ..Self::new(Workload::Mix) }
     }
 
-    /// Whether such a machine can be made up.
+    /// Checks the sizes of the machine.
     ///
     /// # Errors
     /// [`LabError::Plan`] for too little or too much memory, or CPUs.
@@ -136,9 +138,9 @@ impl Plan {
             start: zones::made_up(self.pages, self.cpus),
             switches: self.variant.switches(),
             seed: self.seed,
-            // An event every three microseconds on each CPU; a mix has times of its own.
+            // An event every three microseconds on each CPU; a mix sets its own times.
             gap_ns: if self.mix.is_some() { 2 } else { 3000 / u64::from(self.cpus) },
-            // What a recorded machine reclaimed is among its frees.
+            // The frees of a recorded machine include what it reclaimed.
             reclaims: self.mix.is_none(),
         }
     }
@@ -153,7 +155,7 @@ impl Plan {
         }
     }
 
-    /// The command line that leads to this plan, without where the trace goes.
+    /// Returns the command line of this plan, without the output file.
     pub fn command(&self) -> Vec<String> {
         let mut words = vec!["freehold".to_owned(), "generate".to_owned(), self.workload.to_string()];
         let mib = (self.pages * PAGE_BYTES) >> 20;
@@ -173,7 +175,7 @@ impl Plan {
         words
     }
 
-    /// Where the trace comes from.
+    /// Returns the origin to write into the trace.
     pub(super) fn origin(&self) -> Origin {
         let kernel_release = match self.variant.era {
             Era::Linux6_1 => "6.1.0",

@@ -7,8 +7,7 @@ use super::users::Handle;
 /// Pages of a kernel stack on x86-64. Linux counterpart: `THREAD_SIZE`.
 const STACK_PAGES: usize = 4;
 
-/// Page tables of a process that has done nothing yet: the upper levels, and one for each of
-/// its program, its libraries and its stack.
+/// Page tables of a new process: the upper levels, and one each for its program, its libraries and its stack.
 const FIRST_TABLES: usize = 7;
 
 /// Pages that one page table maps.
@@ -16,9 +15,9 @@ const TABLE_PAGES: usize = 512;
 
 /// A process.
 #[derive(Clone, Debug)]
-pub(crate) struct Process {
-    /// Who it is, and where it runs.
-    pub(crate) task: Task,
+pub(super) struct Process {
+    /// Its task.
+    pub(super) task: Task,
     anon: Vec<Handle>,
     kernel: Vec<Handle>,
     objects: Vec<Object>,
@@ -26,8 +25,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// A process starts. Linux counterpart: `copy_process`, `execve`.
-    pub(crate) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) -> Self {
+    /// Starts a process. Linux counterpart: `copy_process`, `execve`.
+    pub(super) fn start(host: &mut Host<'_, '_>, slabs: &mut SlabCaches, task: Task) -> Self {
         let mut process = Self { task, anon: Vec::new(), kernel: Vec::new(), objects: Vec::new(), tables: 0 };
         process.take_object(host, slabs, Cache::Task);
         for _ in 0..STACK_PAGES {
@@ -45,13 +44,13 @@ impl Process {
         process
     }
 
-    /// An object that lives as long as the process.
-    pub(crate) fn take_object(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, cache: Cache) {
+    /// Allocates a slab object that lives as long as the process.
+    pub(super) fn take_object(&mut self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches, cache: Cache) {
         self.objects.extend(slabs.take(host, self.task, cache));
     }
 
-    /// Faults on pages of anonymous memory that it has not used before.
-    pub(crate) fn fault(&mut self, host: &mut Host<'_, '_>, pages: u64) {
+    /// Faults on `pages` new pages of anonymous memory.
+    pub(super) fn fault(&mut self, host: &mut Host<'_, '_>, pages: u64) {
         for _ in 0..pages {
             if self.anon.len() >= self.tables * TABLE_PAGES {
                 self.tables += 1;
@@ -61,9 +60,9 @@ impl Process {
         }
     }
 
-    /// Faults on a range that it wants in a huge page; whether it got one.
-    pub(crate) fn fault_huge(&mut self, host: &mut Host<'_, '_>) -> bool {
-        // A page table is kept aside for the day that the huge page is split.
+    /// Faults on a range with `madvise(MADV_HUGEPAGE)`. Returns true if it got a huge page.
+    pub(super) fn fault_huge(&mut self, host: &mut Host<'_, '_>) -> bool {
+        // A page table is deposited for a later split of the huge page.
         self.kernel.extend(host.alloc(self.task, Ask::PAGE_TABLE));
         let before = host.direct_work();
         let huge = host.alloc(self.task, Ask::HUGE);
@@ -82,8 +81,8 @@ impl Process {
         got_one
     }
 
-    /// Uses some of its memory again; what was swapped out comes back.
-    pub(crate) fn use_again(&mut self, host: &mut Host<'_, '_>, pages: u64) {
+    /// Uses `pages` of its pages again; those swapped out are swapped in.
+    pub(super) fn use_again(&mut self, host: &mut Host<'_, '_>, pages: u64) {
         for _ in 0..pages.min(self.anon.len() as u64) {
             let chosen = host.random.skewed(self.anon.len() as u64) as usize;
             let handle = self.anon[chosen];
@@ -95,8 +94,8 @@ impl Process {
         }
     }
 
-    /// It ends: everything goes back at once. Linux counterpart: `exit_mmap`, `release_task`.
-    pub(crate) fn exit(self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
+    /// Ends the process and frees all its memory. Linux counterpart: `exit_mmap`, `release_task`.
+    pub(super) fn exit(self, host: &mut Host<'_, '_>, slabs: &mut SlabCaches) {
         for handle in self.anon.into_iter().chain(self.kernel) {
             host.free(self.task, handle);
         }

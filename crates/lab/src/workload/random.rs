@@ -1,37 +1,37 @@
-//! Numbers by seed, without a floating point library: the same on every machine.
+//! Random numbers by seed in integer arithmetic: the same on every machine.
 
-/// A source of numbers; the same seed gives the same ones.
+/// A random number generator. The same seed gives the same numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `bound`; 0 where that is 0.
+    /// Returns a number below `bound`; 0 if `bound` is 0.
     #[inline]
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) % bound.max(1)
     }
 
-    /// A number from `from` up to and including `to`.
+    /// Returns a number from `from` up to and including `to`.
     #[inline]
-    pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
+    pub(super) fn between(&mut self, from: u64, to: u64) -> u64 {
         from + self.below(to.saturating_sub(from) + 1)
     }
 
-    /// Whether one of `among` equally likely cases has come.
-    pub(crate) fn one_in(&mut self, among: u64) -> bool {
+    /// Returns true with probability 1 / `among`.
+    pub(super) fn one_in(&mut self, among: u64) -> bool {
         self.below(among) == 0
     }
 
-    /// A size with a long tail: half of them below twice `least`, a quarter up to four times
-    /// that, and so on, up to `most`.
-    pub(crate) fn long_tailed(&mut self, least: u64, most: u64) -> u64 {
+    /// Returns a size from `least` to `most`: half of them below twice `least`, a quarter below four times
+    /// `least`, and so on.
+    pub(super) fn long_tailed(&mut self, least: u64, most: u64) -> u64 {
         let mut size = least + self.below(least);
         while size < most && self.one_in(2) {
             size *= 2;
@@ -39,8 +39,8 @@ impl Random {
         size.min(most)
     }
 
-    /// A number below `bound`, small ones more likely: the least of three.
-    pub(crate) fn skewed(&mut self, bound: u64) -> u64 {
+    /// Returns a number below `bound`, the least of three draws: small ones are more likely.
+    pub(super) fn skewed(&mut self, bound: u64) -> u64 {
         self.below(bound).min(self.below(bound)).min(self.below(bound))
     }
 }

@@ -1,4 +1,5 @@
-//! What a machine does when memory is short: the engine decides, the host knows whose pages they are.
+//! Reclaim and compaction of a made-up machine: the engine decides, the host finds pages to reclaim and moves
+//! them.
 
 use freehold::{
     GfpFlags, Memory, Order, Pfn, Reclaimed, Reclaimer, Relocate, Request, ShrinkControl, Shrinker, ZoneType,
@@ -15,7 +16,7 @@ const KSWAPD: Task = Task { cpu: 0, pid: 60 };
 /// kcompactd, which runs on the first CPU too.
 const KCOMPACTD: Task = Task { cpu: 0, pid: 61 };
 
-/// The fewest active pages that are looked at in a round of reclaim.
+/// The fewest active pages that a round of reclaim scans.
 ///
 /// Linux counterpart: `SWAP_CLUSTER_MAX`.
 const CLUSTER: u64 = 32;
@@ -24,7 +25,7 @@ const CLUSTER: u64 = 32;
 const SWAPPINESS: u64 = 60;
 
 impl Host<'_, '_> {
-    /// Lets the daemons do what they have been asked for.
+    /// Runs the daemons that are awake.
     pub(super) fn run_daemons(&mut self) {
         let memory = self.memory;
         if memory.is_kswapd_wanted(0) {
@@ -43,7 +44,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Answers a request; its task reclaims and compacts where it may and must.
+    /// Answers a request; its task reclaims and compacts if the flags allow it.
     #[inline]
     pub(super) fn answer(&mut self, task: Task, request: Request) -> Option<Pfn> {
         let memory = self.memory;
@@ -56,14 +57,14 @@ impl Host<'_, '_> {
         answer
     }
 
-    /// What follows is not compaction any more.
+    /// Records the end of a compaction, if one has moved pages.
     fn end_compaction(&mut self) {
         if std::mem::take(&mut self.is_compacting) {
             self.record(self.mover, EventKind::CompactionEnd);
         }
     }
 
-    /// Looks at up to so many inactive pages of a kind, and reclaims up to `wanted`.
+    /// Scans up to `look_at` inactive pages of a list and reclaims up to `wanted`.
     fn shrink_list(&mut self, task: Task, list: List, look_at: u64, wanted: u64) -> Reclaimed {
         let mut done = Reclaimed::default();
         while done.scanned < look_at
@@ -91,7 +92,7 @@ impl Host<'_, '_> {
         order.pages()
     }
 
-    /// Active pages become inactive where these have become few.
+    /// Moves up to `most` active pages to the inactive list if that is short.
     ///
     /// Linux counterpart: `shrink_active_list`, `inactive_is_low`.
     fn age(&mut self, active: List, inactive: List, most: u64) {
@@ -125,7 +126,7 @@ impl Shrinker<HostLocks> for Host<'_, '_> {
         }
         let file = part(self.users.listed(List::InactiveFile) + self.users.listed(List::ActiveFile));
         let anon = part(self.users.listed(List::InactiveAnon) + self.users.listed(List::ActiveAnon));
-        // Page cache alone while there is plenty of it that nobody looked at.
+        // Only page cache is reclaimed while enough of it is inactive.
         let trims_cache = part(self.users.listed(List::InactiveFile)) > 0;
         let (file, anon) = if trims_cache || control.clean_only {
             (file, 0)
@@ -150,8 +151,8 @@ impl Relocate for Host<'_, '_> {
         self.users.at(pfn).is_some_and(|(_, size, used_for)| size == order && movable(used_for))
     }
 
-    /// Recorded as Linux's own tracepoints have it: the old place is freed between the begin and the end
-    /// of compaction, and nothing tells of the new one.
+    /// Records what Linux's tracepoints tell: the free of the old place between the begin and the end of
+    /// compaction, nothing of the new place.
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
         let Some((handle, ..)) = self.users.at(from) else { return false };
         if !std::mem::replace(&mut self.is_compacting, true) {

@@ -1,16 +1,16 @@
-//! Slab caches: objects of a size, packed into slabs that are freed once they are empty.
+//! Slab caches: objects of one size in slabs, which are freed when they become empty.
 
 use freehold::{GfpFlags, Order};
 
 use super::host::{Ask, Host, Task};
 use super::users::{Handle, Use};
 
-/// Slabs with room that a cache keeps although they are empty. Linux counterpart: `min_partial`.
+/// Empty slabs that a cache keeps. Linux counterpart: `min_partial`.
 const MIN_PARTIAL: usize = 5;
 
-/// What a cache is for; sizes are those of an x86-64 kernel.
+/// The caches, with sizes of an x86-64 kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cache {
+pub(super) enum Cache {
     /// `inode_cache` and its like: reclaimable.
     Inode,
     /// `dentry`: reclaimable.
@@ -27,7 +27,7 @@ pub(crate) enum Cache {
     Buffer,
 }
 
-/// Every cache: order of a slab, objects in it, whether they can be reclaimed.
+/// For each cache: order of a slab, objects in a slab, true if reclaimable.
 const CACHES: [(Cache, u8, u16, bool); 7] = [
     (Cache::Inode, 3, 27, true),
     (Cache::Dentry, 0, 21, true),
@@ -40,7 +40,7 @@ const CACHES: [(Cache, u8, u16, bool); 7] = [
 
 /// An object of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Object {
+pub(super) struct Object {
     cache: u8,
     slab: u32,
 }
@@ -50,7 +50,7 @@ struct Slab {
     pages: Handle,
     used: u16,
     holds: u16,
-    /// Its place among those with room.
+    /// Its index in the list of slabs with room.
     place: u32,
 }
 
@@ -60,17 +60,17 @@ const FULL: u32 = u32::MAX;
 struct Slabs {
     all: Vec<Slab>,
     vacant: Vec<u32>,
-    /// Slabs with room for an object; the last is filled first.
+    /// Slabs with room for an object. The last one is used first.
     partial: Vec<u32>,
 }
 
 /// All slab caches of a machine.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SlabCaches([Slabs; CACHES.len()]);
+pub(super) struct SlabCaches([Slabs; CACHES.len()]);
 
 impl SlabCaches {
-    /// Takes an object, with a new slab if there is no room; `None` where there is no memory.
-    pub(crate) fn take(&mut self, host: &mut Host<'_, '_>, task: Task, cache: Cache) -> Option<Object> {
+    /// Allocates an object, from a new slab if no slab has room; `None` if there is no memory.
+    pub(super) fn take(&mut self, host: &mut Host<'_, '_>, task: Task, cache: Cache) -> Option<Object> {
         let number = cache as usize;
         let slabs = &mut self.0[number];
         let slab = match slabs.partial.last() {
@@ -86,8 +86,8 @@ impl SlabCaches {
         Some(Object { cache: number as u8, slab })
     }
 
-    /// Gives an object back, and its slab with the last one.
-    pub(crate) fn give_back(&mut self, host: &mut Host<'_, '_>, task: Task, object: Object) {
+    /// Frees an object, and its slab if it was the last one there.
+    pub(super) fn give_back(&mut self, host: &mut Host<'_, '_>, task: Task, object: Object) {
         let slabs = &mut self.0[usize::from(object.cache)];
         let entry = &mut slabs.all[object.slab as usize];
         entry.used -= 1;
@@ -102,8 +102,8 @@ impl SlabCaches {
 }
 
 impl Slabs {
-    /// Linux counterpart: `allocate_slab`, which does not reclaim for a large slab where a
-    /// page would do.
+    /// Adds a slab to a cache. Linux counterpart: `allocate_slab`, which does not reclaim for a large slab if a
+    /// small one would do.
     fn grow(&mut self, host: &mut Host<'_, '_>, task: Task, number: usize) -> Option<u32> {
         let (_, order, objects, is_reclaimable) = CACHES[number];
         let order = Order::new(order).unwrap_or(Order::ZERO);

@@ -1,23 +1,23 @@
 //! Mean and standard deviation of whole numbers.
 
-/// Numbers that were seen, summed up.
+/// Sums of the numbers added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Spread {
+pub(super) struct Spread {
     count: u64,
     sum: u128,
     squares: u128,
 }
 
 impl Spread {
-    /// One more number.
-    pub(crate) fn add(&mut self, number: u64) {
+    /// Adds a number.
+    pub(super) fn add(&mut self, number: u64) {
         self.count += 1;
         self.sum += u128::from(number);
         self.squares += u128::from(number) * u128::from(number);
     }
 
-    /// Both; 0 of nothing.
-    pub(crate) fn mean_and_stddev(&self) -> (f64, f64) {
+    /// Returns mean and standard deviation; 0 without numbers.
+    pub(super) fn mean_and_stddev(&self) -> (f64, f64) {
         let count = self.count.max(1) as f64;
         let mean = self.sum as f64 / count;
         (mean, (self.squares as f64 / count - mean * mean).max(0.0).sqrt())

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use freehold_trace::{Ending, Event, EventLog, Origin, Snapshot, TraceError, TraceWriter, WriteOptions};
 
-use super::{Plan, run};
-use crate::{LabError, Trace};
+use crate::error::LabError;
+use crate::trace::Trace;
 
-/// Takes a trace piece by piece: `begin` once, events in the order of time, `end` once.
+/// Takes a trace piece by piece: `begin` once, then events in order of time, then `end` once.
 pub(super) trait Target {
     type Error: From<LabError>;
 
@@ -28,42 +28,13 @@ pub enum GenerateError {
     Trace(#[from] TraceError),
 }
 
-/// What was written.
+/// What was generated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Generation {
     /// Events.
     pub events: u64,
-    /// Nanoseconds from the first look at the machine to the last.
+    /// Nanoseconds from the first snapshot to the last.
     pub time_ns: u64,
-}
-
-/// Generates a trace into a sink, a batch of events at a time.
-///
-/// # Errors
-/// As [`Plan::check`]; where writing fails.
-pub fn write<W: Write>(
-    plan: &Plan,
-    sink: W,
-    options: WriteOptions,
-) -> Result<(W, Generation), GenerateError> {
-    plan.check()?;
-    let mut target = Written { stage: Stage::Waiting(sink, options), start_ns: 0, generation: None };
-    run(plan, &mut target)?;
-    match (target.stage, target.generation) {
-        (Stage::Done(sink), Some(generation)) => Ok((sink, generation)),
-        _ => Err(LabError::Stopped.into()),
-    }
-}
-
-/// Generates a trace in memory.
-///
-/// # Errors
-/// As [`Plan::check`].
-pub fn collect(plan: &Plan) -> Result<Generated, LabError> {
-    plan.check()?;
-    let mut target = Generated::default();
-    run(plan, &mut target)?;
-    Ok(target)
 }
 
 /// A generated trace in memory.
@@ -73,14 +44,14 @@ pub struct Generated {
     pub origin: Origin,
     /// The machine at the start.
     pub start: Snapshot,
-    /// What happened.
+    /// The events.
     pub events: EventLog,
     /// The machine at the end.
     pub ending: Ending,
 }
 
 impl Generated {
-    /// The trace as the lab takes it.
+    /// Returns the trace for a replay.
     pub fn trace(&self) -> Trace<'_> {
         Trace { origin: &self.origin, start: &self.start, events: &self.events, ending: Some(&self.ending) }
     }
@@ -112,10 +83,25 @@ enum Stage<W> {
     Broken,
 }
 
-struct Written<W> {
+/// Writes a trace into a sink.
+pub(super) struct Written<W> {
     stage: Stage<W>,
     start_ns: u64,
     generation: Option<Generation>,
+}
+
+impl<W: Write> Written<W> {
+    pub(super) fn new(sink: W, options: WriteOptions) -> Self {
+        Self { stage: Stage::Waiting(sink, options), start_ns: 0, generation: None }
+    }
+
+    /// Returns the sink and what was written; an error if the trace was not ended.
+    pub(super) fn finish(self) -> Result<(W, Generation), GenerateError> {
+        match (self.stage, self.generation) {
+            (Stage::Done(sink), Some(generation)) => Ok((sink, generation)),
+            _ => Err(LabError::Stopped.into()),
+        }
+    }
 }
 
 impl<W: Write> Target for Written<W> {

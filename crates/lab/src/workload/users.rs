@@ -1,28 +1,28 @@
-//! Who uses each frame, and which pages were used least recently.
+//! The users of each frame, and the LRU lists.
 
 use freehold::{Order, Pfn};
 use freehold_trace::FrameUse;
 
-/// What a block is used for.
+/// The use of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Use {
-    /// Anonymous memory: can be moved, and swapped out.
+pub(super) enum Use {
+    /// Anonymous memory: movable, can be swapped out.
     Anon,
-    /// Page cache: can be moved, and dropped.
+    /// Page cache: movable, can be dropped.
     File,
-    /// Memory of a device or a driver that can be moved and not reclaimed.
+    /// Memory of a device or a driver: movable, not reclaimable.
     Pinned,
     /// Slab objects.
     Slab,
     /// Page tables.
     PageTable,
-    /// Kernel stacks, packets, what drivers hold.
+    /// Kernel stacks, packets, memory of drivers.
     Kernel,
 }
 
 impl Use {
-    /// What a recorder would see of it.
-    pub(crate) fn seen(self) -> FrameUse {
+    /// Returns the use as a recorder sees it.
+    pub(super) fn seen(self) -> FrameUse {
         match self {
             Self::Anon | Self::File => FrameUse::Movable,
             Self::Pinned => FrameUse::Unevictable,
@@ -33,15 +33,15 @@ impl Use {
     }
 }
 
-/// A block, wherever it is: moving or reclaiming its pages leaves the handle as it is.
+/// A block. The handle stays valid when its pages are moved or reclaimed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Handle(u32);
+pub(super) struct Handle(u32);
 
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// First frame; [`NONE`] once the page was reclaimed.
+    /// First frame; [`NONE`] if the pages were reclaimed.
     pfn: u32,
     order: Order,
     used_for: Use,
@@ -51,9 +51,9 @@ struct Block {
     older: u32,
 }
 
-/// One of the lists of pages that reclaim looks at. Linux counterpart: `enum lru_list`.
+/// An LRU list. Linux counterpart: `enum lru_list`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum List {
+pub(super) enum List {
     /// `LRU_INACTIVE_ANON`.
     InactiveAnon,
     /// `LRU_ACTIVE_ANON`.
@@ -73,28 +73,28 @@ struct Ends {
 
 /// Every block in use, by handle and by frame.
 #[derive(Debug)]
-pub(crate) struct Users {
+pub(super) struct Users {
     blocks: Vec<Block>,
     vacant: Vec<u32>,
     first_frame: u64,
-    /// The block that starts at a frame.
+    /// The block that starts at each frame.
     by_frame: Vec<u32>,
     lists: [Ends; 4],
-    /// The frame behind each zone, and its pages that are on lists.
+    /// The frame behind each zone, and the zone's pages on lists.
     zones: Vec<(u64, u64)>,
 }
 
 impl Users {
-    /// Nobody uses anything, from the first frame of a machine to its last.
-    pub(crate) fn new(frames: std::ops::Range<u64>, zone_ends: Vec<u64>) -> Self {
+    /// Returns the users of a machine with these frames, all of them free.
+    pub(super) fn new(frames: std::ops::Range<u64>, zone_ends: Vec<u64>) -> Self {
         let by_frame = vec![NONE; (frames.end - frames.start) as usize];
         let lists = [Ends { newest: NONE, oldest: NONE, pages: 0 }; 4];
         let zones = zone_ends.into_iter().map(|end| (end, 0)).collect();
         Self { blocks: Vec::new(), vacant: Vec::new(), first_frame: frames.start, by_frame, lists, zones }
     }
 
-    /// A block has a user.
-    pub(crate) fn add(&mut self, pfn: Pfn, order: Order, used_for: Use) -> Handle {
+    /// Adds a block with its use.
+    pub(super) fn add(&mut self, pfn: Pfn, order: Order, used_for: Use) -> Handle {
         let block = Block {
             pfn: pfn.0 as u32,
             order,
@@ -120,20 +120,20 @@ impl Users {
         Handle(number)
     }
 
-    /// The user lets go of a block: where it is, or `None` if it was reclaimed before.
-    pub(crate) fn remove(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
+    /// Removes a block. Returns its first frame and order; `None` if its pages were reclaimed before.
+    pub(super) fn remove(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
         let gone = self.take_frame(handle);
         self.vacant.push(handle.0);
         gone
     }
 
-    /// Reclaim takes the pages of a block; its user keeps the handle.
-    pub(crate) fn evict(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
+    /// Takes the pages of a block away, as reclaim does; its handle stays valid.
+    pub(super) fn evict(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
         self.take_frame(handle)
     }
 
-    /// A block that was reclaimed has pages again; of a huge page one comes back.
-    pub(crate) fn revive(&mut self, handle: Handle, pfn: Pfn) {
+    /// Gives a reclaimed block a page again; a huge page comes back as one page.
+    pub(super) fn revive(&mut self, handle: Handle, pfn: Pfn) {
         let block = &mut self.blocks[handle.0 as usize];
         block.pfn = pfn.0 as u32;
         block.order = Order::ZERO;
@@ -143,21 +143,21 @@ impl Users {
         self.put(handle.0, list);
     }
 
-    /// Whether a block has pages.
-    pub(crate) fn is_present(&self, handle: Handle) -> bool {
+    /// Returns true if a block has pages.
+    pub(super) fn is_present(&self, handle: Handle) -> bool {
         self.blocks[handle.0 as usize].pfn != NONE
     }
 
-    /// The block that starts at a frame: its order and use.
-    pub(crate) fn at(&self, pfn: Pfn) -> Option<(Handle, Order, Use)> {
+    /// Returns the block that starts at a frame, with its order and use.
+    pub(super) fn at(&self, pfn: Pfn) -> Option<(Handle, Order, Use)> {
         let at = pfn.0.checked_sub(self.first_frame)?;
         let number = *self.by_frame.get(at as usize).filter(|&&number| number != NONE)?;
         let block = &self.blocks[number as usize];
         Some((Handle(number), block.order, block.used_for))
     }
 
-    /// A block's pages have been copied elsewhere.
-    pub(crate) fn moved(&mut self, handle: Handle, to: Pfn) {
+    /// Notes that a block was moved to `to`.
+    pub(super) fn moved(&mut self, handle: Handle, to: Pfn) {
         let Block { pfn, order, list, .. } = self.blocks[handle.0 as usize];
         let from = Pfn(pfn.into());
         *self.slot(from) = NONE;
@@ -169,17 +169,17 @@ impl Users {
         }
     }
 
-    /// A block becomes as many single pages, each with a handle of its own.
-    pub(crate) fn split(&mut self, handle: Handle) -> Vec<Handle> {
+    /// Splits a block into single pages, each with a handle of its own.
+    pub(super) fn split(&mut self, handle: Handle) -> Vec<Handle> {
         let Block { order, used_for, .. } = self.blocks[handle.0 as usize];
         let first = self.remove(handle).map_or(Pfn(0), |(pfn, _)| pfn);
         (0..order.pages()).map(|page| self.add(first.add(page), Order::ZERO, used_for)).collect()
     }
 
-    /// Somebody looks at a page: one that is looked at twice is active.
+    /// Marks a page as used. A page used twice moves to the active list.
     ///
     /// Linux counterpart: `folio_mark_accessed`.
-    pub(crate) fn touch(&mut self, handle: Handle) {
+    pub(super) fn touch(&mut self, handle: Handle) {
         let block = &mut self.blocks[handle.0 as usize];
         let active = match block.list {
             Some(List::InactiveAnon) if block.is_referenced => List::ActiveAnon,
@@ -194,39 +194,39 @@ impl Users {
         self.put(handle.0, active);
     }
 
-    /// Pages on a list.
-    pub(crate) fn listed(&self, list: List) -> u64 {
+    /// Returns the number of pages on a list.
+    pub(super) fn listed(&self, list: List) -> u64 {
         self.lists[list as usize].pages
     }
 
-    /// Pages of a zone that are on lists.
-    pub(crate) fn listed_in(&self, zone: usize) -> u64 {
+    /// Returns the number of a zone's pages on lists.
+    pub(super) fn listed_in(&self, zone: usize) -> u64 {
         self.zones[zone].1
     }
 
-    /// The page of a list that has been on it longest.
-    pub(crate) fn oldest(&self, list: List) -> Option<Handle> {
+    /// Returns the page of a list that has been on it longest.
+    pub(super) fn oldest(&self, list: List) -> Option<Handle> {
         Some(self.lists[list as usize].oldest).filter(|&number| number != NONE).map(Handle)
     }
 
-    /// Whether a page was looked at since the last time that this was asked.
-    pub(crate) fn take_referenced(&mut self, handle: Handle) -> bool {
+    /// Returns true if a page was used since the last call for it.
+    pub(super) fn take_referenced(&mut self, handle: Handle) -> bool {
         std::mem::take(&mut self.blocks[handle.0 as usize].is_referenced)
     }
 
-    /// Puts a page at the newest end of a list.
-    pub(crate) fn relist(&mut self, handle: Handle, list: List) {
+    /// Moves a page to the newest end of a list.
+    pub(super) fn relist(&mut self, handle: Handle, list: List) {
         self.unlist(handle.0);
         self.put(handle.0, list);
     }
 
-    /// The first frame of a block.
-    pub(crate) fn pfn(&self, handle: Handle) -> Pfn {
+    /// Returns the first frame of a block.
+    pub(super) fn pfn(&self, handle: Handle) -> Pfn {
         Pfn(self.blocks[handle.0 as usize].pfn.into())
     }
 
-    /// Every block with pages: first frame, order, use.
-    pub(crate) fn present(&self) -> impl Iterator<Item = (Pfn, Order, Use)> + '_ {
+    /// Returns first frame, order and use of every block with pages.
+    pub(super) fn present(&self) -> impl Iterator<Item = (Pfn, Order, Use)> + '_ {
         self.by_frame.iter().filter(|&&number| number != NONE).map(|&number| {
             let block = &self.blocks[number as usize];
             (Pfn(block.pfn.into()), block.order, block.used_for)
@@ -237,7 +237,7 @@ impl Users {
         &mut self.by_frame[(pfn.0 - self.first_frame) as usize]
     }
 
-    /// Pages on lists in the zone of a frame.
+    /// Returns the count of pages on lists in the zone of a frame.
     fn in_zone(&mut self, pfn: Pfn) -> &mut u64 {
         let found = self.zones.iter().position(|&(end, _)| pfn.0 < end).unwrap_or(0);
         &mut self.zones[found].1

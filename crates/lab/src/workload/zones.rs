@@ -1,9 +1,9 @@
-//! The zones of a machine that is made up, with the settings that Linux would compute for them.
+//! The zones of a made-up machine, with the settings that Linux would compute for them.
 
 use freehold::PCP_TYPES;
 use freehold_trace::{Pageset, Snapshot, ZoneSnapshot};
 
-/// Where memory starts: what is below belongs to the firmware and `ZONE_DMA`.
+/// The first frame of memory: frames below belong to the firmware and `ZONE_DMA`.
 const FIRST_PFN: u64 = 0x1000;
 
 /// The most pages below 4 GiB: the fourth GiB belongs to devices.
@@ -18,15 +18,15 @@ const PAGEBLOCK: u64 = 512;
 /// `vm.lowmem_reserve_ratio` of `ZONE_DMA32`.
 const LOWMEM_RESERVE_RATIO: u64 = 256;
 
-/// `CONFIG_PCP_BATCH_SCALE_MAX` aside: a per-CPU list moves this many pages at a time.
+/// Pages that a per-CPU list moves at a time, before the scaling by `CONFIG_PCP_BATCH_SCALE_MAX`.
 const BATCH: u64 = 63;
 
-/// The start of an x86-64 machine with so much memory: up to 3 GiB in DMA32, the rest in Normal.
+/// Returns the start of an x86-64 machine with `pages` pages: up to 3 GiB in DMA32, the rest in Normal.
 ///
-/// Marks are those of a machine with transparent huge pages, whose `min_free_kbytes` khugepaged
-/// raises. Linux counterpart: `calculate_min_free_kbytes`, `set_recommended_min_free_kbytes`,
+/// The watermarks are those of a machine with transparent huge pages, for which khugepaged raises
+/// `min_free_kbytes`. Linux counterpart: `calculate_min_free_kbytes`, `set_recommended_min_free_kbytes`,
 /// `__setup_per_zone_wmarks`, `setup_per_zone_lowmem_reserve`, `zone_highsize`.
-pub(crate) fn made_up(pages: u64, cpus: u16) -> Snapshot {
+pub(super) fn made_up(pages: u64, cpus: u16) -> Snapshot {
     let low = pages.min(BELOW_4_GIB);
     let normal = pages - low;
     let zones: Vec<_> = [("DMA32", FIRST_PFN, low), ("Normal", FIRST_NORMAL, normal)]

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use freehold::{Memory, Switches, required_bytes};
 
 use super::divergence::Divergence;
-use crate::engine::{Image, Player, Watched};
+use crate::engine::{Image, Player, Watched, Witness};
 use crate::script::{Op, Script, Step};
 use crate::transcript::{Transcript, TranscriptError, Word};
 
@@ -52,7 +52,8 @@ pub fn check(
     let zones = [image.zone_config()?];
     let config = image.config(&zones, switches)?;
     let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Watched>(&config)];
-    let memory = Memory::<Watched>::new(&config, &mut metadata)
+    let witness = Witness::default();
+    let memory = Memory::<Watched>::watched(&config, &mut metadata, &witness)
         .map_err(|error| TranscriptError::BadStart(error.to_string()))?;
     image.restore(&memory)?;
     memory.check().map_err(|broken| TranscriptError::BadStart(broken.to_string()))?;
@@ -60,7 +61,7 @@ pub fn check(
         let why = format!("operation {number} is for a CPU that the kernel did not have");
         return Err(TranscriptError::BadStart(why));
     }
-    let mut player = Player::new(&memory, image.numbers.clone(), options.owned);
+    let mut player = Player::new(&memory, &witness, image.numbers.clone(), options.owned);
     if let Some(difference) = compare_state(&player, &image, 0) {
         return Ok(Verdict::Differs(Box::new(difference)));
     }

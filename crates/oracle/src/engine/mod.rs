@@ -8,3 +8,4 @@ mod writer;
 
 pub(crate) use image::Image;
 pub(crate) use player::{Player, Watched};
+pub(crate) use witness::Witness;

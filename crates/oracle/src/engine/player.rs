@@ -24,6 +24,7 @@ const EINVAL: u16 = 22;
 /// The engine in the place of a kernel.
 pub(crate) struct Player<'e, 'm> {
     writer: Writer<'e, 'm, Watched>,
+    witness: &'e Witness,
     slots: Vec<Option<Held>>,
     /// True if an owner of the CPU's lists makes the requests.
     owned: bool,
@@ -34,11 +35,17 @@ pub(crate) struct Player<'e, 'm> {
 }
 
 impl<'e, 'm> Player<'e, 'm> {
-    pub(crate) fn new(memory: &'e Memory<'m, Watched>, told: Numbers, owned: bool) -> Self {
+    /// A player on an engine that `witness` watches; what the engine did so far is forgotten.
+    pub(crate) fn new(
+        memory: &'e Memory<'m, Watched>,
+        witness: &'e Witness,
+        told: Numbers,
+        owned: bool,
+    ) -> Self {
         let writer = Writer { memory, told };
         let written = value::CHANGING.map(|field| writer.value(field));
-        Witness::take(&mut Vec::new());
-        Self { writer, slots: Vec::new(), owned, written, words: Vec::new(), text: None }
+        witness.take(&mut Vec::new());
+        Self { writer, witness, slots: Vec::new(), owned, written, words: Vec::new(), text: None }
     }
 
     pub(crate) fn writer(&self) -> &Writer<'e, 'm, Watched> {
@@ -70,7 +77,7 @@ impl<'e, 'm> Player<'e, 'm> {
         self.words.clear();
         self.text = None;
         let answers = self.call(step);
-        Witness::take(&mut self.words);
+        self.witness.take(&mut self.words);
         self.words.extend(answers);
         match step.op {
             Op::Set { .. } => self.write_numbers(),

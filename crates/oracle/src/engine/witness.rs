@@ -6,28 +6,26 @@ use freehold::{ExtFrag, Migratetype, Order, Pfn, Tracepoints};
 
 use crate::transcript::Word;
 
-thread_local! {
-    static SEEN: RefCell<Vec<Word>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Notes every event of this thread's engine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Witness;
+/// Notes every event of an engine.
+#[derive(Debug, Default)]
+pub(crate) struct Witness(RefCell<Vec<Word>>);
 
 impl Witness {
     /// Moves what was seen since the last call to the end of `words`.
-    pub(super) fn take(words: &mut Vec<Word>) {
-        SEEN.with_borrow_mut(|seen| words.append(seen));
+    pub(super) fn take(&self, words: &mut Vec<Word>) {
+        words.append(&mut self.0.borrow_mut());
     }
 
-    fn note(word: Word) {
-        SEEN.with_borrow_mut(|seen| seen.push(word));
+    fn note(&self, word: Word) {
+        self.0.borrow_mut().push(word);
     }
 }
 
 impl Tracepoints for Witness {
-    fn page_alloc_extfrag(event: ExtFrag) {
-        Self::note(Word::ExtFrag {
+    type Since = ();
+
+    fn page_alloc_extfrag(&self, event: ExtFrag) {
+        self.note(Word::ExtFrag {
             pfn: event.pfn,
             orders: (event.alloc_order, event.fallback_order),
             types: (event.alloc_migratetype, event.fallback_migratetype),
@@ -35,11 +33,11 @@ impl Tracepoints for Witness {
         });
     }
 
-    fn page_alloc_zone_locked(pfn: Pfn, order: Order, migratetype: Migratetype) {
-        Self::note(Word::Taken { order, migratetype, pfn });
+    fn page_alloc_zone_locked(&self, pfn: Pfn, order: Order, migratetype: Migratetype) {
+        self.note(Word::Taken { order, migratetype, pfn });
     }
 
-    fn page_pcpu_drain(pfn: Pfn, order: Order, migratetype: Migratetype) {
-        Self::note(Word::Drained { order, migratetype, pfn });
+    fn page_pcpu_drain(&self, pfn: Pfn, order: Order, migratetype: Migratetype) {
+        self.note(Word::Drained { order, migratetype, pfn });
     }
 }

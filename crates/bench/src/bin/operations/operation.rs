@@ -67,7 +67,7 @@ impl Operation {
         }
     }
 
-    /// How many operations one run counts.
+    /// Returns how many operations one run counts.
     pub(super) fn times(self) -> u32 {
         if matches!(self, Self::Refill | Self::Drain) { BATCH as u32 } else { TIMES }
     }
@@ -172,7 +172,7 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// Everything that is counted.
+    /// Returns everything that is counted.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         Operation::ALL.into_iter().flat_map(|operation| {
             Handle::ALL
@@ -200,7 +200,7 @@ impl Counting {
         }
     }
 
-    fn run_locked<L: Locks>(self) -> Result<u64, BenchError> {
+    fn run_locked<L: Locks<Tracepoints = ()>>(self) -> Result<u64, BenchError> {
         self.setup().with(|memory: &Memory<'_, L>| {
             let mut digest = Digest::default();
             self.operation.prepare(memory)?;

@@ -18,7 +18,7 @@ pub(super) struct Asked {
     pub(super) freehold: String,
     pub(in crate::commands) partial: bool,
     pub(in crate::commands) traces: Vec<TraceFile>,
-    pub(in crate::commands) vary: Vec<(String, Vec<freehold_lab::knobs::Value>)>,
+    pub(in crate::commands) vary: Vec<(String, Vec<freehold_lab::sweep::Value>)>,
 }
 
 /// A trace, and by what another file of its name is noticed.

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, anyhow};
+use freehold_lab::Lab;
 use freehold_lab::sweep::{Grid, SweepRow, summary, to_csv, to_parquet};
-use freehold_lab::{Lab, grouped};
+use freehold_measure::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::journal::{Asked, Journal, TraceFile};
@@ -148,7 +149,7 @@ impl Work<'_> {
         missing.collect()
     }
 
-    fn settings(&self, combination: usize) -> Vec<(String, freehold_lab::knobs::Value)> {
+    fn settings(&self, combination: usize) -> Vec<(String, freehold_lab::sweep::Value)> {
         let settings = self.grid.combination(combination).into_iter();
         settings.map(|(knob, value)| (knob.name.to_owned(), value)).collect()
     }

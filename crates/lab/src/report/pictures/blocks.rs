@@ -3,9 +3,9 @@
 use freehold::{MAX_ORDERS, Migratetype};
 use plotters::prelude::*;
 
-use super::{Trouble, colour_of, mark, swatch};
-use crate::Measures;
-use crate::report::traced::{TraceReport, ZoneOfReport};
+use super::style::{Trouble, colour_of, mark, swatch};
+use crate::replay::{Measures, Sample};
+use crate::report::trace_report::{TraceReport, ZoneOfReport};
 
 const SIZE: (u32, u32) = (1120, 760);
 const GRID: (usize, usize) = (3, 4);
@@ -22,7 +22,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
         for (order, area) in (0..MAX_ORDERS).zip(&areas) {
             let series = |kind: Migratetype| -> Vec<(f64, f64)> {
                 let values = era.samples.iter().zip(&report.times_s);
-                let of = |(sample, &time_s): (&crate::Sample, &f64)| {
+                let of = |(sample, &time_s): (&Sample, &f64)| {
                     Some((time_s, sample.zones.get(zone.rank)?.blocks[order][kind.index()] as f64))
                 };
                 values.filter_map(of).collect()
@@ -57,7 +57,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
     Ok(svg)
 }
 
-/// Which colour is which type, where the grid has a place left.
+/// Draws a legend of the types' colours, in a place that the grid has left.
 fn legend(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
     era: &Measures,

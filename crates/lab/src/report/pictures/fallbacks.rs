@@ -2,9 +2,10 @@
 
 use plotters::prelude::*;
 
-use super::{COLOURS, Trouble, mark, swatch};
-use crate::report::traced::TraceReport;
-use crate::watch::FallbackCount;
+use super::style::{Trouble, mark, swatch};
+use crate::palette::COLOURS;
+use crate::recorded::FallbackCount;
+use crate::report::trace_report::TraceReport;
 
 const WIDTH: u32 = 960;
 const ROW_HEIGHT: u32 = 150;

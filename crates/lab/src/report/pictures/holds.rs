@@ -1,19 +1,20 @@
-//! How long the zone lock was held: how many holds were at least so long, a line for each era.
+//! How long the zone lock was held: the number of holds that were at least so long, with a line for each era.
 
+use freehold_measure::histogram::ByPowerOfTwo;
 use plotters::prelude::*;
 
-use super::{COLOURS, Trouble, line_width, mark, swatch};
-use crate::Measures;
-use crate::measures::ByPowerOfTwo;
+use super::style::{Trouble, mark, swatch};
+use crate::palette::{COLOURS, line_width};
+use crate::replay::Measures;
 
 const SIZE: (u32, u32) = (960, 420);
 
-/// What a hold's size is.
+/// What the size of a hold means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
-    /// Nanoseconds.
+    /// The time of the hold, in nanoseconds.
     Time,
-    /// Pages and list nodes.
+    /// The pages and list nodes that the hold touched.
     Touched,
 }
 
@@ -59,7 +60,7 @@ pub(super) fn picture(eras: &[Measures], size: Size) -> Result<String, Trouble> 
     Ok(svg)
 }
 
-/// The sizes, and how many holds have at least that size.
+/// Returns the points of a line: a size, and the number of holds of at least that size.
 fn at_least(holds: &ByPowerOfTwo) -> Vec<(f64, f64)> {
     let sums = (0..holds.len()).map(|power| holds[power..].iter().sum::<u64>());
     let points = sums.enumerate().filter(|(_, sum)| *sum > 0);

@@ -4,21 +4,21 @@ use std::fmt::Write;
 
 use freehold::Migratetype;
 
-use super::colour_of;
-use crate::measures::Sample;
-use crate::report::traced::TraceReport;
-use crate::{MapCell, Measures};
+use super::style::colour_of;
+use crate::replay::{MapCell, Measures, Sample};
+use crate::report::trace_report::TraceReport;
 
-/// Edge of a cell in CSS pixels.
+/// The edge of a cell in CSS pixels.
 const EDGE: usize = 4;
-/// Cells in a row of each map.
+/// The number of cells in a row of a map.
 const COLUMNS: usize = 128;
-/// Room around and between the maps.
+/// The room around and between the maps.
 const MARGIN: usize = 16;
-/// Height of a line of words.
+/// The height of a line of text.
 const LINE: usize = 22;
 
-/// A colour by type and fill; mixed pageblocks have a dark dot.
+/// Returns the picture. A cell's colour is of the pageblock's type, paler the more of it is free; mixed
+/// pageblocks have a dark dash.
 pub(super) fn picture(report: &TraceReport, era: &Measures) -> String {
     let mapped: Vec<_> = era.samples.iter().filter(|sample| sample.map.is_some()).collect();
     let ends: Vec<_> = mapped.first().into_iter().chain(mapped.last()).collect();
@@ -50,7 +50,7 @@ fn cells_of(sample: &Sample, rank: usize) -> &[MapCell] {
     sample.map.as_ref().and_then(|map| map.zones.get(rank)).map_or(&[], Vec::as_slice)
 }
 
-/// Draws the cells and answers the height that they take.
+/// Draws the cells. Returns their height.
 fn cells(body: &mut String, left: usize, top: usize, cells: &[MapCell]) -> usize {
     for (row, cells) in cells.chunks(COLUMNS).enumerate() {
         let y = top + row * EDGE;
@@ -66,7 +66,7 @@ fn cells(body: &mut String, left: usize, top: usize, cells: &[MapCell]) -> usize
                 );
                 if run[0].is_mixed() {
                     let y = y + EDGE / 2;
-                    // A dash of 2 in the middle of each cell.
+                    // A dash of 2 pixels in the middle of each cell.
                     let _ = writeln!(
                         body,
                         "<path stroke=\"#000\" stroke-width=\"2\" stroke-dasharray=\"2 2\" d=\"M{} {y}h{}\"/>",
@@ -81,7 +81,7 @@ fn cells(body: &mut String, left: usize, top: usize, cells: &[MapCell]) -> usize
     cells.len().div_ceil(COLUMNS) * EDGE
 }
 
-/// The colour of a type, the paler the more of the pageblock is free.
+/// Returns the colour of a type, paler the more of the pageblock is free.
 fn tone(kind: Migratetype, fill: u8) -> String {
     let colour = colour_of(kind);
     let share = 0.2 + 0.8 * f64::from(fill) / 7.0;

@@ -1,0 +1,120 @@
+//! A mixture of orders: what allocators are filled with, aged with and churned by.
+
+use freehold::{Order, Pfn};
+
+use super::measure::wrong;
+use super::pages::Pages;
+use crate::error::BenchError;
+
+/// Blocks in use.
+pub type Held = Vec<(Pfn, Order)>;
+
+/// Returns the generator that every mixture starts from.
+pub fn random() -> fastrand::Rng {
+    fastrand::Rng::with_seed(7)
+}
+
+/// Allocates every page, then frees one of `share` at random.
+///
+/// # Errors
+/// [`BenchError::Wrong`] if a page is not taken back.
+pub fn age(
+    side: &mut impl Pages,
+    share: usize,
+    random: &mut fastrand::Rng,
+    held: &mut Held,
+) -> Result<(), BenchError> {
+    // Pages that are kept aside cannot be had once the rest is gone: until there are no more.
+    let mut before = usize::MAX;
+    while held.len() != before {
+        before = held.len();
+        while let Some(pfn) = side.alloc(Order::ZERO) {
+            held.push((pfn, Order::ZERO));
+        }
+        side.give_back();
+    }
+    random.shuffle(held);
+    let kept = held.len() - held.len() / share;
+    for (pfn, order) in held.drain(kept..) {
+        if !side.free(pfn, order) {
+            return Err(wrong("did not take back what it handed out"));
+        }
+    }
+    side.give_back();
+    Ok(())
+}
+
+/// Allocates a mixture of so many pages, or until a request fails.
+pub fn fill(side: &mut impl Pages, pages: u64, random: &mut fastrand::Rng, held: &mut Held) {
+    let mut left = pages as i64;
+    while left > 0 {
+        let order = mixed(random);
+        let Some(pfn) = side.alloc(order) else { break };
+        held.push((pfn, order));
+        left -= order.pages() as i64;
+    }
+}
+
+/// 90 % single pages, 8 % of orders 1 to 3, 2 % huge pages.
+fn mixed(random: &mut fastrand::Rng) -> Order {
+    let order = match random.u32(0..100) {
+        0..90 => 0,
+        90..98 => random.u8(1..4),
+        _ => 9,
+    };
+    Order::new(order).unwrap_or(Order::ZERO)
+}
+
+/// Random blocks are freed and others allocated, so that the memory stays as full as it is.
+///
+/// Requests and failures by class: orders 1 to 3, and order 9.
+#[derive(Clone, Debug, Default)]
+pub struct Churn {
+    asked: [u32; 2],
+    failed: [u32; 2],
+    /// Pages allocated less pages freed.
+    balance: i64,
+}
+
+impl Churn {
+    /// Allocates or frees, so many times.
+    ///
+    /// # Errors
+    /// [`BenchError::Wrong`] if a block is not taken back.
+    #[inline]
+    pub fn run(
+        &mut self,
+        side: &mut impl Pages,
+        operations: u32,
+        random: &mut fastrand::Rng,
+        held: &mut Held,
+    ) -> Result<(), BenchError> {
+        for _ in 0..operations {
+            if self.balance > 0 && !held.is_empty() {
+                let (pfn, order) = held.swap_remove(random.usize(0..held.len()));
+                if !side.free(pfn, order) {
+                    return Err(wrong("did not take back what it handed out"));
+                }
+                self.balance -= order.pages() as i64;
+                continue;
+            }
+            let order = mixed(random);
+            let class = usize::from(order.get() == 9);
+            self.asked[class] += u32::from(order > Order::ZERO);
+            if let Some(pfn) = side.alloc(order) {
+                held.push((pfn, order));
+                self.balance += order.pages() as i64;
+            } else {
+                self.failed[class] += u32::from(order > Order::ZERO);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the share of requests that failed, by class.
+    ///
+    /// Units: percent.
+    pub fn failed_percent(&self) -> [f64; 2] {
+        [0, 1].map(|class| f64::from(self.failed[class]) * 100.0 / f64::from(self.asked[class].max(1)))
+    }
+}

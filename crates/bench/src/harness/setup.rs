@@ -1,0 +1,125 @@
+//! Machines of the engine in the states that the benchmarks start from.
+
+use std::mem::MaybeUninit;
+
+use freehold::{
+    Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Switches, Watermarks, Zone,
+    ZoneConfig, ZoneType, required_bytes,
+};
+
+use crate::error::BenchError;
+
+/// The locks of the benchmarks: both spin, and their release is a plain store.
+pub type SpinLocks = (spin::Mutex<()>, spin::Mutex<()>);
+
+/// As Linux has it: who waits for the zone lock gets it in turn.
+pub(crate) type FairLocks = (spin::mutex::TicketMutex<()>, spin::Mutex<()>);
+
+/// The first frame of the zone.
+pub const START: Pfn = Pfn(1 << 20);
+
+/// Order of a pageblock.
+pub const BLOCK: Order = match Order::new(9) {
+    Some(order) => order,
+    None => Order::MAX,
+};
+
+/// A machine with one zone.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    pub(crate) pages: u64,
+    pub(crate) cpus: u16,
+    pub(crate) switches: Switches,
+    /// Pages of the zone that the CPUs' lists are chosen for.
+    pub(crate) tuned_for: u64,
+}
+
+impl Setup {
+    /// Returns a machine whose per-CPU lists are chosen for a zone of its size.
+    pub fn new(pages: u64, cpus: u16, switches: Switches) -> Self {
+        Self { pages, cpus, switches, tuned_for: pages }
+    }
+
+    /// Does something with a machine whose frames are all absent.
+    ///
+    /// # Errors
+    /// Those of the work, and [`BenchError::Setup`].
+    pub fn with<L: Locks<Tracepoints = ()>, R>(
+        self,
+        work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
+    ) -> Result<R, BenchError> {
+        self.watched(&(), work)
+    }
+
+    /// Does something with a machine whose frames are all absent and that `tracepoints` watches.
+    pub(crate) fn watched<L: Locks, R>(
+        self,
+        tracepoints: &L::Tracepoints,
+        work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
+    ) -> Result<R, BenchError> {
+        let mut metadata = self.metadata::<L>();
+        work(&Memory::watched(&self.config(&[self.zone()]), &mut metadata, tracepoints)?)
+    }
+
+    /// Returns room for the machine's metadata.
+    pub fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
+        vec![MaybeUninit::uninit(); self.metadata_bytes::<L>()]
+    }
+
+    /// Returns how much that is.
+    pub fn metadata_bytes<L: Locks>(self) -> usize {
+        required_bytes::<L>(&self.config(&[self.zone()]))
+    }
+
+    /// Returns the machine, all of its frames absent.
+    ///
+    /// # Errors
+    /// [`BenchError::Setup`].
+    pub fn memory<L: Locks<Tracepoints = ()>>(
+        self,
+        metadata: &mut [MaybeUninit<u8>],
+    ) -> Result<Memory<'_, L>, BenchError> {
+        Ok(Memory::new(&self.config(&[self.zone()]), metadata)?)
+    }
+
+    fn config(self, zones: &[ZoneConfig]) -> MemoryConfig<'_> {
+        MemoryConfig {
+            zones,
+            cpus: self.cpus,
+            max_order: Order::MAX,
+            pageblock_order: BLOCK,
+            huge_pages: true,
+            switches: self.switches,
+            watermark_boost_factor: None,
+        }
+    }
+
+    /// Its per-CPU lists as Linux chooses them for a zone of its size: a batch of 63, and
+    /// up to an eighth of the zone on the lists of all CPUs.
+    fn zone(self) -> ZoneConfig {
+        let high_max = (self.tuned_for / 8 / u64::from(self.cpus)).clamp(252, 1 << 20) as u32;
+        ZoneConfig {
+            node: 0,
+            kind: ZoneType::Normal,
+            start: START,
+            spanned: self.pages,
+            managed: self.pages,
+            watermarks: Watermarks::default(),
+            lowmem_reserve: [0; 6],
+            percpu: PerCpuSettings { batch: 63, high_min: 252, high_max, flush_needs_batch: false },
+        }
+    }
+}
+
+/// Brings frames into service of which every other one is free, each a block of its own.
+pub(crate) fn add_alternating<L: Locks>(
+    zone: &Zone<'_, L>,
+    start: Pfn,
+    pages: u64,
+) -> Result<(), BenchError> {
+    for page in (0..pages).step_by(2) {
+        zone.add_free_block(start.add(page), Order::ZERO, Migratetype::Movable)?;
+        zone.add_allocated(start.add(page + 1), Order::ZERO, Migratetype::Movable)?;
+    }
+    Ok(())
+}

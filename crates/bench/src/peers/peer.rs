@@ -1,0 +1,65 @@
+//! One allocator, ready to be measured.
+
+use super::shapes::{Figures, Plan, Shape};
+use crate::error::BenchError;
+use crate::harness::{Digest, Pages, UNNAMED};
+
+/// How a peer is set up: handles on one and the same memory, all of its pages free.
+pub(super) type Make<H> = fn(pages: u64) -> Result<Vec<H>, BenchError>;
+
+/// Takes one sample.
+pub(super) type Measure = Box<dyn FnMut(&mut Digest) -> Result<Figures, BenchError> + Send>;
+
+/// A shape of one peer, ready to be measured.
+pub(super) struct Runner {
+    pub(super) run: Measure,
+    /// Whether it takes a sample again where others took the processor away.
+    pub(super) calms_itself: bool,
+}
+
+/// Sets a shape up; `None` for what an allocator cannot do.
+pub(super) type Prepare = Box<dyn Fn(Shape, Plan) -> Result<Option<Runner>, BenchError> + Send + Sync>;
+
+/// One allocator.
+pub(super) struct Peer {
+    pub(super) name: String,
+    /// Metadata a page, where it does not depend on what is free.
+    pub(super) bytes_per_page: Option<f64>,
+    pub(super) prepare: Prepare,
+}
+
+impl Peer {
+    pub(super) fn new<H: Pages + Send + 'static>(
+        name: &'static str,
+        bytes_per_page: Option<f64>,
+        largest: u8,
+        make: Make<H>,
+    ) -> Self {
+        let prepare = move |shape: Shape, plan: Plan| {
+            if shape.largest_order() > largest {
+                return Ok(None);
+            }
+            let mut handles = make(plan.pages)?;
+            if shape == Shape::TwoThreads && handles.len() < 2 {
+                return Ok(None);
+            }
+            let mut state = shape.prepare(&mut handles[0], plan)?;
+            let run = move |digest: &mut Digest| {
+                let figures = shape.run(&mut handles, &mut state, plan, digest);
+                figures.map_err(|error| named(error, name))
+            };
+            Ok(Some(Runner { run: Box::new(run), calms_itself: false }))
+        };
+        Self { name: name.to_owned(), bytes_per_page, prepare: Box::new(prepare) }
+    }
+}
+
+/// Returns the error with the name of who made it.
+pub(super) fn named(error: BenchError, name: &str) -> BenchError {
+    match error {
+        BenchError::Wrong { what, side } if side == UNNAMED => {
+            BenchError::Wrong { side: name.to_owned(), what }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,20 @@
+//! The tables of the engine: options go in, a report comes out; each table has a file.
+
+mod by_processor;
+mod counts;
+mod drain;
+mod pagealloc;
+mod pagetypeinfo;
+mod queue;
+mod refill;
+mod scale;
+mod sensor;
+
+pub use counts::Work;
+pub(crate) use counts::run as counts;
+pub(crate) use drain::run as drain;
+pub(crate) use pagealloc::run as pagealloc;
+pub(crate) use pagetypeinfo::run as pagetypeinfo;
+pub(crate) use refill::run as refill;
+pub(crate) use scale::run as scale;
+pub(crate) use sensor::run as sensor;

@@ -1,0 +1,11 @@
+//! The machine that figures were measured on.
+
+use std::path::Path;
+
+use freehold_linux::procfs::read_processors;
+use freehold_measure::Environment;
+
+/// Returns this machine and this build, which go above measured figures.
+pub(crate) fn environment() -> Environment {
+    Environment::here(read_processors(Path::new("/")).unwrap_or_default().model)
+}

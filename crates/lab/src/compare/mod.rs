@@ -1,0 +1,19 @@
+//! The comparison of eras: measures of replays and what was recorded go in; tables, sentences and pictures come out.
+
+mod chance;
+mod comparison;
+mod distance;
+mod hindsight;
+mod picture;
+mod sentences;
+mod tables;
+mod trust;
+mod without;
+
+pub use chance::{Chance, MOST_SHIFTS};
+pub use comparison::{CompareOptions, Comparison};
+pub use distance::{EndDistance, ZoneDistance};
+pub use hindsight::{Bound, Hindsight};
+pub(crate) use picture::{Place, unusable_index};
+pub use trust::Trust;
+pub use without::Without;

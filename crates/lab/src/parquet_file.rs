@@ -1,0 +1,57 @@
+//! Columns of a Parquet file, written one after the other.
+
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+/// The rows of a file, which are written column by column.
+pub(crate) type Rows<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
+
+/// Returns a file with this schema. `write` writes its columns in their order.
+pub(crate) fn write_file(
+    schema: Type,
+    write: impl FnOnce(&mut Rows<'_>) -> Result<(), ParquetError>,
+) -> Result<Vec<u8>, ParquetError> {
+    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
+    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties)?;
+    let mut rows = writer.next_row_group()?;
+    write(&mut rows)?;
+    rows.close()?;
+    writer.into_inner()
+}
+
+/// Writes the next column; every row has a value.
+pub(crate) fn required<T: DataType>(rows: &mut Rows<'_>, values: &[T::T]) -> Result<(), ParquetError> {
+    write::<T>(rows, values, None)
+}
+
+/// Writes the next column; a row may have no value.
+pub(crate) fn optional<T: DataType>(
+    rows: &mut Rows<'_>,
+    values: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let (mut known, mut levels) = (Vec::new(), Vec::new());
+    for value in values {
+        levels.push(i16::from(value.is_some()));
+        known.extend(value);
+    }
+    write::<T>(rows, &known, Some(&levels))
+}
+
+fn write<T: DataType>(
+    rows: &mut Rows<'_>,
+    values: &[T::T],
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let column = rows.next_column()?;
+    let mut column =
+        column.ok_or_else(|| ParquetError::General("more columns than the schema has".to_owned()))?;
+    column.typed::<T>().write_batch(values, levels, None)?;
+    column.close()
+}

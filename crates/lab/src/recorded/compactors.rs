@@ -1,0 +1,120 @@
+//! Which of the machine's tasks compact, and which of these are kcompactd.
+
+use std::collections::{HashMap, HashSet};
+
+use freehold_trace::{EventKind, EventLog};
+
+use crate::trace::Trace;
+
+/// The tasks that compact now.
+#[derive(Debug, Default)]
+pub(crate) struct Compacting(Vec<i32>);
+
+impl Compacting {
+    pub(crate) fn begin(&mut self, pid: i32) {
+        if !self.0.contains(&pid) {
+            self.0.push(pid);
+        }
+    }
+
+    pub(crate) fn end(&mut self, pid: i32) {
+        self.0.retain(|&running| running != pid);
+    }
+
+    /// Returns the number of tasks that compact.
+    pub(crate) fn tasks(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns true if the task compacts: what it frees are the old places of pages that it moved.
+    #[inline]
+    pub(crate) fn contains(&self, pid: i32) -> bool {
+        !self.0.is_empty() && self.0.contains(&pid)
+    }
+}
+
+/// Returns the tasks that are a kcompactd; `None` if the trace does not tell who compacts.
+pub(crate) fn kcompactd_tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
+    let recorded = trace.origin.events.iter().any(|event| event == "compaction:mm_compaction_begin");
+    let compacts = || trace.events.iter().any(|event| event.kind == EventKind::CompactionBegin);
+    (recorded || compacts()).then(|| daemons(trace.events))
+}
+
+/// What is known of a task that compacts.
+#[derive(Default)]
+struct Compactor {
+    is_compacting: bool,
+    begins: u32,
+    allocations_besides: u32,
+}
+
+/// Returns the tasks that compact more often than they ask for pages outside of compaction: one kcompactd for
+/// each node. An interrupt may ask for pages in the name of a kcompactd, mostly while that compacts.
+fn daemons(events: &EventLog) -> HashSet<i32> {
+    let mut compactors: HashMap<i32, Compactor> = HashMap::new();
+    for event in events.iter().filter(|event| event.kind == EventKind::CompactionBegin) {
+        compactors.entry(event.pid).or_default();
+    }
+    if compactors.is_empty() {
+        return HashSet::new();
+    }
+    for event in events.iter() {
+        if matches!(event.kind, EventKind::Lost { .. }) {
+            // The end of a compaction may be among the lost events.
+            for compactor in compactors.values_mut() {
+                compactor.is_compacting = false;
+            }
+        }
+        let Some(compactor) = compactors.get_mut(&event.pid) else { continue };
+        match event.kind {
+            EventKind::CompactionBegin => {
+                compactor.is_compacting = true;
+                compactor.begins += 1;
+            }
+            EventKind::CompactionEnd => compactor.is_compacting = false,
+            EventKind::Alloc { .. } => compactor.allocations_besides += u32::from(!compactor.is_compacting),
+            _ => {}
+        }
+    }
+    let is_daemon = |task: &Compactor| task.allocations_besides < task.begins;
+    compactors.into_iter().filter(|(_, task)| is_daemon(task)).map(|(pid, _)| pid).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold::{GfpFlags, Order};
+    use freehold_trace::Event;
+
+    use super::*;
+
+    #[test]
+    fn a_task_that_only_compacts_is_a_daemon() {
+        let alloc = EventKind::Alloc {
+            pfn: None,
+            order: Order::ZERO,
+            gfp: GfpFlags::KERNEL,
+            migratetype: freehold::Migratetype::Unmovable,
+        };
+        let (begin, end) = (EventKind::CompactionBegin, EventKind::CompactionEnd);
+        // 1 is interrupted while it compacts, 2 asks for pages and compacts for them, 3 never compacts.
+        // What ends 4's compaction is lost, after which it asks for pages.
+        let lost = EventKind::Lost { count: 0 };
+        let events = [
+            (1, begin),
+            (1, alloc),
+            (2, begin),
+            (1, end),
+            (2, end),
+            (2, alloc),
+            (3, alloc),
+            (4, begin),
+            (0, lost),
+            (4, alloc),
+        ];
+        let event = |(time_ns, (pid, kind))| Event { time_ns, cpu: 0, pid, kind };
+        let log: EventLog = (0..).zip(events).map(event).collect();
+        assert_eq!(daemons(&log), HashSet::from([1]));
+        let calm: EventLog = (0..).zip([(3, alloc)]).map(event).collect();
+        assert!(daemons(&calm).is_empty());
+    }
+}

@@ -1,0 +1,16 @@
+//! What the machine itself did: a trace's events and counters go in, sums come out.
+
+mod compactors;
+mod counters;
+mod events;
+mod fallbacks;
+mod gaps;
+mod work;
+
+pub(crate) use compactors::{Compacting, kcompactd_tasks};
+pub use counters::RecordedCounters;
+pub use events::Recorded;
+pub use fallbacks::FallbackCount;
+pub(crate) use fallbacks::{Fallbacks, recorded_fallbacks};
+pub use gaps::{CpuGaps, Gap, Gaps};
+pub use work::RecordedWork;

@@ -1,0 +1,165 @@
+//! The kswapd and kcompactd of a replay.
+
+use std::collections::HashSet;
+
+use freehold::Zone;
+
+use super::ledger::Holders;
+
+/// The number of events between two looks at the zones. A real daemon does not start at once either.
+pub(crate) const EVENTS_A_LOOK: u32 = 64;
+
+/// The pause after proactive compaction that did not help. Linux counterpart: `proactive_defer`, 64 times half a
+/// second.
+const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
+
+/// The time between two calls that sort pageblocks.
+const SORTING_STEP_NS: u64 = 100_000_000;
+
+/// The number of pages after which a call that sorts pageblocks stops: at most 160 MiB a second with pages of 4
+/// KiB.
+const SORTED_PAGES: u64 = 4096;
+
+/// The CPU on which the daemons run.
+const CPU: u16 = 0;
+
+/// Each node's kswapd and kcompactd.
+///
+/// What the machine's kswapd reclaimed is in the trace, as frees. What changes in the allocator while kswapd is
+/// awake is done here. The trace also has what the machine's kcompactd moved, but not where to. So the replay's
+/// own kcompactd compacts instead, and only as often as the machine's did, if the trace tells. Without that bound
+/// it would still compact where the machine's had deferred compaction long ago.
+pub(super) struct Daemons {
+    events: u32,
+    /// How often the machine's kcompactd has begun to compact a zone, less what the replay's own did of it: one
+    /// for each round that was asked for, and one for each zone of a proactive round. `None` if the trace does
+    /// not tell.
+    begun: Option<u32>,
+    /// The tasks that are the machine's kcompactd.
+    kcompactd: HashSet<i32>,
+    /// Which nodes' kswapd is awake: one bit for each node; nodes 64 apart share a bit.
+    awake: u64,
+    /// The time before which no proactive compaction is tried.
+    not_before_ns: u64,
+    /// The time at which pageblocks are sorted next.
+    sort_ns: u64,
+}
+
+impl Daemons {
+    /// Returns the daemons of a trace. `kcompactd` are the tasks that are the machine's kcompactd, if the trace
+    /// tells. The daemons look at the zones `shift` events earlier than they otherwise would.
+    pub(super) fn new(kcompactd: Option<HashSet<i32>>, start_ns: u64, shift: u32) -> Self {
+        Self {
+            events: shift,
+            begun: kcompactd.as_ref().map(|_| 0),
+            kcompactd: kcompactd.unwrap_or_default(),
+            awake: 0,
+            not_before_ns: 0,
+            sort_ns: start_ns.saturating_add(SORTING_STEP_NS),
+        }
+    }
+
+    /// Notes that a task of the machine began to compact a zone.
+    pub(super) fn compaction_begins(&mut self, pid: i32) {
+        let is_daemon = self.kcompactd.contains(&pid);
+        self.begun = self.begun.map(|begun| begun + u32::from(is_daemon));
+    }
+
+    /// Takes a turn of kcompactd. Returns true if it may compact: the machine's has begun more often so far, or
+    /// the trace does not tell.
+    fn take_turn(&mut self) -> bool {
+        let may = self.begun != Some(0);
+        self.begun = self.begun.map(|begun| begun.saturating_sub(1));
+        may
+    }
+
+    /// Counts an event. Returns true if it is time to look at the zones.
+    #[inline]
+    pub(super) fn count_event(&mut self) -> bool {
+        self.events += 1;
+        self.events.is_multiple_of(EVENTS_A_LOOK)
+    }
+
+    /// Wakes and puts to sleep the kswapd of each node, and lets kcompactd compact where it is wanted.
+    ///
+    /// kswapd wakes if a request asked for it and no zone of the node is above its high mark. It goes to sleep,
+    /// and takes the boosts back, once a zone is above its high mark.
+    pub(super) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
+        let memory = holders.memory();
+        for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
+            let node = zones[0].node();
+            let bit = 1 << (node % 64);
+            let was_awake = self.awake & bit != 0;
+            let wanted = zones.iter().fold(false, |wanted, zone| zone.take_kswapd_wake() | wanted);
+            let boosted = zones.iter().any(|zone| zone.watermark_boost() > 0);
+            let is_awake = (was_awake || wanted) && !zones.iter().any(Zone::is_balanced);
+            if is_awake != was_awake {
+                for zone in zones {
+                    zone.set_reclaim_active(is_awake);
+                }
+                self.awake ^= bit;
+            }
+            if !is_awake && (boosted || was_awake) {
+                // Takes the boosts back, and wakes kcompactd.
+                memory.kswapd(node, CPU, holders);
+            }
+            if memory.is_kcompactd_wanted(node) && self.take_turn() {
+                memory.kcompactd(node, CPU, holders);
+            } else if self.begun.is_some_and(|begun| begun > 0) && memory.should_compact_proactively(node) {
+                // The machine's kcompactd compacted although nobody had asked for it and kswapd was asleep: it
+                // was proactive, and began once for each of the node's zones.
+                self.begun = self.begun.map(|begun| begun.saturating_sub(zones.len() as u32));
+                memory.compact_proactively(node, CPU, holders);
+            }
+        }
+    }
+
+    /// Sorts pageblocks, if it is time and the era does so.
+    pub(super) fn sort_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+        if now_ns < self.sort_ns {
+            return;
+        }
+        self.sort_ns = now_ns.saturating_add(SORTING_STEP_NS);
+        let memory = holders.memory();
+        for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
+            memory.sort_pageblocks(zones[0].node(), SORTED_PAGES, holders);
+        }
+    }
+
+    /// Compacts the nodes that are too fragmented and whose kswapd is asleep.
+    pub(super) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+        let memory = holders.memory();
+        if now_ns < self.not_before_ns || self.begun.is_some() {
+            return;
+        }
+        for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
+            let node = zones[0].node();
+            let is_awake = self.awake & 1 << (node % 64) != 0;
+            if is_awake || !memory.should_compact_proactively(node) {
+                continue;
+            }
+            memory.compact_proactively(node, CPU, holders);
+            if memory.should_compact_proactively(node) {
+                self.not_before_ns = now_ns.saturating_add(PROACTIVE_PAUSE_NS);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kcompactd_works_as_often_as_the_machines() {
+        let mut told = Daemons::new(Some(HashSet::from([7])), 0, 0);
+        assert!(!told.take_turn());
+        told.compaction_begins(8);
+        assert!(!told.take_turn(), "a request for itself");
+        told.compaction_begins(7);
+        assert!(told.take_turn() && !told.take_turn());
+        let mut untold = Daemons::new(None, 0, 0);
+        untold.compaction_begins(7);
+        assert!(untold.take_turn() && untold.take_turn());
+    }
+}

@@ -1,0 +1,250 @@
+//! Follows the events of a trace, one after the other.
+
+use freehold::{GfpFlags, Memory, Order, Pfn, Request};
+use freehold_trace::{Event, EventKind};
+
+use super::daemons::Daemons;
+use super::ledger::{At, FreedBy, Holders, Pages};
+use super::measures::Followed;
+use super::watch::ReplayLocks;
+use crate::recorded::Compacting;
+
+/// The most periodic refreshes between two events: after as many every per-CPU list has decayed, so a pause in
+/// the trace need not take longer to replay.
+const MOST_REFRESHES: u64 = 64;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// The largest order that Linux insists on. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
+const COSTLY_ORDER: u8 = 3;
+
+/// The rights to go below the watermarks, the weakest first: `__GFP_HIGH` may go down to half of the min mark,
+/// without reserves; a task that frees memory ignores the marks and what lower zones reserve.
+const RIGHTS_BELOW: [GfpFlags; 2] = [GfpFlags::HIGH.union(GfpFlags::NOMEMALLOC), GfpFlags::MEMALLOC];
+
+/// A memory that follows a trace.
+pub(super) struct Follower<'f, 'm> {
+    holders: Holders<'f, 'm>,
+    followed: Followed,
+    /// The machine's tasks that compact now.
+    compacting: Compacting,
+    daemons: Daemons,
+    /// The order of huge pages.
+    huge: Order,
+    next_refresh_ns: u64,
+}
+
+impl<'f, 'm> Follower<'f, 'm> {
+    pub(super) fn new(holders: Holders<'f, 'm>, daemons: Daemons, first_ns: u64) -> Self {
+        let zones = holders.memory().zones();
+        Self {
+            followed: Followed::default(),
+            compacting: Compacting::default(),
+            daemons,
+            huge: zones.first().map_or(Order::MAX, freehold::Zone::pageblock_order),
+            next_refresh_ns: first_ns.saturating_add(SECOND_NS),
+            holders,
+        }
+    }
+
+    /// Returns the memory that follows the trace.
+    pub(super) fn memory(&self) -> &'f Memory<'m, ReplayLocks> {
+        self.holders.memory()
+    }
+
+    /// Returns what was counted, with the blocks that are still held.
+    pub(super) fn finish(self) -> Followed {
+        let mut followed = self.followed;
+        self.holders.finish(self.huge, &mut followed);
+        followed
+    }
+
+    /// Does what happened on the machine at an event.
+    pub(super) fn event(&mut self, event: &Event) {
+        if event.time_ns >= self.next_refresh_ns {
+            self.refresh(event.time_ns);
+        }
+        if self.daemons.count_event() {
+            self.daemons.look_after(&mut self.holders);
+            self.daemons.sort_pageblocks(&mut self.holders, event.time_ns);
+        }
+        match event.kind {
+            EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),
+            EventKind::Alloc { pfn: None, order, gfp, .. } => self.try_refused(event.cpu, order, gfp),
+            EventKind::Free { pfn, order } if self.compacting.contains(event.pid) => {
+                self.free_while_compacting(event.cpu, pfn, order);
+            }
+            EventKind::Free { pfn, order } => self.free(event.cpu, pfn, order),
+            EventKind::CompactionBegin => {
+                self.compacting.begin(event.pid);
+                self.daemons.compaction_begins(event.pid);
+            }
+            EventKind::CompactionEnd => self.compacting.end(event.pid),
+            EventKind::Lost { count } => {
+                self.followed.lost_places += 1;
+                self.followed.lost_events = self.followed.lost_events.saturating_add(count);
+            }
+            // The machine's allocator did this by itself; `Recorded` counts it.
+            _ => {}
+        }
+    }
+
+    /// Lets the per-CPU lists decay, as Linux does once a second.
+    fn refresh(&mut self, now_ns: u64) {
+        let seconds = (now_ns - self.next_refresh_ns) / SECOND_NS + 1;
+        for _ in 0..seconds.min(MOST_REFRESHES) {
+            let mut busy = false;
+            for cpu in 0..self.memory().cpus() {
+                busy |= self.memory().refresh(cpu);
+            }
+            self.followed.refreshes += 1;
+            if !busy {
+                break;
+            }
+        }
+        self.next_refresh_ns = self.next_refresh_ns.saturating_add(seconds.saturating_mul(SECOND_NS));
+        self.daemons.compact_proactively(&mut self.holders, now_ns);
+    }
+
+    /// Returns the flags that the caller would have passed in the replayed era: before 6.3, `GFP_ATOMIC` had one
+    /// flag more.
+    fn gfp_of_its_time(&self, gfp: GfpFlags) -> GfpFlags {
+        let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
+        let had_own_flag = !self.memory().switches().high_ignores_boost;
+        if atomic && had_own_flag { gfp | GfpFlags::ATOMIC } else { gfp }
+    }
+
+    #[inline]
+    fn alloc(&mut self, cpu: u16, pfn: Pfn, order: Order, gfp: GfpFlags) {
+        let Some(at) = self.place(pfn, order) else { return };
+        self.followed.allocs += 1;
+        if !self.holders.is_unknown(at, order) {
+            // The free of what was there before is not in the trace.
+            self.followed.double_allocs += 1;
+            self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
+            self.holders.release(cpu, at, order, FreedBy::Owner);
+        }
+        let gfp = self.gfp_of_its_time(gfp);
+        let request = Request { cpu, node: self.holders.node(at), order, gfp };
+        let answer = self.answer(request);
+        if order == self.huge {
+            self.count_huge(gfp, answer.is_some());
+        }
+        let Some(replayed) = answer else {
+            self.followed.failures[order.index()] += 1;
+            return self.holders.skip(at, order);
+        };
+        self.holders.hold(at, order, replayed, Pages::of(gfp));
+    }
+
+    /// Tries a request that the machine refused, if it was large: another generation may answer it. The block is
+    /// given back at once, since its user went on without one.
+    #[cold]
+    fn try_refused(&mut self, cpu: u16, order: Order, gfp: GfpFlags) {
+        self.followed.machine_failures[order.index()] += 1;
+        if order.get() <= COSTLY_ORDER {
+            return;
+        }
+        let memory = self.memory();
+        let node = memory.zones().first().map_or(0, freehold::Zone::node);
+        let request = Request { cpu, node, order, gfp: self.gfp_of_its_time(gfp) };
+        let answer = memory.alloc_with(request, &mut self.holders);
+        self.followed.attempts_again += 1;
+        if order == self.huge {
+            self.count_huge(gfp, answer.is_ok());
+        }
+        if let Ok(replayed) = answer {
+            self.followed.answered_instead[order.index()] += 1;
+            self.holders.give_back(cpu, replayed, order);
+        }
+    }
+
+    /// Counts a request for a huge page. Among the requests of that size, only those for huge pages have these
+    /// flags.
+    fn count_huge(&mut self, gfp: GfpFlags, answered: bool) {
+        let huge = GfpFlags::MOVABLE | GfpFlags::COMP | GfpFlags::NOMEMALLOC;
+        if gfp.contains(huge) {
+            self.followed.huge_pages += u64::from(answered);
+            self.followed.huge_page_failures += u64::from(!answered);
+        }
+    }
+
+    /// Answers a request that the machine answered.
+    ///
+    /// If the machine had to reclaim for it, what it reclaimed is in the trace, as frees before or after the
+    /// request. The replay cannot wait for these frees, so it goes below the watermarks, as little as is enough.
+    /// Only if that does not help, it reclaims and compacts by itself. Costly requests do not go below the
+    /// watermarks: the machine made their blocks by compaction.
+    #[inline]
+    fn answer(&mut self, request: Request) -> Option<Pfn> {
+        // The rights of a request that may wait, without reclaiming.
+        let gfp = request.gfp;
+        let patient = if gfp.contains(GfpFlags::DIRECT_RECLAIM) {
+            gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::MEMALLOC).union(GfpFlags::NOMEMALLOC)
+        } else {
+            gfp
+        };
+        self.memory()
+            .alloc(Request { gfp: patient, ..request })
+            .ok()
+            .or_else(|| self.answer_below_marks(request))
+    }
+
+    #[cold]
+    fn answer_below_marks(&mut self, request: Request) -> Option<Pfn> {
+        let below = request.gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
+        self.followed.waits += 1;
+        let rights = if request.order.get() <= COSTLY_ORDER { &RIGHTS_BELOW[..] } else { &[] };
+        for &rights in rights {
+            self.followed.attempts_again += 1;
+            if let Ok(replayed) = self.memory().alloc(Request { gfp: below.union(rights), ..request }) {
+                return Some(replayed);
+            }
+        }
+        self.followed.attempts_again += 1;
+        let memory = self.memory();
+        memory.alloc_with(request, &mut self.holders).ok()
+    }
+
+    #[inline]
+    fn free(&mut self, cpu: u16, pfn: Pfn, order: Order) {
+        let Some(at) = self.place(pfn, order) else { return };
+        self.followed.frees += 1;
+        let released = self.holders.release(cpu, at, order, FreedBy::Owner);
+        if released.pieces == 0 && self.holders.free_moved(cpu, order) {
+            self.followed.moved_then_freed += 1;
+            return;
+        }
+        let followed = &mut self.followed;
+        followed.unknown_pages += released.unknown_pages;
+        if released.pieces == 0 {
+            followed.unknown_frees += 1;
+            followed.unknown_frees_since_loss += u64::from(followed.lost_places > 0);
+        } else if released.pieces > 1 || released.unknown_pages > 0 {
+            followed.regrouped_frees += 1;
+        }
+        if released.pieces > 0 && released.skipped == released.pieces {
+            followed.skipped_frees += 1;
+        }
+    }
+
+    /// Follows a free by a task that compacts: the old place of pages that it moved, or a free block that it took
+    /// without an event and did not need.
+    fn free_while_compacting(&mut self, cpu: u16, pfn: Pfn, order: Order) {
+        let Some(at) = self.place(pfn, order) else { return };
+        self.followed.frees += 1;
+        let released = self.holders.release(cpu, at, order, FreedBy::Compaction);
+        if released.pieces == 0 {
+            self.followed.returned_by_compaction += 1;
+        } else {
+            self.followed.moved_by_compaction += released.pieces;
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, pfn: Pfn, order: Order) -> Option<At> {
+        let at = self.holders.find(pfn, order).filter(|_| pfn.is_aligned(order));
+        self.followed.misplaced += u64::from(at.is_none());
+        at
+    }
+}

@@ -1,0 +1,80 @@
+//! A trace that is prepared for any number of replays.
+
+use std::collections::HashSet;
+
+use freehold_trace::PageTypeInfo;
+
+use crate::error::LabError;
+use crate::recorded::{Gaps, Recorded, kcompactd_tasks};
+use crate::start::{Machine, Start, StartReport};
+use crate::trace::Trace;
+
+/// How a trace is replayed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// The number of runs of each replay. Further runs change only the times.
+    pub runs: u32,
+    /// The number of replays that run at the same time; `None` for one on each processor.
+    pub threads: Option<usize>,
+    /// The number of events by which the daemons look at the zones earlier. The trace does not tell when they
+    /// looked: each shift is a replay that it allows.
+    pub shift: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { runs: 3, threads: None, shift: 0 }
+    }
+}
+
+/// A trace that is prepared for any number of replays.
+#[derive(Clone, Debug)]
+pub struct Lab<'t> {
+    /// The trace.
+    pub trace: Trace<'t>,
+    /// The recorded machine.
+    pub machine: Machine,
+    /// The state from which every replay starts.
+    pub start: Start,
+    /// The tasks that are the machine's kcompactd, if the trace tells who compacts.
+    pub(super) kcompactd: Option<HashSet<i32>>,
+}
+
+impl<'t> Lab<'t> {
+    /// Computes the machine and its state at the start from a trace.
+    ///
+    /// # Errors
+    /// A start snapshot that describes no machine, or a block that is not inside one zone.
+    pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
+        let machine = Machine::new(trace.start, trace.events)?;
+        let start = Start::new(&machine, trace)?;
+        Ok(Self { trace, machine, start, kcompactd: kcompactd_tasks(trace) })
+    }
+
+    /// Returns a lab of the same trace on a machine with other settings.
+    pub(crate) fn on(&self, machine: Machine) -> Self {
+        let start = self.start.with_pageblocks_of(&self.machine, &machine);
+        Self { trace: self.trace, machine, start, kcompactd: self.kcompactd.clone() }
+    }
+
+    /// Returns how well the start state agrees with what was recorded.
+    pub fn start_report(&self) -> &StartReport {
+        &self.start.report
+    }
+
+    /// Returns the machine's own free blocks at its end; `None` if they were not recorded.
+    pub(crate) fn end(&self) -> Option<&'t PageTypeInfo> {
+        let end = self.trace.ending?.snapshot.as_ref()?;
+        Some(&end.pagetypeinfo)
+    }
+
+    /// Returns what the machine itself did, as far as the trace tells.
+    pub fn recorded(&self) -> Recorded {
+        Recorded::new(self.trace)
+    }
+
+    /// Returns the places at which events are missing, and what that makes uncertain.
+    pub fn gaps(&self) -> Gaps {
+        Gaps::new(&self.machine, self.trace)
+    }
+}

@@ -1,0 +1,22 @@
+//! One replay: a prepared trace and a variant of the allocator go in, measures come out.
+
+mod daemons;
+mod ending;
+mod follow;
+mod lab;
+mod ledger;
+mod measures;
+mod one_thread;
+mod pageblock_map;
+mod run;
+mod sampling;
+mod variant;
+mod watch;
+
+pub(crate) use daemons::EVENTS_A_LOOK;
+pub use lab::{Lab, Options};
+pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample};
+pub use pageblock_map::{MapCell, PageblockMap};
+pub use run::Replay;
+pub(crate) use sampling::Schedule;
+pub use variant::{Variant, nearest_era};

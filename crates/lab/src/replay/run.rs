@@ -1,0 +1,181 @@
+//! Replays a trace through one generation of the allocator.
+
+use std::mem::MaybeUninit;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use freehold::Memory;
+use serde::Serialize;
+
+use super::daemons::Daemons;
+use super::ending;
+use super::follow::Follower;
+use super::lab::{Lab, Options};
+use super::ledger::Holders;
+use super::measures::{Measures, Timing};
+use super::sampling::Sampler;
+use super::variant::Variant;
+use super::watch::{ReplayLocks, Watch};
+use crate::error::LabError;
+
+/// What one replay found.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Replay {
+    /// What was measured.
+    pub measures: Measures,
+    /// The state at the end, in the format of `/proc/pagetypeinfo`.
+    pub pagetypeinfo: String,
+}
+
+impl Lab<'_> {
+    /// Replays the trace through one variant of the allocator.
+    ///
+    /// # Errors
+    /// [`LabError::Setup`] if the engine refuses the machine, [`LabError::Broken`] if an invariant does not hold
+    /// at the end.
+    pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
+        let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
+        let watch = Watch::default();
+        let mut replay = self.run(variant, &mut metadata, &watch, options.shift, true)?;
+        for _ in 1..options.runs {
+            let again = self.run(variant, &mut metadata, &watch, options.shift, false)?.measures.timing;
+            let timing = &mut replay.measures.timing;
+            timing.events_per_second = timing.events_per_second.max(again.events_per_second);
+            timing.longest_hold_ns = again.longest_hold_ns;
+            timing.holds_ns = again.holds_ns;
+            timing.runs += 1;
+        }
+        Ok(replay)
+    }
+
+    /// Replays once. The first run also takes samples and describes the end.
+    fn run(
+        &self,
+        variant: &Variant,
+        metadata: &mut [MaybeUninit<u8>],
+        watch: &Watch,
+        shift: u32,
+        first: bool,
+    ) -> Result<Replay, LabError> {
+        let switches = variant.switches();
+        let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
+        memory.set_tunables(self.machine.tunables);
+        self.start.populate(&self.machine, &memory)?;
+        memory.zones().iter().for_each(freehold::Zone::reset_stats);
+        let events = self.trace.events;
+        let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
+        let daemons = Daemons::new(self.kcompactd.clone(), span.0, shift);
+        let holders = Holders::at_start(&memory, &self.machine, &self.start);
+        let mut follower = Follower::new(holders, daemons, span.0);
+        let sampler = first.then(|| Sampler::new(span.0, span.1));
+        let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
+        let followed = follower.finish();
+        let requests = memory.request_stats();
+        let holds = watch.timer.log();
+        let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
+        let mut measures = Measures {
+            variant: variant.to_string(),
+            followed,
+            locked: memory.zone_stats(),
+            events: memory.vm_events(),
+            type_mismatches: requests.type_mismatches,
+            slow_paths: requests.slow_paths.saturating_sub(followed.attempts_again),
+            kswapd_wakes: requests.kswapd_wakes,
+            holds_touched: watch.touched(),
+            highest_high: ending::highest_high(&memory),
+            percpu_pages_at_end: ending::percpu_pages(&memory),
+            free_pageblocks_at_end: ending::free_pageblocks(&self.machine, &memory),
+            free_at_end: ending::free_blocks(&self.machine, &memory),
+            metadata_bytes,
+            metadata_bytes_per_page: per_page,
+            timing: Timing {
+                events_per_second: events.len() as f64 * 1e9 / elapsed_ns.max(1) as f64,
+                longest_hold_ns: holds.longest_ns(),
+                holds_ns: holds.by_power_of_two(),
+                runs: 1,
+            },
+            ..Measures::default()
+        };
+        if let Some(sampler) = sampler {
+            sampler.finish(&mut measures);
+        }
+        memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })?;
+        let pagetypeinfo =
+            if first { ending::pagetypeinfo(self.trace.start, &memory) } else { String::new() };
+        Ok(Replay { measures, pagetypeinfo })
+    }
+
+    /// Follows all events. Returns the sampler, and the time that following took without sampling.
+    ///
+    /// Units: nanoseconds.
+    fn follow(
+        &self,
+        follower: &mut Follower<'_, '_>,
+        watch: &Watch,
+        mut sampler: Option<Sampler>,
+        first_run: bool,
+    ) -> (Option<Sampler>, u64) {
+        let events = self.trace.events;
+        let start_ns = events.first().map_or(0, |event| event.time_ns);
+        if let Some(sampler) = &mut sampler {
+            sampler.take(follower.memory(), watch, start_ns, false);
+        }
+        // Between two samples there is at least one event.
+        let due = |sampler: &Option<Sampler>, now_ns: u64| {
+            sampler.as_ref().map_or(u64::MAX, |sampler| sampler.next_ns().max(now_ns.saturating_add(1)))
+        };
+        let mut due_ns = due(&sampler, start_ns);
+        let mut elapsed_ns = 0;
+        let stopwatch = watch.timer.stopwatch();
+        watch.begin(first_run);
+        let mut started_ns = stopwatch.ns();
+        events.for_each(|event| {
+            if event.time_ns >= due_ns
+                && let Some(taker) = &mut sampler
+            {
+                elapsed_ns += stopwatch.ns() - started_ns;
+                watch.timer.pause();
+                taker.take(follower.memory(), watch, event.time_ns, false);
+                watch.timer.resume();
+                due_ns = due(&sampler, event.time_ns);
+                started_ns = stopwatch.ns();
+            }
+            follower.event(&event);
+        });
+        elapsed_ns += stopwatch.ns() - started_ns;
+        watch.timer.pause();
+        if let Some((sampler, last)) = sampler.as_mut().zip(events.last()) {
+            sampler.take(follower.memory(), watch, last.time_ns, true);
+        }
+        (sampler, elapsed_ns)
+    }
+
+    /// Replays several variants, as many at the same time as [`Options::threads`] says. Returns the replays in
+    /// the order of the variants.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`]: the first error in the order of the variants.
+    pub fn replay_all(&self, variants: &[Variant], options: Options) -> Result<Vec<Replay>, LabError> {
+        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = options.threads.unwrap_or_else(processors).clamp(1, variants.len().max(1));
+        let next = AtomicUsize::new(0);
+        let replays: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
+                        && let Some(variant) = variants.get(number)
+                    {
+                        let replay = self.replay(variant, options);
+                        if let Ok(mut slot) = replays[number].lock() {
+                            *slot = Some(replay);
+                        }
+                    }
+                });
+            }
+        });
+        let replays = replays.into_iter().map(|slot| slot.into_inner().ok().flatten());
+        replays.map(|replay| replay.unwrap_or(Err(LabError::Stopped))).collect()
+    }
+}

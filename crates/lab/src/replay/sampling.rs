@@ -1,0 +1,106 @@
+//! Samples of the zones, taken from time to time during a replay.
+
+use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
+
+use super::measures::{Measures, Sample, ZoneSample};
+use super::pageblock_map::PageblockMap;
+use super::watch::{ReplayLocks, Watch};
+
+/// The number of samples over the time of the trace.
+const SAMPLES: u64 = 100;
+
+/// The number of samples of which one also walks pageblocks and lists, which takes longer.
+const WALK_EVERY: usize = 4;
+
+/// The times at which samples are due.
+pub(crate) struct Schedule {
+    step_ns: u64,
+    next_ns: u64,
+}
+
+impl Schedule {
+    /// Spreads the samples over the time from the first to the last event.
+    pub(crate) fn new(first_ns: u64, last_ns: u64) -> Self {
+        let step_ns = (last_ns.saturating_sub(first_ns) / SAMPLES).max(1);
+        Self { step_ns, next_ns: first_ns.saturating_add(step_ns) }
+    }
+
+    /// Returns the time at which the next sample is due: events before it come first.
+    pub(crate) fn next_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    /// Goes on to the first sample that is due after `now_ns`.
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        let steps = now_ns.saturating_sub(self.next_ns) / self.step_ns + 1;
+        self.next_ns = self.next_ns.saturating_add(steps.saturating_mul(self.step_ns));
+    }
+}
+
+/// Takes samples, and keeps them.
+pub(super) struct Sampler {
+    schedule: Schedule,
+    samples: Vec<Sample>,
+}
+
+impl Sampler {
+    /// Returns a sampler whose samples are spread over the time from the first to the last event.
+    pub(super) fn new(first_ns: u64, last_ns: u64) -> Self {
+        Self { schedule: Schedule::new(first_ns, last_ns), samples: Vec::new() }
+    }
+
+    /// Returns the time at which the next sample is due: events before it come first.
+    pub(super) fn next_ns(&self) -> u64 {
+        self.schedule.next_ns()
+    }
+
+    /// Takes a sample; `now_ns` is the time of the next event. The last sample walks pageblocks and lists in any
+    /// case.
+    pub(super) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
+        let walk = last || self.samples.len().is_multiple_of(WALK_EVERY);
+        let zones: Vec<_> = memory.zones().iter().map(zone_sample).collect();
+        let map = walk.then(|| PageblockMap::new(memory));
+        self.samples.push(Sample {
+            time_ns: now_ns,
+            mixed: map.as_ref().map(PageblockMap::mixed),
+            nodes: walk.then(|| nodes_visited(memory, &zones)),
+            zones,
+            fallbacks: watch.take_fallbacks(),
+            map,
+        });
+        self.schedule.advance(now_ns);
+    }
+
+    /// Puts the samples, and how numbers changed over them, into the measures.
+    pub(super) fn finish(self, measures: &mut Measures) {
+        for (number, sample) in self.samples.iter().enumerate() {
+            if let Some(mixed) = sample.mixed {
+                measures.mixed.add(mixed, number == 0);
+            }
+            if let Some(nodes) = sample.nodes {
+                measures.nodes.add(nodes, number == 0);
+            }
+        }
+        measures.samples = self.samples;
+    }
+}
+
+fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>) -> ZoneSample {
+    let counts = zone.list_lengths();
+    let order = |index: usize| Order::new(index as u8).unwrap_or(Order::MAX);
+    ZoneSample {
+        free_pages: counts.free_pages(),
+        unusable_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.unusable_index(order(index))),
+        extfrag_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.extfrag_index(order(index))),
+        blocks: counts.by_type,
+    }
+}
+
+/// Returns the number of list nodes that a reader of pagetypeinfo would visit now.
+fn nodes_visited(memory: &Memory<'_, ReplayLocks>, zones: &[ZoneSample]) -> u64 {
+    if memory.switches().counts {
+        return 0;
+    }
+    let lists = zones.iter().flat_map(|zone| zone.blocks);
+    lists.flatten().map(|blocks| blocks.min(PAGETYPEINFO_CAP)).sum()
+}

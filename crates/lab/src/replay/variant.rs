@@ -1,0 +1,99 @@
+//! An era, with or without some of its systems and rules.
+
+use std::fmt;
+
+use freehold::{Era, Switch, Switches};
+
+/// An era, with or without some of its systems and rules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variant {
+    /// The era to start from.
+    pub era: Era,
+    /// The systems and rules that are turned on.
+    pub with: Vec<Switch>,
+    /// The systems and rules that are turned off, also if `with` has them.
+    pub without: Vec<Switch>,
+}
+
+impl Variant {
+    /// Returns an era as it is.
+    pub fn new(era: Era) -> Self {
+        Self { era, with: Vec::new(), without: Vec::new() }
+    }
+
+    /// Returns the variant with one more system or rule turned on.
+    #[must_use]
+    pub fn with(mut self, switch: Switch) -> Self {
+        self.with.push(switch);
+        self
+    }
+
+    /// Returns the variant with one more system or rule turned off.
+    #[must_use]
+    pub fn without(mut self, switch: Switch) -> Self {
+        self.without.push(switch);
+        self
+    }
+
+    /// Returns the switches of the engine for this variant.
+    pub fn switches(&self) -> Switches {
+        let on = self.with.iter().fold(self.era.switches(), |all, switch| switch.set(all, true));
+        self.without.iter().fold(on, |all, switch| switch.set(all, false))
+    }
+}
+
+impl From<Era> for Variant {
+    fn from(era: Era) -> Self {
+        Self::new(era)
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.era.name())?;
+        for (word, switches) in [("with", &self.with), ("without", &self.without)] {
+            for switch in switches {
+                write!(f, " {word} {}", switch.name())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the era that is nearest to a kernel release (`uname -r`); `None` if the release cannot be read.
+pub fn nearest_era(kernel_release: &str) -> Option<Era> {
+    let mut numbers = kernel_release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    Some(match (major, minor) {
+        version if version < (6, 10) => Era::Linux6_1,
+        // From 6.16 on, a CPU's lists keep what is freed in larger blocks. That decides where most free pages
+        // wait, and usually it is the only change up to 7.3 that shows in a trace.
+        version if version < (6, 16) => Era::Linux6_12,
+        _ => Era::Linux7_3,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_change_the_era() {
+        let variant = Variant::new(Era::Freehold).without(Switch::Counts);
+        assert!(!variant.switches().counts && variant.switches().hygiene);
+        assert_eq!(variant.to_string(), "freehold without counts");
+        let variant = Variant::new(Era::Linux6_1).with(Switch::RememberedMode);
+        assert!(variant.switches().remembered_mode);
+    }
+
+    #[test]
+    fn a_release_has_a_nearest_era() {
+        let era = |release| nearest_era(release).map(Era::name);
+        assert_eq!(era("5.15.0-91-generic"), Some("linux-6.1"));
+        assert_eq!(era("6.9.12"), Some("linux-6.1"));
+        assert_eq!(era("6.15.9"), Some("linux-6.12"));
+        assert_eq!(era("6.18.3+deb13"), Some("linux-7.3"));
+        assert_eq!(era("7.3.0"), Some("linux-7.3"));
+        assert_eq!(era(""), None);
+    }
+}

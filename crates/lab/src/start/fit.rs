@@ -1,0 +1,152 @@
+//! The type of each pageblock, fitted to what `/proc/pagetypeinfo` counted.
+//!
+//! The kernel tells two things: how many pageblocks each type has, and how many blocks of each order are free on
+//! each type's lists. It does not tell the type of a single pageblock. So a type is chosen for every pageblock
+//! such that both numbers agree as well as possible and that the pages inside are likely for the type. All
+//! pageblocks under one free block get the same type.
+
+use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
+use serde::Serialize;
+
+use super::fit_search::{Search, Unit, ZoneFit};
+use super::geometry::{BlockTypes, Geometry, target_of};
+use super::machine::Machine;
+use super::occupancy::{Occupancy, free_blocks};
+use super::prepass::{FirstUse, FirstUses};
+
+/// How far the fitted start state is from what the machine counted.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct FitReport {
+    /// One entry for each zone.
+    pub zones: Vec<ZoneFit>,
+}
+
+/// Chooses a type for every pageblock of every zone.
+pub(super) fn fit(
+    machine: &Machine,
+    start: &Snapshot,
+    occupancy: &Occupancy,
+    first: &FirstUses,
+) -> (Vec<BlockTypes>, FitReport) {
+    let mut types = Vec::new();
+    let mut report = FitReport::default();
+    for (zone, frames) in occupancy.zones.iter().enumerate() {
+        let geometry = Geometry::new(machine, zone);
+        let target = target_of(machine, zone, &start.pagetypeinfo);
+        let evidence = evidence(&geometry, frames, |index| first.get(zone, index));
+        let units = units(&geometry, frames, &evidence, counted_in(target));
+        let given = occupancy.made_up_types.as_ref().map(|types| &types[zone]);
+        let mut search = Search::new(&units, target, given.map(Vec::as_slice));
+        search.run();
+        let mut fit = search.difference();
+        fit.zone = machine.zone_name(zone);
+        report.zones.push(fit);
+        let mut of_zone = vec![Migratetype::Movable; geometry.blocks];
+        for (unit, kind) in units.iter().zip(search.types()) {
+            of_zone[unit.first..unit.first + unit.blocks].fill(kind);
+        }
+        types.push(of_zone);
+    }
+    (types, report)
+}
+
+/// How likely the pages of one pageblock make each type; more is likelier.
+type Evidence = [u32; MIGRATETYPES];
+
+fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> FirstUse) -> Vec<Evidence> {
+    use Migratetype::{Cma, Movable, Reclaimable, Unmovable};
+    let mut blocks = vec![Evidence::default(); geometry.blocks];
+    for (index, &frame) in frames.iter().enumerate() {
+        let block = &mut blocks[geometry.block_of(index)];
+        let mut add = |kind: Migratetype, weight| block[kind.index()] += weight;
+        match frame {
+            FrameUse::Movable | FrameUse::Unevictable | FrameUse::Hugetlb => {
+                add(Movable, 10);
+                add(Cma, 9);
+            }
+            FrameUse::Slab => {
+                add(Unmovable, 6);
+                add(Reclaimable, 5);
+            }
+            FrameUse::PageTable => add(Unmovable, 10),
+            FrameUse::Other => {
+                add(Unmovable, 2);
+                add(Movable, 1);
+            }
+            FrameUse::Absent | FrameUse::Free | FrameUse::Offline => {}
+        }
+        if let FirstUse::Free(kind) | FirstUse::Listed(kind) = first(index)
+            && let Some(kind) = Migratetype::new(kind)
+        {
+            add(kind, 5);
+        }
+    }
+    blocks
+}
+
+/// Whether the kernel counts a pageblock in pagetypeinfo, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Counted {
+    /// Counted: it holds pages that the allocator manages.
+    Managed,
+    /// Counted: it holds only pages that the kernel keeps for itself.
+    Kept,
+    /// Not counted: it is a hole.
+    No,
+}
+
+/// Returns which pageblocks the kernel counted; `counted` is their number.
+///
+/// In the snapshot, pages that the kernel keeps for itself look like a hole. The kernel counts a pageblock if its
+/// first frame has a descriptor. So the first pageblocks without managed pages are taken for kept ones until the
+/// number is reached.
+pub(super) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: u64) -> Vec<Counted> {
+    let mut blocks = vec![Counted::No; geometry.blocks];
+    for (index, _) in frames.iter().enumerate().filter(|(_, frame)| **frame != FrameUse::Absent) {
+        blocks[geometry.block_of(index)] = Counted::Managed;
+    }
+    let managed = blocks.iter().filter(|&&block| block == Counted::Managed).count() as u64;
+    let kept = usize::try_from(counted.saturating_sub(managed)).unwrap_or(usize::MAX);
+    for block in blocks.iter_mut().filter(|block| **block == Counted::No).take(kept) {
+        *block = Counted::Kept;
+    }
+    blocks
+}
+
+/// Returns how many pageblocks pagetypeinfo counts in a zone.
+pub(super) fn counted_in(target: Option<&PageTypeZone>) -> u64 {
+    target.map_or(0, |target| target.blocks.iter().fold(0, |sum, &blocks| sum.saturating_add(blocks)))
+}
+
+/// Groups pageblocks that share a free block, and sums up what each group holds; `counted` is the number of
+/// pageblocks that the kernel counted.
+fn units(geometry: &Geometry, frames: &[FrameUse], evidence: &[Evidence], counted: u64) -> Vec<Unit> {
+    let counted = counted_blocks(geometry, frames, counted);
+    let mut joined = vec![false; geometry.blocks];
+    let mut free = vec![[0_u32; MAX_ORDERS]; geometry.blocks];
+    for (index, order) in free_blocks(frames, geometry.zone_start) {
+        let block = geometry.block_of(index);
+        free[block][order.index()] += 1;
+        let last = geometry.block_of(index + order.pages() as usize - 1);
+        joined[block + 1..=last].fill(true);
+    }
+    let mut units: Vec<Unit> = Vec::new();
+    for block in 0..geometry.blocks {
+        let counts = counted[block] != Counted::No;
+        if let Some(unit) = units.last_mut().filter(|_| joined[block]) {
+            unit.blocks += 1;
+            unit.counted += u64::from(counts);
+            unit.add_evidence(&evidence[block]);
+        } else {
+            units.push(Unit {
+                first: block,
+                blocks: 1,
+                counted: u64::from(counts),
+                free: free[block],
+                evidence: evidence[block],
+            });
+        }
+    }
+    units
+}

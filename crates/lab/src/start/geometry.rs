@@ -1,0 +1,64 @@
+//! Where the pageblocks of a zone are, and what `/proc/pagetypeinfo` counted in it.
+
+use freehold::{Migratetype, Order};
+use freehold_trace::{PageTypeInfo, PageTypeZone};
+
+use super::machine::Machine;
+use crate::counts::pageblocks;
+
+/// The type of each pageblock of a zone, from the pageblock of the zone's first frame on.
+pub type BlockTypes = Vec<Migratetype>;
+
+/// Where the pageblocks of a zone are.
+pub(super) struct Geometry {
+    pub(super) zone_start: u64,
+    pub(super) spanned: usize,
+    pub(super) pageblock_order: Order,
+    /// The number of the first pageblock, counted from frame 0.
+    pub(super) first_block: usize,
+    pub(super) blocks: usize,
+}
+
+impl Geometry {
+    pub(super) fn new(machine: &Machine, zone: usize) -> Self {
+        let config = &machine.zones[zone];
+        let shift = machine.pageblock_order.get();
+        let first = config.start.0 >> shift;
+        let last = (config.start.0 + config.spanned - 1) >> shift;
+        Self {
+            zone_start: config.start.0,
+            spanned: config.spanned as usize,
+            pageblock_order: machine.pageblock_order,
+            first_block: first as usize,
+            blocks: (last - first) as usize + 1,
+        }
+    }
+
+    /// Returns the first frame of a pageblock that is inside the zone. Frames and pageblocks count from the
+    /// zone's first.
+    pub(super) fn first_frame_of(&self, block: usize) -> usize {
+        ((self.first_block + block) << self.pageblock_order.get()).saturating_sub(self.zone_start as usize)
+    }
+
+    /// Returns the pageblock of a frame. Frames and pageblocks count from the zone's first.
+    pub(super) fn block_of(&self, index: usize) -> usize {
+        ((self.zone_start as usize + index) >> self.pageblock_order.get()) - self.first_block
+    }
+}
+
+/// Returns what the machine's pagetypeinfo counted in a zone; `None` if it does not have the zone.
+pub(crate) fn target_of<'a>(
+    machine: &Machine,
+    zone: usize,
+    info: &'a PageTypeInfo,
+) -> Option<&'a PageTypeZone> {
+    let config = &machine.zones[zone];
+    let is_it = |z: &&PageTypeZone| z.node == u32::from(config.node) && z.name == config.kind.name();
+    info.zones.iter().find(is_it)
+}
+
+/// Returns the number of whole pageblocks in the free blocks that the machine's pagetypeinfo counted.
+pub(crate) fn free_pageblocks(machine: &Machine, info: &PageTypeInfo) -> u64 {
+    let zones = info.zones.iter().flat_map(|zone| &zone.free);
+    zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders[order].blocks)).sum()
+}

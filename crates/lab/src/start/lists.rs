@@ -1,0 +1,214 @@
+//! The blocks that lay on CPUs' lists when a trace started.
+
+use freehold::{Locks, Memory, Migratetype, Order, PerCpuState, Pfn};
+use freehold_trace::{FrameUse, Snapshot};
+
+use super::machine::Machine;
+use crate::error::LabError;
+
+/// The largest order below that of a pageblock that has lists.
+/// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
+const COSTLY_ORDER: u8 = 3;
+
+/// A block that lay on a CPU's list.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    zone: usize,
+    cpu: u16,
+    pfn: Pfn,
+    order: Order,
+    list: Migratetype,
+}
+
+/// A CPU's lists of one zone.
+#[derive(Clone, Copy, Debug)]
+struct Lists {
+    zone: usize,
+    cpu: u16,
+    /// The number of pages above which some are given back; 0 if it was not recorded.
+    high: u64,
+    /// The number of pages on the lists that no event has named yet.
+    unnamed: u64,
+}
+
+/// The blocks that lay on CPUs' lists when a trace started.
+///
+/// `/proc/zoneinfo` tells how many pages a CPU's lists have; no file tells which pages. But if `/proc/kpageflags`
+/// shows a page in use and the page is allocated before anybody freed it, then it lay on a list: the list of the
+/// CPU and type that got it, in front of the pages that were allocated from that list later. Pages that nobody
+/// allocates until the end of the trace stay unknown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StartLists {
+    lists: Vec<Lists>,
+    /// The known blocks; those of one list are in the order of the list.
+    blocks: Vec<Listed>,
+    pageblock_order: Order,
+}
+
+impl StartLists {
+    /// Returns the lists of a machine; no block on them is known yet.
+    pub(super) fn new(machine: &Machine, start: &Snapshot) -> Self {
+        // Without a recorded occupancy a page on a list looks like a free one.
+        let zones = (0..machine.zones.len()).filter(|_| !start.occupancy.is_empty());
+        let of_zone = |zone: usize| {
+            let pagesets = &start.zones[machine.snapshot_index[zone]].pagesets;
+            pagesets.iter().map(move |set| Lists {
+                zone,
+                cpu: set.cpu as u16,
+                high: set.high,
+                unnamed: set.count,
+            })
+        };
+        let lists = zones.flat_map(of_zone).collect();
+        Self { lists, blocks: Vec::new(), pageblock_order: machine.pageblock_order }
+    }
+
+    /// Notes a block that a CPU allocates before anybody freed it. Returns true if it lay on that CPU's list.
+    pub(super) fn take(
+        &mut self,
+        start: &Snapshot,
+        (zone, cpu): (usize, u16),
+        (pfn, order): (Pfn, Order),
+        list: Migratetype,
+    ) -> bool {
+        // A kernel without huge pages has pageblocks as large as the largest block, and no lists for them.
+        let is_huge = order == self.pageblock_order && order < Order::MAX;
+        let has_list = order.get() <= COSTLY_ORDER || is_huge;
+        let is_kept =
+            matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable);
+        if !has_list || !is_kept || !was_in_use(start, pfn) {
+            return false;
+        }
+        let lists = self.lists.iter_mut().find(|lists| (lists.zone, lists.cpu) == (zone, cpu));
+        let Some(lists) = lists.filter(|lists| lists.unnamed >= order.pages()) else { return false };
+        lists.unnamed -= order.pages();
+        self.blocks.push(Listed { zone, cpu, pfn, order, list });
+        true
+    }
+
+    /// Puts the blocks on the lists of a memory whose other frames are all in place, and sets how long the lists
+    /// may get.
+    pub(super) fn restore<L: Locks>(
+        &self,
+        machine: &Machine,
+        memory: &Memory<'_, L>,
+    ) -> Result<(), LabError> {
+        let zone_of = |zone: usize| memory.zone_of(machine.zones[zone].start);
+        for block in &self.blocks {
+            let Some(zone) = zone_of(block.zone) else { continue };
+            if block.order.get() > COSTLY_ORDER && block.order != machine.pageblock_order {
+                // The replay has pageblocks of another order, and thereby other lists.
+                zone.add_free(block.pfn, block.order.pages())?;
+                continue;
+            }
+            let origin = zone.block_type(block.pfn).unwrap_or(block.list);
+            zone.add_percpu_block(block.cpu, block.pfn, block.order, block.list, origin)?;
+        }
+        if !memory.switches().auto_tuned_high {
+            return Ok(());
+        }
+        for lists in self.lists.iter().filter(|lists| lists.high > 0) {
+            let Some(zone) = zone_of(lists.zone) else { continue };
+            let settings = machine.zones[lists.zone].percpu;
+            let high = lists.high.clamp(settings.high_min.into(), settings.high_max.into()) as u32;
+            if let Some(state) = zone.percpu_state(lists.cpu) {
+                zone.restore_percpu_state(lists.cpu, PerCpuState { high, ..state });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns true if the snapshot shows a frame in use.
+fn was_in_use(start: &Snapshot, pfn: Pfn) -> bool {
+    let behind = start.occupancy.partition_point(|run| run.start <= pfn);
+    let run = behind.checked_sub(1).map(|at| start.occupancy[at]);
+    run.is_some_and(|run| {
+        pfn.0 - run.start.0 < run.pages && !matches!(run.used_for, FrameUse::Free | FrameUse::Absent)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold::Era;
+    use freehold_trace::{Event, EventKind, EventLog, Origin, Pageset, Run, ZoneSnapshot};
+
+    use super::*;
+    use crate::replay::{Lab, Options};
+    use crate::trace::Trace;
+
+    type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
+
+    /// A zone of which frames 64 to 127 are free, with two pages on the lists of CPU 1.
+    fn snapshot() -> Snapshot {
+        let set = Pageset { cpu: 1, count: 2, high: 48, batch: 8, high_min: 32, high_max: 64 };
+        let other = Pageset { cpu: 0, count: 0, ..set };
+        let zone = ZoneSnapshot {
+            name: "Normal".into(),
+            spanned: 1024,
+            managed: 1024,
+            pagesets: vec![other, set],
+            ..ZoneSnapshot::default()
+        };
+        let run = |start, pages, used_for| Run { start: Pfn(start), pages, used_for };
+        let occupancy =
+            vec![run(0, 64, FrameUse::Other), run(64, 64, FrameUse::Free), run(128, 896, FrameUse::Other)];
+        Snapshot { zones: vec![zone], occupancy, ..Snapshot::default() }
+    }
+
+    fn alloc(cpu: u16, pfn: u64) -> Event {
+        alloc_of(Order::ZERO, cpu, pfn)
+    }
+
+    fn alloc_of(order: Order, cpu: u16, pfn: u64) -> Event {
+        let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
+        let kind = EventKind::Alloc { pfn: Some(Pfn(pfn)), order, migratetype: Migratetype::Movable, gfp };
+        Event { time_ns: 10, cpu, pid: 1, kind }
+    }
+
+    #[test]
+    fn a_page_in_use_that_is_allocated_was_on_a_list() {
+        let start = snapshot();
+        // Free ones were not on a list, another CPU has none, and the third does not fit any more.
+        let events: EventLog =
+            [alloc(1, 70), alloc(0, 20), alloc(1, 9), alloc(1, 8), alloc(1, 7)].into_iter().collect();
+        let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
+        let lab = Lab::new(trace).expect("a lab");
+        let corrections = lab.start_report().corrections;
+        assert_eq!((corrections.on_lists, corrections.used_but_free), (2, 2));
+        for (era, high) in [(Era::Linux6_1, 32), (Era::Linux7_3, 48)] {
+            let mut metadata = lab.machine.metadata::<Locks>(era.switches());
+            let config = lab.machine.config(era.switches());
+            let memory = Memory::<Locks>::new(&config, &mut metadata).expect("a memory");
+            lab.start.populate(&lab.machine, &memory).expect("a state");
+            memory.check().expect("a sound memory");
+            let zone = &memory.zones()[0];
+            assert_eq!((zone.percpu_pages(0), zone.percpu_pages(1)), (0, 2));
+            assert_eq!(zone.percpu_state(1).map(|state| state.high), Some(high), "{}", era.name());
+            let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
+            let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
+            let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
+            assert_eq!(taken, [Pfn(9), Pfn(8)], "in the list's order");
+        }
+    }
+
+    #[test]
+    fn a_block_that_the_snapshot_saw_half_free_and_one_without_lists_can_be_replayed() {
+        let mut start = snapshot();
+        start.zones[0].pagesets[1].count = 5000;
+        start.occupancy[0].pages = 65;
+        start.occupancy[1] = Run { start: Pfn(65), pages: 63, used_for: FrameUse::Free };
+        start.pagetypeinfo.pageblock_order = Order::MAX.get();
+        let order = |order| Order::new(order).expect("an order");
+        for (event, on_lists) in [(alloc_of(order(1), 1, 64), 2), (alloc_of(Order::MAX, 1, 0), 0)] {
+            let events: EventLog = [event].into_iter().collect();
+            let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
+            let lab = Lab::new(trace).expect("a lab");
+            assert_eq!(lab.start_report().corrections.on_lists, on_lists);
+            for era in Era::ALL {
+                let replay = lab.replay(&era.into(), Options { runs: 1, ..Options::default() });
+                assert!(replay.is_ok(), "{}: {:?}", era.name(), replay.err());
+            }
+        }
+    }
+}

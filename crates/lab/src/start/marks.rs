@@ -1,0 +1,144 @@
+//! Watermarks and the bounds of per-CPU lists, computed from sysctls as Linux computes them.
+
+use freehold::{Watermarks, ZoneConfig, ZoneType};
+use freehold_trace::Snapshot;
+
+use super::machine::Machine;
+
+/// `SWAP_CLUSTER_MAX`: the least min watermark of a zone whose pages the kernel cannot address directly.
+const LEAST_HIGHMEM_MIN: u64 = 32;
+
+/// The highest min watermark of such a zone.
+const MOST_HIGHMEM_MIN: u64 = 128;
+
+/// Linux's own `watermark_scale_factor`, in parts of 10 000.
+const DEFAULT_SCALE_FACTOR: u64 = 10;
+
+/// `MIN_PERCPU_PAGELIST_HIGH_FRACTION`: the lists hold at most an eighth of a zone.
+pub(crate) const LEAST_HIGH_FRACTION: u64 = 8;
+
+/// The sysctls from which Linux computes the watermarks and the bounds of the per-CPU lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Sysctls {
+    /// `vm.min_free_kbytes`; `None` leaves the min watermarks as they are.
+    pub(crate) min_free_kbytes: Option<u64>,
+    /// `vm.watermark_scale_factor`.
+    pub(crate) watermark_scale_factor: Option<u64>,
+    /// `vm.percpu_pagelist_high_fraction`; 0 for automatic tuning.
+    pub(crate) percpu_pagelist_high_fraction: Option<u64>,
+}
+
+impl Sysctls {
+    /// Returns the settings that were recorded.
+    pub(super) fn recorded(start: &Snapshot) -> Self {
+        let number = |name: &str| start.sysctl.get(name).and_then(|text| text.trim().parse().ok());
+        Self {
+            min_free_kbytes: number("min_free_kbytes"),
+            watermark_scale_factor: number("watermark_scale_factor"),
+            percpu_pagelist_high_fraction: number("percpu_pagelist_high_fraction"),
+        }
+    }
+
+    /// Gives the zones the watermarks and bounds that follow from these settings, if any of them is set. Settings
+    /// that are not set are taken as recorded.
+    ///
+    /// Linux counterpart: `__setup_per_zone_wmarks`, `zone_set_pageset_high_and_batch`. DIFFERENCE: which CPU
+    /// belongs to which node is not recorded; every node counts as having the same number of CPUs.
+    pub(crate) fn apply(self, machine: &mut Machine, start: &Snapshot, page_bytes: u64) {
+        if self == Self::default() {
+            return;
+        }
+        let recorded = Self::recorded(start);
+        if self.min_free_kbytes.is_some() || self.watermark_scale_factor.is_some() {
+            let scale = self.watermark_scale_factor.or(recorded.watermark_scale_factor);
+            let pages = self.min_free_kbytes.map(|kbytes| kbytes * 1024 / page_bytes.max(1024));
+            set_watermarks(&mut machine.zones, pages, scale.unwrap_or(DEFAULT_SCALE_FACTOR));
+        }
+        let fraction = self.percpu_pagelist_high_fraction.or(recorded.percpu_pagelist_high_fraction);
+        set_bounds(machine, fraction.unwrap_or(0));
+    }
+}
+
+/// Returns true if the kernel has no direct mapping of the zone's pages, or treats them as if it had none.
+fn is_high(zone: &ZoneConfig) -> bool {
+    matches!(zone.kind, ZoneType::HighMem | ZoneType::Movable)
+}
+
+/// Sets the marks of all zones. `min_pages` is what all min marks together keep free; without it every zone keeps
+/// its min mark.
+fn set_watermarks(zones: &mut [ZoneConfig], min_pages: Option<u64>, scale_factor: u64) {
+    let low_pages: u64 = zones.iter().filter(|zone| !is_high(zone)).map(|zone| zone.managed).sum();
+    for zone in zones {
+        let managed = u128::from(zone.managed);
+        let old_min = zone.watermarks.min;
+        let share =
+            min_pages.map(|pages| (u128::from(pages) * managed / u128::from(low_pages.max(1))) as u64);
+        let min = match share {
+            None => old_min,
+            Some(_) if is_high(zone) => (zone.managed / 1024).clamp(LEAST_HIGHMEM_MIN, MOST_HIGHMEM_MIN),
+            Some(share) => share,
+        };
+        let scaled = (managed * u128::from(scale_factor) / 10_000) as u64;
+        let gap = (share.unwrap_or(min) / 4).max(scaled);
+        zone.watermarks = Watermarks { min, low: min + gap, high: min + 2 * gap };
+    }
+}
+
+/// Sets the bounds of all per-CPU lists.
+///
+/// Sets the bounds of all per-CPU lists.
+///
+/// Linux counterpart: `zone_highsize`.
+fn set_bounds(machine: &mut Machine, fraction: u64) {
+    let mut nodes: Vec<_> = machine.zones.iter().map(|zone| zone.node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let cpus = u64::from(machine.cpus).div_ceil(nodes.len().max(1) as u64).max(1);
+    for zone in machine.zones.iter_mut().filter(|zone| zone.managed > 0) {
+        let batch = u64::from(zone.percpu.batch);
+        let bound = |pages: u64| u32::try_from((pages / cpus).max(batch * 4)).unwrap_or(u32::MAX);
+        let (least, most) = match fraction {
+            0 => (bound(zone.watermarks.low), bound(zone.managed / LEAST_HIGH_FRACTION)),
+            fraction => (bound(zone.managed / fraction), bound(zone.managed / fraction)),
+        };
+        zone.percpu.high_min = least;
+        zone.percpu.high_max = most.max(least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold_trace::{EventLog, ZoneSnapshot};
+
+    use super::*;
+
+    fn zone(name: &str, start_pfn: u64, managed: u64) -> ZoneSnapshot {
+        ZoneSnapshot { name: name.into(), start_pfn, spanned: managed, managed, ..ZoneSnapshot::default() }
+    }
+
+    #[test]
+    fn every_zone_gets_its_share_and_high_zones_their_own() {
+        let zones = vec![
+            zone("DMA32", 0, 100_000),
+            zone("Normal", 1 << 20, 300_000),
+            zone("Movable", 1 << 21, 65_536),
+        ];
+        let start = Snapshot { zones, ..Snapshot::default() };
+        let mut machine = Machine::new(&start, &EventLog::default()).expect("a machine");
+        let settings = Sysctls { min_free_kbytes: Some(16_000), ..Sysctls::default() };
+        settings.apply(&mut machine, &start, 4096);
+        let marks: Vec<_> = machine.zones.iter().map(|zone| zone.watermarks).collect();
+        assert_eq!(marks[0], Watermarks { min: 1000, low: 1250, high: 1500 });
+        assert_eq!(marks[1], Watermarks { min: 3000, low: 3750, high: 4500 });
+        // 64 pages and a quarter of the share of 655.
+        assert_eq!(marks[2], Watermarks { min: 64, low: 64 + 163, high: 64 + 326 });
+        let scaled = Sysctls { watermark_scale_factor: Some(1000), ..Sysctls::default() };
+        scaled.apply(&mut machine, &start, 4096);
+        assert_eq!(machine.zones[0].watermarks, Watermarks { min: 1000, low: 11_000, high: 21_000 });
+        assert_eq!((machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max), (11_000, 12_500));
+        let fixed = Sysctls { percpu_pagelist_high_fraction: Some(100), ..Sysctls::default() };
+        fixed.apply(&mut machine, &start, 4096);
+        assert_eq!((machine.zones[1].percpu.high_min, machine.zones[1].percpu.high_max), (3000, 3000));
+        assert_eq!(machine.zones[0].watermarks.low, 11_000, "marks stay");
+    }
+}

@@ -1,0 +1,23 @@
+//! The state that a replay starts from: a trace's start snapshot and its events go in, a memory in the machine's
+//! state comes out.
+
+mod fit;
+mod fit_search;
+mod geometry;
+mod lists;
+mod machine;
+mod marks;
+mod occupancy;
+mod plausible;
+mod prepass;
+mod state;
+
+pub use fit::FitReport;
+pub use fit_search::ZoneFit;
+pub use geometry::BlockTypes;
+pub(crate) use geometry::{free_pageblocks, target_of};
+pub use machine::Machine;
+pub(crate) use marks::{LEAST_HIGH_FRACTION, Sysctls};
+pub use occupancy::{Corrections, Occupancy};
+pub use prepass::{FirstUse, FirstUses};
+pub use state::{Start, StartReport};

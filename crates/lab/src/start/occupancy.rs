@@ -1,0 +1,161 @@
+//! What every frame was used for when the trace started.
+
+use freehold::{MAX_ORDERS, Order};
+use freehold_trace::{FrameUse, Snapshot};
+use serde::Serialize;
+
+use super::geometry::BlockTypes;
+use super::machine::Machine;
+use super::plausible::plausible;
+use super::prepass::{FirstUse, FirstUses};
+
+/// What every frame was used for when the trace started, by the snapshot and the events.
+#[derive(Clone, Debug)]
+pub struct Occupancy {
+    /// By zone, then by frame, counted from the zone's first.
+    pub zones: Vec<Vec<FrameUse>>,
+    /// Where the events contradict the snapshot.
+    pub corrections: Corrections,
+    /// The pageblock types that belong to a made-up occupancy.
+    pub(super) made_up_types: Option<Vec<BlockTypes>>,
+}
+
+/// How often the events contradict the start snapshot. The events are believed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Corrections {
+    /// Pages that the snapshot shows in use and that lay on a CPU's list: their first event allocates them.
+    /// `/proc/kpageflags` does not tell pages on a list from pages in use.
+    pub on_lists: u64,
+    /// Pages that the snapshot shows in use and that were free: their first event allocates them, and the CPU's
+    /// lists had no more pages of the kind.
+    pub used_but_free: u64,
+    /// Pages that the snapshot shows free and that their first event frees.
+    pub free_but_used: u64,
+    /// Pages that the snapshot shows absent and that an event touches.
+    pub absent_but_present: u64,
+    /// True if the occupancy was made up from pagetypeinfo and the events, because none was recorded.
+    pub made_up: bool,
+}
+
+impl Occupancy {
+    /// Takes the snapshot's occupancy and corrects it by the first event of each frame.
+    ///
+    /// If the snapshot has none, as in an imported text without kpageflags, an occupancy is made up that agrees
+    /// with the free blocks in pagetypeinfo and with the events.
+    pub fn new(machine: &Machine, start: &Snapshot, first: &FirstUses) -> Self {
+        if start.occupancy.is_empty() {
+            let (zones, types) = plausible(machine, start, first);
+            let corrections = Corrections { made_up: true, ..Corrections::default() };
+            return Self { zones, corrections, made_up_types: Some(types) };
+        }
+        let mut zones: Vec<Vec<FrameUse>> =
+            machine.zones.iter().map(|zone| vec![FrameUse::Absent; zone.spanned as usize]).collect();
+        for run in &start.occupancy {
+            let run_end = run.start.0.saturating_add(run.pages);
+            for (zone, frames) in machine.zones.iter().zip(&mut zones) {
+                let from = run.start.0.max(zone.start.0);
+                let to = run_end.min(zone.start.0 + zone.spanned);
+                if from < to {
+                    frames[(from - zone.start.0) as usize..(to - zone.start.0) as usize].fill(run.used_for);
+                }
+            }
+        }
+        let mut corrections = Corrections::default();
+        for (number, frames) in zones.iter_mut().enumerate() {
+            for (index, frame) in frames.iter_mut().enumerate() {
+                correct(frame, first.get(number, index), &mut corrections);
+            }
+        }
+        Self { zones, corrections, made_up_types: None }
+    }
+}
+
+fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections) {
+    match first {
+        FirstUse::Untouched => {}
+        // All that counts free blocks takes it as in use, also if the snapshot shows only the block's first page
+        // in use.
+        FirstUse::Listed(_) => {
+            corrections.on_lists += 1;
+            if matches!(*frame, FrameUse::Free | FrameUse::Absent) {
+                *frame = FrameUse::Other;
+            }
+        }
+        FirstUse::Free(_) => {
+            match *frame {
+                FrameUse::Free => {}
+                FrameUse::Absent => corrections.absent_but_present += 1,
+                _ => corrections.used_but_free += 1,
+            }
+            *frame = FrameUse::Free;
+        }
+        FirstUse::Allocated(_) | FirstUse::InsideAllocated => {
+            match *frame {
+                FrameUse::Free => corrections.free_but_used += 1,
+                FrameUse::Absent => corrections.absent_but_present += 1,
+                _ => return,
+            }
+            *frame = FrameUse::Other;
+        }
+    }
+}
+
+/// Returns the order of the largest block that starts at one frame and ends before another.
+pub(super) fn largest_block(at: u64, end: u64) -> Order {
+    let by_alignment = at.trailing_zeros().min(MAX_ORDERS as u32 - 1);
+    let by_length = (end - at).ilog2().min(MAX_ORDERS as u32 - 1);
+    Order::new(by_alignment.min(by_length) as u8).unwrap_or(Order::ZERO)
+}
+
+/// Returns the runs of equal frames: the first index, and the index behind the last.
+pub(super) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, FrameUse)> + '_ {
+    let mut at = 0;
+    frames.chunk_by(|a, b| a == b).map(move |run| {
+        let start = at;
+        at += run.len();
+        (start, at, run[0])
+    })
+}
+
+/// Returns the free blocks of a zone, each as large as its place allows: the first frame, counted from the zone's
+/// first, and the order.
+pub(super) fn free_blocks(frames: &[FrameUse], zone_start: u64) -> impl Iterator<Item = (usize, Order)> + '_ {
+    runs(frames).filter(|&(_, _, used_for)| used_for == FrameUse::Free).flat_map(move |(start, end, _)| {
+        let mut at = start;
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let order = largest_block(zone_start + at as u64, zone_start + end as u64);
+            let block = (at, order);
+            at += order.pages() as usize;
+            Some(block)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_free_run_becomes_the_largest_aligned_blocks() {
+        let mut frames = vec![FrameUse::Other; 64];
+        frames[3..25].fill(FrameUse::Free);
+        let blocks: Vec<_> = free_blocks(&frames, 0x100).map(|(at, order)| (at, order.get())).collect();
+        assert_eq!(blocks, [(3, 0), (4, 2), (8, 3), (16, 3), (24, 0)]);
+    }
+
+    #[test]
+    fn the_events_win_over_the_snapshot() {
+        let mut corrections = Corrections::default();
+        let mut frame = FrameUse::Other;
+        correct(&mut frame, FirstUse::Free(1), &mut corrections);
+        assert_eq!((frame, corrections.used_but_free), (FrameUse::Free, 1));
+        correct(&mut frame, FirstUse::Allocated(Order::ZERO), &mut corrections);
+        assert_eq!((frame, corrections.free_but_used), (FrameUse::Other, 1));
+        let mut frame = FrameUse::Slab;
+        correct(&mut frame, FirstUse::InsideAllocated, &mut corrections);
+        assert_eq!(frame, FrameUse::Slab);
+    }
+}

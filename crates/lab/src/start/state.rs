@@ -1,0 +1,207 @@
+//! The state from which every replay of a trace starts.
+
+use freehold::{Locks, Memory, Migratetype, Order, Pfn};
+use freehold_measure::grouped;
+use freehold_trace::FrameUse;
+use serde::Serialize;
+
+use super::fit::{Counted, FitReport, counted_blocks, counted_in, fit};
+use super::geometry::{BlockTypes, Geometry, target_of};
+use super::machine::Machine;
+use super::occupancy::{Corrections, Occupancy};
+use super::prepass::{FirstUse, FirstUses};
+use crate::error::LabError;
+use crate::trace::Trace;
+
+/// The state from which every replay of a trace starts. It is computed once and used for all eras.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// What every frame was used for.
+    pub occupancy: Occupancy,
+    /// The type of every pageblock, by zone.
+    pub block_types: Vec<BlockTypes>,
+    /// How well the state agrees with what was recorded.
+    pub report: StartReport,
+    /// By zone: one frame of each pageblock that holds only pages that the kernel keeps for itself.
+    kept: Vec<Vec<usize>>,
+    first: FirstUses,
+}
+
+/// How well the start state agrees with what was recorded.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct StartReport {
+    /// How often events contradict the snapshot's occupancy.
+    pub corrections: Corrections,
+    /// How well the pageblock types agree with pagetypeinfo.
+    pub fit: FitReport,
+    /// Blocks that were in use at the start and are freed by the events.
+    pub held_blocks: u64,
+    /// Events whose block is not aligned to its size. They are not replayed.
+    pub misaligned: u64,
+}
+
+impl StartReport {
+    /// Returns one line on how well the start state agrees with the machine's.
+    pub fn sentence(&self) -> String {
+        let differ: u64 = self.fit.zones.iter().map(|zone| zone.free_pages).sum();
+        let free: u64 = self.fit.zones.iter().map(|zone| zone.machine_free_pages).sum();
+        let percent = differ as f64 * 100.0 / free.max(1) as f64;
+        let made_up = if self.corrections.made_up { "; made up, as no occupancy was recorded" } else { "" };
+        format!(
+            "start state: {} of {} free pages under another order or type than the machine's ({percent:.1} %){made_up}",
+            grouped(differ),
+            grouped(free)
+        )
+    }
+}
+
+impl Start {
+    /// Computes the start state from the snapshot and the events.
+    ///
+    /// # Errors
+    /// [`LabError::OutsideZones`] if the block of an event is not inside one zone.
+    pub fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, LabError> {
+        let first = FirstUses::new(machine, trace.start, trace.events)?;
+        let occupancy = Occupancy::new(machine, trace.start, &first);
+        let (block_types, fit) = fit(machine, trace.start, &occupancy, &first);
+        let report = StartReport {
+            corrections: occupancy.corrections,
+            fit,
+            held_blocks: 0,
+            misaligned: first.misaligned,
+        };
+        let kept = kept(machine, trace, &occupancy);
+        let mut start = Self { occupancy, block_types, report, kept, first };
+        start.report.held_blocks = start.held(machine).count() as u64;
+        Ok(start)
+    }
+
+    /// Returns the same state with pageblocks of another order. A smaller pageblock has the type of the recorded
+    /// one around it, a larger one the type that most of its parts had.
+    pub(crate) fn with_pageblocks_of(&self, own: &Machine, other: &Machine) -> Self {
+        let mut start = self.clone();
+        if own.pageblock_order == other.pageblock_order {
+            return start;
+        }
+        for (zone, types) in start.block_types.iter_mut().enumerate() {
+            let (from, to) = (Geometry::new(own, zone), Geometry::new(other, zone));
+            let known = std::mem::take(types);
+            let block_at = |index: usize| from.block_of(index.min(from.spanned - 1));
+            *types = (0..to.blocks)
+                .map(|block| {
+                    let first = to.first_frame_of(block);
+                    let behind = to.first_frame_of(block + 1);
+                    most_frequent(&known[block_at(first)..=block_at(behind - 1)])
+                })
+                .collect();
+        }
+        start
+    }
+
+    /// Returns the blocks that were in use at the start and are freed by the events.
+    pub(crate) fn held<'s>(
+        &'s self,
+        machine: &'s Machine,
+    ) -> impl Iterator<Item = (Pfn, Order, FrameUse)> + 's {
+        machine.zones.iter().enumerate().flat_map(move |(number, zone)| {
+            let frames = &self.occupancy.zones[number];
+            (0..zone.spanned as usize).filter_map(move |index| match self.first.get(number, index) {
+                FirstUse::Allocated(order) => Some((zone.start.add(index as u64), order, frames[index])),
+                _ => None,
+            })
+        })
+    }
+
+    /// Returns what the first event of a frame tells about its state at the start.
+    pub(crate) fn first_use(&self, zone: usize, index: usize) -> FirstUse {
+        self.first.get(zone, index)
+    }
+
+    /// Brings a fresh memory into this state.
+    pub(crate) fn populate<L: Locks>(
+        &self,
+        machine: &Machine,
+        memory: &Memory<'_, L>,
+    ) -> Result<(), LabError> {
+        for (number, config) in machine.zones.iter().enumerate() {
+            let Some(zone) = memory.zone_of(config.start) else { continue };
+            let pageblock = machine.pageblock_order.pages();
+            let first_block = config.start.0 / pageblock;
+            for (block, &kind) in (first_block..).zip(&self.block_types[number]) {
+                let pfn = Pfn((block * pageblock).max(config.start.0));
+                zone.set_block_type(pfn, kind)
+                    .map_err(|error| LabError::OutOfRange { what: error.to_string() })?;
+            }
+            let frames = &self.occupancy.zones[number];
+            for &index in &self.kept[number] {
+                zone.add_reserved(config.start.add(index as u64), 1)?;
+            }
+            let mut at = 0;
+            while at < frames.len() {
+                let pfn = config.start.add(at as u64);
+                let used_for = frames[at];
+                if let FirstUse::Allocated(order) = self.first.get(number, at) {
+                    zone.add_allocated(pfn, order, migratetype(used_for))?;
+                    at += order.pages() as usize;
+                    continue;
+                }
+                if let FirstUse::Listed(_) = self.first.get(number, at) {
+                    at += 1;
+                    continue;
+                }
+                let untouched = |&next: &usize| {
+                    frames[next] == used_for && self.first.get(number, next) == FirstUse::Untouched
+                };
+                let huge = machine.pageblock_order;
+                let pages = match used_for {
+                    FrameUse::Free => frames[at..].iter().take_while(|&&next| next == FrameUse::Free).count(),
+                    FrameUse::Hugetlb if pfn.is_aligned(huge) => {
+                        let end = frames.len().min(at + huge.pages() as usize);
+                        (at..end).take_while(untouched).count().max(1)
+                    }
+                    _ => 1,
+                };
+                match used_for {
+                    FrameUse::Absent => {}
+                    FrameUse::Free => zone.add_free(pfn, pages as u64)?,
+                    FrameUse::Hugetlb if pages as u64 == huge.pages() => {
+                        zone.add_allocated(pfn, huge, migratetype(used_for))?;
+                    }
+                    FrameUse::Hugetlb | FrameUse::Offline => zone.add_reserved(pfn, pages as u64)?,
+                    _ => zone.add_allocated(pfn, Order::ZERO, migratetype(used_for))?,
+                }
+                at += pages;
+            }
+        }
+        self.first.lists.restore(machine, memory)
+    }
+}
+
+/// Returns, by zone, one frame of each pageblock that the kernel counts although nobody can allocate from it.
+fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<usize>> {
+    let zones = occupancy.zones.iter().enumerate();
+    zones
+        .map(|(zone, frames)| {
+            let geometry = Geometry::new(machine, zone);
+            let counted = counted_in(target_of(machine, zone, &trace.start.pagetypeinfo));
+            let blocks = counted_blocks(&geometry, frames, counted).into_iter().enumerate();
+            let kept = blocks.filter(|(_, counted)| *counted == Counted::Kept);
+            kept.map(|(block, _)| geometry.first_frame_of(block)).collect()
+        })
+        .collect()
+}
+
+/// Returns the type that most blocks have; if several types have as many, the one that comes first.
+fn most_frequent(types: &[Migratetype]) -> Migratetype {
+    let count = |kind: Migratetype| types.iter().filter(|&&other| other == kind).count();
+    let first_of_most = types.iter().copied().rev().max_by_key(|&kind| count(kind));
+    first_of_most.unwrap_or(Migratetype::Movable)
+}
+
+/// Returns the type that was probably asked for when a frame was allocated.
+fn migratetype(used_for: FrameUse) -> Migratetype {
+    match used_for {
+        FrameUse::Movable | FrameUse::Unevictable | FrameUse::Hugetlb => Migratetype::Movable,
+        _ => Migratetype::Unmovable,
+    }
+}

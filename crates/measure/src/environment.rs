@@ -1,0 +1,61 @@
+//! The machine that a run was on.
+
+use std::fs;
+
+use serde::Serialize;
+
+/// The machine that a run was on.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Environment {
+    /// Version of Freehold.
+    pub version: &'static str,
+    /// Model of the processor.
+    pub processor: String,
+    /// Processors that the program may use.
+    pub processors: usize,
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Runnable tasks when the run began, on average over a minute.
+    pub load: f64,
+    /// Whether the compiler optimised the program.
+    pub optimised: bool,
+}
+
+impl Environment {
+    /// Returns what this machine says of itself; what it does not say is empty.
+    ///
+    /// `processor` is the processor's model, which the crate for a live Linux reads.
+    pub fn here(processor: String) -> Self {
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            processor,
+            processors: std::thread::available_parallelism().map_or(1, Into::into),
+            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+            load: load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or_default(),
+            optimised: !cfg!(debug_assertions),
+        }
+    }
+
+    /// Returns one line for the top of the tables.
+    pub fn headline(&self) -> String {
+        let optimised = if self.optimised { "" } else { "; NOT OPTIMISED: build with --release" };
+        format!(
+            "freehold {}, {}, {} processors, Linux {}, load {}{optimised}",
+            self.version, self.processor, self.processors, self.kernel, self.load
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_headline_says_what_weighs_on_figures() {
+        let environment = Environment::here("Foo 3".to_owned());
+        assert!(environment.processors > 0 && !environment.kernel.is_empty());
+        let headline = Environment { optimised: false, ..environment }.headline();
+        assert!(headline.contains("Foo 3") && headline.contains("NOT OPTIMISED"), "{headline}");
+    }
+}

@@ -1,0 +1,225 @@
+//! The times for which zone locks are held and waited for, and a watcher of the engine that takes them.
+
+use std::cell::{Cell, Ref, RefCell};
+use std::time::Instant;
+
+use freehold::Tracepoints;
+
+use crate::histogram::{ByPowerOfTwo, power_of_two};
+
+/// How long a zone lock was waited for while somebody else held it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Waits {
+    /// All waits together.
+    pub total_ns: u64,
+    /// The longest wait.
+    pub longest_ns: u64,
+}
+
+/// The shortest time of each hold of a zone lock over several runs of the same work.
+///
+/// The work is deterministic, so the nth hold of one run does the same as the nth hold of the next. What a
+/// noisy machine adds to a hold of one run, it rarely adds to the same hold of another: the shortest time of
+/// a hold over all runs is what the hold itself takes.
+#[derive(Clone, Debug, Default)]
+pub struct HoldLog {
+    shortest_ns: Vec<u32>,
+    /// Number of the next hold in this run.
+    next: usize,
+    waits: Waits,
+}
+
+impl HoldLog {
+    /// Begins a run; the first run forgets all that was noted before.
+    pub fn begin(&mut self, first_run: bool) {
+        self.next = 0;
+        self.waits = Waits::default();
+        if first_run {
+            self.shortest_ns.clear();
+        }
+    }
+
+    /// Notes the next hold.
+    pub fn note_hold(&mut self, held_ns: u64) {
+        let held_ns = u32::try_from(held_ns).unwrap_or(u32::MAX);
+        match self.shortest_ns.get_mut(self.next) {
+            Some(shortest) => *shortest = (*shortest).min(held_ns),
+            None => self.shortest_ns.push(held_ns),
+        }
+        self.next += 1;
+    }
+
+    /// Notes a wait.
+    pub fn note_wait(&mut self, waited_ns: u64) {
+        self.waits.total_ns += waited_ns;
+        self.waits.longest_ns = self.waits.longest_ns.max(waited_ns);
+    }
+
+    /// Returns the shortest time of each hold over all runs so far, in the order of the holds.
+    ///
+    /// Units: nanoseconds.
+    pub fn holds_ns(&self) -> &[u32] {
+        &self.shortest_ns
+    }
+
+    /// Returns the waits of the last run.
+    pub fn waits(&self) -> Waits {
+        self.waits
+    }
+
+    /// Returns the longest of all holds.
+    ///
+    /// Units: nanoseconds.
+    pub fn longest_ns(&self) -> u64 {
+        self.shortest_ns.iter().copied().max().unwrap_or(0).into()
+    }
+
+    /// Returns the number of holds that lasted 2^n to 2^(n+1) − 1 nanoseconds, by n; a hold of 0 counts as one of 1.
+    pub fn by_power_of_two(&self) -> ByPowerOfTwo {
+        let mut holds = ByPowerOfTwo::default();
+        for &held_ns in &self.shortest_ns {
+            holds[power_of_two(held_ns.into())] += 1;
+        }
+        holds
+    }
+}
+
+/// Nanoseconds since it was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Returns a stopwatch that runs from now on.
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Returns the time since the start.
+    ///
+    /// Units: nanoseconds.
+    #[inline]
+    pub fn ns(&self) -> u64 {
+        self.0.elapsed().as_nanos() as u64
+    }
+}
+
+/// Times the holds of the zone locks of a memory that one thread uses.
+///
+/// A hold begins when the lock has been taken and ends right before it is released; readers of the lists and
+/// of statistics that the engine has for outside observers are no holds. Nothing is noted before
+/// [`HoldTimer::begin`] and after [`HoldTimer::pause`].
+#[derive(Debug)]
+pub struct HoldTimer {
+    stopwatch: Stopwatch,
+    is_on: Cell<bool>,
+    log: RefCell<HoldLog>,
+}
+
+impl Default for HoldTimer {
+    fn default() -> Self {
+        Self { stopwatch: Stopwatch::start(), is_on: Cell::new(false), log: RefCell::default() }
+    }
+}
+
+impl HoldTimer {
+    /// Begins a run, and notes its holds from now on; the first run forgets all that was noted before.
+    pub fn begin(&self, first_run: bool) {
+        self.log.borrow_mut().begin(first_run);
+        self.is_on.set(true);
+    }
+
+    /// Stops noting.
+    pub fn pause(&self) {
+        self.is_on.set(false);
+    }
+
+    /// Goes on noting within the same run.
+    pub fn resume(&self) {
+        self.is_on.set(true);
+    }
+
+    /// Returns true if holds are noted now.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.is_on.get()
+    }
+
+    /// Returns the clock by which holds are timed.
+    pub fn stopwatch(&self) -> Stopwatch {
+        self.stopwatch
+    }
+
+    /// Returns what was noted so far. Nothing can be noted while it is borrowed.
+    pub fn log(&self) -> Ref<'_, HoldLog> {
+        self.log.borrow()
+    }
+
+    /// Returns the times of the holds from the hold with this number on.
+    ///
+    /// Units: nanoseconds.
+    pub fn holds_since(&self, first: usize) -> Vec<u32> {
+        self.log.borrow().holds_ns().get(first..).unwrap_or_default().to_vec()
+    }
+}
+
+impl Tracepoints for HoldTimer {
+    /// When the hold began, in nanoseconds; 0 while nothing is noted.
+    type Since = u64;
+
+    #[inline]
+    fn zone_lock_acquired(&self) -> u64 {
+        if self.is_on() { self.stopwatch.ns() } else { 0 }
+    }
+
+    #[inline]
+    fn zone_lock_release(&self, since: u64, _touched: u64) {
+        if self.is_on() {
+            self.log.borrow_mut().note_hold(self.stopwatch.ns().saturating_sub(since));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_time_of_each_hold_is_kept() {
+        let mut log = HoldLog::default();
+        log.begin(true);
+        log.note_hold(500);
+        log.note_hold(9_000);
+        log.begin(false);
+        log.note_hold(7_000);
+        log.note_hold(800);
+        assert_eq!((log.holds_ns(), log.longest_ns()), (&[500, 800][..], 800));
+        assert_eq!(log.by_power_of_two()[8..10], [1, 1]);
+        log.begin(true);
+        assert_eq!((log.longest_ns(), log.waits()), (0, Waits::default()));
+    }
+
+    #[test]
+    fn waits_are_those_of_the_last_run() {
+        let mut log = HoldLog::default();
+        log.note_wait(50);
+        log.begin(false);
+        log.note_wait(7);
+        log.note_wait(5);
+        assert_eq!(log.waits(), Waits { total_ns: 12, longest_ns: 7 });
+    }
+
+    #[test]
+    fn holds_are_noted_between_begin_and_pause() {
+        let timer = HoldTimer::default();
+        let hold = || timer.zone_lock_release(timer.zone_lock_acquired(), 1);
+        hold();
+        timer.begin(true);
+        hold();
+        timer.pause();
+        hold();
+        timer.resume();
+        hold();
+        assert_eq!((timer.holds_since(0).len(), timer.holds_since(1).len()), (2, 1));
+        assert!(timer.holds_since(2).is_empty());
+    }
+}
