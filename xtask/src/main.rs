@@ -33,6 +33,8 @@ enum Chore {
     Instructions(InstructionsArgs),
     /// Check what Freehold is built from: licences, advisories, duplicates, sources
     Supply(SupplyArgs),
+    /// Make a book of the documents, with mdBook
+    Site,
     /// Measure which branches of the engine the kept transcripts reach
     Coverage,
 }
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
+        Chore::Site => xtask::site::run(root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
         Chore::Series(arguments) => run_series(&arguments, root),
     };

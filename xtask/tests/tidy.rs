@@ -13,9 +13,13 @@ fn the_repository_is_tidy() {
 #[test]
 fn each_rule_finds_what_breaks_it() {
     let root = std::env::temp_dir().join(format!("freehold-tidy-{}", std::process::id()));
-    fs::create_dir_all(root.join("traces")).expect("a temporary folder");
+    for folder in ["traces", "docs"] {
+        fs::create_dir_all(root.join(folder)).expect("a temporary folder");
+    }
     let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a temporary file");
-    write("ARCHITECTURE.md", "see `docs/absent.md` and [that](gone.md)");
+    write("ARCHITECTURE.md", "see `docs/absent.md`, `absent.rs`, `long.rs` and [that](gone.md)");
+    write("docs/SUMMARY.md", "- [Architecture](../ARCHITECTURE.md)\n");
+    write("docs/unlisted.md", "");
     let long_function = format!("fn long() {{\n{}}}\n", "    step();\n".repeat(80));
     write("long.rs", &format!("{long_function}{}", "// line\n".repeat(400)));
     write("open.rs", "fn open() {\n    todo!()\n}\n");
@@ -26,6 +30,8 @@ fn each_rule_finds_what_breaks_it() {
     fs::remove_dir_all(&root).expect("the temporary folder goes");
     for expected in [
         "`docs/absent.md`, which does not exist",
+        "`absent.rs`, which does not exist",
+        "docs/SUMMARY.md: does not list docs/unlisted.md",
         "links to gone.md",
         "more than one noun's",
         "`long` has 82 lines",
@@ -35,6 +41,9 @@ fn each_rule_finds_what_breaks_it() {
         "module.c: goes into Linux",
     ] {
         assert!(findings.contains(expected), "not found: {expected}\nin:\n{findings}");
+    }
+    for sound in ["`long.rs`, which", "does not list ARCHITECTURE.md"] {
+        assert!(!findings.contains(sound), "found: {sound}\nin:\n{findings}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::documents::Documents;
 use super::rooms;
 
 /// The most lines of a source file, its tests not counted.
@@ -15,26 +16,26 @@ const FUNCTION_LINES: usize = 70;
 /// The most bytes of a committed trace.
 const TRACE_BYTES: u64 = 8 << 20;
 
-/// The folders whose names in the documents must exist.
-const ROOTS: [&str; 8] = ["crates/", "docs/", "traces/", "xtask/", "fuzz/", "kernel/", ".ci/", ".cargo/"];
-
 /// What is not as it should be, a line each; empty if all is well.
 ///
 /// # Errors
 /// Where a file cannot be read.
 pub fn findings(root: &Path) -> io::Result<Vec<String>> {
     let mut findings = Vec::new();
+    let files = files(root)?;
+    let documents = Documents::new(root, &files);
     let architecture = fs::read_to_string(root.join("ARCHITECTURE.md"))?;
-    for file in files(root)? {
-        let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+    for file in &files {
+        let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
         match file.extension().and_then(|extension| extension.to_str()) {
-            Some("rs") => source(&name, &fs::read_to_string(&file)?, &architecture, &mut findings),
-            Some("md") => document(root, &file, &name, &fs::read_to_string(&file)?, &mut findings),
-            Some("arrows") => trace(&file, &name, &mut findings)?,
-            Some("c" | "h") => licence(&name, &fs::read_to_string(&file)?, &mut findings),
+            Some("rs") => source(&name, &fs::read_to_string(file)?, &architecture, &mut findings),
+            Some("md") => documents.check(&name, &fs::read_to_string(file)?, &mut findings),
+            Some("arrows") => trace(file, &name, &mut findings)?,
+            Some("c" | "h") => licence(&name, &fs::read_to_string(file)?, &mut findings),
             _ => {}
         }
     }
+    documents.check_summary(&mut findings)?;
     rooms::findings(root, &architecture, &mut findings)?;
     Ok(findings)
 }
@@ -132,24 +133,6 @@ fn switches(name: &str, text: &str, findings: &mut Vec<String>) {
                 findings.push(format!("{name}: switch `{field}` names no source"));
             }
             documented = false;
-        }
-    }
-}
-
-fn document(root: &Path, file: &Path, name: &str, text: &str, findings: &mut Vec<String>) {
-    for span in text.split('`').skip(1).step_by(2) {
-        let path = span.split([':', ' ', '#']).next().unwrap_or_default();
-        let is_path =
-            ROOTS.iter().any(|known| path.starts_with(known)) && !path.contains(['*', '<', '{', '…']);
-        if is_path && !root.join(path).exists() {
-            findings.push(format!("{name}: names `{path}`, which does not exist"));
-        }
-    }
-    for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        let path = target.split('#').next().unwrap_or_default();
-        let is_local = !path.is_empty() && !path.contains("://");
-        if is_local && !file.parent().unwrap_or(root).join(path).exists() {
-            findings.push(format!("{name}: links to {path}, which does not exist"));
         }
     }
 }

@@ -1,0 +1,75 @@
+//! What documents name, link to and list must exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::markdown::{SUMMARY, local_links, resolve};
+
+/// The folders below which a name in a document is a path from the repository's root.
+const ROOTS: [&str; 9] =
+    ["crates/", "contrib/", "docs/", "traces/", "xtask/", "fuzz/", "kernel/", ".ci/", ".cargo/"];
+
+/// The documents of a repository, checked against its files.
+pub(super) struct Documents<'r> {
+    root: &'r Path,
+    /// The repository's files, relative to it.
+    files: Vec<&'r str>,
+}
+
+impl<'r> Documents<'r> {
+    /// `files` lie below `root`.
+    pub(super) fn new(root: &'r Path, files: &'r [PathBuf]) -> Self {
+        let files = files.iter().filter_map(|file| file.strip_prefix(root).ok()?.to_str()).collect();
+        Self { root, files }
+    }
+
+    /// Notes the paths and links of the document `name` that lead nowhere.
+    pub(super) fn check(&self, name: &str, text: &str, findings: &mut Vec<String>) {
+        for span in text.split('`').skip(1).step_by(2) {
+            let path = span.split([':', ' ', '#']).next().unwrap_or_default();
+            if !path.contains(['*', '<', '{', '…', '\n']) && !self.exists(path) {
+                findings.push(format!("{name}: names `{path}`, which does not exist"));
+            }
+        }
+        let folder = self.root.join(name);
+        let folder = folder.parent().unwrap_or(self.root);
+        for link in local_links(text).filter(|link| !folder.join(link).exists()) {
+            findings.push(format!("{name}: links to {link}, which does not exist"));
+        }
+    }
+
+    /// Returns true if `path` names no file, or one that exists.
+    fn exists(&self, path: &str) -> bool {
+        if ROOTS.iter().any(|known| path.starts_with(known)) {
+            return self.root.join(path).exists();
+        }
+        // A file of Rust may be named without its folder.
+        let is_source = path.len() > ".rs".len() && path.ends_with(".rs");
+        let ends_so = |file: &&str| {
+            file.strip_suffix(path).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        };
+        !is_source || self.files.iter().any(ends_so)
+    }
+
+    /// Notes the documents that the book's list leaves out.
+    ///
+    /// # Errors
+    /// Where the list is there and cannot be read.
+    pub(super) fn check_summary(&self, findings: &mut Vec<String>) -> io::Result<()> {
+        let summary = Path::new(SUMMARY);
+        if !self.root.join(summary).exists() {
+            return Ok(());
+        }
+        let text = fs::read_to_string(self.root.join(summary))?;
+        let listed: BTreeSet<PathBuf> =
+            local_links(&text).filter_map(|link| resolve(summary, link)).collect();
+        for file in self.files.iter().filter(|file| file.ends_with(".md") && **file != SUMMARY) {
+            if !listed.contains(Path::new(file)) {
+                findings.push(format!("{SUMMARY}: does not list {file}"));
+            }
+        }
+        Ok(())
+    }
+}
