@@ -46,7 +46,7 @@ impl<'r> Documents<'r> {
             return self.root.join(path).exists();
         }
         // A file of Rust may be named without its folder.
-        let is_source = path.len() > ".rs".len() && path.ends_with(".rs");
+        let is_source = has_ending(path, "rs");
         let ends_so = |file: &&str| {
             file.strip_suffix(path).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
         };
@@ -65,11 +65,15 @@ impl<'r> Documents<'r> {
         let text = fs::read_to_string(self.root.join(summary))?;
         let listed: BTreeSet<PathBuf> =
             local_links(&text).filter_map(|link| resolve(summary, link)).collect();
-        for file in self.files.iter().filter(|file| file.ends_with(".md") && **file != SUMMARY) {
+        for file in self.files.iter().filter(|file| has_ending(file, "md") && **file != SUMMARY) {
             if !listed.contains(Path::new(file)) {
                 findings.push(format!("{SUMMARY}: does not list {file}"));
             }
         }
         Ok(())
     }
+}
+
+fn has_ending(file: &str, ending: &str) -> bool {
+    Path::new(file).extension().is_some_and(|extension| extension == ending)
 }
