@@ -17,7 +17,10 @@ fn each_rule_finds_what_breaks_it() {
         fs::create_dir_all(root.join(folder)).expect("a temporary folder");
     }
     let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a temporary file");
-    write("ARCHITECTURE.md", "see `docs/absent.md`, `absent.rs`, `long.rs` and [that](gone.md)");
+    write(
+        "ARCHITECTURE.md",
+        "see `docs/absent.md`, `absent.rs`, `long.rs` `long`, `short` and [that](gone.md)",
+    );
     write("docs/SUMMARY.md", "- [Architecture](../ARCHITECTURE.md)\n");
     write("docs/unlisted.md", "");
     let long_function = format!("fn long() {{\n{}}}\n", "    step();\n".repeat(80));
@@ -31,6 +34,7 @@ fn each_rule_finds_what_breaks_it() {
     for expected in [
         "`docs/absent.md`, which does not exist",
         "`absent.rs`, which does not exist",
+        "names `short` of `long.rs`",
         "docs/SUMMARY.md: does not list docs/unlisted.md",
         "links to gone.md",
         "more than one noun's",
@@ -42,7 +46,7 @@ fn each_rule_finds_what_breaks_it() {
     ] {
         assert!(findings.contains(expected), "not found: {expected}\nin:\n{findings}");
     }
-    for sound in ["`long.rs`, which", "does not list ARCHITECTURE.md"] {
+    for sound in ["names `long.rs`,", "names `long` of", "does not list ARCHITECTURE.md"] {
         assert!(!findings.contains(sound), "found: {sound}\nin:\n{findings}");
     }
 }

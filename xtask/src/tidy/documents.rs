@@ -33,6 +33,9 @@ impl<'r> Documents<'r> {
                 findings.push(format!("{name}: names `{path}`, which does not exist"));
             }
         }
+        for (file, item) in items(text).filter(|(file, item)| !self.has(file, item)) {
+            findings.push(format!("{name}: names `{item}` of `{file}`, which has no such thing"));
+        }
         let folder = self.root.join(name);
         let folder = folder.parent().unwrap_or(self.root);
         for link in local_links(text).filter(|link| !folder.join(link).exists()) {
@@ -47,10 +50,21 @@ impl<'r> Documents<'r> {
         }
         // A file of Rust may be named without its folder.
         let is_source = has_ending(path, "rs");
-        let ends_so = |file: &&str| {
+        !is_source || self.named(path).next().is_some()
+    }
+
+    /// Returns the files that `path` may mean, which may leave out leading folders.
+    fn named<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
+        self.files.iter().copied().filter(move |file| {
             file.strip_suffix(path).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
-        };
-        !is_source || self.files.iter().any(ends_so)
+        })
+    }
+
+    /// Returns true if the source file `path` has the word `item`, or is no file.
+    fn has(&self, path: &str, item: &str) -> bool {
+        let mut texts = self.named(path).filter_map(|file| fs::read_to_string(self.root.join(file)).ok());
+        let is_in = |text: String| text.split(|part: char| !is_of_word(part)).any(|word| word == item);
+        self.named(path).next().is_none() || texts.any(is_in)
     }
 
     /// Notes the documents that the book's list leaves out.
@@ -74,6 +88,40 @@ impl<'r> Documents<'r> {
     }
 }
 
+/// Returns what a document names of a source file: a list of words, each in backticks, right after the file's name.
+fn items(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let spans: Vec<&str> = text.split('`').collect();
+    let mut file = None;
+    let mut found = Vec::new();
+    for pair in spans.windows(2).skip(1).step_by(2).map(|pair| (pair[0], pair[1])) {
+        let (span, after) = pair;
+        if has_ending(span, "rs") {
+            file = Some(span);
+        } else if let Some(file) = file.filter(|_| !span.is_empty() && span.chars().all(is_of_word)) {
+            found.push((file, span));
+        }
+        if !matches!(after, " " | ", ") {
+            file = None;
+        }
+    }
+    found.into_iter()
+}
+
+fn is_of_word(part: char) -> bool {
+    part.is_ascii_alphanumeric() || part == '_'
+}
+
 fn has_ending(file: &str, ending: &str) -> bool {
     Path::new(file).extension().is_some_and(|extension| extension == ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_after_a_file_are_of_it() {
+        let text = "in `a.rs` `one`, `two`; `b.rs` and `three`, `c.rs` `x < y` `four`";
+        assert_eq!(items(text).collect::<Vec<_>>(), [("a.rs", "one"), ("a.rs", "two"), ("c.rs", "four")]);
+    }
 }
