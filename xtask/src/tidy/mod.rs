@@ -1,6 +1,7 @@
 //! The part of STYLE.md and ARCHITECTURE.md that a machine can check: in comes the repository, out comes what is not as
 //! it should be.
 
+mod crates;
 mod findings;
 mod imports;
 mod rooms;
