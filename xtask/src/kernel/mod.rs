@@ -13,5 +13,5 @@ pub(crate) mod scratch;
 pub mod source;
 pub mod version;
 
-pub use error::{KernelError, Result};
+pub use error::{KernelError, KernelResult};
 pub use version::KernelVersion;

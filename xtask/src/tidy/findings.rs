@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::rooms;
+use super::{rooms, type_names};
 
 /// The most lines of a source file, its tests not counted.
 const FILE_LINES: usize = 400;
@@ -36,6 +36,7 @@ pub fn findings(root: &Path) -> io::Result<Vec<String>> {
         }
     }
     rooms::findings(root, &architecture, &mut findings)?;
+    type_names::findings(root, &mut findings)?;
     Ok(findings)
 }
 

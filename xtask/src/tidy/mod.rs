@@ -5,5 +5,6 @@ mod crates;
 mod findings;
 mod imports;
 mod rooms;
+mod type_names;
 
 pub use findings::findings;
