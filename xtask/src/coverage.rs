@@ -331,7 +331,7 @@ fn functions(text: &str) -> Vec<(usize, String)> {
     let code = text.split("#[cfg(test)]").next().unwrap_or(text);
     let declaration = |(number, line): (usize, &str)| {
         let (before, after) = line.split_once("fn ")?;
-        let words = ["pub", "pub(crate)", "pub(super)", "const", "unsafe", "async"];
+        let words = ["pub", "pub(super)", "pub(super)", "const", "unsafe", "async"];
         let declares = before.split_whitespace().all(|word| words.contains(&word));
         let name = after.split(['(', '<']).next().unwrap_or_default();
         declares.then(|| (number + 1, name.to_owned()))

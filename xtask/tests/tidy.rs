@@ -87,3 +87,48 @@ fn imports_against_the_order_and_circles_are_found() {
     );
     assert!(!findings.contains("loose.rs → "), "an import with a defence closes no circle:\n{findings}");
 }
+
+#[test]
+fn a_crate_without_an_order_of_its_rooms_is_found() {
+    let root = std::env::temp_dir().join(format!("freehold-orders-{}", std::process::id()));
+    for name in ["crates/house", "fuzz", "xtask"] {
+        let source = root.join(name).join("src");
+        fs::create_dir_all(&source).expect("a temporary folder");
+        fs::write(source.join("lib.rs"), "mod low;\n").expect("a temporary file");
+        fs::write(source.join("low.rs"), "").expect("a temporary file");
+    }
+    let order = "### The order of the rooms\n\n| `xtask` | `low` |\n";
+    fs::write(root.join("ARCHITECTURE.md"), order).expect("a temporary file");
+    let findings = xtask::tidy::findings(&root).expect("the folder can be read");
+    fs::remove_dir_all(&root).expect("the temporary folder goes");
+    assert_eq!(
+        findings,
+        ["crates/house", "fuzz"]
+            .map(|name| format!("ARCHITECTURE.md: does not say the order of the rooms of `{name}`"))
+    );
+}
+
+#[test]
+fn two_public_types_of_one_name_are_found() {
+    let root = std::env::temp_dir().join(format!("freehold-names-{}", std::process::id()));
+    for name in ["crates/house", "crates/shed"] {
+        let source = root.join(name).join("src");
+        fs::create_dir_all(&source).expect("a temporary folder");
+        let write = |name: &str, text: &str| fs::write(source.join(name), text).expect("a temporary file");
+        write("lib.rs", "mod one;\nmod other;\n#[cfg(test)]\nmod planted;\n");
+        write("one.rs", "pub struct Key;\npub enum Door {}\npub(crate) struct Room;\n");
+        write("other.rs", "struct Key;\npub type Room = u8;\n");
+        write("planted.rs", "pub struct Key;\n");
+    }
+    let order = "### The order of the rooms\n\n| `crates/house` | `one`, `other`, `planted` |\n| `crates/shed` | `one`, `other`, `planted` |\n";
+    fs::write(root.join("ARCHITECTURE.md"), order).expect("a temporary file");
+    let source = root.join("crates/house/src");
+    let apart = xtask::tidy::findings(&root).expect("the folder can be read");
+    fs::write(source.join("other.rs"), "mod inner {\n    pub trait Door {}\n}\n").expect("a temporary file");
+    let together = xtask::tidy::findings(&root).expect("the folder can be read");
+    fs::remove_dir_all(&root).expect("the temporary folder goes");
+    assert!(apart.is_empty(), "{}", apart.join("\n"));
+    let place =
+        "crates/house/src/other.rs:2: `Door` is also the name of a public type in crates/house/src/one.rs:2";
+    assert_eq!(together, [place]);
+}

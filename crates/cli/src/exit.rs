@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why the program ends before its work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cause {
+pub(super) enum Cause {
     /// A bug in Freehold: an invariant is broken.
     Bug = 1,
     /// Unusable arguments or input.
@@ -19,18 +19,18 @@ pub(crate) enum Cause {
 
 /// An error with the exit code that it earns.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) cause: Cause,
-    pub(crate) error: anyhow::Error,
+pub(super) struct Failure {
+    pub(super) cause: Cause,
+    pub(super) error: anyhow::Error,
 }
 
 impl Failure {
-    pub(crate) fn new(cause: Cause, error: impl Into<anyhow::Error>) -> Self {
+    pub(super) fn new(cause: Cause, error: impl Into<anyhow::Error>) -> Self {
         Self { cause, error: error.into() }
     }
 
     /// Returns true if the output could not be written because its reader has gone.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
+    pub(super) fn is_broken_pipe(&self) -> bool {
         let broken_pipe = self.error.chain().any(|error| {
             error
                 .downcast_ref::<std::io::Error>()

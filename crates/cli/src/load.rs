@@ -12,10 +12,10 @@ use crate::exit::{Cause, Failure};
 use crate::output;
 
 /// A trace's reader.
-pub(crate) type Reader = TraceReader<BufReader<File>>;
+pub(super) type Reader = TraceReader<BufReader<File>>;
 
 /// Opens a trace and reads its header.
-pub(crate) fn open(input: &Input) -> Result<Reader, Failure> {
+pub(super) fn open(input: &Input) -> Result<Reader, Failure> {
     let name = input.trace.display().to_string();
     let file = File::open(&input.trace)
         .with_context(|| format!("{name}: the trace cannot be opened; check the path"))
@@ -26,7 +26,7 @@ pub(crate) fn open(input: &Input) -> Result<Reader, Failure> {
 }
 
 /// Says on standard error that a recording was cut short. Final once all events were read.
-pub(crate) fn warn_if_cut_short(reader: &Reader, input: &Input) {
+pub(super) fn warn_if_cut_short(reader: &Reader, input: &Input) {
     if reader.is_cut_short() {
         let name = input.trace.display();
         output::note(&format!(
@@ -36,9 +36,9 @@ pub(crate) fn warn_if_cut_short(reader: &Reader, input: &Input) {
 }
 
 /// A whole trace.
-pub(crate) struct Loaded {
+pub(super) struct Loaded {
     /// The path by which it was given.
-    pub(crate) name: String,
+    pub(super) name: String,
     origin: Origin,
     start: Snapshot,
     events: EventLog,
@@ -46,7 +46,7 @@ pub(crate) struct Loaded {
 }
 
 /// Reads a trace whole.
-pub(crate) fn whole(input: &Input) -> Result<Loaded, Failure> {
+pub(super) fn whole(input: &Input) -> Result<Loaded, Failure> {
     let mut reader = open(input)?;
     let mut events = EventLog::default();
     while let Some(batch) = reader.next_batch()? {
@@ -64,7 +64,7 @@ pub(crate) fn whole(input: &Input) -> Result<Loaded, Failure> {
 
 impl Loaded {
     /// The lab for this trace.
-    pub(crate) fn lab(&self) -> Result<Lab<'_>, Failure> {
+    pub(super) fn lab(&self) -> Result<Lab<'_>, Failure> {
         Lab::new(Trace {
             origin: &self.origin,
             start: &self.start,
@@ -75,14 +75,14 @@ impl Loaded {
     }
 
     /// What is wrong, with the name of the trace.
-    pub(crate) fn failure(&self, error: freehold_lab::LabError) -> Failure {
+    pub(super) fn failure(&self, error: freehold_lab::LabError) -> Failure {
         let mut failure = Failure::from(error);
         failure.error = failure.error.context(self.name.clone());
         failure
     }
 
     /// One line on what was recorded.
-    pub(crate) fn headline(&self) -> String {
+    pub(super) fn headline(&self) -> String {
         let Origin { kernel_release, cpus, .. } = &self.origin;
         let span = self.events.first().zip(self.events.last());
         let seconds = span.map_or(0.0, |(first, last)| (last.time_ns - first.time_ns) as f64 / 1e9);

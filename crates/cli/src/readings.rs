@@ -19,10 +19,10 @@ use freehold_monitor::verdict::{Asked, Evidence, Mobility, Names, SlabShare, Ver
 use freehold_trace::ZoneSnapshot;
 
 /// What was read of a machine.
-pub(crate) struct Readings {
-    pub(crate) zones: Vec<ZoneSnapshot>,
-    pub(crate) free: Vec<ZoneFreeBlocks>,
-    pub(crate) map: Option<PageblockMap>,
+pub(super) struct Readings {
+    pub(super) zones: Vec<ZoneSnapshot>,
+    pub(super) free: Vec<ZoneFreeBlocks>,
+    pub(super) map: Option<PageblockMap>,
     sensor: Option<BpfSensor>,
     /// True if free blocks were read by BPF.
     free_by_bpf: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Readings {
 impl Readings {
     /// Reads the machine below `root`. What is closed to this user is noted; only `zoneinfo` and `buddyinfo`,
     /// which are open to everybody, must be there, and BPF where it is all that is wanted.
-    pub(crate) fn take(root: &Path, choice: Choice) -> Result<Self, Error> {
+    pub(super) fn take(root: &Path, choice: Choice) -> Result<Self, Error> {
         let mut missing = Vec::new();
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
@@ -74,7 +74,7 @@ impl Readings {
     }
 
     /// Reads free blocks again, the same way.
-    pub(crate) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
+    pub(super) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
         match &mut self.sensor {
             Some(sensor) if self.free_by_bpf => Ok(sensor.read()?.zones),
             _ => free_blocks(root),
@@ -82,17 +82,17 @@ impl Readings {
     }
 
     /// Where the types of pageblocks are from.
-    pub(crate) fn types_from(&self) -> &'static str {
+    pub(super) fn types_from(&self) -> &'static str {
         if self.types.is_some() { "bpf" } else { "inferred" }
     }
 
     /// Where free blocks are from.
-    pub(crate) fn free_from(&self) -> &'static str {
+    pub(super) fn free_from(&self) -> &'static str {
         if self.free_by_bpf { Source::Bpf.name() } else { Source::Buddyinfo.name() }
     }
 
     /// The CPU on whose lists least would stay of what compaction frees.
-    pub(crate) fn calmest_cpu(&self) -> Option<u32> {
+    pub(super) fn calmest_cpu(&self) -> Option<u32> {
         let mut kept: BTreeMap<u32, u64> = BTreeMap::new();
         for set in self.zones.iter().flat_map(|zone| &zone.pagesets) {
             *kept.entry(set.cpu).or_default() += set.high.max(set.count);
@@ -101,7 +101,7 @@ impl Readings {
     }
 
     /// Judges them, for compaction on a CPU where that is known.
-    pub(crate) fn judge(&self, asked: &Asked, compacting_cpu: Option<u32>) -> Verdict {
+    pub(super) fn judge(&self, asked: &Asked, compacting_cpu: Option<u32>) -> Verdict {
         let slab_of = |pfn: u64| self.slabs.get(&pfn).cloned().unwrap_or_default();
         let evidence = Evidence {
             zones: &self.zones,

@@ -3,12 +3,12 @@
 use rustix::time::{ClockId, clock_gettime};
 
 /// Nanoseconds on `CLOCK_MONOTONIC`, which is tracefs's clock `mono`.
-pub(crate) fn monotonic_ns() -> u64 {
+pub(super) fn monotonic_ns() -> u64 {
     nanos(ClockId::Monotonic)
 }
 
 /// User and system time that this process has used, in nanoseconds.
-pub(crate) fn process_cpu_ns() -> u64 {
+pub(super) fn process_cpu_ns() -> u64 {
     nanos(ClockId::ProcessCPUTime)
 }
 

@@ -83,7 +83,7 @@ const COMPACTION_MARKS: [&str; 2] = ["mm_compaction_begin", "mm_compaction_end"]
 
 /// The events that a recording goes without where the kernel lacks them, as folder and name: all but those of
 /// `kmem`.
-pub(crate) fn optional_events(groups: &[EventGroup]) -> Vec<(&'static str, &'static str)> {
+pub(super) fn optional_events(groups: &[EventGroup]) -> Vec<(&'static str, &'static str)> {
     let marks = COMPACTION_MARKS.iter().map(|&event| ("compaction", event));
     let chosen = EventGroup::ALL.into_iter().filter(|group| groups.contains(group));
     let chosen = chosen.flat_map(|group| group.events().iter().map(move |&event| (group.folder(), event)));
@@ -91,12 +91,12 @@ pub(crate) fn optional_events(groups: &[EventGroup]) -> Vec<(&'static str, &'sta
 }
 
 /// Every group of events that a trace can hold.
-pub(crate) fn every_group() -> impl Iterator<Item = &'static str> {
+pub(super) fn every_group() -> impl Iterator<Item = &'static str> {
     ["kmem"].into_iter().chain(EventGroup::ALL.into_iter().map(EventGroup::folder))
 }
 
 /// Every event that a trace can hold, the commonest first.
-pub(crate) fn every_event() -> impl Iterator<Item = &'static str> {
+pub(super) fn every_event() -> impl Iterator<Item = &'static str> {
     let groups = EventGroup::ALL.into_iter().flat_map(|group| group.events().iter().copied());
     KMEM.into_iter().chain(COMPACTION_MARKS).chain(groups)
 }

@@ -1,11 +1,13 @@
-//! What the lab and the benchmarks stand on: [`Table`]s of measures, [`histogram`]s of times and sizes, the times
-//! of lock [holds](HoldLog), and the [`Environment`] that a run was in.
+//! What the lab, the benchmarks and the monitor share: [`Table`]s of measures, [`histogram`]s of times and sizes, the
+//! times of lock [holds](HoldLog), the [`Environment`] that a run was in, and the [style](PAGE_STYLE) of HTML pages.
 
 mod environment;
 pub mod histogram;
 mod hold_log;
+mod page;
 mod table;
 
 pub use environment::Environment;
 pub use hold_log::{HoldLog, HoldTimer, Stopwatch, Waits};
+pub use page::PAGE_STYLE;
 pub use table::{Cell, Row, Table, csv_line, grouped};

@@ -11,7 +11,7 @@ use freehold_trace::FreeCount;
 use crate::model::{Model, ZoneModel};
 
 /// A sample of one zone with so many free pages, all of order 0.
-pub(crate) fn sample(second: u64, name: &str, free: u64) -> Sample {
+pub(super) fn sample(second: u64, name: &str, free: u64) -> Sample {
     let mut total = [FreeCount::default(); MAX_ORDERS];
     total[0].blocks = free;
     let zone = ZoneFreeBlocks { name: name.to_owned(), total, ..ZoneFreeBlocks::default() };
@@ -37,6 +37,6 @@ pub(crate) fn sample(second: u64, name: &str, free: u64) -> Sample {
 }
 
 /// A zone with so many free pages, all of order 0.
-pub(crate) fn zone(name: &str, free: u64) -> ZoneModel {
+pub(super) fn zone(name: &str, free: u64) -> ZoneModel {
     Model::new(&Machine::default(), None, &sample(0, name, free)).zones.remove(0)
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::error::{KernelError, Result};
+use super::error::{KernelError, KernelResult};
 use super::source;
 use super::version::KernelVersion;
 
@@ -21,7 +21,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// The place below `room` of the cache; one of its own for a `source` that somebody names.
-    pub(crate) fn new(room: &str, version: KernelVersion, source: Option<&Path>) -> Result<Self> {
+    pub(crate) fn new(room: &str, version: KernelVersion, source: Option<&Path>) -> KernelResult<Self> {
         let cache = cache()?;
         // Kernels are run from other folders.
         let cache = std::path::absolute(&cache).map_err(KernelError::file(&cache))?;
@@ -56,7 +56,7 @@ impl Folder {
     }
 
     /// Waits until no other process builds here.
-    pub(crate) fn lock(&self) -> Result<File> {
+    pub(crate) fn lock(&self) -> KernelResult<File> {
         let path = self.path.join("lock");
         let lock = File::create(&path).map_err(KernelError::file(&path))?;
         if lock.try_lock().is_err() {
@@ -67,7 +67,7 @@ impl Folder {
     }
 
     /// Puts a program into its place in one step, and removes old ones whose names start alike.
-    pub(crate) fn keep(&self, program: &Path, place: &Path, prefix: &str) -> Result<()> {
+    pub(crate) fn keep(&self, program: &Path, place: &Path, prefix: &str) -> KernelResult<()> {
         let partial = self.path.join("partial");
         fs::copy(program, &partial).map_err(KernelError::file(program))?;
         fs::rename(&partial, place).map_err(KernelError::file(place))?;
@@ -89,7 +89,7 @@ fn is_old(path: &Path) -> bool {
 }
 
 /// Where the kernels are kept.
-fn cache() -> Result<PathBuf> {
+fn cache() -> KernelResult<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("FREEHOLD_CACHE")
         .or_else(|| Some(set("XDG_CACHE_HOME")?.join("freehold")))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::version::KernelVersion;
 
 /// The result of getting or building a kernel.
-pub type Result<T, E = KernelError> = std::result::Result<T, E>;
+pub type KernelResult<T> = Result<T, KernelError>;
 
 /// Why there is no kernel; each text says what to do.
 #[derive(Debug, thiserror::Error)]

@@ -3,15 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use super::error::{KernelError, Result};
+use super::error::{KernelError, KernelResult};
 
 /// The text of a file.
-pub(crate) fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> KernelResult<String> {
     fs::read_to_string(path).map_err(KernelError::file(path))
 }
 
 /// Writes a file; one that has this text keeps its time, so that make leaves it alone.
-pub(crate) fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_if_changed(path: &Path, text: &str) -> KernelResult<()> {
     if fs::read_to_string(path).is_ok_and(|have| have == text) {
         return Ok(());
     }

@@ -6,12 +6,12 @@
 
 pub mod cache;
 pub mod error;
-pub(crate) mod files;
+pub(super) mod files;
 pub mod mirror;
 pub mod process;
-pub(crate) mod scratch;
+pub(super) mod scratch;
 pub mod source;
 pub mod version;
 
-pub use error::{KernelError, Result};
+pub use error::{KernelError, KernelResult};
 pub use version::KernelVersion;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
-use super::error::{KernelError, Result, tail};
+use super::error::{KernelError, KernelResult, tail};
 
 /// What the build calls, besides the compiler.
 const BUILD_PROGRAMS: [&str; 6] = ["gcc", "make", "flex", "bison", "bc", "bash"];
@@ -22,7 +22,7 @@ pub(crate) fn is_on_path(program: &str) -> bool {
 }
 
 /// Refuses to go on without a program.
-pub(crate) fn require(program: &str, package: &'static str) -> Result<()> {
+pub(crate) fn require(program: &str, package: &'static str) -> KernelResult<()> {
     if is_on_path(program) {
         return Ok(());
     }
@@ -30,7 +30,7 @@ pub(crate) fn require(program: &str, package: &'static str) -> Result<()> {
 }
 
 /// Refuses to go on without what a kernel's build calls.
-pub(crate) fn require_build_programs() -> Result<()> {
+pub(crate) fn require_build_programs() -> KernelResult<()> {
     match BUILD_PROGRAMS.iter().find(|program| !is_on_path(program)) {
         None => Ok(()),
         Some(program) => Err(KernelError::NoCompiler { program: (*program).to_owned() }),
@@ -49,7 +49,7 @@ pub(crate) fn command(program: &str) -> Command {
 }
 
 /// Starts a command that is ended when it takes more than `seconds`; the words to run are to be added.
-pub(crate) fn limited(seconds: u64) -> Result<Command> {
+pub(crate) fn limited(seconds: u64) -> KernelResult<Command> {
     require("timeout", "coreutils")?;
     let mut limited = command("timeout");
     limited.args(["--kill-after=5", &seconds.to_string()]);
@@ -80,18 +80,18 @@ pub(crate) struct Job {
 
 impl Job {
     /// A build that keeps `lock` and writes to a new `log`.
-    pub(crate) fn new(lock: File, log: PathBuf) -> Result<Self> {
+    pub(crate) fn new(lock: File, log: PathBuf) -> KernelResult<Self> {
         fs::write(&log, "").map_err(KernelError::file(&log))?;
         Ok(Self { log, lock })
     }
 
     /// Gives a command the lock: where this process is killed, the command goes on.
-    pub(super) fn guard<'c>(&self, command: &'c mut Command) -> Result<&'c mut Command> {
+    pub(super) fn guard<'c>(&self, command: &'c mut Command) -> KernelResult<&'c mut Command> {
         Ok(command.stdin(self.lock.try_clone().map_err(KernelError::file(&self.log))?))
     }
 
     /// Runs a command to its end; all that it says goes to the end of the log.
-    pub(crate) fn run(&self, command: &mut Command) -> Result<()> {
+    pub(crate) fn run(&self, command: &mut Command) -> KernelResult<()> {
         let log = &self.log;
         let file = OpenOptions::new().append(true).open(log).map_err(KernelError::file(log))?;
         let copy = file.try_clone().map_err(KernelError::file(log))?;

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::error::{KernelError, Result};
+use super::error::{KernelError, KernelResult};
 
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
@@ -16,16 +16,16 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     /// A new, empty folder among the machine's temporary ones.
-    pub(crate) fn new() -> Result<Self> {
+    pub(crate) fn new() -> KernelResult<Self> {
         Self::named(&env::temp_dir(), "freehold")
     }
 
     /// A new, empty folder in another one, hidden: what is made in it can be put beside it in one step.
-    pub(crate) fn within(folder: &Path) -> Result<Self> {
+    pub(crate) fn within(folder: &Path) -> KernelResult<Self> {
         Self::named(folder, ".freehold")
     }
 
-    fn named(folder: &Path, name: &str) -> Result<Self> {
+    fn named(folder: &Path, name: &str) -> KernelResult<Self> {
         loop {
             let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!("{name}-{}-{number}", std::process::id()));
@@ -44,7 +44,7 @@ impl Scratch {
     }
 
     /// Writes a file below it, with the folders that it needs.
-    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> KernelResult<PathBuf> {
         let path = self.0.join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(KernelError::file(parent))?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::error::{KernelError, Result, tail};
+use super::error::{KernelError, KernelResult, tail};
 use super::files::{read, write_if_changed};
 use super::mirror;
 use super::process::{Job, command, is_on_path, require};
@@ -21,7 +21,7 @@ pub(crate) fn unpack(
     tree: &Path,
     room: &Path,
     job: &Job,
-) -> Result<()> {
+) -> KernelResult<()> {
     if tree.is_dir() {
         return Ok(());
     }
@@ -40,7 +40,7 @@ pub(crate) fn unpack(
 }
 
 /// Refuses a folder that does not hold the source of this kernel.
-pub(crate) fn check(version: KernelVersion, folder: &Path) -> Result<()> {
+pub(crate) fn check(version: KernelVersion, folder: &Path) -> KernelResult<()> {
     let bad = |detail: String| KernelError::BadSource { path: folder.to_owned(), version, detail };
     let makefile = read(&folder.join("Makefile")).map_err(|_| bad("it has no Makefile".to_owned()))?;
     let found = series(&makefile).ok_or_else(|| bad("its Makefile names no version".to_owned()))?;
@@ -48,7 +48,7 @@ pub(crate) fn check(version: KernelVersion, folder: &Path) -> Result<()> {
 }
 
 /// The whole version of a source, as far as its Makefile has it.
-pub(crate) fn release(version: KernelVersion, folder: &Path) -> Result<String> {
+pub(crate) fn release(version: KernelVersion, folder: &Path) -> KernelResult<String> {
     check(version, folder)?;
     let makefile = read(&folder.join("Makefile"))?;
     let sublevel = number(&makefile, "SUBLEVEL").unwrap_or_default();
@@ -68,7 +68,7 @@ fn number(makefile: &str, name: &str) -> Option<String> {
     })
 }
 
-fn copy(version: KernelVersion, folder: &Path, room: &Path, job: &Job) -> Result<PathBuf> {
+fn copy(version: KernelVersion, folder: &Path, room: &Path, job: &Job) -> KernelResult<PathBuf> {
     check(version, folder)?;
     let copied = room.join("linux");
     job.run(command("cp").args(["-a", "--reflink=auto"]).arg(folder).arg(&copied))?;
@@ -77,7 +77,7 @@ fn copy(version: KernelVersion, folder: &Path, room: &Path, job: &Job) -> Result
     Ok(copied)
 }
 
-fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Result<PathBuf> {
+fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> KernelResult<PathBuf> {
     require("dpkg", "dpkg")?;
     require("xz", "xz-utils")?;
     job.run(command("dpkg").arg("-x").arg(package).arg(room.join("package")))?;
@@ -87,7 +87,7 @@ fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Re
 }
 
 /// Fetches Debian's package, from the machine's own suites or from the one that has it.
-fn fetch(version: KernelVersion, room: &Path, job: &Job) -> Result<PathBuf> {
+fn fetch(version: KernelVersion, room: &Path, job: &Job) -> KernelResult<PathBuf> {
     let mut said = "apt-get is not on this machine".to_owned();
     let attempts: &[Suites] = match version {
         KernelVersion::V6_1 | KernelVersion::V6_12 => &[Suites::OfTheMachine, Suites::OfTheKernel],

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use freehold_oracle::families::Family;
 use freehold_oracle::{CheckOptions, Divergence, KernelVersion, Script, Transcript, Verdict, check};
 
-use super::error::{OracleError, Result};
+use super::error::{OracleError, OracleResult};
 use super::tree::BuiltKernel;
 
 /// The most operations of one script: a boot costs less than playing them.
@@ -69,12 +69,12 @@ impl Campaign<'_> {
     ///
     /// # Errors
     /// See [`OracleError`].
-    pub fn run(&self) -> Result<(Tally, Option<Failure>)> {
+    pub fn run(&self) -> OracleResult<(Tally, Option<Failure>)> {
         fs::create_dir_all(&self.folder).map_err(OracleError::file(&self.folder))?;
         let started = Instant::now();
         let (next, played) = (AtomicU64::new(0), AtomicU64::new(0));
         let sum = Mutex::new((Tally::default(), None));
-        let work = || -> Result<()> {
+        let work = || -> OracleResult<()> {
             while played.load(Ordering::Relaxed) < self.operations {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let (tally, failure) = self.one(number)?;
@@ -100,7 +100,7 @@ impl Campaign<'_> {
         Ok((tally, failure))
     }
 
-    fn one(&self, number: u64) -> Result<(Tally, Option<Failure>)> {
+    fn one(&self, number: u64) -> OracleResult<(Tally, Option<Failure>)> {
         let family = self.families[number as usize % self.families.len()];
         let seed = self.seed.wrapping_add(number);
         let each = LARGEST_SCRIPT.min(self.operations.max(1));
@@ -121,7 +121,12 @@ impl Campaign<'_> {
 ///
 /// # Errors
 /// See [`OracleError`].
-pub fn hold_against(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<Verdict> {
+pub fn hold_against(
+    kernel: &BuiltKernel,
+    script: &Script,
+    folder: &Path,
+    name: &str,
+) -> OracleResult<Verdict> {
     let transcript = play(kernel, script, folder, name)?;
     transcript.verdict(script)
 }
@@ -138,7 +143,7 @@ impl Drop for Played {
 
 impl Played {
     /// Holds it against the engine.
-    pub(super) fn verdict(&self, script: &Script) -> Result<Verdict> {
+    pub(super) fn verdict(&self, script: &Script) -> OracleResult<Verdict> {
         let unusable = |error| OracleError::Transcript { path: self.0.clone(), error };
         let file = File::open(&self.0).map_err(OracleError::file(&self.0))?;
         let mut words = Transcript::new(BufReader::with_capacity(1 << 20, file)).map_err(unusable)?;
@@ -147,13 +152,13 @@ impl Played {
     }
 
     /// Its bytes.
-    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
+    pub(super) fn bytes(&self) -> OracleResult<Vec<u8>> {
         fs::read(&self.0).map_err(OracleError::file(&self.0))
     }
 }
 
 /// Plays one script on the kernel.
-pub(super) fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> Result<Played> {
+pub(super) fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &str) -> OracleResult<Played> {
     let path = |what: &str| folder.join(format!("{}-{name}-{}.{what}", kernel.version(), std::process::id()));
     let (question, answer) = (Played(path("script")), Played(path("transcript")));
     fs::write(&question.0, script.to_bytes()).map_err(OracleError::file(&question.0))?;

@@ -9,7 +9,7 @@ use freehold_oracle::KernelVersion;
 use freehold_oracle::families::Family;
 
 use super::campaign::{Campaign, Tally, families_of};
-use super::error::{OracleError, Result};
+use super::error::{OracleError, OracleResult};
 use super::hunt::hunt;
 use super::keepsake;
 use super::tree::{BuiltKernel, Kernel};
@@ -54,7 +54,7 @@ fn family(name: &str) -> std::result::Result<Family, String> {
 ///
 /// # Errors
 /// See [`OracleError`].
-pub fn run(args: &OracleArgs, root: &Path) -> Result<bool> {
+pub fn run(args: &OracleArgs, root: &Path) -> OracleResult<bool> {
     let kernels = match args.kernel {
         Some(kernel) => vec![kernel],
         None => KernelVersion::ALL.to_vec(),
@@ -80,7 +80,7 @@ fn chosen(args: &OracleArgs, kernel: KernelVersion) -> Vec<Family> {
     all.filter(|&family| args.family.is_none_or(|only| only == family)).collect()
 }
 
-fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> Result<bool> {
+fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> OracleResult<bool> {
     let families = chosen(args, kernel.version());
     if let (true, Some(family)) = (families.is_empty(), args.family) {
         if args.kernel.is_none() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::kernel::{KernelError, KernelVersion};
 
 /// The result of building or running a kernel.
-pub type Result<T, E = OracleError> = std::result::Result<T, E>;
+pub type OracleResult<T> = Result<T, OracleError>;
 
 /// Why there is no answer; each text says what to do.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use freehold_oracle::families::Family;
 use freehold_oracle::{Golden, Script, ScriptError, Verdict};
 
 use super::campaign::play;
-use super::error::{OracleError, Result};
+use super::error::{OracleError, OracleResult};
 use super::tree::BuiltKernel;
 
 /// The seed of the families' transcripts.
@@ -25,7 +25,7 @@ const FOUND: &str = "found-";
 ///
 /// # Errors
 /// See [`OracleError`].
-pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> Result<bool> {
+pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> OracleResult<bool> {
     // Nothing is written before all that was kept has been read.
     let kept = found(kernel)?;
     let mut agreed = true;
@@ -43,7 +43,7 @@ pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> R
 ///
 /// # Errors
 /// See [`OracleError`].
-pub fn keep_file(kernel: &BuiltKernel, path: &Path, folder: &Path) -> Result<bool> {
+pub fn keep_file(kernel: &BuiltKernel, path: &Path, folder: &Path) -> OracleResult<bool> {
     let bytes = fs::read(path).map_err(OracleError::file(path))?;
     let (script, _) = Script::from_bytes(&bytes)
         .and_then(
@@ -57,7 +57,7 @@ pub fn keep_file(kernel: &BuiltKernel, path: &Path, folder: &Path) -> Result<boo
 }
 
 /// The kept scripts of a kernel that are not a family's, with their names.
-fn found(kernel: &BuiltKernel) -> Result<Vec<(String, Script)>> {
+fn found(kernel: &BuiltKernel) -> OracleResult<Vec<(String, Script)>> {
     let folder = home(kernel);
     let entries = fs::read_dir(&folder).map_err(OracleError::file(&folder))?;
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -76,7 +76,7 @@ fn home(kernel: &BuiltKernel) -> PathBuf {
     Golden::folder().join(kernel.version().name())
 }
 
-fn keep(kernel: &BuiltKernel, name: &str, script: &Script, folder: &Path) -> Result<bool> {
+fn keep(kernel: &BuiltKernel, name: &str, script: &Script, folder: &Path) -> OracleResult<bool> {
     let played = play(kernel, script, folder, name)?;
     if let Verdict::Differs(divergence) = played.verdict(script)? {
         println!("Linux {} {name}: {divergence}", kernel.version());

@@ -13,5 +13,5 @@ pub mod prepare;
 pub mod tree;
 pub mod uml;
 
-pub use error::{OracleError, Result};
+pub use error::{OracleError, OracleResult};
 pub use tree::{BuiltKernel, Kernel};

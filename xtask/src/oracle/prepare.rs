@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::error::{OracleError, Result};
+use super::error::{OracleError, OracleResult};
 use crate::kernel::files::{read, with_last_line, write_if_changed};
 use crate::kernel::process::{Job, command};
 use crate::kernel::{KernelError, KernelVersion};
@@ -77,7 +77,7 @@ const UNWANTED: [&str; 6] = [
 ];
 
 /// Puts the oracle into a source tree; what is there already is left alone.
-pub(super) fn source(tree: &Path, version: KernelVersion) -> Result<()> {
+pub(super) fn source(tree: &Path, version: KernelVersion) -> OracleResult<()> {
     for (name, text) in FILES {
         write_if_changed(&tree.join(name), text)?;
     }
@@ -96,7 +96,7 @@ pub(super) fn source(tree: &Path, version: KernelVersion) -> Result<()> {
 }
 
 /// Configures a prepared source tree.
-pub(super) fn configure(tree: &Path, version: KernelVersion, job: &Job) -> Result<()> {
+pub(super) fn configure(tree: &Path, version: KernelVersion, job: &Job) -> OracleResult<()> {
     let make = |target: &str| job.run(command("make").current_dir(tree).args(["ARCH=um", "-s", target]));
     make("tinyconfig")?;
     let words = options(version).into_iter().flat_map(str::split_whitespace);
@@ -121,7 +121,7 @@ fn fault(config: &str, version: KernelVersion) -> Option<String> {
 }
 
 /// The header with pageblocks of order 9, as x86-64 with huge pages has them.
-fn with_pageblock_order(text: &str) -> Result<String> {
+fn with_pageblock_order(text: &str) -> OracleResult<String> {
     let wanted = PAGEBLOCK_ORDER.to_string();
     let mut found = false;
     let mut edited = String::with_capacity(text.len());

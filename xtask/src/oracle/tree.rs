@@ -4,7 +4,7 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::error::{OracleError, Result};
+use super::error::{OracleError, OracleResult};
 use super::prepare;
 use crate::kernel::cache::Folder;
 use crate::kernel::process::{Job, kernel_make, require_build_programs};
@@ -44,7 +44,7 @@ impl Kernel {
     ///
     /// # Errors
     /// See [`OracleError`].
-    pub fn built(version: KernelVersion, source: Option<&Path>) -> Result<BuiltKernel> {
+    pub fn built(version: KernelVersion, source: Option<&Path>) -> OracleResult<BuiltKernel> {
         if env::consts::ARCH != "x86_64" {
             return Err(KernelError::NoArchitecture(env::consts::ARCH).into());
         }
@@ -71,7 +71,7 @@ impl Place {
         self.0.path().join(format!("linux-{:08x}", inputs(self.0.version())))
     }
 
-    fn build(&self, from: Option<&Path>, lock: File) -> Result<()> {
+    fn build(&self, from: Option<&Path>, lock: File) -> OracleResult<()> {
         require_build_programs()?;
         let (version, path) = (self.0.version(), self.0.path());
         let tree = path.join("linux");
@@ -89,7 +89,7 @@ impl Place {
     }
 
     /// Configures the kernel unless it is configured this way already.
-    fn configure(&self, tree: &Path, job: &Job) -> Result<()> {
+    fn configure(&self, tree: &Path, job: &Job) -> OracleResult<()> {
         let stamp = self.0.path().join("configured");
         let wanted = format!("{:08x}\n", configuration(self.0.version()));
         let is_there = fs::read_to_string(&stamp).is_ok_and(|have| have == wanted);

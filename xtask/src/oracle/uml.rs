@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use super::error::{OracleError, Result};
+use super::error::{OracleError, OracleResult};
 use super::tree::BuiltKernel;
 use crate::kernel::KernelVersion;
 use crate::kernel::error::{CONSOLE_LINES, tail};
@@ -30,7 +30,7 @@ impl BuiltKernel {
     ///
     /// # Errors
     /// See [`OracleError`].
-    pub fn play(&self, script: &Path, transcript: &Path, memory: &str, cpus: u16) -> Result<()> {
+    pub fn play(&self, script: &Path, transcript: &Path, memory: &str, cpus: u16) -> OracleResult<()> {
         let most = self.version.most_cpus();
         if cpus == 0 || cpus > most {
             return Err(OracleError::TooManyCpus { version: self.version, most, cpus });
@@ -52,7 +52,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// The transcript, in the room.
-    fn run(&self, cpus: u16) -> Result<PathBuf> {
+    fn run(&self, cpus: u16) -> OracleResult<PathBuf> {
         let script = fs::canonicalize(self.script).map_err(OracleError::file(self.script))?;
         let link = self.room.path().join("script");
         // The kernel's command line takes no spaces, and is short.
@@ -64,7 +64,7 @@ impl Run<'_> {
         Ok(self.room.path().join("transcript"))
     }
 
-    fn boot(&self, cpus: u16, console: &Path) -> Result<ExitStatus> {
+    fn boot(&self, cpus: u16, console: &Path) -> OracleResult<ExitStatus> {
         let output = File::create(console).map_err(OracleError::file(console))?;
         let copy = output.try_clone().map_err(OracleError::file(console))?;
         let program = self.kernel.program();
@@ -83,7 +83,7 @@ impl Run<'_> {
     }
 
     /// Refuses a transcript that cannot be believed.
-    fn judge(&self, status: ExitStatus, said: &str) -> Result<()> {
+    fn judge(&self, status: ExitStatus, said: &str) -> OracleResult<()> {
         let (version, script) = (self.kernel.version, self.script.to_owned());
         let console = tail(said, CONSOLE_LINES);
         if took_too_long(status) {
@@ -134,7 +134,7 @@ fn word(bytes: &[u8]) -> u64 {
 }
 
 /// A folder beside the transcript, so that the transcript can be put into its place in one step.
-fn beside(transcript: &Path) -> Result<Scratch> {
+fn beside(transcript: &Path) -> OracleResult<Scratch> {
     let parent = match transcript.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

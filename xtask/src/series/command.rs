@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::error::Result;
+use super::error::SeriesResult;
 use super::kernels::{self, KERNELS};
 use crate::kernel::KernelVersion;
 use crate::series::build::recipe::{Arch, Recipe};
@@ -129,7 +129,7 @@ fn version(name: &str) -> std::result::Result<KernelVersion, String> {
 ///
 /// # Errors
 /// See [`super::SeriesError`].
-pub fn run(args: &SeriesArgs, root: &Path) -> Result<bool> {
+pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
     let kernels = match args.kernel {
         Some(kernel) => vec![kernel],
         None => KERNELS.to_vec(),
@@ -157,7 +157,7 @@ impl SeriesArgs {
 }
 
 /// Makes the mails. Returns true if the kernel's own script has nothing against them.
-fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> Result<bool> {
+fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> SeriesResult<bool> {
     let folder = match &args.out {
         Some(folder) => folder.clone(),
         None => root.join("target/series").join(workshop.version().name()).join("patches"),
@@ -174,7 +174,7 @@ fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> Result<bool>
 }
 
 /// Builds each variant, and each step if asked.
-fn build(workshop: &Workshop, args: &SeriesArgs, task: &BuildArgs) -> Result<bool> {
+fn build(workshop: &Workshop, args: &SeriesArgs, task: &BuildArgs) -> SeriesResult<bool> {
     let fragments: Vec<_> =
         std::iter::once(task.machine.fragment()).chain(task.with.iter().map(String::as_str)).collect();
     for variant in args.variants() {
@@ -197,7 +197,7 @@ impl BenchArgs {
 }
 
 /// Boots and tests. Returns true if nothing was found.
-fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) -> Result<bool> {
+fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) -> SeriesResult<bool> {
     let load = Load { operations: task.operations, check_every: task.check_every };
     let findings = under_uml::run(workshop, root, &args.variants(), load, task.steps)?;
     for finding in &findings {
@@ -207,7 +207,7 @@ fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) ->
 }
 
 /// Boots in QEMU under load. Returns true if nothing was found.
-fn boot(workshop: &Workshop, args: &SeriesArgs, task: &BootArgs, root: &Path) -> Result<bool> {
+fn boot(workshop: &Workshop, args: &SeriesArgs, task: &BootArgs, root: &Path) -> SeriesResult<bool> {
     let watches = if task.watch.is_empty() { Watch::value_variants().to_vec() } else { task.watch.clone() };
     let (operations, seconds, check_every) = (task.operations, task.seconds, task.check_every);
     let plan = LoadPlan { watches, operations, seconds, check_every };

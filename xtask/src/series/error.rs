@@ -7,7 +7,7 @@ use super::place::Place;
 use crate::kernel::{KernelError, KernelVersion};
 
 /// The result of applying, building or asking the series.
-pub type Result<T, E = SeriesError> = std::result::Result<T, E>;
+pub type SeriesResult<T> = Result<T, SeriesError>;
 
 /// Why it could not be done; each text says what to do.
 #[derive(Debug, thiserror::Error)]

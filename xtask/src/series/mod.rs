@@ -20,4 +20,4 @@ pub mod patch;
 pub mod place;
 pub mod test;
 
-pub use error::{Result, SeriesError};
+pub use error::{SeriesError, SeriesResult};

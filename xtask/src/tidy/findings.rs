@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::documents::Documents;
-use super::rooms;
+use super::{rooms, type_names};
 
 /// The most lines of a source file, its tests not counted.
 const FILE_LINES: usize = 400;
@@ -37,6 +37,7 @@ pub fn findings(root: &Path) -> io::Result<Vec<String>> {
     }
     documents.check_summary(&mut findings)?;
     rooms::findings(root, &architecture, &mut findings)?;
+    type_names::findings(root, &mut findings)?;
     Ok(findings)
 }
 

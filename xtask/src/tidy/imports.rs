@@ -277,7 +277,8 @@ fn name_of(item: &Item) -> Option<String> {
     })
 }
 
-fn is_test(item: &Item) -> bool {
+/// Returns true if the item is compiled for tests only.
+pub(super) fn is_test(item: &Item) -> bool {
     let attributes: &[Attribute] = match item {
         Item::Const(item) => &item.attrs,
         Item::Enum(item) => &item.attrs,
@@ -285,6 +286,8 @@ fn is_test(item: &Item) -> bool {
         Item::Impl(item) => &item.attrs,
         Item::Mod(item) => &item.attrs,
         Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
         Item::Use(item) => &item.attrs,
         _ => return false,
     };

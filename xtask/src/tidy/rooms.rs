@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::crates::crates;
 use super::imports::{self, Import};
 
 /// The heading of ARCHITECTURE.md under which the order of each crate's rooms is written.
@@ -19,15 +20,16 @@ const DEFENCE: &str = "// Circle:";
 /// Where a file cannot be read or is no Rust.
 pub(super) fn findings(root: &Path, architecture: &str, findings: &mut Vec<String>) -> io::Result<()> {
     let orders = orders(architecture);
-    for (name, source) in crates(root)? {
-        // A crate is checked from the commit on that says its order.
-        let Some(order) = orders.get(name.as_str()) else { continue };
-        for root_file in ["lib.rs", "main.rs"].map(|file| source.join(file)) {
-            if root_file.exists() {
-                of_root(root, &root_file, order, findings)?;
-            }
+    for each in crates(root)? {
+        let name = &each.name;
+        let Some(order) = orders.get(name.as_str()) else {
+            findings.push(format!("ARCHITECTURE.md: does not say the order of the rooms of `{name}`"));
+            continue;
+        };
+        for root_file in each.root_files() {
+            of_root(root, &root_file, order, findings)?;
         }
-        let rooms = rooms(&source)?;
+        let rooms = rooms(&each.source)?;
         for room in order.iter().filter(|room| !rooms.contains(*room)) {
             findings.push(format!("ARCHITECTURE.md: `{name}` has no room `{room}`"));
         }
@@ -44,21 +46,6 @@ fn orders(architecture: &str) -> BTreeMap<&str, Vec<String>> {
     let lines = section.lines().skip(1).take_while(|line| !line.starts_with('#'));
     let rows = lines.filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     rows.map(|(name, rest)| (name, rest.split('`').skip(1).step_by(2).map(str::to_owned).collect())).collect()
-}
-
-/// Every crate's name in the map, and where its source lies.
-fn crates(root: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    let mut found = Vec::new();
-    if root.join("crates").is_dir() {
-        for entry in fs::read_dir(root.join("crates"))? {
-            let entry = entry?;
-            found.push((format!("crates/{}", entry.file_name().to_string_lossy()), entry.path().join("src")));
-        }
-    }
-    found.push(("xtask".to_owned(), root.join("xtask/src")));
-    found.retain(|(_, source)| source.is_dir());
-    found.sort();
-    Ok(found)
 }
 
 /// The rooms of a crate: folders, and files that lie beside them.

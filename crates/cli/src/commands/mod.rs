@@ -1,19 +1,19 @@
 //! One file or folder a command: in come arguments, out comes what `main` makes an exit code of.
 
-pub(crate) mod analyze;
-pub(crate) mod bench;
-pub(crate) mod check;
-pub(crate) mod compare;
-pub(crate) mod generate;
-pub(crate) mod import;
-pub(crate) mod record;
+pub(super) mod analyze;
+pub(super) mod bench;
+pub(super) mod check;
+pub(super) mod compare;
+pub(super) mod generate;
+pub(super) mod import;
+pub(super) mod record;
 mod record_until;
 mod recorded;
-pub(crate) mod replay;
-pub(crate) mod serve;
-pub(crate) mod snapshot;
-pub(crate) mod sweep;
+pub(super) mod replay;
+pub(super) mod serve;
+pub(super) mod snapshot;
+pub(super) mod sweep;
 mod thresholds;
-pub(crate) mod top;
-pub(crate) mod trace;
-pub(crate) mod watch;
+pub(super) mod top;
+pub(super) mod trace;
+pub(super) mod watch;

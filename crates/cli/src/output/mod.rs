@@ -9,10 +9,10 @@ mod said;
 mod scratch;
 mod scratch_folder;
 
-pub(crate) use csv::csv;
-pub(crate) use environment::environment;
-pub(crate) use in_place::InPlace;
-pub(crate) use refusals::{cannot_create, exists};
-pub(crate) use said::{note, notes, print, print_json, report};
-pub(crate) use scratch::Scratch;
-pub(crate) use scratch_folder::ScratchFolder;
+pub(super) use csv::csv;
+pub(super) use environment::environment;
+pub(super) use in_place::InPlace;
+pub(super) use refusals::{cannot_create, exists};
+pub(super) use said::{note, notes, print, print_json, report};
+pub(super) use scratch::Scratch;
+pub(super) use scratch_folder::ScratchFolder;

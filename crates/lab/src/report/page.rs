@@ -1,10 +1,12 @@
 //! The page: one document that contains style, program and data.
 
+use freehold_measure::PAGE_STYLE;
 use serde_json::Value;
 
 use super::trace_report::TraceReport;
 
 const HTML: &str = include_str!("page/page.html");
+/// The style that is this page's own.
 const CSS: &str = include_str!("page/page.css");
 /// The parts of the program; each needs only those before it.
 const JS: [&str; 8] = [
@@ -26,7 +28,7 @@ pub(super) fn page(traces: &[TraceReport], data: &Value) -> String {
     let program = format!("\"use strict\";\n(() => {{\n{}}})();\n", JS.concat());
     let parts = [
         ("title", escaped(&names.join(", "))),
-        ("style", CSS.to_owned()),
+        ("style", [PAGE_STYLE, CSS].concat()),
         ("data", data),
         ("program", program),
     ];

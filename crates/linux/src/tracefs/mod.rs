@@ -21,7 +21,7 @@ pub use format::{EventFormat, Field, FormatError, parse_format};
 pub use gfp_table::GfpTable;
 pub use ring_page::{Missed, PageError, PageLayout, Record, Records, RingPage};
 
-pub(crate) use buffers::{Buffers, CpuLoss, Tally};
-pub(crate) use instance::{Instance, remove_stale};
-pub(crate) use merge::Merger;
-pub(crate) use mount::Tracefs;
+pub(super) use buffers::{Buffers, CpuLoss, Tally};
+pub(super) use instance::{Instance, remove_stale};
+pub(super) use merge::Merger;
+pub(super) use mount::Tracefs;

@@ -7,4 +7,4 @@ mod queue;
 pub use history::{History, Point, ZonePoint};
 pub use monitor::Monitor;
 
-pub(crate) use monitor::TREND_SECONDS;
+pub(super) use monitor::TREND_SECONDS;

@@ -6,6 +6,6 @@ mod player;
 mod witness;
 mod writer;
 
-pub(crate) use image::Image;
-pub(crate) use player::{Player, Watched};
-pub(crate) use witness::Witness;
+pub(super) use image::Image;
+pub(super) use player::{Player, Watched};
+pub(super) use witness::Witness;

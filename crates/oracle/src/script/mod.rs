@@ -8,4 +8,4 @@ pub use file::{FORMAT_VERSION, ScriptError};
 pub use shrink::shrink;
 pub use steps::{MOST_BULK, MOST_SLOTS, Op, Place, Script, Step, Tunable};
 
-pub(crate) use file::{HEADER_BYTES, number};
+pub(super) use file::{HEADER_BYTES, number};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::kernel::KernelError;
 use crate::kernel::process::{command, is_on_path};
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// The bits of a mode that say what a file is.
 const FOLDER: u32 = 0o040_755;
@@ -18,7 +18,7 @@ const FOLDERS: [&str; 4] = ["dev", "proc", "sys", "tmp"];
 ///
 /// # Errors
 /// Where there is no compiler, or it has something against the process.
-pub fn initramfs(root: &Path, folder: &Path) -> Result<PathBuf> {
+pub fn initramfs(root: &Path, folder: &Path) -> SeriesResult<PathBuf> {
     if !is_on_path("gcc") {
         return Err(KernelError::NoCompiler { program: "gcc".to_owned() }.into());
     }
@@ -37,7 +37,7 @@ pub fn initramfs(root: &Path, folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+fn sources(folder: &Path) -> SeriesResult<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(SeriesError::file(folder))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "c")).collect();

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::uml::{Ran, watch};
 use crate::kernel::process::{command, require};
 use crate::series::build::workshop::Built;
-use crate::series::error::Result;
+use crate::series::error::SeriesResult;
 
 const EMULATOR: &str = "qemu-system-x86_64";
 
@@ -54,7 +54,7 @@ impl QemuBoot<'_> {
     ///
     /// # Errors
     /// If there is no emulator, or the kernel says nothing at all.
-    pub fn boot(&self) -> Result<Ran> {
+    pub fn boot(&self) -> SeriesResult<Ran> {
         require(EMULATOR, "qemu-system-x86")?;
         let mut machine = command(EMULATOR);
         machine.args(self.arguments());

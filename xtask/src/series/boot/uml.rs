@@ -11,7 +11,7 @@ use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::{command, limited, require, took_too_long};
 use crate::kernel::scratch::Scratch;
 use crate::series::build::workshop::Built;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// What is to be booted, and what for.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl UmlBoot<'_> {
     ///
     /// # Errors
     /// If a program is missing, or the kernel says nothing at all.
-    pub fn run(&self) -> Result<Ran> {
+    pub fn run(&self) -> SeriesResult<Ran> {
         require("setarch", "util-linux")?;
         let mut machine = command("setarch");
         // The guest's memory starts behind the heap, which is to start at the same place each time.
@@ -65,7 +65,7 @@ impl UmlBoot<'_> {
     ///
     /// # Errors
     /// As for [`UmlBoot::run`], and if the process did not come to its end or the kernel complained.
-    pub fn measure(&self) -> Result<Console> {
+    pub fn measure(&self) -> SeriesResult<Console> {
         self.run()?.unobjectionable(&self.name())
     }
 
@@ -90,7 +90,7 @@ impl UmlBoot<'_> {
 }
 
 /// Runs a kernel's machine in a folder of its own, and ends it when it is late.
-pub(super) fn watch(machine: &Command, seconds: u64, name: &str) -> Result<Ran> {
+pub(super) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult<Ran> {
     let mut boot = limited(seconds)?;
     let room = Scratch::new()?;
     let console = room.path().join("console");
@@ -113,7 +113,7 @@ pub(super) fn watch(machine: &Command, seconds: u64, name: &str) -> Result<Ran> 
 
 impl Ran {
     /// What was said, if nothing was amiss.
-    pub(in crate::series) fn unobjectionable(self, name: &str) -> Result<Console> {
+    pub(in crate::series) fn unobjectionable(self, name: &str) -> SeriesResult<Console> {
         let findings = self.findings();
         if findings.is_empty() {
             return Ok(self.console);
@@ -146,7 +146,7 @@ mod tests {
     use crate::series::build::variant::Variant;
 
     /// A kernel that is a shell script: it is called as the real one is.
-    fn boot(body: &str) -> Result<Console> {
+    fn boot(body: &str) -> SeriesResult<Console> {
         let folder = Scratch::new().unwrap();
         let program = folder.write("linux", &format!("#!/bin/sh\n{body}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     /// A program that was just written may be open still in a child of another test.
-    fn boot_alone(body: &str) -> Result<Console> {
+    fn boot_alone(body: &str) -> SeriesResult<Console> {
         let mut last = boot(body);
         for _ in 0..20 {
             match &last {

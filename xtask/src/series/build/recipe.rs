@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use super::variant::Variant;
 use crate::kernel::files::read;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// Where a kernel runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, ValueEnum)]
@@ -107,7 +107,7 @@ pub(super) struct Extras {
 
 impl Extras {
     /// Those of `kernel/bench`.
-    pub(super) fn open(root: &Path) -> Result<Self> {
+    pub(super) fn open(root: &Path) -> SeriesResult<Self> {
         let folder = root.join("kernel/bench");
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(&folder).map_err(SeriesError::file(&folder))? {

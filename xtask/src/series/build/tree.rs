@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::kernel::files::read;
 use crate::kernel::process::{Job, command};
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// A tree that can be changed.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Tree {
 
 impl Tree {
     /// The tree of that name beside `source`, made if it is not there.
-    pub(super) fn new(source: &Path, name: &str, job: &Job) -> Result<Self> {
+    pub(super) fn new(source: &Path, name: &str, job: &Job) -> SeriesResult<Self> {
         let path = source.with_file_name(name);
         let tree = Self { source: source.to_owned(), list: path.with_extension("changed"), path };
         if !tree.path.is_dir() {
@@ -45,7 +45,7 @@ impl Tree {
     }
 
     /// Makes it the kernel's own with these files changed or added, and no others.
-    pub(super) fn set(&self, files: &BTreeMap<String, String>) -> Result<()> {
+    pub(super) fn set(&self, files: &BTreeMap<String, String>) -> SeriesResult<()> {
         let listed = read(&self.list)?;
         let before: BTreeSet<&str> = listed.lines().collect();
         // Until all is done, both lists hold.
@@ -65,14 +65,14 @@ impl Tree {
         self.note(&files.keys().map(String::as_str).collect())
     }
 
-    fn note(&self, names: &BTreeSet<&str>) -> Result<()> {
+    fn note(&self, names: &BTreeSet<&str>) -> SeriesResult<()> {
         let text: String = names.iter().flat_map(|name| [name, "\n"]).collect();
         let partial = self.list.with_extension("list-partial");
         fs::write(&partial, text).map_err(SeriesError::file(&partial))?;
         fs::rename(&partial, &self.list).map_err(SeriesError::file(&self.list))
     }
 
-    fn replace(&self, name: &str, text: &str) -> Result<()> {
+    fn replace(&self, name: &str, text: &str) -> SeriesResult<()> {
         let path = self.path.join(name);
         if fs::read_to_string(&path).is_ok_and(|have| have == text) {
             return Ok(());

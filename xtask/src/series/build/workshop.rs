@@ -17,7 +17,7 @@ use crate::kernel::cache::Folder;
 use crate::kernel::files::{are_same, read, with_last_line};
 use crate::kernel::process::{Job, kernel_make, require_build_programs};
 use crate::kernel::{KernelError, KernelVersion, source};
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::patch::apply::{Applied, apply, check, outcome};
 use crate::series::patch::patches::{Patch, Series};
 
@@ -51,7 +51,7 @@ impl Workshop {
     ///
     /// # Errors
     /// Where the series cannot be read, or `from` is not that kernel, or has the series already.
-    pub fn new(root: &Path, version: KernelVersion, from: Option<&Path>) -> Result<Self> {
+    pub fn new(root: &Path, version: KernelVersion, from: Option<&Path>) -> SeriesResult<Self> {
         let series = Series::open(&root.join("kernel/series"))?;
         if let Some(from) = from {
             check(&series.patches, from, version)?;
@@ -75,7 +75,7 @@ impl Workshop {
     ///
     /// # Errors
     /// See [`KernelError`].
-    pub fn source(&self) -> Result<PathBuf> {
+    pub fn source(&self) -> SeriesResult<PathBuf> {
         let tree = self.folder.path().join("source");
         if tree.is_dir() && !self.is_outdated(&tree) {
             return Ok(tree);
@@ -97,7 +97,7 @@ impl Workshop {
     ///
     /// # Errors
     /// See [`KernelError`].
-    pub fn original(&self) -> Result<PathBuf> {
+    pub fn original(&self) -> SeriesResult<PathBuf> {
         self.from.clone().map_or_else(|| self.source(), Ok)
     }
 
@@ -109,7 +109,7 @@ impl Workshop {
     }
 
     /// Removes the source, and the folders of what was made from it.
-    fn forget(&self) -> Result<()> {
+    fn forget(&self) -> SeriesResult<()> {
         // The source last: while it is there, an interrupted run is taken up.
         for name in ["vanilla", "series", "steps", "build", "source"] {
             let path = self.folder.path().join(name);
@@ -124,7 +124,7 @@ impl Workshop {
     ///
     /// # Errors
     /// Where it does not fit; see [`SeriesError`].
-    pub fn applied(&self) -> Result<&[Applied]> {
+    pub fn applied(&self) -> SeriesResult<&[Applied]> {
         if let Some(applied) = self.applied.get() {
             return Ok(applied);
         }
@@ -138,7 +138,7 @@ impl Workshop {
     ///
     /// # Errors
     /// Where the series does not fit, or the kernel does not build; see [`SeriesError`].
-    pub fn kernel(&self, recipe: &Recipe) -> Result<Built> {
+    pub fn kernel(&self, recipe: &Recipe) -> SeriesResult<Built> {
         if env::consts::ARCH != "x86_64" {
             return Err(KernelError::NoArchitecture(env::consts::ARCH).into());
         }
@@ -169,7 +169,7 @@ impl Workshop {
     ///
     /// # Errors
     /// See [`Workshop::kernel`].
-    pub fn objects(&self, recipe: &Recipe) -> Result<PathBuf> {
+    pub fn objects(&self, recipe: &Recipe) -> SeriesResult<PathBuf> {
         let output = self.output(recipe);
         let built = self.kernel(recipe)?;
         if !are_same(&output.join(recipe.arch.product()), &built.program) {
@@ -183,7 +183,7 @@ impl Workshop {
     ///
     /// # Errors
     /// Where it does not fit; see [`SeriesError`].
-    pub fn changed_sources(&self) -> Result<BTreeSet<String>> {
+    pub fn changed_sources(&self) -> SeriesResult<BTreeSet<String>> {
         let changes = self.applied()?.iter().flat_map(|applied| &applied.files);
         let is_c = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "c");
         let own = changes.filter(|(name, change)| change.before.is_some() && is_c(name));
@@ -196,7 +196,7 @@ impl Workshop {
     }
 
     /// A job that waits until no other process works here, and writes to the log.
-    fn job(&self) -> Result<Job> {
+    fn job(&self) -> SeriesResult<Job> {
         Ok(Job::new(self.folder.lock()?, self.log())?)
     }
 
@@ -205,7 +205,7 @@ impl Workshop {
     }
 
     /// The fragments of a recipe, with their files.
-    fn fragments(&self, recipe: &Recipe) -> Result<Vec<(PathBuf, String)>> {
+    fn fragments(&self, recipe: &Recipe) -> SeriesResult<Vec<(PathBuf, String)>> {
         let folder = self.root.join("kernel/config");
         let files = recipe.config.iter().map(|name| folder.join(format!("{name}.config")));
         files.map(|file| Ok((file.clone(), read(&file)?))).collect()
@@ -228,7 +228,7 @@ impl Workshop {
         source: &Path,
         extras: &Extras,
         fragments: &[(PathBuf, String)],
-    ) -> Result<u32> {
+    ) -> SeriesResult<u32> {
         let release = source::release(self.version(), source)?;
         let mut hash = crc32fast::Hasher::new();
         let mut add = |text: &str| {
@@ -261,7 +261,12 @@ impl Workshop {
     }
 
     /// The files of the recipe's tree that are not the kernel's own.
-    fn files(&self, recipe: &Recipe, source: &Path, extras: &Extras) -> Result<BTreeMap<String, String>> {
+    fn files(
+        &self,
+        recipe: &Recipe,
+        source: &Path,
+        extras: &Extras,
+    ) -> SeriesResult<BTreeMap<String, String>> {
         let count = self.patches(recipe).len();
         let mut files = match count {
             0 => BTreeMap::new(),
@@ -286,7 +291,7 @@ impl Workshop {
         extras: &Extras,
         fragments: &[(PathBuf, String)],
         job: &Job,
-    ) -> Result<PathBuf> {
+    ) -> SeriesResult<PathBuf> {
         let tree = Tree::new(source, recipe.tree(), job)?;
         tree.set(&self.files(recipe, source, extras)?)?;
         let output = self.output(recipe);
@@ -302,7 +307,7 @@ impl Workshop {
     }
 
     /// What is wanted of the configuration.
-    fn settings(&self, recipe: &Recipe, fragments: &[(PathBuf, String)]) -> Result<Vec<Setting>> {
+    fn settings(&self, recipe: &Recipe, fragments: &[(PathBuf, String)]) -> SeriesResult<Vec<Setting>> {
         let absent = self.absent(recipe);
         let wanted = Selection { version: self.version(), variant: recipe.variant, absent: &absent };
         let mut settings = Vec::new();
@@ -340,7 +345,7 @@ fn make(arch: Arch, tree: &Tree, output: &Path) -> std::process::Command {
 }
 
 /// Configures a build folder, and refuses what came out if not all that was wanted is there.
-fn configure(arch: Arch, tree: &Tree, output: &Path, settings: &[Setting], job: &Job) -> Result<()> {
+fn configure(arch: Arch, tree: &Tree, output: &Path, settings: &[Setting], job: &Job) -> SeriesResult<()> {
     let target = |name: &str| job.run(make(arch, tree, output).arg(name));
     let config = output.join(".config");
     target("tinyconfig")?;

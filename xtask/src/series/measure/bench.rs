@@ -14,7 +14,7 @@ use crate::series::boot::uml::{UmlBoot, cpus};
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::{Built, Workshop};
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// Enough for lists of 100 000 blocks and more of three types; most of it is never touched.
 const MEMORY: &str = "5G";
@@ -76,14 +76,14 @@ impl BenchPlan {
 ///
 /// # Errors
 /// Where a kernel cannot be built or does not come to its end.
-pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchPlan) -> Result<bool> {
+pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchPlan) -> SeriesResult<bool> {
     let scratch = Scratch::new()?;
     let initramfs = guest::initramfs(root, scratch.path())?;
-    let build = |measure: &Measure| -> Result<Vec<Built>> {
+    let build = |measure: &Measure| -> SeriesResult<Vec<Built>> {
         let recipes = variants.iter().map(|&variant| Recipe::new(Arch::Um, measure.config(), variant));
         recipes.map(|recipe| workshop.kernel(&recipe)).collect()
     };
-    let kernels = plan.measures.iter().map(build).collect::<Result<Vec<_>>>()?;
+    let kernels = plan.measures.iter().map(build).collect::<SeriesResult<Vec<_>>>()?;
     let mut figures = Figures::default();
     for boot in 0..plan.boots {
         eprintln!("Linux {}: boots {} of {}", workshop.version(), boot + 1, plan.boots);
@@ -103,14 +103,14 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchP
     Ok(report.is_met())
 }
 
-fn boot_once(kernel: &Built, initramfs: &Path, order: &str) -> Result<BootFigures> {
+fn boot_once(kernel: &Built, initramfs: &Path, order: &str) -> SeriesResult<BootFigures> {
     let (memory, seconds) = (MEMORY, SECONDS);
     let console = UmlBoot { kernel, initramfs, order, parameters: &[], memory, seconds }.measure()?;
     Ok(BootFigures { variant: kernel.recipe.variant, said: console.said })
 }
 
 /// Writes what is known so far.
-fn write(root: &Path, workshop: &Workshop, plan: &BenchPlan, figures: &Figures) -> Result<PathBuf> {
+fn write(root: &Path, workshop: &Workshop, plan: &BenchPlan, figures: &Figures) -> SeriesResult<PathBuf> {
     let version = workshop.version();
     let folder = root.join("target/series").join(version.name());
     fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;

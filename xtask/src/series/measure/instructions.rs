@@ -14,7 +14,7 @@ use crate::series::boot::qemu::QemuBoot;
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 const SECONDS: u64 = 1200;
 
@@ -64,7 +64,7 @@ const PROMISES: [(u64, f64); 2] = [(0, 0.5), (4, 1.0)];
 ///
 /// # Errors
 /// Where a kernel cannot be built or does not come to its end.
-pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], boots: usize) -> Result<bool> {
+pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], boots: usize) -> SeriesResult<bool> {
     let scratch = Scratch::new()?;
     let initramfs = guest::initramfs(root, scratch.path())?;
     let mut figures = Figures::default();
@@ -160,7 +160,7 @@ fn write(
     figures: &Figures,
     table: &Table,
     targets: &[Target],
-) -> Result<PathBuf> {
+) -> SeriesResult<PathBuf> {
     let folder = root.join("target/series").join(version.name());
     fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;
     let all = json!({

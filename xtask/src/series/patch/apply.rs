@@ -14,7 +14,7 @@ use crate::kernel::files::read;
 use crate::kernel::process::{command, require};
 use crate::kernel::scratch::Scratch;
 use crate::kernel::{KernelVersion, source};
-use crate::series::error::{Misfit, Result, SeriesError};
+use crate::series::error::{Misfit, SeriesError, SeriesResult};
 use crate::series::place::Place;
 
 /// Lines of Coccinelle's words that an error shows.
@@ -48,7 +48,7 @@ pub fn outcome(applied: &[Applied]) -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// Where `tree` is not that kernel, has the series already, or a hunk does not fit it; see [`SeriesError`].
-pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<Vec<Applied>> {
+pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> SeriesResult<Vec<Applied>> {
     check(patches, tree, version)?;
     if patches.iter().any(|patch| !patch.hunks.is_empty()) {
         require("spatch", "coccinelle")?;
@@ -61,7 +61,7 @@ pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<V
 ///
 /// # Errors
 /// Where it is another kernel, or has the series already.
-pub fn check(patches: &[Patch], tree: &Path, version: KernelVersion) -> Result<()> {
+pub fn check(patches: &[Patch], tree: &Path, version: KernelVersion) -> SeriesResult<()> {
     source::check(version, tree)?;
     for patch in patches {
         if let Some(file) = patch.new.keys().find(|file| tree.join(file).exists()) {
@@ -82,7 +82,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn patch(&mut self, patch: &Patch) -> Result<Applied> {
+    fn patch(&mut self, patch: &Patch) -> SeriesResult<Applied> {
         let mut before = BTreeMap::new();
         for hunk in &patch.hunks {
             for (file, places) in hunk.files(self.version) {
@@ -121,7 +121,7 @@ impl Bench<'_> {
     }
 
     /// A file as it is now.
-    fn text(&self, file: &str, hunk: &str) -> Result<String> {
+    fn text(&self, file: &str, hunk: &str) -> SeriesResult<String> {
         if let Some(text) = self.now.get(file) {
             return Ok(text.clone());
         }
@@ -133,7 +133,7 @@ impl Bench<'_> {
     }
 
     /// The file's text with the hunk in it.
-    fn hunk(&self, hunk: &Hunk, file: &str, places: &[&Place], text: &str) -> Result<String> {
+    fn hunk(&self, hunk: &Hunk, file: &str, places: &[&Place], text: &str) -> SeriesResult<String> {
         let misfit = |fault| self.misfit(hunk.name(), fault);
         let before = self.scratch.write(&format!("before/{file}"), text)?;
         let after = self.scratch.write(&format!("after/{file}"), text)?;
@@ -146,7 +146,7 @@ impl Bench<'_> {
         }
     }
 
-    fn spatch(&self, hunk: &Hunk, file: &str, path: &Path) -> Result<()> {
+    fn spatch(&self, hunk: &Hunk, file: &str, path: &Path) -> SeriesResult<()> {
         let failed = |said: String| self.misfit(hunk.name(), Misfit::Spatch { file: file.to_owned(), said });
         let rules = std::path::absolute(&hunk.path).map_err(SeriesError::file(&hunk.path))?;
         let mut spatch = command("spatch");

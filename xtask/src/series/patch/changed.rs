@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use crate::kernel::process::{command, require};
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::place::{TOP, is_name};
 
 /// The holders of the hunks between two files, in their order, by the lines of the first.
-pub(super) fn changed(before: &Path, after: &Path) -> Result<Vec<String>> {
+pub(super) fn changed(before: &Path, after: &Path) -> SeriesResult<Vec<String>> {
     require("diff", "diffutils")?;
     let failed = |said: String| SeriesError::Failed { command: "diff".to_owned(), said };
     let output = command("diff").arg("-U0").arg("--").args([before, after]).output();

@@ -9,7 +9,7 @@ use crate::kernel::error::tail;
 use crate::kernel::files::read;
 use crate::kernel::process::{command, require};
 use crate::kernel::scratch::Scratch;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// Lines of git's words that an error shows.
 const LINES: usize = 8;
@@ -28,7 +28,7 @@ impl Identity {
     ///
     /// # Errors
     /// Where its settings name none.
-    pub fn of(folder: &Path) -> Result<Self> {
+    pub fn of(folder: &Path) -> SeriesResult<Self> {
         require("git", "git")?;
         let mut git = command("git");
         // A name made up from the machine's is nobody's signature.
@@ -53,7 +53,11 @@ pub(super) struct Repository {
 
 impl Repository {
     /// One with a first commit of these files.
-    pub(super) fn new(identity: Identity, files: &BTreeMap<String, String>, message: &str) -> Result<Self> {
+    pub(super) fn new(
+        identity: Identity,
+        files: &BTreeMap<String, String>,
+        message: &str,
+    ) -> SeriesResult<Self> {
         let repository = Self { scratch: Scratch::new()?, identity };
         repository.run(["init", "--quiet", "--initial-branch=main"])?;
         repository.write(files)?;
@@ -67,12 +71,12 @@ impl Repository {
     }
 
     /// Writes files into its work tree.
-    pub(super) fn write(&self, files: &BTreeMap<String, String>) -> Result<()> {
+    pub(super) fn write(&self, files: &BTreeMap<String, String>) -> SeriesResult<()> {
         Ok(files.iter().try_for_each(|(name, text)| self.scratch.write(name, text).map(drop))?)
     }
 
     /// Commits all that was written.
-    pub(super) fn commit(&self, message: &str, options: &[&str]) -> Result<()> {
+    pub(super) fn commit(&self, message: &str, options: &[&str]) -> SeriesResult<()> {
         // Not among the files of the repository.
         let file = self.scratch.write(".git/message", message)?;
         self.run(["add", "--all", "--force"])?;
@@ -82,12 +86,12 @@ impl Repository {
     }
 
     /// Runs git in it; what it said.
-    pub(super) fn run<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Result<String> {
+    pub(super) fn run<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> SeriesResult<String> {
         said(self.git().args(words))
     }
 
     /// A file of its work tree.
-    pub(super) fn text(&self, name: &str) -> Result<String> {
+    pub(super) fn text(&self, name: &str) -> SeriesResult<String> {
         Ok(read(&self.path().join(name))?)
     }
 
@@ -108,7 +112,7 @@ impl Repository {
 }
 
 /// Runs a command to its end; what it said, or how it failed.
-fn said(git: &mut Command) -> Result<String> {
+fn said(git: &mut Command) -> SeriesResult<String> {
     let words: Vec<_> = git.get_args().take(1).map(OsStr::to_string_lossy).collect();
     let named = format!("git {}", words.join(" "));
     let failed = |said: String| SeriesError::Failed { command: named.clone(), said };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::kernel::KernelVersion;
 use crate::kernel::files::read;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::kernels;
 use crate::series::place::Place;
 
@@ -30,11 +30,11 @@ impl Hunk {
     ///
     /// # Errors
     /// Where its head does not say what it does and where.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> SeriesResult<Self> {
         Self::parse(path, read(path)?)
     }
 
-    fn parse(path: &Path, text: String) -> Result<Self> {
+    fn parse(path: &Path, text: String) -> SeriesResult<Self> {
         let fault = |what: String| SeriesError::fault(path, what);
         let head = text.lines().map_while(|line| line.strip_prefix("//")).map(str::trim);
         let (mut prose, mut places) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::kernel::files::read;
-use crate::series::error::{Misfit, Result, SeriesError};
+use crate::series::error::{Misfit, SeriesError, SeriesResult};
 
 /// One line to put in.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ pub struct Line {
 }
 
 /// Reads a `lines` file: `FILE: end: TEXT` or `FILE: before-last LINE: TEXT`.
-pub(super) fn open(path: &Path) -> Result<Vec<Line>> {
+pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
     let text = read(path)?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines

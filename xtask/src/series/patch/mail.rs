@@ -9,7 +9,7 @@ use super::git::{Identity, Repository};
 use super::patches::Series;
 use crate::kernel::process::{command, require};
 use crate::kernel::scratch::Scratch;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// What `checkpatch.pl` is not asked about, and why.
 const IGNORED: [(&str, &str); 2] = [
@@ -40,7 +40,7 @@ pub fn write(
     source: &Path,
     folder: &Path,
     sender: &Identity,
-) -> Result<Mails> {
+) -> SeriesResult<Mails> {
     let scratch = Scratch::new()?;
     let names = made(series, applied, sender, scratch.path())?;
     let fresh: Vec<_> = names.iter().map(|name| scratch.path().join(name)).collect();
@@ -69,7 +69,7 @@ fn base(applied: &[Applied]) -> BTreeMap<String, String> {
 }
 
 /// Makes the mails in `folder`; their names.
-fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) -> Result<Vec<String>> {
+fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) -> SeriesResult<Vec<String>> {
     let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
     for (patch, applied) in series.patches.iter().zip(applied) {
         let files = applied.files.iter().map(|(file, change)| (file.clone(), change.after.clone()));
@@ -89,7 +89,7 @@ fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) 
 }
 
 /// Refuses mails that do not bring about, on the kernel's own files, what Coccinelle did.
-fn verify(applied: &[Applied], sender: &Identity, mails: &[PathBuf]) -> Result<()> {
+fn verify(applied: &[Applied], sender: &Identity, mails: &[PathBuf]) -> SeriesResult<()> {
     let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
     let words = ["am", "--quiet", "--keep-cr"].map(Into::into);
     repository.run(words.into_iter().chain(mails.iter().map(|mail| mail.clone().into_os_string())))?;
@@ -102,7 +102,7 @@ fn verify(applied: &[Applied], sender: &Identity, mails: &[PathBuf]) -> Result<(
 }
 
 /// What the kernel's own script says about a mail, a line each.
-fn objections(mail: &Path, source: &Path) -> Result<Vec<String>> {
+fn objections(mail: &Path, source: &Path) -> SeriesResult<Vec<String>> {
     require("perl", "perl")?;
     let script = source.join("scripts/checkpatch.pl");
     let ignored: Vec<_> = IGNORED.iter().map(|(kind, _)| *kind).collect();

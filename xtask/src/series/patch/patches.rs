@@ -8,7 +8,7 @@ use super::hunk::Hunk;
 use super::lines::{self, Line};
 use crate::kernel::KernelVersion;
 use crate::kernel::files::read;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// What a patch's folder may have, for errors.
 const CONTENTS: &str = "a patch has `message`, `NN-what.cocci`, `lines` and `new/`";
@@ -42,7 +42,7 @@ impl Series {
     ///
     /// # Errors
     /// Where a patch is not whole; see [`SeriesError::Fault`].
-    pub fn open(folder: &Path) -> Result<Self> {
+    pub fn open(folder: &Path) -> SeriesResult<Self> {
         let mut patches = Vec::new();
         for path in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
             let wanted = format!("{:04}-", patches.len() + 1);
@@ -74,7 +74,7 @@ impl Series {
 }
 
 impl Patch {
-    fn open(folder: &Path) -> Result<Self> {
+    fn open(folder: &Path) -> SeriesResult<Self> {
         let path = folder.join("message");
         let name = file_name(folder);
         let mut patch = Self {
@@ -107,7 +107,7 @@ impl Patch {
 }
 
 /// A commit message: a subject, an empty line, the body.
-fn message(path: &Path) -> Result<String> {
+fn message(path: &Path) -> SeriesResult<String> {
     if !path.is_file() {
         let form = "a subject line, an empty line, and what the patch does and why";
         return Err(SeriesError::fault(path, format!("is missing: the patch's commit message, {form}")));
@@ -127,7 +127,7 @@ fn message(path: &Path) -> Result<String> {
 }
 
 /// The files below `folder`, by their paths from `top`.
-fn new_files(top: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> Result<()> {
+fn new_files(top: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> SeriesResult<()> {
     for path in entries(folder)? {
         if path.is_dir() {
             new_files(top, &path, found)?;
@@ -139,7 +139,7 @@ fn new_files(top: &Path, folder: &Path, found: &mut BTreeMap<String, String>) ->
     Ok(())
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+fn entries(folder: &Path) -> SeriesResult<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(SeriesError::file(folder))?;
     let paths: std::io::Result<Vec<_>> = entries.map(|entry| Ok(entry?.path())).collect();
     let mut paths = paths.map_err(SeriesError::file(folder))?;

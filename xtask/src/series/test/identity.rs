@@ -6,7 +6,7 @@ use crate::kernel::process::{command, require};
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 
 /// Builds vanilla and the series switched off; the objects whose instructions differ, a line each.
 ///
@@ -15,7 +15,7 @@ use crate::series::error::{Result, SeriesError};
 ///
 /// # Errors
 /// Where a kernel cannot be built, or an object not be read.
-pub fn findings(workshop: &Workshop) -> Result<Vec<String>> {
+pub fn findings(workshop: &Workshop) -> SeriesResult<Vec<String>> {
     require("objdump", "binutils")?;
     let recipe = |variant| Recipe::new(Arch::X86_64, &["qemu"], variant);
     let vanilla = workshop.objects(&recipe(Variant::Vanilla))?;
@@ -38,7 +38,7 @@ pub fn findings(workshop: &Workshop) -> Result<Vec<String>> {
 }
 
 /// An object's disassembly; none if there is no such object.
-fn instructions(object: &Path) -> Result<Option<String>> {
+fn instructions(object: &Path) -> SeriesResult<Option<String>> {
     if !object.is_file() {
         return Ok(None);
     }

@@ -14,7 +14,7 @@ use crate::series::boot::uml::Ran;
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::{Built, Workshop};
-use crate::series::error::{Result, SeriesError};
+use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::measure::report::Table;
 
 /// What else of a run takes time: an emulated kernel that watches itself boots slowly.
@@ -82,7 +82,12 @@ const NUMBERS: [(&str, &str); 11] = [
 ///
 /// # Errors
 /// Where a kernel cannot be built or does not start.
-pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &LoadPlan) -> Result<Vec<String>> {
+pub fn run(
+    workshop: &Workshop,
+    root: &Path,
+    variants: &[Variant],
+    plan: &LoadPlan,
+) -> SeriesResult<Vec<String>> {
     let scratch = Scratch::new()?;
     let initramfs = guest::initramfs(root, scratch.path())?;
     let folder = root.join("target/series").join(workshop.version().name());
@@ -105,7 +110,7 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &LoadPl
     Ok(findings)
 }
 
-fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> Result<Ran> {
+fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> SeriesResult<Ran> {
     let order = format!("load,operations={},seconds={}", plan.operations, plan.seconds);
     let mut every = String::new();
     if kernel.recipe.variant.has_counts() {
@@ -166,7 +171,7 @@ fn lines<'a>(ran: &'a Ran, test: &'a str, field: &'a str) -> impl Iterator<Item 
 }
 
 /// Keeps a console and what was read from it; where.
-fn keep(folder: &Path, name: &str, ran: &Ran, findings: &[String]) -> Result<PathBuf> {
+fn keep(folder: &Path, name: &str, ran: &Ran, findings: &[String]) -> SeriesResult<PathBuf> {
     let console = folder.join(format!("load-{name}.log"));
     fs::write(&console, &ran.text).map_err(SeriesError::file(&console))?;
     let place = folder.join(format!("load-{name}.json"));

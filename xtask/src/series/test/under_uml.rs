@@ -12,7 +12,7 @@ use crate::series::boot::uml::{Ran, UmlBoot};
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::{Built, Workshop};
-use crate::series::error::Result;
+use crate::series::error::SeriesResult;
 
 const MEMORY: &str = "512M";
 const SECONDS: u64 = 600;
@@ -36,7 +36,7 @@ pub fn run(
     variants: &[Variant],
     load: Load,
     steps: bool,
-) -> Result<Vec<String>> {
+) -> SeriesResult<Vec<String>> {
     let scratch = Scratch::new()?;
     let test = Test { initramfs: guest::initramfs(root, scratch.path())?, load };
     let mut findings = Vec::new();
@@ -63,13 +63,13 @@ struct Test {
 }
 
 impl Test {
-    fn boot(&self, kernel: &Built, order: &str, parameters: &[&str]) -> Result<Ran> {
+    fn boot(&self, kernel: &Built, order: &str, parameters: &[&str]) -> SeriesResult<Ran> {
         let (initramfs, memory, seconds) = (self.initramfs.as_path(), MEMORY, SECONDS);
         UmlBoot { kernel, initramfs, order, parameters, memory, seconds }.run()
     }
 
     /// A fresh boot, its `KUnit` suite, and the counts under a mixed load.
-    fn variant(&self, kernel: &Built) -> Result<Vec<String>> {
+    fn variant(&self, kernel: &Built) -> SeriesResult<Vec<String>> {
         let variant = kernel.recipe.variant;
         let booted = self.boot(kernel, "kunit", &[])?;
         let mut findings = booted.findings();
@@ -95,7 +95,7 @@ impl Test {
     }
 
     /// A kernel after some of the patches boots, and its text adds up.
-    fn step(&self, kernel: &Built, patch: &str) -> Result<Vec<String>> {
+    fn step(&self, kernel: &Built, patch: &str) -> SeriesResult<Vec<String>> {
         let name = format!("Linux {} after {patch}", kernel.version);
         let operations = self.load.operations.min(200_000);
         let ran = self.boot(kernel, &format!("check,operations={operations}"), &[])?;

@@ -1,9 +1,12 @@
 //! The page: files that are in the binary, so that it needs nothing from elsewhere.
 
+use freehold_measure::PAGE_STYLE;
+
 /// Name, content type and text of each part.
-const ASSETS: [(&str, &str, &str); 12] = [
+const ASSETS: [(&str, &str, &str); 13] = [
     ("index.html", HTML, include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+    ("common.css", CSS, PAGE_STYLE),
     ("style.css", CSS, include_str!("page/style.css")),
     ("page.js", JS, include_str!("page/page.js")),
     ("connection.js", JS, include_str!("page/connection.js")),

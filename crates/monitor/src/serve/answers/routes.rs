@@ -33,7 +33,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// What answers are made of.
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(in crate::serve) struct Shared {
     /// What was seen last.
     pub(in crate::serve) published: watch::Receiver<Arc<Published>>,
     /// Who counts the connections.

@@ -76,7 +76,12 @@ impl Doorman {
     }
 
     /// Serves whoever comes until `end`.
-    pub(crate) async fn serve(&self, listener: TcpListener, router: Router, end: impl Future) -> Open {
+    pub(in crate::serve) async fn serve(
+        &self,
+        listener: TcpListener,
+        router: Router,
+        end: impl Future,
+    ) -> Open {
         let graceful = GracefulShutdown::new();
         let mut end = pin!(end);
         loop {

@@ -16,7 +16,7 @@ const MAP_CELLS: usize = 4096;
 /// The machine as it was last seen, and how the seeing fares.
 ///
 /// The texts for clients are made when the first of them asks, and shared by all.
-pub(crate) struct Published {
+pub(in crate::serve) struct Published {
     /// What the last good sample said, without the map.
     pub(in crate::serve) model: Arc<Model>,
     /// What the pageblocks hold, where that can be read.
@@ -39,7 +39,7 @@ pub(crate) struct Published {
 
 /// What the sampling thread counts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(in crate::serve) struct Tally {
     /// Samples that were taken.
     pub(in crate::serve) samples: u64,
     /// Samples that failed.
