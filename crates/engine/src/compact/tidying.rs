@@ -1,4 +1,4 @@
-//! Sorting pageblocks: three rules that Linux does not have.
+//! Tidying pageblocks: three rules that Linux does not have.
 //!
 //! In Linux a pageblock changes its type only for a request that found no block of its own, and
 //! is emptied only where somebody waits for a large block. Here the embedder comes by from time
@@ -19,7 +19,7 @@ use crate::zone::{Insertion, LOOKS, Zone, ZoneGuard};
 const FEW: u32 = 8;
 
 impl<L: Locks> Memory<'_, L> {
-    /// Sorts a node's pageblocks, from where the last call stopped, until about `pages` were
+    /// Tidies a node's pageblocks, from where the last call stopped, until about `pages` were
     /// moved or every pageblock was passed once. To be called from time to time, as Linux wakes
     /// kcompactd; the zone lock is held for a pageblock, a block or a batch of a list at a time.
     /// Pageblocks that begin or end without memory are left alone. A thread that owns a
@@ -35,10 +35,10 @@ impl<L: Locks> Memory<'_, L> {
     /// CPUs' lists hold some of its pages, they are drained, once a zone and call at the most.
     ///
     /// Linux counterpart: none; `compact_node` empties pageblocks by their place.
-    pub fn sort_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
+    pub fn tidy_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
         let mut left = pages;
         for zone in self.zones_of(node, ZoneType::Device) {
-            let moved = zone.sort(left, embedder);
+            let moved = zone.tidy(left, embedder);
             self.events.pgmigrate_success.add(moved);
             left = left.saturating_sub(moved);
         }
@@ -58,13 +58,13 @@ enum Chore {
 
 impl<L: Locks> Zone<'_, L> {
     /// Returns the pages that were moved.
-    fn sort<E: Relocate>(&self, most: u64, embedder: &mut E) -> u64 {
+    fn tidy<E: Relocate>(&self, most: u64, embedder: &mut E) -> u64 {
         let switches = self.switches;
         if !(switches.retypes_pageblocks || switches.unmixes_pageblocks || switches.empties_pageblocks) {
             return 0;
         }
         let blocks = self.blocks.len() as u32;
-        let first = self.lock().state.sorted_to;
+        let first = self.lock().state.tidied_to;
         let (mut passed, mut moved) = (0, 0);
         let mut is_drained = false;
         while passed < blocks && moved < most {
@@ -82,7 +82,7 @@ impl<L: Locks> Zone<'_, L> {
             }
             passed += 1;
         }
-        self.lock().state.sorted_to = (first + passed) % blocks.max(1);
+        self.lock().state.tidied_to = (first + passed) % blocks.max(1);
         moved
     }
 
@@ -95,7 +95,7 @@ impl<L: Locks> Zone<'_, L> {
         if !inside || !own.is_mergeable() || self.has_hole(start, end) {
             return Chore::Nothing;
         }
-        // One block, free or in use, leaves nothing to sort.
+        // One block, free or in use, leaves nothing to tidy.
         let head = self.frames.word(self.frames.block_head(start));
         let is_block = matches!(head.kind(), FrameKind::Free | FrameKind::Allocated);
         if is_block && head.order() >= self.blocks.order() {

@@ -100,8 +100,8 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Fails the request if no zone has a block for it and its flags forbid waiting. Returns true if
     /// it failed.
     ///
-    /// No mark and no right can help it, and nobody gives anything back for it. What the long way to
-    /// the same answer would leave behind is left behind here.
+    /// No mark and no right can help it, and nobody gives anything back for it. What the slow path
+    /// would leave behind on its way to that answer is left behind here.
     pub(super) fn fails_without_blocks(&self, request: &Request, cpu: &CpuRequests) -> bool {
         let (order, gfp) = (request.order, request.gfp);
         let insists = GfpFlags::DIRECT_RECLAIM | GfpFlags::NOFAIL | GfpFlags::MEMALLOC;

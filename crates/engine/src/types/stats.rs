@@ -23,7 +23,7 @@ pub struct ZoneStats {
     pub claim_attempts: u64,
     /// Pageblocks (or larger blocks) that changed their type for a request.
     pub claims: u64,
-    /// Pageblocks that sorting gave another type.
+    /// Pageblocks that tidying gave another type.
     pub retyped: u64,
     /// Requests answered from a foreign block that kept its type.
     pub steals: u64,

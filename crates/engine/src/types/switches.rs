@@ -40,15 +40,15 @@ pub struct Switches {
     /// [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub claims_used_first: bool,
-    /// [`crate::Memory::sort_pageblocks`] gives pageblocks the type of what stays in them. Nothing
+    /// [`crate::Memory::tidy_pageblocks`] gives pageblocks the type of what stays in them. Nothing
     /// without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub retypes_pageblocks: bool,
-    /// [`crate::Memory::sort_pageblocks`] moves a few movable pages out of pageblocks of another
+    /// [`crate::Memory::tidy_pageblocks`] moves a few movable pages out of pageblocks of another
     /// type. Nothing without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub unmixes_pageblocks: bool,
-    /// [`crate::Memory::sort_pageblocks`] moves the pages of movable pageblocks to fuller ones.
+    /// [`crate::Memory::tidy_pageblocks`] moves the pages of movable pageblocks to fuller ones.
     /// Nothing without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub empties_pageblocks: bool,

@@ -86,8 +86,8 @@ pub(crate) struct LockedState {
     pub(crate) isolated_blocks: u64,
     pub(crate) ever_isolated: bool,
     pub(crate) compaction: CompactionState,
-    /// The pageblock at which sorting goes on.
-    pub(crate) sorted_to: u32,
+    /// The pageblock at which tidying goes on.
+    pub(crate) tidied_to: u32,
 }
 
 /// Why a zone's requests should not mix pageblock types, one bit a reason; 0 for no reason.
