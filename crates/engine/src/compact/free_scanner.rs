@@ -17,7 +17,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     /// A free block to move one of `order` to, while `to_come` pages are to be moved.
     ///
     /// Linux counterpart: `compaction_alloc`.
-    pub(crate) fn take_target(&mut self, order: Order, to_come: u64) -> Option<FrameIndex> {
+    pub(super) fn take_target(&mut self, order: Order, to_come: u64) -> Option<FrameIndex> {
         if let Some(found) = self.take_listed(order) {
             return Some(found);
         }
@@ -46,7 +46,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     }
 
     /// Takes back a block that nothing was moved to.
-    pub(crate) fn put_target(&mut self, index: FrameIndex, order: Order) {
+    pub(super) fn put_target(&mut self, index: FrameIndex, order: Order) {
         self.targets[order.index()].insert(&self.zone.frames, index, Place::Head);
         self.target_pages += order.pages();
     }
@@ -160,7 +160,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     /// Frees the blocks that nothing was moved to; the next run starts above them again.
     ///
     /// Linux counterpart: `release_free_list`.
-    pub(crate) fn give_targets_back(&mut self) {
+    pub(super) fn give_targets_back(&mut self) {
         if self.target_pages == 0 {
             return;
         }
@@ -183,7 +183,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Whether the zone stays above its min mark without a block of `order`.
-    pub(crate) fn spares(&self, order: Order) -> bool {
+    pub(super) fn spares(&self, order: Order) -> bool {
         let mark = self.zone.watermarks().min + order.pages();
         let admission =
             Admission { order: Order::ZERO, mark: Mark::Min, highest_zone: 0, flags: AllocFlags::CMA };

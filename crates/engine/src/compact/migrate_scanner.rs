@@ -11,7 +11,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     /// Goes on to the next blocks that can be moved, a cluster at the most; whether there are any.
     ///
     /// Linux counterpart: `isolate_migratepages`.
-    pub(crate) fn find_sources(&mut self) -> bool {
+    pub(super) fn find_sources(&mut self) -> bool {
         let zone = self.zone;
         let mut end = zone.blocks.start_of(self.migrate).offset(zone.blocks.pages());
         while end <= self.free {

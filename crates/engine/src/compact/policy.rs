@@ -47,22 +47,22 @@ pub(crate) enum CompactPriority {
 pub(crate) struct Target {
     /// The wanted order; `None` for as good as it gets.
     pub(crate) order: Option<Order>,
-    pub(crate) migratetype: Migratetype,
-    pub(crate) priority: CompactPriority,
+    pub(super) migratetype: Migratetype,
+    pub(super) priority: CompactPriority,
     /// For a request that waits, which takes a block as soon as it has merged.
-    pub(crate) direct: bool,
+    pub(super) direct: bool,
     /// Until the zone is less fragmented than [`Tunables::compaction_proactiveness`] has it.
-    pub(crate) proactive: bool,
-    pub(crate) highest_zone: usize,
-    pub(crate) flags: AllocFlags,
+    pub(super) proactive: bool,
+    pub(super) highest_zone: usize,
+    pub(super) flags: AllocFlags,
     pub(crate) mark: Mark,
-    pub(crate) cpu: u16,
-    pub(crate) tunables: Tunables,
+    pub(super) cpu: u16,
+    pub(super) tunables: Tunables,
 }
 
 impl Target {
     /// Linux counterpart: `ignore_skip_hint`, `ignore_block_suitable`.
-    pub(crate) fn ignores_hints(&self) -> bool {
+    pub(super) fn ignores_hints(&self) -> bool {
         self.priority == CompactPriority::SyncFull
     }
 
@@ -138,7 +138,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether a run is needed, and may help.
     ///
     /// Linux counterpart: `compaction_suit_allocation_order`.
-    pub(crate) fn suits_target(&self, target: &Target) -> CompactResult {
+    pub(super) fn suits_target(&self, target: &Target) -> CompactResult {
         let Some(order) = target.order.filter(|_| !target.proactive) else { return CompactResult::Continue };
         let Target { mark, highest_zone, flags, .. } = *target;
         let free = if target.counts_blocks() { self.free_in_blocks() } else { self.free_pages() };
@@ -155,7 +155,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether a run has reached what it is for, the scanners left aside.
     ///
     /// Linux counterpart: `__compact_finished`.
-    pub(crate) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
+    pub(super) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
         if target.proactive {
             return self.fragmentation_score() <= target.tunables.low_fragmentation();
         }
@@ -181,7 +181,7 @@ impl<L: Locks> Zone<'_, L> {
     /// How much of the free memory is in blocks smaller than a pageblock.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_zone`.
-    pub(crate) fn fragmentation_score(&self) -> u64 {
+    pub(super) fn fragmentation_score(&self) -> u64 {
         self.counts_relaxed().unusable_index(self.blocks.order()) / 10
     }
 
@@ -209,11 +209,11 @@ impl Tunables {
     /// The score below which proactive compaction ends; 10 above it begins.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_wmark`.
-    pub(crate) fn low_fragmentation(self) -> u64 {
+    fn low_fragmentation(self) -> u64 {
         u64::from(100_u8.saturating_sub(self.compaction_proactiveness)).max(5)
     }
 
-    pub(crate) fn high_fragmentation(self) -> u64 {
+    pub(super) fn high_fragmentation(self) -> u64 {
         (self.low_fragmentation() + 10).min(100)
     }
 }
@@ -222,7 +222,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Has the next run start at the ends of the zone.
     ///
     /// Linux counterpart: `reset_cached_positions`.
-    pub(crate) fn reset_scanners(&mut self) {
+    pub(super) fn reset_scanners(&mut self) {
         let zone = self.zone;
         let last = FrameIndex(zone.frames.end().0 - 1);
         let compaction = &mut self.state.compaction;
@@ -230,7 +230,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         compaction.free = zone.blocks.start_of(last);
     }
 
-    pub(crate) fn forget_hints(&mut self) {
+    pub(super) fn forget_hints(&mut self) {
         if self.state.compaction.flush_hints {
             self.state.compaction.flush_hints = false;
             self.zone.blocks.clear_skips();
@@ -242,7 +242,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// that begins at `at`, as Linux has it.
     ///
     /// Linux counterpart: `update_cached_migrate`.
-    pub(crate) fn advance_migrate(&mut self, at: FrameIndex, target: &Target) {
+    pub(super) fn advance_migrate(&mut self, at: FrameIndex, target: &Target) {
         let to = self.zone.blocks.start_of(at).offset(self.zone.blocks.pages());
         let [asynchronous, synchronous] = &mut self.state.compaction.migrate;
         *asynchronous = to.max(*asynchronous);

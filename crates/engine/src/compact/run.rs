@@ -8,30 +8,30 @@ use crate::types::{MAX_ORDERS, Migratetype, Order};
 use crate::zone::{Insertion, Zone};
 
 /// Pages taken before they are moved. Linux counterpart: `COMPACT_CLUSTER_MAX`.
-pub(crate) const CLUSTER: usize = 32;
+pub(super) const CLUSTER: usize = 32;
 
 /// One run of compaction: the migrate scanner goes up from the zone's start and finds pages to
 /// move, the free scanner comes down from its end and finds pages to move them to.
 ///
 /// Linux counterpart: `struct compact_control`.
-pub(crate) struct CompactRun<'r, 'm, L: Locks, E> {
+pub(super) struct CompactRun<'r, 'm, L: Locks, E> {
     pub(crate) zone: &'r Zone<'m, L>,
-    pub(crate) embedder: &'r mut E,
-    pub(crate) target: &'r Target,
+    pub(super) embedder: &'r mut E,
+    pub(super) target: &'r Target,
     /// Where the migrate scanner is.
-    pub(crate) migrate: FrameIndex,
+    pub(super) migrate: FrameIndex,
     /// Where the free scanner is.
-    pub(crate) free: FrameIndex,
+    pub(super) free: FrameIndex,
     /// Blocks in use that are about to be moved.
-    pub(crate) sources: Sources,
+    pub(super) sources: Sources,
     /// Free blocks that the free scanner took, by order.
-    pub(crate) targets: [BlockList; MAX_ORDERS],
+    pub(super) targets: [BlockList; MAX_ORDERS],
     /// Their pages.
-    pub(crate) target_pages: u64,
+    pub(super) target_pages: u64,
     /// A pageblock is scanned a second time: to its end, and not again.
-    pub(crate) finishes_pageblock: bool,
+    pub(super) finishes_pageblock: bool,
     whole_zone: bool,
-    pub(crate) done: Work,
+    pub(super) done: Work,
 }
 
 /// What a run did.
@@ -39,19 +39,19 @@ pub(crate) struct CompactRun<'r, 'm, L: Locks, E> {
 pub(crate) struct Work {
     /// A block that merged while its pages were freed.
     pub(crate) captured: Option<FrameIndex>,
-    pub(crate) migrate_scanned: u64,
-    pub(crate) free_scanned: u64,
-    pub(crate) isolated: u64,
-    pub(crate) moved: u64,
-    pub(crate) failed: u64,
+    pub(super) migrate_scanned: u64,
+    pub(super) free_scanned: u64,
+    pub(super) isolated: u64,
+    pub(super) moved: u64,
+    pub(super) failed: u64,
 }
 
 /// Blocks in use that are about to be moved.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub(super) struct Sources {
     blocks: [(FrameIndex, Order); CLUSTER],
     count: usize,
-    pub(crate) pages: u64,
+    pub(super) pages: u64,
 }
 
 impl Sources {
@@ -59,7 +59,7 @@ impl Sources {
         Self { blocks: [(FrameIndex(0), Order::ZERO); CLUSTER], count: 0, pages: 0 }
     }
 
-    pub(crate) fn push(&mut self, index: FrameIndex, order: Order) {
+    pub(super) fn push(&mut self, index: FrameIndex, order: Order) {
         if let Some(slot) = self.blocks.get_mut(self.count) {
             *slot = (index, order);
             self.count += 1;
@@ -67,11 +67,11 @@ impl Sources {
         }
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.count, self.pages) = (0, 0);
     }
 
-    pub(crate) fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.pages >= CLUSTER as u64
     }
 }
@@ -117,7 +117,7 @@ impl<L: Locks> Zone<'_, L> {
 impl<L: Locks> Zone<'_, L> {
     /// Has the embedder move one block; its new place is the embedder's afterwards, or nothing
     /// has changed.
-    pub(crate) fn move_block<E: Relocate>(
+    pub(super) fn move_block<E: Relocate>(
         &self,
         from: FrameIndex,
         to: FrameIndex,

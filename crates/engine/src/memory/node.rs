@@ -54,7 +54,7 @@ impl Wish {
 }
 
 impl NodeState {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { kswapd: Wish::new(), kcompactd: Wish::new(), kswapd_failures: AtomicU32::new(0) }
     }
 }

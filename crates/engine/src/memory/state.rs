@@ -137,7 +137,7 @@ pub struct Memory<'m, L: Locks> {
     pub(crate) nodes: u16,
     /// The number of the zone that a request is for first, by node and highest zone.
     pub(crate) first_zones: &'m [FirstZones],
-    pub(crate) node_states: &'m [NodeState],
+    pub(super) node_states: &'m [NodeState],
     pub(crate) tunables: TunableCells,
     pub(crate) events: EventCells,
 }

@@ -41,7 +41,7 @@ pub(crate) struct TunableCells {
 }
 
 impl TunableCells {
-    pub(crate) fn new(tunables: Tunables) -> Self {
+    pub(super) fn new(tunables: Tunables) -> Self {
         let Tunables { extfrag_threshold, compaction_proactiveness, defrag_mode } = tunables;
         Self {
             extfrag_threshold: AtomicU32::new(extfrag_threshold.into()),

@@ -22,7 +22,7 @@ macro_rules! events {
         }
 
         impl EventCells {
-            pub(crate) fn load(&self) -> VmEvents {
+            pub(super) fn load(&self) -> VmEvents {
                 VmEvents { $($name: self.$name.0.load(Ordering::Relaxed),)* }
             }
         }

@@ -35,19 +35,19 @@ impl<'m> PerCpuList<'m> {
         Self { top: 0, bottom: 0, newest, older: BlockList::default() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.top == self.bottom && self.older.is_empty()
     }
 
     /// Whether the stack has room for one more block.
     #[inline]
-    pub(crate) fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         (self.top as usize) < self.newest.len()
     }
 
     /// Puts a block, whose word says that it is on a per-CPU list, on the stack, which has room.
     #[inline]
-    pub(crate) fn push_stacked(&mut self, index: FrameIndex) {
+    pub(super) fn push_stacked(&mut self, index: FrameIndex) {
         debug_assert!(self.has_room());
         self.newest[self.top as usize] = index.0;
         self.top += 1;
@@ -55,7 +55,7 @@ impl<'m> PerCpuList<'m> {
 
     /// Takes the first block off the list, if it is on the stack.
     #[inline]
-    pub(crate) fn pop_stacked(&mut self) -> Option<FrameIndex> {
+    pub(super) fn pop_stacked(&mut self) -> Option<FrameIndex> {
         if self.top == self.bottom {
             return None;
         }
@@ -64,7 +64,7 @@ impl<'m> PerCpuList<'m> {
     }
 
     /// Puts a block, whose word says that it is on a per-CPU list, at the head.
-    pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
+    pub(super) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
         if !self.has_room() {
             self.make_room(frames);
         }
@@ -72,7 +72,7 @@ impl<'m> PerCpuList<'m> {
     }
 
     /// Takes the first block off the list.
-    pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
+    pub(super) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
         if self.top == self.bottom {
             self.fetch(frames);
         }
@@ -80,7 +80,7 @@ impl<'m> PerCpuList<'m> {
     }
 
     /// Puts blocks, whose words say that they are on a per-CPU list, at the tail.
-    pub(crate) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
+    pub(super) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
         if self.is_empty() && run.blocks as usize <= self.half() {
             return self.put_on_empty_stack(run);
         }
@@ -93,14 +93,14 @@ impl<'m> PerCpuList<'m> {
     }
 
     /// The order of the blocks, if there are any.
-    pub(crate) fn last_order(&self, frames: &FrameTable<'_>) -> Option<Order> {
+    pub(super) fn last_order(&self, frames: &FrameTable<'_>) -> Option<Order> {
         let stacked = self.newest.get(self.bottom as usize).filter(|_| self.bottom < self.top);
         let any = stacked.map(|&index| FrameIndex(index)).or(self.older.first());
         any.map(|index| frames.word(index).order())
     }
 
     /// Takes up to `most` of the last blocks, side by side, off the list: the last first.
-    pub(crate) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
+    pub(super) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
         let Some(last) = self.older.last() else { return self.take_oldest_stacked(frames, most) };
         let run = run_at(frames, last);
         if run.blocks <= most {

@@ -51,7 +51,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// The whole pageblocks that a range touches: the first frame and the one behind the last.
-    pub(crate) fn pageblock_range(
+    pub(super) fn pageblock_range(
         &self,
         start: Pfn,
         pages: u64,
@@ -66,7 +66,7 @@ impl<L: Locks> Zone<'_, L> {
 
     /// The first pageblock, the last, and then those between: an end that cannot be
     /// isolated is found out before the rest is touched.
-    pub(crate) fn isolate_pageblocks(
+    pub(super) fn isolate_pageblocks(
         &self,
         start: Pfn,
         pages: u64,
@@ -119,7 +119,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    pub(crate) fn unisolate_pageblocks(&self, first: FrameIndex, end: FrameIndex, afterwards: Migratetype) {
+    pub(super) fn unisolate_pageblocks(&self, first: FrameIndex, end: FrameIndex, afterwards: Migratetype) {
         let mut at = first;
         while at < end {
             let _ = self.lock().unisolate(at, self.afterwards(at, afterwards));

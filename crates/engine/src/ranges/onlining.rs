@@ -85,7 +85,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    pub(crate) fn absent_range(
+    pub(super) fn absent_range(
         &self,
         start: Pfn,
         pages: u64,

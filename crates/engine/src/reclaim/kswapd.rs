@@ -32,7 +32,7 @@ impl<L: Locks> Memory<'_, L> {
     /// those of more than a page in whole pageblocks.
     ///
     /// Linux counterpart: `pgdat_balanced`.
-    pub(crate) fn is_node_balanced(&self, node: u16, order: Order, highest: ZoneType) -> bool {
+    pub(super) fn is_node_balanced(&self, node: u16, order: Order, highest: ZoneType) -> bool {
         let in_blocks = self.tunables.defrag_mode() && order > Order::ZERO;
         let admission =
             Admission { order, mark: Mark::High, highest_zone: highest as usize, flags: AllocFlags::empty() };

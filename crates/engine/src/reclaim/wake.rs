@@ -24,7 +24,7 @@ impl<L: Locks> Memory<'_, L> {
     /// kcompactd.
     ///
     /// Linux counterpart: `wakeup_kswapd`.
-    pub(crate) fn wake_daemons(&self, node: u16, request: &Request) {
+    fn wake_daemons(&self, node: u16, request: &Request) {
         let Some(state) = self.node(node) else { return };
         let highest = request.gfp.highest_zone();
         let defrag_mode = self.tunables.defrag_mode();

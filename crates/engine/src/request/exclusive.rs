@@ -25,7 +25,7 @@ const MOST_ZONES: usize = 8;
 pub struct Exclusive<'a, 'm, L: Locks> {
     pub(super) memory: &'a Memory<'m, L>,
     cpu: u16,
-    pub(super) requests: &'a CpuRequests,
+    requests: &'a CpuRequests,
     /// The node of the last request that was checked, and the zones that are first there.
     node: u16,
     first_zones: FirstZones,

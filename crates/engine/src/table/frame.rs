@@ -41,7 +41,7 @@ const RUN: u32 = 1 << 13;
 const RUN_DOWN: u32 = 1 << 14;
 
 impl FrameWord {
-    pub(crate) const ABSENT: Self = Self(FrameKind::Absent as u32);
+    const ABSENT: Self = Self(FrameKind::Absent as u32);
     pub(crate) const TAIL: Self = Self(FrameKind::Tail as u32);
     pub(crate) const RESERVED: Self = Self(FrameKind::Reserved as u32);
 
@@ -169,7 +169,7 @@ impl Frame {
     }
 
     /// Gives the block that starts here to its new owner.
-    pub(crate) fn hand_over(&self, word: FrameWord) {
+    fn hand_over(&self, word: FrameWord) {
         // Pairs with the acquire in `exchange_word`: who takes the block back comes
         // after every write to its links.
         self.0.store(word.narrow(), Ordering::Release);
@@ -217,7 +217,7 @@ impl Links {
         self.next.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn previous(&self) -> u32 {
+    pub(super) fn previous(&self) -> u32 {
         self.previous.load(Ordering::Relaxed)
     }
 
@@ -225,13 +225,13 @@ impl Links {
         self.next.store(to, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_previous(&self, to: u32) {
+    pub(super) fn set_previous(&self, to: u32) {
         self.previous.store(to, Ordering::Relaxed);
     }
 }
 
 /// "No frame" in a link.
-pub(crate) const NIL: u32 = u32::MAX;
+pub(super) const NIL: u32 = u32::MAX;
 
 /// A frame of one zone, counted from the zone's origin.
 ///
@@ -279,7 +279,7 @@ impl<'m> FrameTable<'m> {
     }
 
     /// Frames between the origin and a zone's start.
-    pub(crate) fn before(start: Pfn) -> u64 {
+    fn before(start: Pfn) -> u64 {
         start.0 & (Order::MAX.pages() - 1)
     }
 

@@ -124,7 +124,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Frees blocks one after the other, as a CPU's lists give them back.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
-    pub(crate) fn free_drained(&mut self, run: Run) {
+    pub(super) fn free_drained(&mut self, run: Run) {
         if self.zone.is_before_hygiene() {
             self.free_drained_before_hygiene(run);
         } else if run.order > self.zone.blocks.order() {
@@ -181,13 +181,13 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Takes the smallest sufficient block of one type.
     ///
     /// Linux counterpart: `__rmqueue_smallest`.
-    pub(crate) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+    pub(super) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
         self.take_smallest_run(order, migratetype, 1).map(|run| run.first)
     }
 
     /// Takes blocks side by side from the smallest sufficient block of one type, up to `most`,
     /// each the smallest that is left.
-    pub(crate) fn take_smallest_run(
+    pub(super) fn take_smallest_run(
         &mut self,
         order: Order,
         migratetype: Migratetype,
@@ -230,7 +230,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Gives back the upper halves of a block until `order` is left.
     ///
     /// Linux counterpart: `expand`.
-    pub(crate) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
+    pub(super) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
         let mut left = found;
         while left > order
             && let Some(half) = left.down()

@@ -24,7 +24,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Moves the free blocks that start between `start` and `end` to another type's lists.
     ///
     /// Returns the pages moved. Linux counterpart: `__move_freepages_block`.
-    pub(crate) fn move_free_blocks(&mut self, start: FrameIndex, end: FrameIndex, to: Migratetype) -> u64 {
+    pub(super) fn move_free_blocks(&mut self, start: FrameIndex, end: FrameIndex, to: Migratetype) -> u64 {
         let mut moved = 0;
         let mut at = start;
         while at < end {

@@ -102,7 +102,7 @@ impl FreeCounts {
 }
 
 impl Counts {
-    pub(crate) fn new(switches: Switches) -> Self {
+    pub(super) fn new(switches: Switches) -> Self {
         Self {
             sequence: AtomicU32::new(0),
             kept: Kept::by(switches),
@@ -111,7 +111,7 @@ impl Counts {
     }
 
     /// Starts a lock hold's changes.
-    pub(crate) fn begin(&self) {
+    pub(super) fn begin(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
         // Pairs with the acquire fence in `consistent`: who sees a count of this
@@ -120,7 +120,7 @@ impl Counts {
     }
 
     /// Ends a lock hold's changes.
-    pub(crate) fn end(&self) {
+    pub(super) fn end(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
         // Pairs with the acquire load in `consistent`: who sees the even sequence
         // also sees every count of this hold.
@@ -129,13 +129,13 @@ impl Counts {
 
     /// Counts one block more of an order and type.
     #[inline]
-    pub(crate) fn add(&self, order: Order, migratetype: Migratetype) {
+    pub(super) fn add(&self, order: Order, migratetype: Migratetype) {
         self.shift(order, migratetype, 1);
     }
 
     /// Counts one block less of an order and type.
     #[inline]
-    pub(crate) fn remove(&self, order: Order, migratetype: Migratetype) {
+    pub(super) fn remove(&self, order: Order, migratetype: Migratetype) {
         self.shift(order, migratetype, u32::MAX);
     }
 
@@ -166,7 +166,7 @@ impl Counts {
 
     /// Every count, each exact at some moment between call and return; totals that are not
     /// kept are the sums of what was read.
-    pub(crate) fn relaxed(&self) -> FreeCounts {
+    pub(super) fn relaxed(&self) -> FreeCounts {
         let by_type = core::array::from_fn(|order| self.rows[order].by_type());
         let total = match self.kept {
             Kept::Types => by_type.map(|types| types.iter().sum()),
@@ -177,7 +177,7 @@ impl Counts {
 
     /// Every count at one moment between two lock holds, or `None` if a hold was
     /// under way at each of `attempts` tries.
-    pub(crate) fn consistent(&self, attempts: u32) -> Option<FreeCounts> {
+    pub(super) fn consistent(&self, attempts: u32) -> Option<FreeCounts> {
         for _ in 0..attempts {
             // Pairs with the release store in `end`.
             let before = self.sequence.load(Ordering::Acquire);

@@ -23,7 +23,7 @@ impl Migratetype {
     /// The types whose blocks a request may fall back to, best first.
     ///
     /// Linux counterpart: `fallbacks`.
-    pub(crate) const fn fallbacks(self) -> [Self; 2] {
+    pub(super) const fn fallbacks(self) -> [Self; 2] {
         match self {
             Self::Movable => [Self::Reclaimable, Self::Unmovable],
             Self::Reclaimable => [Self::Unmovable, Self::Movable],
@@ -75,7 +75,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue_claim`.
     #[inline(never)]
-    pub(crate) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
+    pub(super) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
         if let Some(used) = self.used_to_claim(want)
             && let Some(taken) = self.claim_used(used, want)
         {
@@ -159,7 +159,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue_steal`.
     #[inline(never)]
-    pub(crate) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
+    pub(super) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
         let Foreign { index, order, migratetype } = self.smallest_foreign(want)?;
         self.take(index, want.order, order, migratetype);
         if self.zone.switches.claims_by_counts {

@@ -113,7 +113,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// The door does that, so that the numbers are the sums over the lists; before hygiene see
     /// [`Self::account_before_hygiene`].
     /// Linux counterpart: `account_freepages`, before 6.10 `__mod_zone_freepage_state`.
-    pub(crate) fn account(&mut self, pages: i64, migratetype: Migratetype) {
+    pub(super) fn account(&mut self, pages: i64, migratetype: Migratetype) {
         match migratetype {
             Migratetype::Isolate => return,
             Migratetype::Cma => self.state.free_cma = self.state.free_cma.wrapping_add_signed(pages),

@@ -24,7 +24,7 @@ impl<'m, L: Locks> Zone<'m, L> {
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
     /// Takes the lock of a zone, whose state is behind it; tells of the wait for it where that is watched.
-    pub(crate) fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
+    fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
         let uncontended =
             if L::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
         let state = uncontended.unwrap_or_else(|| {

@@ -24,7 +24,7 @@ pub(crate) struct WatermarkCells {
 }
 
 impl WatermarkCells {
-    pub(crate) fn new(marks: Watermarks) -> Self {
+    pub(super) fn new(marks: Watermarks) -> Self {
         let Watermarks { min, low, high } = marks;
         Self { min: AtomicU64::new(min), low: AtomicU64::new(low), high: AtomicU64::new(high) }
     }

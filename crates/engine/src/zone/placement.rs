@@ -19,15 +19,15 @@ const WORTH_CLAIMING: u32 = 8;
 
 /// A free block of another type than the wanted one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Foreign {
-    pub(crate) index: FrameIndex,
+pub(super) struct Foreign {
+    pub(super) index: FrameIndex,
     pub(crate) order: Order,
-    pub(crate) migratetype: Migratetype,
+    pub(super) migratetype: Migratetype,
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// A free block in a pageblock that is worth claiming although part of it is in use.
-    pub(crate) fn used_to_claim(&mut self, want: Want) -> Option<Foreign> {
+    pub(super) fn used_to_claim(&mut self, want: Want) -> Option<Foreign> {
         if !self.zone.switches.claims_used_first || want.flags.contains(AllocFlags::NOFRAGMENT) {
             return None;
         }

@@ -54,7 +54,7 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue`.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<FrameIndex> {
+    pub(super) fn next(&mut self) -> Option<FrameIndex> {
         let cma = if self.cma_is_first() { self.guard.take_cma(self.want) } else { None };
         let found = cma.or_else(|| {
             if self.guard.zone.is_before_hygiene() {
@@ -70,7 +70,7 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
 
     /// The next blocks that lie side by side, no more than `most`: those that as many calls of
     /// [`Self::next`] would find.
-    pub(crate) fn next_run(&mut self, most: u32) -> Option<Run> {
+    pub(super) fn next_run(&mut self, most: u32) -> Option<Run> {
         let native = self.next_native_run(most);
         native.or_else(|| self.next().map(|index| Run::single(index, self.want.order)))
     }

@@ -20,12 +20,12 @@ use crate::types::{
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// One bit an order whose list is not empty, by migratetype.
-    pub(crate) occupied: [AtomicU32; MIGRATETYPES],
+    pub(super) occupied: [AtomicU32; MIGRATETYPES],
     /// Requests below this order are above the high mark whatever their flags, and
     /// neither a boost nor reclaim nor a look below the high mark is pending: most requests
     /// need to know no more. 0 where any of it is in doubt.
     pub(crate) plenty: OwnLines<AtomicU32>,
-    pub(crate) free_pages: AtomicU64,
+    pub(super) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,
     pub(crate) free_highatomic: AtomicU64,
     pub(crate) reserved_highatomic: AtomicU64,
@@ -63,7 +63,7 @@ impl Shared {
 
     /// Free CMA pages, free and all reserved pages for atomic requests.
     #[inline]
-    pub(crate) fn kept(&self) -> (u64, u64, u64) {
+    pub(super) fn kept(&self) -> (u64, u64, u64) {
         let read = |pages: &AtomicU64| pages.load(Ordering::Relaxed);
         (read(&self.free_cma), read(&self.free_highatomic), read(&self.reserved_highatomic))
     }
@@ -100,7 +100,7 @@ impl Unmixed {
     /// `vm.defrag_mode`.
     pub(crate) const DEFRAG_MODE: u32 = 2;
 
-    pub(crate) fn new(lower_zone_serves: bool) -> Self {
+    fn new(lower_zone_serves: bool) -> Self {
         Self(AtomicU32::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
     }
 
@@ -150,9 +150,9 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) kind: ZoneType,
     pub(crate) node: u16,
     pub(crate) managed: u64,
-    pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
-    pub(crate) largest_lowmem_reserve: u64,
-    pub(crate) tracepoints: &'m L::Tracepoints,
+    pub(super) lowmem_reserve: [u64; ZONE_TYPES],
+    pub(super) largest_lowmem_reserve: u64,
+    pub(super) tracepoints: &'m L::Tracepoints,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
     pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
@@ -249,7 +249,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     }
 
     /// One bit an order whose list of this type is not empty.
-    pub(crate) fn occupied(&self, migratetype: Migratetype) -> u32 {
+    pub(super) fn occupied(&self, migratetype: Migratetype) -> u32 {
         self.shared.occupied[migratetype.index()].load(Ordering::Relaxed)
     }
 

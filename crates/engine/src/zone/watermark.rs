@@ -87,7 +87,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Whether the zone admits a request, and at which mark.
     ///
     /// Linux counterpart: `zone_watermark_fast`.
-    pub(crate) fn admits(&self, admission: Admission) -> bool {
+    fn admits(&self, admission: Admission) -> bool {
         self.admits_at(self.mark(admission.mark), admission)
     }
 
@@ -138,7 +138,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Takes back the below-high mark once the zone is above its high mark again.
-    pub(crate) fn clear_below_high(&self) {
+    pub(super) fn clear_below_high(&self) {
         if !self.shared.below_high.load(Ordering::Relaxed) {
             return;
         }
@@ -153,7 +153,7 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// Cautious: what any request could be kept from is taken off, so that a request which
     /// this admits is admitted by [`Zone::admits_and_marks`] at the high mark too.
-    pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
+    pub(super) fn plenty(&self, state: &LockedState) -> u32 {
         use Migratetype::{Movable, Reclaimable, Unmovable};
         let spare = self.spare_pages(state);
         if spare <= Order::COSTLY.pages() {
@@ -187,7 +187,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Raises the marks after a fallback, so that reclaim makes room for the next request.
     ///
     /// Linux counterpart: `boost_watermark`.
-    pub(crate) fn boost_watermark(&mut self, flags: AllocFlags) {
+    pub(super) fn boost_watermark(&mut self, flags: AllocFlags) {
         let zone = self.zone;
         let block = u64::from(zone.blocks.pages());
         let factor = zone.shared.boost_factor.load(Ordering::Relaxed);
