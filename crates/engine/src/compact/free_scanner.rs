@@ -215,6 +215,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if order.get() + 1 < block.get() || !block_type.is_mergeable() || block_type == Migratetype::Movable {
             return;
         }
+        // Before hygiene the type changes alone: the other free pages stay on their lists.
         if order >= block || zone.is_before_hygiene() {
             zone.blocks.set_range(index, order, Migratetype::Movable);
         } else if let Ok(start) = self.whole_pageblock(index) {

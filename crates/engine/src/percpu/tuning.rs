@@ -60,6 +60,7 @@ impl PerCpuLists<'_> {
     pub(super) fn update_fast_below(&mut self, switches: &Switches) {
         let settings = self.settings;
         let within = settings.high_min <= self.high && self.high <= settings.high_max;
+        // Before hygiene a free records the pageblock's type in the word, which the fast path leaves out.
         self.fast_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
     }
 

@@ -55,7 +55,7 @@ impl<L: Locks> Zone<'_, L> {
             let pages = Run { first, blocks: end.0 - first.0, order: Order::ZERO, down: false };
             guard.count_taken(pages, Migratetype::Movable);
         }
-        let page = FrameWord::allocated(Order::ZERO, Migratetype::Movable, true);
+        let page = FrameWord::requested(Order::ZERO, Migratetype::Movable);
         for index in first.0..end.0 {
             self.frames.hand_over(FrameIndex(index), page);
         }

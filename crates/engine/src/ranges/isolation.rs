@@ -110,15 +110,6 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Takes apart a free block that lies across `boundary`; with hygiene, isolating a
-    /// pageblock has done that already.
-    fn split_straddling(&self, boundary: FrameIndex) {
-        let inside = self.frames.contains(boundary) && boundary != self.frames.start();
-        if inside && self.is_before_hygiene() {
-            self.lock().split_straddling_before_hygiene(boundary);
-        }
-    }
-
     pub(super) fn unisolate_pageblocks(&self, first: FrameIndex, end: FrameIndex, afterwards: Migratetype) {
         let mut at = first;
         while at < end {

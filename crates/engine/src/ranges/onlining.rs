@@ -77,11 +77,10 @@ impl<L: Locks> Zone<'_, L> {
         for index in at.0 + 1..end.0 {
             self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
         }
-        let movable = migratetype == Migratetype::Movable;
         if self.switches.claims_by_counts {
             self.lock().count_taken(Run::single(at, order), migratetype);
         }
-        self.frames.set_word(at, FrameWord::allocated(order, migratetype, movable));
+        self.frames.set_word(at, FrameWord::requested(order, migratetype));
         Ok(())
     }
 

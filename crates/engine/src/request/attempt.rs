@@ -136,8 +136,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     #[inline]
     pub(super) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
         let wanted = request.gfp.migratetype();
-        let movable = wanted == Migratetype::Movable;
-        self.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
+        self.frames.hand_over(index, FrameWord::requested(request.order, wanted));
         cpu.count_answered(request.order, 1);
         self.pfn_in_type(index, wanted, cpu)
     }

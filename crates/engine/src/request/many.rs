@@ -8,7 +8,7 @@ use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameWord, Rivals, Run};
-use crate::types::{AllocFlags, FreeError, Migratetype, Order, Pfn, Request, Want};
+use crate::types::{AllocFlags, FreeError, Order, Pfn, Request, Want};
 use crate::zone::{Admission, Mark, Zone};
 
 /// Blocks that one hold of the zone lock takes or gives back at most.
@@ -71,7 +71,7 @@ impl<L: Locks> Memory<'_, L> {
             (at, taken) = (at + now, taken + now);
             let Some(place @ None) = pages.get_mut(at) else { continue };
             let Some(index) = zone.take_from_lists(&mut lists, want) else { break at };
-            zone.frames.hand_over(index, allocated(*request));
+            zone.frames.hand_over(index, FrameWord::requested(want.order, want.migratetype));
             *place = Some(deliver(index));
             (at, taken) = (at + 1, taken + 1);
         };
@@ -176,12 +176,6 @@ impl<L: Locks> Exclusive<'_, '_, L> {
     }
 }
 
-/// The word of a block that a request gets.
-fn allocated(request: Request) -> FrameWord {
-    let wanted = request.gfp.migratetype();
-    FrameWord::allocated(request.order, wanted, wanted == Migratetype::Movable)
-}
-
 impl<'m, L: Locks> Zone<'m, L> {
     /// Fills the empty places at the start with what is on the stack of a list; returns how many.
     fn fill_fast(
@@ -191,9 +185,9 @@ impl<'m, L: Locks> Zone<'m, L> {
         places: &mut [Option<Pfn>],
         deliver: impl Fn(FrameIndex) -> Pfn,
     ) -> usize {
-        let word = allocated(request);
-        let empty = places.iter_mut().take_while(|place| place.is_none());
         let wanted = request.gfp.migratetype();
+        let word = FrameWord::requested(request.order, wanted);
+        let empty = places.iter_mut().take_while(|place| place.is_none());
         lists.take_each_fast(wanted, request.order, empty, |place, index| {
             self.frames.hand_over(index, word);
             *place = Some(deliver(index));
@@ -284,9 +278,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         (looked_at, done)
     }
 
-    /// Returns true if blocks of an order go to the free lists one by one, each as a whole.
+    /// Returns true if blocks of an order bypass the per-CPU lists, and side by side may merge first.
     fn frees_to_free_area(&self, order: Order) -> bool {
-        let as_a_whole = !self.is_before_hygiene() && order <= self.blocks.order();
-        as_a_whole && !self.has_percpu_list(order)
+        self.frees_in_runs(order) && !self.has_percpu_list(order)
     }
 }

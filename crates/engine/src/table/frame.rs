@@ -55,6 +55,11 @@ impl FrameWord {
         if movable { Self(word.0 | MOVABLE) } else { word }
     }
 
+    /// Returns the word of a block that a request of type `wanted` gets: movable if the request is.
+    pub(crate) const fn requested(order: Order, wanted: Migratetype) -> Self {
+        Self::allocated(order, wanted, matches!(wanted, Migratetype::Movable))
+    }
+
     /// As the table keeps it: there are 15 bits. Calculating with more of them is faster.
     const fn narrow(self) -> u16 {
         self.0 as u16

@@ -39,6 +39,10 @@ impl fmt::Display for Pfn {
 /// Linux counterpart: `NR_PAGE_ORDERS` on x86-64.
 pub const MAX_ORDERS: usize = 11;
 
+/// The rows of a table by order: a power of two, so that an order needs no bounds check to be a row's
+/// number.
+pub(crate) const ORDER_ROWS: usize = MAX_ORDERS.next_power_of_two();
+
 /// The base-2 logarithm of a block's size in pages, 0..=10.
 ///
 /// Linux counterpart: `unsigned int order`.

@@ -9,7 +9,7 @@
 use super::buddy::Insertion;
 use super::free_area::Passage;
 use super::guard::ZoneGuard;
-use super::state::Zone;
+use super::state::{LockedState, Zone};
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{Migratetype, Order, Pfn, Tracepoints, Want};
@@ -21,9 +21,33 @@ impl<L: Locks> Zone<'_, L> {
         !self.switches.hygiene
     }
 
-    /// Returns true if a free block may be on the list of `migratetype`.
+    /// Returns true if a free block that starts in a pageblock may be on the list of `migratetype`:
+    /// with hygiene, only on that of the pageblock's type.
     pub(crate) fn may_be_listed(&self, pfn: Pfn, migratetype: Migratetype) -> bool {
         self.is_before_hygiene() || self.block_type(pfn) == Some(migratetype)
+    }
+
+    /// Returns true if freed blocks of an order that lie side by side may be freed as one run: with
+    /// hygiene, unless a block spans several pageblocks.
+    pub(crate) fn frees_in_runs(&self, order: Order) -> bool {
+        !self.is_before_hygiene() && order <= self.blocks.order()
+    }
+
+    /// Returns true if the numbers of free pages may differ from the sums over the lists: before
+    /// hygiene, once a pageblock was isolated.
+    pub(crate) fn numbers_may_drift(&self, state: &LockedState) -> bool {
+        self.is_before_hygiene() && state.ever_isolated
+    }
+
+    /// Takes apart a free block that lies across `boundary`. With hygiene nothing is to be done:
+    /// isolating the pageblock took the block apart.
+    ///
+    /// Linux counterpart: `split_free_page`, until 6.10.
+    pub(crate) fn split_straddling(&self, boundary: FrameIndex) {
+        let inside = self.frames.contains(boundary) && boundary != self.frames.start();
+        if inside && self.is_before_hygiene() {
+            self.lock().split_straddling_before_hygiene(boundary);
+        }
     }
 
     /// Returns the word of a freed block on a per-CPU list: with hygiene it keeps the type that its
@@ -62,6 +86,14 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// lists for good.
     pub(crate) fn account_before_hygiene(&mut self, pages: i64, migratetype: Migratetype) {
         if self.zone.is_before_hygiene() {
+            self.account(pages, migratetype);
+        }
+    }
+
+    /// Changes the numbers of free pages by `pages` of a type that pass the door, unless the caller
+    /// counts them itself, as before hygiene.
+    pub(super) fn account_at_door(&mut self, pages: i64, migratetype: Migratetype) {
+        if !self.zone.is_before_hygiene() {
             self.account(pages, migratetype);
         }
     }
@@ -177,9 +209,29 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Where the pageblock starts before the zone, its pages from the block on move; where it ends
     /// behind the zone, none do.
     /// Linux counterpart: `set_pageblock_migratetype` and `move_freepages_block` before 6.10.
-    pub(super) fn set_type_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
+    fn set_type_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
         self.zone.blocks.set(index, to);
         self.clipped_pageblock(index).map_or(0, |(start, end)| self.move_free_blocks(start, end, to))
+    }
+
+    /// Reserves the pageblock around a block for atomic requests, even if no free page moves. Returns the
+    /// pages reserved.
+    ///
+    /// Linux counterpart: `reserve_highatomic_pageblock` before 6.10.
+    pub(super) fn reserve_before_hygiene(&mut self, index: FrameIndex) -> u64 {
+        self.set_type_before_hygiene(index, Migratetype::HighAtomic);
+        self.zone.blocks.pages().into()
+    }
+
+    /// Gives the first pageblock of a free block of the reserve back to `to`. Returns the free pages
+    /// that moved.
+    ///
+    /// Linux counterpart: `unreserve_highatomic_pageblock` before 6.10.
+    pub(super) fn unreserve_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
+        if self.zone.blocks.get(index) == Migratetype::HighAtomic {
+            self.count_unreserved(self.zone.blocks.pages().into());
+        }
+        self.set_type_before_hygiene(index, to)
     }
 
     /// Isolates a pageblock; its free pages are counted out by the type that it had.
@@ -205,11 +257,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.zone.blocks.set(start, to);
     }
 
-    /// Takes apart a free block that lies across `boundary`. With hygiene, isolating a pageblock has
-    /// done that already.
-    ///
-    /// Linux counterpart: `split_free_page`, until 6.10.
-    pub(crate) fn split_straddling_before_hygiene(&mut self, boundary: FrameIndex) {
+    fn split_straddling_before_hygiene(&mut self, boundary: FrameIndex) {
         let zone = self.zone;
         let head = zone.frames.block_head(FrameIndex(boundary.0 - 1));
         let word = zone.frames.word(head);

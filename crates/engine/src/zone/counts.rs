@@ -1,7 +1,7 @@
 //! Free blocks counted per order and migratetype, readable without the zone lock.
 
 use crate::table::sync::{AtomicU32, Ordering, fence};
-use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
+use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, ORDER_ROWS, Order, Switches};
 
 /// The counts of one zone.
 ///
@@ -15,7 +15,7 @@ pub(crate) struct Counts {
     /// Odd while a lock hold is changing counts.
     sequence: AtomicU32,
     kept: Kept,
-    rows: [Row; ROWS],
+    rows: [Row; ORDER_ROWS],
 }
 
 /// Which numbers a movement changes.
@@ -45,9 +45,6 @@ impl Kept {
 #[derive(Debug)]
 #[repr(align(32))]
 struct Row([AtomicU32; 8]);
-
-/// A power of two, so that an order needs no check to be a row's number.
-const ROWS: usize = MAX_ORDERS.next_power_of_two();
 
 /// The place of the total.
 const TOTAL: usize = MIGRATETYPES;
@@ -141,7 +138,7 @@ impl Counts {
 
     #[inline]
     fn shift(&self, order: Order, migratetype: Migratetype, by: u32) {
-        let row = &self.rows[order.index() % ROWS];
+        let row = &self.rows[order.index() % ORDER_ROWS];
         match self.kept {
             Kept::Types => row.shift(migratetype.index(), by),
             Kept::Total => row.shift(TOTAL, by),
@@ -155,7 +152,7 @@ impl Counts {
     /// The blocks of an order, added up where the total is not kept. Exact for the lock
     /// holder, approximate for others.
     pub(crate) fn total(&self, order: Order) -> u64 {
-        let row = &self.rows[order.index() % ROWS];
+        let row = &self.rows[order.index() % ORDER_ROWS];
         if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
     }
 

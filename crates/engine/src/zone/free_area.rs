@@ -103,9 +103,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if migratetype == Migratetype::HighAtomic {
             self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
         }
-        if !self.zone.is_before_hygiene() {
-            self.account(pages, migratetype);
-        }
+        self.account_at_door(pages, migratetype);
     }
 
     /// Changes the numbers of free pages by `pages` of a type.
