@@ -46,7 +46,7 @@ pub(crate) enum CompactPriority {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     /// The wanted order; `None` for as good as it gets.
-    pub(crate) order: Option<Order>,
+    pub(super) order: Option<Order>,
     pub(super) migratetype: Migratetype,
     pub(super) priority: CompactPriority,
     /// For a request that waits, which takes a block as soon as it has merged.
@@ -55,7 +55,7 @@ pub(crate) struct Target {
     pub(super) proactive: bool,
     pub(super) highest_zone: usize,
     pub(super) flags: AllocFlags,
-    pub(crate) mark: Mark,
+    pub(super) mark: Mark,
     pub(super) cpu: u16,
     pub(super) tunables: Tunables,
 }

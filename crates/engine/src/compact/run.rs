@@ -15,7 +15,7 @@ pub(super) const CLUSTER: usize = 32;
 ///
 /// Linux counterpart: `struct compact_control`.
 pub(super) struct CompactRun<'r, 'm, L: Locks, E> {
-    pub(crate) zone: &'r Zone<'m, L>,
+    pub(super) zone: &'r Zone<'m, L>,
     pub(super) embedder: &'r mut E,
     pub(super) target: &'r Target,
     /// Where the migrate scanner is.

@@ -21,7 +21,7 @@ const WORTH_CLAIMING: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Foreign {
     pub(super) index: FrameIndex,
-    pub(crate) order: Order,
+    pub(super) order: Order,
     pub(super) migratetype: Migratetype,
 }
 

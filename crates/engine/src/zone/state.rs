@@ -144,7 +144,7 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) percpu: &'m [CpuLists<'m, L>],
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
-    pub(crate) has_huge_lists: bool,
+    pub(super) has_huge_lists: bool,
     /// Why pageblock types should not mix here for now.
     pub(crate) unmixed: Unmixed,
     pub(crate) kind: ZoneType,
