@@ -8,13 +8,13 @@ use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
 use crate::types::{AllocFlags, Migratetype, Order};
 use crate::zone::{Admission, Mark, Passage, ZoneGuard};
 
-/// A free block in the hands of compaction.
+/// Returns a free block in the hands of compaction.
 const fn taken(order: Order) -> FrameWord {
     FrameWord::head(FrameKind::InTransit, order, Migratetype::Movable)
 }
 
 impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
-    /// A free block to move one of `order` to, while `to_come` pages are to be moved.
+    /// Returns a free block to move one of `order` to, while `to_come` pages are to be moved.
     ///
     /// Linux counterpart: `compaction_alloc`.
     pub(super) fn take_target(&mut self, order: Order, to_come: u64) -> Option<FrameIndex> {
@@ -86,7 +86,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.free = at;
     }
 
-    /// Whether pages are moved to a pageblock: not into a free block that is what is wanted, nor
+    /// Returns true if pages are moved to a pageblock: not into a free block that is what is wanted, nor
     /// between pages that stay where they are.
     ///
     /// Linux counterpart: `suitable_migration_target`, `isolation_suitable`.
@@ -182,7 +182,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Whether the zone stays above its min mark without a block of `order`.
+    /// Returns true if the zone stays above its min mark without a block of `order`.
     pub(super) fn spares(&self, order: Order) -> bool {
         let mark = self.zone.watermarks().min + order.pages();
         let admission =
@@ -207,7 +207,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         true
     }
 
-    /// A pageblock of which at least half was free is movable from now on.
+    /// Returns a pageblock of which at least half was free is movable from now on.
     fn become_movable(&mut self, index: FrameIndex, order: Order) {
         let zone = self.zone;
         let block = zone.blocks.order();

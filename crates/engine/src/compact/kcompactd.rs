@@ -9,7 +9,7 @@ use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request, ZoneType};
 use crate::zone::{Mark, Zone};
 
 impl<L: Locks> Memory<'_, L> {
-    /// Whether a node's kcompactd should go to work.
+    /// Returns true if a node's kcompactd should go to work.
     pub fn is_kcompactd_wanted(&self, node: u16) -> bool {
         self.node(node).is_some_and(|state| state.kcompactd.is_wanted())
     }
@@ -30,7 +30,7 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// What the daemon compacts for: the min mark, or in defrag mode the high one.
+    /// Returns what the daemon compacts for: the min mark, or in defrag mode the high one.
     fn daemon_target(&self, order: Order, cpu: u16) -> Target {
         let tunables = self.tunables();
         Target {
@@ -87,7 +87,7 @@ impl<L: Locks> Memory<'_, L> {
         helped
     }
 
-    /// Whether a node is fragmented enough to be compacted without being asked.
+    /// Returns true if a node is fragmented enough to be compacted without being asked.
     ///
     /// Linux counterpart: `should_proactive_compact_node`, which also waits while kswapd runs.
     pub fn should_compact_proactively(&self, node: u16) -> bool {
@@ -145,7 +145,7 @@ impl<L: Locks> Memory<'_, L> {
         self.events.pgmigrate_fail.add(work.failed);
     }
 
-    /// What a request compacts for.
+    /// Returns what a request compacts for.
     pub(crate) fn direct_target(
         &self,
         request: &Request,

@@ -35,7 +35,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         false
     }
 
-    /// Whether pages are moved away from pageblocks of a type: asynchronous compaction makes
+    /// Returns true if pages are moved away from pageblocks of a type: asynchronous compaction makes
     /// room only where the request may have it.
     ///
     /// Linux counterpart: `suitable_migration_source`.
@@ -112,7 +112,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.migrate = at;
     }
 
-    /// What starts at a frame, and where the next one is.
+    /// Returns what starts at a frame, and where the next one is.
     fn look_at(&mut self, at: FrameIndex) -> (FrameIndex, Found) {
         let frames = &self.zone.frames;
         let word = frames.word(at);
@@ -132,7 +132,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// The same for a frame inside a block, where a scan starts in the middle of one.
+    /// Returns the same for a frame inside a block, where a scan starts in the middle of one.
     fn look_inside(&self, at: FrameIndex) -> (FrameIndex, Found) {
         let frames = &self.zone.frames;
         let head = frames.block_head(at);
@@ -141,7 +141,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         (end, if word.kind() == FrameKind::Free { Found::Free } else { Found::Immovable })
     }
 
-    /// Whether blocks of an order are moved at all.
+    /// Returns true if blocks of an order are moved at all.
     ///
     /// Linux counterpart: `skip_isolation_on_order`; before 6.9, the skipping of compound pages.
     fn takes(&self, order: Order) -> bool {

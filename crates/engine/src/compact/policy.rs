@@ -66,13 +66,13 @@ impl Target {
         self.priority == CompactPriority::SyncFull
     }
 
-    /// Whether marks are to be met in whole pageblocks.
+    /// Returns true if marks are to be met in whole pageblocks.
     fn counts_blocks(&self) -> bool {
         self.tunables.defrag_mode && !self.direct && !self.proactive
     }
 }
 
-/// Free pages wanted beyond the mark: the moved pages, and as many that merge meanwhile.
+/// Returns the free pages wanted beyond the mark: the moved pages, and as many that merge meanwhile.
 ///
 /// Units: pages. Linux counterpart: `compact_gap`.
 pub(crate) const fn compact_gap(order: Order) -> u64 {
@@ -80,7 +80,7 @@ pub(crate) const fn compact_gap(order: Order) -> u64 {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Whether `available` pages are enough for compaction to move pages to.
+    /// Returns true if `available` pages are enough for compaction to move pages to.
     ///
     /// Linux counterpart: `__compaction_suitable`.
     pub(crate) fn has_room_to_compact(
@@ -95,7 +95,7 @@ impl<L: Locks> Zone<'_, L> {
         self.is_above_with(available, self.mark(mark) + compact_gap(order) + costly, admission)
     }
 
-    /// Whether compaction may help: there is room, and pages are scattered rather than short.
+    /// Returns true if compaction may help: there is room, and pages are scattered rather than short.
     ///
     /// Linux counterpart: `compaction_suitable`.
     pub(crate) fn may_compact(
@@ -118,7 +118,7 @@ impl<L: Locks> Zone<'_, L> {
         index < 0 || index > i64::from(tunables.extfrag_threshold)
     }
 
-    /// Free pages that the free scanner may take for a block of an order: those of movable and
+    /// Returns the free pages that the free scanner may take for a block of an order: those of movable and
     /// CMA lists, in blocks that are not themselves what is wanted.
     fn target_pages(&self, order: Order) -> u64 {
         let counts = self.counts_relaxed().by_type;
@@ -128,14 +128,14 @@ impl<L: Locks> Zone<'_, L> {
         (0..order.index()).map(of_order).sum()
     }
 
-    /// Free pages in blocks as large as a pageblock. Approximate while others allocate.
+    /// Returns the free pages in blocks as large as a pageblock. Approximate while others allocate.
     ///
     /// Linux counterpart: `NR_FREE_PAGES_BLOCKS`, which leaves isolated ones out.
     pub(crate) fn free_in_blocks(&self) -> u64 {
         self.counts_relaxed().pages_from(self.blocks.order().index())
     }
 
-    /// Whether a run is needed, and may help.
+    /// Returns true if a run is needed, and may help.
     ///
     /// Linux counterpart: `compaction_suit_allocation_order`.
     pub(super) fn suits_target(&self, target: &Target) -> CompactResult {
@@ -152,7 +152,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Whether a run has reached what it is for, the scanners left aside.
+    /// Returns true if a run has reached what it is for, the scanners left aside.
     ///
     /// Linux counterpart: `__compact_finished`.
     pub(super) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
@@ -178,7 +178,7 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// How much of the free memory is in blocks smaller than a pageblock.
+    /// Returns how much of the free memory is in blocks smaller than a pageblock.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_zone`.
     pub(super) fn fragmentation_score(&self) -> u64 {
@@ -206,7 +206,7 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl Tunables {
-    /// The score below which proactive compaction ends; 10 above it begins.
+    /// Returns the score below which proactive compaction ends; 10 above it begins.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_wmark`.
     fn low_fragmentation(self) -> u64 {
@@ -252,7 +252,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 }
 
-/// Whether a request allows compaction. Linux counterpart: `gfp_compaction_allowed`.
+/// Returns true if a request allows compaction. Linux counterpart: `gfp_compaction_allowed`.
 pub(crate) const fn gfp_allows_compaction(gfp: GfpFlags) -> bool {
     gfp.contains(GfpFlags::IO)
 }

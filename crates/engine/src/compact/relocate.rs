@@ -6,7 +6,7 @@ use crate::types::{Order, Pfn};
 ///
 /// Linux counterpart: what `isolate_migratepages_block` asks of a folio, and `migrate_pages`.
 pub trait Relocate {
-    /// Whether a block in use may be moved.
+    /// Returns true if a block in use may be moved.
     ///
     /// An embedder that answers yes keeps the block from being freed until it was asked to
     /// relocate it, or until the call into the engine returns: the engine may pick a block and

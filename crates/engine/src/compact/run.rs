@@ -297,7 +297,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// The order at which a block that merges in a pageblock of a type is kept for the request.
+    /// Returns the order at which a block that merges in a pageblock of a type is kept for the request.
     ///
     /// Linux counterpart: `compaction_capture`.
     fn capture_order(&self, block_type: Migratetype) -> Option<Order> {

@@ -86,7 +86,7 @@ impl<L: Locks> Zone<'_, L> {
         moved
     }
 
-    /// What there is to do about the pageblock at `start`. Approximate while others allocate.
+    /// Returns what there is to do about the pageblock at `start`. Approximate while others allocate.
     fn chore(&self, start: FrameIndex) -> Chore {
         let pages = self.blocks.pages();
         let end = start.offset(pages);
@@ -119,13 +119,13 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Whether a pageblock begins or ends without memory: what it holds is told by no number then.
+    /// Returns true if a pageblock begins or ends without memory: what it holds is told by no number then.
     fn has_hole(&self, start: FrameIndex, end: FrameIndex) -> bool {
         let is_absent = |index| self.frames.word(index).kind() == FrameKind::Absent;
         is_absent(start) || is_absent(FrameIndex(end.0 - 1))
     }
 
-    /// What there is to do about a pageblock with so many pages that stay and that are movable.
+    /// Returns what there is to do about a pageblock with so many pages that stay and that are movable.
     fn chore_of(&self, own: Migratetype, stays: u32, movable: u32) -> Chore {
         let (pages, switches) = (self.blocks.pages(), self.switches);
         let few = (pages / FEW).max(1);
@@ -205,7 +205,7 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// The smallest of the free movable blocks at the heads of the lists that lies in a
+    /// Returns the smallest of the free movable blocks at the heads of the lists that lies in a
     /// pageblock with less free than the one around `from`, if that one is movable as well.
     fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {
         let blocks = &self.zone.blocks;

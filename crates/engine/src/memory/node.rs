@@ -41,7 +41,7 @@ impl Wish {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// What was asked for; from now on nothing is.
+    /// Returns what was asked for; from now on nothing is.
     pub(crate) fn take(&self) -> (Order, ZoneType) {
         self.wanted.store(false, Ordering::Relaxed);
         let order = self.order.swap(0, Ordering::Relaxed);

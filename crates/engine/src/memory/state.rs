@@ -25,7 +25,7 @@ pub struct MemoryConfig<'c> {
     pub max_order: Order,
     /// The order of a pageblock. Linux counterpart: `pageblock_order`.
     pub pageblock_order: Order,
-    /// Whether a pageblock is a huge page and has per-CPU lists.
+    /// True if a pageblock is a huge page and has per-CPU lists.
     /// Linux counterpart: `CONFIG_TRANSPARENT_HUGEPAGE`.
     pub huge_pages: bool,
     /// What this generation of the allocator does.
@@ -64,7 +64,7 @@ impl MemoryConfig<'_> {
         Ok(())
     }
 
-    /// The zone at this place when they are sorted by node, type and address.
+    /// Returns the zone at this place when they are sorted by node, type and address.
     fn zone_of_rank(&self, rank: usize) -> &ZoneConfig {
         let key = |zone: &ZoneConfig| (zone.node, zone.kind, zone.start);
         let has_rank =
@@ -72,7 +72,7 @@ impl MemoryConfig<'_> {
         self.zones.iter().find(has_rank).unwrap_or(&self.zones[0])
     }
 
-    /// Whether block types should not mix in a zone yet, because a lower one can serve first.
+    /// Returns true if block types should not mix in a zone yet, because a lower one can serve first.
     ///
     /// Linux counterpart: `alloc_flags_nofragment`.
     fn avoids_mixing(&self, zone: &ZoneConfig) -> bool {
@@ -82,12 +82,12 @@ impl MemoryConfig<'_> {
             && (self.nodes() == 1 || self.zones.iter().filter(dma32).any(|other| other.node == zone.node))
     }
 
-    /// How many nodes there are.
+    /// Returns how many nodes there are.
     fn nodes(&self) -> usize {
         self.zones.iter().map(|zone| usize::from(zone.node) + 1).max().unwrap_or(0)
     }
 
-    /// The ranks of a node's zones that are first for requests.
+    /// Returns the ranks of a node's zones that are first for requests.
     fn first_zones(&self, node: usize) -> FirstZones {
         ZoneType::ALL.map(|highest| {
             let fits = |zone: &&ZoneConfig| usize::from(zone.node) == node && zone.kind <= highest;
@@ -96,13 +96,13 @@ impl MemoryConfig<'_> {
         })
     }
 
-    /// Pageblocks from a zone's origin to its end.
+    /// Returns the pageblocks from a zone's origin to its end.
     fn pageblocks(&self, zone: &ZoneConfig) -> usize {
         FrameTable::places(zone.start, zone.spanned).div_ceil(self.pageblock_order.pages() as usize)
     }
 }
 
-/// The bytes of metadata that [`Memory::new`] needs.
+/// Returns the bytes of metadata that [`Memory::new`] needs.
 ///
 /// Units: bytes. 10 a page, counted from the zone's start rounded down to the largest block;
 /// 4 a pageblock; a fixed part a zone and CPU; and for each of these, 12 for every 256 pages of
@@ -190,32 +190,32 @@ impl<'m, L: Locks> Memory<'m, L> {
         })
     }
 
-    /// The zones: nodes ascending, within a node from low to high addresses.
+    /// Returns the zones: nodes ascending, within a node from low to high addresses.
     pub fn zones(&self) -> &'m [Zone<'m, L>] {
         self.zones
     }
 
-    /// The zone of a frame.
+    /// Returns the zone of a frame.
     pub fn zone_of(&self, pfn: Pfn) -> Option<&'m Zone<'m, L>> {
         self.zones.iter().find(|zone| zone.contains(pfn))
     }
 
-    /// Number of CPUs.
+    /// Returns the number of CPUs.
     pub fn cpus(&self) -> u16 {
         self.requests.len() as u16
     }
 
-    /// What this generation of the allocator does.
+    /// Returns what this generation of the allocator does.
     pub fn switches(&self) -> Switches {
         self.switches
     }
 
-    /// What was answered so far. Exact while each CPU number is used by one thread at a time.
+    /// Returns what was answered so far. Exact while each CPU number is used by one thread at a time.
     pub fn request_stats(&self) -> RequestStats {
         self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum))
     }
 
-    /// The tunables as they are; at first [`Tunables::LINUX`].
+    /// Returns the tunables as they are; at first [`Tunables::LINUX`].
     pub fn tunables(&self) -> Tunables {
         self.tunables.load()
     }
@@ -228,12 +228,12 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
     }
 
-    /// What reclaim and compaction did so far.
+    /// Returns what reclaim and compaction did so far.
     pub fn vm_events(&self) -> VmEvents {
         self.events.load()
     }
 
-    /// What happened under the zone locks so far, all zones together.
+    /// Returns what happened under the zone locks so far, all zones together.
     pub fn zone_stats(&self) -> ZoneStats {
         self.zones.iter().fold(ZoneStats::default(), |sum, zone| sum.merged(&zone.stats()))
     }

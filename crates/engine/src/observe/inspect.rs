@@ -6,7 +6,7 @@ use crate::types::{Migratetype, Order, Pfn};
 use crate::zone::Zone;
 
 impl<L: Locks> Zone<'_, L> {
-    /// The first frames of the blocks on a free list, from first to last: the order
+    /// Returns the first frames of the blocks on a free list, from first to last: the order
     /// in which requests are answered.
     ///
     /// The zone lock is held until the iterator is dropped, so nothing else may be
@@ -23,7 +23,7 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// The first frames of the blocks on one of a CPU's lists, from first to last:
+    /// Returns the first frames of the blocks on one of a CPU's lists, from first to last:
     /// the order in which requests are answered.
     ///
     /// Empty for an order or type without such a list, and for an absent CPU. The
@@ -54,35 +54,35 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// The pages on all of a CPU's lists of this zone; 0 for an absent CPU.
+    /// Returns the pages on all of a CPU's lists of this zone; 0 for an absent CPU.
     ///
     /// Units: pages. Linux counterpart: `pcp->count`.
     pub fn percpu_pages(&self, cpu: u16) -> u32 {
         self.lock_lists(cpu).map_or(0, |lists| lists.count())
     }
 
-    /// Free pages of CMA pageblocks; exact at the end of the last lock hold.
+    /// Returns the free pages of CMA pageblocks; exact at the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `NR_FREE_CMA_PAGES`.
     pub fn free_cma_pages(&self) -> u64 {
         self.shared.free_cma.load(Ordering::Relaxed)
     }
 
-    /// Free pages of the reserve for atomic requests; exact at the end of the last lock hold.
+    /// Returns the free pages of the reserve for atomic requests; exact at the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `nr_free_highatomic`.
     pub fn free_highatomic_pages(&self) -> u64 {
         self.shared.free_highatomic.load(Ordering::Relaxed)
     }
 
-    /// Pageblocks that are isolated now.
+    /// Returns the pageblocks that are isolated now.
     ///
     /// Linux counterpart: `nr_isolate_pageblock`.
     pub fn isolated_pageblocks(&self) -> u64 {
         self.lock().state.isolated_blocks
     }
 
-    /// The settings of a CPU's lists; `None` for an absent CPU.
+    /// Returns the settings of a CPU's lists; `None` for an absent CPU.
     pub fn percpu_settings(&self, cpu: u16) -> Option<PerCpuSettings> {
         self.lock_lists(cpu).map(|lists| lists.settings())
     }

@@ -173,7 +173,7 @@ pub mod pagetypeinfo {
 }
 
 impl FreeCounts {
-    /// How much of the free memory cannot serve a request of `order`: 0 all can, 1000 none can.
+    /// Returns how much of the free memory cannot serve a request of `order`: 0 all can, 1000 none can.
     ///
     /// Linux counterpart: `unusable_free_index`, in thousandths.
     pub fn unusable_index(&self, order: Order) -> u64 {
@@ -184,7 +184,7 @@ impl FreeCounts {
         (free - self.pages_from(order.index())).saturating_mul(1000) / free
     }
 
-    /// Why a request of `order` would fail: towards 0 for lack of memory, towards 1000 for
+    /// Returns why a request of `order` would fail: towards 0 for lack of memory, towards 1000 for
     /// fragmentation, -1000 where it would not fail.
     ///
     /// Linux counterpart: `__fragmentation_index`, in thousandths.

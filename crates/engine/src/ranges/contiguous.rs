@@ -64,7 +64,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// The run of free blocks that covers a range, if every frame of the range is in one.
+    /// Returns the run of free blocks that covers a range, if every frame of the range is in one.
     fn free_blocks_around(&self, first: FrameIndex, end: FrameIndex) -> Option<(FrameIndex, FrameIndex)> {
         let _guard = self.lock();
         let outer_first = self.frames.block_head(first);

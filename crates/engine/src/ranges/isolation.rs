@@ -50,7 +50,7 @@ impl<L: Locks> Zone<'_, L> {
         self.unisolate_pageblocks(first, end, migratetype);
     }
 
-    /// The whole pageblocks that a range touches: the first frame and the one behind the last.
+    /// Returns the whole pageblocks that a range touches: the first frame and the one behind the last.
     pub(super) fn pageblock_range(
         &self,
         start: Pfn,
@@ -64,7 +64,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok((self.blocks.start_of(first), self.blocks.start_of(last).offset(self.blocks.pages())))
     }
 
-    /// The first pageblock, the last, and then those between: an end that cannot be
+    /// Returns the first pageblock, the last, and then those between: an end that cannot be
     /// isolated is found out before the rest is touched.
     pub(super) fn isolate_pageblocks(
         &self,
@@ -118,7 +118,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// What a pageblock becomes when its isolation ends.
+    /// Returns what a pageblock becomes when its isolation ends.
     fn afterwards(&self, index: FrameIndex, migratetype: Migratetype) -> Migratetype {
         if self.switches.isolation_keeps_type {
             self.blocks.get_beneath_isolation(index)

@@ -83,7 +83,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(start)
     }
 
-    /// What a CPU's lists remember; `None` for an absent CPU.
+    /// Returns what a CPU's lists remember; `None` for an absent CPU.
     pub fn percpu_state(&self, cpu: u16) -> Option<PerCpuState> {
         self.lock_lists(cpu).map(|lists| lists.state())
     }
@@ -105,7 +105,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// What the zone remembers.
+    /// Returns what the zone remembers.
     pub fn state(&self) -> ZoneState {
         let shared = &self.shared;
         ZoneState {
@@ -128,7 +128,7 @@ impl<L: Locks> Zone<'_, L> {
         shared.below_high.store(state.below_high, Ordering::Relaxed);
     }
 
-    /// The three marks, boost left out.
+    /// Returns the three marks, boost left out.
     pub fn watermarks(&self) -> Watermarks {
         self.shared.watermarks.load()
     }

@@ -21,14 +21,14 @@ const DEF_PRIORITY: u8 = 12;
 const MOST_ROUNDS: u32 = 4096;
 
 impl<L: Locks> Memory<'_, L> {
-    /// Whether a node's kswapd should go to work: a request came below a low mark, or a
+    /// Returns true if a node's kswapd should go to work: a request came below a low mark, or a
     /// fallback has raised the marks.
     pub fn is_kswapd_wanted(&self, node: u16) -> bool {
         let boosted = || self.zones_of(node, ZoneType::Device).any(|zone| zone.watermark_boost() > 0);
         self.node(node).is_some_and(|state| state.kswapd.is_wanted() || boosted())
     }
 
-    /// Whether a zone of a node has blocks of an order above its high mark; in defrag mode,
+    /// Returns true if a zone of a node has blocks of an order above its high mark; in defrag mode,
     /// those of more than a page in whole pageblocks.
     ///
     /// Linux counterpart: `pgdat_balanced`.
@@ -242,12 +242,12 @@ impl<L: Locks> Memory<'_, L> {
             && self.reclaimable(node, highest, embedder) > compact_gap(order)
     }
 
-    /// Pages that could be reclaimed at best.
+    /// Returns the pages that could be reclaimed at best.
     fn reclaimable<E: Shrinker<L>>(&self, node: u16, highest: ZoneType, embedder: &mut E) -> u64 {
         self.zones_of(node, highest).map(|zone| embedder.reclaimable_pages(node, zone.kind)).sum()
     }
 
-    /// Whether a zone has a block for a request above its min mark, or compaction may make one.
+    /// Returns true if a zone has a block for a request above its min mark, or compaction may make one.
     fn has_or_can_make(&self, zone: &Zone<'_, L>, request: &Request) -> bool {
         let highest_zone = request.gfp.highest_zone() as usize;
         let order = request.order;
@@ -256,7 +256,7 @@ impl<L: Locks> Memory<'_, L> {
             || zone.may_compact(order, Mark::Min, highest_zone, self.tunables())
     }
 
-    /// Whether there is room enough to compact, so that reclaim is left out.
+    /// Returns true if there is room enough to compact, so that reclaim is left out.
     ///
     /// Linux counterpart: `compaction_ready`.
     fn is_ready_to_compact(&self, zone: &Zone<'_, L>, request: &Request) -> bool {

@@ -14,7 +14,7 @@ pub trait Shrinker<L: Locks> {
     /// from here that may be reclaimed for in turn.
     fn shrink(&mut self, memory: &Memory<'_, L>, control: ShrinkControl) -> Reclaimed;
 
-    /// The pages of one zone that could be reclaimed at best: whether it is worth going on.
+    /// Returns the pages of one zone that could be reclaimed at best: whether it is worth going on.
     ///
     /// Units: pages. Linux counterpart: `zone_reclaimable_pages`.
     fn reclaimable_pages(&mut self, node: u16, zone: ZoneType) -> u64;

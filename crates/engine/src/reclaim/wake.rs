@@ -44,7 +44,7 @@ impl<L: Locks> Memory<'_, L> {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Whether somebody has asked for kswapd since the last call.
+    /// Returns true if somebody has asked for kswapd since the last call.
     pub fn take_kswapd_wake(&self) -> bool {
         let wanted = &self.shared.kswapd_wanted;
         let woken = wanted.load(Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl<L: Locks> Zone<'_, L> {
         woken
     }
 
-    /// Whether the zone is above its high watermark, where kswapd may sleep.
+    /// Returns true if the zone is above its high watermark, where kswapd may sleep.
     ///
     /// Linux counterpart: what `pgdat_balanced` asks of a zone for order 0.
     pub fn is_balanced(&self) -> bool {
@@ -75,7 +75,7 @@ impl<L: Locks> Zone<'_, L> {
         self.shared.plenty.store(0, Ordering::Relaxed);
     }
 
-    /// The pages by which fallbacks have raised the marks.
+    /// Returns the pages by which fallbacks have raised the marks.
     ///
     /// Units: pages. Linux counterpart: `zone->watermark_boost`.
     pub fn watermark_boost(&self) -> u64 {

@@ -80,7 +80,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         Some(index)
     }
 
-    /// The flags of the first attempt of a request that is for this zone first.
+    /// Returns the flags of the first attempt of a request that is for this zone first.
     pub(super) fn first_flags(&self, request: Request) -> AllocFlags {
         let mut flags = AllocFlags::fast(request.gfp);
         flags.set(AllocFlags::NOFRAGMENT, self.unmixed.is_wished());

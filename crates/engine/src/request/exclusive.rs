@@ -61,7 +61,7 @@ impl<'m, L: Locks> Memory<'m, L> {
 }
 
 impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
-    /// The CPU whose lists these are.
+    /// Returns the CPU whose lists these are.
     pub fn cpu(&self) -> u16 {
         self.cpu
     }
@@ -134,13 +134,13 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         held.zone.alloc_from_plenty(request, requests, || Some(&mut *held.lists))
     }
 
-    /// The lists of the zone that a request is for first.
+    /// Returns the lists of the zone that a request is for first.
     pub(super) fn held_first(&mut self, request: Request) -> Option<(&mut Held<'a, 'm, L>, &'a CpuRequests)> {
         let number = self.memory.first_zone(request)?;
         Some((self.held.get_mut(number)?.as_mut()?, self.requests))
     }
 
-    /// The lists of the zone that a block was freed to last.
+    /// Returns the lists of the zone that a block was freed to last.
     #[inline]
     pub(super) fn held_recent(&mut self) -> Option<&mut Held<'a, 'm, L>> {
         self.held[self.recent % MOST_ZONES].as_mut()
@@ -193,7 +193,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         Ok(())
     }
 
-    /// The held lists of a frame's zone, and the frame's place there.
+    /// Returns the held lists of a frame's zone, and the frame's place there.
     fn holder(&mut self, pfn: Pfn) -> Option<(&mut Held<'a, 'm, L>, FrameIndex)> {
         self.recent = self.memory.zones.iter().position(|zone| zone.contains(pfn))?;
         let held = self.held.get_mut(self.recent)?.as_mut()?;

@@ -73,7 +73,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(())
     }
 
-    /// The order and type of the allocated block that starts at a frame; `None` if none does.
+    /// Returns the order and type of the allocated block that starts at a frame; `None` if none does.
     pub fn allocated_block(&self, pfn: Pfn) -> Option<(Order, Migratetype)> {
         let (zone, index) = self.owner(pfn).ok()?;
         let word = zone.frames.word(index);

@@ -47,7 +47,7 @@ pub(super) trait Helper<'m, L: Locks>: Sized {
 }
 
 impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
-    /// A request that no zone admits above its low mark.
+    /// Returns a request that no zone admits above its low mark.
     pub(super) fn new(memory: &'p Memory<'m, L>, request: Request, helper: H) -> Self {
         let mut flags = AllocFlags::slow(request.gfp, request.order, memory.switches);
         flags.set(AllocFlags::NOFRAGMENT, memory.tunables.defrag_mode());

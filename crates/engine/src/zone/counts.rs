@@ -5,9 +5,8 @@ use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, ORDER_ROWS, Order, Swi
 
 /// The counts of one zone.
 ///
-/// One writer at a time, the holder of the zone lock; any number of readers
-/// anywhere. Each single count is exact at some moment; [`Counts::relaxed`] may
-/// mix moments, [`Counts::consistent`] never does.
+/// The holder of the zone lock writes; anybody reads. Each single count is exact at some moment.
+/// [`Counts::relaxed`] may mix moments, [`Counts::consistent`] never does.
 /// Linux counterpart: `free_area[].nr_free` and, in the series that Linux has not
 /// taken, `free_area[].mt_nr_free[]`.
 #[derive(Debug)]
@@ -18,14 +17,14 @@ pub(crate) struct Counts {
     rows: [Row; ORDER_ROWS],
 }
 
-/// Which numbers a movement changes.
+/// The numbers that a block changes when it enters or leaves a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kept {
-    /// One a type; the total is their sum.
+    /// One number a type; the total is their sum.
     Types,
     /// The total.
     Total,
-    /// One a type, and the total beside them.
+    /// One number a type, and the total beside them.
     Both,
 }
 
@@ -39,7 +38,7 @@ impl Kept {
     }
 }
 
-/// The counts of one order: a place a type, the total's, and a spare one.
+/// The counts of one order: a place for each type, the total's, and a spare one.
 ///
 /// A zone has at most 2^31 pages, so that 32 bits do and a row is half a cache line.
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl Row {
         self.0[place].load(Ordering::Relaxed)
     }
 
-    /// One block more or, by `u32::MAX`, one less.
+    /// Adds one block or, if `by` is `u32::MAX`, takes one off.
     #[inline]
     fn shift(&self, place: usize, by: u32) {
         let count = &self.0[place];
@@ -76,22 +75,22 @@ pub struct FreeCounts {
 }
 
 impl FreeCounts {
-    /// Free pages of all orders and types.
+    /// Returns the free pages of all orders and types.
     ///
     /// Units: pages.
     pub fn free_pages(&self) -> u64 {
         self.pages_from(0)
     }
 
-    /// Pages in free blocks of order `first` and above.
+    /// Returns the pages in free blocks of order `first` and above.
     ///
-    /// Counts that no machine can have, as foreign files may hold them, give `u64::MAX`.
+    /// Counts from foreign files may be too large for any machine: the sum is `u64::MAX` then.
     pub(crate) fn pages_from(&self, first: usize) -> u64 {
         let blocks = self.total.iter().enumerate().skip(first);
         blocks.fold(0, |pages, (order, blocks)| pages.saturating_add(blocks.saturating_mul(1 << order)))
     }
 
-    /// Whether the totals are the sums over the types.
+    /// Returns true if the totals are the sums over the types.
     pub fn totals_agree(&self) -> bool {
         let sum = |counts: &[u64; MIGRATETYPES]| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
         self.total.iter().zip(&self.by_type).all(|(total, by_type)| *total == sum(by_type))
@@ -111,16 +110,16 @@ impl Counts {
     pub(super) fn begin(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        // Pairs with the acquire fence in `consistent`: who sees a count of this
-        // hold also sees the odd sequence.
+        // Pairs with the acquire fence in `consistent`: a reader that sees a count of this hold also sees
+        // the odd sequence.
         fence(Ordering::Release);
     }
 
     /// Ends a lock hold's changes.
     pub(super) fn end(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
-        // Pairs with the acquire load in `consistent`: who sees the even sequence
-        // also sees every count of this hold.
+        // Pairs with the acquire load in `consistent`: a reader that sees the even sequence also sees
+        // every count of this hold.
         self.sequence.store(sequence.wrapping_add(1), Ordering::Release);
     }
 
@@ -149,20 +148,20 @@ impl Counts {
         }
     }
 
-    /// The blocks of an order, added up where the total is not kept. Exact for the lock
-    /// holder, approximate for others.
+    /// Returns the number of free blocks of an order. Exact for the lock holder, approximate for others.
     pub(crate) fn total(&self, order: Order) -> u64 {
         let row = &self.rows[order.index() % ORDER_ROWS];
         if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
     }
 
-    /// Exact for the lock holder, approximate for others.
+    /// Returns the number of free blocks of an order and type. Exact for the lock holder, approximate for
+    /// others.
     pub(crate) fn of_type(&self, order: Order, migratetype: Migratetype) -> u64 {
         self.rows[order.index()].load(migratetype.index()).into()
     }
 
-    /// Every count, each exact at some moment between call and return; totals that are not
-    /// kept are the sums of what was read.
+    /// Returns every count, each exact at some moment during the call. A total that is not kept is the sum
+    /// of the counts read.
     pub(super) fn relaxed(&self) -> FreeCounts {
         let by_type = core::array::from_fn(|order| self.rows[order].by_type());
         let total = match self.kept {
@@ -172,8 +171,8 @@ impl Counts {
         FreeCounts { total, by_type }
     }
 
-    /// Every count at one moment between two lock holds, or `None` if a hold was
-    /// under way at each of `attempts` tries.
+    /// Returns every count at one moment between two lock holds, or `None` if at each of `attempts` tries
+    /// a hold was under way.
     pub(super) fn consistent(&self, attempts: u32) -> Option<FreeCounts> {
         for _ in 0..attempts {
             // Pairs with the release store in `end`.

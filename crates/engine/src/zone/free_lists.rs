@@ -5,7 +5,7 @@ use crate::types::{Migratetype, ORDER_ROWS, Order};
 
 /// The free lists of one zone, by order and migratetype.
 ///
-/// Both sides are powers of two, so that an order needs no check to be a row's number.
+/// Both lengths are powers of two, so that an order needs no bounds check.
 /// Linux counterpart: `zone->free_area[].free_list[]`.
 #[derive(Debug, Default)]
 pub(crate) struct FreeLists([[BlockList; 8]; ORDER_ROWS]);

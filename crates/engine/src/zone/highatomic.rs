@@ -8,7 +8,7 @@ use crate::table::sync::{Locks, Ordering};
 use crate::types::{Migratetype, Order};
 
 impl<L: Locks> Zone<'_, L> {
-    /// The most pages that the reserve may hold: about 1 % of the zone.
+    /// Returns the most pages that the reserve may hold: about 1 % of the zone.
     ///
     /// Units: pages. 0 where the zone is too small for any reserve.
     fn highatomic_limit(&self) -> u64 {
@@ -20,7 +20,7 @@ impl<L: Locks> Zone<'_, L> {
         if hundredth < block { 0 } else { hundredth.next_multiple_of(block) }
     }
 
-    /// Reserves the pageblock of a block that an atomic request has just been given.
+    /// Reserves the pageblock of a block that an atomic request has just got.
     ///
     /// Linux counterpart: `reserve_highatomic_pageblock`.
     pub(crate) fn reserve_highatomic(&self, index: FrameIndex, order: Order) {
@@ -46,9 +46,9 @@ impl<L: Locks> Zone<'_, L> {
         guard.state.stats.highatomic_reserved += reserved / u64::from(self.blocks.pages());
     }
 
-    /// Gives one pageblock of the reserve back to `to`; leaves the last one unless `force`.
+    /// Gives one pageblock of the reserve the type `to`; the last one only with `force`.
     ///
-    /// Returns whether free pages became available.
+    /// Returns true if free pages left the reserve.
     /// Linux counterpart: `unreserve_highatomic_pageblock` for one zone.
     pub(crate) fn unreserve_highatomic(&self, to: Migratetype, force: bool) -> bool {
         let block = u64::from(self.blocks.pages());
