@@ -1,4 +1,4 @@
-//! Which zones a request may use, and in which order.
+//! The zones that a request may use, and their order.
 
 use super::node::NodeState;
 use super::state::Memory;
@@ -7,7 +7,7 @@ use crate::types::{GfpFlags, Request, ZoneType};
 use crate::zone::Zone;
 
 impl<'m, L: Locks> Memory<'m, L> {
-    /// Returns the number of the zone that a request is for first.
+    /// Returns the number of the zone that a request tries first, or `None` if its node has none.
     #[inline]
     pub(crate) fn first_zone(&self, request: Request) -> Option<usize> {
         let node = self.first_zones.get(usize::from(request.node))?;

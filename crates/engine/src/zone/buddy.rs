@@ -35,8 +35,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.free_block_unless(index, order, migratetype, insertion, |_| false);
     }
 
-    /// Merges as [`Self::free_block`] does, but stops at a merged block whose order is `wanted` and
-    /// returns that block instead of putting it on a list.
+    /// Merges as [`Self::free_block`] does, but returns the first block whose order `wanted` accepts
+    /// instead of putting it on a list.
     ///
     /// Linux counterpart: `__free_one_page` with a `capture_control`.
     #[inline]
