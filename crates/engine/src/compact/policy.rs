@@ -1,5 +1,4 @@
-//! When a zone is compacted: what it remembers of former runs, whether a run can help, and when
-//! one is over.
+//! When a zone is compacted: what it remembers of former runs, if a run can help, and when a run ends.
 
 use crate::memory::Tunables;
 use crate::table::FrameIndex;
@@ -7,24 +6,24 @@ use crate::table::sync::Locks;
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 use crate::zone::{Admission, Mark, Zone, ZoneGuard};
 
-/// What compaction came to, from least to most.
+/// The result of compaction, from the least to the most.
 ///
 /// Linux counterpart: `enum compact_result`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CompactResult {
     /// Too few free pages to move anything to, or not fragmented.
     Skipped,
-    /// It failed lately.
+    /// A run failed before, and this one is left out.
     Deferred,
-    /// It is not over.
+    /// The run goes on.
     Continue,
     /// The scanners met, having seen the whole zone.
     Complete,
     /// The scanners met, having seen a part of the zone.
     PartialSkipped,
-    /// It ran out of pages to move to.
+    /// The free scanner found no place for a page.
     Contended,
-    /// There is a block now.
+    /// The wanted block is there.
     Success,
 }
 
@@ -33,25 +32,26 @@ pub(crate) enum CompactResult {
 /// Linux counterpart: `enum compact_priority`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CompactPriority {
-    /// All of the zone, hints and types of pageblocks not looked at.
+    /// All of the zone; hints and pageblock types are ignored.
     SyncFull,
     SyncLight,
     /// Only what is likely to help.
     Async,
 }
 
-/// What a run of compaction is for.
+/// The purpose of a run of compaction.
 ///
 /// Linux counterpart: the constant half of `struct compact_control`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The wanted order; `None` for as good as it gets.
+    /// The wanted order; `None` to compact as far as possible.
     pub(super) order: Option<Order>,
     pub(super) migratetype: Migratetype,
     pub(super) priority: CompactPriority,
-    /// For a request that waits, which takes a block as soon as it has merged.
+    /// True for a request that waits, which takes a block as soon as one has merged.
     pub(super) direct: bool,
-    /// Until the zone is less fragmented than [`Tunables::compaction_proactiveness`] has it.
+    /// True to compact until the zone is less fragmented than [`Tunables::compaction_proactiveness`]
+    /// allows.
     pub(super) proactive: bool,
     pub(super) highest_zone: usize,
     pub(super) flags: AllocFlags,
@@ -66,13 +66,14 @@ impl Target {
         self.priority == CompactPriority::SyncFull
     }
 
-    /// Returns true if marks are to be met in whole pageblocks.
+    /// Returns true if only free pages in whole pageblocks count towards the marks.
     fn counts_blocks(&self) -> bool {
         self.tunables.defrag_mode && !self.direct && !self.proactive
     }
 }
 
-/// Returns the free pages wanted beyond the mark: the moved pages, and as many that merge meanwhile.
+/// Returns the number of free pages wanted above the mark: the moved pages, and as many that merge
+/// meanwhile.
 ///
 /// Units: pages. Linux counterpart: `compact_gap`.
 pub(crate) const fn compact_gap(order: Order) -> u64 {
@@ -95,7 +96,7 @@ impl<L: Locks> Zone<'_, L> {
         self.is_above_with(available, self.mark(mark) + compact_gap(order) + costly, admission)
     }
 
-    /// Returns true if compaction may help: there is room, and pages are scattered rather than short.
+    /// Returns true if compaction may help: enough pages are free, and they are scattered.
     ///
     /// Linux counterpart: `compaction_suitable`.
     pub(crate) fn may_compact(
@@ -118,8 +119,8 @@ impl<L: Locks> Zone<'_, L> {
         index < 0 || index > i64::from(tunables.extfrag_threshold)
     }
 
-    /// Returns the free pages that the free scanner may take for a block of an order: those of movable and
-    /// CMA lists, in blocks that are not themselves what is wanted.
+    /// Returns the number of free pages that the free scanner may take for a block of an order: those of
+    /// movable and CMA lists, in blocks smaller than the wanted one.
     fn target_pages(&self, order: Order) -> u64 {
         let counts = self.counts_relaxed().by_type;
         let movable = [Migratetype::Movable, Migratetype::Cma];
@@ -128,14 +129,16 @@ impl<L: Locks> Zone<'_, L> {
         (0..order.index()).map(of_order).sum()
     }
 
-    /// Returns the free pages in blocks as large as a pageblock. Approximate while others allocate.
+    /// Returns the number of free pages in blocks as large as a pageblock. Approximate while others
+    /// allocate.
     ///
     /// Linux counterpart: `NR_FREE_PAGES_BLOCKS`, which leaves isolated ones out.
     pub(crate) fn free_in_blocks(&self) -> u64 {
         self.counts_relaxed().pages_from(self.blocks.order().index())
     }
 
-    /// Returns true if a run is needed, and may help.
+    /// Returns [`CompactResult::Continue`] if a run is needed and may help, [`CompactResult::Success`] if
+    /// the zone is above its mark already, and [`CompactResult::Skipped`] otherwise.
     ///
     /// Linux counterpart: `compaction_suit_allocation_order`.
     pub(super) fn suits_target(&self, target: &Target) -> CompactResult {
@@ -152,7 +155,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Returns true if a run has reached what it is for, the scanners left aside.
+    /// Returns true if a run has reached its target, wherever the scanners are.
     ///
     /// Linux counterpart: `__compact_finished`.
     pub(super) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
@@ -178,19 +181,20 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// Returns how much of the free memory is in blocks smaller than a pageblock.
+    /// Returns the part of the free memory that is in blocks smaller than a pageblock.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_zone`.
     pub(super) fn fragmentation_score(&self) -> u64 {
         self.counts_relaxed().unusable_index(self.blocks.order()) / 10
     }
 
-    /// Notes in which order compaction seems to help.
+    /// Notes that compaction for an order may succeed or, if `answered`, that a request got its block by
+    /// it.
     pub(crate) fn reset_deferral(&self, order: Order, answered: bool) {
         self.lock().state.compaction.reset_deferral(order, answered);
     }
 
-    /// Forgets which pageblocks compaction left out, if that is out of date.
+    /// Clears the hints to skip pageblocks if they are out of date.
     ///
     /// Linux counterpart: `__reset_isolation_suitable`.
     pub(crate) fn forget_hints(&self) {
@@ -206,7 +210,7 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl Tunables {
-    /// Returns the score below which proactive compaction ends; 10 above it begins.
+    /// Returns the score below which proactive compaction ends. It begins 10 above.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_wmark`.
     fn low_fragmentation(self) -> u64 {
@@ -238,8 +242,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Moves the place on at which the next run's migrate scanner starts: behind the pageblock
-    /// that begins at `at`, as Linux has it.
+    /// Moves the place where the next run's migrate scanner starts behind the pageblock that begins at
+    /// `at`.
     ///
     /// Linux counterpart: `update_cached_migrate`.
     pub(super) fn advance_migrate(&mut self, at: FrameIndex, target: &Target) {

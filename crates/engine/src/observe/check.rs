@@ -9,7 +9,7 @@ use crate::table::{BlockList, FrameIndex, FrameKind};
 use crate::types::{Migratetype, Order, Pfn};
 use crate::zone::{Zone, ZoneGuard};
 
-/// A broken invariant: its number as in [`Zone`]'s documentation, and where.
+/// A broken invariant: its number as in the documentation of [`Zone`], and a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken {
     /// Number of the invariant.
@@ -56,7 +56,7 @@ impl<L: Locks> Zone<'_, L> {
         Broken { invariant, at: self.frames.pfn(at.unwrap_or(self.frames.start())) }
     }
 
-    /// Verifies one list's links and blocks; returns how many blocks are on it.
+    /// Verifies one list's links and blocks. Returns the number of its blocks.
     fn check_list(
         &self,
         list: &BlockList,
@@ -161,7 +161,7 @@ impl<L: Locks> Zone<'_, L> {
         if free_blocks == 0 && percpu_blocks == 0 { Ok(()) } else { Err(self.broken(1, None)) }
     }
 
-    /// Verifies what pageblocks count, where they do.
+    /// Verifies the numbers that pageblocks keep, where they do.
     fn check_uses(&self) -> Result<(), Broken> {
         for (start, end) in self.pageblock_ends() {
             let Some(counted) = self.blocks.counted_use(start) else { return Ok(()) };

@@ -136,12 +136,12 @@ impl<'m> PerCpuLists<'m> {
         lists
     }
 
-    /// Returns the pages on all lists.
+    /// Returns the number of pages on all lists.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Returns the pages moved at a time.
+    /// Returns the number of pages moved at a time.
     pub(crate) fn batch(&self) -> u32 {
         self.settings.batch
     }

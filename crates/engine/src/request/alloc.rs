@@ -50,8 +50,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
     }
 
-    /// Takes a block off the stack of a CPU's list. Returns `None` if the zone is short of pages, the
-    /// stack is empty or another caller holds the lists.
+    /// Takes a block off the stack of a CPU's list. Returns `None` for an order above 3, if the zone is
+    /// short of pages, if the stack is empty, and if another caller holds the lists.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn alloc_fast(&self, request: Request) -> Option<Pfn> {

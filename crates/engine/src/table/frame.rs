@@ -113,7 +113,7 @@ impl FrameWord {
         (self.0 & RUN != 0, self.0 & RUN_DOWN != 0)
     }
 
-    /// Returns the pages of the block if a movable request asked for it last, otherwise 0.
+    /// Returns the number of the block's pages if a movable request asked for it last, otherwise 0.
     pub(crate) const fn movable_pages(self) -> u32 {
         let movable = matches!(self.migratetype(), Migratetype::Movable | Migratetype::Cma);
         if movable { self.order().pages() as u32 } else { 0 }

@@ -74,7 +74,7 @@ impl Order {
         self.0 as usize
     }
 
-    /// Returns the pages in a block of this order.
+    /// Returns the number of pages in a block of this order.
     pub const fn pages(self) -> u64 {
         1 << self.0
     }

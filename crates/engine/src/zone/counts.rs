@@ -75,14 +75,14 @@ pub struct FreeCounts {
 }
 
 impl FreeCounts {
-    /// Returns the free pages of all orders and types.
+    /// Returns the number of free pages of all orders and types.
     ///
     /// Units: pages.
     pub fn free_pages(&self) -> u64 {
         self.pages_from(0)
     }
 
-    /// Returns the pages in free blocks of order `first` and above.
+    /// Returns the number of pages in free blocks of order `first` and above.
     ///
     /// Counts from foreign files may be too large for any machine: the sum is `u64::MAX` then.
     pub(crate) fn pages_from(&self, first: usize) -> u64 {

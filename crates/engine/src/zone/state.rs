@@ -200,7 +200,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.node
     }
 
-    /// Returns which addresses the zone is for.
+    /// Returns the type of the zone: the addresses that it is for.
     pub fn kind(&self) -> ZoneType {
         self.kind
     }
@@ -230,7 +230,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.frames.index(pfn).is_some()
     }
 
-    /// Returns the free pages, isolated ones left out; exact at the end of the last lock hold.
+    /// Returns the number of free pages, without isolated ones; exact at the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `NR_FREE_PAGES`.
     pub fn free_pages(&self) -> u64 {

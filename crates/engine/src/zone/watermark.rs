@@ -24,7 +24,7 @@ impl<L: Locks> Zone<'_, L> {
         self.shared.watermarks.get(mark) + self.shared.boost.load(Ordering::Relaxed)
     }
 
-    /// Returns the free pages that this request cannot use.
+    /// Returns the number of free pages that this request cannot use.
     ///
     /// Linux counterpart: `__zone_watermark_unusable_free`.
     fn unusable(&self, order: Order, flags: AllocFlags) -> i64 {
