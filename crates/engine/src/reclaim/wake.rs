@@ -20,8 +20,8 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Asks a node's kswapd to free pages for a request, or kcompactd if the node is balanced or beyond
-    /// hope.
+    /// Asks a node's kswapd to free pages for a request, or kcompactd if the node is balanced or its
+    /// kswapd has failed too often.
     ///
     /// Linux counterpart: `wakeup_kswapd`.
     fn wake_daemons(&self, node: u16, request: &Request) {
