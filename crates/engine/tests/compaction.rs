@@ -219,7 +219,7 @@ fn play(memory: &Memory<'_, Locks>, owner: &mut Owner, seed: u64, context: &str)
             1 => _ = memory.kcompactd(0, 1, owner),
             2 => memory.compact_node(0, 0, owner),
             3 if memory.should_compact_proactively(0) => memory.compact_proactively(0, 0, owner),
-            4 => memory.sort_pageblocks(0, 1 + random.below(64), owner),
+            4 => memory.tidy_pageblocks(0, 1 + random.below(64), owner),
             _ => {}
         }
         memory.check().unwrap_or_else(|broken| panic!("{context}, seed {seed}, step {step}: {broken}"));
@@ -363,8 +363,8 @@ fn the_fragmentation_threshold_holds_costly_compaction_back() {
 }
 
 /// Four pageblocks of 32 pages: so many pages of each in use, movable ones and others, and its type.
-/// The first page is freed to a CPU's list if `lists` are to be used, before they are sorted.
-fn sorted(
+/// The first page is freed to a CPU's list if `lists` are to be used, before they are tidied.
+fn tidied(
     switches: Switches,
     blocks: [(u64, u64, Migratetype); 4],
     lists: bool,
@@ -394,7 +394,7 @@ fn sorted(
         owner.free(&memory, 0x400);
         assert_eq!(memory.zones()[0].percpu_pages(0), 1);
     }
-    memory.sort_pageblocks(0, 1000, &mut owner);
+    memory.tidy_pageblocks(0, 1000, &mut owner);
     memory.check().expect("every invariant");
     act(&memory, owner);
 }
@@ -409,7 +409,7 @@ fn a_pageblock_gets_the_type_of_what_stays_in_it() {
         (Era::Linux7_3.switches(), [Movable, Movable, Unmovable, Unmovable]),
     ] {
         let blocks = [(2, 28, Movable), (5, 27, Movable), (8, 4, Unmovable), (8, 5, Unmovable)];
-        sorted(switches, blocks, false, |memory, owner| {
+        tidied(switches, blocks, false, |memory, owner| {
             let found: Vec<_> =
                 memory.zones()[0].pageblocks().filter_map(|block| block.migratetype).collect();
             assert_eq!(found, expected);
@@ -432,7 +432,7 @@ fn a_pageblock_with_few_pages_is_emptied_into_fuller_ones() {
         (Era::Linux7_3.switches(), 20, [28, 12, 11, 1]),
     ] {
         let blocks = [(4, 0, Movable), (others, 0, Movable), (others + 1, 0, Movable), (30, 1, Movable)];
-        sorted(switches, blocks, false, |memory, owner| {
+        tidied(switches, blocks, false, |memory, owner| {
             let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
             assert_eq!(free, expected, "{others} pages in the others");
             owner.agrees_with(memory, "emptied");
@@ -451,7 +451,7 @@ fn pages_on_a_cpus_list_are_drained_for_a_pageblock_that_can_be_emptied() {
         (Switches { empties_pageblocks: false, ..on }, 4, [28, 11, 0, 0], 1),
     ] {
         let blocks = [(used, 0, Movable), (20, 1, Movable), (32, 0, Movable), (31, 1, Movable)];
-        sorted(switches, blocks, true, |memory, owner| {
+        tidied(switches, blocks, true, |memory, owner| {
             let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
             assert_eq!(
                 (free, memory.zones()[0].percpu_pages(0)),
@@ -474,7 +474,7 @@ fn a_few_movable_pages_leave_a_pageblock_of_another_type() {
         (Era::Linux7_3.switches(), [20, 17, 4, 0]),
     ] {
         let blocks = [(4, 8, Unmovable), (5, 10, Unmovable), (28, 0, Movable), (31, 1, Movable)];
-        sorted(switches, blocks, false, |memory, owner| {
+        tidied(switches, blocks, false, |memory, owner| {
             let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
             assert_eq!(free, expected);
             owner.agrees_with(memory, "unmixed");

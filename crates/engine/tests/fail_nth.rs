@@ -87,13 +87,13 @@ fn a_refused_request_changes_no_list() {
 }
 
 #[test]
-fn a_refusal_at_once_leaves_what_the_long_way_leaves() {
-    // The right to all reserves, taken back by a second flag, makes for the long way.
-    let long_way = GfpFlags::MEMALLOC | GfpFlags::NOMEMALLOC;
+fn failing_without_blocks_leaves_what_the_slow_path_leaves() {
+    // The right to all reserves, taken back by a second flag, leads through the slow path.
+    let slow_path = GfpFlags::MEMALLOC | GfpFlags::NOMEMALLOC;
     for (name, switches) in all_switch_sets() {
         for gfp in [GfpFlags::NOWAIT, GfpFlags::GFP_ATOMIC, GfpFlags::TRANSHUGE_LIGHT] {
             let mut left = Vec::new();
-            for flags in [gfp, gfp | long_way] {
+            for flags in [gfp, gfp | slow_path] {
                 limited(switches, 201, common::NO_LISTS, |memory| {
                     // Single pages are left, with a neighbour in use each.
                     let pages: Vec<Pfn> = std::iter::from_fn(|| memory.alloc(request(gfp, 0)).ok()).collect();

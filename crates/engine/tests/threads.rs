@@ -79,7 +79,7 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
         }
         if random.below(20) == 0 {
             // Gives pageblocks other types while others allocate from them.
-            memory.sort_pageblocks(0, 64, &mut ());
+            memory.tidy_pageblocks(0, 64, &mut ());
         }
     }
     for (pfn, size) in held {
@@ -105,7 +105,7 @@ fn read(memory: &Machine<'_>, stop: &AtomicBool, least_free: u64) -> u32 {
 }
 
 /// Workers on the CPUs given, a thread that drains everybody, and a reader; answers how many
-/// pageblocks were given another type by sorting.
+/// pageblocks were given another type by tidying.
 fn run(era: Era, cpus_of_workers: &[u16], steps: u32) -> u64 {
     let mut retyped = 0;
     on_a_machine(era, 3, |memory| {

@@ -8,16 +8,17 @@ use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
 use crate::types::{AllocFlags, Migratetype, Order};
 use crate::zone::{Admission, Mark, Passage, ZoneGuard};
 
-/// A free block in the hands of compaction.
+/// Returns the word of a free block that compaction has taken.
 const fn taken(order: Order) -> FrameWord {
     FrameWord::head(FrameKind::InTransit, order, Migratetype::Movable)
 }
 
 impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
-    /// A free block to move one of `order` to, while `to_come` pages are to be moved.
+    /// Takes a free block that one of `order` can move to, while `to_come` pages are to be moved. Returns
+    /// `None` if the zone has none.
     ///
     /// Linux counterpart: `compaction_alloc`.
-    pub(crate) fn take_target(&mut self, order: Order, to_come: u64) -> Option<FrameIndex> {
+    pub(super) fn take_target(&mut self, order: Order, to_come: u64) -> Option<FrameIndex> {
         if let Some(found) = self.take_listed(order) {
             return Some(found);
         }
@@ -25,7 +26,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.take_listed(order)
     }
 
-    /// Splits what is needed off the smallest block that was taken.
+    /// Takes a block of `order` off the smallest free block that the scanner took, or returns `None`.
     fn take_listed(&mut self, order: Order) -> Option<FrameIndex> {
         let frames = &self.zone.frames;
         let size = order.up_to(Order::MAX).find(|size| !self.targets[size.index()].is_empty())?;
@@ -46,12 +47,12 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     }
 
     /// Takes back a block that nothing was moved to.
-    pub(crate) fn put_target(&mut self, index: FrameIndex, order: Order) {
+    pub(super) fn put_target(&mut self, index: FrameIndex, order: Order) {
         self.targets[order.index()].insert(&self.zone.frames, index, Place::Head);
         self.target_pages += order.pages();
     }
 
-    /// Looks for free blocks until they have `wanted` pages or the migrate scanner is met.
+    /// Takes free blocks until they have `wanted` pages or the scanner meets the migrate scanner.
     ///
     /// Linux counterpart: `isolate_freepages`.
     fn find_targets(&mut self, wanted: u64) {
@@ -60,7 +61,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         let lowest = zone.blocks.start_of(self.migrate).offset(pages);
         let mut at = self.free;
         let mut block = zone.blocks.start_of(at);
-        // Asynchronous compaction looks at every so many frames until it finds something.
+        // Asynchronous compaction reads every 32nd frame until it finds something.
         let mut stride = if self.target.priority == CompactPriority::Async { CLUSTER as u32 } else { 1 };
         while block >= lowest {
             let end = block.offset(pages).min(zone.frames.end());
@@ -86,8 +87,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.free = at;
     }
 
-    /// Whether pages are moved to a pageblock: not into a free block that is what is wanted, nor
-    /// between pages that stay where they are.
+    /// Returns true if pages may move to a pageblock: not if it is free in a block of the wanted order,
+    /// and by default only if it is movable and not marked to be skipped.
     ///
     /// Linux counterpart: `suitable_migration_target`, `isolation_suitable`.
     fn is_target(&self, block: FrameIndex) -> bool {
@@ -104,10 +105,10 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
             && !zone.blocks.is_skipped(block)
     }
 
-    /// Takes the free blocks of a part of a pageblock; returns where it stopped, and whether
-    /// there are enough.
+    /// Takes the free blocks of a part of a pageblock. Returns the frame where it stopped, and true if the
+    /// taken blocks have `wanted` pages.
     ///
-    /// The zone lock is let go at every so many frames.
+    /// The zone lock is released every 32 frames.
     /// Linux counterpart: `isolate_freepages_block`.
     fn take_free_blocks(
         &mut self,
@@ -136,7 +137,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                 continue;
             }
             let guard = held.get_or_insert_with(|| zone.lock());
-            // It may have gone while the lock was not held.
+            // The block may have left its list while the lock was not held.
             if !zone.frames.word(at).is_free_of(order) {
                 at = at.offset(stride);
                 continue;
@@ -157,10 +158,10 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         (at.min(end), false)
     }
 
-    /// Frees the blocks that nothing was moved to; the next run starts above them again.
+    /// Frees the taken blocks that nothing was moved to. The next run starts above them again.
     ///
     /// Linux counterpart: `release_free_list`.
-    pub(crate) fn give_targets_back(&mut self) {
+    pub(super) fn give_targets_back(&mut self) {
         if self.target_pages == 0 {
             return;
         }
@@ -182,8 +183,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Whether the zone stays above its min mark without a block of `order`.
-    pub(crate) fn spares(&self, order: Order) -> bool {
+    /// Returns true if the zone stays above its min mark without a block of `order`.
+    pub(super) fn spares(&self, order: Order) -> bool {
         let mark = self.zone.watermarks().min + order.pages();
         let admission =
             Admission { order: Order::ZERO, mark: Mark::Min, highest_zone: 0, flags: AllocFlags::CMA };
@@ -207,7 +208,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         true
     }
 
-    /// A pageblock of which at least half was free is movable from now on.
+    /// Makes a pageblock movable if at least half of it was free.
     fn become_movable(&mut self, index: FrameIndex, order: Order) {
         let zone = self.zone;
         let block = zone.blocks.order();
@@ -215,6 +216,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if order.get() + 1 < block.get() || !block_type.is_mergeable() || block_type == Migratetype::Movable {
             return;
         }
+        // Before hygiene the type changes alone: the other free pages stay on their lists.
         if order >= block || zone.is_before_hygiene() {
             zone.blocks.set_range(index, order, Migratetype::Movable);
         } else if let Ok(start) = self.whole_pageblock(index) {

@@ -1,4 +1,4 @@
-//! Compaction that nobody waits for: kcompactd's work, as calls that the embedder makes.
+//! Compaction in the background: kcompactd's work, as calls that the embedder makes.
 
 use super::policy::{CompactPriority, CompactResult, Target};
 use super::relocate::Relocate;
@@ -9,12 +9,12 @@ use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request, ZoneType};
 use crate::zone::{Mark, Zone};
 
 impl<L: Locks> Memory<'_, L> {
-    /// Whether a node's kcompactd should go to work.
+    /// Returns true if a node's kcompactd should go to work.
     pub fn is_kcompactd_wanted(&self, node: u16) -> bool {
         self.node(node).is_some_and(|state| state.kcompactd.is_wanted())
     }
 
-    /// Asks a node's kcompactd for blocks of an order, if it may help.
+    /// Asks a node's kcompactd for blocks of an order, if compaction may help.
     ///
     /// Linux counterpart: `wakeup_kcompactd`.
     pub(crate) fn wake_kcompactd(&self, node: u16, order: Order, highest: ZoneType) {
@@ -30,7 +30,7 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// What the daemon compacts for: the min mark, or in defrag mode the high one.
+    /// Returns the target of kcompactd: the min mark, or in defrag mode the high one.
     fn daemon_target(&self, order: Order, cpu: u16) -> Target {
         let tunables = self.tunables();
         Target {
@@ -47,9 +47,9 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Does kcompactd's work for a node: compacts for the largest order asked for lately.
+    /// Does kcompactd's work for a node: compacts for the largest order asked for since the last run.
     ///
-    /// `cpu` is the one it runs on. Returns whether a zone has a block of that order now.
+    /// `cpu` is the one it runs on. Returns true if a zone has a block of that order now.
     /// Linux counterpart: `kcompactd_do_work`.
     pub fn kcompactd<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
         let Some(state) = self.node(node).filter(|_| cpu < self.cpus()) else { return false };
@@ -77,7 +77,7 @@ impl<L: Locks> Memory<'_, L> {
                     zone.reset_deferral(order, false);
                 }
                 CompactResult::Complete | CompactResult::PartialSkipped => {
-                    // What waits on CPUs' lists may still merge.
+                    // Blocks on CPUs' lists may still merge.
                     (0..self.cpus()).for_each(|cpu| zone.drain_cpu(cpu));
                     zone.lock().state.compaction.defer(order);
                 }
@@ -87,7 +87,7 @@ impl<L: Locks> Memory<'_, L> {
         helped
     }
 
-    /// Whether a node is fragmented enough to be compacted without being asked.
+    /// Returns true if a node is fragmented enough to be compacted without being asked.
     ///
     /// Linux counterpart: `should_proactive_compact_node`, which also waits while kswapd runs.
     pub fn should_compact_proactively(&self, node: u16) -> bool {
@@ -99,15 +99,15 @@ impl<L: Locks> Memory<'_, L> {
     }
 
     /// Compacts a node's zones until they are less fragmented than
-    /// [`crate::Tunables::compaction_proactiveness`] has it. An embedder asks
-    /// [`Memory::should_compact_proactively`] first, twice a second as Linux does.
+    /// [`crate::Tunables::compaction_proactiveness`] allows. An embedder first calls
+    /// [`Memory::should_compact_proactively`], twice a second as Linux does.
     ///
     /// Linux counterpart: `compact_node` for kcompactd.
     pub fn compact_proactively<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) {
         self.compact_all_of(node, cpu, true, embedder);
     }
 
-    /// Compacts all of a node's zones as far as it goes.
+    /// Compacts all zones of a node from end to end.
     ///
     /// Linux counterpart: writing to `vm.compact_memory`.
     pub fn compact_node<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) {
@@ -145,7 +145,7 @@ impl<L: Locks> Memory<'_, L> {
         self.events.pgmigrate_fail.add(work.failed);
     }
 
-    /// What a request compacts for.
+    /// Returns the target of a request that compacts by itself.
     pub(crate) fn direct_target(
         &self,
         request: &Request,

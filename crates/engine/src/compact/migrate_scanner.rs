@@ -8,10 +8,10 @@ use crate::table::{FrameIndex, FrameKind};
 use crate::types::{Migratetype, Order};
 
 impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
-    /// Goes on to the next blocks that can be moved, a cluster at the most; whether there are any.
+    /// Collects the next blocks that can be moved, at most a cluster. Returns true if there are any.
     ///
     /// Linux counterpart: `isolate_migratepages`.
-    pub(crate) fn find_sources(&mut self) -> bool {
+    pub(super) fn find_sources(&mut self) -> bool {
         let zone = self.zone;
         let mut end = zone.blocks.start_of(self.migrate).offset(zone.blocks.pages());
         while end <= self.free {
@@ -35,8 +35,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         false
     }
 
-    /// Whether pages are moved away from pageblocks of a type: asynchronous compaction makes
-    /// room only where the request may have it.
+    /// Returns true if pages may move away from pageblocks of a type: asynchronous compaction of a request
+    /// takes only those that the request may use.
     ///
     /// Linux counterpart: `suitable_migration_source`.
     fn is_source(&self, block_type: Migratetype) -> bool {
@@ -55,7 +55,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     fn scan_pageblock(&mut self, end: FrameIndex, from_start: bool) {
         let zone = self.zone;
         let block = self.migrate;
-        // Asynchronous compaction wants all of a block of the wanted order, or nothing of it.
+        // Asynchronous compaction empties a whole block of the wanted order or leaves it alone.
         let all_or_none = self
             .target
             .order
@@ -79,7 +79,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                 Found::Source(order) => {
                     if !hinted && from_start && !self.target.ignores_hints() {
                         hinted = true;
-                        // Whoever comes next need not look here again.
+                        // The next run need not look here again.
                         let _held = zone.lock();
                         zone.blocks.set_skip(block);
                     }
@@ -112,7 +112,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.migrate = at;
     }
 
-    /// What starts at a frame, and where the next one is.
+    /// Returns the frame behind what starts at a frame, and what starts there.
     fn look_at(&mut self, at: FrameIndex) -> (FrameIndex, Found) {
         let frames = &self.zone.frames;
         let word = frames.word(at);
@@ -132,7 +132,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// The same for a frame inside a block, where a scan starts in the middle of one.
+    /// Returns the answer of [`Self::look_at`] for a frame inside a block, where a scan starts in the
+    /// middle of one.
     fn look_inside(&self, at: FrameIndex) -> (FrameIndex, Found) {
         let frames = &self.zone.frames;
         let head = frames.block_head(at);
@@ -141,7 +142,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         (end, if word.kind() == FrameKind::Free { Found::Free } else { Found::Immovable })
     }
 
-    /// Whether blocks of an order are moved at all.
+    /// Returns true if compaction moves blocks of an order.
     ///
     /// Linux counterpart: `skip_isolation_on_order`; before 6.9, the skipping of compound pages.
     fn takes(&self, order: Order) -> bool {
@@ -161,6 +162,6 @@ enum Found {
     Source(Order),
     /// A free block.
     Free,
-    /// Something that stays where it is.
+    /// A block or frame that stays where it is.
     Immovable,
 }

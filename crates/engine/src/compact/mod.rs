@@ -1,4 +1,4 @@
-//! What a large block is wanted for goes in; pages move through the embedder, and blocks merge.
+//! The wanted order goes in; pages move through the embedder, and blocks merge.
 
 mod free_scanner;
 mod kcompactd;

@@ -1,5 +1,4 @@
-//! When a zone is compacted: what it remembers of former runs, whether a run can help, and when
-//! one is over.
+//! When a zone is compacted: what it remembers of former runs, if a run can help, and when a run ends.
 
 use crate::memory::Tunables;
 use crate::table::FrameIndex;
@@ -7,24 +6,24 @@ use crate::table::sync::Locks;
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 use crate::zone::{Admission, Mark, Zone, ZoneGuard};
 
-/// What compaction came to, from least to most.
+/// The result of compaction, from the least to the most.
 ///
 /// Linux counterpart: `enum compact_result`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CompactResult {
     /// Too few free pages to move anything to, or not fragmented.
     Skipped,
-    /// It failed lately.
+    /// A run failed before, and this one is left out.
     Deferred,
-    /// It is not over.
+    /// The run goes on.
     Continue,
     /// The scanners met, having seen the whole zone.
     Complete,
     /// The scanners met, having seen a part of the zone.
     PartialSkipped,
-    /// It ran out of pages to move to.
+    /// The free scanner found no place for a page.
     Contended,
-    /// There is a block now.
+    /// The wanted block is there.
     Success,
 }
 
@@ -33,46 +32,48 @@ pub(crate) enum CompactResult {
 /// Linux counterpart: `enum compact_priority`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CompactPriority {
-    /// All of the zone, hints and types of pageblocks not looked at.
+    /// All of the zone; hints and pageblock types are ignored.
     SyncFull,
     SyncLight,
     /// Only what is likely to help.
     Async,
 }
 
-/// What a run of compaction is for.
+/// The purpose of a run of compaction.
 ///
 /// Linux counterpart: the constant half of `struct compact_control`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// The wanted order; `None` for as good as it gets.
-    pub(crate) order: Option<Order>,
-    pub(crate) migratetype: Migratetype,
-    pub(crate) priority: CompactPriority,
-    /// For a request that waits, which takes a block as soon as it has merged.
-    pub(crate) direct: bool,
-    /// Until the zone is less fragmented than [`Tunables::compaction_proactiveness`] has it.
-    pub(crate) proactive: bool,
-    pub(crate) highest_zone: usize,
-    pub(crate) flags: AllocFlags,
-    pub(crate) mark: Mark,
-    pub(crate) cpu: u16,
-    pub(crate) tunables: Tunables,
+    /// The wanted order; `None` to compact as far as possible.
+    pub(super) order: Option<Order>,
+    pub(super) migratetype: Migratetype,
+    pub(super) priority: CompactPriority,
+    /// True for a request that waits, which takes a block as soon as one has merged.
+    pub(super) direct: bool,
+    /// True to compact until the zone is less fragmented than [`Tunables::compaction_proactiveness`]
+    /// allows.
+    pub(super) proactive: bool,
+    pub(super) highest_zone: usize,
+    pub(super) flags: AllocFlags,
+    pub(super) mark: Mark,
+    pub(super) cpu: u16,
+    pub(super) tunables: Tunables,
 }
 
 impl Target {
     /// Linux counterpart: `ignore_skip_hint`, `ignore_block_suitable`.
-    pub(crate) fn ignores_hints(&self) -> bool {
+    pub(super) fn ignores_hints(&self) -> bool {
         self.priority == CompactPriority::SyncFull
     }
 
-    /// Whether marks are to be met in whole pageblocks.
+    /// Returns true if only free pages in whole pageblocks count towards the marks.
     fn counts_blocks(&self) -> bool {
         self.tunables.defrag_mode && !self.direct && !self.proactive
     }
 }
 
-/// Free pages wanted beyond the mark: the moved pages, and as many that merge meanwhile.
+/// Returns the number of free pages wanted above the mark: the moved pages, and as many that merge
+/// meanwhile.
 ///
 /// Units: pages. Linux counterpart: `compact_gap`.
 pub(crate) const fn compact_gap(order: Order) -> u64 {
@@ -80,7 +81,7 @@ pub(crate) const fn compact_gap(order: Order) -> u64 {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Whether `available` pages are enough for compaction to move pages to.
+    /// Returns true if `available` pages are enough for compaction to move pages to.
     ///
     /// Linux counterpart: `__compaction_suitable`.
     pub(crate) fn has_room_to_compact(
@@ -95,7 +96,7 @@ impl<L: Locks> Zone<'_, L> {
         self.is_above_with(available, self.mark(mark) + compact_gap(order) + costly, admission)
     }
 
-    /// Whether compaction may help: there is room, and pages are scattered rather than short.
+    /// Returns true if compaction may help: enough pages are free, and they are scattered.
     ///
     /// Linux counterpart: `compaction_suitable`.
     pub(crate) fn may_compact(
@@ -118,8 +119,8 @@ impl<L: Locks> Zone<'_, L> {
         index < 0 || index > i64::from(tunables.extfrag_threshold)
     }
 
-    /// Free pages that the free scanner may take for a block of an order: those of movable and
-    /// CMA lists, in blocks that are not themselves what is wanted.
+    /// Returns the number of free pages that the free scanner may take for a block of an order: those of
+    /// movable and CMA lists, in blocks smaller than the wanted one.
     fn target_pages(&self, order: Order) -> u64 {
         let counts = self.counts_relaxed().by_type;
         let movable = [Migratetype::Movable, Migratetype::Cma];
@@ -128,17 +129,19 @@ impl<L: Locks> Zone<'_, L> {
         (0..order.index()).map(of_order).sum()
     }
 
-    /// Free pages in blocks as large as a pageblock. Approximate while others allocate.
+    /// Returns the number of free pages in blocks as large as a pageblock. Approximate while others
+    /// allocate.
     ///
     /// Linux counterpart: `NR_FREE_PAGES_BLOCKS`, which leaves isolated ones out.
     pub(crate) fn free_in_blocks(&self) -> u64 {
         self.counts_relaxed().pages_from(self.blocks.order().index())
     }
 
-    /// Whether a run is needed, and may help.
+    /// Returns [`CompactResult::Continue`] if a run is needed and may help, [`CompactResult::Success`] if
+    /// the zone is above its mark already, and [`CompactResult::Skipped`] otherwise.
     ///
     /// Linux counterpart: `compaction_suit_allocation_order`.
-    pub(crate) fn suits_target(&self, target: &Target) -> CompactResult {
+    pub(super) fn suits_target(&self, target: &Target) -> CompactResult {
         let Some(order) = target.order.filter(|_| !target.proactive) else { return CompactResult::Continue };
         let Target { mark, highest_zone, flags, .. } = *target;
         let free = if target.counts_blocks() { self.free_in_blocks() } else { self.free_pages() };
@@ -152,10 +155,10 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Whether a run has reached what it is for, the scanners left aside.
+    /// Returns true if a run has reached its target, wherever the scanners are.
     ///
     /// Linux counterpart: `__compact_finished`.
-    pub(crate) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
+    pub(super) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
         if target.proactive {
             return self.fragmentation_score() <= target.tunables.low_fragmentation();
         }
@@ -178,19 +181,20 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// How much of the free memory is in blocks smaller than a pageblock.
+    /// Returns the part of the free memory that is in blocks smaller than a pageblock.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_zone`.
-    pub(crate) fn fragmentation_score(&self) -> u64 {
+    pub(super) fn fragmentation_score(&self) -> u64 {
         self.counts_relaxed().unusable_index(self.blocks.order()) / 10
     }
 
-    /// Notes in which order compaction seems to help.
+    /// Notes that compaction for an order may succeed or, if `answered`, that a request got its block by
+    /// it.
     pub(crate) fn reset_deferral(&self, order: Order, answered: bool) {
         self.lock().state.compaction.reset_deferral(order, answered);
     }
 
-    /// Forgets which pageblocks compaction left out, if that is out of date.
+    /// Clears the hints to skip pageblocks if they are out of date.
     ///
     /// Linux counterpart: `__reset_isolation_suitable`.
     pub(crate) fn forget_hints(&self) {
@@ -206,14 +210,14 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl Tunables {
-    /// The score below which proactive compaction ends; 10 above it begins.
+    /// Returns the score below which proactive compaction ends. It begins 10 above.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_wmark`.
-    pub(crate) fn low_fragmentation(self) -> u64 {
+    fn low_fragmentation(self) -> u64 {
         u64::from(100_u8.saturating_sub(self.compaction_proactiveness)).max(5)
     }
 
-    pub(crate) fn high_fragmentation(self) -> u64 {
+    pub(super) fn high_fragmentation(self) -> u64 {
         (self.low_fragmentation() + 10).min(100)
     }
 }
@@ -222,7 +226,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Has the next run start at the ends of the zone.
     ///
     /// Linux counterpart: `reset_cached_positions`.
-    pub(crate) fn reset_scanners(&mut self) {
+    pub(super) fn reset_scanners(&mut self) {
         let zone = self.zone;
         let last = FrameIndex(zone.frames.end().0 - 1);
         let compaction = &mut self.state.compaction;
@@ -230,7 +234,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         compaction.free = zone.blocks.start_of(last);
     }
 
-    pub(crate) fn forget_hints(&mut self) {
+    pub(super) fn forget_hints(&mut self) {
         if self.state.compaction.flush_hints {
             self.state.compaction.flush_hints = false;
             self.zone.blocks.clear_skips();
@@ -238,11 +242,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Moves the place on at which the next run's migrate scanner starts: behind the pageblock
-    /// that begins at `at`, as Linux has it.
+    /// Moves the place where the next run's migrate scanner starts behind the pageblock that begins at
+    /// `at`.
     ///
     /// Linux counterpart: `update_cached_migrate`.
-    pub(crate) fn advance_migrate(&mut self, at: FrameIndex, target: &Target) {
+    pub(super) fn advance_migrate(&mut self, at: FrameIndex, target: &Target) {
         let to = self.zone.blocks.start_of(at).offset(self.zone.blocks.pages());
         let [asynchronous, synchronous] = &mut self.state.compaction.migrate;
         *asynchronous = to.max(*asynchronous);
@@ -252,7 +256,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 }
 
-/// Whether a request allows compaction. Linux counterpart: `gfp_compaction_allowed`.
+/// Returns true if a request allows compaction. Linux counterpart: `gfp_compaction_allowed`.
 pub(crate) const fn gfp_allows_compaction(gfp: GfpFlags) -> bool {
     gfp.contains(GfpFlags::IO)
 }

@@ -1,26 +1,26 @@
-//! What an embedder does for compaction.
+//! The embedder's part in compaction.
 
 use crate::types::{Order, Pfn};
 
-/// Moves the contents of blocks in use: whoever knows the users of pages does.
+/// Moves the contents of blocks in use, for an embedder that knows who uses them.
 ///
 /// Linux counterpart: what `isolate_migratepages_block` asks of a folio, and `migrate_pages`.
 pub trait Relocate {
-    /// Whether a block in use may be moved.
+    /// Returns true if a block in use may be moved.
     ///
-    /// An embedder that answers yes keeps the block from being freed until it was asked to
-    /// relocate it, or until the call into the engine returns: the engine may pick a block and
-    /// then leave it where it is.
+    /// An embedder that returns true keeps the block from being freed until the engine asks to relocate
+    /// the block, or until the call into the engine returns. The engine may leave such a block where it
+    /// is.
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool;
 
     /// Moves the contents of the block at `from` to the block at `to`, both of `order`.
     ///
-    /// After `true` the embedder owns `to`, and the engine frees `from`; after `false` nothing
-    /// has changed. The memory must not be asked for pages from here.
+    /// Returns true if the contents have moved: the embedder then owns `to`, and the engine frees `from`.
+    /// After false nothing has changed. The memory must not be asked for pages from here.
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool;
 }
 
-/// Nobody's pages can be moved.
+/// No page can be moved.
 impl Relocate for () {
     fn is_movable(&mut self, _: Pfn, _: Order) -> bool {
         false

@@ -7,51 +7,51 @@ use crate::table::{BlockList, FrameIndex, FrameKind, FrameWord};
 use crate::types::{MAX_ORDERS, Migratetype, Order};
 use crate::zone::{Insertion, Zone};
 
-/// Pages taken before they are moved. Linux counterpart: `COMPACT_CLUSTER_MAX`.
-pub(crate) const CLUSTER: usize = 32;
+/// The number of pages taken before they are moved. Linux counterpart: `COMPACT_CLUSTER_MAX`.
+pub(super) const CLUSTER: usize = 32;
 
 /// One run of compaction: the migrate scanner goes up from the zone's start and finds pages to
 /// move, the free scanner comes down from its end and finds pages to move them to.
 ///
 /// Linux counterpart: `struct compact_control`.
-pub(crate) struct CompactRun<'r, 'm, L: Locks, E> {
-    pub(crate) zone: &'r Zone<'m, L>,
-    pub(crate) embedder: &'r mut E,
-    pub(crate) target: &'r Target,
-    /// Where the migrate scanner is.
-    pub(crate) migrate: FrameIndex,
-    /// Where the free scanner is.
-    pub(crate) free: FrameIndex,
+pub(super) struct CompactRun<'r, 'm, L: Locks, E> {
+    pub(super) zone: &'r Zone<'m, L>,
+    pub(super) embedder: &'r mut E,
+    pub(super) target: &'r Target,
+    /// The place of the migrate scanner.
+    pub(super) migrate: FrameIndex,
+    /// The place of the free scanner.
+    pub(super) free: FrameIndex,
     /// Blocks in use that are about to be moved.
-    pub(crate) sources: Sources,
+    pub(super) sources: Sources,
     /// Free blocks that the free scanner took, by order.
-    pub(crate) targets: [BlockList; MAX_ORDERS],
-    /// Their pages.
-    pub(crate) target_pages: u64,
-    /// A pageblock is scanned a second time: to its end, and not again.
-    pub(crate) finishes_pageblock: bool,
+    pub(super) targets: [BlockList; MAX_ORDERS],
+    /// The number of their pages.
+    pub(super) target_pages: u64,
+    /// True while a pageblock is scanned a second time, to its end and for the last time.
+    pub(super) finishes_pageblock: bool,
     whole_zone: bool,
-    pub(crate) done: Work,
+    pub(super) done: Work,
 }
 
-/// What a run did.
+/// The work of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Work {
     /// A block that merged while its pages were freed.
     pub(crate) captured: Option<FrameIndex>,
-    pub(crate) migrate_scanned: u64,
-    pub(crate) free_scanned: u64,
-    pub(crate) isolated: u64,
-    pub(crate) moved: u64,
-    pub(crate) failed: u64,
+    pub(super) migrate_scanned: u64,
+    pub(super) free_scanned: u64,
+    pub(super) isolated: u64,
+    pub(super) moved: u64,
+    pub(super) failed: u64,
 }
 
 /// Blocks in use that are about to be moved.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub(super) struct Sources {
     blocks: [(FrameIndex, Order); CLUSTER],
     count: usize,
-    pub(crate) pages: u64,
+    pub(super) pages: u64,
 }
 
 impl Sources {
@@ -59,7 +59,7 @@ impl Sources {
         Self { blocks: [(FrameIndex(0), Order::ZERO); CLUSTER], count: 0, pages: 0 }
     }
 
-    pub(crate) fn push(&mut self, index: FrameIndex, order: Order) {
+    pub(super) fn push(&mut self, index: FrameIndex, order: Order) {
         if let Some(slot) = self.blocks.get_mut(self.count) {
             *slot = (index, order);
             self.count += 1;
@@ -67,26 +67,26 @@ impl Sources {
         }
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.count, self.pages) = (0, 0);
     }
 
-    pub(crate) fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.pages >= CLUSTER as u64
     }
 }
 
-/// How a cluster of blocks fared.
+/// The result of moving a cluster of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Moves {
-    /// Those that are left could not be moved.
+    /// Every block was moved, or could not be.
     Done,
-    /// There was nowhere to move a page to.
+    /// The zone had no place for a page.
     NowhereToGo,
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Compacts the zone, if that is needed and may help.
+    /// Compacts the zone, if that is needed and may help. Returns the result and the work done.
     ///
     /// Linux counterpart: `compact_zone`.
     pub(crate) fn compact<E: Relocate>(&self, target: &Target, embedder: &mut E) -> (CompactResult, Work) {
@@ -115,9 +115,9 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Has the embedder move one block; its new place is the embedder's afterwards, or nothing
+    /// Has the embedder move one block. Returns true if the embedder owns the new place; otherwise nothing
     /// has changed.
-    pub(crate) fn move_block<E: Relocate>(
+    pub(super) fn move_block<E: Relocate>(
         &self,
         from: FrameIndex,
         to: FrameIndex,
@@ -168,7 +168,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.whole_zone = self.migrate <= start;
     }
 
-    /// Lets the scanners go until they meet or the target is reached.
+    /// Runs the scanners until they meet or the target is reached.
     fn scan(&mut self) -> CompactResult {
         let zone = self.zone;
         let mut last_moved: Option<FrameIndex> = None;
@@ -195,7 +195,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                     return CompactResult::Success;
                 }
             } else if in_step {
-                // Where nothing was found it does not matter who looked.
+                // Where nothing was found, both kinds of compaction may go on from here.
                 let migrate = &mut zone.lock().state.compaction.migrate;
                 migrate[1] = migrate[0];
             }
@@ -203,8 +203,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// Gives the CPU's list back once the scanner has left a block of the wanted order, so that
-    /// what it freed there can merge. Returns whether it did.
+    /// Gives back the CPU's list once the scanner has left a block of the wanted order, so that the pages
+    /// freed there can merge. Returns true if it did.
     fn drain_behind(&self, last_moved: Option<FrameIndex>) -> bool {
         let Some(order) = self.target.order.filter(|&order| order > Order::ZERO) else { return false };
         let left = last_moved.is_some_and(|block| block < self.migrate.align_down(order));
@@ -264,8 +264,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         moves
     }
 
-    /// Frees the old places of moved blocks in one hold of the zone lock, and keeps the first
-    /// block that becomes what is wanted.
+    /// Frees the old places of moved blocks in one hold of the zone lock, and keeps the first merged block
+    /// of the wanted order.
     fn free_sources(&mut self, blocks: &[(FrameIndex, Order)]) {
         if blocks.is_empty() {
             return;
@@ -273,7 +273,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         let zone = self.zone;
         let mut guard = zone.lock();
         for &(index, order) in blocks {
-            // Not ours to free if somebody else has freed it meanwhile.
+            // Another caller may have freed the block meanwhile.
             let Ok(word) = zone.reclaim_ownership(index, order) else { continue };
             guard.state.stats.direct_frees += 1;
             let block_type = zone.blocks.get(index);
@@ -297,12 +297,14 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// The order at which a block that merges in a pageblock of a type is kept for the request.
+    /// Returns the order of the merged block that is kept for the request, in a pageblock of a type, or
+    /// `None` if no block is kept.
     ///
     /// Linux counterpart: `compaction_capture`.
     fn capture_order(&self, block_type: Migratetype) -> Option<Order> {
         let order = self.target.order.filter(|_| self.target.direct && self.done.captured.is_none())?;
-        // CMA and isolated pageblocks are others'; a small block would pollute a movable one.
+        // A request may not use CMA and isolated pageblocks, and a small unmovable block would mix types
+        // in a movable one.
         let pollutes = order < self.zone.blocks.order()
             && block_type == Migratetype::Movable
             && self.target.migratetype != Migratetype::Movable;

@@ -1,12 +1,11 @@
-//! Sorting pageblocks: three rules that Linux does not have.
+//! Tidying pageblocks: three rules that Linux does not have.
 //!
-//! In Linux a pageblock changes its type only for a request that found no block of its own, and
-//! is emptied only where somebody waits for a large block. Here the embedder comes by from time
-//! to time: a pageblock gets the type of what stays in it, so that pages that stay come to lie
-//! together; a few movable pages in one of another type leave it; and one with nothing but movable
-//! pages is emptied into fuller ones, which makes of many pageblocks with some free pages a few
-//! that are free and others that are full. What a pageblock holds is told by the two numbers that
-//! it keeps; its pages are looked at where these say that something is to be done.
+//! In Linux a pageblock changes its type only for a request that found no block of its own type, and is
+//! emptied only where a request waits for a large block. Here the embedder makes a call from time to time.
+//! A pageblock gets the type of the pages that stay in it, so that such pages come to lie together. A few
+//! movable pages in a pageblock of another type leave it. A pageblock with only movable pages is emptied
+//! into fuller ones, which makes some pageblocks free and others full. The two numbers that a pageblock
+//! keeps tell which ones to look at more closely.
 
 use super::relocate::Relocate;
 use crate::memory::Memory;
@@ -15,56 +14,57 @@ use crate::table::{FrameIndex, FrameKind, Run};
 use crate::types::{Migratetype, Order, ZoneType};
 use crate::zone::{Insertion, LOOKS, Zone, ZoneGuard};
 
-/// An eighth of a pageblock's pages is few of them.
+/// Few pages are at most one in so many of a pageblock.
 const FEW: u32 = 8;
 
 impl<L: Locks> Memory<'_, L> {
-    /// Sorts a node's pageblocks, from where the last call stopped, until about `pages` were
-    /// moved or every pageblock was passed once. To be called from time to time, as Linux wakes
-    /// kcompactd; the zone lock is held for a pageblock, a block or a batch of a list at a time.
-    /// Pageblocks that begin or end without memory are left alone. A thread that owns a
-    /// [`crate::Exclusive`] must not call it: it takes the locks of the CPUs' lists.
+    /// Tidies a node's pageblocks, from where the last call stopped, until about `pages` were moved or
+    /// every pageblock was passed once. An embedder calls it from time to time, as Linux wakes kcompactd.
+    /// The zone lock is held for a pageblock, a block or a batch of a list at a time. Pageblocks that
+    /// begin or end without memory are left alone. A thread that owns a [`crate::Exclusive`] must not call
+    /// it, because it takes the locks of the CPUs' lists.
     ///
-    /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock gets the type of pages that
-    /// stay where these are all but an eighth of it, and one of another type becomes movable where
-    /// they are an eighth at most and movable pages a quarter or more. With
-    /// [`crate::Switches::unmixes_pageblocks`] the movable pages of a pageblock of another type, if
-    /// they are an eighth of it at most, are moved to movable ones. With
-    /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock with no others, an
-    /// eighth of it or more free, are moved to the smallest free blocks in fuller ones. Where the
-    /// CPUs' lists hold some of its pages, they are drained, once a zone and call at the most.
+    /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock becomes unmovable or reclaimable
+    /// if at least seven eighths of its pages stay where they are. A pageblock of another type becomes
+    /// movable if at most an eighth of its pages stay and at least a quarter are movable. With
+    /// [`crate::Switches::unmixes_pageblocks`] the movable pages of a pageblock of another type, if they
+    /// are at most an eighth of it, move to movable pageblocks. With
+    /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock without other pages, and
+    /// at least an eighth free, move to the smallest free blocks in fuller pageblocks. If the CPUs' lists
+    /// hold some of its pages, they are drained, at most once for each zone and call.
     ///
-    /// Linux counterpart: none; `compact_node` empties pageblocks by their place.
-    pub fn sort_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
+    /// Linux counterpart: none; `compact_node` empties pageblocks by their place in the zone.
+    pub fn tidy_pageblocks<E: Relocate>(&self, node: u16, pages: u64, embedder: &mut E) {
         let mut left = pages;
         for zone in self.zones_of(node, ZoneType::Device) {
-            let moved = zone.sort(left, embedder);
+            let moved = zone.tidy(left, embedder);
             self.events.pgmigrate_success.add(moved);
             left = left.saturating_sub(moved);
         }
     }
 }
 
-/// What there is to do about a pageblock.
+/// What is to be done about a pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Chore {
     Nothing,
     Retype(Migratetype),
-    /// Its movable pages are to leave it.
+    /// Move its movable pages away.
     Empty,
-    /// To be emptied, but for pages on CPUs' lists.
+    /// Move its pages away, after the CPUs' lists are drained.
     Drain,
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Returns the pages that were moved.
-    fn sort<E: Relocate>(&self, most: u64, embedder: &mut E) -> u64 {
+    /// Tidies the zone until `most` pages were moved or every pageblock was passed. Returns the number of
+    /// pages moved.
+    fn tidy<E: Relocate>(&self, most: u64, embedder: &mut E) -> u64 {
         let switches = self.switches;
         if !(switches.retypes_pageblocks || switches.unmixes_pageblocks || switches.empties_pageblocks) {
             return 0;
         }
         let blocks = self.blocks.len() as u32;
-        let first = self.lock().state.sorted_to;
+        let first = self.lock().state.tidied_to;
         let (mut passed, mut moved) = (0, 0);
         let mut is_drained = false;
         while passed < blocks && moved < most {
@@ -82,11 +82,11 @@ impl<L: Locks> Zone<'_, L> {
             }
             passed += 1;
         }
-        self.lock().state.sorted_to = (first + passed) % blocks.max(1);
+        self.lock().state.tidied_to = (first + passed) % blocks.max(1);
         moved
     }
 
-    /// What there is to do about the pageblock at `start`. Approximate while others allocate.
+    /// Returns what is to be done about the pageblock at `start`. Approximate while others allocate.
     fn chore(&self, start: FrameIndex) -> Chore {
         let pages = self.blocks.pages();
         let end = start.offset(pages);
@@ -95,7 +95,7 @@ impl<L: Locks> Zone<'_, L> {
         if !inside || !own.is_mergeable() || self.has_hole(start, end) {
             return Chore::Nothing;
         }
-        // One block, free or in use, leaves nothing to sort.
+        // A pageblock that is one block needs no tidying.
         let head = self.frames.word(self.frames.block_head(start));
         let is_block = matches!(head.kind(), FrameKind::Free | FrameKind::Allocated);
         if is_block && head.order() >= self.blocks.order() {
@@ -106,7 +106,7 @@ impl<L: Locks> Zone<'_, L> {
         if self.chore_of(own, stays, counted.movable) == Chore::Nothing {
             return Chore::Nothing;
         }
-        // A look at the pages tells more kinds of them apart.
+        // A walk over the frames tells more kinds of pages apart.
         let used = self.pageblock_use_between(start, end);
         let [unmovable, movable, reclaimable] = used.allocated;
         let unmovable = unmovable + used.reserved;
@@ -119,13 +119,15 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Whether a pageblock begins or ends without memory: what it holds is told by no number then.
+    /// Returns true if a pageblock begins or ends without memory, so that its numbers do not tell what it
+    /// holds.
     fn has_hole(&self, start: FrameIndex, end: FrameIndex) -> bool {
         let is_absent = |index| self.frames.word(index).kind() == FrameKind::Absent;
         is_absent(start) || is_absent(FrameIndex(end.0 - 1))
     }
 
-    /// What there is to do about a pageblock with so many pages that stay and that are movable.
+    /// Returns what is to be done about a pageblock with `stays` pages that stay where they are and
+    /// `movable` ones.
     fn chore_of(&self, own: Migratetype, stays: u32, movable: u32) -> Chore {
         let (pages, switches) = (self.blocks.pages(), self.switches);
         let few = (pages / FEW).max(1);
@@ -149,7 +151,7 @@ impl<L: Locks> Zone<'_, L> {
 
     fn retype(&self, start: FrameIndex, to: Migratetype) {
         let mut guard = self.lock();
-        // Somebody may have isolated or reserved it meanwhile, or it may have become part of a
+        // Another caller may have isolated or reserved the pageblock meanwhile, or it may be part of a
         // free block larger than a pageblock.
         if self.chore(start) == Chore::Retype(to) {
             guard.convert_pageblock(start, to);
@@ -157,7 +159,8 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Moves the movable pages of a pageblock to others, as far as these have room; returns how many.
+    /// Moves the movable pages of a pageblock to others, as far as these have room. Returns the number of
+    /// pages moved.
     fn empty<E: Relocate>(&self, start: FrameIndex, embedder: &mut E) -> u64 {
         let end = start.offset(self.blocks.pages());
         let (mut at, mut moved) = (start, 0);
@@ -177,12 +180,12 @@ impl<L: Locks> Zone<'_, L> {
         moved
     }
 
-    /// Moves a block to a place that was taken for it; whether it is there now.
+    /// Moves a block to a place that was taken for it. Returns true if it moved.
     fn move_to<E: Relocate>(&self, from: FrameIndex, to: FrameIndex, order: Order, embedder: &mut E) -> bool {
         let has_moved = self.move_block(from, to, order, embedder);
         let mut guard = self.lock();
         let left = if has_moved { from } else { to };
-        // Not ours to free if somebody else has freed it meanwhile.
+        // Another caller may have freed the block meanwhile.
         if !has_moved || self.reclaim_ownership(from, order).is_ok() {
             let movable_pages = self.frames.word(left).movable_pages();
             guard.free_block(left, order, self.blocks.get(left), Insertion::ByMergeChance);
@@ -191,7 +194,8 @@ impl<L: Locks> Zone<'_, L> {
         has_moved
     }
 
-    /// Takes a free block of `order` for one that is to leave the pageblock around `from`.
+    /// Takes a free block of `order` for a block that is to leave the pageblock around `from`, or returns
+    /// `None`.
     fn take_place(&self, from: FrameIndex, order: Order) -> Option<FrameIndex> {
         let mut guard = self.lock();
         if !guard.spares(order) {
@@ -205,8 +209,9 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// The smallest of the free movable blocks at the heads of the lists that lies in a
-    /// pageblock with less free than the one around `from`, if that one is movable as well.
+    /// Returns the smallest free movable block, of those at the heads of the lists, that lies in a
+    /// pageblock with fewer free pages than the one around `from`. If that one is not movable, any
+    /// pageblock will do.
     fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {
         let blocks = &self.zone.blocks;
         let free = |index| blocks.counted_use(index).unwrap_or_default().free;

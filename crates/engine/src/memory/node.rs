@@ -1,20 +1,20 @@
-//! What a node's daemons have been asked for.
+//! The requests to a node's daemons.
 
 use crate::table::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::types::{Order, ZoneType};
 
-/// What kswapd and kcompactd of one node have been asked for.
+/// The requests to kswapd and kcompactd of one node.
 ///
 /// Linux counterpart: the fields of the same names in `pg_data_t`.
 #[derive(Debug)]
 pub(crate) struct NodeState {
     pub(crate) kswapd: Wish,
     pub(crate) kcompactd: Wish,
-    /// Runs of kswapd in a row that freed nothing.
+    /// The number of runs of kswapd in a row that freed nothing.
     pub(crate) kswapd_failures: AtomicU32,
 }
 
-/// What one daemon has been asked for: the largest of all that was asked since it last went.
+/// The requests to one daemon since it last ran: the largest order, and the highest zone.
 #[derive(Debug)]
 pub(crate) struct Wish {
     wanted: AtomicBool,
@@ -27,7 +27,7 @@ impl Wish {
         Self { wanted: AtomicBool::new(false), order: AtomicU32::new(0), highest_zone: AtomicU32::new(0) }
     }
 
-    /// Asks for `order` in the zones up to one; [`Wish::wake`] lets the daemon go.
+    /// Asks for `order` in the zones up to `highest_zone`. [`Wish::wake`] makes the daemon run.
     pub(crate) fn note(&self, order: Order, highest_zone: ZoneType) {
         self.order.fetch_max(order.get().into(), Ordering::Relaxed);
         self.highest_zone.fetch_max(highest_zone as u32, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl Wish {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// What was asked for; from now on nothing is.
+    /// Returns the largest order and the highest zone asked for, and forgets both.
     pub(crate) fn take(&self) -> (Order, ZoneType) {
         self.wanted.store(false, Ordering::Relaxed);
         let order = self.order.swap(0, Ordering::Relaxed);
@@ -54,12 +54,12 @@ impl Wish {
 }
 
 impl NodeState {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { kswapd: Wish::new(), kcompactd: Wish::new(), kswapd_failures: AtomicU32::new(0) }
     }
 }
 
-/// Runs that may fail in a row before reclaim is given up.
+/// The number of runs in a row that may fail before reclaim is given up.
 ///
 /// Linux counterpart: `MAX_RECLAIM_RETRIES`.
 pub(crate) const MAX_RECLAIM_RETRIES: u32 = 16;

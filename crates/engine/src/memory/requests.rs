@@ -1,4 +1,4 @@
-//! Counters of requests, one set a CPU so that CPUs do not share a cache line.
+//! Counters of requests, one set for each CPU so that CPUs do not share a cache line.
 
 use crate::table::sync::{AtomicU64, Ordering};
 use crate::types::{MAX_ORDERS, Order, RequestStats};
@@ -44,7 +44,7 @@ impl CpuRequests {
         add(&self.failures[order.index()], 1);
     }
 
-    /// Counts a request that got a block of another type's pageblock.
+    /// Counts a request that got a block in another type's pageblock.
     pub(crate) fn count_type_mismatch(&self) {
         add(&self.type_mismatches, 1);
     }

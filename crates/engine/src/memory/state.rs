@@ -1,4 +1,4 @@
-//! Nodes and zones together: requests come in here.
+//! All nodes and zones of a machine, and how they are set up.
 
 use core::mem::MaybeUninit;
 
@@ -19,19 +19,19 @@ use crate::zone::{CpuLists, DEFAULT_BOOST_FACTOR, Unmixed, Zone, ZoneConfig, Zon
 pub struct MemoryConfig<'c> {
     /// The zones, in any order.
     pub zones: &'c [ZoneConfig],
-    /// Number of CPUs; they are numbered from 0.
+    /// The number of CPUs, which are numbered from 0.
     pub cpus: u16,
     /// The largest order. Linux counterpart: `MAX_PAGE_ORDER`.
     pub max_order: Order,
     /// The order of a pageblock. Linux counterpart: `pageblock_order`.
     pub pageblock_order: Order,
-    /// Whether a pageblock is a huge page and has per-CPU lists.
+    /// True if a pageblock is a huge page and has per-CPU lists.
     /// Linux counterpart: `CONFIG_TRANSPARENT_HUGEPAGE`.
     pub huge_pages: bool,
-    /// What this generation of the allocator does.
+    /// The switches of the allocator generation.
     pub switches: Switches,
-    /// How far one fallback raises the watermarks, in ten-thousandths of the high one;
-    /// `None` for Linux's default. Linux counterpart: `vm.watermark_boost_factor`.
+    /// The amount by which one fallback raises the watermarks, in ten-thousandths of the high one; `None`
+    /// for Linux's default. Linux counterpart: `vm.watermark_boost_factor`.
     pub watermark_boost_factor: Option<u32>,
 }
 
@@ -64,7 +64,7 @@ impl MemoryConfig<'_> {
         Ok(())
     }
 
-    /// The zone at this place when they are sorted by node, type and address.
+    /// Returns the zone of a rank, from 0 up, by node, then type, then address.
     fn zone_of_rank(&self, rank: usize) -> &ZoneConfig {
         let key = |zone: &ZoneConfig| (zone.node, zone.kind, zone.start);
         let has_rank =
@@ -72,7 +72,7 @@ impl MemoryConfig<'_> {
         self.zones.iter().find(has_rank).unwrap_or(&self.zones[0])
     }
 
-    /// Whether block types should not mix in a zone yet, because a lower one can serve first.
+    /// Returns true if pageblock types should not mix in a zone because a lower zone can answer first.
     ///
     /// Linux counterpart: `alloc_flags_nofragment`.
     fn avoids_mixing(&self, zone: &ZoneConfig) -> bool {
@@ -82,12 +82,13 @@ impl MemoryConfig<'_> {
             && (self.nodes() == 1 || self.zones.iter().filter(dma32).any(|other| other.node == zone.node))
     }
 
-    /// How many nodes there are.
+    /// Returns how many nodes there are.
     fn nodes(&self) -> usize {
         self.zones.iter().map(|zone| usize::from(zone.node) + 1).max().unwrap_or(0)
     }
 
-    /// The ranks of a node's zones that are first for requests.
+    /// Returns the rank of the zone that a request tries first in a node, by the highest zone that it may
+    /// use; [`NO_ZONE`] where the node has none.
     fn first_zones(&self, node: usize) -> FirstZones {
         ZoneType::ALL.map(|highest| {
             let fits = |zone: &&ZoneConfig| usize::from(zone.node) == node && zone.kind <= highest;
@@ -96,17 +97,17 @@ impl MemoryConfig<'_> {
         })
     }
 
-    /// Pageblocks from a zone's origin to its end.
+    /// Returns the number of pageblocks from a zone's origin to its end.
     fn pageblocks(&self, zone: &ZoneConfig) -> usize {
         FrameTable::places(zone.start, zone.spanned).div_ceil(self.pageblock_order.pages() as usize)
     }
 }
 
-/// The bytes of metadata that [`Memory::new`] needs.
+/// Returns the bytes of metadata that [`Memory::new`] needs.
 ///
-/// Units: bytes. 10 a page, counted from the zone's start rounded down to the largest block;
-/// 4 a pageblock; a fixed part a zone and CPU; and for each of these, 12 for every 256 pages of
-/// the zone, 24 KiB at most.
+/// Units: bytes. 10 for each page, counted from the zone's start rounded down to the largest block; 4 for
+/// each pageblock; and for each zone and CPU a fixed part and 12 for every 256 pages of the zone, at most
+/// 24 KiB.
 pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
     tally.table::<Zone<'_, L>>(config.zones.len());
@@ -127,28 +128,29 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
 
 /// All of a machine's memory: the whole allocator.
 ///
-/// Deterministic: the same calls in the same order give the same answers. What
-/// Linux does on a timer is a call here ([`Memory::refresh`]).
+/// The same calls in the same order give the same answers. What Linux does on a timer is a call here
+/// ([`Memory::refresh`]).
 pub struct Memory<'m, L: Locks> {
     pub(crate) zones: &'m [Zone<'m, L>],
     pub(crate) requests: &'m [CpuRequests],
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     pub(crate) nodes: u16,
-    /// The number of the zone that a request is for first, by node and highest zone.
+    /// For each node, the zone that a request tries first, by the highest zone that it may use.
     pub(crate) first_zones: &'m [FirstZones],
-    pub(crate) node_states: &'m [NodeState],
+    pub(super) node_states: &'m [NodeState],
     pub(crate) tunables: TunableCells,
     pub(crate) events: EventCells,
 }
 
-/// By the highest zone that a request may use; [`NO_ZONE`] where the node has none.
+/// The zones that requests try first, by the highest zone that a request may use; [`NO_ZONE`] where the
+/// node has none.
 pub(crate) type FirstZones = [u16; ZONE_TYPES];
 
 const NO_ZONE: u16 = u16::MAX;
 
 impl<'m, L: Locks<Tracepoints = ()>> Memory<'m, L> {
-    /// Sets memory up with every frame absent; [`Zone::add_free`] brings frames into service.
+    /// Returns a memory whose frames are all absent; [`Zone::add_free`] brings frames into service.
     ///
     /// # Errors
     /// See [`SetupError`].
@@ -158,7 +160,7 @@ impl<'m, L: Locks<Tracepoints = ()>> Memory<'m, L> {
 }
 
 impl<'m, L: Locks> Memory<'m, L> {
-    /// Sets memory up as [`Memory::new`] does; `tracepoints` is told of its events.
+    /// Returns a memory as [`Memory::new`] does; `tracepoints` is told of its events.
     ///
     /// # Errors
     /// See [`SetupError`].
@@ -190,37 +192,38 @@ impl<'m, L: Locks> Memory<'m, L> {
         })
     }
 
-    /// The zones: nodes ascending, within a node from low to high addresses.
+    /// Returns the zones: nodes ascending, within a node from low to high addresses.
     pub fn zones(&self) -> &'m [Zone<'m, L>] {
         self.zones
     }
 
-    /// The zone of a frame.
+    /// Returns the zone of a frame, or `None` if no zone contains it.
     pub fn zone_of(&self, pfn: Pfn) -> Option<&'m Zone<'m, L>> {
         self.zones.iter().find(|zone| zone.contains(pfn))
     }
 
-    /// Number of CPUs.
+    /// Returns the number of CPUs.
     pub fn cpus(&self) -> u16 {
         self.requests.len() as u16
     }
 
-    /// What this generation of the allocator does.
+    /// Returns the switches of the allocator generation.
     pub fn switches(&self) -> Switches {
         self.switches
     }
 
-    /// What was answered so far. Exact while each CPU number is used by one thread at a time.
+    /// Returns the numbers of requests answered and failed so far. Exact while each CPU number is used by
+    /// one thread at a time.
     pub fn request_stats(&self) -> RequestStats {
         self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum))
     }
 
-    /// The tunables as they are; at first [`Tunables::LINUX`].
+    /// Returns the tunables, which are [`Tunables::LINUX`] at first.
     pub fn tunables(&self) -> Tunables {
         self.tunables.load()
     }
 
-    /// Changes the tunables for the requests and daemons to come.
+    /// Changes the tunables for later requests and runs of the daemons.
     pub fn set_tunables(&self, tunables: Tunables) {
         self.tunables.store(tunables);
         for zone in self.zones {
@@ -228,12 +231,12 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
     }
 
-    /// What reclaim and compaction did so far.
+    /// Returns what reclaim and compaction did so far.
     pub fn vm_events(&self) -> VmEvents {
         self.events.load()
     }
 
-    /// What happened under the zone locks so far, all zones together.
+    /// Returns what happened under the zone locks so far, summed over all zones.
     pub fn zone_stats(&self) -> ZoneStats {
         self.zones.iter().fold(ZoneStats::default(), |sum, zone| sum.merged(&zone.stats()))
     }

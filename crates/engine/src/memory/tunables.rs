@@ -1,17 +1,18 @@
-//! What an administrator may change about reclaim and compaction.
+//! The settings of reclaim and compaction.
 
 use crate::table::sync::{AtomicBool, AtomicU32, Ordering};
 
-/// What an administrator may change about reclaim and compaction while the memory is at work.
+/// The settings of reclaim and compaction, which an administrator may change while the memory is at work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tunables {
-    /// A zone is compacted for a costly order only where its `extfrag_index` is above this.
+    /// A zone is compacted for an order above 3 only if its `extfrag_index` is above this.
     ///
     /// Units: thousandths, 0 to 1000. Linux counterpart: `vm.extfrag_threshold`.
     pub extfrag_threshold: u16,
-    /// How early kcompactd compacts without being asked; 0 for never.
+    /// The amount of fragmentation that kcompactd compacts without being asked: larger numbers for less of
+    /// it, 0 for never.
     ///
-    /// Units: 0 to 100; larger numbers are taken for 100.
+    /// Units: percent, 0 to 100; larger numbers count as 100.
     /// Linux counterpart: `vm.compaction_proactiveness`.
     pub compaction_proactiveness: u8,
     /// Requests take no part of another type's pageblock before reclaim and compaction have
@@ -22,7 +23,7 @@ pub struct Tunables {
 }
 
 impl Tunables {
-    /// What Linux starts with.
+    /// The defaults of Linux.
     pub const LINUX: Self = Self { extfrag_threshold: 500, compaction_proactiveness: 20, defrag_mode: false };
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct TunableCells {
 }
 
 impl TunableCells {
-    pub(crate) fn new(tunables: Tunables) -> Self {
+    pub(super) fn new(tunables: Tunables) -> Self {
         let Tunables { extfrag_threshold, compaction_proactiveness, defrag_mode } = tunables;
         Self {
             extfrag_threshold: AtomicU32::new(extfrag_threshold.into()),

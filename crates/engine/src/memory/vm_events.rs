@@ -6,7 +6,8 @@ macro_rules! events {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// What reclaim and compaction did since the memory was set up.
         ///
-        /// Pages where a name says scanned, isolated, stolen or migrated, otherwise events. All exact.
+        /// Names with scanned, isolated, stolen or migrated count pages, all others events. All numbers
+        /// are exact.
         /// Linux counterpart: the fields of the same names in `/proc/vmstat`; `allocstall` is the sum
         /// over its zones.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,7 +23,7 @@ macro_rules! events {
         }
 
         impl EventCells {
-            pub(crate) fn load(&self) -> VmEvents {
+            pub(super) fn load(&self) -> VmEvents {
                 VmEvents { $($name: self.$name.0.load(Ordering::Relaxed),)* }
             }
         }
@@ -40,21 +41,21 @@ events! {
     pgsteal_kswapd,
     /// Pages that requests freed by themselves.
     pgsteal_direct,
-    /// Times that kswapd set out to balance a node.
+    /// Times that kswapd began to balance a node.
     pageoutrun,
     /// Requests that compacted by themselves.
     compact_stall,
-    /// Of these, the ones that got no block by it.
+    /// The part of [`VmEvents::compact_stall`] that got no block by it.
     compact_fail,
-    /// Of these, the ones that got a block.
+    /// The part of [`VmEvents::compact_stall`] that got a block.
     compact_success,
     /// Frames that the migrate scanner passed.
     compact_migrate_scanned,
     /// Frames that the free scanner passed.
     compact_free_scanned,
-    /// Pages that one of the scanners took.
+    /// Pages that the two scanners took.
     compact_isolated,
-    /// Times that kcompactd set to work.
+    /// Times that kcompactd began to work.
     compact_daemon_wake,
     /// The part of [`VmEvents::compact_migrate_scanned`] that is kcompactd's.
     compact_daemon_migrate_scanned,
@@ -62,7 +63,7 @@ events! {
     compact_daemon_free_scanned,
     /// Pages that the embedder moved.
     pgmigrate_success,
-    /// Pages that it could not move after all.
+    /// Pages that the embedder could not move after all.
     pgmigrate_fail,
 }
 

@@ -1,4 +1,4 @@
-//! Which zones a request may use, and in which order.
+//! The zones that a request may use, and their order.
 
 use super::node::NodeState;
 use super::state::Memory;
@@ -7,7 +7,7 @@ use crate::types::{GfpFlags, Request, ZoneType};
 use crate::zone::Zone;
 
 impl<'m, L: Locks> Memory<'m, L> {
-    /// The number of the zone that a request is for first.
+    /// Returns the number of the zone that a request tries first, or `None` if its node has none.
     #[inline]
     pub(crate) fn first_zone(&self, request: Request) -> Option<usize> {
         let node = self.first_zones.get(usize::from(request.node))?;
@@ -15,12 +15,12 @@ impl<'m, L: Locks> Memory<'m, L> {
         (number < self.zones.len()).then_some(number)
     }
 
-    /// The node that a request starts from.
+    /// Returns the node that a request starts from.
     pub(crate) fn first_node(&self, request: &Request) -> u16 {
         request.node.min(self.nodes.saturating_sub(1))
     }
 
-    /// The zones that a request may use, best first: its node's from high to low,
+    /// Returns the zones that a request may use, best first: its node's from high to low,
     /// then the other nodes' in ascending order from there.
     pub(crate) fn zonelist(
         &self,
@@ -41,7 +41,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.node_states.get(usize::from(node))
     }
 
-    /// The zones of a node up to a type, from low to high.
+    /// Returns the zones of a node up to a type, from low to high.
     pub(crate) fn zones_of(
         &self,
         node: u16,

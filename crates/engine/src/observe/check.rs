@@ -9,7 +9,7 @@ use crate::table::{BlockList, FrameIndex, FrameKind};
 use crate::types::{Migratetype, Order, Pfn};
 use crate::zone::{Zone, ZoneGuard};
 
-/// A broken invariant: its number as in [`Zone`]'s documentation, and where.
+/// A broken invariant: its number as in the documentation of [`Zone`], and a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken {
     /// Number of the invariant.
@@ -56,7 +56,7 @@ impl<L: Locks> Zone<'_, L> {
         Broken { invariant, at: self.frames.pfn(at.unwrap_or(self.frames.start())) }
     }
 
-    /// Verifies one list's links and blocks; returns how many blocks are on it.
+    /// Verifies one list's links and blocks. Returns the number of its blocks.
     fn check_list(
         &self,
         list: &BlockList,
@@ -123,8 +123,7 @@ impl<L: Locks> Zone<'_, L> {
             blocks += of_order;
         }
         let state = &guard.state;
-        let drifts = self.is_before_hygiene() && state.ever_isolated;
-        let sums_agree = drifts || (state.free_pages, state.free_cma) == (pages, cma);
+        let sums_agree = self.numbers_may_drift(state) || (state.free_pages, state.free_cma) == (pages, cma);
         if !sums_agree || state.free_highatomic != highatomic {
             return Err(self.broken(8, None));
         }
@@ -162,7 +161,7 @@ impl<L: Locks> Zone<'_, L> {
         if free_blocks == 0 && percpu_blocks == 0 { Ok(()) } else { Err(self.broken(1, None)) }
     }
 
-    /// Verifies what pageblocks count, where they do.
+    /// Verifies the numbers that pageblocks keep, where they do.
     fn check_uses(&self) -> Result<(), Broken> {
         for (start, end) in self.pageblock_ends() {
             let Some(counted) = self.blocks.counted_use(start) else { return Ok(()) };
@@ -182,13 +181,10 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     fn check_free_block(&self, at: FrameIndex, order: Order, listed: Migratetype) -> Result<(), Broken> {
-        let own = self.blocks.get(at);
-        if !self.is_before_hygiene() {
-            let mut blocks = (0..1_u32 << order.get().saturating_sub(self.blocks.order().get()))
-                .map(|number| self.blocks.get(at.offset(number << self.blocks.order().get())));
-            if own != listed || blocks.any(|kind| kind != own) {
-                return Err(self.broken(7, Some(at)));
-            }
+        let pageblocks = 1_u32 << order.get().saturating_sub(self.blocks.order().get());
+        let mut starts = (0..pageblocks).map(|number| at.offset(number << self.blocks.order().get()));
+        if !starts.all(|start| self.may_be_listed(self.frames.pfn(start), listed)) {
+            return Err(self.broken(7, Some(at)));
         }
         let buddy = at.buddy(order);
         let both_free = order < self.blocks.order()

@@ -6,11 +6,11 @@ use crate::types::{Migratetype, Order, Pfn};
 use crate::zone::Zone;
 
 impl<L: Locks> Zone<'_, L> {
-    /// The first frames of the blocks on a free list, from first to last: the order
-    /// in which requests are answered.
+    /// Returns the first frames of the blocks on a free list, from first to last, which is the order in
+    /// which requests get them.
     ///
-    /// The zone lock is held until the iterator is dropped, so nothing else may be
-    /// asked of the zone from the same thread meanwhile.
+    /// The zone lock is held until the iterator is dropped: the same thread must not call the zone
+    /// meanwhile.
     /// Linux counterpart: `zone->free_area[order].free_list[migratetype]`.
     pub fn free_list(&self, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
         let guard = self.lock();
@@ -23,19 +23,19 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// The first frames of the blocks on one of a CPU's lists, from first to last:
-    /// the order in which requests are answered.
+    /// Returns the first frames of the blocks on one of a CPU's lists, from first to last, which is the
+    /// order in which requests get them.
     ///
-    /// Empty for an order or type without such a list, and for an absent CPU. The
-    /// CPU's lists are locked until the iterator is dropped.
+    /// The iterator is empty for an order or type without such a list and for an absent CPU. It holds the
+    /// lock of the CPU's lists until it is dropped.
     /// Linux counterpart: `zone->per_cpu_pageset->lists[]`.
     pub fn percpu_list(&self, cpu: u16, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
         self.percpu_blocks(cpu, order, migratetype).map(|(pfn, _)| pfn)
     }
 
-    /// As [`Zone::percpu_list`], each block with the type that it was freed or found under.
+    /// Returns the blocks of [`Zone::percpu_list`], each with the type that it was freed or found under.
     ///
-    /// The eras without hygiene go by that type when the block is given back.
+    /// The eras without hygiene put a block on that type's list when it is given back.
     /// Linux counterpart: `get_pcppage_migratetype`.
     pub fn percpu_blocks(
         &self,
@@ -54,35 +54,36 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// The pages on all of a CPU's lists of this zone; 0 for an absent CPU.
+    /// Returns the number of pages on all of a CPU's lists of this zone; 0 for an absent CPU.
     ///
     /// Units: pages. Linux counterpart: `pcp->count`.
     pub fn percpu_pages(&self, cpu: u16) -> u32 {
         self.lock_lists(cpu).map_or(0, |lists| lists.count())
     }
 
-    /// Free pages of CMA pageblocks; exact at the end of the last lock hold.
+    /// Returns the number of free pages of CMA pageblocks; exact at the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `NR_FREE_CMA_PAGES`.
     pub fn free_cma_pages(&self) -> u64 {
         self.shared.free_cma.load(Ordering::Relaxed)
     }
 
-    /// Free pages of the reserve for atomic requests; exact at the end of the last lock hold.
+    /// Returns the number of free pages of the reserve for atomic requests; exact at the end of the last
+    /// lock hold.
     ///
     /// Units: pages. Linux counterpart: `nr_free_highatomic`.
     pub fn free_highatomic_pages(&self) -> u64 {
         self.shared.free_highatomic.load(Ordering::Relaxed)
     }
 
-    /// Pageblocks that are isolated now.
+    /// Returns the number of isolated pageblocks.
     ///
     /// Linux counterpart: `nr_isolate_pageblock`.
     pub fn isolated_pageblocks(&self) -> u64 {
         self.lock().state.isolated_blocks
     }
 
-    /// The settings of a CPU's lists; `None` for an absent CPU.
+    /// Returns the settings of a CPU's lists; `None` for an absent CPU.
     pub fn percpu_settings(&self, cpu: u16) -> Option<PerCpuSettings> {
         self.lock_lists(cpu).map(|lists| lists.settings())
     }

@@ -1,4 +1,4 @@
-//! A memory at work goes in; lists, texts and broken invariants come out, and nothing changes.
+//! A memory goes in; lists, texts and broken invariants come out, and nothing changes.
 
 mod check;
 mod inspect;

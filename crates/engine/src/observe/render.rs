@@ -7,10 +7,10 @@ use crate::table::sync::Locks;
 use crate::types::{Migratetype, Order};
 use crate::zone::{FreeCounts, Zone};
 
-/// Linux stops counting a list here, so that its reader lets go of the zone lock.
+/// The number of blocks at which Linux stops counting a list, to release the zone lock.
 pub const PAGETYPEINFO_CAP: u64 = 100_000;
 
-/// How a kernel was built, as far as its text shows it.
+/// The parts of a kernel's configuration that its text shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageTypeRows {
     /// `CONFIG_CMA`: there is a row for CMA.
@@ -104,13 +104,13 @@ pub fn write_buddyinfo_row(
     writeln!(out)
 }
 
-/// The rows of `/proc/pagetypeinfo`, one at a time, whoever has counted.
+/// The rows of `/proc/pagetypeinfo`, one at a time, from counts of any source.
 pub mod pagetypeinfo {
     use core::fmt::{self, Display, Write};
 
     use crate::types::{Migratetype, Order};
 
-    /// Writes what a node's part begins with: the pageblock order, and the orders above the free rows.
+    /// Writes the head of a node's part: the pageblock order, and the orders above the free rows.
     ///
     /// # Errors
     /// Those of the writer.
@@ -124,7 +124,8 @@ pub mod pagetypeinfo {
         writeln!(out)
     }
 
-    /// Writes the free blocks of one zone and type by order, each with whether counting had stopped there.
+    /// Writes the number of free blocks of one zone and type by order. The flag beside a number is true if
+    /// counting stopped there.
     ///
     /// # Errors
     /// Those of the writer.
@@ -173,7 +174,8 @@ pub mod pagetypeinfo {
 }
 
 impl FreeCounts {
-    /// How much of the free memory cannot serve a request of `order`: 0 all can, 1000 none can.
+    /// Returns the part of the free memory that cannot serve a request of `order`: 0 if all of it can,
+    /// 1000 if none can.
     ///
     /// Linux counterpart: `unusable_free_index`, in thousandths.
     pub fn unusable_index(&self, order: Order) -> u64 {
@@ -184,8 +186,8 @@ impl FreeCounts {
         (free - self.pages_from(order.index())).saturating_mul(1000) / free
     }
 
-    /// Why a request of `order` would fail: towards 0 for lack of memory, towards 1000 for
-    /// fragmentation, -1000 where it would not fail.
+    /// Returns the reason why a request of `order` would fail: towards 0 for lack of memory, towards 1000
+    /// for fragmentation, and -1000 if it would not fail.
     ///
     /// Linux counterpart: `__fragmentation_index`, in thousandths.
     pub fn extfrag_index(&self, order: Order) -> i64 {

@@ -5,14 +5,13 @@ use crate::types::Order;
 
 /// Blocks of one order and type on one CPU, newest first.
 ///
-/// A pair of a free and an allocation touches the stack and the block's own word. Of the
-/// blocks below the stack only the first of each run is linked; the second has no links of its
-/// own, so that their place says how long the run is. The words of all say that they are on a
-/// per-CPU list.
+/// A free and the next allocation touch only the stack and the block's own word. Of the blocks below the
+/// stack only the first of each run is linked; the links of the second hold the length of the run. The
+/// words of all say that they are on a per-CPU list.
 /// Linux counterpart: one of `per_cpu_pages->lists`.
 #[derive(Debug)]
 pub(crate) struct PerCpuList<'m> {
-    /// The stack is between the two places.
+    /// The stack lies from place `bottom` to before place `top`.
     top: u32,
     bottom: u32,
     newest: &'m mut [u32],
@@ -22,32 +21,32 @@ pub(crate) struct PerCpuList<'m> {
 /// A place between two blocks of a list.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// Blocks of the stack that are still ahead.
+    /// Blocks of the stack that are still to come.
     stacked: u32,
     run: Option<Run>,
-    /// Blocks of the run that are behind.
+    /// Blocks of the run that were passed.
     passed: u32,
 }
 
 impl<'m> PerCpuList<'m> {
-    /// An empty list with room for its stack, at least two places.
+    /// Returns an empty list whose stack has the places of `newest`, at least two.
     pub(crate) fn new(newest: &'m mut [u32]) -> Self {
         Self { top: 0, bottom: 0, newest, older: BlockList::default() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.top == self.bottom && self.older.is_empty()
     }
 
-    /// Whether the stack has room for one more block.
+    /// Returns true if the stack has room for one more block.
     #[inline]
-    pub(crate) fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         (self.top as usize) < self.newest.len()
     }
 
-    /// Puts a block, whose word says that it is on a per-CPU list, on the stack, which has room.
+    /// Puts a block on the stack, which has room. The block's word says that it is on a per-CPU list.
     #[inline]
-    pub(crate) fn push_stacked(&mut self, index: FrameIndex) {
+    pub(super) fn push_stacked(&mut self, index: FrameIndex) {
         debug_assert!(self.has_room());
         self.newest[self.top as usize] = index.0;
         self.top += 1;
@@ -55,7 +54,7 @@ impl<'m> PerCpuList<'m> {
 
     /// Takes the first block off the list, if it is on the stack.
     #[inline]
-    pub(crate) fn pop_stacked(&mut self) -> Option<FrameIndex> {
+    pub(super) fn pop_stacked(&mut self) -> Option<FrameIndex> {
         if self.top == self.bottom {
             return None;
         }
@@ -63,8 +62,8 @@ impl<'m> PerCpuList<'m> {
         Some(FrameIndex(self.newest[self.top as usize]))
     }
 
-    /// Puts a block, whose word says that it is on a per-CPU list, at the head.
-    pub(crate) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
+    /// Puts a block at the head. The block's word says that it is on a per-CPU list.
+    pub(super) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
         if !self.has_room() {
             self.make_room(frames);
         }
@@ -72,15 +71,15 @@ impl<'m> PerCpuList<'m> {
     }
 
     /// Takes the first block off the list.
-    pub(crate) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
+    pub(super) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
         if self.top == self.bottom {
             self.fetch(frames);
         }
         self.pop_stacked()
     }
 
-    /// Puts blocks, whose words say that they are on a per-CPU list, at the tail.
-    pub(crate) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
+    /// Puts blocks at the tail. Their words say that they are on a per-CPU list.
+    pub(super) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
         if self.is_empty() && run.blocks as usize <= self.half() {
             return self.put_on_empty_stack(run);
         }
@@ -92,15 +91,16 @@ impl<'m> PerCpuList<'m> {
         self.link(frames, run, Place::Tail);
     }
 
-    /// The order of the blocks, if there are any.
-    pub(crate) fn last_order(&self, frames: &FrameTable<'_>) -> Option<Order> {
+    /// Returns the order of the blocks, or `None` if the list is empty.
+    pub(super) fn last_order(&self, frames: &FrameTable<'_>) -> Option<Order> {
         let stacked = self.newest.get(self.bottom as usize).filter(|_| self.bottom < self.top);
         let any = stacked.map(|&index| FrameIndex(index)).or(self.older.first());
         any.map(|index| frames.word(index).order())
     }
 
-    /// Takes up to `most` of the last blocks, side by side, off the list: the last first.
-    pub(crate) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
+    /// Takes up to `most` of the last blocks that lie side by side off the list, and returns them from the
+    /// last on.
+    pub(super) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
         let Some(last) = self.older.last() else { return self.take_oldest_stacked(frames, most) };
         let run = run_at(frames, last);
         if run.blocks <= most {
@@ -133,13 +133,13 @@ impl<'m> PerCpuList<'m> {
         self.newest.len() / 2
     }
 
-    /// The blocks from first to last.
+    /// Returns the blocks from first to last.
     pub(crate) fn iter<'f>(&'f self, frames: &'f FrameTable<'_>) -> impl Iterator<Item = FrameIndex> + 'f {
         let mut cursor = self.cursor(frames);
         core::iter::from_fn(move || self.next(frames, &mut cursor))
     }
 
-    /// A place before the first block.
+    /// Returns a place before the first block.
     pub(crate) fn cursor(&self, frames: &FrameTable<'_>) -> Cursor {
         Cursor {
             stacked: self.top - self.bottom,
@@ -148,7 +148,7 @@ impl<'m> PerCpuList<'m> {
         }
     }
 
-    /// The block behind a place, which moves on.
+    /// Returns the block behind a place, which moves past it.
     pub(crate) fn next(&self, frames: &FrameTable<'_>, cursor: &mut Cursor) -> Option<FrameIndex> {
         if cursor.stacked > 0 {
             cursor.stacked -= 1;
@@ -163,13 +163,13 @@ impl<'m> PerCpuList<'m> {
         Some(run.block(cursor.passed - 1))
     }
 
-    /// The links below the stack, for checks.
+    /// Returns the linked blocks below the stack, for checks.
     pub(crate) fn links(&self) -> &BlockList {
         &self.older
     }
 
-    /// Makes room on a stack that has reached its last place: if more than half of the places
-    /// are taken, the oldest blocks become runs.
+    /// Makes room on a stack that is full to its last place: the oldest blocks become runs if more than
+    /// half of the places are taken.
     fn make_room(&mut self, frames: &FrameTable<'_>) {
         let end = self.newest.len().min(self.bottom.max(self.half() as u32) as usize);
         let mut at = self.bottom as usize;
@@ -182,13 +182,14 @@ impl<'m> PerCpuList<'m> {
         (self.bottom, self.top) = (0, self.top - at as u32);
     }
 
-    /// The run that begins in a place of the stack and ends before another, newest first.
+    /// Returns the run that begins at place `start` of the stack and ends before place `end`, newest block
+    /// first.
     fn run_on_stack(&self, frames: &FrameTable<'_>, start: usize, end: usize) -> Run {
         let place = |number: usize| self.newest[number];
         let order = frames.word(FrameIndex(place(start))).order();
         let step = 1_u32 << order.get();
         let second = if start + 1 < end { place(start + 1) } else { place(start) };
-        // From the newest on, a stack that grew upwards goes down.
+        // Read from the newest on, a stack that grew upwards goes down.
         let down = second == place(start).wrapping_add(step);
         let step = if down { step } else { step.wrapping_neg() };
         let mut last = start;
@@ -234,7 +235,7 @@ impl<'m> PerCpuList<'m> {
     }
 }
 
-/// The run that begins with a linked block.
+/// Returns the run that begins with a linked block.
 fn run_at(frames: &FrameTable<'_>, first: FrameIndex) -> Run {
     let word = frames.word(first);
     let (is_run, down) = word.run();

@@ -15,7 +15,7 @@ pub struct PerCpuSettings {
     pub high_min: u32,
     /// Upper bound of `high`.
     pub high_max: u32,
-    /// With this, consecutive high-order frees flush a list only once it holds a batch.
+    /// True if consecutive high-order frees flush a list only once it holds a batch.
     /// Linux counterpart: `PCPF_FREE_HIGH_BATCH`, set where the CPU's cache slice is large.
     pub flush_needs_batch: bool,
 }
@@ -48,14 +48,14 @@ pub(crate) const LISTS: usize = SMALL_LISTS + 2;
 /// Places of a stack of blocks, single pages left out.
 const SMALL_STACK: usize = 64;
 
-/// The most places of a stack of single pages. Pages that come back in no order are linked one by
-/// one below the stack, so it holds what a batch of requests may take and give back.
+/// The most places of a stack of single pages. Pages that come back in no order are linked one by one
+/// below the stack, so the stack holds as many as a batch of requests may take and give back.
 const LARGE_STACK: usize = 2048;
 
-/// Pages of a zone for one place of a stack of single pages.
+/// Pages of a zone for each place of a stack of single pages.
 const PAGES_A_PLACE: u64 = 256;
 
-/// Returns the places of each list's stack in a zone that spans so many pages.
+/// Returns the number of places of each list's stack in a zone that spans so many pages.
 pub(crate) fn stack_places(spanned: u64) -> impl Iterator<Item = usize> {
     let large = usize::try_from(spanned / PAGES_A_PLACE).unwrap_or(LARGE_STACK);
     let large = large.clamp(SMALL_STACK, LARGE_STACK);
@@ -73,8 +73,8 @@ pub(crate) struct PerCpuLists<'m> {
     pub(super) count: u32,
     /// Pages freed in a row, halved by each allocation.
     pub(super) free_count: u32,
-    /// A single page that is freed while the lists have fewer pages than this changes nothing but
-    /// counters; see [`PerCpuLists::update_fast_below`].
+    /// While the lists have fewer pages, a single page that is freed changes only counters; see
+    /// [`PerCpuLists::update_fast_below`].
     pub(super) fast_below: u32,
     /// The next refill is the batch times two to this power.
     pub(super) alloc_factor: u32,
@@ -84,9 +84,9 @@ pub(crate) struct PerCpuLists<'m> {
     /// Without automatic tuning: the next drain is the batch times two to this power.
     pub(super) free_factor: u32,
     pub(super) last_free_was_high_order: bool,
-    /// The type of the list that a block was freed to last. Which list a page goes to is
-    /// compared with it, not read from its pageblock: a processor goes on where it guessed a
-    /// comparison right, and would wait for the address of the list.
+    /// The type of the list that a block was freed to last. The list of a freed page is found by comparing
+    /// its pageblock's type with this one: a processor goes on where it guessed a comparison right, and
+    /// would wait for an address that it has to read.
     freed_type: Migratetype,
     pub(super) stats: PerCpuStats,
     lists: [PerCpuList<'m>; LISTS],
@@ -100,7 +100,7 @@ impl ListNumber {
     /// The first list, from which whole drains start.
     pub(crate) const FIRST: Self = Self(0);
 
-    /// The list of a type and order. Linux counterpart: `order_to_pindex`.
+    /// Returns the number of the list of a type and order. Linux counterpart: `order_to_pindex`.
     #[inline]
     pub(crate) fn of(migratetype: Migratetype, order: Order) -> Self {
         Self(if order > Order::COSTLY {
@@ -110,14 +110,14 @@ impl ListNumber {
         })
     }
 
-    /// The next list, and after the last the first again.
+    /// Returns the next list's number; after the last, the first.
     pub(crate) fn next(self) -> Self {
         Self((self.0 + 1) % LISTS)
     }
 }
 
 impl<'m> PerCpuLists<'m> {
-    /// Empty lists.
+    /// Returns empty lists.
     pub(crate) fn new(settings: PerCpuSettings, switches: &Switches, lists: [PerCpuList<'m>; LISTS]) -> Self {
         let mut lists = Self {
             lists,
@@ -136,33 +136,33 @@ impl<'m> PerCpuLists<'m> {
         lists
     }
 
-    /// Pages on all lists.
+    /// Returns the number of pages on all lists.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Pages moved at a time.
+    /// Returns the number of pages moved at a time.
     pub(crate) fn batch(&self) -> u32 {
         self.settings.batch
     }
 
-    /// What happened on the lists so far.
+    /// Returns what happened on the lists so far.
     pub(crate) fn stats(&self) -> PerCpuStats {
         self.stats
     }
 
-    /// One of the lists, to be looked at.
+    /// Returns one of the lists.
     pub(crate) fn list(&self, number: ListNumber) -> &PerCpuList<'m> {
         &self.lists[number.0]
     }
 
-    /// All lists, to be looked at.
+    /// Returns all lists.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &PerCpuList<'m>> {
         self.lists.iter()
     }
 }
 
-/// The fast paths: stacks alone, no links and no decision.
+/// The fast paths, which touch stacks alone.
 impl PerCpuLists<'_> {
     /// Takes a block of an order that has lists off its stack. Returns `None` if the stack is empty,
     /// even if the list has blocks below it.
@@ -196,7 +196,7 @@ impl PerCpuLists<'_> {
         taken
     }
 
-    /// The type of the list that a block was freed to last.
+    /// Returns the type of the list that a block was freed to last.
     #[inline]
     pub(crate) fn freed_type(&self) -> Migratetype {
         self.freed_type
@@ -252,7 +252,8 @@ impl PerCpuLists<'_> {
         Some(index)
     }
 
-    /// Takes blocks off the end of a list: side by side, and no more than it takes to have `pages`.
+    /// Takes blocks that lie side by side off the end of a list: at most as many as it takes to have
+    /// `pages`.
     #[inline]
     pub(crate) fn take_last(
         &mut self,
@@ -267,7 +268,7 @@ impl PerCpuLists<'_> {
         Some(run)
     }
 
-    /// Puts a freed block, whose word says that it is on a per-CPU list, at the head of its list.
+    /// Puts a freed block at the head of its list. The block's word says that it is on a per-CPU list.
     pub(crate) fn put_first(
         &mut self,
         frames: &FrameTable<'_>,
@@ -282,7 +283,7 @@ impl PerCpuLists<'_> {
         number
     }
 
-    /// Puts blocks, whose words say that they are on a per-CPU list, at the tail of a list.
+    /// Puts blocks at the tail of a list. Their words say that they are on a per-CPU list.
     pub(crate) fn append(&mut self, frames: &FrameTable<'_>, number: ListNumber, run: Run) {
         self.lists[number.0].append(frames, run);
         self.count += run.pages();

@@ -1,4 +1,4 @@
-//! Freed blocks of one CPU go in; the newest come out first, and how many are too many.
+//! Freed blocks of one CPU go in; the newest come out first, and those above `high` go back to the zone.
 
 mod list;
 mod lists;

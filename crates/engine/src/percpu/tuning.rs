@@ -3,9 +3,9 @@
 use super::lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
 use crate::types::{Order, Switches};
 
-/// What the lists ask the zone that they stand before when they tune themselves.
+/// What a CPU's lists ask of their zone to tune themselves.
 pub(crate) trait Pressure {
-    /// What this generation of the allocator does.
+    /// Returns what this generation of the allocator does.
     fn switches(&self) -> &Switches;
 
     /// Returns true if the zone is below its high mark. Linux counterpart: `ZONE_BELOW_HIGH`.
@@ -16,7 +16,8 @@ pub(crate) trait Pressure {
 }
 
 impl PerCpuLists<'_> {
-    /// Blocks to take in the next refill; grows while allocations come in a row.
+    /// Returns the number of blocks to take in the next refill, which grows while allocations come in a
+    /// row.
     ///
     /// Linux counterpart: `nr_pcp_alloc`.
     pub(crate) fn refill_blocks(&mut self, zone: &impl Pressure, order: Order) -> u32 {
@@ -56,10 +57,11 @@ impl PerCpuLists<'_> {
         self.stats.highest_high = self.stats.highest_high.max(high);
     }
 
-    /// Finds out below how many pages on the lists a freed single page leaves `high` as it is.
+    /// Sets `fast_below`: below so many pages on the lists, a freed single page leaves `high` as it is.
     pub(super) fn update_fast_below(&mut self, switches: &Switches) {
         let settings = self.settings;
         let within = settings.high_min <= self.high && self.high <= settings.high_max;
+        // Before hygiene a free records the pageblock's type in the word, which the fast path leaves out.
         self.fast_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
     }
 
@@ -70,8 +72,8 @@ impl PerCpuLists<'_> {
         self.free_factor = self.free_factor.unbounded_shr(number);
     }
 
-    /// Notes so many freed single pages while the lists have fewer pages than
-    /// [`PerCpuLists::fast_below`] and nobody is short of memory.
+    /// Notes freed single pages. The lists have fewer pages than [`PerCpuLists::fast_below`], and the zone
+    /// has plenty.
     #[inline]
     pub(super) fn note_fast_frees(&mut self, number: u32) {
         if number > 0 {
@@ -87,7 +89,8 @@ impl PerCpuLists<'_> {
         self.stats.refills += 1;
     }
 
-    /// Pages to give back after a free of `order`; `None` if the lists are below their `high`.
+    /// Returns the number of pages to give back after a free of `order`, or `None` if the lists are below
+    /// their `high`.
     #[expect(clippy::inline_always, reason = "a call would cost a tenth of what it does")]
     #[inline(always)]
     pub(crate) fn surplus_after_free(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
@@ -150,7 +153,8 @@ impl PerCpuLists<'_> {
         Some(clamp(self.free_count, batch, high - batch))
     }
 
-    /// Whether this free, after another of high order, should flush the lists.
+    /// Notes a free. Returns true if it should flush the lists, as one of several high-order frees in a
+    /// row.
     fn note_high_order_free(&mut self, zone: &impl Pressure, order: Order) -> bool {
         let settings = self.settings;
         let high_order = order > Order::ZERO && order <= Order::COSTLY;
@@ -167,7 +171,7 @@ impl PerCpuLists<'_> {
         flush
     }
 
-    /// The number of pages to keep for now; adjusts the lasting `high`.
+    /// Returns the number of pages to keep after this free, and adjusts the lasting `high`.
     fn tuned_high(&mut self, zone: &impl Pressure, flush: bool) -> u32 {
         let settings = self.settings;
         let (low_bound, high_bound) = (settings.high_min, settings.high_max);
@@ -201,12 +205,12 @@ impl PerCpuLists<'_> {
         high
     }
 
-    /// Pages above `high`.
+    /// Returns the number of pages above `high`.
     pub(crate) fn above_high(&self) -> u32 {
         self.count.saturating_sub(self.high)
     }
 
-    /// Lowers `high` by an eighth towards its lower bound; whether more is left to do.
+    /// Lowers `high` by an eighth towards its lower bound. Returns true if it is still above that bound.
     pub(crate) fn decay_high(&mut self, switches: &Switches) -> bool {
         let low_bound = self.settings.high_min;
         if self.high <= low_bound {
@@ -219,9 +223,9 @@ impl PerCpuLists<'_> {
     }
 }
 
-/// What an administrator or whoever rebuilds a state sets.
+/// The settings, and the state that a restored zone gets.
 impl PerCpuLists<'_> {
-    /// The settings.
+    /// Returns the settings.
     pub(crate) fn settings(&self) -> PerCpuSettings {
         self.settings
     }
@@ -237,7 +241,7 @@ impl PerCpuLists<'_> {
         self.update_fast_below(switches);
     }
 
-    /// What the lists remember besides their blocks.
+    /// Returns what the lists remember besides their blocks.
     pub(crate) fn state(&self) -> PerCpuState {
         PerCpuState {
             high: self.high,
@@ -258,8 +262,8 @@ impl PerCpuLists<'_> {
     }
 }
 
-/// Returns `value` between the bounds. An administrator can make these cross: then a value from the
-/// upper one on becomes the upper one, and any other the lower one.
+/// Returns `value` limited to the bounds. An administrator can set bounds that cross: then a value not
+/// below `high` becomes `high`, and any other at least `low`.
 ///
 /// Linux counterpart: `clamp`.
 fn clamp(value: u32, low: u32, high: u32) -> u32 {

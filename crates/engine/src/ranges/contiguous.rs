@@ -7,12 +7,11 @@ use crate::types::{BlockError, Migratetype, Order, Pfn};
 use crate::zone::{Isolation, Passage, Zone};
 
 impl<L: Locks> Memory<'_, L> {
-    /// Allocates exactly the frames of a range, each as a page of its own, all or none.
+    /// Allocates exactly the frames of a range, each as a page of its own, or none.
     ///
-    /// The range need not be aligned. `migratetype` is [`Migratetype::Cma`] for the owner of
-    /// a contiguous memory area, otherwise [`Migratetype::Movable`]. Nothing is migrated:
-    /// a page of the range that is in use makes the call fail. All per-CPU lists are given
-    /// back on the way.
+    /// The range need not be aligned. `migratetype` is [`Migratetype::Cma`] for the owner of a contiguous
+    /// memory area, otherwise [`Migratetype::Movable`]. Nothing is migrated: the call fails if a page of
+    /// the range is in use. All per-CPU lists are given back on the way.
     /// Linux counterpart: `alloc_contig_range`.
     ///
     /// # Errors
@@ -32,7 +31,7 @@ impl<L: Locks> Memory<'_, L> {
             }
             zone.take_range(start, pages)
         });
-        // Also after a failure, and also those that somebody else had isolated before.
+        // The isolation ends also after a failure, and for pageblocks that another caller had isolated.
         zone.unisolate_pageblocks(first, end, isolation.afterwards);
         taken
     }
@@ -55,7 +54,7 @@ impl<L: Locks> Zone<'_, L> {
             let pages = Run { first, blocks: end.0 - first.0, order: Order::ZERO, down: false };
             guard.count_taken(pages, Migratetype::Movable);
         }
-        let page = FrameWord::allocated(Order::ZERO, Migratetype::Movable, true);
+        let page = FrameWord::requested(Order::ZERO, Migratetype::Movable);
         for index in first.0..end.0 {
             self.frames.hand_over(FrameIndex(index), page);
         }
@@ -64,7 +63,8 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// The run of free blocks that covers a range, if every frame of the range is in one.
+    /// Returns the first frame and the end of the free blocks that cover a range, or `None` if a frame of
+    /// the range is not free.
     fn free_blocks_around(&self, first: FrameIndex, end: FrameIndex) -> Option<(FrameIndex, FrameIndex)> {
         let _guard = self.lock();
         let outer_first = self.frames.block_head(first);
@@ -79,7 +79,7 @@ impl<L: Locks> Zone<'_, L> {
         Some((outer_first, at))
     }
 
-    /// Frees what was taken beyond the range, while its pageblock is still isolated.
+    /// Frees the frames that were taken beyond the range, while their pageblock is still isolated.
     ///
     /// Linux counterpart: `free_contig_range`.
     fn give_back(&self, from: FrameIndex, end: FrameIndex) {
@@ -87,7 +87,7 @@ impl<L: Locks> Zone<'_, L> {
         while at < end {
             let order = if self.switches.ranges_freed_in_blocks {
                 let by_length = (end.0 - at.0).ilog2();
-                // Aligned by address, and an index is aligned as its address is.
+                // An index is aligned as its address is.
                 let by_alignment = at.0.trailing_zeros();
                 Order::new(by_alignment.min(by_length) as u8)
                     .map_or(self.max_order, |order| order.min(self.max_order))

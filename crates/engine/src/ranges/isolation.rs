@@ -1,4 +1,4 @@
-//! Isolating pageblocks: their free pages leave the reach of allocations.
+//! Isolating pageblocks: requests cannot get their free pages.
 
 use crate::table::FrameIndex;
 use crate::table::sync::Locks;
@@ -6,7 +6,7 @@ use crate::types::{BlockError, Migratetype, Pfn};
 use crate::zone::{Isolation, Zone};
 
 impl<L: Locks> Zone<'_, L> {
-    /// Isolates the pageblock around a frame: its free pages cannot be allocated any more.
+    /// Isolates the pageblock around a frame: its free pages cannot be allocated.
     ///
     /// # Errors
     /// See [`BlockError`]; nothing has changed then.
@@ -19,7 +19,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Ends the isolation of the pageblock around a frame; it gets its former type back.
+    /// Ends the isolation of the pageblock around a frame, which gets its former type.
     ///
     /// # Errors
     /// See [`BlockError`]; nothing has changed then.
@@ -32,7 +32,7 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Isolates all pageblocks that a range touches, or none.
     ///
-    /// CMA pageblocks refuse.
+    /// A CMA pageblock in the range makes the call fail.
     /// Linux counterpart: `start_isolate_page_range` for `MIGRATE_MOVABLE`.
     ///
     /// # Errors
@@ -43,15 +43,16 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Ends the isolation of all pageblocks that a range touches.
     ///
-    /// Each gets its former type back; before 6.17 each becomes `migratetype`.
+    /// Each gets its former type; before 6.17 each becomes `migratetype`. A range outside the zone is
+    /// ignored.
     /// Linux counterpart: `undo_isolate_page_range`.
     pub fn undo_isolate_range(&self, start: Pfn, pages: u64, migratetype: Migratetype) {
         let Ok((first, end)) = self.pageblock_range(start, pages) else { return };
         self.unisolate_pageblocks(first, end, migratetype);
     }
 
-    /// The whole pageblocks that a range touches: the first frame and the one behind the last.
-    pub(crate) fn pageblock_range(
+    /// Returns the first frame of the pageblocks that a range touches, and the frame behind the last.
+    pub(super) fn pageblock_range(
         &self,
         start: Pfn,
         pages: u64,
@@ -64,9 +65,9 @@ impl<L: Locks> Zone<'_, L> {
         Ok((self.blocks.start_of(first), self.blocks.start_of(last).offset(self.blocks.pages())))
     }
 
-    /// The first pageblock, the last, and then those between: an end that cannot be
-    /// isolated is found out before the rest is touched.
-    pub(crate) fn isolate_pageblocks(
+    /// Isolates the first pageblock of a range, the last, and then those between, or none. An end that
+    /// cannot be isolated is found before the rest changes.
+    pub(super) fn isolate_pageblocks(
         &self,
         start: Pfn,
         pages: u64,
@@ -84,7 +85,7 @@ impl<L: Locks> Zone<'_, L> {
         }
         let mut at = first.offset(block);
         while at < last {
-            // The lock is let go before the rest is undone.
+            // The lock is released before the rest is undone.
             let isolated = self.lock().isolate(at, isolation);
             if let Err(error) = isolated {
                 self.unisolate_pageblocks(first, at, isolation.afterwards);
@@ -96,7 +97,8 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Isolates the pageblock at an edge of a range, and takes apart what straddles the edge.
+    /// Isolates the pageblock at an edge of a range, and takes apart a free block that lies across the
+    /// edge.
     ///
     /// Linux counterpart: `isolate_single_pageblock`.
     fn isolate_edge(
@@ -110,16 +112,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Takes apart a free block that lies across `boundary`; with hygiene, isolating a
-    /// pageblock has done that already.
-    fn split_straddling(&self, boundary: FrameIndex) {
-        let inside = self.frames.contains(boundary) && boundary != self.frames.start();
-        if inside && self.is_before_hygiene() {
-            self.lock().split_straddling_before_hygiene(boundary);
-        }
-    }
-
-    pub(crate) fn unisolate_pageblocks(&self, first: FrameIndex, end: FrameIndex, afterwards: Migratetype) {
+    pub(super) fn unisolate_pageblocks(&self, first: FrameIndex, end: FrameIndex, afterwards: Migratetype) {
         let mut at = first;
         while at < end {
             let _ = self.lock().unisolate(at, self.afterwards(at, afterwards));
@@ -127,7 +120,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// What a pageblock becomes when its isolation ends.
+    /// Returns the type of a pageblock after its isolation.
     fn afterwards(&self, index: FrameIndex, migratetype: Migratetype) -> Migratetype {
         if self.switches.isolation_keeps_type {
             self.blocks.get_beneath_isolation(index)

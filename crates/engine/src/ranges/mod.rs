@@ -1,4 +1,4 @@
-//! Frames by their number go in: into service, into isolation, or to one owner.
+//! Frames go in by their numbers: into service, into isolation, or to one owner.
 
 mod contiguous;
 mod isolation;

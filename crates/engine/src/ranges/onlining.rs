@@ -6,7 +6,7 @@ use crate::types::{BlockError, Migratetype, Order, Pfn, SetupError};
 use crate::zone::{Insertion, Zone};
 
 impl<L: Locks> Zone<'_, L> {
-    /// Gives a pageblock its type before any of its frames is in use.
+    /// Sets the type of a pageblock that has no free block yet.
     ///
     /// # Errors
     /// [`BlockError::OutsideZone`] for a frame of another zone,
@@ -25,9 +25,9 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Brings absent frames into service as free pages, as boot and hotplug do.
+    /// Brings absent frames into service as free pages.
     ///
-    /// Free blocks are made as large as alignment allows and appended to the lists.
+    /// The blocks are as large as alignment allows, and go to the ends of the lists.
     ///
     /// # Errors
     /// [`SetupError::EmptyZone`] if a frame is outside the zone, and
@@ -48,7 +48,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Brings absent frames into service as pages that nobody here will free.
+    /// Brings absent frames into service as pages in use that are never freed.
     ///
     /// # Errors
     /// As [`Zone::add_free`].
@@ -60,7 +60,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Brings absent frames into service as one block that was allocated before.
+    /// Brings absent frames into service as one allocated block.
     ///
     /// # Errors
     /// As [`Zone::add_free`]; also for a frame that is not aligned to `order`.
@@ -77,15 +77,14 @@ impl<L: Locks> Zone<'_, L> {
         for index in at.0 + 1..end.0 {
             self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
         }
-        let movable = migratetype == Migratetype::Movable;
         if self.switches.claims_by_counts {
             self.lock().count_taken(Run::single(at, order), migratetype);
         }
-        self.frames.set_word(at, FrameWord::allocated(order, migratetype, movable));
+        self.frames.set_word(at, FrameWord::requested(order, migratetype));
         Ok(())
     }
 
-    pub(crate) fn absent_range(
+    pub(super) fn absent_range(
         &self,
         start: Pfn,
         pages: u64,

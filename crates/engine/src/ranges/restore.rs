@@ -1,8 +1,7 @@
-//! Setting a zone to a state that was seen elsewhere, and reading that state back.
+//! Restoring a state that a zone had elsewhere, and reading that state.
 //!
-//! A zone that was dumped block by block is rebuilt by naming its pageblocks' types
-//! first, then every free block in list order, then the blocks on per-CPU lists, and
-//! last what all of that does not say.
+//! A zone that was dumped block by block is restored in this order: the types of its pageblocks, every
+//! free block in list order, the blocks on per-CPU lists, and the rest of its state.
 
 use crate::percpu::{ListNumber, PerCpuSettings, PerCpuState};
 use crate::table::sync::{Locks, Ordering};
@@ -10,10 +9,10 @@ use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, SetupError};
 use crate::zone::{Passage, Watermarks, Zone};
 
-/// What a zone remembers besides its blocks and their types.
+/// The state of a zone besides its blocks and their types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ZoneState {
-    /// Pages by which fallbacks raised the marks. Linux counterpart: `watermark_boost`.
+    /// The number of pages by which fallbacks raised the marks. Linux counterpart: `watermark_boost`.
     pub watermark_boost: u64,
     /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
     pub reserved_highatomic: u64,
@@ -44,8 +43,7 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Brings absent frames into service as one block at the end of one of a CPU's lists.
     ///
-    /// `origin` is the type that the block was freed under, which only the eras without
-    /// hygiene remember.
+    /// `origin` is the type that the block was freed under, which only the eras without hygiene use.
     ///
     /// # Errors
     /// As [`Zone::add_free_block`]; also [`SetupError::NoCpu`] for an absent CPU, and
@@ -71,7 +69,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Marks the tails of a block all of whose frames are absent.
+    /// Marks the frames of an absent block as tails. Returns the first.
     fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
         let (start, end) = self.absent_range(pfn, order.pages())?;
         if !start.is_aligned(order) || order > self.max_order {
@@ -83,19 +81,19 @@ impl<L: Locks> Zone<'_, L> {
         Ok(start)
     }
 
-    /// What a CPU's lists remember; `None` for an absent CPU.
+    /// Returns the state of a CPU's lists besides their blocks; `None` for an absent CPU.
     pub fn percpu_state(&self, cpu: u16) -> Option<PerCpuState> {
         self.lock_lists(cpu).map(|lists| lists.state())
     }
 
-    /// Sets what a CPU's lists remember; nothing happens for an absent CPU.
+    /// Sets the state of a CPU's lists besides their blocks. Nothing happens for an absent CPU.
     pub fn restore_percpu_state(&self, cpu: u16, state: PerCpuState) {
         if let Some(mut lists) = self.lock_lists(cpu) {
             lists.set_state(state, &self.switches);
         }
     }
 
-    /// Changes the settings of a CPU's lists; nothing happens for an absent CPU.
+    /// Changes the settings of a CPU's lists. Nothing happens for an absent CPU.
     ///
     /// A batch of 0 counts as 1.
     /// Linux counterpart: `pageset_update`.
@@ -105,7 +103,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// What the zone remembers.
+    /// Returns the state of the zone besides its blocks.
     pub fn state(&self) -> ZoneState {
         let shared = &self.shared;
         ZoneState {
@@ -117,7 +115,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Sets what the zone remembers.
+    /// Sets the state of the zone besides its blocks.
     pub fn restore_state(&self, state: ZoneState) {
         let shared = &self.shared;
         let mut guard = self.lock();
@@ -128,12 +126,12 @@ impl<L: Locks> Zone<'_, L> {
         shared.below_high.store(state.below_high, Ordering::Relaxed);
     }
 
-    /// The three marks, boost left out.
+    /// Returns the three watermarks, without the boost.
     pub fn watermarks(&self) -> Watermarks {
         self.shared.watermarks.load()
     }
 
-    /// Changes the three marks and takes the boost back.
+    /// Changes the three watermarks and sets the boost to 0.
     ///
     /// Linux counterpart: `__setup_per_zone_wmarks`.
     pub fn set_watermarks(&self, watermarks: Watermarks) {
@@ -142,7 +140,7 @@ impl<L: Locks> Zone<'_, L> {
         self.shared.boost.store(0, Ordering::Relaxed);
     }
 
-    /// Changes how far one fallback raises the marks, in ten-thousandths of the high one.
+    /// Changes the amount by which one fallback raises the marks, in ten-thousandths of the high one.
     ///
     /// Linux counterpart: `vm.watermark_boost_factor`.
     pub fn set_watermark_boost_factor(&self, factor: u32) {

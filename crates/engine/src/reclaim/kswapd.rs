@@ -7,32 +7,32 @@ use crate::table::sync::{AtomicU32, Locks, Ordering};
 use crate::types::{AllocFlags, GfpFlags, Order, Request, ZoneType};
 use crate::zone::{Admission, Mark, Zone};
 
-/// The pages that a request reclaims by itself, and that kswapd does for a zone at least.
+/// The number of pages that a request reclaims by itself, and the least that kswapd reclaims for a zone.
 ///
 /// Units: pages. Linux counterpart: `SWAP_CLUSTER_MAX`.
 const SWAP_CLUSTER_MAX: u64 = 32;
 
-/// How much of memory is looked at first: all of it divided by two to this power.
+/// The part of memory that is looked at first: all of it divided by two to this power.
 ///
 /// Linux counterpart: `DEF_PRIORITY`.
 const DEF_PRIORITY: u8 = 12;
 
-/// Rounds of one call at most, whatever the embedder answers.
+/// The most rounds of one call, whatever the embedder answers.
 const MOST_ROUNDS: u32 = 4096;
 
 impl<L: Locks> Memory<'_, L> {
-    /// Whether a node's kswapd should go to work: a request came below a low mark, or a
+    /// Returns true if a node's kswapd should go to work: a request came below a low mark, or a
     /// fallback has raised the marks.
     pub fn is_kswapd_wanted(&self, node: u16) -> bool {
         let boosted = || self.zones_of(node, ZoneType::Device).any(|zone| zone.watermark_boost() > 0);
         self.node(node).is_some_and(|state| state.kswapd.is_wanted() || boosted())
     }
 
-    /// Whether a zone of a node has blocks of an order above its high mark; in defrag mode,
-    /// those of more than a page in whole pageblocks.
+    /// Returns true if a zone of a node has blocks of an order above its high mark. In defrag mode only
+    /// pages in whole pageblocks count for orders above 0.
     ///
     /// Linux counterpart: `pgdat_balanced`.
-    pub(crate) fn is_node_balanced(&self, node: u16, order: Order, highest: ZoneType) -> bool {
+    pub(super) fn is_node_balanced(&self, node: u16, order: Order, highest: ZoneType) -> bool {
         let in_blocks = self.tunables.defrag_mode() && order > Order::ZERO;
         let admission =
             Admission { order, mark: Mark::High, highest_zone: highest as usize, flags: AllocFlags::empty() };
@@ -44,10 +44,10 @@ impl<L: Locks> Memory<'_, L> {
             })
     }
 
-    /// Does kswapd's work for a node: reclaims until a zone is above its high mark, and for
-    /// boosts; then wakes kcompactd.
+    /// Does kswapd's work for a node: reclaims until a zone is above its high mark and for boosts, then
+    /// wakes kcompactd.
     ///
-    /// `cpu` is the one it runs on. Returns whether the node is balanced.
+    /// `cpu` is the one it runs on. Returns true if the node is balanced.
     /// Linux counterpart: `balance_pgdat` and going to sleep.
     pub fn kswapd<E: Shrinker<L>>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
         let Some(state) = self.node(node).filter(|_| cpu < self.cpus()) else { return false };
@@ -105,7 +105,8 @@ impl<L: Locks> Memory<'_, L> {
             let now = self.shrink(control, embedder);
             total += now;
             if total.reclaimed >= compact_gap(order) {
-                // Fragmentation may keep it from ever having the block: enough is enough.
+                // Fragmentation may keep the zone from ever having the block, so more reclaim would not
+                // help.
                 order = Order::ZERO;
             }
             for_boost -= for_boost.min(now.reclaimed);
@@ -135,7 +136,7 @@ impl<L: Locks> Memory<'_, L> {
         order
     }
 
-    /// Counts runs that freed nothing although they should have.
+    /// Counts a run that freed nothing although it should have.
     fn note_outcome(
         &self,
         failures: &AtomicU32,
@@ -152,7 +153,7 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Has the embedder reclaim, and counts what came of it.
+    /// Has the embedder reclaim, and counts the pages scanned and freed.
     fn shrink<E: Shrinker<L>>(&self, control: ShrinkControl, embedder: &mut E) -> Reclaimed {
         let now = embedder.shrink(self, control);
         let (scan, steal) = match control.reclaimer {
@@ -164,7 +165,7 @@ impl<L: Locks> Memory<'_, L> {
         now
     }
 
-    /// Reclaims for a request; whether it made progress.
+    /// Reclaims for a request. Returns true if it made progress.
     ///
     /// Linux counterpart: `try_to_free_pages`.
     pub(crate) fn reclaim_directly<E: Shrinker<L>>(&self, request: &Request, embedder: &mut E) -> bool {
@@ -189,7 +190,8 @@ impl<L: Locks> Memory<'_, L> {
         total > 0 || ready
     }
 
-    /// Reclaims from one node for a request, on and on where compaction needs room.
+    /// Reclaims from one node for a request, repeatedly if compaction needs room. Returns the number of
+    /// pages freed.
     ///
     /// Linux counterpart: `shrink_node`.
     fn shrink_node<E: Shrinker<L>>(
@@ -242,12 +244,12 @@ impl<L: Locks> Memory<'_, L> {
             && self.reclaimable(node, highest, embedder) > compact_gap(order)
     }
 
-    /// Pages that could be reclaimed at best.
+    /// Returns the number of pages that could be reclaimed at best.
     fn reclaimable<E: Shrinker<L>>(&self, node: u16, highest: ZoneType, embedder: &mut E) -> u64 {
         self.zones_of(node, highest).map(|zone| embedder.reclaimable_pages(node, zone.kind)).sum()
     }
 
-    /// Whether a zone has a block for a request above its min mark, or compaction may make one.
+    /// Returns true if a zone has a block for a request above its min mark, or compaction may make one.
     fn has_or_can_make(&self, zone: &Zone<'_, L>, request: &Request) -> bool {
         let highest_zone = request.gfp.highest_zone() as usize;
         let order = request.order;
@@ -256,7 +258,7 @@ impl<L: Locks> Memory<'_, L> {
             || zone.may_compact(order, Mark::Min, highest_zone, self.tunables())
     }
 
-    /// Whether there is room enough to compact, so that reclaim is left out.
+    /// Returns true if reclaim is left out because a zone has a block or room to compact.
     ///
     /// Linux counterpart: `compaction_ready`.
     fn is_ready_to_compact(&self, zone: &Zone<'_, L>, request: &Request) -> bool {

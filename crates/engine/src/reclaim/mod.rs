@@ -1,4 +1,4 @@
-//! How short memory is goes in; the embedder frees pages.
+//! The number of missing pages goes in; the embedder frees pages.
 
 mod kswapd;
 mod shrinker;

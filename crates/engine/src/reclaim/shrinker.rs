@@ -1,20 +1,20 @@
-//! What an embedder does for reclaim.
+//! The embedder's part in reclaim.
 
 use crate::memory::Memory;
 use crate::table::sync::Locks;
 use crate::types::{GfpFlags, Order, ZoneType};
 
-/// Frees pages that can be had again: whoever knows the users of pages does.
+/// Frees pages whose contents can be had again, for an embedder that knows who uses them.
 ///
 /// Linux counterpart: `shrink_node`, and the shrinkers that it calls.
 pub trait Shrinker<L: Locks> {
     /// Looks for pages to free, and frees them by [`Memory::free`] before it returns.
     ///
-    /// It may free less than what is wanted, or more. The memory must not be asked for pages
-    /// from here that may be reclaimed for in turn.
+    /// It may free fewer pages than wanted, or more. It must not ask the memory for pages by a request
+    /// that may reclaim.
     fn shrink(&mut self, memory: &Memory<'_, L>, control: ShrinkControl) -> Reclaimed;
 
-    /// The pages of one zone that could be reclaimed at best: whether it is worth going on.
+    /// Returns the number of pages of one zone that could be reclaimed at best.
     ///
     /// Units: pages. Linux counterpart: `zone_reclaimable_pages`.
     fn reclaimable_pages(&mut self, node: u16, zone: ZoneType) -> u64;
@@ -25,23 +25,23 @@ pub trait Shrinker<L: Locks> {
 /// Linux counterpart: `struct scan_control`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShrinkControl {
-    /// From which node.
+    /// The node to reclaim from.
     pub node: u16,
-    /// From its zones up to this one.
+    /// The highest of its zones to reclaim from.
     pub highest_zone: ZoneType,
-    /// The CPU that reclaims: pages are freed on it.
+    /// The CPU that reclaims and frees the pages.
     pub cpu: u16,
-    /// Pages wanted.
+    /// The number of pages wanted.
     pub wanted: u64,
-    /// How much to look at: all pages divided by two to this power, 12 to 0.
+    /// The part of the pages to look at: all of them divided by two to this power, 12 to 0.
     pub priority: u8,
-    /// The size of the block that is wanted in the end.
+    /// The order of the block that is wanted in the end.
     pub order: Order,
-    /// What the request for it allows; of kswapd, everything.
+    /// The flags of the request; kswapd's allow everything.
     pub gfp: GfpFlags,
     /// Who reclaims.
     pub reclaimer: Reclaimer,
-    /// Only pages that need not be written first: reclaim for a boost of the marks.
+    /// True to free only pages that need not be written first, as for a boost of the marks.
     pub clean_only: bool,
 }
 
@@ -50,11 +50,11 @@ pub struct ShrinkControl {
 pub enum Reclaimer {
     /// The node's daemon.
     Kswapd,
-    /// A request by itself.
+    /// A request.
     Direct,
 }
 
-/// What came of it.
+/// The result of reclaim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Reclaimed {
     /// Pages looked at.
@@ -70,7 +70,7 @@ impl core::ops::AddAssign for Reclaimed {
     }
 }
 
-/// Nobody has pages to give.
+/// No page can be reclaimed.
 impl<L: Locks> Shrinker<L> for () {
     fn shrink(&mut self, _: &Memory<'_, L>, _: ShrinkControl) -> Reclaimed {
         Reclaimed::default()

@@ -1,4 +1,4 @@
-//! What an embedder's kswapd has to know, and may change.
+//! What an embedder's kswapd asks of the memory, and may change.
 
 use crate::memory::{MAX_RECLAIM_RETRIES, Memory};
 use crate::table::sync::{Locks, Ordering};
@@ -20,11 +20,11 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Asks a node's kswapd to make room for a request; where there is room and only no block,
-    /// kcompactd.
+    /// Asks a node's kswapd to free pages for a request, or kcompactd if the node is balanced or its
+    /// kswapd has failed too often.
     ///
     /// Linux counterpart: `wakeup_kswapd`.
-    pub(crate) fn wake_daemons(&self, node: u16, request: &Request) {
+    fn wake_daemons(&self, node: u16, request: &Request) {
         let Some(state) = self.node(node) else { return };
         let highest = request.gfp.highest_zone();
         let defrag_mode = self.tunables.defrag_mode();
@@ -44,7 +44,7 @@ impl<L: Locks> Memory<'_, L> {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Whether somebody has asked for kswapd since the last call.
+    /// Returns true if a request has asked for kswapd since the last call.
     pub fn take_kswapd_wake(&self) -> bool {
         let wanted = &self.shared.kswapd_wanted;
         let woken = wanted.load(Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl<L: Locks> Zone<'_, L> {
         woken
     }
 
-    /// Whether the zone is above its high watermark, where kswapd may sleep.
+    /// Returns true if the zone is above its high watermark, so that kswapd may sleep.
     ///
     /// Linux counterpart: what `pgdat_balanced` asks of a zone for order 0.
     pub fn is_balanced(&self) -> bool {
@@ -66,16 +66,16 @@ impl<L: Locks> Zone<'_, L> {
         )
     }
 
-    /// Tells the zone that reclaim is under way, which keeps its per-CPU lists short.
+    /// Sets whether reclaim is under way, which keeps the zone's per-CPU lists short.
     ///
     /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     pub fn set_reclaim_active(&self, active: bool) {
         self.shared.reclaim_active.store(active, Ordering::Relaxed);
-        // Until the next hold of the zone lock finds out anew.
+        // The next hold of the zone lock computes it anew.
         self.shared.plenty.store(0, Ordering::Relaxed);
     }
 
-    /// The pages by which fallbacks have raised the marks.
+    /// Returns the number of pages by which fallbacks have raised the marks.
     ///
     /// Units: pages. Linux counterpart: `zone->watermark_boost`.
     pub fn watermark_boost(&self) -> u64 {

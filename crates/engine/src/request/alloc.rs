@@ -12,8 +12,8 @@ use crate::zone::{Mark, Zone};
 impl<'m, L: Locks> Memory<'m, L> {
     /// Answers a request with the first frame of a block.
     ///
-    /// Nothing is reclaimed or compacted, which is for [`Memory::alloc_with`]: the per-CPU lists
-    /// and the reserve for atomic requests are given up, and then the request fails.
+    /// Nothing is reclaimed or compacted; [`Memory::alloc_with`] does that. A request that finds no block
+    /// gives back the per-CPU lists and the reserve for atomic requests, looks again, and then fails.
     /// Linux counterpart: `__alloc_pages`.
     ///
     /// # Errors
@@ -26,11 +26,11 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
     }
 
-    /// Answers a request as [`Memory::alloc`] does, but one that may wait reclaims and compacts
+    /// Answers a request as [`Memory::alloc`] does, but a request that may wait reclaims and compacts
     /// through the embedder before it fails.
     ///
-    /// Rounds are bounded, and nobody is killed: where Linux goes on, or starts the out-of-memory
-    /// killer, the request fails.
+    /// The number of rounds is bounded, and no task is killed: where Linux tries for ever or starts the
+    /// out-of-memory killer, the request fails.
     /// Linux counterpart: `__alloc_pages`, `__alloc_pages_slowpath`.
     ///
     /// # Errors
@@ -50,7 +50,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
     }
 
-    /// Takes a block off the stack of a CPU's list, if nothing can stand in the way.
+    /// Takes a block off the stack of a CPU's list. Returns `None` for an order above 3, if the zone is
+    /// short of pages, if the stack is empty, and if another caller holds the lists.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn alloc_fast(&self, request: Request) -> Option<Pfn> {
@@ -91,7 +92,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(zone.hand_out(index, request, cpu))
     }
 
-    /// Answers a request where nothing can stand in the way: the first zone has plenty.
+    /// Answers a request from its first zone if that zone has plenty. Returns `None` otherwise.
     fn alloc_from_first_zone(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
         let zone = &self.zones[self.first_zone(request)?];
         zone.alloc_from_plenty(request, cpu, || zone.try_lock_lists(request.cpu))
@@ -100,8 +101,8 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Fails the request if no zone has a block for it and its flags forbid waiting. Returns true if
     /// it failed.
     ///
-    /// No mark and no right can help it, and nobody gives anything back for it. What the long way to
-    /// the same answer would leave behind is left behind here.
+    /// No mark and no right can help such a request, and nothing is given back for it. The same numbers
+    /// and marks change as on the slow path.
     pub(super) fn fails_without_blocks(&self, request: &Request, cpu: &CpuRequests) -> bool {
         let (order, gfp) = (request.order, request.gfp);
         let insists = GfpFlags::DIRECT_RECLAIM | GfpFlags::NOFAIL | GfpFlags::MEMALLOC;

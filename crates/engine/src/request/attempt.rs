@@ -9,11 +9,12 @@ use crate::table::{FrameIndex, FrameWord};
 use crate::types::{AllocFlags, Migratetype, Order, Pfn, Request, Want};
 use crate::zone::{Admission, Mark, Zone};
 
-/// A block that was found for a request, and its zone.
+/// A block that was found for a request, and the block's zone.
 pub(super) type FoundBlock<'m, L> = (&'m Zone<'m, L>, FrameIndex);
 
 impl<'m, L: Locks> Memory<'m, L> {
-    /// Looks through the zonelist for a block, a second time without [`AllocFlags::NOFRAGMENT`].
+    /// Takes a block from the first zone of the zonelist that admits the request and has one. Goes through
+    /// the list a second time without [`AllocFlags::NOFRAGMENT`], unless in defrag mode.
     ///
     /// Linux counterpart: `get_page_from_freelist`.
     pub(super) fn try_zones(
@@ -29,8 +30,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.try_zones_once(request, mark, flags.difference(AllocFlags::NOFRAGMENT))
     }
 
-    /// Looks through the zonelist once. Also ends without a block where the wish not to mix
-    /// pageblock types would lead to another node: local memory matters more.
+    /// Goes through the zonelist once. Ends without a block where [`AllocFlags::NOFRAGMENT`] would lead to
+    /// another node: local memory matters more than unmixed pageblocks.
     fn try_zones_once(&self, request: &Request, mark: Mark, flags: AllocFlags) -> Option<FoundBlock<'m, L>> {
         let order = request.order;
         let highest_zone = request.gfp.highest_zone() as usize;
@@ -56,13 +57,13 @@ impl<'m, L: Locks> Memory<'m, L> {
 }
 
 impl<'m, L: Locks> Zone<'m, L> {
-    /// Returns true if nothing can stand between a request and a block of this order.
+    /// Returns true if the zone is above every mark that any request of this order is compared with.
     #[inline]
     pub(super) fn has_plenty(&self, order: Order) -> bool {
         u32::from(order.get()) < self.shared.plenty.load(Ordering::Relaxed)
     }
 
-    /// Takes a block from a CPU's list or, failing that, from the free lists.
+    /// Takes a block from a CPU's list or, if that gives none, from the free lists.
     ///
     /// Linux counterpart: `rmqueue`.
     fn take(&self, cpu: u16, want: Want, mark: Mark) -> Option<FrameIndex> {
@@ -80,7 +81,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         Some(index)
     }
 
-    /// The flags of the first attempt of a request that is for this zone first.
+    /// Returns the flags of the first attempt of a request that tries this zone first.
     pub(super) fn first_flags(&self, request: Request) -> AllocFlags {
         let mut flags = AllocFlags::fast(request.gfp);
         flags.set(AllocFlags::NOFRAGMENT, self.unmixed.is_wished());
@@ -90,15 +91,15 @@ impl<'m, L: Locks> Zone<'m, L> {
         flags
     }
 
-    /// Returns what a request wants, if it has no rights or wishes beyond the ordinary.
+    /// Returns what a request wants, or `None` if it has rights or wishes beyond the ordinary.
     pub(super) fn ordinary_want(&self, request: Request) -> Option<Want> {
         let flags = self.first_flags(request);
         let is_ordinary = !flags.intersects(AllocFlags::NOFRAGMENT | AllocFlags::HIGHATOMIC);
         is_ordinary.then(|| Want { order: request.order, migratetype: request.gfp.migratetype(), flags })
     }
 
-    /// Answers a request from a zone that has plenty, where the order has them from the CPU's lists
-    /// that `lists` gets.
+    /// Answers a request if the zone has plenty. `lists` returns the CPU's lists, and is called only for
+    /// an order that has per-CPU lists.
     #[inline]
     pub(super) fn alloc_from_plenty<G: DerefMut<Target = PerCpuLists<'m>>>(
         &self,
@@ -118,7 +119,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         Some(self.hand_out(index, request, cpu))
     }
 
-    /// Answers a request from lists that the caller holds, of a zone that has plenty.
+    /// Answers a request from lists that the caller holds. The zone has plenty.
     pub(super) fn alloc_from_lists(
         &self,
         lists: &mut PerCpuLists<'m>,
@@ -132,17 +133,17 @@ impl<'m, L: Locks> Zone<'m, L> {
         Some(self.hand_out(index, request, cpu))
     }
 
-    /// Gives a block that was found to the caller of a request.
+    /// Hands a found block to the caller of a request: sets the frame's word, counts the request, and
+    /// returns the first frame.
     #[inline]
     pub(super) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
         let wanted = request.gfp.migratetype();
-        let movable = wanted == Migratetype::Movable;
-        self.frames.hand_over(index, FrameWord::allocated(request.order, wanted, movable));
+        self.frames.hand_over(index, FrameWord::requested(request.order, wanted));
         cpu.count_answered(request.order, 1);
         self.pfn_in_type(index, wanted, cpu)
     }
 
-    /// Returns a block's frame, and counts it if it lies in a pageblock where its type should not be.
+    /// Returns a block's first frame, and counts the block if it lies in another type's pageblock.
     #[inline]
     pub(super) fn pfn_in_type(&self, index: FrameIndex, wanted: Migratetype, cpu: &CpuRequests) -> Pfn {
         if self.blocks.is_of(index, wanted) {
@@ -164,7 +165,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.frames.pfn(index)
     }
 
-    /// Wakes kswapd if a fallback has raised the marks meanwhile.
+    /// Counts a wake of kswapd if a fallback has raised the marks since the last one.
     fn wake_for_boost(&self, flags: AllocFlags, cpu: &CpuRequests) {
         if flags.contains(AllocFlags::KSWAPD) && self.shared.boosted.load(Ordering::Relaxed) {
             self.shared.boosted.store(false, Ordering::Relaxed);

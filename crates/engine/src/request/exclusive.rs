@@ -1,4 +1,4 @@
-//! A CPU's lists in one owner's hands: requests without any lock.
+//! A CPU's lists in the hands of one owner, whose requests take no lock.
 
 use lock_api::MutexGuard;
 
@@ -9,24 +9,23 @@ use crate::table::{FrameIndex, Rivals};
 use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Request};
 use crate::zone::Zone;
 
-/// How many zones' lists one owner can hold; requests of further zones take their locks.
+/// The number of zones whose lists one owner can hold; requests of further zones take their locks.
 const MOST_ZONES: usize = 8;
 
 /// One CPU's lists, held by one owner for as long as this lives.
 ///
-/// Requests that the lists can answer take no lock and write nothing with an atomic
-/// read-modify-write. Everybody else finds the CPU's lists busy meanwhile: requests in this
-/// CPU's name go to the free lists directly, and whoever wants the lists given back waits.
-/// [`Exclusive::pause`] lets them in; an owner that lives long calls it now and then, as a
-/// kernel does by enabling interrupts.
+/// Requests that the lists can answer take no lock and no atomic read-modify-write. Every other caller
+/// finds the CPU's lists busy: its requests on this CPU go to the free lists, and its drains wait.
+/// [`Exclusive::pause`] lets other callers in. An owner that lives long calls it now and then, as a kernel
+/// enables interrupts.
 ///
-/// Two owners that free the same block at the same instant are not told apart; one after
-/// the other they are.
+/// If two owners free the same block at the same instant, both may succeed; a later second free is
+/// refused.
 pub struct Exclusive<'a, 'm, L: Locks> {
     pub(super) memory: &'a Memory<'m, L>,
     cpu: u16,
-    pub(super) requests: &'a CpuRequests,
-    /// The node of the last request that was checked, and the zones that are first there.
+    requests: &'a CpuRequests,
+    /// The node of the last checked request, and the zones that requests try first there.
     node: u16,
     first_zones: FirstZones,
     /// The number of the zone that a block was freed to last.
@@ -42,7 +41,8 @@ pub(super) struct Held<'a, 'm, L: Locks> {
 }
 
 impl<'m, L: Locks> Memory<'m, L> {
-    /// Holds a CPU's lists for one owner; waits until nobody else does.
+    /// Holds a CPU's lists for one owner, and waits while another caller holds them. Returns `None` for an
+    /// absent CPU.
     ///
     /// `None` for an absent CPU.
     pub fn exclusive(&self, cpu: u16) -> Option<Exclusive<'_, 'm, L>> {
@@ -61,12 +61,12 @@ impl<'m, L: Locks> Memory<'m, L> {
 }
 
 impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
-    /// The CPU whose lists these are.
+    /// Returns the CPU whose lists these are.
     pub fn cpu(&self) -> u16 {
         self.cpu
     }
 
-    /// Lets others have the lists for a moment.
+    /// Releases the lists' locks for a moment and takes them again.
     pub fn pause(&mut self) {
         self.let_go();
         self.hold();
@@ -83,7 +83,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         self.held = [const { None }; MOST_ZONES];
     }
 
-    /// Answers a request of this CPU, whatever CPU it names.
+    /// Answers a request of this CPU, whatever CPU it names, as [`Memory::alloc`] does.
     ///
     /// The same as [`Memory::alloc`] answers.
     ///
@@ -127,26 +127,26 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         answer
     }
 
-    /// Answers a request where nothing can stand in the way, without letting the lists go.
+    /// Answers a request from its first zone if that zone has plenty, without releasing the lists.
     #[inline]
     fn alloc_from_first_zone(&mut self, request: Request) -> Option<Pfn> {
         let (held, requests) = self.held_first(request)?;
         held.zone.alloc_from_plenty(request, requests, || Some(&mut *held.lists))
     }
 
-    /// The lists of the zone that a request is for first.
+    /// Returns the held lists of the zone that a request tries first, and the CPU's counters.
     pub(super) fn held_first(&mut self, request: Request) -> Option<(&mut Held<'a, 'm, L>, &'a CpuRequests)> {
         let number = self.memory.first_zone(request)?;
         Some((self.held.get_mut(number)?.as_mut()?, self.requests))
     }
 
-    /// The lists of the zone that a block was freed to last.
+    /// Returns the held lists of the zone that a block was freed to last.
     #[inline]
     pub(super) fn held_recent(&mut self) -> Option<&mut Held<'a, 'm, L>> {
         self.held[self.recent % MOST_ZONES].as_mut()
     }
 
-    /// Takes back a block.
+    /// Frees a block, as [`Memory::free`] does.
     ///
     /// The same as [`Memory::free`] does.
     ///
@@ -171,7 +171,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         held.zone.free_page_fast(&mut held.lists, page, Rivals::None)
     }
 
-    /// Takes back a block that is not for the fast path.
+    /// Frees a block that the fast path left.
     #[cold]
     pub(super) fn free_checked(&mut self, pfn: Pfn, order: Order, rivals: Rivals) -> Result<(), FreeError> {
         let Some((held, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, order) };
@@ -193,7 +193,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         Ok(())
     }
 
-    /// The held lists of a frame's zone, and the frame's place there.
+    /// Returns the held lists of a frame's zone and the frame's index, or `None` if no held zone contains
+    /// the frame.
     fn holder(&mut self, pfn: Pfn) -> Option<(&mut Held<'a, 'm, L>, FrameIndex)> {
         self.recent = self.memory.zones.iter().position(|zone| zone.contains(pfn))?;
         let held = self.held.get_mut(self.recent)?.as_mut()?;

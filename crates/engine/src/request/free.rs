@@ -7,7 +7,7 @@ use crate::types::{FreeError, Migratetype, Order, Pfn};
 use crate::zone::Zone;
 
 impl<'m, L: Locks> Memory<'m, L> {
-    /// Takes back a block on a CPU.
+    /// Frees a block on a CPU.
     ///
     /// Linux counterpart: `__free_pages` of the last reference.
     ///
@@ -21,8 +21,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.free_checked(cpu, pfn, order)
     }
 
-    /// Puts a single page on the stack of its list. Returns `None`, with nothing done, if that needs
-    /// a decision.
+    /// Puts a single page on the stack of its list. Returns `None` and changes nothing if that needs a
+    /// decision.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn free_fast(&self, cpu: u16, pfn: Pfn) -> Option<()> {
@@ -44,7 +44,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         let block_type = zone.blocks.get(index);
         let has_list = zone.has_percpu_list(order) && block_type != Migratetype::Isolate;
         match has_list.then(|| zone.try_lock_lists(cpu)).flatten() {
-            // Let others have both locks between two batches.
+            // Lets other callers take both locks between two batches.
             Some(lists) => zone.put_percpu(lists, index, order, block_type, |lists| {
                 drop(lists);
                 zone.try_lock_lists(cpu)
@@ -54,7 +54,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(())
     }
 
-    /// Makes an allocated block of `from` many blocks of `to`, each freed by itself.
+    /// Splits an allocated block of order `from` into blocks of order `to`, each freed by itself.
     ///
     /// Linux counterpart: `split_page`.
     ///
@@ -73,7 +73,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(())
     }
 
-    /// The order and type of the allocated block that starts at a frame; `None` if none does.
+    /// Returns the order and type of the allocated block that starts at a frame; `None` if none does.
     pub fn allocated_block(&self, pfn: Pfn) -> Option<(Order, Migratetype)> {
         let (zone, index) = self.owner(pfn).ok()?;
         let word = zone.frames.word(index);
@@ -86,8 +86,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok((zone, index))
     }
 
-    /// Does what a CPU does about its lists once a second, in every zone. Returns true if there was,
-    /// or will be, something to do.
+    /// Lowers `high` of a CPU's lists and gives back the pages above it, in every zone, as a CPU does once
+    /// a second. Returns true if it had, or will have, something to do.
     ///
     /// Linux counterpart: `refresh_cpu_vm_stats`.
     pub fn refresh(&self, cpu: u16) -> bool {
@@ -98,7 +98,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         busy
     }
 
-    /// Gives back the lists of every CPU in every zone.
+    /// Gives back all blocks on the lists of every CPU in every zone.
     ///
     /// Linux counterpart: `drain_all_pages`.
     pub fn drain_all(&self) {

@@ -1,4 +1,4 @@
-//! Who makes room for a request in the slow path: nobody, or the embedder by reclaim and compaction.
+//! The helpers of the slow path: nobody, or the embedder by reclaim and compaction.
 
 use core::ops::ControlFlow;
 
@@ -11,12 +11,13 @@ use crate::table::sync::Locks;
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request};
 use crate::zone::{Admission, Mark};
 
-/// Compactions that seemed to help at most, before priority is raised.
+/// The most compactions that seemed to help before the priority is raised.
 ///
 /// Linux counterpart: `MAX_COMPACT_RETRIES`.
 const MAX_COMPACT_RETRIES: u32 = 16;
 
-/// Nobody reclaims or compacts: only what is kept from requests is given back, once.
+/// Nobody reclaims or compacts. The reserve for atomic requests and the per-CPU lists are given back,
+/// once.
 pub(super) struct Nobody;
 
 impl<'m, L: Locks> Helper<'m, L> for Nobody {
@@ -51,16 +52,16 @@ impl<'m, L: Locks> Helper<'m, L> for Nobody {
     }
 }
 
-/// The embedder frees pages by its shrinker, and compaction moves others through it.
+/// The embedder frees pages by its shrinker, and compaction moves others through its relocation.
 pub(super) struct Embedder<'e, E> {
-    /// Whose pages these are.
+    /// The embedder.
     user: &'e mut E,
     priority: CompactPriority,
-    /// What the last compaction came to.
+    /// The result of the last compaction.
     compacted: CompactResult,
-    /// Compactions at this priority that seemed to help.
+    /// The number of compactions at this priority that seemed to help.
     compactions: u32,
-    /// Rounds in a row without progress.
+    /// The number of rounds in a row without progress.
     fruitless: u32,
 }
 
@@ -92,7 +93,7 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> 
         }
     }
 
-    /// Reclaims, compacts, and decides if that is worth doing again.
+    /// Reclaims, compacts, and decides if another round is worth it.
     fn help(path: &mut SlowPath<'_, 'm, L, Self>) -> Helped<'m, L> {
         let (gfp, costly) = (path.request.gfp, path.request.order > Order::COSTLY);
         let progress = path.memory.reclaim_directly(&path.request, path.helper.user);
@@ -111,7 +112,7 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> 
             return Helped::Again;
         }
         if path.flags.contains(AllocFlags::NOFRAGMENT) {
-            // Better mixed than failed.
+            // A block in another type's pageblock is better than none.
             path.flags.remove(AllocFlags::NOFRAGMENT);
             return path.attempt().map_or(Helped::Again, Helped::Found);
         }
@@ -134,16 +135,15 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E
         })
     }
 
-    /// Returns true if compaction comes before reclaim: there are pages enough, or types should not
-    /// mix.
+    /// Returns true if compaction comes before reclaim: for an order above 3, and for one above 0 whose
+    /// pages stay where they are.
     fn compacts_first(&self) -> bool {
         let Request { order, gfp, .. } = self.request;
         gfp_allows_compaction(gfp)
             && (order > Order::COSTLY || (order > Order::ZERO && gfp.migratetype() != Migratetype::Movable))
     }
 
-    /// Returns true if a costly block that is only nice to have is given up after the first
-    /// compaction.
+    /// Returns true if an order above 3 that must not try hard fails after the first compaction.
     fn gives_up_costly(&mut self) -> bool {
         let Request { order, gfp, .. } = self.request;
         if order <= Order::COSTLY || !gfp.contains(GfpFlags::NORETRY) {
@@ -230,7 +230,7 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E
             return false;
         }
         if self.helper.compacted == CompactResult::Skipped {
-            // Too few pages to move to: worth it if reclaim can bring them.
+            // Too few pages to move to: another round is worth it if reclaim can free them.
             return self.could_have_room();
         }
         let costly = order > Order::COSTLY;

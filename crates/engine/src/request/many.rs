@@ -1,25 +1,26 @@
-//! Many blocks at once: in bulk as Linux has it, and through an owner's hands as one after the other.
+//! Many blocks in one call: in bulk as Linux has it, and through an owner as single calls one after the
+//! other.
 //!
-//! Both take what is on the stack of a CPU's list in one go and put freed pages on it in one go; an
-//! order without per-CPU lists has one hold of the zone lock for many blocks.
+//! Both move as many pages as possible to and from the stack of a CPU's list. For an order without per-CPU
+//! lists, one hold of the zone lock serves many blocks.
 
 use super::exclusive::{Exclusive, Held};
 use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameWord, Rivals, Run};
-use crate::types::{AllocFlags, FreeError, Migratetype, Order, Pfn, Request, Want};
+use crate::types::{AllocFlags, FreeError, Order, Pfn, Request, Want};
 use crate::zone::{Admission, Mark, Zone};
 
-/// Blocks that one hold of the zone lock takes or gives back at most.
+/// The most blocks that one hold of the zone lock takes or gives back.
 const BLOCKS_A_HOLD: u32 = 64;
 
 impl<L: Locks> Memory<'_, L> {
-    /// Fills the empty places of `pages` with single pages; returns how many places are filled
-    /// from the start on.
+    /// Fills the empty places of `pages` with single pages. Returns the number of filled places before the
+    /// first empty one.
     ///
-    /// The request's order is ignored. Places that hold a page already are left alone.
-    /// Where memory is short, only one page may come.
+    /// The request's order is ignored, and a place that holds a page keeps it. Where memory is short, only
+    /// one page may come.
     /// Linux counterpart: `alloc_pages_bulk`.
     pub fn alloc_bulk(&self, request: Request, pages: &mut [Option<Pfn>]) -> usize {
         let request = Request { order: Order::ZERO, ..request };
@@ -39,7 +40,7 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Takes all pages under one hold of a CPU's lists. Returns `None` if not even one came.
+    /// Fills empty places under one hold of a CPU's lists. Returns `None` if no page came.
     fn fill_in_bulk(
         &self,
         request: &Request,
@@ -71,7 +72,7 @@ impl<L: Locks> Memory<'_, L> {
             (at, taken) = (at + now, taken + now);
             let Some(place @ None) = pages.get_mut(at) else { continue };
             let Some(index) = zone.take_from_lists(&mut lists, want) else { break at };
-            zone.frames.hand_over(index, allocated(*request));
+            zone.frames.hand_over(index, FrameWord::requested(want.order, want.migratetype));
             *place = Some(deliver(index));
             (at, taken) = (at + 1, taken + 1);
         };
@@ -79,8 +80,7 @@ impl<L: Locks> Memory<'_, L> {
         (taken > 0).then_some(filled)
     }
 
-    /// Takes back single pages under one hold of the CPU's lists; the same as freeing them
-    /// one after the other.
+    /// Frees single pages under one hold of the CPU's lists, as single frees one after the other do.
     ///
     /// Linux counterpart: `free_unref_folios`.
     ///
@@ -94,10 +94,10 @@ impl<L: Locks> Memory<'_, L> {
 }
 
 impl<L: Locks> Exclusive<'_, '_, L> {
-    /// Fills the empty places of `blocks`; returns how many places are filled from the start on.
+    /// Fills the empty places of `blocks`. Returns the number of filled places before the first empty one.
     ///
-    /// The same as [`Exclusive::alloc`] for one empty place after the other until one fails, with
-    /// fewer holds of the zone lock.
+    /// The answers are those of [`Exclusive::alloc`] for one empty place after the other until one fails,
+    /// with fewer holds of the zone lock.
     pub fn alloc_many(&mut self, request: Request, blocks: &mut [Option<Pfn>]) -> usize {
         let mut filled = 0;
         while let Some(next_empty) = blocks[filled..].iter().position(Option::is_none) {
@@ -115,7 +115,7 @@ impl<L: Locks> Exclusive<'_, '_, L> {
         blocks.len()
     }
 
-    /// Fills empty places, as long as nothing can stand in the way; returns how many.
+    /// Fills empty places while the first zone has plenty. Returns how many.
     fn fill_from_first_zone(&mut self, request: Request, places: &mut [Option<Pfn>]) -> usize {
         let Some((held, requests)) = self.held_first(request) else { return 0 };
         let Held { zone, lists } = held;
@@ -133,9 +133,10 @@ impl<L: Locks> Exclusive<'_, '_, L> {
         filled
     }
 
-    /// Takes blocks of one order back.
+    /// Frees blocks of one order.
     ///
-    /// The same as [`Exclusive::free`] for one after the other, with fewer holds of the zone lock.
+    /// The answers are those of [`Exclusive::free`] for one block after the other, with fewer holds of the
+    /// zone lock.
     ///
     /// # Errors
     /// See [`FreeError`], with the number of blocks that were taken back before it: the block
@@ -165,7 +166,7 @@ impl<L: Locks> Exclusive<'_, '_, L> {
         Ok(())
     }
 
-    /// Puts single pages on the stack of their list until one needs a decision; returns how many.
+    /// Puts single pages on the stack of their list until one needs a decision. Returns how many.
     fn free_fast_while_possible(&mut self, pages: &[Pfn], rivals: Rivals) -> usize {
         let Some(Held { zone, lists }) = self.held_recent() else { return 0 };
         if !zone.has_plenty(Order::ZERO) {
@@ -176,14 +177,9 @@ impl<L: Locks> Exclusive<'_, '_, L> {
     }
 }
 
-/// The word of a block that a request gets.
-fn allocated(request: Request) -> FrameWord {
-    let wanted = request.gfp.migratetype();
-    FrameWord::allocated(request.order, wanted, wanted == Migratetype::Movable)
-}
-
 impl<'m, L: Locks> Zone<'m, L> {
-    /// Fills the empty places at the start with what is on the stack of a list; returns how many.
+    /// Fills the empty places at the start from the stack of a list, and hands each block over. Returns
+    /// how many.
     fn fill_fast(
         &self,
         lists: &mut PerCpuLists<'m>,
@@ -191,17 +187,17 @@ impl<'m, L: Locks> Zone<'m, L> {
         places: &mut [Option<Pfn>],
         deliver: impl Fn(FrameIndex) -> Pfn,
     ) -> usize {
-        let word = allocated(request);
-        let empty = places.iter_mut().take_while(|place| place.is_none());
         let wanted = request.gfp.migratetype();
+        let word = FrameWord::requested(request.order, wanted);
+        let empty = places.iter_mut().take_while(|place| place.is_none());
         lists.take_each_fast(wanted, request.order, empty, |place, index| {
             self.frames.hand_over(index, word);
             *place = Some(deliver(index));
         }) as usize
     }
 
-    /// Fills the empty places at the start from lists that the caller holds, as long as the zone has
-    /// plenty; returns how many.
+    /// Fills the empty places at the start from lists that the caller holds, while the zone has plenty.
+    /// Returns how many.
     #[inline(never)]
     fn fill_from_lists(
         &self,
@@ -228,8 +224,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         filled
     }
 
-    /// Fills the empty places at the start with blocks of an order without per-CPU lists, in one hold
-    /// of the zone lock; returns how many.
+    /// Fills the empty places at the start with blocks of an order without per-CPU lists, in one hold of
+    /// the zone lock. Returns how many.
     fn fill_from_free_area(&self, request: Request, places: &mut [Option<Pfn>], cpu: &CpuRequests) -> usize {
         let Some(want) = self.ordinary_want(request) else { return 0 };
         let empty = places.iter().take(BLOCKS_A_HOLD as usize).take_while(|place| place.is_none()).count();
@@ -249,9 +245,9 @@ impl<'m, L: Locks> Zone<'m, L> {
         filled as usize
     }
 
-    /// Takes back blocks of an order without per-CPU lists in one hold of the zone lock, until one
-    /// lies elsewhere or cannot be taken. Returns how many were looked at, and an error if the last
-    /// of them could not be taken.
+    /// Frees blocks of an order without per-CPU lists in one hold of the zone lock, until a block lies in
+    /// another zone or cannot be freed. Returns the number of blocks looked at, and an error if the last
+    /// of them could not be freed.
     fn free_to_free_area(&self, order: Order, blocks: &[Pfn]) -> (usize, Result<(), FreeError>) {
         let mut guard = self.lock();
         let mut run: Option<Run> = None;
@@ -265,7 +261,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             {
                 guard.free_run(whole, |_, _, _| ());
             }
-            // A block that is named twice is free by now: within a run there are no two alike.
+            // A block that is named twice is free by now. A run never holds the same block twice.
             let word = frame.word();
             if !word.is_owned_of(order) {
                 if self.frames.contains(index) {
@@ -284,9 +280,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         (looked_at, done)
     }
 
-    /// Returns true if blocks of an order go to the free lists one by one, each as a whole.
+    /// Returns true if blocks of an order bypass the per-CPU lists and may be freed in runs.
     fn frees_to_free_area(&self, order: Order) -> bool {
-        let as_a_whole = !self.is_before_hygiene() && order <= self.blocks.order();
-        as_a_whole && !self.has_percpu_list(order)
+        self.frees_in_runs(order) && !self.has_percpu_list(order)
     }
 }

@@ -1,4 +1,4 @@
-//! The slow path: attempts down to the min marks and below, with whoever helps in between.
+//! The slow path: attempts at the min marks and below, and help between them.
 
 use core::ops::ControlFlow;
 
@@ -17,23 +17,23 @@ pub(super) struct SlowPath<'p, 'm, L: Locks, H> {
     pub(super) helper: H,
 }
 
-/// What came of one round of help.
+/// The result of one round of help.
 pub(super) enum Helped<'m, L: Locks> {
     /// A block.
     Found(FoundBlock<'m, L>),
     /// No block yet; another round may bring one.
     Again,
-    /// No block, and no hope for one.
+    /// No block, and no round can bring one.
     GivesUp,
 }
 
-/// Who makes room for a request in the slow path.
+/// What makes room for a request in the slow path.
 pub(super) trait Helper<'m, L: Locks>: Sized {
-    /// Rounds of help at most. Linux goes on for as long as there is progress.
+    /// The most rounds of help. Linux goes on for as long as there is progress.
     const MOST_ROUNDS: u32;
 
-    /// In defrag mode, whether the whole path is gone once more with pageblock types mixed after it
-    /// has failed; a helper that says no mixes them by itself.
+    /// True if, in defrag mode, the whole path runs once more with pageblock types mixed after it has
+    /// failed. A helper without it mixes types by itself.
     const STARTS_OVER_MIXED: bool;
 
     /// Helps before the first round. Breaks with a block, or with `None` to fail the request.
@@ -47,7 +47,7 @@ pub(super) trait Helper<'m, L: Locks>: Sized {
 }
 
 impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
-    /// A request that no zone admits above its low mark.
+    /// Returns the slow path of a request that no zone admitted above its low mark.
     pub(super) fn new(memory: &'p Memory<'m, L>, request: Request, helper: H) -> Self {
         let mut flags = AllocFlags::slow(request.gfp, request.order, memory.switches);
         flags.set(AllocFlags::NOFRAGMENT, memory.tunables.defrag_mode());
@@ -78,7 +78,7 @@ impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
         }
         let all_reserves = gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC);
         if all_reserves {
-            // This right takes the place of the others, that to the atomic reserve included.
+            // This right replaces the others, that to the atomic reserve included.
             self.flags = self.flags & (AllocFlags::CMA | AllocFlags::KSWAPD) | AllocFlags::NO_WATERMARKS;
         } else if let ControlFlow::Break(found) = H::help_first(self) {
             return found;
@@ -107,13 +107,13 @@ impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
         if gfp.contains(GfpFlags::NOFAIL) { H::insist(self) } else { None }
     }
 
-    /// Tries all zones with the rights that the request has by now.
+    /// Tries all zones at their min marks with the present rights.
     pub(super) fn attempt(&self) -> Option<FoundBlock<'m, L>> {
         self.memory.try_zones(&self.request, Mark::Min, self.flags)
     }
 
-    /// Gives pageblocks of the reserve for atomic requests back; of each zone's last one only with
-    /// `force`. Returns true if free pages became available.
+    /// Gives one pageblock of the reserve for atomic requests back, from the first zone that can; a zone's
+    /// last one only with `force`. Returns true if free pages left the reserve.
     pub(super) fn unreserve_highatomic(&self, force: bool) -> bool {
         let to = self.request.gfp.migratetype();
         self.memory.zonelist(&self.request).any(|zone| zone.unreserve_highatomic(to, force))

@@ -1,11 +1,11 @@
-//! What has cache lines to itself.
+//! A value on cache lines of its own.
 
 use core::ops::Deref;
 
-/// A value that shares no cache line with its neighbours, so that processors which work on
-/// different ones do not slow each other down.
+/// A value that shares no cache line with its neighbours, so that processors which work on different
+/// values do not slow each other down.
 ///
-/// Two lines, because processors fetch them in pairs.
+/// The alignment is two lines, because processors fetch lines in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct OwnLines<T>(pub(crate) T);

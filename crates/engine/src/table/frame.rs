@@ -3,7 +3,7 @@
 use super::sync::{AtomicU16, AtomicU32, Locks, Ordering};
 use crate::types::{Migratetype, Order, Pfn};
 
-/// What a frame is doing.
+/// The state of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum FrameKind {
@@ -11,13 +11,13 @@ pub(crate) enum FrameKind {
     Absent = 0,
     /// Inside a block, but not its first frame.
     Tail = 1,
-    /// In use since before the allocator started; freed by nobody.
+    /// In use since before the allocator started; never freed.
     Reserved = 2,
     /// First frame of a block on a free list.
     Free = 3,
     /// First frame of a block on a per-CPU list.
     PerCpu = 4,
-    /// First frame of a block that somebody owns.
+    /// First frame of a block that a caller owns.
     Allocated = 5,
     /// First frame of a block between two of the states above.
     InTransit = 6,
@@ -25,9 +25,9 @@ pub(crate) enum FrameKind {
 
 /// A frame's state as one word: what it does, the order of its block, and a type.
 ///
-/// The type is the list's for `Free` and the requested one for `Allocated`. For `PerCpu` it is
-/// that of the list that the block goes back to, which only the eras without hygiene use, or
-/// where claims go by counts the one last requested.
+/// The type of a `Free` block is that of its list, and of an `Allocated` one the requested type. A
+/// `PerCpu` block has the type of the list that it goes back to, which only the eras without hygiene use;
+/// where claims go by counts, it has the type last requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameWord(u32);
 
@@ -41,7 +41,7 @@ const RUN: u32 = 1 << 13;
 const RUN_DOWN: u32 = 1 << 14;
 
 impl FrameWord {
-    pub(crate) const ABSENT: Self = Self(FrameKind::Absent as u32);
+    const ABSENT: Self = Self(FrameKind::Absent as u32);
     pub(crate) const TAIL: Self = Self(FrameKind::Tail as u32);
     pub(crate) const RESERVED: Self = Self(FrameKind::Reserved as u32);
 
@@ -49,13 +49,18 @@ impl FrameWord {
         Self(kind as u32 | (order.get() as u32) << ORDER_SHIFT | (migratetype as u32) << TYPE_SHIFT)
     }
 
-    /// An owned block whose pages can be migrated if `movable`.
+    /// Returns the word of an allocated block whose pages can be migrated if `movable`.
     pub(crate) const fn allocated(order: Order, migratetype: Migratetype, movable: bool) -> Self {
         let word = Self::head(FrameKind::Allocated, order, migratetype);
         if movable { Self(word.0 | MOVABLE) } else { word }
     }
 
-    /// As the table keeps it: there are 15 bits. Calculating with more of them is faster.
+    /// Returns the word of a block that a request of type `wanted` gets: movable if the request is.
+    pub(crate) const fn requested(order: Order, wanted: Migratetype) -> Self {
+        Self::allocated(order, wanted, matches!(wanted, Migratetype::Movable))
+    }
+
+    /// Returns the word as the table keeps it, in 16 bits. Calculations use 32, which is faster.
     const fn narrow(self) -> u16 {
         self.0 as u16
     }
@@ -76,7 +81,7 @@ impl FrameWord {
         }
     }
 
-    /// The order of the block; 0 for frames that start none.
+    /// Returns the order of the block; 0 for frames that start none.
     pub(crate) const fn order(self) -> Order {
         match Order::new((self.0 >> ORDER_SHIFT & ORDER_BITS) as u8) {
             Some(order) => order,
@@ -95,31 +100,31 @@ impl FrameWord {
         self.0 & MOVABLE != 0
     }
 
-    /// The word of a linked block on a per-CPU list that stands for others behind it as well,
-    /// towards lower addresses or higher ones, or only for itself.
+    /// Returns the word of a linked block on a per-CPU list. With `run` the block stands for others too,
+    /// which lie towards lower addresses if `down`.
     pub(crate) const fn with_run(self, run: bool, down: bool) -> Self {
         let alone = self.0 & !(RUN | RUN_DOWN);
         Self(alone | if run { RUN } else { 0 } | if down { RUN_DOWN } else { 0 })
     }
 
-    /// Whether a linked block on a per-CPU list stands for others behind it, and whether they
-    /// lie towards lower addresses.
+    /// Returns two answers about a linked block on a per-CPU list: true if it stands for others too, and
+    /// true if these lie towards lower addresses.
     pub(crate) const fn run(self) -> (bool, bool) {
         (self.0 & RUN != 0, self.0 & RUN_DOWN != 0)
     }
 
-    /// Pages of the block if a movable request asked for it last, otherwise 0.
+    /// Returns the number of the block's pages if a movable request asked for it last, otherwise 0.
     pub(crate) const fn movable_pages(self) -> u32 {
         let movable = matches!(self.migratetype(), Migratetype::Movable | Migratetype::Cma);
         if movable { self.order().pages() as u32 } else { 0 }
     }
 
-    /// The same block on a per-CPU list, with the type that its last owner asked for.
+    /// Returns the word of the freed block on a per-CPU list, with the type that its last owner asked for.
     pub(crate) const fn given_back(self) -> Self {
         Self(self.0 & !(KIND_BITS | MOVABLE) | FrameKind::PerCpu as u32)
     }
 
-    /// Whether an owned block of this order starts here.
+    /// Returns true if an allocated block of this order starts here.
     pub(crate) const fn is_owned_of(self, order: Order) -> bool {
         let owned = FrameKind::Allocated as u32 | (order.get() as u32) << ORDER_SHIFT;
         self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == owned
@@ -131,17 +136,17 @@ impl FrameWord {
     }
 }
 
-/// Says if somebody else may free the same block at the same instant.
+/// Whether another caller may free the same block at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rivals {
-    /// Nobody else does: the free is a store.
+    /// No other caller does: the free is a store.
     None,
-    /// Somebody may: the free is a compare-and-swap, and of two one wins.
+    /// Another caller may: the free is a compare-and-swap, and one of the two succeeds.
     Possible,
 }
 
 impl Rivals {
-    /// What an embedder's locks promise.
+    /// Returns what the embedder's locks promise.
     pub(crate) const fn of<L: Locks>() -> Self {
         if L::TELLS_RACING_FREES_APART { Self::Possible } else { Self::None }
     }
@@ -169,13 +174,14 @@ impl Frame {
     }
 
     /// Gives the block that starts here to its new owner.
-    pub(crate) fn hand_over(&self, word: FrameWord) {
-        // Pairs with the acquire in `exchange_word`: who takes the block back comes
-        // after every write to its links.
+    fn hand_over(&self, word: FrameWord) {
+        // Pairs with the acquire in `exchange_word`: the caller that takes the block back comes after
+        // every write to its links.
         self.0.store(word.narrow(), Ordering::Release);
     }
 
-    /// Replaces the word of an owned block whose owner frees it, unless a rival was faster.
+    /// Replaces the word of an allocated block that its owner frees. Returns false if a rival freed the
+    /// block first.
     #[inline]
     pub(crate) fn replace_owned(&self, from: FrameWord, to: FrameWord, rivals: Rivals) -> bool {
         match rivals {
@@ -188,9 +194,9 @@ impl Frame {
         }
     }
 
-    /// Replaces `from` by `to`, unless somebody else was faster.
+    /// Replaces `from` by `to`. Returns false if another caller changed the word first.
     ///
-    /// Two callers that free the same block race here, and only one of them wins.
+    /// Of two callers that free the same block, one succeeds.
     pub(crate) fn exchange_word(&self, from: FrameWord, to: FrameWord) -> bool {
         // Pairs with the release in `hand_over`.
         self.0.compare_exchange(from.narrow(), to.narrow(), Ordering::Acquire, Ordering::Relaxed).is_ok()
@@ -199,8 +205,8 @@ impl Frame {
 
 /// The neighbours of one frame's block on a list: 8 bytes.
 ///
-/// They belong to whoever holds the lock of the list. The way of a page from its owner to a
-/// per-CPU list and back does not touch them: that is why they lie in a table of their own.
+/// The holder of the list's lock reads and writes them. A page on its way from its owner to a per-CPU list
+/// and back does not touch them, so they lie in a table of their own.
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub(crate) struct Links {
@@ -217,7 +223,7 @@ impl Links {
         self.next.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn previous(&self) -> u32 {
+    pub(super) fn previous(&self) -> u32 {
         self.previous.load(Ordering::Relaxed)
     }
 
@@ -225,13 +231,13 @@ impl Links {
         self.next.store(to, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_previous(&self, to: u32) {
+    pub(super) fn set_previous(&self, to: u32) {
         self.previous.store(to, Ordering::Relaxed);
     }
 }
 
 /// "No frame" in a link.
-pub(crate) const NIL: u32 = u32::MAX;
+pub(super) const NIL: u32 = u32::MAX;
 
 /// A frame of one zone, counted from the zone's origin.
 ///
@@ -253,7 +259,7 @@ impl FrameIndex {
         Self(self.0 + pages)
     }
 
-    /// Whether the frame can start a block of `order`.
+    /// Returns true if the frame can start a block of `order`.
     pub(crate) const fn is_aligned(self, order: Order) -> bool {
         self.0 & ((1 << order.get()) - 1) == 0
     }
@@ -273,17 +279,17 @@ pub(crate) struct FrameTable<'m> {
 }
 
 impl<'m> FrameTable<'m> {
-    /// The number of places that a zone's table needs.
+    /// Returns the number of places that a zone's table needs.
     pub(crate) fn places(start: Pfn, spanned: u64) -> usize {
         (Self::before(start) + spanned) as usize
     }
 
-    /// Frames between the origin and a zone's start.
-    pub(crate) fn before(start: Pfn) -> u64 {
+    /// Returns the number of frames between the origin and a zone's start.
+    fn before(start: Pfn) -> u64 {
         start.0 & (Order::MAX.pages() - 1)
     }
 
-    /// A table of as many frames as links: [`Self::places`].
+    /// Returns a table of as many frames as links, [`Self::places`] of each.
     pub(crate) fn new(start: Pfn, frames: &'m [Frame], links: &'m [Links]) -> Self {
         let before = Self::before(start);
         Self { origin: Pfn(start.0 - before), first: before as u32, frames, links }
@@ -293,7 +299,7 @@ impl<'m> FrameTable<'m> {
         FrameIndex(self.first)
     }
 
-    /// The index behind the zone's last frame.
+    /// Returns the index behind the zone's last frame.
     pub(crate) fn end(&self) -> FrameIndex {
         FrameIndex(self.frames.len() as u32)
     }
@@ -308,7 +314,7 @@ impl<'m> FrameTable<'m> {
         inside.then_some(FrameIndex(place as u32))
     }
 
-    /// A frame and its index; `None`, or an absent frame, outside the zone.
+    /// Returns a frame and its index. Outside the zone the answer is `None` or an absent frame.
     #[inline]
     pub(crate) fn find(&self, pfn: Pfn) -> Option<(FrameIndex, &'m Frame)> {
         let place = pfn.0.wrapping_sub(self.origin.0);
@@ -321,7 +327,7 @@ impl<'m> FrameTable<'m> {
         self.origin.add(index.0.into())
     }
 
-    /// The frame; `None`, or an absent one, outside the zone.
+    /// Returns the frame. Outside the zone the answer is `None` or an absent frame.
     pub(crate) fn get(&self, index: FrameIndex) -> Option<&'m Frame> {
         self.frames.get(index.0 as usize)
     }
@@ -359,7 +365,7 @@ impl<'m> FrameTable<'m> {
         (previous != NIL).then_some(FrameIndex(previous))
     }
 
-    /// The first frame of the block that contains `index`, whatever the block does.
+    /// Returns the first frame of the block that contains `index`, whatever the state of the block.
     pub(crate) fn block_head(&self, index: FrameIndex) -> FrameIndex {
         if self.word(index).kind() != FrameKind::Tail {
             return index;

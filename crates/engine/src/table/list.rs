@@ -9,9 +9,9 @@ pub(crate) enum Place {
     Tail,
 }
 
-/// A list of blocks. Whoever may change it holds the lock of its owner.
+/// A list of blocks. Only the holder of the owner's lock may change it.
 ///
-/// Both ends are links as frames have them, so that a list takes 8 bytes.
+/// Both ends are links of frames, so that a list takes 8 bytes.
 #[derive(Debug)]
 pub(crate) struct BlockList {
     first: u32,
@@ -84,7 +84,7 @@ impl BlockList {
         }
     }
 
-    /// The blocks from first to last.
+    /// Returns the blocks from first to last.
     pub(crate) fn iter<'f>(&self, frames: &'f FrameTable<'_>) -> impl Iterator<Item = FrameIndex> + 'f {
         core::iter::successors(self.first(), |&index| frames.next(index))
     }

@@ -21,7 +21,7 @@ impl<'m> Carver<'m> {
         Self { rest: bytes, given, needed }
     }
 
-    /// Sets the room for a table of `len` places aside, to be filled later.
+    /// Sets room for a table of `len` places aside, to be filled later.
     pub(crate) fn reserve<T>(&mut self, len: usize) -> Result<Carver<'m>, SetupError> {
         let too_small = SetupError::MetadataTooSmall { needed: self.needed, given: self.given };
         let padding = self.rest.as_ptr().align_offset(align_of::<T>());
@@ -32,7 +32,7 @@ impl<'m> Carver<'m> {
         Ok(Carver { rest: &mut used[padding..], given: self.given, needed: self.needed })
     }
 
-    /// The next `len` places, filled by `fill`.
+    /// Returns a table in the next `len` places, filled by `fill`.
     pub(crate) fn table<T>(
         &mut self,
         len: usize,
@@ -52,7 +52,7 @@ impl<'m> Carver<'m> {
     }
 }
 
-/// Adds up what [`Carver`] will need, alignment at its worst.
+/// The bytes that [`Carver`] will need, each table with its worst alignment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally(usize);
 

@@ -14,7 +14,7 @@ use crate::types::{MIGRATETYPES, Migratetype, Order};
 pub(crate) struct Pageblock(AtomicU32);
 
 const ISOLATED: u32 = 0x80;
-/// Compaction found nothing here lately. Linux counterpart: `PB_migrate_skip`.
+/// Compaction found nothing here in its last runs. Linux counterpart: `PB_migrate_skip`.
 const SKIP: u32 = 0x40;
 const TYPE_BITS: u32 = 0xff & !SKIP;
 const FREE_SHIFT: u32 = 8;
@@ -24,7 +24,7 @@ const COUNT_BITS: u32 = 0xfff;
 const _: () = assert!(Order::MAX.pages() <= COUNT_BITS as u64);
 
 impl Pageblock {
-    /// As every pageblock is at first.
+    /// Returns a pageblock as it is at first: movable.
     pub(crate) fn movable() -> Self {
         Self(AtomicU32::new(Migratetype::Movable as u32))
     }
@@ -41,7 +41,7 @@ impl Pageblock {
         self.store(self.load() & !TYPE_BITS | value);
     }
 
-    /// The counts of free pages and of movable ones.
+    /// Returns the counts of free pages and of movable ones.
     #[inline]
     fn counts(&self) -> (u32, u32) {
         let value = self.load();
@@ -55,23 +55,24 @@ impl Pageblock {
 
 /// One zone's pageblocks: 4 bytes each.
 ///
-/// An isolated block keeps the type that it had, so that ending the isolation
-/// brings it back. Writers hold the zone lock; readers need no lock.
+/// An isolated pageblock keeps its former type, which it has again when the isolation ends. Writers hold
+/// the zone lock; readers need no lock.
 ///
-/// Where claims go by counts, and only there, each pageblock also counts:
-/// - its pages in free blocks smaller than itself, exactly: the door keeps that number;
-/// - its pages that left the free lists for movable requests and have not come back. What
-///   comes back is taken for what its last owner asked for. Between two owners a page may have
-///   lain on a CPU's list, where the second asked for another kind than the first: then the
-///   number stays off by that page, until the pages that are not free bound it; it is exact
-///   again once all of the pageblock is free. Nor does it know what
-///   [`crate::Zone::set_movable`] says, and pages on a CPU's list still are what they left for.
+/// Where claims go by counts, each pageblock also counts:
+/// - its pages in free blocks smaller than itself, exactly; `ZoneGuard::pass` changes that number;
+/// - its pages that left the free lists for movable requests and have not come back. A page that comes
+///   back counts as of the type that its last owner asked for. If the page had another owner in between,
+///   from a CPU's list and for another kind of request, the number stays off by that page. It is never more
+///   than the pages that are not free, and exact again once the whole pageblock is free. It does not know
+///   what [`crate::Zone::set_movable`] says, and counts a page on a CPU's list as what the page left the
+///   free lists for.
 ///
 /// Linux counterpart: `pageblock_flags`.
 #[derive(Debug)]
 pub(crate) struct PageblockTable<'m> {
     order: Order,
-    /// The order below which free blocks are counted: that of a pageblock, or 0 where nothing is.
+    /// The order below which free blocks are counted: that of a pageblock, or 0 where pageblocks do not
+    /// count.
     counted_below: Order,
     blocks: &'m [Pageblock],
 }
@@ -89,12 +90,12 @@ impl<'m> PageblockTable<'m> {
         1 << self.order.get()
     }
 
-    /// Number of pageblocks from the zone's origin on.
+    /// Returns the number of pageblocks from the zone's origin on.
     pub(crate) fn len(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The first frame of the pageblock around `index`.
+    /// Returns the first frame of the pageblock around `index`.
     pub(crate) fn start_of(&self, index: FrameIndex) -> FrameIndex {
         index.align_down(self.order)
     }
@@ -108,13 +109,13 @@ impl<'m> PageblockTable<'m> {
         if value & ISOLATED != 0 { Migratetype::Isolate } else { Self::decode(value) }
     }
 
-    /// Whether a pageblock has this type, and is not isolated.
+    /// Returns true if a pageblock has this type and is not isolated.
     #[inline]
     pub(crate) fn is_of(&self, index: FrameIndex, migratetype: Migratetype) -> bool {
         self.block(index).load() & TYPE_BITS == migratetype as u32
     }
 
-    /// The type that the block has or, while it is isolated, had before.
+    /// Returns the type of a pageblock or, while it is isolated, its former type.
     pub(crate) fn get_beneath_isolation(&self, index: FrameIndex) -> Migratetype {
         Self::decode(self.block(index).load())
     }
@@ -136,18 +137,18 @@ impl<'m> PageblockTable<'m> {
         self.block(index).set_type(migratetype as u32);
     }
 
-    /// Isolates a pageblock, which remembers the type that it has.
+    /// Isolates a pageblock, which keeps its former type.
     pub(crate) fn set_isolated(&self, index: FrameIndex) {
         let block = self.block(index);
         block.store(block.load() | ISOLATED);
     }
 
-    /// Whether compaction leaves a pageblock out.
+    /// Returns true if compaction leaves a pageblock out.
     pub(crate) fn is_skipped(&self, index: FrameIndex) -> bool {
         self.block(index).load() & SKIP != 0
     }
 
-    /// Has compaction leave a pageblock out until [`Self::clear_skips`]. Under the zone lock.
+    /// Has compaction leave a pageblock out until [`Self::clear_skips`]. The caller holds the zone lock.
     pub(crate) fn set_skip(&self, index: FrameIndex) {
         let block = self.block(index);
         block.store(block.load() | SKIP);
@@ -162,15 +163,15 @@ impl<'m> PageblockTable<'m> {
         self.of_block(index, order).for_each(|block| block.set_type(migratetype as u32));
     }
 
-    /// The pageblocks that a block of `order` touches.
+    /// Returns the pageblocks that a block of `order` touches.
     fn of_block(&self, index: FrameIndex, order: Order) -> impl Iterator<Item = &'m Pageblock> {
         let first = (index.0 >> self.order.get()) as usize;
         let blocks = 1 << order.get().saturating_sub(self.order.get());
         self.blocks[first..first + blocks].iter()
     }
 
-    /// Returns what a pageblock counts, where pageblocks count: of its use `free`, without whole
-    /// pageblocks, and `movable`.
+    /// Returns the two numbers that a pageblock keeps, or `None` where pageblocks do not count. `free` is
+    /// without the pages of blocks as large as a pageblock; fields other than `free` and `movable` are 0.
     #[inline]
     pub(crate) fn counted_use(&self, index: FrameIndex) -> Option<PageblockUse> {
         (self.counted_below > Order::ZERO).then(|| {
@@ -215,22 +216,22 @@ impl<'m> PageblockTable<'m> {
         }
     }
 
-    /// Counts a block that has come back to the free lists, of which so many pages had left
-    /// them for movable requests.
+    /// Counts a block that has come back to the free lists. Of its pages, `movable_pages` had left them
+    /// for movable requests.
     pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
         if order < self.order {
             let block = self.block(index);
             let (free, movable) = block.counts();
             let left = movable.saturating_sub(movable_pages);
-            // Without a smaller free block the one that came back has made it all free.
+            // No smaller block is free: the one that came back has made the whole pageblock free.
             block.set_movable(if free == 0 { 0 } else { left.min(self.pages() - free) });
         } else {
             self.of_block(index, order).for_each(|block| block.set_movable(0));
         }
     }
 
-    /// Counts a block that is given away before it comes back to the free lists: some of its
-    /// pages had left them for movable requests, and now all do, or none.
+    /// Counts a block that goes to a request before it reaches the free lists. Of its pages, `came_back`
+    /// had left them for movable requests; now all have if `for_movable`, and none otherwise.
     pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, came_back: u32, for_movable: bool) {
         let taken = if for_movable { order.pages() as u32 } else { 0 };
         if order < self.order {

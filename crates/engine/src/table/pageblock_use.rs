@@ -1,4 +1,4 @@
-//! What a pageblock holds, and the one walk over its pages that finds out.
+//! What a pageblock holds, and the one walk over its frames that tells.
 
 use super::frame::{FrameIndex, FrameKind, FrameTable};
 use crate::types::{Migratetype, Pfn};
@@ -33,7 +33,8 @@ impl PageblockUse {
         })
     }
 
-    /// Returns how many of a foreign pageblock's `pages` are in use as a request's own would be.
+    /// Returns how many of a foreign pageblock's `pages` are in use like the wanted ones: movable pages
+    /// for a movable request, pages that stay for any other.
     #[inline]
     pub(crate) fn like_wanted(&self, pages: u32, foreign: Migratetype, wanted: Migratetype) -> u32 {
         match (wanted, foreign) {
@@ -46,8 +47,8 @@ impl PageblockUse {
 }
 
 impl FrameTable<'_> {
-    /// Returns what the frames of a pageblock of type `own` hold, from `start` to before `end`, and
-    /// how many blocks and single frames were read for it.
+    /// Returns what the frames from `start` to before `end` hold, in a pageblock of type `own`, and the
+    /// number of blocks and single frames that the walk read.
     #[inline]
     pub(crate) fn use_between(
         &self,

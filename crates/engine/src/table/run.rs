@@ -9,7 +9,7 @@ pub(crate) struct Run {
     pub(crate) first: FrameIndex,
     pub(crate) blocks: u32,
     pub(crate) order: Order,
-    /// Whether the second lies below the first.
+    /// True if the blocks go towards lower addresses.
     pub(crate) down: bool,
 }
 
@@ -18,18 +18,18 @@ impl Run {
         Self { first, blocks: 1, order, down: false }
     }
 
-    /// The block with this number, counted from 0.
+    /// Returns the block with this number, counted from 0.
     pub(crate) const fn block(self, number: u32) -> FrameIndex {
         FrameIndex(self.first.0.wrapping_add(number.wrapping_mul(self.step())))
     }
 
-    /// From one block to the next.
+    /// Returns the distance from one block to the next, in frames.
     const fn step(self) -> u32 {
         let pages = 1_u32 << self.order.get();
         if self.down { pages.wrapping_neg() } else { pages }
     }
 
-    /// The blocks from the first on.
+    /// Returns the blocks from the first on.
     pub(crate) fn iter(self) -> impl Iterator<Item = FrameIndex> {
         (0..self.blocks).map(move |number| self.block(number))
     }
@@ -38,28 +38,28 @@ impl Run {
         self.blocks << self.order.get()
     }
 
-    /// The first `blocks` of it, which is not all.
+    /// Returns the first `blocks` blocks; the run has more.
     pub(crate) const fn head(self, blocks: u32) -> Self {
         Self { blocks, ..self }
     }
 
-    /// What is left without the first `blocks`, which are not all.
+    /// Returns the blocks behind the first `blocks`; the run has more.
     pub(crate) const fn rest(self, blocks: u32) -> Self {
         Self { first: self.block(blocks), blocks: self.blocks - blocks, ..self }
     }
 
-    /// Up to `blocks` from the first on, and the others.
+    /// Returns the first `blocks` blocks, or all if there are fewer, and the others.
     pub(crate) fn split(self, blocks: u32) -> (Self, Self) {
         let blocks = blocks.min(self.blocks);
         let rest = if blocks < self.blocks { self.rest(blocks) } else { Self { blocks: 0, ..self } };
         (Self { blocks, ..self }, rest)
     }
 
-    /// The largest block that blocks from the first on make up together, up to a limit: its
-    /// first frame and order.
+    /// Returns the first frame and the order of the largest block, up to order `limit`, that the first
+    /// blocks of the run make up.
     pub(crate) fn first_aligned_part(self, limit: Order) -> (FrameIndex, Order) {
         let step = self.order.get();
-        // The bound that the part has in common with the run, in blocks of its order.
+        // The end of the run that the part shares, in blocks of the run's order.
         let bound = (self.first.0 >> step) + u32::from(self.down);
         let most = limit.get().saturating_sub(step).into();
         let doublings = bound.trailing_zeros().min(self.blocks.ilog2()).min(most);
@@ -67,12 +67,13 @@ impl Run {
         (FrameIndex(start << step), Order::new(step + doublings as u8).unwrap_or(self.order))
     }
 
-    /// The same blocks from the last to the first.
+    /// Returns the same blocks from the last to the first.
     pub(crate) const fn reversed(self) -> Self {
         Self { first: self.block(self.blocks - 1), down: !self.down, ..self }
     }
 
-    /// This run and a block behind it as one, if the block continues it.
+    /// Returns the run with the block at `index` behind it, or `None` if the block does not continue the
+    /// run.
     #[inline]
     pub(crate) fn with_next(self, index: FrameIndex) -> Option<Self> {
         let longer = Self { blocks: self.blocks + 1, ..self };
@@ -84,7 +85,7 @@ impl Run {
         (self.blocks == 1 && index == turned.block(1)).then_some(turned)
     }
 
-    /// Whether both are one run upwards.
+    /// Returns true if `other` continues this run towards higher addresses.
     pub(crate) fn is_continued_by(self, other: Self) -> bool {
         let upwards = !self.down && !other.down && self.order == other.order;
         upwards && self.block(self.blocks) == other.first

@@ -20,10 +20,9 @@ use lock_api::RawMutex;
 
 use crate::types::Tracepoints;
 
-/// What an embedder brings: the locks, one kind for zones, one for per-CPU lists, and
-/// whoever watches.
+/// The locks that an embedder brings, one kind for zones and one for per-CPU lists, and who watches.
 ///
-/// A kernel names its own spin locks here; a simulator names a watcher that measures how long the zone
+/// A kernel names its own spin locks here. A simulator names a watcher that measures how long the zone
 /// lock is held.
 pub trait Locks {
     /// Guards a zone's free lists. Linux counterpart: `zone->lock`.
@@ -32,9 +31,8 @@ pub trait Locks {
     type PerCpu: RawMutex;
     /// Who watches; `()` for nobody.
     type Tracepoints: Tracepoints;
-    /// Whether of two callers that free the same block at the same instant exactly one
-    /// succeeds, which takes an atomic read-modify-write for each free. A block that is freed
-    /// again later is refused in any case.
+    /// True if exactly one of two callers that free the same block at the same instant succeeds, which
+    /// takes an atomic read-modify-write for each free. A later second free is always refused.
     const TELLS_RACING_FREES_APART: bool = true;
 }
 
@@ -50,12 +48,12 @@ impl<Z: RawMutex, P: RawMutex, T: Tracepoints> Locks for (Z, P, T) {
     type Tracepoints = T;
 }
 
-/// Locks of memory whose blocks have one owner each, who frees a block once: nobody races
-/// with anybody for it. A free then takes the lock of the CPU's lists and nothing else.
+/// Locks of memory whose blocks have one owner each, who frees a block once. A free then takes the lock of
+/// the CPU's lists and no other atomic step.
 ///
-/// Linux has that from the reference count of a page: whoever drops the last reference is
-/// the one that frees it. If two callers do free one block at the same instant, both may
-/// succeed, and the block is handed out twice.
+/// In Linux the page's reference count ensures it: only the caller that drops the last reference frees the
+/// page. If two callers do free one block at the same instant, both may succeed, and the block is handed
+/// out twice.
 #[derive(Debug)]
 pub struct OwnersFreeOnce<L>(PhantomData<L>);
 

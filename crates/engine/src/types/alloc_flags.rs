@@ -8,12 +8,12 @@ use super::switches::Switches;
 use super::units::Order;
 
 bitflags! {
-    /// What a request may do beyond the ordinary. Linux counterpart: `ALLOC_*`.
+    /// The rights and wishes of one attempt to answer a request. Linux counterpart: `ALLOC_*`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub(crate) struct AllocFlags: u16 {
         /// No watermark counts at all.
         const NO_WATERMARKS = 1 << 0;
-        /// The out-of-memory killer has chosen the caller: reserves are open.
+        /// The out-of-memory killer has chosen the caller: the reserves are open.
         const OOM = 1 << 1;
         /// The caller cannot wait.
         const NON_BLOCK = 1 << 2;
@@ -21,28 +21,29 @@ bitflags! {
         const MIN_RESERVE = 1 << 3;
         /// CMA blocks may be used.
         const CMA = 1 << 4;
-        /// Pageblock types should not mix while another zone can serve.
+        /// Pageblock types should not mix while another zone can answer.
         const NOFRAGMENT = 1 << 5;
         /// The reserve for atomic high-order requests is open.
         const HIGHATOMIC = 1 << 6;
         /// kswapd may be woken.
         const KSWAPD = 1 << 7;
-        /// A boost of the marks does not count for a single page.
+        /// A boost of the marks does not count, for a single page at the min mark.
         const IGNORE_BOOST = 1 << 8;
     }
 }
 
 impl AllocFlags {
-    /// Those that open reserves. Linux counterpart: `ALLOC_RESERVES`.
+    /// The flags that open reserves. Linux counterpart: `ALLOC_RESERVES`.
     pub(crate) const RESERVES: Self =
         Self::NON_BLOCK.union(Self::MIN_RESERVE).union(Self::HIGHATOMIC).union(Self::OOM);
 
-    /// The flags of the first, cheap attempt.
+    /// Returns the flags of the first attempt, on the fast path, without the atomic reserve.
     pub(crate) fn fast(gfp: GfpFlags) -> Self {
         Self::kswapd(gfp) | Self::cma(gfp)
     }
 
-    /// The flags of the attempts below the low watermark. Linux counterpart: `alloc_flags_slowpath`.
+    /// Returns the flags of the attempts below the low watermark. Linux counterpart:
+    /// `alloc_flags_slowpath`.
     pub(crate) fn slow(gfp: GfpFlags, order: Order, switches: Switches) -> Self {
         let mut flags = Self::kswapd(gfp) | Self::cma(gfp) | Self::highatomic(gfp, order);
         flags.set(Self::MIN_RESERVE, gfp.contains(GfpFlags::HIGH));
@@ -52,7 +53,8 @@ impl AllocFlags {
         flags
     }
 
-    /// The right to the reserve for atomic high-order requests.
+    /// Returns [`Self::HIGHATOMIC`] if a request may use the reserve for atomic high-order requests, and
+    /// no flag otherwise.
     pub(crate) fn highatomic(gfp: GfpFlags, order: Order) -> Self {
         let cannot_wait = !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
         let entitled = cannot_wait && order > Order::ZERO && gfp.contains(GfpFlags::HIGH);

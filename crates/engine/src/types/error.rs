@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::units::{Order, Pfn};
 
-/// Why a block was not taken back. Nothing has changed.
+/// Why a block was not freed. Nothing has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeError {
     /// No zone contains the frame, or the frame lies in a hole.

@@ -63,7 +63,7 @@ bitflags! {
         const ATOMIC = 1 << 23;
         /// `__GFP_NO_OBJ_EXT`: no slab object extensions.
         const NO_OBJ_EXT = 1 << 24;
-        /// Any flag that the recorder could not name.
+        /// A flag that the recorder could not name.
         const UNKNOWN = 1 << 31;
     }
 }
@@ -98,7 +98,7 @@ impl GfpFlags {
     /// `GFP_TRANSHUGE`.
     pub const TRANSHUGE: Self = Self::TRANSHUGE_LIGHT.union(Self::DIRECT_RECLAIM);
 
-    /// The migratetype that the flags ask for.
+    /// Returns the migratetype that the flags ask for.
     ///
     /// Linux counterpart: `gfp_migratetype`.
     pub const fn migratetype(self) -> Migratetype {
@@ -108,7 +108,7 @@ impl GfpFlags {
         BY_FLAGS[(self.bits() >> Self::MOVABLE.bits().trailing_zeros() & 3) as usize]
     }
 
-    /// The highest zone that a request may use. Linux counterpart: `gfp_zone`.
+    /// Returns the highest zone that a request may use. Linux counterpart: `gfp_zone`.
     pub fn highest_zone(self) -> ZoneType {
         const BY_FLAGS: [ZoneType; 16] = {
             let mut table = [ZoneType::Normal; 16];
@@ -133,18 +133,19 @@ impl GfpFlags {
         BY_FLAGS[(self.bits() & 0xf) as usize]
     }
 
-    /// The names that Linux prints, each with its flags, composite names first: who takes out of a
-    /// request's flags what each name in turn stands for has the text of the `kmem` trace events.
+    /// Returns the names that Linux prints, each with its flags, composite names first. The text of the
+    /// `kmem` trace events lists each name in turn whose flags are all set, and takes these flags away
+    /// before it goes on.
     ///
     /// Linux counterpart: `__def_gfpflag_names`.
     pub fn linux_names() -> impl Iterator<Item = (&'static str, Self)> {
         LINUX_NAMES.into_iter()
     }
 
-    /// The flag or set of flags that Linux prints as `name`.
+    /// Returns the flag or set of flags that Linux prints as `name`.
     ///
-    /// Knows the composite names (`GFP_KERNEL`) and the single ones
-    /// (`__GFP_COMP`) that the `kmem` trace events print.
+    /// Both the composite names (`GFP_KERNEL`) and the single ones (`__GFP_COMP`) of the `kmem` trace
+    /// events are known; `None` for any other.
     pub fn from_linux_name(name: &str) -> Option<Self> {
         LINUX_NAMES.iter().find(|(known, _)| *known == name).map(|&(_, flags)| flags)
     }

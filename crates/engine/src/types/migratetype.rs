@@ -37,7 +37,7 @@ impl Migratetype {
     pub const ALL: [Self; MIGRATETYPES] =
         [Self::Unmovable, Self::Movable, Self::Reclaimable, Self::HighAtomic, Self::Cma, Self::Isolate];
 
-    /// The migratetype with this discriminant.
+    /// Returns the migratetype with this discriminant, or `None` if there is none.
     pub const fn new(value: u8) -> Option<Self> {
         match value {
             0 => Some(Self::Unmovable),
@@ -50,12 +50,12 @@ impl Migratetype {
         }
     }
 
-    /// The discriminant as an array index.
+    /// Returns the discriminant as an array index.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The name that `/proc/pagetypeinfo` prints.
+    /// Returns the name that `/proc/pagetypeinfo` prints.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unmovable => "Unmovable",
@@ -67,12 +67,13 @@ impl Migratetype {
         }
     }
 
-    /// The migratetype that `/proc/pagetypeinfo` prints as `name`.
+    /// Returns the migratetype that `/proc/pagetypeinfo` prints as `name`, or `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Whether blocks of this type may merge with and be claimed for others.
+    /// Returns true if blocks of this type may merge with blocks of another such type, and be claimed for
+    /// it.
     ///
     /// Linux counterpart: `migratetype_is_mergeable`.
     pub const fn is_mergeable(self) -> bool {

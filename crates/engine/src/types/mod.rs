@@ -20,6 +20,7 @@ pub use request::Request;
 pub use stats::{PerCpuStats, RequestStats, ZoneStats};
 pub use switches::{Era, Switch, Switches};
 pub use tracepoints::{ExtFrag, Tracepoints};
+pub(crate) use units::ORDER_ROWS;
 pub use units::{MAX_ORDERS, Order, Pfn};
 pub(crate) use want::Want;
 pub use zone_type::{ZONE_TYPES, ZoneType};

@@ -8,10 +8,10 @@ use super::units::Order;
 pub struct Request {
     /// The CPU that asks.
     pub cpu: u16,
-    /// The node to start from.
+    /// The node whose zones are tried first.
     pub node: u16,
-    /// The size of the block.
+    /// The order of the block.
     pub order: Order,
-    /// What kind of memory, and how hard to try.
+    /// Which memory is wanted, and how hard the allocator tries.
     pub gfp: GfpFlags,
 }

@@ -2,7 +2,7 @@
 
 use super::units::MAX_ORDERS;
 
-/// What happened in one zone under its lock. All exact.
+/// What happened in one zone under its lock. All numbers are exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ZoneStats {
@@ -23,7 +23,7 @@ pub struct ZoneStats {
     pub claim_attempts: u64,
     /// Pageblocks (or larger blocks) that changed their type for a request.
     pub claims: u64,
-    /// Pageblocks that sorting gave another type.
+    /// Pageblocks that tidying gave another type.
     pub retyped: u64,
     /// Requests answered from a foreign block that kept its type.
     pub steals: u64,
@@ -41,7 +41,7 @@ pub struct ZoneStats {
     pub boosts: u64,
     /// Pageblocks reserved for atomic high-order requests.
     pub highatomic_reserved: u64,
-    /// Pageblocks given back from that reserve.
+    /// Pageblocks that left that reserve.
     pub highatomic_unreserved: u64,
     /// Blocks allocated straight from the free lists.
     pub direct_allocs: u64,
@@ -71,14 +71,14 @@ pub struct RequestStats {
     pub failures: [u64; MAX_ORDERS],
     /// Requests that got a block of another type's pageblock.
     pub type_mismatches: u64,
-    /// Requests that passed only at the min watermark or below.
+    /// Requests that no zone admitted above its low watermark.
     pub slow_paths: u64,
     /// Times that kswapd would have been woken because of a boosted watermark.
     pub kswapd_wakes: u64,
 }
 
 impl ZoneStats {
-    /// Adds another zone's numbers; maxima stay maxima.
+    /// Returns the sum of two zones' numbers; of two maxima, the larger.
     #[must_use]
     pub fn merged(self, other: &Self) -> Self {
         Self {

@@ -14,8 +14,8 @@ pub struct Switches {
     /// A bulk refill goes on from the fallback level that last succeeded.
     /// Source: "speed up fallbacks in `rmqueue_bulk`", Linux 6.15 and 6.12 stable.
     pub remembered_mode: bool,
-    /// Whether a pageblock may be claimed is decided by two numbers that it keeps, not by a
-    /// look at each of its pages. Nothing without [`Switches::hygiene`].
+    /// A pageblock is claimed by two numbers that it keeps; without, by a look at each of its pages.
+    /// Without [`Switches::hygiene`] it has no effect.
     /// Source: Freehold.
     pub claims_by_counts: bool,
     /// The decay of a per-CPU list frees one batch a lock hold.
@@ -30,26 +30,26 @@ pub struct Switches {
     /// Free blocks are counted per order and migratetype, readable without the lock.
     /// Source: per-migratetype counts series, not in Linux.
     pub counts: bool,
-    /// The number of free blocks of an order is not kept beside the counts per migratetype:
-    /// whoever reads it adds these up. Nothing without [`Switches::counts`].
+    /// The number of free blocks of an order is the sum of the counts per migratetype; without, it is kept
+    /// beside them. Without [`Switches::counts`] it has no effect.
     /// Source: Freehold.
     pub derived_total: bool,
-    /// Pageblocks that are partly in use are claimed before whole free ones, and more of them are
-    /// looked at than the first of each list; for pages that stay those do, too, that hold such
-    /// pages already and have less than half free. Nothing without
-    /// [`Switches::claims_by_counts`].
+    /// Pageblocks that are partly in use are claimed before free ones, and up to 32 blocks of each list
+    /// are looked at instead of the first. Unmovable and reclaimable requests may also claim pageblocks
+    /// that already hold such pages and are less than half free. Without [`Switches::claims_by_counts`] it
+    /// has no effect.
     /// Source: Freehold.
     pub claims_used_first: bool,
-    /// [`crate::Memory::sort_pageblocks`] gives pageblocks the type of what stays in them. Nothing
-    /// without [`Switches::claims_by_counts`].
+    /// [`crate::Memory::tidy_pageblocks`] gives a pageblock the type of the unmovable or reclaimable pages
+    /// in it. Without [`Switches::claims_by_counts`] it has no effect.
     /// Source: Freehold.
     pub retypes_pageblocks: bool,
-    /// [`crate::Memory::sort_pageblocks`] moves a few movable pages out of pageblocks of another
-    /// type. Nothing without [`Switches::claims_by_counts`].
+    /// [`crate::Memory::tidy_pageblocks`] moves a few movable pages out of pageblocks of another type.
+    /// Without [`Switches::claims_by_counts`] it has no effect.
     /// Source: Freehold.
     pub unmixes_pageblocks: bool,
-    /// [`crate::Memory::sort_pageblocks`] moves the pages of movable pageblocks to fuller ones.
-    /// Nothing without [`Switches::claims_by_counts`].
+    /// [`crate::Memory::tidy_pageblocks`] moves the pages of movable pageblocks to fuller ones. Without
+    /// [`Switches::claims_by_counts`] it has no effect.
     /// Source: Freehold.
     pub empties_pageblocks: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
@@ -59,13 +59,13 @@ pub struct Switches {
     /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound.
     /// Source: Linux 6.16.
     pub lazy_high_order_flush: bool,
-    /// The reserve for atomic high-order requests is kept from others by what is free
-    /// in it, and no block is reserved in zones under 100 pageblocks; without, by what
-    /// was ever reserved, and at least one block may be.
+    /// Other requests leave alone the pages that are free in the reserve for atomic high-order requests,
+    /// and zones under 100 pageblocks have no reserve; without, they leave alone all pages that were ever
+    /// reserved, and any zone may reserve a pageblock.
     /// Source: Linux 6.8 (small zones), 6.13 and 6.12 stable (free pages only).
     pub highatomic_by_free: bool,
-    /// Atomic high-order requests reach for the reserve before they refill a per-CPU
-    /// list, above the low watermark as well, and only those below it add to it.
+    /// Atomic high-order requests take from the reserve before they refill a per-CPU list, also above the
+    /// low watermark; only requests below that mark add to the reserve.
     /// Source: by Linux 7.3.
     pub highatomic_first: bool,
     /// Every `__GFP_HIGH` request for a single page may ignore a boost of the watermarks;
@@ -83,8 +83,8 @@ pub struct Switches {
     /// without, page by page.
     /// Source: by Linux 7.3.
     pub ranges_freed_in_blocks: bool,
-    /// A bulk allocation is held against the pages that are still missing; without,
-    /// against all that it asks for.
+    /// A bulk allocation must leave the mark above the pages that are still missing; without, above all
+    /// pages that it asks for.
     /// Source: by Linux 7.3.
     pub bulk_mark_by_missing: bool,
     /// A request that failed at the min watermark looks again only if it has gained
@@ -95,15 +95,14 @@ pub struct Switches {
     /// that is wanted; without, single pages only.
     /// Source: "`mm/compaction`: enable compacting >0 order folios", Linux 6.9.
     pub compacts_large_blocks: bool,
-    /// Whether a zone has pages for compaction to move to is decided by the free pages that the
-    /// free scanner may take, as the counts per migratetype have them; without, by all free
-    /// pages. Nothing without [`Switches::counts`].
+    /// Compaction starts only if the free scanner may take enough pages by the counts per migratetype;
+    /// without, the number of all free pages decides. Without [`Switches::counts`] it has no effect.
     /// Source: Freehold, after the review of the per-migratetype counts series.
     pub suits_by_counts: bool,
 }
 
 impl Switches {
-    /// As a zone goes by them: without those that mean nothing beside the others.
+    /// Returns the switches that take effect in a zone: without those that depend on another that is off.
     pub(crate) const fn of_a_zone(self) -> Self {
         let counted = self.claims_by_counts && self.hygiene;
         Self {
@@ -128,7 +127,7 @@ pub enum Era {
     Linux7_3,
     /// Linux 7.3 with counts per migratetype.
     Linux7_3Counts,
-    /// Everything that we find to be better.
+    /// Linux 7.3 with every change of Freehold.
     Freehold,
 }
 
@@ -137,7 +136,7 @@ impl Era {
     pub const ALL: [Self; 5] =
         [Self::Linux6_1, Self::Linux6_12, Self::Linux7_3, Self::Linux7_3Counts, Self::Freehold];
 
-    /// The name used on command lines and in tables.
+    /// Returns the name used on command lines and in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux6_1 => "linux-6.1",
@@ -148,12 +147,12 @@ impl Era {
         }
     }
 
-    /// The era with this name.
+    /// Returns the era with this name, or `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|era| era.name() == name)
     }
 
-    /// What the era does.
+    /// Returns the switches of the era.
     pub const fn switches(self) -> Switches {
         let linux_6_1 = Switches {
             hygiene: false,
@@ -252,7 +251,7 @@ impl Switch {
     pub const PLACEMENT: [Self; 4] =
         [Self::ClaimsUsedFirst, Self::RetypesPageblocks, Self::UnmixesPageblocks, Self::EmptiesPageblocks];
 
-    /// The name used on command lines and in tables.
+    /// Returns the name used on command lines and in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hygiene => "hygiene",
@@ -266,12 +265,12 @@ impl Switch {
         }
     }
 
-    /// The switch with this name.
+    /// Returns the switch with this name, or `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().chain(Self::PLACEMENT).find(|switch| switch.name() == name)
     }
 
-    /// `switches` with this system turned on or off.
+    /// Returns `switches` with this system turned on or off.
     pub const fn set(self, mut switches: Switches, on: bool) -> Switches {
         match self {
             Self::Hygiene => switches.hygiene = on,

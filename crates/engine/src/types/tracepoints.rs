@@ -18,21 +18,21 @@ pub struct ExtFrag {
     pub alloc_migratetype: Migratetype,
     /// The type whose list had the block.
     pub fallback_migratetype: Migratetype,
-    /// Whether the block's pageblock is of the wanted type now.
+    /// True if the block's pageblock is of the wanted type now.
     pub change_ownership: bool,
 }
 
 /// Events of the allocator, each named as Linux names its tracepoint.
 ///
 /// Every event but [`Tracepoints::contention_begin`] is told with the zone lock held: an implementation
-/// may note the event, and must not ask the allocator anything. `()` watches nothing and costs nothing.
+/// may note the event, and must not call the allocator. `()` watches nothing and costs nothing.
 pub trait Tracepoints {
-    /// Whether waits for the zone lock are told. Where they are not, the lock is taken without a look at
-    /// whether somebody holds it.
+    /// True if waits for the zone lock are told; otherwise the lock is taken without first trying whether
+    /// it is free.
     const WATCHES_CONTENTION: bool = false;
 
-    /// What an implementation notes at the begin of a hold or a wait and gets back at its end: a time, as
-    /// a rule; `()` where neither is timed.
+    /// What an implementation notes when a hold or a wait begins and gets back when it ends, for example a
+    /// time; `()` where neither is timed.
     type Since: Copy + Default;
 
     /// A block was found outside the lists of the wanted type.
@@ -44,7 +44,7 @@ pub trait Tracepoints {
     /// A block left a CPU's lists for the list of a type.
     fn page_pcpu_drain(&self, _pfn: Pfn, _order: Order, _migratetype: Migratetype) {}
 
-    /// A caller begins to wait for a zone lock that somebody else holds.
+    /// A caller begins to wait for a zone lock that another caller holds.
     fn contention_begin(&self) -> Self::Since {
         Self::Since::default()
     }

@@ -10,13 +10,13 @@ use core::fmt;
 pub struct Pfn(pub u64);
 
 impl Pfn {
-    /// The frame `pages` behind this one.
+    /// Returns the frame that is `pages` frames behind this one.
     #[must_use]
     pub const fn add(self, pages: u64) -> Self {
         Self(self.0 + pages)
     }
 
-    /// Whether the frame can start a block of `order`.
+    /// Returns true if the frame can start a block of `order`.
     pub const fn is_aligned(self, order: Order) -> bool {
         self.0 & (order.pages() - 1) == 0
     }
@@ -39,6 +39,10 @@ impl fmt::Display for Pfn {
 /// Linux counterpart: `NR_PAGE_ORDERS` on x86-64.
 pub const MAX_ORDERS: usize = 11;
 
+/// The rows of a table by order: a power of two, so that an order needs no bounds check to be a row's
+/// number.
+pub(crate) const ORDER_ROWS: usize = MAX_ORDERS.next_power_of_two();
+
 /// The base-2 logarithm of a block's size in pages, 0..=10.
 ///
 /// Linux counterpart: `unsigned int order`.
@@ -55,47 +59,47 @@ impl Order {
     /// The largest order that any zone can be set up with.
     pub const MAX: Self = Self(MAX_ORDERS as u8 - 1);
 
-    /// The order `value`, or `None` above 10.
+    /// Returns the order `value`, or `None` if it is above 10.
     pub const fn new(value: u8) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }
     }
 
-    /// The number itself.
+    /// Returns the number itself.
     pub const fn get(self) -> u8 {
         self.0
     }
 
-    /// The number as an index into a per-order array.
+    /// Returns the number as an index into a per-order array.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Pages in a block of this order.
+    /// Returns the number of pages in a block of this order.
     pub const fn pages(self) -> u64 {
         1 << self.0
     }
 
-    /// The smallest order whose bit is set.
+    /// Returns the smallest order whose bit is set in `bits`, or `None` if none is.
     pub(crate) const fn smallest_in(bits: u32) -> Option<Self> {
         Self::new(bits.trailing_zeros() as u8)
     }
 
-    /// The next larger order, if there is one.
+    /// Returns the next larger order, or `None` after the largest.
     pub const fn up(self) -> Option<Self> {
         Self::new(self.0 + 1)
     }
 
-    /// The next smaller order, if there is one.
+    /// Returns the next smaller order, or `None` for order 0.
     pub const fn down(self) -> Option<Self> {
         if self.0 == 0 { None } else { Some(Self(self.0 - 1)) }
     }
 
-    /// Every order from `self` up to and including `last`.
+    /// Returns every order from `self` up to and including `last`.
     pub fn up_to(self, last: Self) -> impl DoubleEndedIterator<Item = Self> + Clone {
         (self.0..=last.0).map(Self)
     }
 
-    /// Every order from 0 up to and including 10.
+    /// Returns every order from 0 up to and including 10.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + Clone {
         Self::ZERO.up_to(Self::MAX)
     }

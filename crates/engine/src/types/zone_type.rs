@@ -20,7 +20,7 @@ pub enum ZoneType {
     Device = 5,
 }
 
-/// How many zone types there are.
+/// The number of zone types.
 pub const ZONE_TYPES: usize = 6;
 
 impl ZoneType {
@@ -28,7 +28,7 @@ impl ZoneType {
     pub const ALL: [Self; ZONE_TYPES] =
         [Self::Dma, Self::Dma32, Self::Normal, Self::HighMem, Self::Movable, Self::Device];
 
-    /// The name that `/proc/zoneinfo` prints.
+    /// Returns the name that `/proc/zoneinfo` prints.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dma => "DMA",
@@ -40,7 +40,7 @@ impl ZoneType {
         }
     }
 
-    /// The zone type that `/proc/zoneinfo` prints as `name`.
+    /// Returns the zone type that `/proc/zoneinfo` prints as `name`, or `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -1,15 +1,15 @@
-//! What the eras without freelist hygiene do otherwise, which was in Linux until 6.10.
+//! What the eras without freelist hygiene do differently, as Linux did before 6.10.
 //!
-//! Today's Linux has a free page on the list of its pageblock's type, counts it where it enters and
-//! leaves the list, and claims a pageblock as a whole or takes one piece of it. Before, a block went
-//! by the type that its caller had in mind: pages lay on lists of other types than their
-//! pageblock's, and whoever freed, took or isolated pages counted them. The rest of the zone reads
-//! as today's Linux does and asks here where that differs.
+//! Linux since 6.10 keeps a free page on the list of its pageblock's type, counts the page where it enters
+//! and leaves the list, and claims a pageblock as a whole or takes one piece of it. Before, a block went
+//! by the type that its caller had in mind. Pages lay on lists of other types than their pageblock's, and
+//! the functions that freed, took or isolated pages counted them. The rest of the zone reads like Linux
+//! since 6.10 and calls this file where the older eras differ.
 
 use super::buddy::Insertion;
 use super::free_area::Passage;
 use super::guard::ZoneGuard;
-use super::state::Zone;
+use super::state::{LockedState, Zone};
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{Migratetype, Order, Pfn, Tracepoints, Want};
@@ -21,13 +21,37 @@ impl<L: Locks> Zone<'_, L> {
         !self.switches.hygiene
     }
 
-    /// Returns true if a free block may be on the list of `migratetype`.
+    /// Returns true if a free block that starts in a pageblock may be on the list of `migratetype`:
+    /// with hygiene, only on that of the pageblock's type.
     pub(crate) fn may_be_listed(&self, pfn: Pfn, migratetype: Migratetype) -> bool {
         self.is_before_hygiene() || self.block_type(pfn) == Some(migratetype)
     }
 
-    /// Returns the word of a freed block on a per-CPU list: with hygiene it keeps the type that its
-    /// owner asked for, before it gets that of its pageblock, by which it will be drained.
+    /// Returns true if freed blocks of an order that lie side by side may be freed as one run: with
+    /// hygiene, unless a block spans several pageblocks.
+    pub(crate) fn frees_in_runs(&self, order: Order) -> bool {
+        !self.is_before_hygiene() && order <= self.blocks.order()
+    }
+
+    /// Returns true if the numbers of free pages may differ from the sums over the lists: before
+    /// hygiene, once a pageblock was isolated.
+    pub(crate) fn numbers_may_drift(&self, state: &LockedState) -> bool {
+        self.is_before_hygiene() && state.ever_isolated
+    }
+
+    /// Takes apart a free block that lies across `boundary`. With hygiene nothing is to be done:
+    /// isolating the pageblock took the block apart.
+    ///
+    /// Linux counterpart: `split_free_page`, until 6.10.
+    pub(crate) fn split_straddling(&self, boundary: FrameIndex) {
+        let inside = self.frames.contains(boundary) && boundary != self.frames.start();
+        if inside && self.is_before_hygiene() {
+            self.lock().split_straddling_before_hygiene(boundary);
+        }
+    }
+
+    /// Returns the word of a freed block on a per-CPU list. With hygiene it has the type that the owner
+    /// asked for; before, it has the pageblock's type, by which the block is drained.
     #[inline]
     pub(super) fn freed_word(&self, word: FrameWord, order: Order, block_type: Migratetype) -> FrameWord {
         if self.is_before_hygiene() {
@@ -38,10 +62,11 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Counts a block that enters the list of another type than its pageblock's, as happens before
+    /// Counts a block that enters the list of another type than its pageblock's, which happens before
     /// hygiene only.
     ///
-    /// A change of lists needs no check: conversion moves the pages first and the type after.
+    /// A change of lists is not checked: a conversion moves the pages first and changes the type
+    /// afterwards.
     #[inline]
     pub(super) fn count_foreign_entry(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
         let before = self.zone.is_before_hygiene();
@@ -55,19 +80,27 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Changes the numbers of free pages by `pages` of a type, where the door does not do it.
+    /// Changes the numbers of free pages by `pages` of a type for a caller that counts them itself, as
+    /// before hygiene. With hygiene nothing happens.
     ///
-    /// Whoever frees, takes or isolates pages goes by the type that it has in mind. Where a
-    /// pageblock's pages are on other types' lists, isolation makes the numbers drift from the
-    /// lists for good.
+    /// The caller goes by the type that it has in mind. Where a pageblock's pages are on other types'
+    /// lists, isolation makes the numbers differ from the sums over the lists for good.
     pub(crate) fn account_before_hygiene(&mut self, pages: i64, migratetype: Migratetype) {
         if self.zone.is_before_hygiene() {
             self.account(pages, migratetype);
         }
     }
 
-    /// Returns how many of the pages that a refill has taken are still counted as free: before
-    /// hygiene all, which are taken off at its end.
+    /// Changes the numbers of free pages by `pages` of a type that pass the door, unless the caller
+    /// counts them itself, as before hygiene.
+    pub(super) fn account_at_door(&mut self, pages: i64, migratetype: Migratetype) {
+        if !self.zone.is_before_hygiene() {
+            self.account(pages, migratetype);
+        }
+    }
+
+    /// Returns how many of the pages that a refill has taken are still counted as free: before hygiene all
+    /// of them, until the refill ends.
     #[inline]
     pub(super) fn still_counted(&self, taken: u64) -> u64 {
         if self.zone.is_before_hygiene() { taken } else { 0 }
@@ -75,7 +108,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// Frees a block that bypasses the per-CPU lists.
     ///
-    /// The type that the caller read without the lock counts, unless blocks are isolated.
+    /// The block goes to the list of the type that the caller read without the lock. If pageblocks are
+    /// isolated, the type is read again.
     pub(super) fn free_direct_before_hygiene(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
         let migratetype = if self.state.isolated_blocks > 0 || seen == Migratetype::Isolate {
             self.zone.blocks.get(index)
@@ -87,7 +121,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// Frees blocks one after the other, as a CPU's lists give them back.
     ///
-    /// The type seen when the block was freed counts, unless blocks are isolated.
+    /// A block goes to the list of the type that it was freed under. If pageblocks are isolated, the
+    /// pageblock's type is read again.
     pub(super) fn free_drained_before_hygiene(&mut self, run: Run) {
         let stale = self.state.isolated_blocks == 0;
         for index in run.iter() {
@@ -98,7 +133,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Takes a block of any type's list, the wanted type's first.
+    /// Takes a block from any type's list, the wanted type's first.
     ///
     /// Linux counterpart: `__rmqueue` before 6.10.
     pub(super) fn take_before_hygiene(&mut self, want: Want) -> Option<FrameIndex> {
@@ -113,11 +148,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Moves a foreign block to the wanted type's lists, with or without its pageblock. Returns
-    /// false if there is none.
+    /// Moves a foreign block to the wanted type's lists, with or without its pageblock. Returns false if
+    /// no foreign block is large enough.
     ///
-    /// The pageblock's free pages move first, and its type changes only if enough of them did,
-    /// which leaves pages on lists that their pageblock's type does not match.
+    /// The pageblock's free pages move first. Its type changes only if enough of them moved; otherwise
+    /// they stay on lists that do not match its type.
     /// Linux counterpart: `__rmqueue_fallback` before 6.10.
     fn move_to_native(&mut self, want: Want) -> bool {
         let smallest = self.smallest_fallback(want);
@@ -172,17 +207,38 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.pass(index, found, Passage::Change(want.migratetype));
     }
 
-    /// Gives the pageblock around a block another type. Returns the free pages that moved with it.
+    /// Gives the pageblock around a block another type, and returns the number of free pages that moved
+    /// with it.
     ///
-    /// Where the pageblock starts before the zone, its pages from the block on move; where it ends
+    /// In a pageblock that starts before the zone, the pages from the block on move; in one that ends
     /// behind the zone, none do.
     /// Linux counterpart: `set_pageblock_migratetype` and `move_freepages_block` before 6.10.
-    pub(super) fn set_type_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
+    fn set_type_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
         self.zone.blocks.set(index, to);
         self.clipped_pageblock(index).map_or(0, |(start, end)| self.move_free_blocks(start, end, to))
     }
 
-    /// Isolates a pageblock; its free pages are counted out by the type that it had.
+    /// Reserves the pageblock around a block for atomic requests, even if no free page moves. Returns the
+    /// pages reserved.
+    ///
+    /// Linux counterpart: `reserve_highatomic_pageblock` before 6.10.
+    pub(super) fn reserve_before_hygiene(&mut self, index: FrameIndex) -> u64 {
+        self.set_type_before_hygiene(index, Migratetype::HighAtomic);
+        self.zone.blocks.pages().into()
+    }
+
+    /// Gives the first pageblock of a free block of the reserve back to `to`. Returns the free pages
+    /// that moved.
+    ///
+    /// Linux counterpart: `unreserve_highatomic_pageblock` before 6.10.
+    pub(super) fn unreserve_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
+        if self.zone.blocks.get(index) == Migratetype::HighAtomic {
+            self.count_unreserved(self.zone.blocks.pages().into());
+        }
+        self.set_type_before_hygiene(index, to)
+    }
+
+    /// Isolates a pageblock, and counts its free pages out by its former type.
     ///
     /// Linux counterpart: `set_migratetype_isolate` before 6.10.
     pub(super) fn isolate_before_hygiene(&mut self, start: FrameIndex) {
@@ -205,11 +261,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.zone.blocks.set(start, to);
     }
 
-    /// Takes apart a free block that lies across `boundary`. With hygiene, isolating a pageblock has
-    /// done that already.
-    ///
-    /// Linux counterpart: `split_free_page`, until 6.10.
-    pub(crate) fn split_straddling_before_hygiene(&mut self, boundary: FrameIndex) {
+    fn split_straddling_before_hygiene(&mut self, boundary: FrameIndex) {
         let zone = self.zone;
         let head = zone.frames.block_head(FrameIndex(boundary.0 - 1));
         let word = zone.frames.word(head);
@@ -220,8 +272,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Returns the part of a pageblock whose free pages move: from `index` on where the pageblock
-    /// starts before the zone, none where it ends behind it.
+    /// Returns the part of a pageblock whose free pages move: from `index` on if the pageblock starts
+    /// before the zone, and `None` if it ends behind the zone.
     fn clipped_pageblock(&self, index: FrameIndex) -> Option<(FrameIndex, FrameIndex)> {
         let start = self.zone.blocks.start_of(index);
         let end = start.offset(self.zone.blocks.pages());

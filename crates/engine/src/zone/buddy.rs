@@ -6,17 +6,17 @@ use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
 use crate::types::{AllocFlags, Migratetype, Order, Pfn, Tracepoints, Want};
 
-/// How a freed block chooses its end of the free list.
+/// The end of the free list that a freed block goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Insertion {
-    /// At the tail if its buddy's next merge looks likely, otherwise at the head.
+    /// The tail if the block is likely to merge soon, otherwise the head.
     ByMergeChance,
-    /// Always at the tail.
+    /// Always the tail.
     Tail,
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// The buddy of a block, if it is free as one block of the same order.
+    /// Returns the buddy of a block if it is free as one block of the same order.
     fn free_buddy(&self, index: FrameIndex, order: Order) -> Option<FrameIndex> {
         let buddy = index.buddy(order);
         self.zone.frames.get(buddy).is_some_and(|frame| frame.word().is_free_of(order)).then_some(buddy)
@@ -35,7 +35,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.free_block_unless(index, order, migratetype, insertion, |_| false);
     }
 
-    /// The same, but a merged block whose order is `wanted` goes to the caller instead of on.
+    /// Merges as [`Self::free_block`] does, but returns the first block whose order `wanted` accepts
+    /// instead of putting it on a list.
     ///
     /// Linux counterpart: `__free_one_page` with a `capture_control`.
     #[inline]
@@ -65,7 +66,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
                 && !self.zone.is_before_hygiene()
                 && self.zone.blocks.get(buddy) != migratetype
             {
-                // Only between types that mix: an isolated block keeps the type beneath.
+                // Types differ only if both may mix: an isolated pageblock keeps its former type.
                 self.zone.blocks.set_range(buddy, order, migratetype);
             }
             let Some(larger) = order.up() else { break };
@@ -81,13 +82,14 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         None
     }
 
-    /// Whether a free block of `migratetype` may swallow its buddy, a whole pageblock or more.
+    /// Returns true if a free block of `migratetype` may merge with its buddy, which is a pageblock or
+    /// larger.
     fn may_merge_blocks(&self, buddy: FrameIndex, migratetype: Migratetype) -> bool {
         let theirs = self.zone.blocks.get(buddy);
         theirs == migratetype || (theirs.is_mergeable() && migratetype.is_mergeable())
     }
 
-    /// Whether the block that this one and its buddy would form has a free buddy itself.
+    /// Returns true if the block and its buddy together would have a free buddy.
     ///
     /// Linux counterpart: `buddy_merge_likely`.
     fn merge_is_likely(&self, index: FrameIndex, order: Order) -> bool {
@@ -95,7 +97,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.free_buddy(index.align_down(larger), larger).is_some()
     }
 
-    /// Frees a block pageblock by pageblock, each under its own type.
+    /// Frees a block in parts, one for each pageblock, each under the pageblock's type.
     ///
     /// Linux counterpart: `split_large_buddy`.
     pub(crate) fn free_by_pageblock(&mut self, index: FrameIndex, order: Order, insertion: Insertion) {
@@ -121,10 +123,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.count_returned(index, order, movable_pages);
     }
 
-    /// Frees blocks one after the other, as a CPU's lists give them back.
+    /// Frees blocks that a CPU's lists give back.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
-    pub(crate) fn free_drained(&mut self, run: Run) {
+    pub(super) fn free_drained(&mut self, run: Run) {
         if self.zone.is_before_hygiene() {
             self.free_drained_before_hygiene(run);
         } else if run.order > self.zone.blocks.order() {
@@ -137,8 +139,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Frees blocks larger than a pageblock, each part under the type that its pageblock has
-    /// now: the types may have parted while the block had an owner.
+    /// Frees blocks larger than a pageblock, each part under its pageblock's type: the types may have
+    /// changed while the block had an owner.
     fn free_over_pageblocks(&mut self, run: Run) {
         for index in run.iter() {
             let movable_pages = self.zone.frames.word(index).movable_pages();
@@ -149,10 +151,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Frees blocks that lie side by side, with hygiene, in parts that would merge with each
-    /// other first of all: what they would do on the free lists meanwhile leaves no trace.
+    /// Frees blocks that lie side by side, with hygiene. Blocks that would merge with each other are freed
+    /// as one, which leaves the same free lists.
     ///
-    /// Every block is told of, with its pageblock's type.
+    /// `tell` is called for every block, with its pageblock's type.
     pub(crate) fn free_run(&mut self, run: Run, mut tell: impl FnMut(Pfn, Order, Migratetype)) {
         if run.blocks == 1 {
             let movable_pages = self.zone.frames.word(run.first).movable_pages();
@@ -181,13 +183,13 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Takes the smallest sufficient block of one type.
     ///
     /// Linux counterpart: `__rmqueue_smallest`.
-    pub(crate) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+    pub(super) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
         self.take_smallest_run(order, migratetype, 1).map(|run| run.first)
     }
 
-    /// Takes blocks side by side from the smallest sufficient block of one type, up to `most`,
-    /// each the smallest that is left.
-    pub(crate) fn take_smallest_run(
+    /// Takes up to `most` blocks side by side from the smallest sufficient block of one type. They are
+    /// those that as many single takes would find.
+    pub(super) fn take_smallest_run(
         &mut self,
         order: Order,
         migratetype: Migratetype,
@@ -208,7 +210,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         Some(run)
     }
 
-    /// Gives back what is behind a run in a block of `whole` blocks of its order.
+    /// Puts what is behind a run back on the list of `migratetype`. The block around the run is as large
+    /// as `whole` blocks of the run's order.
     fn give_back_rest(&mut self, run: Run, whole: u32, migratetype: Migratetype) {
         let mut at = run.blocks;
         while at < whole {
@@ -218,7 +221,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Takes a block off its list and gives back what exceeds `order` to the list of `migratetype`.
+    /// Takes a block off its list and puts what exceeds `order` on the list of `migratetype`.
     ///
     /// Linux counterpart: `page_del_and_expand`.
     pub(crate) fn take(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
@@ -227,10 +230,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.zone.frames.set_word(index, FrameWord::head(FrameKind::InTransit, order, migratetype));
     }
 
-    /// Gives back the upper halves of a block until `order` is left.
+    /// Puts the upper halves of a block back until `order` is left.
     ///
     /// Linux counterpart: `expand`.
-    pub(crate) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
+    pub(super) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
         let mut left = found;
         while left > order
             && let Some(half) = left.down()

@@ -3,24 +3,24 @@
 use crate::table::FrameIndex;
 use crate::types::Order;
 
-/// Runs that are left out at most after one failed, as a power of two.
+/// The most runs that are left out after one failed, as a power of two.
 ///
 /// Linux counterpart: `COMPACT_MAX_DEFER_SHIFT`.
 const MAX_DEFER_SHIFT: u32 = 6;
 
-/// What a zone remembers of its compactions. Under the zone lock.
+/// What a zone remembers of its compactions. The holder of the zone lock reads and writes it.
 #[derive(Debug)]
 pub(crate) struct CompactionState {
-    /// Where the migrate scanner goes on, asynchronous and synchronous.
+    /// The places where the migrate scanner goes on: for asynchronous compaction, and for synchronous.
     /// Linux counterpart: `compact_cached_migrate_pfn`.
     pub(crate) migrate: [FrameIndex; 2],
-    /// Where the free scanner goes on. Linux counterpart: `compact_cached_free_pfn`.
+    /// The place where the free scanner goes on. Linux counterpart: `compact_cached_free_pfn`.
     pub(crate) free: FrameIndex,
     /// Runs asked for since the last failure.
     considered: u32,
     defer_shift: u32,
     order_failed: u8,
-    /// Hints of pageblocks to skip are out of date. Linux counterpart: `compact_blockskip_flush`.
+    /// True if the hints to skip pageblocks are out of date. Linux counterpart: `compact_blockskip_flush`.
     pub(crate) flush_hints: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for CompactionState {
 }
 
 impl CompactionState {
-    /// Whether compaction failed lately, so that this run is left out.
+    /// Returns true if a run is left out because one failed before, and counts it.
     ///
     /// Linux counterpart: `compaction_deferred`.
     pub(crate) fn is_deferred(&mut self, order: Order) -> bool {
@@ -59,7 +59,8 @@ impl CompactionState {
         self.order_failed = self.order_failed.min(order.get());
     }
 
-    /// Notes that compaction for an order seems to help, or that a request was answered by it.
+    /// Notes that compaction for an order may succeed or, if `answered`, that a request got its block by
+    /// it.
     ///
     /// Linux counterpart: `compaction_defer_reset`.
     pub(crate) fn reset_deferral(&mut self, order: Order, answered: bool) {
@@ -69,7 +70,7 @@ impl CompactionState {
         self.order_failed = self.order_failed.max(order.get() + 1);
     }
 
-    /// Whether this run is the first one after as many were left out as can be.
+    /// Returns true if this run is the first after the longest series that is left out.
     ///
     /// Linux counterpart: `compaction_restarting`.
     pub(crate) fn is_restarting(&self, order: Order) -> bool {

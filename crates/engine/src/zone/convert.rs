@@ -7,8 +7,7 @@ use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{BlockError, Migratetype, Order};
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// The first frame of the pageblock around `index`, refused if the block
-    /// reaches outside the zone: its free pages could not all move.
+    /// Returns the first frame of the pageblock around `index`.
     ///
     /// Linux counterpart: `prep_move_freepages_block`.
     pub(crate) fn whole_pageblock(&self, index: FrameIndex) -> Result<FrameIndex, BlockError> {
@@ -23,8 +22,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// Moves the free blocks that start between `start` and `end` to another type's lists.
     ///
-    /// Returns the pages moved. Linux counterpart: `__move_freepages_block`.
-    pub(crate) fn move_free_blocks(&mut self, start: FrameIndex, end: FrameIndex, to: Migratetype) -> u64 {
+    /// Returns the number of pages moved. Linux counterpart: `__move_freepages_block`.
+    pub(super) fn move_free_blocks(&mut self, start: FrameIndex, end: FrameIndex, to: Migratetype) -> u64 {
         let mut moved = 0;
         let mut at = start;
         while at < end {
@@ -45,14 +44,14 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// Gives a whole pageblock another type and moves its free pages along.
     ///
-    /// `start` comes from [`Self::whole_pageblock`]. Returns the pages moved.
+    /// `start` comes from [`Self::whole_pageblock`]. Returns the number of pages moved.
     pub(crate) fn convert_pageblock(&mut self, start: FrameIndex, to: Migratetype) -> u64 {
         let moved = self.move_free_blocks(start, start.offset(self.zone.blocks.pages()), to);
         self.zone.blocks.set(start, to);
         moved
     }
 
-    /// Counts in their pageblocks blocks that have left the free lists for a request of `wanted`.
+    /// Counts blocks that have left the free lists for a request of type `wanted`, in their pageblocks.
     #[inline]
     pub(crate) fn count_taken(&mut self, run: Run, wanted: Migratetype) {
         if self.zone.switches.claims_by_counts && wanted == Migratetype::Movable {
@@ -60,8 +59,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Counts in its pageblock a block that has come back, of which so many pages had been
-    /// taken for movable requests.
+    /// Counts a block that has come back to the free lists, in its pageblock. Of its pages,
+    /// `movable_pages` had left the lists for movable requests.
     #[inline]
     pub(crate) fn count_returned(&mut self, index: FrameIndex, order: Order, movable_pages: u32) {
         if self.zone.switches.claims_by_counts {

@@ -1,13 +1,12 @@
 //! Free blocks counted per order and migratetype, readable without the zone lock.
 
 use crate::table::sync::{AtomicU32, Ordering, fence};
-use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
+use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, ORDER_ROWS, Order, Switches};
 
 /// The counts of one zone.
 ///
-/// One writer at a time, the holder of the zone lock; any number of readers
-/// anywhere. Each single count is exact at some moment; [`Counts::relaxed`] may
-/// mix moments, [`Counts::consistent`] never does.
+/// The holder of the zone lock writes; anybody reads. Each single count is exact at some moment.
+/// [`Counts::relaxed`] may mix moments, [`Counts::consistent`] never does.
 /// Linux counterpart: `free_area[].nr_free` and, in the series that Linux has not
 /// taken, `free_area[].mt_nr_free[]`.
 #[derive(Debug)]
@@ -15,17 +14,17 @@ pub(crate) struct Counts {
     /// Odd while a lock hold is changing counts.
     sequence: AtomicU32,
     kept: Kept,
-    rows: [Row; ROWS],
+    rows: [Row; ORDER_ROWS],
 }
 
-/// Which numbers a movement changes.
+/// The numbers that a block changes when it enters or leaves a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kept {
-    /// One a type; the total is their sum.
+    /// One number a type; the total is their sum.
     Types,
     /// The total.
     Total,
-    /// One a type, and the total beside them.
+    /// One number a type, and the total beside them.
     Both,
 }
 
@@ -39,15 +38,12 @@ impl Kept {
     }
 }
 
-/// The counts of one order: a place a type, the total's, and a spare one.
+/// The counts of one order: a place for each type, the total's, and a spare one.
 ///
 /// A zone has at most 2^31 pages, so that 32 bits do and a row is half a cache line.
 #[derive(Debug)]
 #[repr(align(32))]
 struct Row([AtomicU32; 8]);
-
-/// A power of two, so that an order needs no check to be a row's number.
-const ROWS: usize = MAX_ORDERS.next_power_of_two();
 
 /// The place of the total.
 const TOTAL: usize = MIGRATETYPES;
@@ -57,7 +53,7 @@ impl Row {
         self.0[place].load(Ordering::Relaxed)
     }
 
-    /// One block more or, by `u32::MAX`, one less.
+    /// Adds one block or, if `by` is `u32::MAX`, takes one off.
     #[inline]
     fn shift(&self, place: usize, by: u32) {
         let count = &self.0[place];
@@ -79,22 +75,22 @@ pub struct FreeCounts {
 }
 
 impl FreeCounts {
-    /// Free pages of all orders and types.
+    /// Returns the number of free pages of all orders and types.
     ///
     /// Units: pages.
     pub fn free_pages(&self) -> u64 {
         self.pages_from(0)
     }
 
-    /// Pages in free blocks of order `first` and above.
+    /// Returns the number of pages in free blocks of order `first` and above.
     ///
-    /// Counts that no machine can have, as foreign files may hold them, give `u64::MAX`.
+    /// Counts from foreign files may be too large for any machine: the sum is `u64::MAX` then.
     pub(crate) fn pages_from(&self, first: usize) -> u64 {
         let blocks = self.total.iter().enumerate().skip(first);
         blocks.fold(0, |pages, (order, blocks)| pages.saturating_add(blocks.saturating_mul(1 << order)))
     }
 
-    /// Whether the totals are the sums over the types.
+    /// Returns true if the totals are the sums over the types.
     pub fn totals_agree(&self) -> bool {
         let sum = |counts: &[u64; MIGRATETYPES]| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
         self.total.iter().zip(&self.by_type).all(|(total, by_type)| *total == sum(by_type))
@@ -102,7 +98,7 @@ impl FreeCounts {
 }
 
 impl Counts {
-    pub(crate) fn new(switches: Switches) -> Self {
+    pub(super) fn new(switches: Switches) -> Self {
         Self {
             sequence: AtomicU32::new(0),
             kept: Kept::by(switches),
@@ -111,37 +107,37 @@ impl Counts {
     }
 
     /// Starts a lock hold's changes.
-    pub(crate) fn begin(&self) {
+    pub(super) fn begin(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        // Pairs with the acquire fence in `consistent`: who sees a count of this
-        // hold also sees the odd sequence.
+        // Pairs with the acquire fence in `consistent`: a reader that sees a count of this hold also sees
+        // the odd sequence.
         fence(Ordering::Release);
     }
 
     /// Ends a lock hold's changes.
-    pub(crate) fn end(&self) {
+    pub(super) fn end(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
-        // Pairs with the acquire load in `consistent`: who sees the even sequence
-        // also sees every count of this hold.
+        // Pairs with the acquire load in `consistent`: a reader that sees the even sequence also sees
+        // every count of this hold.
         self.sequence.store(sequence.wrapping_add(1), Ordering::Release);
     }
 
     /// Counts one block more of an order and type.
     #[inline]
-    pub(crate) fn add(&self, order: Order, migratetype: Migratetype) {
+    pub(super) fn add(&self, order: Order, migratetype: Migratetype) {
         self.shift(order, migratetype, 1);
     }
 
     /// Counts one block less of an order and type.
     #[inline]
-    pub(crate) fn remove(&self, order: Order, migratetype: Migratetype) {
+    pub(super) fn remove(&self, order: Order, migratetype: Migratetype) {
         self.shift(order, migratetype, u32::MAX);
     }
 
     #[inline]
     fn shift(&self, order: Order, migratetype: Migratetype, by: u32) {
-        let row = &self.rows[order.index() % ROWS];
+        let row = &self.rows[order.index() % ORDER_ROWS];
         match self.kept {
             Kept::Types => row.shift(migratetype.index(), by),
             Kept::Total => row.shift(TOTAL, by),
@@ -152,21 +148,21 @@ impl Counts {
         }
     }
 
-    /// The blocks of an order, added up where the total is not kept. Exact for the lock
-    /// holder, approximate for others.
+    /// Returns the number of free blocks of an order. Exact for the lock holder, approximate for others.
     pub(crate) fn total(&self, order: Order) -> u64 {
-        let row = &self.rows[order.index() % ROWS];
+        let row = &self.rows[order.index() % ORDER_ROWS];
         if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
     }
 
-    /// Exact for the lock holder, approximate for others.
+    /// Returns the number of free blocks of an order and type. Exact for the lock holder, approximate for
+    /// others.
     pub(crate) fn of_type(&self, order: Order, migratetype: Migratetype) -> u64 {
         self.rows[order.index()].load(migratetype.index()).into()
     }
 
-    /// Every count, each exact at some moment between call and return; totals that are not
-    /// kept are the sums of what was read.
-    pub(crate) fn relaxed(&self) -> FreeCounts {
+    /// Returns every count, each exact at some moment during the call. A total that is not kept is the sum
+    /// of the counts read.
+    pub(super) fn relaxed(&self) -> FreeCounts {
         let by_type = core::array::from_fn(|order| self.rows[order].by_type());
         let total = match self.kept {
             Kept::Types => by_type.map(|types| types.iter().sum()),
@@ -175,9 +171,9 @@ impl Counts {
         FreeCounts { total, by_type }
     }
 
-    /// Every count at one moment between two lock holds, or `None` if a hold was
-    /// under way at each of `attempts` tries.
-    pub(crate) fn consistent(&self, attempts: u32) -> Option<FreeCounts> {
+    /// Returns every count at one moment between two lock holds, or `None` if at each of `attempts` tries
+    /// a hold was under way.
+    pub(super) fn consistent(&self, attempts: u32) -> Option<FreeCounts> {
         for _ in 0..attempts {
             // Pairs with the release store in `end`.
             let before = self.sequence.load(Ordering::Acquire);

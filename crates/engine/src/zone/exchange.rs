@@ -35,19 +35,19 @@ impl<'m, L: Locks> Zone<'m, L> {
         order <= Order::COSTLY || (self.has_huge_lists && order == self.blocks.order())
     }
 
-    /// Locks a CPU's lists; waits for whoever holds them. Returns `None` for an absent CPU.
+    /// Locks a CPU's lists, and waits while another caller holds them. Returns `None` for an absent CPU.
     pub(crate) fn lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
         self.percpu.get(usize::from(cpu)).map(|lists| lists.lock())
     }
 
-    /// Locks a CPU's lists. Returns `None` for an absent CPU, and if somebody else holds them.
+    /// Locks a CPU's lists. Returns `None` for an absent CPU, and if another caller holds them.
     #[inline]
     pub(crate) fn try_lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
         self.percpu.get(usize::from(cpu))?.try_lock()
     }
 
-    /// Takes a block from a CPU's list, which is refilled first if it is empty. Returns `None` also
-    /// if somebody else holds the CPU's lists.
+    /// Takes a block from a CPU's list, and refills an empty list first. Returns `None` if the zone has no
+    /// block for it, and if another caller holds the lists.
     ///
     /// Linux counterpart: `rmqueue_pcplist`.
     pub(crate) fn take_percpu(&self, cpu: u16, want: Want) -> Option<FrameIndex> {
@@ -56,7 +56,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.take_from_lists(&mut lists, want)
     }
 
-    /// Takes a block from lists that the caller holds, which are refilled first if they have none.
+    /// Takes a block from lists that the caller holds, and refills an empty list first. Returns `None` if
+    /// the zone has no block for it.
     ///
     /// Linux counterpart: `__rmqueue_pcplist`.
     pub(crate) fn take_from_lists(&self, lists: &mut PerCpuLists<'m>, want: Want) -> Option<FrameIndex> {
@@ -88,7 +89,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         lists.note_refill();
     }
 
-    /// Puts blocks that were found under a type at the end of one of a CPU's lists.
+    /// Puts blocks at the end of one of a CPU's lists. `found_under` is the type of the list that they
+    /// come from.
     pub(crate) fn append_percpu(
         &self,
         lists: &mut PerCpuLists<'m>,
@@ -103,8 +105,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         lists.append(&self.frames, number, run);
     }
 
-    /// Puts a freed single page on lists that the caller holds. Returns `None`, with nothing done, if
-    /// that needs a decision. The zone must have plenty of single pages.
+    /// Puts a freed single page on lists that the caller holds, if no decision is needed. Returns `None`
+    /// and changes nothing otherwise. The caller has checked that the zone has plenty of single pages.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     pub(crate) fn free_page_fast(
@@ -121,7 +123,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         Some(())
     }
 
-    /// The same for one page after the other, until one needs a decision. Returns how many.
+    /// Puts freed single pages on lists as [`Self::free_page_fast`] does, until one needs a decision, and
+    /// returns how many.
     pub(crate) fn free_pages_fast<'f>(
         &self,
         lists: &mut PerCpuLists<'m>,
@@ -132,7 +135,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         lists.put_pages_fast(pages.map_while(|page| self.give_back_fast(list_type, page, rivals)))
     }
 
-    /// Takes a single page of a type from the owner that frees it.
+    /// Takes a single page from the owner that frees it. Returns `None` if no owner has it or its
+    /// pageblock is not of `list_type`.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn give_back_fast(
@@ -146,8 +150,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         (fits && frame.replace_owned(word, word.given_back(), rivals)).then_some(index)
     }
 
-    /// Puts a freed block on lists that the caller holds and gives back what exceeds `high`. Between
-    /// two holds of the zone lock `again` may let go of the lists and get them back.
+    /// Puts a freed block on lists that the caller holds, and gives back the pages above `high`. `again`
+    /// is called between two holds of the zone lock, and may release and retake the lists' lock.
     ///
     /// Linux counterpart: `free_frozen_page_commit`.
     pub(crate) fn put_percpu<G: DerefMut<Target = PerCpuLists<'m>>>(
@@ -170,9 +174,9 @@ impl<'m, L: Locks> Zone<'m, L> {
         }
     }
 
-    /// Gives back `surplus` pages of lists, or all that they have, from list `from` on and no more
-    /// than `step` in one hold of the zone lock. In between, `again` may let go of the lists and get
-    /// them back.
+    /// Gives back `surplus` pages of lists, or all that they have, from list `from` on, at most `step` in
+    /// one hold of the zone lock. `again` is called between two holds, and may release and retake the
+    /// lists' lock.
     fn drain_surplus<G: DerefMut<Target = PerCpuLists<'m>>>(
         &self,
         mut lists: G,
@@ -195,8 +199,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         }
     }
 
-    /// Gives `pages` of a CPU's lists back in one hold of the zone lock, round robin from list
-    /// `from` on, the coldest first.
+    /// Gives back `pages` of a CPU's lists in one hold of the zone lock: round robin from list `from` on,
+    /// from the end of each list.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
     fn drain_lists(&self, lists: &mut PerCpuLists<'m>, pages: u32, from: ListNumber) {
@@ -220,7 +224,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         stats.largest_drain = stats.largest_drain.max(drained);
     }
 
-    /// Gives back all of one CPU's lists; any CPU may ask for it.
+    /// Gives back all blocks on one CPU's lists; any CPU may ask for it.
     ///
     /// Linux counterpart: `drain_pages_zone`.
     pub fn drain_cpu(&self, cpu: u16) {
@@ -233,8 +237,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         });
     }
 
-    /// Does what a CPU does about its lists once a second: lets `high` decay and gives back what
-    /// exceeds it. Returns true if there was, or will be, something to do.
+    /// Lowers `high` of a CPU's lists and gives back the pages above it, as a CPU does once a second.
+    /// Returns true if it had, or will have, something to do.
     ///
     /// Linux counterpart: `decay_pcp_high`.
     pub fn refresh(&self, cpu: u16) -> bool {

@@ -8,7 +8,7 @@ use crate::table::sync::Locks;
 use crate::table::{FrameIndex, PageblockUse};
 use crate::types::{AllocFlags, ExtFrag, Migratetype, Order, Tracepoints, Want};
 
-/// What a search of one order for a foreign block found.
+/// The result of a search of one order for a foreign block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Search {
     /// The first foreign type, in order of preference, that has a block.
@@ -20,10 +20,10 @@ enum Search {
 }
 
 impl Migratetype {
-    /// The types whose blocks a request may fall back to, best first.
+    /// Returns the types whose blocks a request may fall back to, best first.
     ///
     /// Linux counterpart: `fallbacks`.
-    pub(crate) const fn fallbacks(self) -> [Self; 2] {
+    pub(super) const fn fallbacks(self) -> [Self; 2] {
         match self {
             Self::Movable => [Self::Reclaimable, Self::Unmovable],
             Self::Reclaimable => [Self::Unmovable, Self::Movable],
@@ -31,8 +31,9 @@ impl Migratetype {
         }
     }
 
-    /// Unmovable and reclaimable pages scatter for good, movable ones do not, so the
-    /// former take a whole pageblock at any size and the latter from half its order on.
+    /// Returns true if a request may claim the pageblock of a foreign block of order `found`: an unmovable
+    /// or reclaimable one at any order, a movable one from half the pageblock's order on. The former
+    /// cannot be moved together later.
     ///
     /// Linux counterpart: `should_try_claim_block`.
     pub(super) fn may_claim(self, found: Order, pageblock_order: Order) -> bool {
@@ -41,7 +42,8 @@ impl Migratetype {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Whether a foreign list has a block of an order whose pageblock a request may claim.
+    /// Returns true if a foreign list has a block of `order` whose pageblock a request of type `wanted`
+    /// may claim.
     pub(crate) fn has_claimable_block(&self, order: Order, wanted: Migratetype) -> bool {
         wanted.may_claim(order, self.blocks.order())
             && wanted.fallbacks().into_iter().any(|foreign| self.list_has_block(order, foreign))
@@ -62,7 +64,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             .map_or(Search::Empty, Search::Found)
     }
 
-    /// The smallest order at which a foreign block may be touched for this request.
+    /// Returns the smallest order of a foreign block that this request may take from: a pageblock's if
+    /// types should not mix.
     pub(super) fn smallest_fallback(&self, want: Want) -> Order {
         if want.flags.contains(AllocFlags::NOFRAGMENT) {
             want.order.max(self.zone.blocks.order())
@@ -71,11 +74,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Claims a whole pageblock, trying the largest free blocks first, and takes from it.
+    /// Claims a whole pageblock, that of the largest free blocks first, and takes a block from it.
     ///
     /// Linux counterpart: `__rmqueue_claim`.
     #[inline(never)]
-    pub(crate) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
+    pub(super) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
         if let Some(used) = self.used_to_claim(want)
             && let Some(taken) = self.claim_used(used, want)
         {
@@ -98,7 +101,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         None
     }
 
-    /// Claims the pageblock around a free block, whatever else is in it.
+    /// Claims the pageblock around a free block, whatever else is in it, and takes a block from it.
     fn claim_used(&mut self, used: Foreign, want: Want) -> Option<FrameIndex> {
         self.state.stats.claim_attempts += 1;
         self.boost_watermark(want.flags);
@@ -110,7 +113,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         Some(taken)
     }
 
-    /// Claims the pageblock around one free block, if enough of it suits the request.
+    /// Claims the pageblock around one free block and takes a block from it. Returns `None` if too little
+    /// of the pageblock suits the request.
     ///
     /// Linux counterpart: `try_to_claim_block`.
     fn claim_block(
@@ -138,13 +142,14 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.take_smallest(want.order, want.migratetype)
     }
 
-    /// Whether at least half of a pageblock is free or of a use alike to the request's.
+    /// Returns true if at least half of a pageblock is free or in use like the wanted pages.
     pub(super) fn suits(&self, used: PageblockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
         let pages = self.zone.blocks.pages();
         used.free + used.like_wanted(pages, foreign, wanted) >= pages / 2
     }
 
-    /// Returns what a pageblock holds: what it counts, or else what a look at its pages finds.
+    /// Returns what a pageblock holds, by the numbers that it keeps or, without them, by a walk over its
+    /// frames.
     fn pageblock_use(&mut self, start: FrameIndex, own: Migratetype) -> PageblockUse {
         if let Some(used) = self.zone.blocks.counted_use(start) {
             return used;
@@ -155,15 +160,15 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         used
     }
 
-    /// Takes one piece of a foreign block, the smallest that will do.
+    /// Takes one piece of a foreign block, of the smallest order that is large enough.
     ///
     /// Linux counterpart: `__rmqueue_steal`.
     #[inline(never)]
-    pub(crate) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
+    pub(super) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
         let Foreign { index, order, migratetype } = self.smallest_foreign(want)?;
         self.take(index, want.order, order, migratetype);
         if self.zone.switches.claims_by_counts {
-            // It may come back without ever having had an owner.
+            // The block may come back without an owner in between.
             self.mark_taken(index, want.order, want.migratetype);
         }
         self.state.stats.steals += 1;
@@ -171,14 +176,14 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         Some(index)
     }
 
-    /// The smallest foreign block that will do.
+    /// Returns the smallest foreign block that is large enough.
     fn smallest_foreign(&mut self, want: Want) -> Option<Foreign> {
         let mut orders = want.order.up_to(self.zone.max_order);
         let (order, migratetype) = orders.find_map(|order| self.foreign_of(order, want))?;
         Some(Foreign { index: self.first(order, migratetype)?, order, migratetype })
     }
 
-    /// Returns an order and the first foreign type, in order of preference, that has a block of it.
+    /// Returns `order` and the first foreign type, in order of preference, that has a block of it.
     pub(super) fn foreign_of(&mut self, order: Order, want: Want) -> Option<(Order, Migratetype)> {
         match self.search(order, want.migratetype, false) {
             Search::Found(foreign) => Some((order, foreign)),

@@ -5,7 +5,7 @@ use crate::table::sync::{Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place};
 use crate::types::{Migratetype, Order};
 
-/// What a block does at the door.
+/// The way of a block through the door.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Passage {
     /// From outside onto the list of a type.
@@ -17,8 +17,8 @@ pub(crate) enum Passage {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Moves a block through the door: list, frame word, counts and free pages
-    /// change here together, and nowhere else.
+    /// Moves a block through the door. List, frame word, counts and numbers of free pages change here
+    /// together, and nowhere else.
     ///
     /// Returns the type of the list that the block left, or entered if it was on none.
     #[expect(clippy::inline_always, reason = "each caller knows the passage: a third of the instructions go")]
@@ -79,7 +79,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         migratetype
     }
 
-    /// Says on the outside whether a list has a block.
+    /// Notes, for readers without the lock, whether a list has a block.
     fn note_occupied(&mut self, order: Order, migratetype: Migratetype, has_block: bool) {
         let occupied = &self.zone.shared.occupied[migratetype.index()];
         let bit = 1 << order.get();
@@ -87,7 +87,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         occupied.store(if has_block { bits | bit } else { bits & !bit }, Ordering::Relaxed);
     }
 
-    /// Changes the numbers of free pages by what a movement brings.
+    /// Changes the numbers of free pages by `pages` that enter, or leave if negative.
     #[inline]
     fn count_pages(&mut self, pages: i64, migratetype: Migratetype) {
         if !migratetype.is_mergeable() {
@@ -97,23 +97,21 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// The same for the types that few pages have.
+    /// Changes the numbers of free pages as [`Self::count_pages`] does, for the types that few pages have.
     #[cold]
     fn count_reserved_pages(&mut self, pages: i64, migratetype: Migratetype) {
         if migratetype == Migratetype::HighAtomic {
             self.state.free_highatomic = self.state.free_highatomic.wrapping_add_signed(pages);
         }
-        if !self.zone.is_before_hygiene() {
-            self.account(pages, migratetype);
-        }
+        self.account_at_door(pages, migratetype);
     }
 
     /// Changes the numbers of free pages by `pages` of a type.
     ///
-    /// The door does that, so that the numbers are the sums over the lists; before hygiene see
+    /// The door calls it, so that the numbers are the sums over the lists; before hygiene see
     /// [`Self::account_before_hygiene`].
     /// Linux counterpart: `account_freepages`, before 6.10 `__mod_zone_freepage_state`.
-    pub(crate) fn account(&mut self, pages: i64, migratetype: Migratetype) {
+    pub(super) fn account(&mut self, pages: i64, migratetype: Migratetype) {
         match migratetype {
             Migratetype::Isolate => return,
             Migratetype::Cma => self.state.free_cma = self.state.free_cma.wrapping_add_signed(pages),
@@ -122,7 +120,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.state.free_pages = self.state.free_pages.wrapping_add_signed(pages);
     }
 
-    /// The first block of a list, or `None` if it is empty.
+    /// Returns the first block of a list, or `None` if it is empty.
     pub(crate) fn first(&self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
         self.state.lists.get(order, migratetype).first()
     }

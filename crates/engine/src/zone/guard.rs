@@ -1,4 +1,4 @@
-//! The zone lock, held: what needs the lock takes this guard.
+//! The zone lock, held: a function that needs the lock is a method of this guard.
 
 use lock_api::{Mutex, MutexGuard};
 
@@ -8,7 +8,7 @@ use crate::types::Tracepoints;
 
 /// The zone lock, held.
 ///
-/// On drop, the free page numbers become visible to readers without the lock.
+/// When it is dropped, the numbers of free pages become visible to readers without the lock.
 pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
     pub(crate) zone: &'z Zone<'m, L>,
     pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
@@ -23,10 +23,11 @@ impl<'m, L: Locks> Zone<'m, L> {
 }
 
 impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
-    /// Takes the lock of a zone, whose state is behind it; tells of the wait for it where that is watched.
-    pub(crate) fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
-        let at_once = if L::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
-        let state = at_once.unwrap_or_else(|| {
+    /// Takes the lock of a zone. A wait for it is told to tracepoints that watch contention.
+    fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
+        let uncontended =
+            if L::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
+        let state = uncontended.unwrap_or_else(|| {
             let since = zone.tracepoints.contention_begin();
             let state = lock.lock();
             zone.tracepoints.contention_end(since);
@@ -46,7 +47,8 @@ impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Makes the numbers of free pages visible. Most holds change the first alone.
+    /// Makes the numbers of free pages visible to readers without the lock. Most holds change only the
+    /// first.
     #[inline]
     fn publish(&self) {
         let (shared, state) = (&self.zone.shared, &self.state);

@@ -1,13 +1,14 @@
 //! The reserve for atomic high-order requests.
 
 use super::free_area::Passage;
+use super::guard::ZoneGuard;
 use super::state::Zone;
 use crate::table::FrameIndex;
 use crate::table::sync::{Locks, Ordering};
 use crate::types::{Migratetype, Order};
 
 impl<L: Locks> Zone<'_, L> {
-    /// The most pages that the reserve may hold: about 1 % of the zone.
+    /// Returns the most pages that the reserve may hold: about 1 % of the zone.
     ///
     /// Units: pages. 0 where the zone is too small for any reserve.
     fn highatomic_limit(&self) -> u64 {
@@ -19,7 +20,7 @@ impl<L: Locks> Zone<'_, L> {
         if hundredth < block { 0 } else { hundredth.next_multiple_of(block) }
     }
 
-    /// Reserves the pageblock of a block that an atomic request has just been given.
+    /// Reserves the pageblock of a block that an atomic request has just got.
     ///
     /// Linux counterpart: `reserve_highatomic_pageblock`.
     pub(crate) fn reserve_highatomic(&self, index: FrameIndex, order: Order) {
@@ -32,8 +33,7 @@ impl<L: Locks> Zone<'_, L> {
             return;
         }
         let reserved = if self.is_before_hygiene() {
-            guard.set_type_before_hygiene(index, Migratetype::HighAtomic);
-            u64::from(self.blocks.pages())
+            guard.reserve_before_hygiene(index)
         } else if order < self.blocks.order() {
             let Ok(start) = guard.whole_pageblock(index) else { return };
             guard.convert_pageblock(start, Migratetype::HighAtomic);
@@ -46,9 +46,9 @@ impl<L: Locks> Zone<'_, L> {
         guard.state.stats.highatomic_reserved += reserved / u64::from(self.blocks.pages());
     }
 
-    /// Gives one pageblock of the reserve back to `to`; leaves the last one unless `force`.
+    /// Gives one pageblock of the reserve the type `to`; the last one only with `force`.
     ///
-    /// Returns whether free pages became available.
+    /// Returns true if free pages left the reserve.
     /// Linux counterpart: `unreserve_highatomic_pageblock` for one zone.
     pub(crate) fn unreserve_highatomic(&self, to: Migratetype, force: bool) -> bool {
         let block = u64::from(self.blocks.pages());
@@ -58,27 +58,37 @@ impl<L: Locks> Zone<'_, L> {
         let mut guard = self.lock();
         for order in Order::ZERO.up_to(self.max_order) {
             let Some(index) = guard.first(order, Migratetype::HighAtomic) else { continue };
-            let reserved_here = self.blocks.get(index) == Migratetype::HighAtomic;
-            if reserved_here || !self.is_before_hygiene() {
-                // Before hygiene only the first pageblock of a larger block is given back.
-                let size = if self.is_before_hygiene() { block } else { block.max(order.pages()) };
-                let size = size.min(guard.state.reserved_highatomic);
-                guard.state.reserved_highatomic -= size;
-                guard.state.stats.highatomic_unreserved += size / block;
-            }
             let moved = if self.is_before_hygiene() {
-                guard.set_type_before_hygiene(index, to)
-            } else if order < self.blocks.order() {
-                guard.whole_pageblock(index).map_or(0, |start| guard.convert_pageblock(start, to))
+                guard.unreserve_before_hygiene(index, to)
             } else {
-                guard.pass(index, order, Passage::Change(to));
-                self.blocks.set_range(index, order, to);
-                order.pages()
+                guard.unreserve(index, order, to)
             };
             if moved > 0 {
                 return true;
             }
         }
         false
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Gives the pageblocks of a free block of the reserve back to `to`. Returns the free pages that
+    /// moved.
+    fn unreserve(&mut self, index: FrameIndex, order: Order, to: Migratetype) -> u64 {
+        let blocks = &self.zone.blocks;
+        self.count_unreserved(order.pages().max(blocks.pages().into()));
+        if order < blocks.order() {
+            return self.whole_pageblock(index).map_or(0, |start| self.convert_pageblock(start, to));
+        }
+        self.pass(index, order, Passage::Change(to));
+        blocks.set_range(index, order, to);
+        order.pages()
+    }
+
+    /// Takes `pages` off the reserve, or all that it has.
+    pub(super) fn count_unreserved(&mut self, pages: u64) {
+        let pages = pages.min(self.state.reserved_highatomic);
+        self.state.reserved_highatomic -= pages;
+        self.state.stats.highatomic_unreserved += pages / u64::from(self.zone.blocks.pages());
     }
 }

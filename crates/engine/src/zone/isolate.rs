@@ -1,4 +1,4 @@
-//! Isolating one pageblock under the zone lock: its free pages leave the reach of requests.
+//! Isolating one pageblock under the zone lock: requests cannot get its free pages.
 
 use super::buddy::Insertion;
 use super::free_area::Passage;
@@ -7,17 +7,17 @@ use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{BlockError, Migratetype, Order};
 
-/// Who isolates, and what the pageblocks become afterwards.
+/// The purpose of an isolation, and the type that pageblocks get when it ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Isolation {
-    /// CMA pageblocks may be isolated, and only movable pages are expected in them.
+    /// True if CMA pageblocks may be isolated.
     pub(crate) for_cma: bool,
-    /// The type that pageblocks get when it ends, in the eras that do not remember theirs.
+    /// The type that pageblocks get when it ends, in the eras that do not keep the former type.
     pub(crate) afterwards: Migratetype,
 }
 
 impl Isolation {
-    /// As a caller asks for it by type. Linux counterpart: the `migratetype` of
+    /// Returns the isolation that a caller asks for by type. Linux counterpart: the `migratetype` of
     /// `start_isolate_page_range`.
     pub(crate) fn of(migratetype: Migratetype) -> Self {
         Self { for_cma: migratetype == Migratetype::Cma, afterwards: migratetype }
@@ -51,7 +51,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         Ok(())
     }
 
-    /// Ends one pageblock's isolation; it becomes `to`.
+    /// Ends the isolation of one pageblock, which becomes `to`.
     ///
     /// Linux counterpart: `unset_migratetype_isolate`.
     pub(crate) fn unisolate(&mut self, index: FrameIndex, to: Migratetype) -> Result<(), BlockError> {
@@ -73,8 +73,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         Ok(())
     }
 
-    /// The order of the free block at `start`, if it is a pageblock or more and has a
-    /// free buddy that is not isolated: while it was isolated the two could not merge.
+    /// Returns the order of the free block at `start` if the block is a pageblock or more and has a free
+    /// buddy that is not isolated. The two could not merge while the block was isolated.
     fn mergeable_now(&self, start: FrameIndex) -> Option<Order> {
         let zone = self.zone;
         let word = zone.frames.word(start);
@@ -101,8 +101,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let head = zone.frames.block_head(start);
         let word = zone.frames.word(head);
         if word.kind() == FrameKind::Free && word.order() > zone.blocks.order() {
-            // The free block straddles this pageblock's ends: take it apart, so that
-            // each pageblock's part lands on its own list.
+            // The free block is larger than the pageblock: it is taken apart, so that each pageblock's
+            // part goes to its own list.
             self.pass(head, word.order(), Passage::Leave);
             change_type();
             self.free_by_pageblock(head, word.order(), Insertion::ByMergeChance);
@@ -112,9 +112,9 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Whether a page of the pageblock can be neither freed nor migrated.
+    /// Returns true if a page of the pageblock can be neither freed nor migrated.
     ///
-    /// Pages without references, as the tails of blocks, are taken for free ones.
+    /// Frames inside blocks, which have no references of their own, count as free.
     /// Linux counterpart: `has_unmovable_pages`.
     fn holds_unmovable(&self, start: FrameIndex) -> bool {
         let frames = &self.zone.frames;

@@ -1,13 +1,13 @@
-//! The marks of a zone.
+//! The watermarks of a zone.
 
 use crate::table::sync::{AtomicU64, Ordering};
 
-/// The three marks of a zone.
+/// The three watermarks of a zone.
 ///
 /// Units: pages. Linux counterpart: `zone->_watermark[]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Watermarks {
-    /// Below it only reserves are served.
+    /// Below it only requests with a right to reserves are answered.
     pub min: u64,
     /// Below it kswapd is woken.
     pub low: u64,
@@ -15,7 +15,7 @@ pub struct Watermarks {
     pub high: u64,
 }
 
-/// The marks of a zone at work: an administrator may change them.
+/// The watermarks of a zone at work, which an administrator may change.
 #[derive(Debug)]
 pub(crate) struct WatermarkCells {
     min: AtomicU64,
@@ -24,7 +24,7 @@ pub(crate) struct WatermarkCells {
 }
 
 impl WatermarkCells {
-    pub(crate) fn new(marks: Watermarks) -> Self {
+    pub(super) fn new(marks: Watermarks) -> Self {
         let Watermarks { min, low, high } = marks;
         Self { min: AtomicU64::new(min), low: AtomicU64::new(low), high: AtomicU64::new(high) }
     }
@@ -54,7 +54,7 @@ impl WatermarkCells {
     }
 }
 
-/// Which mark a request is held against.
+/// The mark that a request is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
     Min,

@@ -6,12 +6,12 @@ use crate::table::{FrameIndex, FrameKind, PageblockUse};
 use crate::types::MIGRATETYPES;
 
 impl<L: Locks> Zone<'_, L> {
-    /// What each pageblock holds, from low to high. Approximate while others allocate.
+    /// Returns what each pageblock holds, from low to high. Approximate while others allocate.
     pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
         self.pageblock_ends().map(|(start, end)| self.pageblock_use_between(start, end))
     }
 
-    /// The first frame of each pageblock and the one behind its last, as far as they are in the zone.
+    /// Returns the first frame of each pageblock and the one behind its last, both limited to the zone.
     pub(crate) fn pageblock_ends(&self) -> impl Iterator<Item = (FrameIndex, FrameIndex)> + '_ {
         (0..self.blocks.len() as u32).filter_map(|number| {
             let start = FrameIndex(number << self.blocks.order().get());
@@ -21,7 +21,7 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// Pageblocks that hold any memory, by [`Migratetype::index`]; no lock.
+    /// Returns the number of pageblocks that hold any memory, by [`Migratetype::index`]. Takes no lock.
     ///
     /// Linux counterpart: `pagetypeinfo_showblockcount_print`, which looks at the
     /// first frame of each pageblock only.

@@ -1,33 +1,32 @@
 //! Which pageblock a request of another type claims: a rule that Linux does not have.
 //!
-//! Linux tries the pageblock of the first block of each list, the largest blocks first, so that
-//! whole free pageblocks go before any other, and takes single pages from wherever one lies once
-//! the few that it tried do not suit. Here the two numbers that a pageblock keeps are cheap
-//! enough to look at many, and those in use go before whole ones.
+//! Linux tries the pageblock of the first block of each list, the largest blocks first, so that free
+//! pageblocks go before any other. If none suits, it takes single pages from wherever one lies. Here many
+//! pageblocks are looked at, by the two numbers that each keeps, and those in use go before free ones.
 
 use super::guard::ZoneGuard;
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, PageblockUse};
 use crate::types::{AllocFlags, Migratetype, Order, Want};
 
-/// Blocks at the head of a list that are looked at for a better one than the first.
+/// The number of blocks at the head of a list that are looked at.
 pub(crate) const LOOKS: usize = 32;
 
-/// A pageblock that holds pages like the wanted ones is claimed if at least one in so many of
-/// its pages is free.
+/// One in so many of its pages must be free for a pageblock with pages like the wanted ones to be claimed.
 const WORTH_CLAIMING: u32 = 8;
 
 /// A free block of another type than the wanted one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Foreign {
-    pub(crate) index: FrameIndex,
-    pub(crate) order: Order,
-    pub(crate) migratetype: Migratetype,
+pub(super) struct Foreign {
+    pub(super) index: FrameIndex,
+    pub(super) order: Order,
+    pub(super) migratetype: Migratetype,
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// A free block in a pageblock that is worth claiming although part of it is in use.
-    pub(crate) fn used_to_claim(&mut self, want: Want) -> Option<Foreign> {
+    /// Returns a free block in a pageblock that is worth claiming although part of it is in use, or
+    /// `None`.
+    pub(super) fn used_to_claim(&mut self, want: Want) -> Option<Foreign> {
         if !self.zone.switches.claims_used_first || want.flags.contains(AllocFlags::NOFRAGMENT) {
             return None;
         }
@@ -40,7 +39,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         })
     }
 
-    /// The largest of the foreign blocks at the heads of the lists whose pageblock will do.
+    /// Returns the largest foreign block, of those at the heads of the lists, in a pageblock that
+    /// `will_do` accepts.
     fn find_foreign(
         &mut self,
         want: Want,

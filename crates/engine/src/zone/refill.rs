@@ -7,8 +7,7 @@ use crate::types::{AllocFlags, Migratetype, Want};
 
 /// The level at which the search for a block starts.
 ///
-/// There is none for a claimed block: it fills the native lists, so the search
-/// starts over from there.
+/// There is no level for a claimed pageblock: it fills the native lists, and the search starts over there.
 ///
 /// Linux counterpart: `enum rmqueue_mode`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,11 +20,10 @@ enum Mode {
     Steal,
 }
 
-/// A run of takes under one lock hold, with the remembered level.
+/// A series of takes under one lock hold, with the remembered level.
 ///
-/// Nobody else changes the free lists while the lock is held, so the level that
-/// last succeeded is still the right one. Borrowing the guard ends that memory
-/// with the hold.
+/// Only the lock holder changes the free lists, so the level that last succeeded is still the right one.
+/// The series borrows the guard, so it cannot outlast the hold.
 pub(crate) struct Refill<'g, 'z, 'm, L: Locks> {
     guard: &'g mut ZoneGuard<'z, 'm, L>,
     want: Want,
@@ -50,11 +48,11 @@ impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
 }
 
 impl<L: Locks> Refill<'_, '_, '_, L> {
-    /// The next block, or `None` if the zone has none for this request.
+    /// Returns the next block, or `None` if the zone has none for this request.
     ///
     /// Linux counterpart: `__rmqueue`.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<FrameIndex> {
+    pub(super) fn next(&mut self) -> Option<FrameIndex> {
         let cma = if self.cma_is_first() { self.guard.take_cma(self.want) } else { None };
         let found = cma.or_else(|| {
             if self.guard.zone.is_before_hygiene() {
@@ -68,14 +66,14 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
         Some(found)
     }
 
-    /// The next blocks that lie side by side, no more than `most`: those that as many calls of
-    /// [`Self::next`] would find.
-    pub(crate) fn next_run(&mut self, most: u32) -> Option<Run> {
+    /// Returns up to `most` next blocks that lie side by side: those that as many calls of [`Self::next`]
+    /// would find.
+    pub(super) fn next_run(&mut self, most: u32) -> Option<Run> {
         let native = self.next_native_run(most);
         native.or_else(|| self.next().map(|index| Run::single(index, self.want.order)))
     }
 
-    /// The same, but only from the wanted type's own lists.
+    /// Returns blocks as [`Self::next_run`] does, but only from the wanted type's own lists.
     pub(crate) fn next_native_run(&mut self, most: u32) -> Option<Run> {
         let want = self.want;
         if !self.stays_native() {
@@ -87,16 +85,16 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
         Some(run)
     }
 
-    /// Whether a block of the wanted type's own lists is taken before any other, and the one
-    /// after it too: what is left of a split block is the smallest then.
+    /// Returns true if the next blocks come from the wanted type's own lists before any other. After the
+    /// first they do too: what is left of a split block is then the smallest.
     fn stays_native(&self) -> bool {
         let may_use_cma = self.want.flags.contains(AllocFlags::CMA) && self.guard.state.free_cma > 0;
         let level = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
         !self.guard.zone.is_before_hygiene() && level == Mode::Native && !may_use_cma
     }
 
-    /// CMA blocks are used first once they hold more than half of the free pages,
-    /// so that they do not stay empty while the rest fills up.
+    /// Returns true if CMA blocks are taken first: once they hold more than half of the free pages, so
+    /// that they do not stay free while the rest fills up.
     #[inline]
     fn cma_is_first(&self) -> bool {
         let state = &self.guard.state;

@@ -20,21 +20,20 @@ use crate::types::{
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// One bit an order whose list is not empty, by migratetype.
-    pub(crate) occupied: [AtomicU32; MIGRATETYPES],
-    /// Requests below this order are above the high mark whatever their flags, and
-    /// neither a boost nor reclaim nor a look below the high mark is pending: most requests
-    /// need to know no more. 0 where any of it is in doubt.
+    pub(super) occupied: [AtomicU32; MIGRATETYPES],
+    /// Requests below this order are above the high mark whatever their flags, and no boost, reclaim or
+    /// mark below high is pending. The fast path reads only this number. 0 if any of it is in doubt.
     pub(crate) plenty: OwnLines<AtomicU32>,
-    pub(crate) free_pages: AtomicU64,
+    pub(super) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,
     pub(crate) free_highatomic: AtomicU64,
     pub(crate) reserved_highatomic: AtomicU64,
     pub(crate) watermarks: WatermarkCells,
     pub(crate) boost_factor: AtomicU64,
     pub(crate) boost: AtomicU64,
-    /// kswapd should look at the boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
+    /// True if kswapd should look at the boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
     pub(crate) boosted: AtomicBool,
-    /// A request came below the low mark and may wake kswapd.
+    /// True if a request came below the low mark and may wake kswapd.
     pub(crate) kswapd_wanted: AtomicBool,
     /// Linux counterpart: `ZONE_BELOW_HIGH`.
     pub(crate) below_high: AtomicBool,
@@ -61,15 +60,15 @@ impl Shared {
         }
     }
 
-    /// Free CMA pages, free and all reserved pages for atomic requests.
+    /// Returns the free CMA pages, and the free and all pages reserved for atomic requests.
     #[inline]
-    pub(crate) fn kept(&self) -> (u64, u64, u64) {
+    pub(super) fn kept(&self) -> (u64, u64, u64) {
         let read = |pages: &AtomicU64| pages.load(Ordering::Relaxed);
         (read(&self.free_cma), read(&self.free_highatomic), read(&self.reserved_highatomic))
     }
 }
 
-/// What only the holder of the zone lock may see or change.
+/// What only the holder of the zone lock reads and writes.
 #[derive(Debug, Default)]
 pub(crate) struct LockedState {
     pub(crate) lists: FreeLists,
@@ -86,21 +85,21 @@ pub(crate) struct LockedState {
     pub(crate) isolated_blocks: u64,
     pub(crate) ever_isolated: bool,
     pub(crate) compaction: CompactionState,
-    /// The pageblock at which sorting goes on.
-    pub(crate) sorted_to: u32,
+    /// The pageblock at which tidying goes on.
+    pub(crate) tidied_to: u32,
 }
 
-/// Why a zone's requests should not mix pageblock types, one bit a reason; 0 for no reason.
+/// The reasons why a zone's requests should not mix pageblock types, one bit each; 0 for none.
 #[derive(Debug)]
 pub(crate) struct Unmixed(AtomicU32);
 
 impl Unmixed {
-    /// A lower zone can serve first.
+    /// A lower zone can answer first.
     const LOWER_ZONE: u32 = 1;
     /// `vm.defrag_mode`.
     pub(crate) const DEFRAG_MODE: u32 = 2;
 
-    pub(crate) fn new(lower_zone_serves: bool) -> Self {
+    fn new(lower_zone_serves: bool) -> Self {
         Self(AtomicU32::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
     }
 
@@ -135,8 +134,8 @@ impl Unmixed {
 /// 11. With claims by counts, a pageblock's free pages in blocks smaller than itself are as
 ///     many as it counts, and together with its movable ones no more than it has.
 ///
-/// What never changes comes first; then, each on lines of its own, what the holders of the
-/// zone lock publish, what they count, and what only they see.
+/// The fields that never change come first. Then follow, each on lines of its own, those that holders of
+/// the zone lock publish, those that they count, and those that only they see.
 #[repr(C)]
 pub struct Zone<'m, L: Locks> {
     pub(crate) frames: FrameTable<'m>,
@@ -144,15 +143,15 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) percpu: &'m [CpuLists<'m, L>],
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
-    pub(crate) has_huge_lists: bool,
-    /// Why pageblock types should not mix here for now.
+    pub(super) has_huge_lists: bool,
+    /// The reasons not to mix pageblock types.
     pub(crate) unmixed: Unmixed,
     pub(crate) kind: ZoneType,
     pub(crate) node: u16,
     pub(crate) managed: u64,
-    pub(crate) lowmem_reserve: [u64; ZONE_TYPES],
-    pub(crate) largest_lowmem_reserve: u64,
-    pub(crate) tracepoints: &'m L::Tracepoints,
+    pub(super) lowmem_reserve: [u64; ZONE_TYPES],
+    pub(super) largest_lowmem_reserve: u64,
+    pub(super) tracepoints: &'m L::Tracepoints,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
     pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
@@ -196,87 +195,88 @@ impl<'m, L: Locks> Zone<'m, L> {
         }
     }
 
-    /// The zone's node.
+    /// Returns the zone's node.
     pub fn node(&self) -> u16 {
         self.node
     }
 
-    /// Which addresses the zone is for.
+    /// Returns the type of the zone: the addresses that it is for.
     pub fn kind(&self) -> ZoneType {
         self.kind
     }
 
-    /// The zone's first frame.
+    /// Returns the zone's first frame.
     pub fn start(&self) -> Pfn {
         self.frames.pfn(self.frames.start())
     }
 
-    /// The frame behind the zone's last.
+    /// Returns the frame behind the zone's last.
     pub fn end(&self) -> Pfn {
         self.frames.pfn(self.frames.end())
     }
 
-    /// The order of a pageblock.
+    /// Returns the order of a pageblock.
     pub fn pageblock_order(&self) -> Order {
         self.blocks.order()
     }
 
-    /// The largest order.
+    /// Returns the largest order.
     pub fn max_order(&self) -> Order {
         self.max_order
     }
 
-    /// Whether the zone contains a frame, hole or not.
+    /// Returns true if the zone contains a frame, hole or not.
     pub fn contains(&self, pfn: Pfn) -> bool {
         self.frames.index(pfn).is_some()
     }
 
-    /// Free pages, isolated ones left out; exact at the end of the last lock hold.
+    /// Returns the number of free pages, without isolated ones; exact at the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `NR_FREE_PAGES`.
     pub fn free_pages(&self) -> u64 {
         self.shared.free_pages.load(Ordering::Relaxed)
     }
 
-    /// The type of the pageblock around a frame.
+    /// Returns the type of the pageblock around a frame, or `None` outside the zone.
     pub fn block_type(&self, pfn: Pfn) -> Option<Migratetype> {
         self.frames.index(pfn).map(|index| self.blocks.get(index))
     }
 
-    /// Whether a list has a block. Exact for the lock holder, approximate for others.
+    /// Returns true if a list has a block. Exact for the lock holder, approximate for others.
     pub(crate) fn list_has_block(&self, order: Order, migratetype: Migratetype) -> bool {
         self.occupied(migratetype) & 1 << order.get() != 0
     }
 
-    /// One bit an order whose list of this type is not empty.
-    pub(crate) fn occupied(&self, migratetype: Migratetype) -> u32 {
+    /// Returns one bit for each order whose list of this type is not empty.
+    pub(super) fn occupied(&self, migratetype: Migratetype) -> u32 {
         self.shared.occupied[migratetype.index()].load(Ordering::Relaxed)
     }
 
-    /// Whether any list has a block of `order` or more.
+    /// Returns true if any list has a block of `order` or more.
     pub(crate) fn has_any_block(&self, order: Order) -> bool {
         let occupied = &self.shared.occupied;
         occupied.iter().fold(0, |all, of_type| all | of_type.load(Ordering::Relaxed)) >> order.get() != 0
     }
 
-    /// The free blocks, each count exact at some moment during the call; no lock.
+    /// Returns the number of free blocks, each count exact at some moment during the call. Takes no lock.
     ///
     /// Without [`Switches::counts`] only the totals are known, and `by_type` is zero.
     pub fn counts_relaxed(&self) -> FreeCounts {
         self.counts.relaxed()
     }
 
-    /// The free blocks at one moment; no lock. `None` if a writer was busy at each try.
+    /// Returns the number of free blocks at one moment, or `None` if a lock hold was under way at each of
+    /// `attempts` tries. Takes no lock.
     ///
-    /// Without [`Switches::counts`] there is no sequence to read by: `None`.
+    /// Always `None` without [`Switches::counts`].
     pub fn counts_consistent(&self, attempts: u32) -> Option<FreeCounts> {
         if self.switches.counts { self.counts.consistent(attempts) } else { None }
     }
 
-    /// The free blocks, counted by walking every list under the lock.
+    /// Returns the number of free blocks, counted by a walk of every list under the lock.
     ///
-    /// `cap` bounds the walk of one list, as Linux does at 100 000. Returns the counts
-    /// and the list nodes visited. Linux counterpart: `pagetypeinfo_showfree_print`.
+    /// `cap` limits the walk of one list, as Linux does at 100 000. Also returns the number of list nodes
+    /// visited. Linux counterpart: `pagetypeinfo_showfree_print`.
     pub fn counts_by_walk(&self, cap: u64) -> (FreeCounts, u64) {
         let mut guard = self.lock();
         let mut counts = FreeCounts::default();
@@ -296,8 +296,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         (counts, visited)
     }
 
-    /// The free blocks on every list, for an observer outside: each list is walked to its
-    /// end, and the walk leaves no trace in the statistics.
+    /// Returns the number of free blocks on every list, for an observer: each list is walked to its end
+    /// under the lock, and the statistics do not count the walk.
     pub fn list_lengths(&self) -> FreeCounts {
         let state = self.state.lock();
         let mut counts = FreeCounts::default();
@@ -311,22 +311,22 @@ impl<'m, L: Locks> Zone<'m, L> {
         counts
     }
 
-    /// Starts the statistics of the zone lock anew, as after bringing frames into service.
+    /// Sets the statistics of the zone lock to 0, as after bringing frames into service.
     pub fn reset_stats(&self) {
         self.state.lock().stats = ZoneStats::default();
     }
 
-    /// What happened under the zone lock so far.
+    /// Returns what happened under the zone lock so far.
     pub fn stats(&self) -> ZoneStats {
         self.state.lock().stats
     }
 
-    /// What happened on one CPU's lists so far.
+    /// Returns what happened on one CPU's lists so far, or `None` for an absent CPU.
     pub fn percpu_stats(&self, cpu: u16) -> Option<PerCpuStats> {
         self.lock_lists(cpu).map(|lists| lists.stats())
     }
 
-    /// Says whether an allocated block can be migrated, where its flags do not tell.
+    /// Sets whether an allocated block can be migrated, where its flags do not tell.
     ///
     /// Linux counterpart: being on the LRU.
     ///
@@ -343,7 +343,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         }
     }
 
-    /// Takes the block of a caller that frees it, or says why it is not the caller's.
+    /// Takes a block from the owner that frees it, and returns its former word. Fails if the caller does
+    /// not own a block of `order` there.
     #[inline]
     pub(crate) fn reclaim_ownership(&self, index: FrameIndex, order: Order) -> Result<FrameWord, FreeError> {
         let word = self.frames.word(index);

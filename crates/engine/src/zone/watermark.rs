@@ -1,4 +1,4 @@
-//! Watermarks: how much of a zone must stay free for whom.
+//! Watermarks: how much of a zone each kind of request must leave free.
 
 use super::guard::ZoneGuard;
 use super::marks::Mark;
@@ -6,15 +6,15 @@ use super::state::{LockedState, Zone};
 use crate::table::sync::{Locks, Ordering};
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 
-/// How far one fallback raises the marks, in ten-thousandths of the high one.
+/// The amount by which one fallback raises the marks, in ten-thousandths of the high mark.
 pub(crate) const DEFAULT_BOOST_FACTOR: u64 = 15_000;
 
-/// What one admission depends on.
+/// The properties of a request that its admission depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     pub(crate) order: Order,
     pub(crate) mark: Mark,
-    /// The highest zone that the request could use, which decides the lowmem reserve.
+    /// The highest zone that the request could use, which selects the lowmem reserve.
     pub(crate) highest_zone: usize,
     pub(crate) flags: AllocFlags,
 }
@@ -24,7 +24,7 @@ impl<L: Locks> Zone<'_, L> {
         self.shared.watermarks.get(mark) + self.shared.boost.load(Ordering::Relaxed)
     }
 
-    /// Free pages that this request cannot use.
+    /// Returns the number of free pages that this request cannot use.
     ///
     /// Linux counterpart: `__zone_watermark_unusable_free`.
     fn unusable(&self, order: Order, flags: AllocFlags) -> i64 {
@@ -43,7 +43,7 @@ impl<L: Locks> Zone<'_, L> {
         pages as i64
     }
 
-    /// Whether the zone can serve a request and stay above the mark.
+    /// Returns true if the zone can answer a request and stay above `mark` pages.
     ///
     /// Linux counterpart: `__zone_watermark_ok`.
     #[inline]
@@ -51,7 +51,7 @@ impl<L: Locks> Zone<'_, L> {
         self.is_above_with(self.shared.free_pages.load(Ordering::Relaxed), mark, admission)
     }
 
-    /// The same with another number of free pages than there are.
+    /// Returns the answer of [`Self::is_above`] for `free_pages` free pages.
     pub(crate) fn is_above_with(&self, free_pages: u64, mark: u64, admission: Admission) -> bool {
         let Admission { order, flags, highest_zone, .. } = admission;
         let free = free_pages as i64 - self.unusable(order, flags);
@@ -71,7 +71,7 @@ impl<L: Locks> Zone<'_, L> {
         order == Order::ZERO || self.has_block(order, flags)
     }
 
-    /// Whether a list that the request may use has a block of `order` or more.
+    /// Returns true if a list that the request may use has a block of `order` or more.
     fn has_block(&self, order: Order, flags: AllocFlags) -> bool {
         use Migratetype::{Cma, HighAtomic, Movable, Reclaimable, Unmovable};
         let mut occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
@@ -84,14 +84,15 @@ impl<L: Locks> Zone<'_, L> {
         occupied >> order.get() != 0
     }
 
-    /// Whether the zone admits a request, and at which mark.
+    /// Returns true if the zone admits a request at its mark.
     ///
     /// Linux counterpart: `zone_watermark_fast`.
-    pub(crate) fn admits(&self, admission: Admission) -> bool {
+    fn admits(&self, admission: Admission) -> bool {
         self.admits_at(self.mark(admission.mark), admission)
     }
 
-    /// Whether the zone admits a request that is held against `mark` pages.
+    /// Returns true if the zone admits a request at `mark` pages. A single page at the min mark may ignore
+    /// the boost.
     pub(crate) fn admits_at(&self, mark: u64, admission: Admission) -> bool {
         if self.is_above(mark, admission) {
             return true;
@@ -104,8 +105,7 @@ impl<L: Locks> Zone<'_, L> {
         may_ignore_boost && self.is_above(unboosted, admission)
     }
 
-    /// Whether the zone admits a request of a caller that came this far: a zone below
-    /// its high mark is remembered as such.
+    /// Returns true if the zone admits a request, and marks a zone that is below its high mark.
     ///
     /// Linux counterpart: the watermark part of `get_page_from_freelist`.
     pub(crate) fn admits_and_marks(&self, admission: Admission) -> bool {
@@ -127,7 +127,7 @@ impl<L: Locks> Zone<'_, L> {
         self.shared.plenty.store(0, Ordering::Relaxed);
     }
 
-    /// Leaves behind what a request leaves that this zone has no block for at any mark.
+    /// Changes what a failing request changes in a zone that has no block for it at any mark.
     pub(crate) fn note_failure(&self, gfp: GfpFlags) {
         if self.switches.below_high_mark && !self.shared.below_high.load(Ordering::Relaxed) {
             self.note_below_high();
@@ -137,8 +137,8 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Takes back the below-high mark once the zone is above its high mark again.
-    pub(crate) fn clear_below_high(&self) {
+    /// Clears the below-high mark if the zone is above its high mark again.
+    pub(super) fn clear_below_high(&self) {
         if !self.shared.below_high.load(Ordering::Relaxed) {
             return;
         }
@@ -149,11 +149,11 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// The number of orders, from 0 up, that every request may have without a further look.
+    /// Returns the number of orders, from 0 up, whose requests need no watermark check.
     ///
-    /// Cautious: what any request could be kept from is taken off, so that a request which
-    /// this admits is admitted by [`Zone::admits_and_marks`] at the high mark too.
-    pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
+    /// It errs on the low side: pages that any request might have to leave free are taken off, so that
+    /// [`Zone::admits_and_marks`] would admit the same request at the high mark.
+    pub(super) fn plenty(&self, state: &LockedState) -> u32 {
         use Migratetype::{Movable, Reclaimable, Unmovable};
         let spare = self.spare_pages(state);
         if spare <= Order::COSTLY.pages() {
@@ -164,7 +164,8 @@ impl<L: Locks> Zone<'_, L> {
         if spare > Order::MAX.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
     }
 
-    /// Free pages that no request could be kept from; 0 where something is pending.
+    /// Returns the number of free pages above what any request has to leave free, or 0 if something is
+    /// pending.
     fn spare_pages(&self, state: &LockedState) -> u64 {
         let shared = &self.shared;
         let pending = shared.boosted.load(Ordering::Relaxed)
@@ -175,8 +176,8 @@ impl<L: Locks> Zone<'_, L> {
         if pending { 0 } else { state.free_pages.saturating_sub(least) }
     }
 
-    /// How many blocks of an order can be taken one after the other before [`Self::plenty`]
-    /// has to be asked again, as far as pages go.
+    /// Returns the number of blocks of an order that can be taken before [`Self::plenty`] is computed
+    /// again, as far as pages go.
     pub(crate) fn plenty_of(&self, order: Order, state: &LockedState) -> u32 {
         let beyond = self.spare_pages(state).saturating_sub(Order::MAX.pages());
         u32::try_from(beyond >> order.get()).unwrap_or(u32::MAX)
@@ -184,10 +185,10 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Raises the marks after a fallback, so that reclaim makes room for the next request.
+    /// Raises the marks after a fallback, so that reclaim frees pages for the next request.
     ///
     /// Linux counterpart: `boost_watermark`.
-    pub(crate) fn boost_watermark(&mut self, flags: AllocFlags) {
+    pub(super) fn boost_watermark(&mut self, flags: AllocFlags) {
         let zone = self.zone;
         let block = u64::from(zone.blocks.pages());
         let factor = zone.shared.boost_factor.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Two memories that get the same calls: one takes every short way, the other none.
+//! Two memories that get the same calls: one takes every fast path, the other none.
 
 use freehold::{
     BlockError, Exclusive, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings,
@@ -28,8 +28,8 @@ const CPUS: u16 = 2;
 
 /// What both sides hold: what one of them answered, the other answered too.
 pub(crate) struct Twins<'a, 'm> {
-    pub(crate) short: &'a Memory<'m, Locks>,
-    pub(crate) long: &'a Memory<'m, Locks>,
+    pub(crate) fast: &'a Memory<'m, Locks>,
+    pub(crate) slow: &'a Memory<'m, Locks>,
     pub(crate) random: Random,
     pub(crate) context: String,
     held: Vec<(Pfn, Order)>,
@@ -44,13 +44,13 @@ struct Session<'a, 'm>(Exclusive<'a, 'm, Locks>);
 impl<'a, 'm> Twins<'a, 'm> {
     pub(crate) fn new(
         config: &MemoryConfig<'_>,
-        short: &'a Memory<'m, Locks>,
-        long: &'a Memory<'m, Locks>,
+        fast: &'a Memory<'m, Locks>,
+        slow: &'a Memory<'m, Locks>,
         seed: u64,
     ) -> Self {
         Self {
-            short,
-            long,
+            fast,
+            slow,
             random: Random::new(seed),
             context: String::new(),
             held: Vec::new(),
@@ -77,7 +77,7 @@ impl<'a, 'm> Twins<'a, 'm> {
     }
 
     fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Locks>) -> T) {
-        assert_eq!(act(self.short), act(self.long), "{}", self.context);
+        assert_eq!(act(self.fast), act(self.slow), "{}", self.context);
     }
 
     fn request(&mut self, cpu: u16, may_wait: bool) -> Request {
@@ -93,8 +93,8 @@ impl<'a, 'm> Twins<'a, 'm> {
 
     fn alloc(&mut self, cpu: u16) {
         let request = self.request(cpu, true);
-        let answer = self.short.alloc(request);
-        assert_eq!(answer, self.long.alloc(the_long_way(request)), "{} {request:?}", self.context);
+        let answer = self.fast.alloc(request);
+        assert_eq!(answer, self.slow.alloc(on_the_slow_path(request)), "{} {request:?}", self.context);
         self.held.extend(answer.ok().map(|pfn| (pfn, request.order)));
     }
 
@@ -134,8 +134,8 @@ impl<'a, 'm> Twins<'a, 'm> {
     /// One side has one or two owners; the other makes the same calls with locks.
     fn session(&mut self, cpu: u16, filling: bool) {
         let two = self.random.below(3) == 0;
-        let mut owner = Session(self.short.exclusive(cpu).expect("a CPU"));
-        let mut other = two.then(|| Session(self.short.exclusive(1 - cpu).expect("a CPU")));
+        let mut owner = Session(self.fast.exclusive(cpu).expect("a CPU"));
+        let mut other = two.then(|| Session(self.fast.exclusive(1 - cpu).expect("a CPU")));
         for _ in 0..=self.random.below(6) {
             let turn = two && self.random.below(2) == 0;
             let (at, owner) = match &mut other {
@@ -159,7 +159,12 @@ impl<'a, 'm> Twins<'a, 'm> {
         if self.random.below(3) == 0 {
             for _ in 0..most.min(30) {
                 let answer = owner.0.alloc(request);
-                assert_eq!(answer, self.long.alloc(the_long_way(request)), "{} {request:?}", self.context);
+                assert_eq!(
+                    answer,
+                    self.slow.alloc(on_the_slow_path(request)),
+                    "{} {request:?}",
+                    self.context
+                );
                 self.held.extend(answer.ok().map(|pfn| (pfn, request.order)));
             }
             return;
@@ -171,7 +176,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         let given = places.clone();
         let filled = owner.0.alloc_many(request, &mut places);
         for (number, before) in given.iter().enumerate().filter(|(_, before)| before.is_none()) {
-            let answer = self.long.alloc(the_long_way(request)).ok();
+            let answer = self.slow.alloc(on_the_slow_path(request)).ok();
             assert_eq!(places[number], answer, "{} {number} of {request:?}", self.context);
             assert_eq!(answer.is_none(), number == filled, "{} {number} {request:?}", self.context);
             if *before == answer {
@@ -185,7 +190,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         let Some((size, mut chosen)) = self.choose(150) else { return };
         if self.random.below(3) == 0 {
             for pfn in chosen {
-                assert_eq!(owner.0.free(pfn, size), self.long.free(cpu, pfn, size), "{}", self.context);
+                assert_eq!(owner.0.free(pfn, size), self.slow.free(cpu, pfn, size), "{}", self.context);
             }
             return;
         }
@@ -206,7 +211,7 @@ impl<'a, 'm> Twins<'a, 'm> {
     ) {
         let mut expected = Ok(());
         for (number, &pfn) in chosen.iter().enumerate() {
-            if let Err(error) = self.long.free(cpu, pfn, size) {
+            if let Err(error) = self.slow.free(cpu, pfn, size) {
                 expected = Err((number, error));
                 break;
             }
@@ -220,13 +225,13 @@ impl<'a, 'm> Twins<'a, 'm> {
         let request = Request { order: Order::ZERO, ..self.request(cpu, true) };
         let mut places = vec![None; 1 + self.random.below(200) as usize];
         let mut same = places.clone();
-        let filled = self.short.alloc_bulk(request, &mut places);
-        assert_eq!(filled, self.long.alloc_bulk(request, &mut same), "{}", self.context);
+        let filled = self.fast.alloc_bulk(request, &mut places);
+        assert_eq!(filled, self.slow.alloc_bulk(request, &mut same), "{}", self.context);
         assert_eq!(places, same, "{}", self.context);
         self.held.extend(places.into_iter().flatten().map(|pfn| (pfn, Order::ZERO)));
         let Some((size, chosen)) = self.choose(150) else { return };
         if size == Order::ZERO {
-            let done = self.short.free_bulk(cpu, &chosen);
+            let done = self.fast.free_bulk(cpu, &chosen);
             self.free_one_by_one(cpu, size, &chosen, done);
         } else {
             self.held.extend(chosen.into_iter().map(|pfn| (pfn, size)));
@@ -234,7 +239,7 @@ impl<'a, 'm> Twins<'a, 'm> {
     }
 
     fn change_zone(&mut self, cpu: u16) {
-        let zone = self.random.below(self.short.zones().len() as u64) as usize;
+        let zone = self.random.below(self.fast.zones().len() as u64) as usize;
         let batch = 1 + self.random.below(70) as u32;
         let high_min = self.random.below(500) as u32;
         let high_max = self.random.below(3000) as u32;
@@ -257,7 +262,7 @@ impl<'a, 'm> Twins<'a, 'm> {
     }
 
     fn some_frame(&mut self) -> Pfn {
-        let zones = self.long.zones();
+        let zones = self.slow.zones();
         let zone = &zones[self.random.below(zones.len() as u64) as usize];
         Pfn(zone.start().0 + self.random.below(zone.end().0 - zone.start().0))
     }
@@ -274,11 +279,11 @@ impl<'a, 'm> Twins<'a, 'm> {
     fn contiguous(&mut self) {
         let pfn = self.some_frame();
         // One side's last zone has absent frames behind the other's end.
-        let end = self.long.zone_of(pfn).map_or(pfn, Zone::end);
+        let end = self.slow.zone_of(pfn).map_or(pfn, Zone::end);
         let pages = (1 + self.random.below(90)).min(end.0 - pfn.0);
         let kind = [Migratetype::Cma, Migratetype::Movable][self.random.below(2) as usize];
-        let taken = self.short.alloc_contig_range(pfn, pages, kind);
-        assert_eq!(taken, self.long.alloc_contig_range(pfn, pages, kind), "{}", self.context);
+        let taken = self.fast.alloc_contig_range(pfn, pages, kind);
+        assert_eq!(taken, self.slow.alloc_contig_range(pfn, pages, kind), "{}", self.context);
         if taken.is_ok() {
             self.contiguous.extend((0..pages).map(|number| pfn.add(number)));
         }
@@ -299,23 +304,23 @@ impl<'a, 'm> Twins<'a, 'm> {
     /// Everything that can be seen is the same on both sides.
     pub(crate) fn compare(&self) {
         let context = &self.context;
-        assert_eq!(self.short.request_stats(), self.long.request_stats(), "{context}");
-        for (short, long) in self.short.zones().iter().zip(self.long.zones()) {
-            let here = format!("{context}, zone at {:?}", short.start());
-            assert_eq!(short.state(), long.state(), "{here}");
-            assert_eq!(short.take_kswapd_wake(), long.take_kswapd_wake(), "{here}");
-            assert_eq!(stats(short.stats()), stats(long.stats()), "{here}");
+        assert_eq!(self.fast.request_stats(), self.slow.request_stats(), "{context}");
+        for (fast, slow) in self.fast.zones().iter().zip(self.slow.zones()) {
+            let here = format!("{context}, zone at {:?}", fast.start());
+            assert_eq!(fast.state(), slow.state(), "{here}");
+            assert_eq!(fast.take_kswapd_wake(), slow.take_kswapd_wake(), "{here}");
+            assert_eq!(stats(fast.stats()), stats(slow.stats()), "{here}");
             for cpu in 0..CPUS {
-                assert_eq!(short.percpu_state(cpu), long.percpu_state(cpu), "{here}");
+                assert_eq!(fast.percpu_state(cpu), slow.percpu_state(cpu), "{here}");
             }
             for size in Order::all() {
                 for kind in Migratetype::ALL {
                     let here = format!("{here}, {kind} {size:?}");
-                    assert!(short.free_list(size, kind).eq(long.free_list(size, kind)), "{here}");
+                    assert!(fast.free_list(size, kind).eq(slow.free_list(size, kind)), "{here}");
                     for cpu in 0..CPUS {
-                        let (short, long) =
-                            (short.percpu_blocks(cpu, size, kind), long.percpu_blocks(cpu, size, kind));
-                        assert!(short.eq(long), "{here} on CPU {cpu}");
+                        let (fast, slow) =
+                            (fast.percpu_blocks(cpu, size, kind), slow.percpu_blocks(cpu, size, kind));
+                        assert!(fast.eq(slow), "{here} on CPU {cpu}");
                     }
                 }
             }
@@ -323,19 +328,19 @@ impl<'a, 'm> Twins<'a, 'm> {
     }
 
     pub(crate) fn check(&self) {
-        for memory in [self.short, self.long] {
+        for memory in [self.fast, self.slow] {
             memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", self.context));
         }
     }
 
     pub(crate) fn request_stats(&self) -> RequestStats {
-        self.short.request_stats()
+        self.fast.request_stats()
     }
 }
 
-/// A request with the same answer that is not refused at once: only those who may wait get
-/// more than others by insisting.
-fn the_long_way(request: Request) -> Request {
+/// Returns a request with the same answer that goes through the slow path: of the requests that insist, only
+/// those that may wait get more than others.
+fn on_the_slow_path(request: Request) -> Request {
     let waits = request.gfp.contains(GfpFlags::DIRECT_RECLAIM);
     let insists = if waits { GfpFlags::empty() } else { GfpFlags::NOFAIL };
     Request { gfp: request.gfp | insists, ..request }

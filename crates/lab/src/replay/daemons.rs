@@ -13,12 +13,12 @@ pub(crate) const EVENTS_A_LOOK: u32 = 64;
 /// second.
 const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 
-/// The time between two calls that sort pageblocks.
-const SORTING_STEP_NS: u64 = 100_000_000;
+/// The time between two calls that tidy pageblocks.
+const TIDYING_STEP_NS: u64 = 100_000_000;
 
-/// The number of pages after which a call that sorts pageblocks stops: at most 160 MiB a second with pages of 4
+/// The number of pages after which a call that tidies pageblocks stops: at most 160 MiB a second with pages of 4
 /// KiB.
-const SORTED_PAGES: u64 = 4096;
+const TIDIED_PAGES: u64 = 4096;
 
 /// The CPU on which the daemons run.
 const CPU: u16 = 0;
@@ -41,8 +41,8 @@ pub(super) struct Daemons {
     awake: u64,
     /// The time before which no proactive compaction is tried.
     not_before_ns: u64,
-    /// The time at which pageblocks are sorted next.
-    sort_ns: u64,
+    /// The time at which pageblocks are tidied next.
+    tidy_ns: u64,
 }
 
 impl Daemons {
@@ -55,7 +55,7 @@ impl Daemons {
             kcompactd: kcompactd.unwrap_or_default(),
             awake: 0,
             not_before_ns: 0,
-            sort_ns: start_ns.saturating_add(SORTING_STEP_NS),
+            tidy_ns: start_ns.saturating_add(TIDYING_STEP_NS),
         }
     }
 
@@ -114,15 +114,15 @@ impl Daemons {
         }
     }
 
-    /// Sorts pageblocks, if it is time and the era does so.
-    pub(super) fn sort_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
-        if now_ns < self.sort_ns {
+    /// Tidies pageblocks, if it is time and the era does so.
+    pub(super) fn tidy_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+        if now_ns < self.tidy_ns {
             return;
         }
-        self.sort_ns = now_ns.saturating_add(SORTING_STEP_NS);
+        self.tidy_ns = now_ns.saturating_add(TIDYING_STEP_NS);
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
-            memory.sort_pageblocks(zones[0].node(), SORTED_PAGES, holders);
+            memory.tidy_pageblocks(zones[0].node(), TIDIED_PAGES, holders);
         }
     }
 

@@ -66,7 +66,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
         if self.daemons.count_event() {
             self.daemons.look_after(&mut self.holders);
-            self.daemons.sort_pageblocks(&mut self.holders, event.time_ns);
+            self.daemons.tidy_pageblocks(&mut self.holders, event.time_ns);
         }
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),

@@ -1,4 +1,4 @@
-//! The short ways of requests and frees give what the long ways give.
+//! The fast paths of requests and frees give what the slow paths give.
 
 mod common;
 mod twins;
@@ -98,22 +98,22 @@ struct Case<'c> {
 }
 
 fn run(case: &Case<'_>) {
-    let short_zones = zones(case.layout, case.percpu);
-    let mut long_zones = short_zones.clone();
+    let fast_zones = zones(case.layout, case.percpu);
+    let mut slow_zones = fast_zones.clone();
     if case.never_plenty {
         // Held against requests that nobody makes.
-        for zone in &mut long_zones {
+        for zone in &mut slow_zones {
             zone.lowmem_reserve[ZoneType::Device as usize] = 1 << 40;
         }
     }
-    let mut short_zones = short_zones;
-    short_zones.last_mut().expect("a zone").spanned += case.absent;
+    let mut fast_zones = fast_zones;
+    fast_zones.last_mut().expect("a zone").spanned += case.absent;
     let (block, max) = case.orders;
-    let config = geometry(&short_zones, case.switches, block, max);
-    let long_config = geometry(&long_zones, case.switches, block, max);
-    let (mut one, mut other) = (metadata(&config), metadata(&long_config));
-    let (short, long) = (machine(&config, &mut one, case.absent), machine(&long_config, &mut other, 0));
-    let mut twins = Twins::new(&long_config, &short, &long, case.seed);
+    let config = geometry(&fast_zones, case.switches, block, max);
+    let slow_config = geometry(&slow_zones, case.switches, block, max);
+    let (mut one, mut other) = (metadata(&config), metadata(&slow_config));
+    let (fast, slow) = (machine(&config, &mut one, case.absent), machine(&slow_config, &mut other, 0));
+    let mut twins = Twins::new(&slow_config, &fast, &slow, case.seed);
     for step in 0..STEPS {
         twins.context = format!("{} {:?} seed {} step {step}", case.name, case.orders, case.seed);
         twins.step(step / 60 % 3 < 2);
