@@ -1,14 +1,14 @@
 //! A configuration and the caller's bytes go in; all zones of all nodes come out, with what is asked of their daemons.
 
 mod node;
-mod requests;
+mod request_counters;
 mod state;
 mod tunables;
 mod vm_events;
 mod zonelist;
 
 pub(crate) use node::MAX_RECLAIM_RETRIES;
-pub(crate) use requests::CpuRequests;
+pub(crate) use request_counters::CpuRequests;
 pub(crate) use state::FirstZones;
 pub use state::{Memory, MemoryConfig, required_bytes};
 pub use tunables::Tunables;

@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use lock_api::Mutex;
 
 use super::node::NodeState;
-use super::requests::CpuRequests;
+use super::request_counters::CpuRequests;
 use super::tunables::{TunableCells, Tunables};
 use super::vm_events::{EventCells, VmEvents};
 use crate::percpu::{LISTS, PerCpuList, PerCpuLists, stack_places};

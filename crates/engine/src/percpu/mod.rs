@@ -1,10 +1,10 @@
 //! Freed blocks of one CPU go in; the newest come out first, and those above `high` go back to the zone.
 
+mod cpu_lists;
 mod list;
-mod lists;
 mod tuning;
 
+pub(crate) use cpu_lists::{BATCH_SCALE_MAX, LISTS, ListNumber, PerCpuLists, stack_places};
+pub use cpu_lists::{PerCpuSettings, PerCpuState};
 pub(crate) use list::PerCpuList;
-pub(crate) use lists::{BATCH_SCALE_MAX, LISTS, ListNumber, PerCpuLists, stack_places};
-pub use lists::{PerCpuSettings, PerCpuState};
 pub(crate) use tuning::Pressure;

@@ -1,6 +1,6 @@
 //! How many pages a CPU's lists take at a time and keep.
 
-use super::lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
+use super::cpu_lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
 use crate::types::{Order, Switches};
 
 /// What a CPU's lists ask of their zone to tune themselves.

@@ -1,6 +1,6 @@
 //! The way of a request: the fast path, an attempt above the low marks, and the slow path.
 
-use super::help::{Embedder, Nobody};
+use super::direct_reclaim::{Embedder, Nobody};
 use super::slowpath::{Helper, SlowPath};
 use crate::compact::Relocate;
 use crate::memory::{CpuRequests, Memory};

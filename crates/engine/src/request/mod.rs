@@ -2,9 +2,9 @@
 
 mod alloc;
 mod attempt;
+mod direct_reclaim;
 mod exclusive;
 mod free;
-mod help;
 mod many;
 mod slowpath;
 

@@ -1,6 +1,6 @@
 //! How a zone is set up.
 
-use super::marks::Watermarks;
+use super::watermark_levels::Watermarks;
 use crate::percpu::PerCpuSettings;
 use crate::types::{Pfn, ZONE_TYPES, ZoneType};
 

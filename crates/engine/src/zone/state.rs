@@ -2,11 +2,11 @@
 
 use lock_api::Mutex;
 
-use super::compaction::CompactionState;
+use super::compaction_state::CompactionState;
 use super::config::ZoneConfig;
 use super::counts::{Counts, FreeCounts};
 use super::free_lists::FreeLists;
-use super::marks::{WatermarkCells, Watermarks};
+use super::watermark_levels::{WatermarkCells, Watermarks};
 use crate::percpu::PerCpuLists;
 use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};

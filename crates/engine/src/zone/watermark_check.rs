@@ -1,8 +1,8 @@
 //! Watermarks: how much of a zone each kind of request must leave free.
 
 use super::guard::ZoneGuard;
-use super::marks::Mark;
 use super::state::{LockedState, Zone};
+use super::watermark_levels::Mark;
 use crate::table::sync::{Locks, Ordering};
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 
