@@ -73,7 +73,7 @@ const OTHER_FUNCTIONS: [(&str, &[&str], &str); 14] = [
     ("memory/state.rs", &["request_stats", "vm_events", "zone_stats"], "for observers"),
     ("memory/state.rs", &["tunables", "set_tunables"], "settings of reclaim and compaction"),
     ("memory/zonelist.rs", &["zones_of"], "for an embedder's daemons"),
-    ("memory/requests.rs", &["added_to"], "statistics"),
+    ("memory/request_counters.rs", &["added_to"], "statistics"),
     ("percpu/cpu_lists.rs", &["stats"], "statistics"),
     ("reclaim/wake.rs", &["take_kswapd_wake", "wake_kswapd", "wake_daemons"], "for an embedder's kswapd"),
     ("request/alloc.rs", &["alloc_with"], "no script may wait"),
@@ -341,7 +341,7 @@ fn functions(text: &str) -> Vec<(usize, String)> {
     let code = text.split("#[cfg(test)]").next().unwrap_or(text);
     let declaration = |(number, line): (usize, &str)| {
         let (before, after) = line.split_once("fn ")?;
-        let words = ["pub", "pub(super)", "pub(super)", "const", "unsafe", "async"];
+        let words = ["pub", "pub(crate)", "pub(super)", "const", "unsafe", "async"];
         let declares = before.split_whitespace().all(|word| words.contains(&word));
         let name = after.split(['(', '<']).next().unwrap_or_default();
         (declares && !after.ends_with(';')).then(|| (number + 1, name.to_owned()))
