@@ -75,7 +75,8 @@ pub struct Followed {
     /// Pages that kswapd was asked to reclaim for boosts of the marks. The replay does not reclaim them: the
     /// trace has what the machine reclaimed.
     pub left_to_trace: u64,
-    /// Allocations of frames that were still held. They are freed first; lost events are the cause.
+    /// Allocations of frames that were still held. They are freed first. Either the events of their frees were
+    /// lost, or they lay on CPUs' lists at the start and the snapshot counted fewer pages there.
     pub double_allocs: u64,
     /// Frees of blocks that nobody allocated: their allocations have no event, or it was lost.
     pub unknown_frees: u64,
