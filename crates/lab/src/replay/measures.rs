@@ -5,7 +5,7 @@ use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
 use super::pageblock_map::PageblockMap;
-use crate::counts::{ByOrder, ByOrderAndType};
+use crate::counts::{ByOrder, ByOrderAndType, pageblocks};
 use crate::recorded::FallbackCount;
 
 /// What one replay measured. Everything but [`Measures::timing`] is the same for every run.
@@ -202,13 +202,11 @@ impl Measures {
         Self { timing: Timing::default(), ..self.clone() }
     }
 
-    /// Returns how many blocks of `order` requests could have had from free memory, on average over all samples.
-    pub(crate) fn mean_usable(&self, order: Order) -> f64 {
-        let of_zone = |zone: &ZoneSample| {
-            zone.free_pages as f64 * (1000 - zone.unusable_index[order.index()]) as f64 / 1000.0
-        };
-        let samples = self.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<f64>());
-        samples.sum::<f64>() / self.samples.len().max(1) as f64 / order.pages() as f64
+    /// Returns the number of pageblocks of `order` in free blocks, on average over all samples.
+    pub fn mean_free_pageblocks(&self, order: Order) -> f64 {
+        let of_zone = |zone: &ZoneSample| pageblocks(order, |order| zone.blocks[order].iter().sum());
+        let samples = self.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<u64>());
+        samples.sum::<u64>() as f64 / self.samples.len().max(1) as f64
     }
 
     /// Returns the number of requests that fail in the replay and did not on the machine.
