@@ -273,8 +273,13 @@ mod tests {
         None => Order::MAX,
     };
 
-    fn zone(replay: Blocks) -> ZoneDistance {
-        ZoneDistance { zone: "Normal".to_owned(), replay, machine: machine(), ..ZoneDistance::default() }
+    fn zone(replay: &Blocks) -> ZoneDistance {
+        ZoneDistance {
+            zone: "Normal".to_owned(),
+            replay: *replay,
+            machine: machine(),
+            ..ZoneDistance::default()
+        }
     }
 
     /// 20 free pageblocks and 1 000 single pages of Movable, 1 000 of Unmovable, 100 blocks of order 3 of
@@ -289,7 +294,7 @@ mod tests {
     }
 
     /// Returns the parts that are not kept by a replay that ends with these free blocks.
-    fn too_far(replay: Blocks) -> Vec<&'static str> {
+    fn too_far(replay: &Blocks) -> Vec<&'static str> {
         let parts = free_parts(ORDER, &[zone(replay)]);
         parts.iter().filter(|part| !part.is_kept()).map(|part| part.what).collect()
     }
@@ -303,19 +308,19 @@ mod tests {
 
     #[test]
     fn a_planted_error_in_free_memory_breaks_each_bound() {
-        assert!(too_far(machine()).is_empty());
-        assert!(too_far(changed(Migratetype::Unmovable, 0, 90)).is_empty());
-        assert_eq!(too_far(changed(Migratetype::Unmovable, 0, 110)), [SUBJECTS[0]]);
-        assert_eq!(too_far(changed(Migratetype::Movable, 0, 700)), [SUBJECTS[1]]);
-        assert!(too_far(changed(Migratetype::Movable, 9, 1)).is_empty());
+        assert!(too_far(&machine()).is_empty());
+        assert!(too_far(&changed(Migratetype::Unmovable, 0, 90)).is_empty());
+        assert_eq!(too_far(&changed(Migratetype::Unmovable, 0, 110)), [SUBJECTS[0]]);
+        assert_eq!(too_far(&changed(Migratetype::Movable, 0, 700)), [SUBJECTS[1]]);
+        assert!(too_far(&changed(Migratetype::Movable, 9, 1)).is_empty());
         // A pageblock in pieces: as many pages, none of them too many of a type.
         let mut pieces = changed(Migratetype::Movable, 9, -2);
         pieces[Migratetype::Movable.index()][8] += 4;
-        assert_eq!(too_far(pieces), [SUBJECTS[3]]);
+        assert_eq!(too_far(&pieces), [SUBJECTS[3]]);
         // Errors of two types do not cancel.
         let mut other = changed(Migratetype::Unmovable, 0, 700);
         other[Migratetype::Movable.index()][0] -= 700;
-        assert_eq!(too_far(other), [SUBJECTS[0], SUBJECTS[1]]);
+        assert_eq!(too_far(&other), [SUBJECTS[0], SUBJECTS[1]]);
     }
 
     #[test]
