@@ -175,3 +175,25 @@ fn what_is_chance_is_a_table_where_it_is_asked_for() {
     let refused = common::finish(freehold(args));
     assert!(refused.stderr.contains("1 is not in 2..=64"), "{}", refused.stderr);
 }
+
+#[test]
+fn a_trace_without_a_kernel_release_says_that_no_trust_can_be_told() {
+    let (_folder, trace) = common::small_trace();
+    let trace = trace.display().to_string();
+    let text = run(["compare", &trace, "--repeat", "1"]).ok().stdout;
+    let untold = ["how far this may be believed cannot be told", "--kernel-release"];
+    assert!(untold.iter().all(|words| text.contains(words)), "{text}");
+    let ran = run(["compare", &trace, "--trust"]).ok();
+    assert!(untold.iter().all(|words| ran.stderr.contains(words)), "{}", ran.stderr);
+}
+
+#[test]
+fn trust_alone_is_a_row_for_each_trace() {
+    let trace = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/database-3.arrows");
+    let trace = trace.display().to_string();
+    let told = run(["compare", &trace, "--trust", "--json"]).ok().json();
+    let parts = told[0][1]["parts"].as_array().expect("parts");
+    assert_eq!(parts.len(), 5, "{told}");
+    let text = run(["compare", &trace, &trace, "--trust"]).ok().stdout;
+    assert_eq!(text.matches("database-3.arrows").count(), 2, "{text}");
+}

@@ -179,3 +179,17 @@ fn a_full_disk_ends_a_sweep_that_goes_on_later() {
     assert!(on.ok().stderr.contains(&format!("of {RUNS} runs were done already")));
     assert_eq!(found, Some(RUNS));
 }
+
+#[test]
+fn a_setting_for_which_a_trace_cannot_answer_is_refused_by_name() {
+    let folder = folder();
+    let output = folder.path().join("out.parquet");
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/database-3.arrows");
+    let vary = ["--vary", "compaction_proactiveness=20,100"];
+    let refused = finish(sweep(&[&recorded], &output, &vary));
+    refused.fails(2, &["database-3.arrows", "compaction_proactiveness cannot be varied", "record again"]);
+    assert!(names(folder.path()).is_empty(), "nothing is left behind");
+    // A trace that does not tell of compaction can answer.
+    let (_small, trace) = small_trace();
+    finish(sweep(&[&trace], &output, &vary)).ok();
+}

@@ -218,7 +218,7 @@ fn play(memory: &Memory<'_, Locks>, owner: &mut Owner, seed: u64, context: &str)
             0 => _ = memory.kswapd(0, 0, owner),
             1 => _ = memory.kcompactd(0, 1, owner),
             2 => memory.compact_node(0, 0, owner),
-            3 if memory.should_compact_proactively(0) => memory.compact_proactively(0, 0, owner),
+            3 if memory.should_compact_proactively(0) => _ = memory.compact_proactively(0, 0, owner),
             4 => memory.tidy_pageblocks(0, 1 + random.below(64), owner),
             _ => {}
         }

@@ -25,6 +25,17 @@ pub enum LabError {
         /// What is too large or too small.
         what: String,
     },
+    /// The machine is larger than a replay can be.
+    #[error(
+        "the machine's zones span {pages} pages; a replay is limited to {most}, which is 512 GiB with pages of 4 KiB \
+         (`freehold trace info` reads larger traces)"
+    )]
+    TooLarge {
+        /// The pages that the zones span.
+        pages: u64,
+        /// The limit.
+        most: u64,
+    },
     /// A block is not inside one zone of the start snapshot.
     #[error(
         "event {event}: the block of order {order} at pfn {pfn:#x} is not inside any zone of the start snapshot"

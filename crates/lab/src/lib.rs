@@ -26,8 +26,8 @@ mod trace;
 pub mod workload;
 
 pub use compare::{
-    Bound, Chance, CompareOptions, Comparison, EndDistance, Hindsight, MOST_SHIFTS, Trust, Without,
-    ZoneDistance,
+    Bound, Chance, CompareOptions, Comparison, EndDistance, Hindsight, MOST_SHIFTS, Trust, TrustPart, UNTOLD,
+    Without, ZoneDistance, trust_table,
 };
 pub use counts::{ByOrder, ByOrderAndType};
 pub use error::LabError;

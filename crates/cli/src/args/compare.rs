@@ -16,6 +16,9 @@ pub(crate) struct Compare {
     pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) form: Form,
+    /// Only replay the era nearest to each trace's own kernel, and say how far it is from what the machine did.
+    #[arg(long, conflicts_with_all = ["html", "out", "svg", "chance"])]
+    pub(crate) trust: bool,
     /// Replays of each era, of which lock hold times are the least of each hold.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) repeat: u32,

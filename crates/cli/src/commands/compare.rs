@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use freehold_lab::{CompareOptions, Comparison, Lab, Options, Provenance, Report};
+use freehold_lab::{CompareOptions, Comparison, Lab, Options, Provenance, Report, UNTOLD, trust_table};
 use serde::Serialize;
 
 use crate::args::Compare;
@@ -25,6 +25,9 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     }
     // A long run should not find out at its end that a file is no trace, or that it cannot write.
     args.inputs().try_for_each(|input| load::open(&input).map(drop))?;
+    if args.trust {
+        return trust(args);
+    }
     let mut outputs = Outputs::create(args)?;
     let mut printed = Vec::new();
     for input in args.inputs() {
@@ -42,6 +45,23 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     } else {
         output::print(&printed.join(if args.form.csv { "\r\n" } else { "\n" }))
     }
+}
+
+/// Prints how far the replays of each trace are off in the era of its own kernel.
+fn trust(args: &Compare) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for input in args.inputs() {
+        let loaded = load::whole(&input)?;
+        match loaded.lab()?.trust().map_err(|error| loaded.failure(error))? {
+            Some(trust) => rows.push((loaded.name.clone(), trust)),
+            None => output::note(&format!("freehold: {}: {UNTOLD}", loaded.name)),
+        }
+    }
+    if args.form.json {
+        return output::print_json(&rows);
+    }
+    let table = trust_table(&rows);
+    output::print(&if args.form.csv { csv(&[table]) } else { table.to_text() })
 }
 
 /// What is printed of a trace.
@@ -133,12 +153,8 @@ fn provenance(args: &Compare) -> Provenance {
 }
 
 fn text(loaded: &Loaded, comparison: &Comparison) -> String {
-    let mut text = format!("{}\n{}\n", loaded.headline(), comparison.start.sentence());
-    if let Some(trust) = &comparison.trust {
-        // Writing into a string does not fail.
-        let _ = writeln!(text, "{trust}");
-    }
-    text.push('\n');
+    let (start, trust) = (comparison.start.sentence(), comparison.trust_line());
+    let mut text = format!("{}\n{start}\n{trust}\n\n", loaded.headline());
     // The indices of every order are for the page.
     for (_, table) in comparison.named_tables().iter().filter(|(name, _)| *name != "fragmentation") {
         text += &table.to_text();

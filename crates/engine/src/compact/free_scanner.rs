@@ -98,11 +98,11 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         if word.kind() == FrameKind::Free && word.order() >= wanted {
             return false;
         }
-        if self.target.ignores_hints() {
+        if self.target.ignores_types() {
             return zone.blocks.get(block) != Migratetype::Isolate;
         }
         matches!(zone.blocks.get(block), Migratetype::Movable | Migratetype::Cma)
-            && !zone.blocks.is_skipped(block)
+            && (self.target.ignores_hints() || !zone.blocks.is_skipped(block))
     }
 
     /// Takes the free blocks of a part of a pageblock. Returns the frame where it stopped, and true if the

@@ -92,19 +92,31 @@ impl<L: Locks> Memory<'_, L> {
     /// Linux counterpart: `should_proactive_compact_node`, which also waits while kswapd runs.
     pub fn should_compact_proactively(&self, node: u16) -> bool {
         let tunables = self.tunables();
+        tunables.compaction_proactiveness > 0
+            && self.fragmentation_score(node) > tunables.high_fragmentation()
+    }
+
+    /// Returns how fragmented a node is, from 0 to 100.
+    ///
+    /// Linux counterpart: `fragmentation_score_node`.
+    fn fragmentation_score(&self, node: u16) -> u64 {
         let pages: u64 = self.zones_of(node, ZoneType::Device).map(|zone| zone.managed).sum();
         let weighted = |zone: &Zone<'_, L>| zone.managed * zone.fragmentation_score() / (pages + 1);
-        let score: u64 = self.zones_of(node, ZoneType::Device).map(weighted).sum();
-        tunables.compaction_proactiveness > 0 && score > tunables.high_fragmentation()
+        self.zones_of(node, ZoneType::Device).map(weighted).sum()
     }
 
     /// Compacts a node's zones until they are less fragmented than
     /// [`crate::Tunables::compaction_proactiveness`] allows. An embedder first calls
     /// [`Memory::should_compact_proactively`], twice a second as Linux does.
     ///
-    /// Linux counterpart: `compact_node` for kcompactd.
-    pub fn compact_proactively<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) {
+    /// Returns true if the node is less fragmented than before. Otherwise Linux waits
+    /// 64 times as long before it looks again.
+    ///
+    /// Linux counterpart: `kcompactd`, which calls `compact_node`.
+    pub fn compact_proactively<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
+        let before = self.fragmentation_score(node);
         self.compact_all_of(node, cpu, true, embedder);
+        self.fragmentation_score(node) < before
     }
 
     /// Compacts all zones of a node from end to end.

@@ -61,8 +61,17 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Linux counterpart: `ignore_skip_hint`, `ignore_block_suitable`.
+    /// Returns true if pageblocks are scanned also where a run before found nothing.
+    ///
+    /// Linux counterpart: `ignore_skip_hint`.
     pub(super) fn ignores_hints(&self) -> bool {
+        self.proactive || self.ignores_types()
+    }
+
+    /// Returns true if pages are moved to pageblocks of any type.
+    ///
+    /// Linux counterpart: `ignore_block_suitable`.
+    pub(super) fn ignores_types(&self) -> bool {
         self.priority == CompactPriority::SyncFull
     }
 

@@ -44,7 +44,7 @@ const SUBJECTS: [Subject; 7] = [
         |m, _| m.free_pageblocks_at_end as f64,
         |of| of.free_pageblocks,
     ),
-    ("free pageblocks, mean over time", "pageblocks", |m, order| m.mean_usable(order), |_| None),
+    ("free pageblocks, mean over time", "pageblocks", |m, order| m.mean_free_pageblocks(order), |_| None),
     ("huge pages held at the end", "", |m, _| m.followed.held_huge_pages_at_end as f64, |_| None),
     ("huge pages refused", "", |m, _| m.followed.huge_page_failures as f64, |_| None),
     ("mixed pageblocks at the end", "pageblocks", |m, _| m.mixed.end as f64, |_| None),

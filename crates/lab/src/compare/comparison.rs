@@ -17,6 +17,10 @@ use crate::recorded::{Gaps, Recorded};
 use crate::replay::{Lab, Measures, Options, Replay, Variant, nearest_era};
 use crate::start::{Machine, StartReport};
 
+/// Why it cannot be told how far a replay may be believed.
+pub const UNTOLD: &str = "how far this may be believed cannot be told: the trace does not name the release of its kernel, \
+     so no era is known to be the machine's own; import it again with --kernel-release (uname -r, such as 6.18.3)";
+
 /// How a comparison is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CompareOptions {
@@ -117,6 +121,11 @@ impl Comparison {
         self.named_tables().into_iter().map(|(_, table)| table).collect()
     }
 
+    /// Returns one line on how far the replays may be believed, or why that cannot be told.
+    pub fn trust_line(&self) -> String {
+        self.trust.as_ref().map_or_else(|| UNTOLD.to_owned(), ToString::to_string)
+    }
+
     /// Returns one sentence for each CPU that lost events, and one for each difference that matters.
     pub fn sentences(&self) -> Vec<String> {
         let gaps = self.eras.last().map(|newest| self.gaps.sentences(&newest.followed));
@@ -185,8 +194,7 @@ impl Lab<'_> {
             .collect();
         let recorded = self.recorded();
         let distance = self.end_distance(&eras);
-        let release = &self.trace.origin.kernel_release;
-        let trust = Trust::new(&self.machine, release, &eras, &recorded, distance.as_ref());
+        let trust = Trust::new(self, &eras, &recorded, distance.as_ref());
         let hindsight = self.hindsight();
         let chance = options.chance.map(|replays| self.chance(replays, options.replay)).transpose()?;
         Ok(Comparison {

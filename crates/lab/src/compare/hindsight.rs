@@ -15,7 +15,7 @@ use crate::start::FirstUse;
 /// allocates may lie anywhere, beside any others, and move without cost. So an allocator that moves nothing of
 /// the start cannot have more whole pageblocks free, nor fewer pageblocks that hold pages of different types. In
 /// general it cannot reach these numbers either: it places a page before it is known how long the page will be
-/// used.
+/// used. An allocator that fails requests of the trace, or reclaims pages of it, holds less and may exceed them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Hindsight {
     /// The bound at the end.

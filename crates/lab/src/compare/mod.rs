@@ -11,9 +11,9 @@ mod trust;
 mod without;
 
 pub use chance::{Chance, MOST_SHIFTS};
-pub use comparison::{CompareOptions, Comparison};
+pub use comparison::{CompareOptions, Comparison, UNTOLD};
 pub use distance::{EndDistance, ZoneDistance};
 pub use hindsight::{Bound, Hindsight};
 pub(crate) use picture::{Place, unusable_index};
-pub use trust::Trust;
+pub use trust::{Trust, TrustPart, trust_table};
 pub use without::Without;

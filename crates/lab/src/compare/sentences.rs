@@ -38,18 +38,50 @@ const SIDE_EFFECTS: [Subject; 6] = [
     ("fallback searches", |m| m.locked.fallback_searches),
 ];
 
-/// Returns one sentence for each difference that matters: what each system and rule does and costs, how the
-/// newest era differs from the oldest, and how far a replay ends from the machine.
+/// What is taken out together with hygiene.
+const WITH_HYGIENE: &str = "hygiene: without it the era's rules of placement cannot work either, so these are the \
+     differences that all of them make together";
+
+/// The numbers that are told of Linux from era to era.
+const OF_THE_CHAIN: [Subject; 10] = [
+    ("failed requests", |m| m.followed.failures.iter().sum()),
+    ("free pageblocks at the end", |m| m.free_pageblocks_at_end),
+    ("mixed pageblocks at the end", |m| m.mixed.end),
+    ("claims", |m| m.locked.claims),
+    ("steals", |m| m.locked.steals),
+    ("pages moved", |m| m.events.pgmigrate_success),
+    ("pages on the lists at the end", |m| m.percpu_pages_at_end),
+    ("zone lock holds", |m| m.locked.lock_holds),
+    ("pages touched in the longest zone lock hold", |m| m.locked.longest_hold_touched),
+    ("list nodes visited by a reader of pagetypeinfo", |m| m.nodes.max),
+];
+
+/// Returns one sentence for each number that changes from one era of Linux to the next, with its value in each.
+fn chain(eras: &[Measures]) -> impl Iterator<Item = String> + '_ {
+    OF_THE_CHAIN.into_iter().filter_map(move |(noun, of)| {
+        let changes = eras.windows(2).any(|pair| is_worth_telling(of(&pair[0]), of(&pair[1])));
+        let values = eras.iter().map(|measures| format!("{} {}", measures.variant, grouped(of(measures))));
+        changes.then(|| format!("from era to era, {noun}: {}", values.collect::<Vec<_>>().join(" → ")))
+    })
+}
+
+/// Returns one sentence for each difference that matters: what changes from era to era of Linux, what each system
+/// and rule does and costs, how the newest era differs from the oldest, and how far a replay ends from the machine.
 pub(super) fn sentences(
     eras: &[Measures],
     without: &[Without],
     distance: Option<&EndDistance>,
 ) -> Vec<String> {
     let mut sentences = Vec::new();
-    let (Some(oldest), Some(newest)) = (eras.first(), eras.last()) else { return sentences };
+    let Some((newest, linux)) = eras.split_last() else { return sentences };
+    let Some(oldest) = linux.first() else { return sentences };
+    sentences.extend(chain(linux));
     for (switch, less) in turned_off().zip(without) {
         let name = switch.name().replace('-', " ");
         let (purpose, of) = purpose(switch);
+        if switch == Switch::Hygiene {
+            sentences.push(WITH_HYGIENE.to_owned());
+        }
         sentences.push(sentence(&name, purpose, of(&less.measures), of(newest)));
         for (noun, of) in SIDE_EFFECTS.into_iter().filter(|(noun, _)| *noun != purpose) {
             let (before, after) = (of(&less.measures), of(newest));
@@ -156,6 +188,19 @@ mod tests {
         assert_eq!(say(100, 150), "it: 1.5x more steps (100 → 150)");
         assert_eq!(say(105, 100), "it: 5.0 % fewer steps (105 → 100)");
         assert_eq!(say(5, 5), "it: no difference in steps on this trace (5)");
+    }
+
+    #[test]
+    fn a_change_between_eras_of_linux_is_told_first_with_every_value() {
+        let era = |name: &str, steals: u64, mixed: u64| {
+            let mut measures = Measures { variant: name.to_owned(), ..Measures::default() };
+            (measures.locked.steals, measures.mixed.end) = (steals, mixed);
+            measures
+        };
+        let eras = [era("a", 17, 500), era("b", 17, 501), era("c", 24, 502), era("ours", 0, 502)];
+        let told = sentences(&eras, &[], None);
+        assert_eq!(told[0], "from era to era, steals: a 17 → b 17 → c 24");
+        assert!(!told.iter().any(|sentence| sentence.contains("from era to era, mixed")), "{told:?}");
     }
 
     #[test]

@@ -213,7 +213,7 @@ impl Shown<'_> {
         let percent = |blocks: u64| Cell::Real(blocks as f64 * 100.0 / best.max(1) as f64);
         let of_best = machine.map_or(Cell::Empty, percent);
         push("the same, of the best", "%", &|m| percent(at_end(m)), of_best, percent(best));
-        let mean = |m: &Measures| Cell::Real(m.mean_usable(order));
+        let mean = |m: &Measures| Cell::Real(m.mean_free_pageblocks(order));
         let best = Cell::Real(hindsight.mean_free_pageblocks);
         push(&format!("{free}, mean"), "pageblocks", &mean, Cell::Empty, best);
         let mixed = Cell::Count(hindsight.end.mixed_pageblocks);

@@ -2,24 +2,39 @@
 
 use std::fmt;
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
-use freehold_measure::{Cell, grouped};
+use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order};
+use freehold_measure::{Cell, Table, grouped};
 use serde::Serialize;
 
-use super::distance::EndDistance;
+use super::distance::{EndDistance, ZoneDistance};
 use crate::counts::pageblocks;
-use crate::recorded::Recorded;
-use crate::replay::{Measures, Variant, nearest_era};
-use crate::start::Machine;
+use crate::error::LabError;
+use crate::recorded::{FallbackCount, Recorded, recorded_fallbacks};
+use crate::replay::{Lab, Measures, Options, Variant, nearest_era};
 
-/// The bound of the difference in free pages of a type, in percent of the zone.
-const MOST_OF_ZONE: f64 = 2.0;
+/// The bound of the difference in free pages of one type, in percent of the machine's free pages of that type.
+const MOST_OF_TYPE: f64 = 10.0;
 
-/// The bound of the difference in whole pageblocks that are free, in percent.
+/// The bound of the differences of all types together, in percent of the machine's free pages.
+const MOST_OF_FREE: f64 = 5.0;
+
+/// The bound of the difference in pages on CPUs' lists, in percent of the machine's.
+const MOST_OF_LISTS: f64 = 10.0;
+
+/// The bound of the difference in whole pageblocks that are free, in percent of the machine's.
 const MOST_OF_PAGEBLOCKS: f64 = 5.0;
 
-/// The bound of the difference in fallback events, in percent.
+/// The bound of the differences of all pairs of types in fallback events, in percent of the machine's events.
 const MOST_OF_FALLBACKS: f64 = 10.0;
+
+/// What a replay is held against: the columns of [`trust_table`].
+const SUBJECTS: [&str; 5] = [
+    "free pages of a type",
+    "free pages of all types",
+    "pages on CPUs' lists",
+    "free pageblocks",
+    "fallback events by pair of types",
+];
 
 /// How far a replay in the recorded kernel's own era is from the machine itself.
 ///
@@ -31,106 +46,219 @@ pub struct Trust {
     pub variant: String,
     /// The recorded kernel's release.
     pub kernel_release: String,
-    /// The zone and type whose free pages differ most, and the difference in percent of the zone.
-    pub worst_type: Option<(String, f64)>,
-    /// Whole pageblocks in free blocks at the end: of the replay, and of the machine.
-    pub free_pageblocks: Option<(u64, u64)>,
-    /// Fallback events (`mm_page_alloc_extfrag`): of the replay, and of the machine.
-    pub fallbacks: Option<(u64, u64)>,
+    /// What is compared, as far as it was recorded.
+    pub parts: Vec<TrustPart>,
+}
+
+/// One thing in which a replay is held against the machine.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TrustPart {
+    /// What is compared.
+    pub what: &'static str,
+    /// Where the difference is largest, if there are several differences.
+    pub worst: Option<String>,
+    /// The replay's number: that of the largest difference, or of all together.
+    pub replay: u64,
+    /// The machine's number.
+    pub machine: u64,
+    /// How far the replay is off. Differences of types do not cancel each other.
+    ///
+    /// Units: percent of the machine's number.
+    pub percent: f64,
+    /// The bound of `percent`.
+    pub most: f64,
+}
+
+impl TrustPart {
+    /// Returns true if the replay is within the bound.
+    pub fn is_kept(&self) -> bool {
+        self.percent <= self.most
+    }
 }
 
 impl Trust {
     /// Compares the era nearest to the recorded kernel with what the machine did; `None` if the release is
     /// unknown or `eras` do not have that era.
     pub(super) fn new(
-        machine: &Machine,
-        kernel_release: &str,
+        lab: &Lab<'_>,
         eras: &[Measures],
         recorded: &Recorded,
         distance: Option<&EndDistance>,
     ) -> Option<Self> {
-        let variant = Variant::new(nearest_era(kernel_release)?).to_string();
+        let kernel_release = lab.trace.origin.kernel_release.clone();
+        let variant = Variant::new(nearest_era(&kernel_release)?).to_string();
         let measures = eras.iter().find(|measures| measures.variant == variant)?;
-        let order = machine.pageblock_order;
-        let blocks = |of: &[[u64; MAX_ORDERS]; MIGRATETYPES]| -> u64 {
-            of.iter().map(|orders| pageblocks(order, |order| orders[order])).sum()
-        };
-        let both = |distance: &EndDistance| {
-            let zones = distance.zones.iter();
-            zones.fold((0, 0), |sum, zone| (sum.0 + blocks(&zone.replay), sum.1 + blocks(&zone.machine)))
-        };
-        let replayed = measures.locked.claims + measures.locked.steals;
-        Some(Self {
-            variant,
-            kernel_release: kernel_release.to_owned(),
-            worst_type: distance.and_then(|distance| worst_type(machine, distance)),
-            free_pageblocks: distance.map(both),
-            fallbacks: recorded.has_fallbacks.then_some((replayed, recorded.claims + recorded.steals)),
-        })
+        let zones = distance.map_or(&[][..], |distance| &distance.zones);
+        let mut parts = free_parts(lab.machine.pageblock_order, zones);
+        parts.extend(recorded.percpu_pages_at_end.map(|machine| {
+            let least = pages_of(zones, |zone| &zone.machine) / 100;
+            lists_part(measures.percpu_pages_at_end, machine, least)
+        }));
+        // A trace whose origin does not name its events may have been recorded without this one.
+        let named = lab.trace.origin.events.iter().any(|event| event.ends_with("mm_page_alloc_extfrag"));
+        if recorded.has_fallbacks || named {
+            let replayed = measures.samples.iter().flat_map(|sample| &sample.fallbacks);
+            let machine = recorded_fallbacks(lab.trace.events, &[u64::MAX]).concat();
+            parts.push(fallback_part(&by_pair(replayed), &by_pair(&machine)));
+        }
+        Some(Self { variant, kernel_release, parts })
     }
 
     /// Returns true if every part that was recorded is within its bound and at least one part was recorded.
     pub fn is_kept(&self) -> bool {
-        let worst = self.worst_type.as_ref().map(|(_, percent)| percent.abs() <= MOST_OF_ZONE);
-        let within = |(replay, machine), most: f64| percent(replay, machine).abs() <= most;
-        let pageblocks = self.free_pageblocks.map(|both| within(both, MOST_OF_PAGEBLOCKS));
-        let fallbacks = self.fallbacks.map(|both| within(both, MOST_OF_FALLBACKS));
-        let mut known = [worst, pageblocks, fallbacks].into_iter().flatten().peekable();
-        known.peek().is_some() && known.all(|kept| kept)
+        !self.parts.is_empty() && self.parts.iter().all(TrustPart::is_kept)
     }
 }
 
-/// Returns how much more the replay has than the machine, in percent of the machine's.
-fn percent(replay: u64, machine: u64) -> f64 {
-    (replay as f64 - machine as f64) * 100.0 / machine.max(1) as f64
+impl Lab<'_> {
+    /// Replays the era nearest to the recorded kernel alone and holds it against the machine; `None` if the
+    /// trace does not name its kernel.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn trust(&self) -> Result<Option<Trust>, LabError> {
+        let Some(era) = nearest_era(&self.trace.origin.kernel_release) else { return Ok(None) };
+        let measures = self.replay(&era.into(), Options { runs: 1, ..Options::default() })?.measures;
+        let distance =
+            self.end().and_then(|end| EndDistance::new(&self.machine, &era.into(), &measures, end));
+        Ok(Trust::new(self, std::slice::from_ref(&measures), &self.recorded(), distance.as_ref()))
+    }
 }
 
-/// Returns the zone and type whose free pages differ most, and the difference in percent of the zone.
-fn worst_type(machine: &Machine, distance: &EndDistance) -> Option<(String, f64)> {
-    let pages = |orders: &[u64; MAX_ORDERS]| -> f64 {
-        orders.iter().enumerate().map(|(order, &blocks)| blocks as f64 * f64::from(1 << order)).sum()
-    };
-    let all = distance.zones.iter().flat_map(|zone| {
-        let number = (0..machine.zones.len()).find(|&number| machine.zone_name(number) == zone.zone);
-        let managed = number.map_or(1, |number| machine.zones[number].managed).max(1);
+/// Returns a table with a row for each trace: how far its replay is off, and how many parts are within bounds.
+pub fn trust_table(traces: &[(String, Trust)]) -> Table {
+    let bounds = [MOST_OF_TYPE, MOST_OF_FREE, MOST_OF_LISTS, MOST_OF_PAGEBLOCKS, MOST_OF_FALLBACKS];
+    let columns = SUBJECTS.iter().zip(bounds).map(|(what, most)| format!("{what} (≤ {most} %)"));
+    let columns = columns.chain(["parts kept".to_owned(), "parts told".to_owned()]).collect();
+    let mut table = Table::new("How far replays in the recorded kernel's own era are off", columns);
+    for (name, trust) in traces {
+        let of = |what: &&str| {
+            let part = trust.parts.iter().find(|part| part.what == *what);
+            part.map_or(Cell::Empty, |part| Cell::Real(part.percent))
+        };
+        let kept = trust.parts.iter().filter(|part| part.is_kept()).count() as u64;
+        let counts = [Cell::Count(kept), Cell::Count(trust.parts.len() as u64)];
+        table.push(&trust.variant, name, "%", SUBJECTS.iter().map(of).chain(counts).collect());
+    }
+    table
+}
+
+type Blocks = [[u64; MAX_ORDERS]; MIGRATETYPES];
+
+fn pages(orders: &[u64; MAX_ORDERS]) -> u64 {
+    let pages = orders.iter().enumerate().map(|(order, &blocks)| blocks.saturating_mul(1 << order));
+    pages.fold(0, u64::saturating_add)
+}
+
+fn pages_of(zones: &[ZoneDistance], of: impl Fn(&ZoneDistance) -> &Blocks) -> u64 {
+    let all = zones.iter().flat_map(|zone| of(zone).iter().map(pages));
+    all.fold(0, u64::saturating_add)
+}
+
+fn percent(difference: u64, of: u64) -> f64 {
+    difference as f64 * 100.0 / of.max(1) as f64
+}
+
+/// Compares free pages by type, and free pageblocks.
+fn free_parts(order: Order, zones: &[ZoneDistance]) -> Vec<TrustPart> {
+    let (in_replay, free) = (pages_of(zones, |zone| &zone.replay), pages_of(zones, |zone| &zone.machine));
+    let all = zones.iter().flat_map(|zone| {
         Migratetype::ALL.into_iter().map(move |kind| {
-            let difference = pages(&zone.replay[kind.index()]) - pages(&zone.machine[kind.index()]);
-            (format!("{} {kind}", zone.zone), difference * 100.0 / managed as f64)
+            let both = (pages(&zone.replay[kind.index()]), pages(&zone.machine[kind.index()]));
+            (format!("{} {kind}", zone.zone), both)
         })
     });
-    all.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+    // A type that nearly nothing is free of is held against a hundredth of all.
+    let off = |&(_, (replay, machine)): &(String, (u64, u64))| {
+        percent(u64::abs_diff(replay, machine), machine.max(free / 100))
+    };
+    let types: Vec<_> = all.collect();
+    let Some(worst) = types.iter().max_by(|a, b| off(a).total_cmp(&off(b))) else { return Vec::new() };
+    let differences: u64 = types.iter().map(|&(_, (replay, machine))| replay.abs_diff(machine)).sum();
+    let blocks =
+        |of: &Blocks| -> u64 { of.iter().map(|orders| pageblocks(order, |order| orders[order])).sum() };
+    let both =
+        zones.iter().fold((0, 0), |sum, zone| (sum.0 + blocks(&zone.replay), sum.1 + blocks(&zone.machine)));
+    vec![
+        TrustPart {
+            what: SUBJECTS[0],
+            worst: Some(worst.0.clone()),
+            replay: worst.1.0,
+            machine: worst.1.1,
+            percent: off(worst),
+            most: MOST_OF_TYPE,
+        },
+        TrustPart {
+            what: SUBJECTS[1],
+            worst: None,
+            replay: in_replay,
+            machine: free,
+            percent: percent(differences, free),
+            most: MOST_OF_FREE,
+        },
+        TrustPart {
+            what: SUBJECTS[3],
+            worst: None,
+            replay: both.0,
+            machine: both.1,
+            percent: percent(both.0.abs_diff(both.1), both.1),
+            most: MOST_OF_PAGEBLOCKS,
+        },
+    ]
+}
+
+/// Compares the pages on CPUs' lists; if the machine has fewer than `least`, against that many.
+fn lists_part(replay: u64, machine: u64, least: u64) -> TrustPart {
+    let percent = percent(replay.abs_diff(machine), machine.max(least));
+    TrustPart { what: SUBJECTS[2], worst: None, replay, machine, percent, most: MOST_OF_LISTS }
+}
+
+/// Fallback events by the type wanted, then by the type found.
+type Pairs = [[u64; MIGRATETYPES]; MIGRATETYPES];
+
+fn by_pair<'f>(counts: impl IntoIterator<Item = &'f FallbackCount>) -> Pairs {
+    let mut pairs = Pairs::default();
+    for count in counts {
+        pairs[count.wanted.index()][count.found.index()] += count.events;
+    }
+    pairs
+}
+
+/// Compares fallback events pair by pair: what is too many of one pair does not make up for what is too few of
+/// another.
+fn fallback_part(replay: &Pairs, machine: &Pairs) -> TrustPart {
+    let sum = |pairs: &Pairs| pairs.iter().flatten().sum::<u64>();
+    let all = Migratetype::ALL.into_iter().flat_map(|wanted| Migratetype::ALL.map(|found| (wanted, found)));
+    let both = |(wanted, found): (Migratetype, Migratetype)| {
+        (replay[wanted.index()][found.index()], machine[wanted.index()][found.index()])
+    };
+    let off = |pair| u64::abs_diff(both(pair).0, both(pair).1);
+    let differences: u64 = all.clone().map(off).sum();
+    let worst = all.max_by_key(|&pair| off(pair)).filter(|&pair| off(pair) > 0).map(|pair| {
+        let (wanted, found) = pair;
+        format!("{wanted} from {found} {} against {}", grouped(both(pair).0), grouped(both(pair).1))
+    });
+    TrustPart {
+        what: SUBJECTS[4],
+        worst,
+        replay: sum(replay),
+        machine: sum(machine),
+        percent: percent(differences, sum(machine)),
+        most: MOST_OF_FALLBACKS,
+    }
 }
 
 impl fmt::Display for Trust {
     /// Writes one line: what differs, by how much, and whether each difference is within its bound.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, the era nearest to {}, ends", self.variant, self.kernel_release)?;
-        let judged = |kept: bool| if kept { "" } else { ", too far" };
-        let number = |value: f64| Cell::Real(value).text();
-        if let Some((name, off)) = &self.worst_type {
-            let kept = judged(off.abs() <= MOST_OF_ZONE);
-            write!(
-                f,
-                " at most {} % of a zone from the machine's free pages of a type ({name}){kept};",
-                number(off.abs())
-            )?;
-        }
-        for (name, both, most) in [
-            ("free pageblocks", self.free_pageblocks, MOST_OF_PAGEBLOCKS),
-            ("fallback events", self.fallbacks, MOST_OF_FALLBACKS),
-        ] {
-            if let Some((replay, machine)) = both {
-                let off = percent(replay, machine);
-                let kept = judged(off.abs() <= most);
-                let sign = if off > 0.0 { "+" } else { "" };
-                write!(
-                    f,
-                    " {name} {} against {} ({sign}{} %){kept};",
-                    grouped(replay),
-                    grouped(machine),
-                    number(off)
-                )?;
+        write!(f, "{}, the era nearest to {}, against the machine:", self.variant, self.kernel_release)?;
+        for part in &self.parts {
+            let (replay, machine) = (grouped(part.replay), grouped(part.machine));
+            write!(f, " {} {replay} against {machine} ({:.1} % off", part.what, part.percent)?;
+            if let Some(worst) = &part.worst {
+                write!(f, "; {worst}")?;
             }
+            f.write_str(if part.is_kept() { ");" } else { "), too far;" })?;
         }
         f.write_str(if self.is_kept() { " within bounds" } else { " not within bounds" })
     }
@@ -140,32 +268,92 @@ impl fmt::Display for Trust {
 mod tests {
     use super::*;
 
-    fn trust(worst: f64, pageblocks: (u64, u64), fallbacks: (u64, u64)) -> Trust {
-        Trust {
-            variant: "linux-6.12".to_owned(),
-            kernel_release: "6.18.3".to_owned(),
-            worst_type: Some(("Normal Movable".to_owned(), worst)),
-            free_pageblocks: Some(pageblocks),
-            fallbacks: Some(fallbacks),
+    const ORDER: Order = match Order::new(9) {
+        Some(order) => order,
+        None => Order::MAX,
+    };
+
+    fn zone(replay: &Blocks) -> ZoneDistance {
+        ZoneDistance {
+            zone: "Normal".to_owned(),
+            replay: *replay,
+            machine: machine(),
+            ..ZoneDistance::default()
         }
     }
 
+    /// 20 free pageblocks and 1 000 single pages of Movable, 1 000 of Unmovable, 100 blocks of order 3 of
+    /// Reclaimable.
+    fn machine() -> Blocks {
+        let mut free = Blocks::default();
+        free[Migratetype::Movable.index()][9] = 20;
+        free[Migratetype::Movable.index()][0] = 1000;
+        free[Migratetype::Unmovable.index()][0] = 1000;
+        free[Migratetype::Reclaimable.index()][3] = 100;
+        free
+    }
+
+    /// Returns the parts that are not kept by a replay that ends with these free blocks.
+    fn too_far(replay: &Blocks) -> Vec<&'static str> {
+        let parts = free_parts(ORDER, &[zone(replay)]);
+        parts.iter().filter(|part| !part.is_kept()).map(|part| part.what).collect()
+    }
+
+    fn changed(kind: Migratetype, order: usize, by: i64) -> Blocks {
+        let mut free = machine();
+        let blocks = &mut free[kind.index()][order];
+        *blocks = blocks.saturating_add_signed(by);
+        free
+    }
+
     #[test]
-    fn each_part_has_its_bound() {
-        assert!(trust(-1.9, (105, 100), (90, 100)).is_kept());
-        assert!(!trust(-2.1, (100, 100), (100, 100)).is_kept());
-        assert!(!trust(0.0, (94, 100), (100, 100)).is_kept());
-        assert!(!trust(0.0, (100, 100), (111, 100)).is_kept());
-        let unknown =
-            Trust { worst_type: None, free_pageblocks: None, fallbacks: None, ..trust(0.0, (0, 0), (0, 0)) };
-        assert!(!unknown.is_kept());
+    fn a_planted_error_in_free_memory_breaks_each_bound() {
+        assert!(too_far(&machine()).is_empty());
+        assert!(too_far(&changed(Migratetype::Unmovable, 0, 90)).is_empty());
+        assert_eq!(too_far(&changed(Migratetype::Unmovable, 0, 110)), [SUBJECTS[0]]);
+        assert_eq!(too_far(&changed(Migratetype::Movable, 0, 700)), [SUBJECTS[1]]);
+        assert!(too_far(&changed(Migratetype::Movable, 9, 1)).is_empty());
+        // A pageblock in pieces: as many pages, none of them too many of a type.
+        let mut pieces = changed(Migratetype::Movable, 9, -2);
+        pieces[Migratetype::Movable.index()][8] += 4;
+        assert_eq!(too_far(&pieces), [SUBJECTS[3]]);
+        // Errors of two types do not cancel.
+        let mut other = changed(Migratetype::Unmovable, 0, 700);
+        other[Migratetype::Movable.index()][0] -= 700;
+        assert_eq!(too_far(&other), [SUBJECTS[0], SUBJECTS[1]]);
+    }
+
+    #[test]
+    fn a_planted_error_on_cpus_lists_breaks_the_bound() {
+        assert!(lists_part(70_000, 77_000, 0).is_kept());
+        assert!(!lists_part(40_045, 77_855, 0).is_kept());
+        assert!(!lists_part(4_247, 0, 540).is_kept() && lists_part(50, 0, 540).is_kept());
+    }
+
+    #[test]
+    fn planted_errors_of_two_pairs_break_the_bound_though_the_sum_is_right() {
+        let mut machine = Pairs::default();
+        machine[0][1] = 1470;
+        machine[1][2] = 24_076;
+        assert!(fallback_part(&machine, &machine).is_kept());
+        let mut replay = machine;
+        (replay[0][1], replay[1][2]) = (7598, 17_948);
+        let part = fallback_part(&replay, &machine);
+        assert_eq!(part.replay, part.machine);
+        assert!(!part.is_kept(), "{part:?}");
+        assert!(!fallback_part(&replay, &Pairs::default()).is_kept(), "where the machine had none");
     }
 
     #[test]
     fn the_line_says_what_is_too_far() {
-        let line = trust(0.5, (26, 27), (70, 100)).to_string();
-        assert!(line.contains("fallback events 70 against 100 (-30.0 %), too far"), "{line}");
-        assert!(line.contains("free pageblocks 26 against 27 (-3.704 %);"), "{line}");
-        assert!(line.ends_with("not within bounds"), "{line}");
+        let parts = vec![lists_part(95, 100, 0), lists_part(40, 100, 0)];
+        let mut trust = Trust { variant: "linux-6.12".into(), kernel_release: "6.12.3".into(), parts };
+        let line = trust.to_string();
+        assert!(line.contains("lists 95 against 100 (5.0 % off); pages"), "{line}");
+        assert!(line.ends_with("40 against 100 (60.0 % off), too far; not within bounds"), "{line}");
+        trust.parts.pop();
+        assert!(trust.is_kept());
+        trust.parts.clear();
+        assert!(!trust.is_kept(), "nothing told is nothing kept");
     }
 }

@@ -9,8 +9,8 @@ use super::ledger::Holders;
 /// The number of events between two looks at the zones. A real daemon does not start at once either.
 pub(crate) const EVENTS_A_LOOK: u32 = 64;
 
-/// The pause after proactive compaction that did not help. Linux counterpart: `proactive_defer`, 64 times half a
-/// second.
+/// The pause after proactive compaction that left the node as fragmented as it was. Linux counterpart: the timeout
+/// of `kcompactd`, 64 times half a second.
 const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 
 /// The time between two calls that tidy pageblocks.
@@ -138,8 +138,7 @@ impl Daemons {
             if is_awake || !memory.should_compact_proactively(node) {
                 continue;
             }
-            memory.compact_proactively(node, CPU, holders);
-            if memory.should_compact_proactively(node) {
+            if !memory.compact_proactively(node, CPU, holders) {
                 self.not_before_ns = now_ns.saturating_add(PROACTIVE_PAUSE_NS);
             }
         }

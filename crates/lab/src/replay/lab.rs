@@ -57,6 +57,11 @@ impl<'t> Lab<'t> {
         Self { trace: self.trace, machine, start, kcompactd: self.kcompactd.clone() }
     }
 
+    /// Returns true if the trace tells when the machine's kcompactd compacted: the replay's compacts as often.
+    pub(crate) fn tells_of_kcompactd(&self) -> bool {
+        self.kcompactd.is_some()
+    }
+
     /// Returns how well the start state agrees with what was recorded.
     pub fn start_report(&self) -> &StartReport {
         &self.start.report

@@ -5,7 +5,7 @@ use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
 use super::pageblock_map::PageblockMap;
-use crate::counts::{ByOrder, ByOrderAndType};
+use crate::counts::{ByOrder, ByOrderAndType, pageblocks};
 use crate::recorded::FallbackCount;
 
 /// What one replay measured. Everything but [`Measures::timing`] is the same for every run.
@@ -75,7 +75,8 @@ pub struct Followed {
     /// Pages that kswapd was asked to reclaim for boosts of the marks. The replay does not reclaim them: the
     /// trace has what the machine reclaimed.
     pub left_to_trace: u64,
-    /// Allocations of frames that were still held. They are freed first; lost events are the cause.
+    /// Allocations of frames that were still held. They are freed first. Either the events of their frees were
+    /// lost, or they lay on CPUs' lists at the start and the snapshot counted fewer pages there.
     pub double_allocs: u64,
     /// Frees of blocks that nobody allocated: their allocations have no event, or it was lost.
     pub unknown_frees: u64,
@@ -201,13 +202,11 @@ impl Measures {
         Self { timing: Timing::default(), ..self.clone() }
     }
 
-    /// Returns how many blocks of `order` requests could have had from free memory, on average over all samples.
-    pub(crate) fn mean_usable(&self, order: Order) -> f64 {
-        let of_zone = |zone: &ZoneSample| {
-            zone.free_pages as f64 * (1000 - zone.unusable_index[order.index()]) as f64 / 1000.0
-        };
-        let samples = self.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<f64>());
-        samples.sum::<f64>() / self.samples.len().max(1) as f64 / order.pages() as f64
+    /// Returns the number of pageblocks of `order` in free blocks, on average over all samples.
+    pub fn mean_free_pageblocks(&self, order: Order) -> f64 {
+        let of_zone = |zone: &ZoneSample| pageblocks(order, |order| zone.blocks[order].iter().sum());
+        let samples = self.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<u64>());
+        samples.sum::<u64>() as f64 / self.samples.len().max(1) as f64
     }
 
     /// Returns the number of requests that fail in the replay and did not on the machine.

@@ -32,7 +32,8 @@ impl Schedule {
 
     /// Goes on to the first sample that is due after `now_ns`.
     pub(crate) fn advance(&mut self, now_ns: u64) {
-        let steps = now_ns.saturating_sub(self.next_ns) / self.step_ns + 1;
+        let Some(late_ns) = now_ns.checked_sub(self.next_ns) else { return };
+        let steps = late_ns / self.step_ns + 1;
         self.next_ns = self.next_ns.saturating_add(steps.saturating_mul(self.step_ns));
     }
 }

@@ -50,7 +50,7 @@ fn trace(report: &TraceReport) -> Value {
         "facts": report.facts,
         "started_unix_s": report.started_unix_s,
         "start": comparison.start.sentence(),
-        "trust": comparison.trust.as_ref().map(ToString::to_string),
+        "trust": comparison.trust_line(),
         "distance": distance,
         "findings": comparison.sentences(),
         "tables": comparison.tables(),

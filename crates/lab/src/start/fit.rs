@@ -2,7 +2,8 @@
 //!
 //! The kernel tells two things: how many pageblocks each type has, and how many blocks of each order are free on
 //! each type's lists. It does not tell the type of a single pageblock. So a type is chosen for every pageblock
-//! such that both numbers agree as well as possible and that the pages inside are likely for the type. All
+//! such that both numbers agree as well as possible and that the pages in use inside are likely for the type. What
+//! is asked for later tells nothing about it: a request takes whatever pageblock the allocator picks. All
 //! pageblocks under one free block get the same type.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
@@ -13,7 +14,6 @@ use super::fit_search::{Search, Unit, ZoneFit};
 use super::geometry::{BlockTypes, Geometry, target_of};
 use super::machine::Machine;
 use super::occupancy::{Occupancy, free_blocks};
-use super::prepass::{FirstUse, FirstUses};
 
 /// How far the fitted start state is from what the machine counted.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -27,14 +27,13 @@ pub(super) fn fit(
     machine: &Machine,
     start: &Snapshot,
     occupancy: &Occupancy,
-    first: &FirstUses,
 ) -> (Vec<BlockTypes>, FitReport) {
     let mut types = Vec::new();
     let mut report = FitReport::default();
     for (zone, frames) in occupancy.zones.iter().enumerate() {
         let geometry = Geometry::new(machine, zone);
         let target = target_of(machine, zone, &start.pagetypeinfo);
-        let evidence = evidence(&geometry, frames, |index| first.get(zone, index));
+        let evidence = evidence(&geometry, frames);
         let units = units(&geometry, frames, &evidence, counted_in(target));
         let given = occupancy.made_up_types.as_ref().map(|types| &types[zone]);
         let mut search = Search::new(&units, target, given.map(Vec::as_slice));
@@ -54,7 +53,7 @@ pub(super) fn fit(
 /// How likely the pages of one pageblock make each type; more is likelier.
 type Evidence = [u32; MIGRATETYPES];
 
-fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> FirstUse) -> Vec<Evidence> {
+fn evidence(geometry: &Geometry, frames: &[FrameUse]) -> Vec<Evidence> {
     use Migratetype::{Cma, Movable, Reclaimable, Unmovable};
     let mut blocks = vec![Evidence::default(); geometry.blocks];
     for (index, &frame) in frames.iter().enumerate() {
@@ -75,11 +74,6 @@ fn evidence(geometry: &Geometry, frames: &[FrameUse], first: impl Fn(usize) -> F
                 add(Movable, 1);
             }
             FrameUse::Absent | FrameUse::Free | FrameUse::Offline => {}
-        }
-        if let FirstUse::Free(kind) | FirstUse::Listed(kind) = first(index)
-            && let Some(kind) = Migratetype::new(kind)
-        {
-            add(kind, 5);
         }
     }
     blocks

@@ -1,7 +1,7 @@
 //! The blocks that lay on CPUs' lists when a trace started.
 
 use freehold::{Locks, Memory, Migratetype, Order, PerCpuState, Pfn};
-use freehold_trace::{FrameUse, Snapshot};
+use freehold_trace::Snapshot;
 
 use super::machine::Machine;
 use crate::error::LabError;
@@ -35,8 +35,9 @@ struct Lists {
 ///
 /// `/proc/zoneinfo` tells how many pages a CPU's lists have; no file tells which pages. But if `/proc/kpageflags`
 /// shows a page in use and the page is allocated before anybody freed it, then it lay on a list: the list of the
-/// CPU and type that got it, in front of the pages that were allocated from that list later. Pages that nobody
-/// allocates until the end of the trace stay unknown.
+/// CPU and type that got it, in front of the pages that were allocated from that list later. If that list had fewer
+/// pages, it lay on another CPU's, which was drained in between. Pages that nobody allocates until the end of the
+/// trace stay unknown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StartLists {
     lists: Vec<Lists>,
@@ -63,20 +64,15 @@ impl StartLists {
         Self { lists, blocks: Vec::new(), pageblock_order: machine.pageblock_order }
     }
 
-    /// Notes a block that a CPU allocates before anybody freed it. Returns true if it lay on that CPU's list.
+    /// Notes a block that the snapshot shows in use and that a CPU allocates before anybody freed it. Returns true
+    /// if the CPU's list had room for it: then it lay there.
     pub(super) fn take(
         &mut self,
-        start: &Snapshot,
         (zone, cpu): (usize, u16),
         (pfn, order): (Pfn, Order),
         list: Migratetype,
     ) -> bool {
-        // A kernel without huge pages has pageblocks as large as the largest block, and no lists for them.
-        let is_huge = order == self.pageblock_order && order < Order::MAX;
-        let has_list = order.get() <= COSTLY_ORDER || is_huge;
-        let is_kept =
-            matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable);
-        if !has_list || !is_kept || !was_in_use(start, pfn) {
+        if !self.keeps(order, list) {
             return false;
         }
         let lists = self.lists.iter_mut().find(|lists| (lists.zone, lists.cpu) == (zone, cpu));
@@ -84,6 +80,35 @@ impl StartLists {
         lists.unnamed -= order.pages();
         self.blocks.push(Listed { zone, cpu, pfn, order, list });
         true
+    }
+
+    /// Notes a block that lay on the list of some CPU, behind all that [`Self::take`] noted: on the list that has
+    /// the most room. Returns false if none has room.
+    pub(super) fn take_elsewhere(
+        &mut self,
+        zone: usize,
+        (pfn, order): (Pfn, Order),
+        list: Migratetype,
+    ) -> bool {
+        if !self.keeps(order, list) {
+            return false;
+        }
+        let of_zone = self.lists.iter_mut().filter(|lists| lists.zone == zone);
+        let Some(lists) = of_zone.max_by_key(|lists| lists.unnamed) else { return false };
+        if lists.unnamed < order.pages() {
+            return false;
+        }
+        lists.unnamed -= order.pages();
+        self.blocks.push(Listed { zone, cpu: lists.cpu, pfn, order, list });
+        true
+    }
+
+    /// Returns true if CPUs have lists for blocks of an order and type.
+    pub(super) fn keeps(&self, order: Order, list: Migratetype) -> bool {
+        // A kernel without huge pages has pageblocks as large as the largest block, and no lists for them.
+        let is_huge = order == self.pageblock_order && order < Order::MAX;
+        let has_list = order.get() <= COSTLY_ORDER || is_huge;
+        has_list && matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable)
     }
 
     /// Puts the blocks on the lists of a memory whose other frames are all in place, and sets how long the lists
@@ -119,19 +144,10 @@ impl StartLists {
     }
 }
 
-/// Returns true if the snapshot shows a frame in use.
-fn was_in_use(start: &Snapshot, pfn: Pfn) -> bool {
-    let behind = start.occupancy.partition_point(|run| run.start <= pfn);
-    let run = behind.checked_sub(1).map(|at| start.occupancy[at]);
-    run.is_some_and(|run| {
-        pfn.0 - run.start.0 < run.pages && !matches!(run.used_for, FrameUse::Free | FrameUse::Absent)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use freehold::Era;
-    use freehold_trace::{Event, EventKind, EventLog, Origin, Pageset, Run, ZoneSnapshot};
+    use freehold_trace::{Event, EventKind, EventLog, FrameUse, Origin, Pageset, Run, ZoneSnapshot};
 
     use super::*;
     use crate::replay::{Lab, Options};
@@ -175,7 +191,7 @@ mod tests {
         let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
         let lab = Lab::new(trace).expect("a lab");
         let corrections = lab.start_report().corrections;
-        assert_eq!((corrections.on_lists, corrections.used_but_free), (2, 2));
+        assert_eq!((corrections.on_lists, corrections.freed_unseen, corrections.used_but_free), (2, 2, 0));
         for (era, high) in [(Era::Linux6_1, 32), (Era::Linux7_3, 48)] {
             let mut metadata = lab.machine.metadata::<Locks>(era.switches());
             let config = lab.machine.config(era.switches());
@@ -193,6 +209,27 @@ mod tests {
     }
 
     #[test]
+    fn a_page_beyond_the_list_of_its_cpu_lay_on_another_cpus() {
+        let start = snapshot();
+        let events: EventLog = [alloc(0, 20), alloc(1, 9), alloc(0, 21)].into_iter().collect();
+        let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
+        let lab = Lab::new(trace).expect("a lab");
+        let corrections = lab.start_report().corrections;
+        assert_eq!((corrections.on_lists, corrections.freed_unseen), (2, 1));
+        let mut metadata = lab.machine.metadata::<Locks>(Era::Linux7_3.switches());
+        let config = lab.machine.config(Era::Linux7_3.switches());
+        let memory = Memory::<Locks>::new(&config, &mut metadata).expect("a memory");
+        lab.start.populate(&lab.machine, &memory).expect("a state");
+        let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
+        let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
+        let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
+        assert_eq!(taken, [Pfn(9), Pfn(20)], "those that the CPU itself takes come first");
+        let replay = lab.replay(&Era::Linux7_3.into(), Options { runs: 1, ..Options::default() });
+        let followed = replay.expect("a replay").measures.followed;
+        assert_eq!((followed.allocs, followed.double_allocs), (3, 1), "freed just before");
+    }
+
+    #[test]
     fn a_block_that_the_snapshot_saw_half_free_and_one_without_lists_can_be_replayed() {
         let mut start = snapshot();
         start.zones[0].pagesets[1].count = 5000;
@@ -200,7 +237,7 @@ mod tests {
         start.occupancy[1] = Run { start: Pfn(65), pages: 63, used_for: FrameUse::Free };
         start.pagetypeinfo.pageblock_order = Order::MAX.get();
         let order = |order| Order::new(order).expect("an order");
-        for (event, on_lists) in [(alloc_of(order(1), 1, 64), 2), (alloc_of(Order::MAX, 1, 0), 0)] {
+        for (event, on_lists) in [(alloc_of(order(1), 1, 64), 1), (alloc_of(Order::MAX, 1, 0), 961)] {
             let events: EventLog = [event].into_iter().collect();
             let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
             let lab = Lab::new(trace).expect("a lab");

@@ -55,7 +55,7 @@ impl Machine {
             return Err(LabError::NoZones);
         }
         if spanned > MAX_PAGES {
-            return Err(LabError::OutOfRange { what: format!("{spanned} pages, more than {MAX_PAGES}") });
+            return Err(LabError::TooLarge { pages: spanned, most: MAX_PAGES });
         }
         let of_lists = start.zones.iter().flat_map(|zone| &zone.pagesets).map(|set| set.cpu).max();
         let of_events = events.iter().map(|event| u32::from(event.cpu)).max();
@@ -298,7 +298,10 @@ mod tests {
         let machine = |zones| Machine::new(&Snapshot { zones, ..Snapshot::default() }, &EventLog::default());
         assert!(matches!(machine(vec![]), Err(LabError::NoZones)));
         assert!(matches!(machine(vec![zone("Sky", 0, &[])]), Err(LabError::UnknownZone { .. })));
-        let endless = ZoneSnapshot { spanned: 1 << 40, ..zone("Normal", 0, &[]) };
+        let large = ZoneSnapshot { spanned: MAX_PAGES + 1, ..zone("Normal", 0, &[]) };
+        let refused = machine(vec![large]).expect_err("too large").to_string();
+        assert!(refused.contains("512 GiB") && refused.contains("134217729 pages"), "{refused}");
+        let endless = ZoneSnapshot { start_pfn: 1 << 52, ..zone("Normal", 0, &[]) };
         assert!(matches!(machine(vec![endless]), Err(LabError::OutOfRange { .. })));
     }
 }

@@ -20,15 +20,18 @@ pub struct Occupancy {
     pub(super) made_up_types: Option<Vec<BlockTypes>>,
 }
 
-/// How often the events contradict the start snapshot. The events are believed.
+/// How often the events contradict or complete the start snapshot. The events are believed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Corrections {
     /// Pages that the snapshot shows in use and that lay on a CPU's list: their first event allocates them.
     /// `/proc/kpageflags` does not tell pages on a list from pages in use.
     pub on_lists: u64,
-    /// Pages that the snapshot shows in use and that were free: their first event allocates them, and the CPU's
-    /// lists had no more pages of the kind.
+    /// Pages that the snapshot shows in use and that were free when recording began: an event while the snapshot
+    /// was being read allocates them.
     pub used_but_free: u64,
+    /// Pages that the snapshot shows in use, that a later event allocates without a free before, and for which no
+    /// CPU's list has room. The replay frees them just before they are allocated.
+    pub freed_unseen: u64,
     /// Pages that the snapshot shows free and that their first event frees.
     pub free_but_used: u64,
     /// Pages that the snapshot shows absent and that an event touches.
@@ -60,7 +63,7 @@ impl Occupancy {
                 }
             }
         }
-        let mut corrections = Corrections::default();
+        let mut corrections = Corrections { freed_unseen: first.freed_unseen, ..Corrections::default() };
         for (number, frames) in zones.iter_mut().enumerate() {
             for (index, frame) in frames.iter_mut().enumerate() {
                 correct(frame, first.get(number, index), &mut corrections);

@@ -1,6 +1,18 @@
 //! What the events tell about the machine's state at the start.
+//!
+//! Nothing that happens later may decide how a replay starts. An event tells two kinds of things about the start:
+//!
+//! - Events up to the time of the snapshot happened while it was being read. They correct it: what they allocate
+//!   was free when recording began, and what they free was in use.
+//! - Later events tell facts about frames that the snapshot shows in use, because no file tells them: a frame that
+//!   is freed without an allocation was in use as part of that block, and a frame that is allocated without a free
+//!   lay on a CPU's list. They free no frame that the snapshot shows in use, and take none that it shows free.
+//!
+//! So the free blocks at the start, and with them the types of pageblocks, follow from the snapshot and the events
+//! up to its time. Two exceptions: memory that comes into being after the snapshot is there from the start, and
+//! where the snapshot does not tell what frames are used for, all of that follows from the events.
 
-use freehold::{MIGRATETYPES, Order, Pfn};
+use freehold::{MIGRATETYPES, Migratetype, Order, Pfn};
 use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
 
 use super::lists::StartLists;
@@ -12,13 +24,13 @@ use crate::error::LabError;
 pub enum FirstUse {
     /// No event touches the frame.
     Untouched,
-    /// The first event allocates the frame, so it was free, whatever the snapshot shows. Holds the requested
-    /// type.
+    /// The first event allocates the frame, and the frame was free. Holds the requested type.
     Free(u8),
     /// The first event allocates the frame as part of a block that is known to have lain on a CPU's list. Holds
     /// the requested type.
     Listed(u8),
-    /// The first event frees a block of this order that starts at the frame, so that block was allocated.
+    /// A block of this order that starts at the frame was allocated: the first event frees it. A single page may
+    /// also have been freed without an event, if the first event allocates it and it lay on no list.
     Allocated(Order),
     /// The frame lies inside a block that its first event frees.
     InsideAllocated,
@@ -41,6 +53,33 @@ pub struct FirstUses {
     /// The number of blocks that the snapshot shows free and that were freed without an allocation before:
     /// compaction had taken them in between.
     pub taken_unseen: u64,
+    /// The number of pages that the snapshot shows in use and that were allocated without a free before, for which
+    /// no CPU's list had room.
+    pub freed_unseen: u64,
+    /// Blocks that were allocated without a free before and that did not lie on the list of their CPU.
+    homeless: Vec<Homeless>,
+}
+
+/// A block that was allocated without a free before and that did not lie on the list of its CPU.
+#[derive(Clone, Copy, Debug)]
+struct Homeless {
+    zone: usize,
+    index: usize,
+    pfn: Pfn,
+    order: Order,
+    list: Migratetype,
+}
+
+/// An event that allocates or frees a block which is inside one zone.
+struct Touch {
+    zone: usize,
+    /// The block's first frame, counted from the zone's first.
+    index: usize,
+    pfn: Pfn,
+    order: Order,
+    cpu: u16,
+    /// The requested type; `None` for a free.
+    wanted: Option<Migratetype>,
 }
 
 impl FirstUses {
@@ -51,13 +90,14 @@ impl FirstUses {
     pub fn new(machine: &Machine, start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
         let zones = machine.zones.iter().map(|zone| vec![UNTOUCHED; zone.spanned as usize]).collect();
         let lists = StartLists::new(machine, start);
-        let mut first = Self { zones, lists, misaligned: 0, taken_unseen: 0 };
+        let mut first =
+            Self { zones, lists, misaligned: 0, taken_unseen: 0, freed_unseen: 0, homeless: Vec::new() };
         for (number, event) in events.iter().enumerate() {
-            let (pfn, order, code) = match event.kind {
+            let (pfn, order, wanted) = match event.kind {
                 EventKind::Alloc { pfn: Some(pfn), order, migratetype, .. } => {
-                    (pfn, order, FREE + migratetype as u8)
+                    (pfn, order, Some(migratetype))
                 }
-                EventKind::Free { pfn, order } => (pfn, order, ALLOCATED + order.get()),
+                EventKind::Free { pfn, order } => (pfn, order, None),
                 _ => continue,
             };
             if !pfn.is_aligned(order) {
@@ -66,23 +106,92 @@ impl FirstUses {
             }
             let outside = || LabError::OutsideZones { event: number as u64, pfn: pfn.0, order: order.get() };
             let (zone, index) = locate(machine, pfn, order).ok_or_else(outside)?;
-            if let EventKind::Alloc { migratetype, .. } = event.kind
-                && first.zones[zone][index..index + order.pages() as usize]
-                    .iter()
-                    .all(|&code| code == UNTOUCHED)
-                && first.lists.take(start, (zone, event.cpu), (pfn, order), migratetype)
-            {
-                first.note(zone, index, order, LISTED + migratetype as u8);
-                continue;
+            let touch = Touch { zone, index, pfn, order, cpu: event.cpu, wanted };
+            if event.time_ns <= start.time_ns || start.occupancy.is_empty() {
+                first.note_while_reading(start, &touch);
+            } else {
+                first.note_later(start, &touch);
             }
-            let is_first_free = code >= ALLOCATED && first.zones[zone][index] == UNTOUCHED;
-            if is_first_free && event.time_ns > start.time_ns && was_free(start, pfn, order) {
-                first.taken_unseen += 1;
-                continue;
-            }
-            first.note(zone, index, order, code);
         }
+        first.find_homes();
         Ok(first)
+    }
+
+    /// Notes an event that happened while the snapshot was being read, or any event if there is no occupancy.
+    fn note_while_reading(&mut self, start: &Snapshot, touch: &Touch) {
+        let code = match touch.wanted {
+            Some(list) if self.takes_from_own_list(start, touch, list) => LISTED + list as u8,
+            Some(list) => FREE + list as u8,
+            None => ALLOCATED + touch.order.get(),
+        };
+        self.note(touch.zone, touch.index, touch.order, code);
+    }
+
+    /// Notes an event after the snapshot.
+    fn note_later(&mut self, start: &Snapshot, touch: &Touch) {
+        let frames = touch.index..touch.index + touch.order.pages() as usize;
+        if self.zones[touch.zone][frames.clone()].iter().all(|&code| code != UNTOUCHED) {
+            return;
+        }
+        let all = |is: fn(FrameUse) -> bool| {
+            (0..touch.order.pages()).all(|page| is(shown(start, touch.pfn.add(page))))
+        };
+        let is_fresh = self.zones[touch.zone][frames.clone()].iter().all(|&code| code == UNTOUCHED);
+        match touch.wanted {
+            Some(list) if is_fresh && all(is_in_use) && self.lists.keeps(touch.order, list) => {
+                if self.takes_from_own_list(start, touch, list) {
+                    return self.note(touch.zone, touch.index, touch.order, LISTED + list as u8);
+                }
+                self.zones[touch.zone][frames].fill(ALLOCATED);
+                let Touch { zone, index, pfn, order, .. } = *touch;
+                self.homeless.push(Homeless { zone, index, pfn, order, list });
+            }
+            None if is_fresh && all(|used_for| used_for != FrameUse::Free) => {
+                self.note(touch.zone, touch.index, touch.order, ALLOCATED + touch.order.get());
+            }
+            None if all(|used_for| used_for == FrameUse::Free) => self.taken_unseen += 1,
+            _ => self.note_by_frame(start, touch),
+        }
+    }
+    /// Returns true if a block that nobody touched before lay on the list of the CPU that allocates it.
+    fn takes_from_own_list(&mut self, start: &Snapshot, touch: &Touch, list: Migratetype) -> bool {
+        let frames = touch.index..touch.index + touch.order.pages() as usize;
+        let is_fresh = self.zones[touch.zone][frames].iter().all(|&code| code == UNTOUCHED);
+        is_fresh
+            && is_in_use(shown(start, touch.pfn))
+            && self.lists.take((touch.zone, touch.cpu), (touch.pfn, touch.order), list)
+    }
+
+    /// Notes a later event of a block whose frames differ in what is known about them.
+    fn note_by_frame(&mut self, start: &Snapshot, touch: &Touch) {
+        for page in 0..touch.order.pages() {
+            let (index, pfn) = (touch.index + page as usize, touch.pfn.add(page));
+            let frame = &mut self.zones[touch.zone][index];
+            let used_for = shown(start, pfn);
+            *frame = match (touch.wanted, used_for) {
+                _ if *frame != UNTOUCHED => continue,
+                (None, FrameUse::Free) => continue,
+                (Some(list), FrameUse::Free | FrameUse::Absent) => FREE + list as u8,
+                (Some(list), _) => {
+                    self.homeless.push(Homeless { zone: touch.zone, index, pfn, order: Order::ZERO, list });
+                    ALLOCATED
+                }
+                (None, _) => ALLOCATED,
+            };
+        }
+    }
+
+    /// Puts blocks that did not lie on the lists of the CPUs that got them on the lists of others: the machine had
+    /// drained these before, so that any CPU could get the blocks, also as parts of larger ones.
+    fn find_homes(&mut self) {
+        for block in std::mem::take(&mut self.homeless) {
+            if !self.lists.take_elsewhere(block.zone, (block.pfn, block.order), block.list) {
+                self.freed_unseen += block.order.pages();
+                continue;
+            }
+            let frames = block.index..block.index + block.order.pages() as usize;
+            self.zones[block.zone][frames].fill(LISTED + block.list as u8);
+        }
     }
 
     fn note(&mut self, zone: usize, index: usize, order: Order, code: u8) {
@@ -116,13 +225,15 @@ impl FirstUses {
     }
 }
 
-/// Returns true if the snapshot shows all of a block free.
-fn was_free(start: &Snapshot, pfn: Pfn, order: Order) -> bool {
+/// Returns what the snapshot shows a frame used for.
+fn shown(start: &Snapshot, pfn: Pfn) -> FrameUse {
     let behind = start.occupancy.partition_point(|run| run.start <= pfn);
     let run = behind.checked_sub(1).map(|at| start.occupancy[at]);
-    run.is_some_and(|run| {
-        run.used_for == FrameUse::Free && pfn.0 + order.pages() <= run.start.0.saturating_add(run.pages)
-    })
+    run.filter(|run| pfn.0 - run.start.0 < run.pages).map_or(FrameUse::Absent, |run| run.used_for)
+}
+
+fn is_in_use(used_for: FrameUse) -> bool {
+    !matches!(used_for, FrameUse::Free | FrameUse::Absent)
 }
 
 /// Returns the zone of a block and its first frame, counted from the zone's first; `None` if no zone contains all
@@ -136,7 +247,7 @@ pub(super) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize
 
 #[cfg(test)]
 mod tests {
-    use freehold::{GfpFlags, Migratetype};
+    use freehold::GfpFlags;
     use freehold_trace::{Event, Snapshot, ZoneSnapshot};
 
     use super::*;

@@ -63,7 +63,7 @@ impl Start {
     pub fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, LabError> {
         let first = FirstUses::new(machine, trace.start, trace.events)?;
         let occupancy = Occupancy::new(machine, trace.start, &first);
-        let (block_types, fit) = fit(machine, trace.start, &occupancy, &first);
+        let (block_types, fit) = fit(machine, trace.start, &occupancy);
         let report = StartReport {
             corrections: occupancy.corrections,
             fit,

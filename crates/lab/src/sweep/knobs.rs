@@ -80,6 +80,9 @@ const fn or_zero(mut knob: Knob) -> Knob {
     knob
 }
 
+/// The knob that decides only where the replay's own kcompactd does.
+const PROACTIVENESS: &str = "compaction_proactiveness";
+
 /// The largest value of a sysctl that is an `int`.
 const INT_MAX: u64 = i32::MAX as u64;
 
@@ -98,7 +101,7 @@ static NUMBERS: [Knob; 8] = [
         |settings, value| settings.sysctls.percpu_pagelist_high_fraction = Some(value))),
     number("defrag_mode", "", "no mixing of pageblocks before reclaim and compaction failed", 0..=1,
         |settings, value| settings.machine.tunables.defrag_mode = value != 0),
-    number("compaction_proactiveness", "%", "how early kcompactd compacts unasked; 0 for never", 0..=100,
+    number(PROACTIVENESS, "%", "how early kcompactd compacts unasked; 0 for never", 0..=100,
         |settings, value| settings.machine.tunables.compaction_proactiveness = value as u8),
     number("extfrag_threshold", "1/1000", "the least extfrag_index at which a costly request compacts", 0..=1000,
         |settings, value| settings.machine.tunables.extfrag_threshold = value as u16),
@@ -134,6 +137,11 @@ impl Knob {
         }
     }
 
+    /// Returns true if some traces cannot answer for other values: [`Lab::cannot_vary`] says which.
+    pub fn depends_on_trace(&self) -> bool {
+        self.name == PROACTIVENESS
+    }
+
     /// Reads a value; `None` if it is none of [`Self::values`].
     pub fn parse(&self, text: &str) -> Option<Value> {
         match self.kind {
@@ -157,6 +165,19 @@ impl Knob {
             (Kind::Number { set, .. }, Value::Number(number)) => set(settings, *number),
             _ => {}
         }
+    }
+}
+
+impl Lab<'_> {
+    /// Returns why the trace cannot answer for other values of a knob, and what could; `None` if it can.
+    pub fn cannot_vary(&self, knob: &Knob) -> Option<String> {
+        let is_bound = knob.depends_on_trace() && self.tells_of_kcompactd();
+        is_bound.then(|| {
+            format!(
+                "{PROACTIVENESS} cannot be varied: the trace tells how often the machine's kcompactd compacted, and the \
+                 replay's compacts as often, whatever the setting. Set vm.{PROACTIVENESS} on the machine and record again"
+            )
+        })
     }
 }
 

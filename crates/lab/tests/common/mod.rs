@@ -1,9 +1,15 @@
 //! Small traces, built by hand.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+use std::fs::File;
+use std::io::BufReader;
+
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_lab::{Lab, Measures, Options, Trace, Variant};
-use freehold_trace::{Event, EventKind, EventLog, FrameUse, Origin, Pageset, Run, Snapshot, ZoneSnapshot};
+use freehold_trace::{
+    Ending, Event, EventKind, EventLog, FrameUse, Origin, Pageset, ReadOptions, Run, Snapshot, TraceReader,
+    ZoneSnapshot,
+};
 
 /// Pages of the small machine.
 pub(crate) const PAGES: u64 = 4096;
@@ -68,6 +74,34 @@ impl From<&Script> for EventLog {
     fn from(script: &Script) -> Self {
         script.events[..].into()
     }
+}
+
+/// A recorded trace in memory.
+pub(crate) struct Recording {
+    origin: Origin,
+    start: Snapshot,
+    events: EventLog,
+    ending: Option<Ending>,
+}
+
+impl Recording {
+    pub(crate) fn trace(&self) -> Trace<'_> {
+        let Self { origin, start, events, ending } = self;
+        Trace { origin, start, events, ending: ending.as_ref() }
+    }
+}
+
+/// Reads one of the repository's traces.
+pub(crate) fn recorded(name: &str) -> Recording {
+    let path = format!("{}/../../traces/{name}.arrows", env!("CARGO_MANIFEST_DIR"));
+    let file = File::open(&path).expect("a trace of the repository");
+    let mut reader = TraceReader::open(BufReader::new(file), ReadOptions::new(&path)).expect("a trace");
+    let mut events = EventLog::default();
+    while let Some(batch) = reader.next_batch().expect("a whole trace") {
+        events.extend(batch.iter().copied());
+    }
+    let (origin, start, ending) = (reader.origin().clone(), reader.start().clone(), reader.ending().cloned());
+    Recording { origin, start, events, ending }
 }
 
 /// Replays events on a machine.

@@ -30,6 +30,7 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
         traces: args.traces.iter().map(|path| TraceFile::new(path)).collect(),
         vary: grid.varied.iter().map(|(knob, values)| (knob.name.to_owned(), values.clone())).collect(),
     };
+    refuse_unanswerable(args, &grid)?;
     if args.output.exists() && !args.force {
         return Err(output::exists(&args.output));
     }
@@ -80,6 +81,22 @@ fn grid(args: &Sweep) -> Result<Grid, Failure> {
         return Err(Failure::new(Cause::Input, what));
     }
     Ok(grid)
+}
+
+/// Refuses a setting for which one of the traces cannot answer. A trace that cannot be read has rows that say so.
+fn refuse_unanswerable(args: &Sweep, grid: &Grid) -> Result<(), Failure> {
+    for (knob, _) in grid.varied.iter().filter(|(knob, _)| knob.depends_on_trace()) {
+        for trace in &args.traces {
+            let Ok(loaded) = load::whole(&Input { trace: trace.clone(), partial: args.partial }) else {
+                continue;
+            };
+            let Ok(lab) = loaded.lab() else { continue };
+            if let Some(why) = lab.cannot_vary(knob) {
+                return Err(Failure::new(Cause::Input, anyhow!("{}: {why}", loaded.name)));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn progress_line(all: usize, done: usize) -> ProgressBar {
