@@ -1,9 +1,6 @@
 //! Replays a trace through one generation of the allocator.
 
 use std::mem::MaybeUninit;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use freehold::Memory;
 use serde::Serialize;
@@ -14,6 +11,7 @@ use super::follow::Follower;
 use super::lab::{Lab, Options};
 use super::ledger::Holders;
 use super::measures::{Measures, Timing};
+use super::parallel::in_parallel;
 use super::sampling::Sampler;
 use super::variant::Variant;
 use super::watch::{ReplayLocks, Watch};
@@ -157,25 +155,8 @@ impl Lab<'_> {
     /// # Errors
     /// As [`Lab::replay`]: the first error in the order of the variants.
     pub fn replay_all(&self, variants: &[Variant], options: Options) -> Result<Vec<Replay>, LabError> {
-        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = options.threads.unwrap_or_else(processors).clamp(1, variants.len().max(1));
-        let next = AtomicUsize::new(0);
-        let replays: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
-                        && let Some(variant) = variants.get(number)
-                    {
-                        let replay = self.replay(variant, options);
-                        if let Ok(mut slot) = replays[number].lock() {
-                            *slot = Some(replay);
-                        }
-                    }
-                });
-            }
-        });
-        let replays = replays.into_iter().map(|slot| slot.into_inner().ok().flatten());
+        let replay = |number: usize| self.replay(&variants[number], options);
+        let replays = in_parallel(variants.len(), options.threads, replay).into_iter();
         replays.map(|replay| replay.unwrap_or(Err(LabError::Stopped))).collect()
     }
 }
