@@ -17,6 +17,7 @@ mod counts;
 mod error;
 mod palette;
 mod parquet_file;
+pub mod predict;
 mod recorded;
 mod replay;
 mod report;
