@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod generate;
 pub(crate) mod import;
+pub(crate) mod predict;
 pub(crate) mod record;
 mod record_until;
 mod recorded;
