@@ -52,16 +52,18 @@ pub fn check_settings(
 /// Checks that recordings of the same work have about as many allocations.
 ///
 /// # Errors
-/// The first recording that has more than twice as many allocations as the first one or fewer than half of them, or
+/// The first recording that has more than twice as many allocations as one before it or fewer than half of them, or
 /// none at all.
 pub fn check_lengths(recordings: &[(&str, u64)]) -> Result<(), PredictError> {
-    for &(name, allocations) in recordings {
+    for (number, &(name, allocations)) in recordings.iter().enumerate() {
         if allocations == 0 {
             return Err(PredictError::Empty { name: name.to_owned() });
         }
-        let (first, expected) = recordings[0];
-        let (least, most) = (allocations.min(expected), allocations.max(expected));
-        if most > least.saturating_mul(MOST_TIMES) {
+        let differs = |other: u64| {
+            let (least, most) = (allocations.min(other), allocations.max(other));
+            most > least.saturating_mul(MOST_TIMES)
+        };
+        if let Some(&(first, expected)) = recordings[..number].iter().find(|(_, other)| differs(*other)) {
             let (name, first) = (name.to_owned(), first.to_owned());
             return Err(PredictError::Length { name, allocations, first, expected, times: MOST_TIMES });
         }
@@ -367,20 +369,19 @@ mod tests {
 
     #[test]
     fn recordings_against_show_the_change() {
-        let a = boosted("a", "15000");
+        let a = [boosted("a", "15000")];
         let set = "watermark_boost_factor=0";
-        refused(set, &[a.clone()], &[boosted("b", "15000")], &["b: ", "the same setting as a", "--against"]);
-        refused(set, &[a.clone()], &[boosted("b", "100")], &["watermark_boost_factor=100", "factor=0"]);
+        refused(set, &a, &[boosted("b", "15000")], &["b: ", "the same setting as a", "--against"]);
+        refused(set, &a, &[boosted("b", "100")], &["watermark_boost_factor=100", "factor=0"]);
         let on = |name: &str, release: &str| facts(name, release, &[]);
         let era = "era=linux-6.1";
-        refused(era, &[a.clone()], &[on("b", "6.18.1")], &["the same setting as a", "linux-6.1"]);
-        refused(era, &[a.clone()], &[on("b", "6.17.9")], &["the same setting", "nearest era is linux-7.3"]);
-        refused(era, &[a.clone()], &[on("b", "6.12.1")], &["nearest era is linux-6.12"]);
-        refused(era, &[a.clone()], &[on("b", "")], &["not known"]);
-        refused("counts=on", &[a.clone()], &[on("b", "6.18.1")], &["the same setting"]);
-        let checked = |of: &str, release| {
-            check_settings(&change(&[of]).expect("a change"), &[a.clone()], &[on("b", release)])
-        };
+        refused(era, &a, &[on("b", "6.18.1")], &["the same setting as a", "linux-6.1"]);
+        refused(era, &a, &[on("b", "6.17.9")], &["the same setting", "nearest era is linux-7.3"]);
+        refused(era, &a, &[on("b", "6.12.1")], &["nearest era is linux-6.12"]);
+        refused(era, &a, &[on("b", "")], &["not known"]);
+        refused("counts=on", &a, &[on("b", "6.18.1")], &["the same setting"]);
+        let checked =
+            |of: &str, release| check_settings(&change(&[of]).expect("a change"), &a, &[on("b", release)]);
         assert_eq!(checked(era, "6.1.9"), Ok(Vec::new()));
         let notes = checked("era=linux-7.3-counts", "7.3.0-counts").expect("a kernel with patches");
         assert!(notes[0].contains("taken on trust"), "{notes:?}");
@@ -389,7 +390,9 @@ mod tests {
 
     #[test]
     fn lengths_are_within_a_factor_of_two() {
-        assert_eq!(check_lengths(&[("a", 100), ("b", 200), ("c", 50)]), Ok(()));
+        assert_eq!(check_lengths(&[("a", 100), ("b", 200), ("c", 150)]), Ok(()));
+        let between = check_lengths(&[("a", 100), ("b", 200), ("c", 99)]).expect_err("refused").to_string();
+        assert!(between.starts_with("c: 99") && between.contains("b has 200"), "{between}");
         for other in [201, 49] {
             let said = check_lengths(&[("a", 100), ("b", other)]).expect_err("refused").to_string();
             assert!(said.contains("more than 2 times") && said.contains("same work"), "{said}");

@@ -4,7 +4,7 @@ use super::change::Change;
 use super::own::Own;
 use super::subjects::{self, PAGEBLOCKS};
 use crate::error::LabError;
-use crate::replay::{EVENTS_A_LOOK, Lab, Options, in_parallel};
+use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, in_parallel};
 use crate::start::Machine;
 use crate::sweep::Settings;
 use crate::trace::Trace;
@@ -73,7 +73,8 @@ impl Lab<'_> {
         let replay = |job: usize| {
             let (lab, variant) = sides[job % 2];
             let shift = (job / 2) as u32 * EVENTS_A_LOOK / replays;
-            let replay = lab.replay(variant, Options { runs: 1, threads: Some(1), shift })?;
+            let replay =
+                lab.replay(variant, Options { runs: 1, threads: Some(1), shift, looks: Looks::Totals })?;
             Ok::<_, LabError>(subjects::of_replay(&replay.measures, lab.machine.pageblock_order))
         };
         let mut values = [Vec::new(), Vec::new()];
@@ -94,7 +95,9 @@ impl Lab<'_> {
 fn leave_out_pageblocks(replays: &mut [Vec<Option<f64>>]) {
     for (number, (_, unit)) in subjects::names().iter().enumerate() {
         if *unit == PAGEBLOCKS {
-            replays.iter_mut().for_each(|values| values[number] = None);
+            for values in replays.iter_mut() {
+                values[number] = None;
+            }
         }
     }
 }

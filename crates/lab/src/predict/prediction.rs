@@ -88,8 +88,9 @@ impl Prediction {
         let names = subjects::names().into_iter().enumerate();
         let measures = names.map(|(number, (name, unit))| {
             let series = Series::new(number, before);
-            let came = came.map(|came| came.iter().map(|of| of.own[number]).collect::<Option<Vec<_>>>());
-            measure(name, unit, &series, came)
+            let known =
+                came.and_then(|came| came.iter().map(|of| of.own[number]).collect::<Option<Vec<_>>>());
+            measure(name, unit, &series, came.is_some(), known.as_deref())
         });
         let is_shown = |measure: &Measure| {
             let means = [measure.before, measure.foretold, measure.came];
@@ -224,9 +225,15 @@ fn is_too_far(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) 
     })
 }
 
-/// Foretells one measure, and holds it against what came. `came` is `None` without recordings under the change, and
-/// has `None` if they do not tell.
-fn measure(name: String, unit: &'static str, series: &Series, came: Option<Option<Vec<f64>>>) -> Measure {
+/// Foretells one measure and, if it `is_held` against recordings under the change, judges it by what `came`: `None` if
+/// they do not tell.
+fn measure(
+    name: String,
+    unit: &'static str,
+    series: &Series,
+    is_held: bool,
+    came: Option<&[f64]>,
+) -> Measure {
     let before = series.before();
     let before_spread = before.as_deref().map(spread);
     let own = series.own.as_deref();
@@ -244,10 +251,9 @@ fn measure(name: String, unit: &'static str, series: &Series, came: Option<Optio
         (_, None, _) => Some("the replay does not do this: it takes it from the trace".to_owned()),
         _ => Some("pageblocks have another size under the change".to_owned()),
     };
-    let known = came.as_ref().and_then(Option::as_ref);
-    let came_change = own.zip(known).and_then(|(own, came)| unpaired(own, came));
-    let verdict = came.as_ref().map(|_| judged(&mut why, own, known, change, came_change));
-    let came_spread = known.map(|came| {
+    let came_change = own.zip(came).and_then(|(own, came)| unpaired(own, came));
+    let verdict = is_held.then(|| judged(&mut why, own, came, change, came_change));
+    let came_spread = came.map(|came| {
         let recordings: Vec<_> = came.iter().map(|&value| vec![value]).collect();
         spread(&recordings)
     });
@@ -274,7 +280,7 @@ fn measure(name: String, unit: &'static str, series: &Series, came: Option<Optio
 fn judged(
     why: &mut Option<String>,
     own: Option<&[f64]>,
-    came: Option<&Vec<f64>>,
+    came: Option<&[f64]>,
     change: Option<Difference>,
     came_change: Option<Difference>,
 ) -> Verdict {
@@ -307,8 +313,8 @@ mod tests {
     }
 
     fn judge(own: Option<&[f64]>, baseline: &[f64], changed: &[f64], came: &[f64]) -> Measure {
-        let came = Some((!came.is_empty()).then(|| came.to_vec()));
-        measure("free".to_owned(), "pages", &series(own, baseline, changed), came)
+        let came = (!came.is_empty()).then_some(came);
+        measure("free".to_owned(), "pages", &series(own, baseline, changed), true, came)
     }
 
     #[test]
@@ -395,7 +401,7 @@ mod tests {
     #[test]
     fn what_no_replay_does_cannot_be_told() {
         let own = Series { own: Some(vec![5.0, 6.0]), baseline: None, changed: None };
-        let of = measure("scanned".to_owned(), "pages", &own, Some(Some(vec![9.0, 9.5])));
+        let of = measure("scanned".to_owned(), "pages", &own, true, Some(&[9.0, 9.5]));
         assert_eq!((of.before, of.foretold, of.came), (Some(5.5), None, Some(9.25)));
         assert_eq!(of.verdict, Some(Verdict::CannotTell));
     }

@@ -79,16 +79,14 @@ impl Prediction {
     fn headline(&self) -> String {
         let recordings = |count: usize| format!("{count} recording{}", if count == 1 { "" } else { "s" });
         let mut line = format!(
-            "{} instead of {} ({}): foretold from {}, {} replays each",
+            "{} instead of {}: foretold from {}",
             self.change,
             self.instead_of,
-            self.kernel_release,
-            recordings(self.recordings),
-            self.replays
+            recordings(self.recordings)
         );
         if let Some(against) = self.against {
             // Writing into a string does not fail.
-            let _ = write!(line, "; came in {}", recordings(against));
+            let _ = write!(line, ", held against {against}");
         }
         cut(&line)
     }

@@ -15,7 +15,7 @@ mod variant;
 mod watch;
 
 pub(crate) use daemons::EVENTS_A_LOOK;
-pub use lab::{Lab, Options};
+pub use lab::{Lab, Looks, Options};
 pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample};
 pub use pageblock_map::{MapCell, PageblockMap};
 pub(crate) use parallel::in_parallel;

@@ -35,9 +35,9 @@ impl Lab<'_> {
     pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
         let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
         let watch = Watch::default();
-        let mut replay = self.run(variant, &mut metadata, &watch, options.shift, true)?;
+        let mut replay = self.run(variant, &mut metadata, &watch, options, true)?;
         for _ in 1..options.runs {
-            let again = self.run(variant, &mut metadata, &watch, options.shift, false)?.measures.timing;
+            let again = self.run(variant, &mut metadata, &watch, options, false)?.measures.timing;
             let timing = &mut replay.measures.timing;
             timing.events_per_second = timing.events_per_second.max(again.events_per_second);
             timing.longest_hold_ns = again.longest_hold_ns;
@@ -53,7 +53,7 @@ impl Lab<'_> {
         variant: &Variant,
         metadata: &mut [MaybeUninit<u8>],
         watch: &Watch,
-        shift: u32,
+        options: Options,
         first: bool,
     ) -> Result<Replay, LabError> {
         let switches = variant.switches();
@@ -63,10 +63,10 @@ impl Lab<'_> {
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
-        let daemons = Daemons::new(self.kcompactd.clone(), span.0, shift);
+        let daemons = Daemons::new(self.kcompactd.clone(), span.0, options.shift);
         let holders = Holders::at_start(&memory, &self.machine, &self.start);
         let mut follower = Follower::new(holders, daemons, span.0);
-        let sampler = first.then(|| Sampler::new(span.0, span.1));
+        let sampler = first.then(|| Sampler::new(options.looks, span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
         let followed = follower.finish();
         let requests = memory.request_stats();
