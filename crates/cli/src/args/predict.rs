@@ -22,7 +22,7 @@ pub(crate) struct Predict {
     /// Recordings of one work under one setting.
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// A setting with its new value, such as watermark_boost_factor=0; `freehold sweep --help` lists them.
+    /// A setting with its new value, such as counts=on; `freehold sweep --help` lists them.
     #[arg(long, value_parser = parse_set, value_name = "SETTING=VALUE")]
     pub(crate) set: Vec<(Knob, Value)>,
     /// Another generation of the allocator.
