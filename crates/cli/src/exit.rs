@@ -111,6 +111,12 @@ impl From<freehold_monitor::serve::ServeError> for Failure {
     }
 }
 
+impl From<freehold_lab::predict::PredictError> for Failure {
+    fn from(error: freehold_lab::predict::PredictError) -> Self {
+        Self::new(Cause::Input, error)
+    }
+}
+
 impl From<freehold_lab::LabError> for Failure {
     fn from(error: freehold_lab::LabError) -> Self {
         use freehold_lab::LabError;

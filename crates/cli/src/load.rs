@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use anyhow::Context;
 use freehold_lab::{Lab, Trace};
-use freehold_trace::{Ending, EventLog, Origin, ReadOptions, Snapshot, TraceReader};
+use freehold_trace::{Ending, EventKind, EventLog, Origin, ReadOptions, Snapshot, TraceReader};
 
 use crate::args::Input;
 use crate::exit::{Cause, Failure};
@@ -63,15 +63,21 @@ pub(super) fn whole(input: &Input) -> Result<Loaded, Failure> {
 }
 
 impl Loaded {
+    /// The trace as the lab takes it.
+    pub(super) fn trace(&self) -> Trace<'_> {
+        Trace { origin: &self.origin, start: &self.start, events: &self.events, ending: self.ending.as_ref() }
+    }
+
     /// The lab for this trace.
     pub(super) fn lab(&self) -> Result<Lab<'_>, Failure> {
-        Lab::new(Trace {
-            origin: &self.origin,
-            start: &self.start,
-            events: &self.events,
-            ending: self.ending.as_ref(),
-        })
-        .map_err(|error| self.failure(error))
+        Lab::new(self.trace()).map_err(|error| self.failure(error))
+    }
+
+    /// The number of allocations, those that failed included.
+    pub(super) fn allocations(&self) -> u64 {
+        let mut allocations = 0;
+        self.events.for_each(|event| allocations += u64::from(matches!(event.kind, EventKind::Alloc { .. })));
+        allocations
     }
 
     /// What is wrong, with the name of the trace.

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
         Command::Record(args) => commands::record::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Generate(args) => commands::generate::run(&args),

@@ -17,6 +17,7 @@ mod counts;
 mod error;
 mod palette;
 mod parquet_file;
+pub mod predict;
 mod recorded;
 mod replay;
 mod report;
@@ -33,8 +34,8 @@ pub use counts::{ByOrder, ByOrderAndType};
 pub use error::LabError;
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
-    Followed, Lab, MapCell, Measures, Options, OverTime, PageblockMap, Replay, Sample, Timing, Variant,
-    ZoneFree, ZoneSample, nearest_era,
+    Followed, Lab, Looks, MapCell, Measures, Options, OverTime, PageblockMap, Replay, Sample, Timing,
+    Variant, ZoneFree, ZoneSample, nearest_era,
 };
 pub use report::{Provenance, Report, ReportFile};
 pub use start::{

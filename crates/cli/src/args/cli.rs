@@ -11,6 +11,7 @@ use super::compare::Compare;
 use super::generate::Generate;
 use super::import::Import;
 use super::monitor::{Serve, Snapshot, Top, Watch};
+use super::predict::{self, Predict};
 use super::record::Record;
 use super::replay::Replay;
 use super::sweep::{self, Sweep};
@@ -42,6 +43,9 @@ pub(crate) enum Command {
     /// Replay traces with every combination of settings, and write all measures as one Parquet file.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(Sweep),
+    /// Foretell what recordings would be under another setting, and hold it against what came.
+    #[command(long_about = predict::LONG_ABOUT)]
+    Predict(Predict),
     /// Record this machine's page allocator into a trace (needs root).
     Record(Record),
     /// Turn the text of ftrace, trace-cmd or perf into a trace.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use freehold::{Era, Order};
+use freehold::{Era, Order, Switch};
+use freehold_lab::sweep::{Knob, Value};
 
 /// Which trace, and how it is shown.
 #[derive(Args, Debug)]
@@ -33,6 +34,29 @@ pub(super) fn parse_era(name: &str) -> Result<Era, String> {
         let known: Vec<_> = Era::ALL.iter().map(|era| era.name()).collect();
         format!("the eras are {}", known.join(", "))
     })
+}
+
+pub(super) fn parse_switch(name: &str) -> Result<Switch, String> {
+    Switch::from_name(name).ok_or_else(|| {
+        let all = Switch::ALL.iter().chain(&Switch::PLACEMENT);
+        let known: Vec<_> = all.map(|switch| switch.name()).collect();
+        format!("the systems and rules are {}", known.join(", "))
+    })
+}
+
+/// Reads a setting of the form `SETTING=VALUE`. Returns its knob, and the text of the value.
+pub(super) fn parse_knob<'t>(text: &'t str, value: &str) -> Result<(Knob, &'t str), String> {
+    let known = || Knob::all().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| format!("SETTING={value}; the settings are {}", known()))?;
+    let knob = Knob::from_name(name)
+        .ok_or_else(|| format!("{name:?} cannot be varied; the settings are {}", known()))?;
+    Ok((knob, value))
+}
+
+pub(super) fn parse_value(knob: Knob, text: &str) -> Result<Value, String> {
+    knob.parse(text)
+        .ok_or_else(|| format!("{text:?} is no value of {}, which has {}", knob.name, knob.values()))
 }
 
 pub(super) fn parse_order(text: &str) -> Result<Order, String> {

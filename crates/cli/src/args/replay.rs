@@ -3,7 +3,7 @@
 use clap::Args;
 use freehold::{Era, Switch};
 
-use super::common::{Form, Input, parse_era};
+use super::common::{Form, Input, parse_era, parse_switch};
 
 #[derive(Args, Debug)]
 pub(crate) struct Replay {
@@ -26,12 +26,4 @@ pub(crate) struct Replay {
     /// Replays, of which lock hold times are the least of each hold.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) repeat: u32,
-}
-
-fn parse_switch(name: &str) -> Result<Switch, String> {
-    Switch::from_name(name).ok_or_else(|| {
-        let all = Switch::ALL.iter().chain(&Switch::PLACEMENT);
-        let known: Vec<_> = all.map(|switch| switch.name()).collect();
-        format!("the systems and rules are {}", known.join(", "))
-    })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use freehold_lab::sweep::{Knob, Value};
 
-use super::common::Form;
+use super::common::{Form, parse_knob, parse_value};
 
 pub(super) const LONG_ABOUT: &str = "\
 Replay traces with every combination of the values given, on all processors, and write one Parquet file: \
@@ -65,16 +65,10 @@ pub(crate) struct Vary {
 }
 
 fn parse_vary(text: &str) -> Result<Vary, String> {
-    let known = || Knob::all().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
-    let (name, list) =
-        text.split_once('=').ok_or_else(|| format!("SETTING=VALUE,…; the settings are {}", known()))?;
-    let knob = Knob::from_name(name)
-        .ok_or_else(|| format!("{name:?} cannot be varied; the settings are {}", known()))?;
+    let (knob, list) = parse_knob(text, "VALUE,…")?;
     let mut values = Vec::new();
     for word in list.split(',') {
-        let value = knob
-            .parse(word)
-            .ok_or_else(|| format!("{word:?} is no value of {}, which has {}", knob.name, knob.values()))?;
+        let value = parse_value(knob, word)?;
         if values.contains(&value) {
             return Err(format!("{} has the value {value} twice", knob.name));
         }

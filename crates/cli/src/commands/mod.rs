@@ -6,6 +6,7 @@ pub(super) mod check;
 pub(super) mod compare;
 pub(super) mod generate;
 pub(super) mod import;
+pub(super) mod predict;
 pub(super) mod record;
 mod record_until;
 mod recorded;

@@ -41,8 +41,12 @@ counters! {
     compact_daemon_migrate_scanned "compact_daemon_migrate_scanned",
     /// Frames that the free scanner of kcompactd passed.
     compact_daemon_free_scanned "compact_daemon_free_scanned",
+    /// Times that kcompactd set to work.
+    compact_daemon_wake "compact_daemon_wake",
     /// Pages moved, for compaction and otherwise.
     pgmigrate_success "pgmigrate_success",
+    /// Pages that could not be moved after all.
+    pgmigrate_fail "pgmigrate_fail",
     /// Requests that reclaimed by themselves.
     allocstall "allocstall_dma" "allocstall_dma32" "allocstall_normal" "allocstall_movable" "allocstall_device",
     /// Pages that kswapd looked at.

@@ -1,5 +1,6 @@
 //! What the machine itself did, as far as its trace tells.
 
+use freehold::GfpFlags;
 use freehold_trace::EventKind;
 use serde::Serialize;
 
@@ -7,6 +8,12 @@ use super::counters::RecordedCounters;
 use super::work::RecordedWork;
 use crate::counts::ByOrder;
 use crate::trace::Trace;
+
+/// Returns true if a request of the size of a pageblock is for a huge page: of these requests, no others have such
+/// flags.
+pub(crate) fn is_for_huge_page(gfp: GfpFlags) -> bool {
+    gfp.contains(GfpFlags::MOVABLE | GfpFlags::COMP | GfpFlags::NOMEMALLOC)
+}
 
 /// What the machine itself did, as far as its trace tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

@@ -7,7 +7,7 @@ use super::daemons::Daemons;
 use super::ledger::{At, FreedBy, Holders, Pages};
 use super::measures::Followed;
 use super::watch::ReplayLocks;
-use crate::recorded::Compacting;
+use crate::recorded::{Compacting, is_for_huge_page};
 
 /// The most periodic refreshes between two events: after as many every per-CPU list has decayed, so a pause in
 /// the trace need not take longer to replay.
@@ -159,11 +159,9 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Counts a request for a huge page. Among the requests of that size, only those for huge pages have these
-    /// flags.
+    /// Counts a request of the size of a huge page, if it is for one.
     fn count_huge(&mut self, gfp: GfpFlags, answered: bool) {
-        let huge = GfpFlags::MOVABLE | GfpFlags::COMP | GfpFlags::NOMEMALLOC;
-        if gfp.contains(huge) {
+        if is_for_huge_page(gfp) {
             self.followed.huge_pages += u64::from(answered);
             self.followed.huge_page_failures += u64::from(!answered);
         }

@@ -19,11 +19,24 @@ pub struct Options {
     /// The number of events by which the daemons look at the zones earlier. The trace does not tell when they
     /// looked: each shift is a replay that it allows.
     pub shift: u32,
+    /// What samples have.
+    pub looks: Looks,
+}
+
+/// What is looked at for the samples of a replay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Looks {
+    /// Free blocks by order and type, pageblocks and lists.
+    #[default]
+    All,
+    /// Free blocks by order, without their types. Pageblocks and lists are looked at only before the first event and
+    /// after the last one. Where much memory is free in small blocks that saves most of the time.
+    Totals,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { runs: 3, threads: None, shift: 0 }
+        Self { runs: 3, threads: None, shift: 0, looks: Looks::All }
     }
 }
 

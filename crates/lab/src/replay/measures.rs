@@ -177,7 +177,11 @@ pub struct ZoneSample {
     /// Whether a request would fail for lack of memory (near 0) or for fragmentation (near 1000), by order, in
     /// thousandths; -1000 if it would not fail. Linux counterpart: `extfrag_index`.
     pub extfrag_index: [i64; MAX_ORDERS],
-    /// Free blocks by order and type. They are too much for the JSON of a comparison: [`crate::Report`] has them.
+    /// Free blocks by order.
+    #[serde(skip)]
+    pub free_blocks: ByOrder,
+    /// Free blocks by order and type; zero where only totals are looked at ([`super::Looks::Totals`]). They are too
+    /// much for the JSON of a comparison: [`crate::Report`] has them.
     #[serde(skip)]
     pub blocks: ByOrderAndType,
 }
@@ -204,7 +208,7 @@ impl Measures {
 
     /// Returns the number of pageblocks of `order` in free blocks, on average over all samples.
     pub fn mean_free_pageblocks(&self, order: Order) -> f64 {
-        let of_zone = |zone: &ZoneSample| pageblocks(order, |order| zone.blocks[order].iter().sum());
+        let of_zone = |zone: &ZoneSample| pageblocks(order, |order| zone.free_blocks[order]);
         let samples = self.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<u64>());
         samples.sum::<u64>() as f64 / self.samples.len().max(1) as f64
     }

@@ -8,15 +8,17 @@ mod ledger;
 mod measures;
 mod one_thread;
 mod pageblock_map;
+mod parallel;
 mod run;
 mod sampling;
 mod variant;
 mod watch;
 
 pub(crate) use daemons::EVENTS_A_LOOK;
-pub use lab::{Lab, Options};
+pub use lab::{Lab, Looks, Options};
 pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample};
 pub use pageblock_map::{MapCell, PageblockMap};
+pub(crate) use parallel::in_parallel;
 pub use run::Replay;
 pub(crate) use sampling::Schedule;
 pub use variant::{Variant, nearest_era};

@@ -1,9 +1,6 @@
 //! Replays a trace through one generation of the allocator.
 
 use std::mem::MaybeUninit;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use freehold::Memory;
 use serde::Serialize;
@@ -14,6 +11,7 @@ use super::follow::Follower;
 use super::lab::{Lab, Options};
 use super::ledger::Holders;
 use super::measures::{Measures, Timing};
+use super::parallel::in_parallel;
 use super::sampling::Sampler;
 use super::variant::Variant;
 use super::watch::{ReplayLocks, Watch};
@@ -37,9 +35,9 @@ impl Lab<'_> {
     pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
         let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
         let watch = Watch::default();
-        let mut replay = self.run(variant, &mut metadata, &watch, options.shift, true)?;
+        let mut replay = self.run(variant, &mut metadata, &watch, options, true)?;
         for _ in 1..options.runs {
-            let again = self.run(variant, &mut metadata, &watch, options.shift, false)?.measures.timing;
+            let again = self.run(variant, &mut metadata, &watch, options, false)?.measures.timing;
             let timing = &mut replay.measures.timing;
             timing.events_per_second = timing.events_per_second.max(again.events_per_second);
             timing.longest_hold_ns = again.longest_hold_ns;
@@ -55,7 +53,7 @@ impl Lab<'_> {
         variant: &Variant,
         metadata: &mut [MaybeUninit<u8>],
         watch: &Watch,
-        shift: u32,
+        options: Options,
         first: bool,
     ) -> Result<Replay, LabError> {
         let switches = variant.switches();
@@ -65,10 +63,10 @@ impl Lab<'_> {
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
-        let daemons = Daemons::new(self.kcompactd.clone(), span.0, shift);
+        let daemons = Daemons::new(self.kcompactd.clone(), span.0, options.shift);
         let holders = Holders::at_start(&memory, &self.machine, &self.start);
         let mut follower = Follower::new(holders, daemons, span.0);
-        let sampler = first.then(|| Sampler::new(span.0, span.1));
+        let sampler = first.then(|| Sampler::new(options.looks, span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
         let followed = follower.finish();
         let requests = memory.request_stats();
@@ -157,25 +155,8 @@ impl Lab<'_> {
     /// # Errors
     /// As [`Lab::replay`]: the first error in the order of the variants.
     pub fn replay_all(&self, variants: &[Variant], options: Options) -> Result<Vec<Replay>, LabError> {
-        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = options.threads.unwrap_or_else(processors).clamp(1, variants.len().max(1));
-        let next = AtomicUsize::new(0);
-        let replays: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
-                        && let Some(variant) = variants.get(number)
-                    {
-                        let replay = self.replay(variant, options);
-                        if let Ok(mut slot) = replays[number].lock() {
-                            *slot = Some(replay);
-                        }
-                    }
-                });
-            }
-        });
-        let replays = replays.into_iter().map(|slot| slot.into_inner().ok().flatten());
+        let replay = |number: usize| self.replay(&variants[number], options);
+        let replays = in_parallel(variants.len(), options.threads, replay).into_iter();
         replays.map(|replay| replay.unwrap_or(Err(LabError::Stopped))).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
 
+use super::lab::Looks;
 use super::measures::{Measures, Sample, ZoneSample};
 use super::pageblock_map::PageblockMap;
 use super::watch::{ReplayLocks, Watch};
@@ -41,13 +42,14 @@ impl Schedule {
 /// Takes samples, and keeps them.
 pub(super) struct Sampler {
     schedule: Schedule,
+    looks: Looks,
     samples: Vec<Sample>,
 }
 
 impl Sampler {
     /// Returns a sampler whose samples are spread over the time from the first to the last event.
-    pub(super) fn new(first_ns: u64, last_ns: u64) -> Self {
-        Self { schedule: Schedule::new(first_ns, last_ns), samples: Vec::new() }
+    pub(super) fn new(looks: Looks, first_ns: u64, last_ns: u64) -> Self {
+        Self { schedule: Schedule::new(first_ns, last_ns), looks, samples: Vec::new() }
     }
 
     /// Returns the time at which the next sample is due: events before it come first.
@@ -58,13 +60,15 @@ impl Sampler {
     /// Takes a sample; `now_ns` is the time of the next event. The last sample walks pageblocks and lists in any
     /// case.
     pub(super) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
-        let walk = last || self.samples.len().is_multiple_of(WALK_EVERY);
-        let zones: Vec<_> = memory.zones().iter().map(zone_sample).collect();
+        let all = self.looks == Looks::All;
+        let walk =
+            last || if all { self.samples.len().is_multiple_of(WALK_EVERY) } else { self.samples.is_empty() };
+        let zones: Vec<_> = memory.zones().iter().map(|zone| zone_sample(zone, self.looks)).collect();
         let map = walk.then(|| PageblockMap::new(memory));
         self.samples.push(Sample {
             time_ns: now_ns,
             mixed: map.as_ref().map(PageblockMap::mixed),
-            nodes: walk.then(|| nodes_visited(memory, &zones)),
+            nodes: (walk && all).then(|| nodes_visited(memory, &zones)),
             zones,
             fallbacks: watch.take_fallbacks(),
             map,
@@ -86,13 +90,17 @@ impl Sampler {
     }
 }
 
-fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>) -> ZoneSample {
-    let counts = zone.list_lengths();
+fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>, looks: Looks) -> ZoneSample {
+    let counts = match looks {
+        Looks::All => zone.list_lengths(),
+        Looks::Totals => zone.counts_relaxed(),
+    };
     let order = |index: usize| Order::new(index as u8).unwrap_or(Order::MAX);
     ZoneSample {
         free_pages: counts.free_pages(),
         unusable_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.unusable_index(order(index))),
         extfrag_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.extfrag_index(order(index))),
+        free_blocks: counts.total,
         blocks: counts.by_type,
     }
 }

@@ -17,7 +17,7 @@ impl Lab<'_> {
     pub fn measure(&self, settings: &[(Knob, Value)]) -> Result<Vec<(String, Cell)>, LabError> {
         let Settings { machine, variant, .. } = Settings::new(self, settings);
         let lab = self.on(machine);
-        let replay = lab.replay(&variant, Options { runs: 1, threads: Some(1), shift: 0 })?;
+        let replay = lab.replay(&variant, Options { runs: 1, threads: Some(1), ..Options::default() })?;
         let mut measures = vec![("failures_all_orders".to_owned(), Cell::Count(replay.measures.failed()))];
         for order in 0..MAX_ORDERS {
             let failed = Cell::Count(replay.measures.followed.failures[order]);

@@ -1,0 +1,69 @@
+//! `freehold predict`: what recordings would be under another setting, and what came.
+
+use std::path::PathBuf;
+
+use freehold_lab::predict::{
+    Came, Change, Facts, ForetellOptions, Observation, Prediction, check_lengths, check_settings,
+};
+
+use crate::args::Predict;
+use crate::exit::Failure;
+use crate::load;
+use crate::output;
+
+pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
+    let change = Change::new(args.turned())?;
+    // What does not go together is found in the heads, before anything is replayed.
+    let (before, against) = (facts(args, &args.traces)?, facts(args, &args.against)?);
+    let notes = check_settings(&change, &before, &against)?;
+    let mut lengths = Lengths::default();
+    let came = came(args, &mut lengths)?;
+    let observed = observed(args, &change, &mut lengths)?;
+    let came = (!args.against.is_empty()).then_some(came.as_slice());
+    let prediction = Prediction::new(&change, &before[0], &observed, came, notes);
+    if args.json { output::print_json(&prediction) } else { output::print(&prediction.text(args.full)) }
+}
+
+fn facts(args: &Predict, traces: &[PathBuf]) -> Result<Vec<Facts>, Failure> {
+    let each = traces.iter().map(|trace| {
+        let reader = load::open(&args.input(trace))?;
+        Ok(Facts::new(trace.display().to_string(), reader.origin(), reader.start()))
+    });
+    each.collect()
+}
+
+/// The allocations of the recordings that were read so far.
+#[derive(Default)]
+struct Lengths(Vec<(String, u64)>);
+
+impl Lengths {
+    /// Adds a recording, if it is about as long as the others.
+    fn add(&mut self, name: &str, allocations: u64) -> Result<(), Failure> {
+        self.0.push((name.to_owned(), allocations));
+        let lengths: Vec<_> = self.0.iter().map(|(name, length)| (name.as_str(), *length)).collect();
+        Ok(check_lengths(&lengths)?)
+    }
+}
+
+fn came(args: &Predict, lengths: &mut Lengths) -> Result<Vec<Came>, Failure> {
+    let each = args.against.iter().map(|trace| {
+        let loaded = load::whole(&args.input(trace))?;
+        let came = Came::new(loaded.trace()).map_err(|error| loaded.failure(error))?;
+        lengths.add(&loaded.name, came.allocations)?;
+        Ok(came)
+    });
+    each.collect()
+}
+
+/// Replays the recordings, one after the other; the replays of each run at the same time.
+fn observed(args: &Predict, change: &Change, lengths: &mut Lengths) -> Result<Vec<Observation>, Failure> {
+    let options = ForetellOptions { replays: args.chance, threads: args.threads.map(usize::from) };
+    let each = args.traces.iter().map(|trace| {
+        let loaded = load::whole(&args.input(trace))?;
+        let allocations = loaded.allocations();
+        lengths.add(&loaded.name, allocations)?;
+        let observed = loaded.lab()?.observe(change, options);
+        observed.map_err(|error| loaded.failure(error))
+    });
+    each.collect()
+}

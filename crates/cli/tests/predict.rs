@@ -1,0 +1,185 @@
+//! `freehold predict`: what it prints, and what does not go together.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{Ran, finish, folder, freehold, run, sample};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Recordings of one work by two kernels, made up.
+struct Recordings {
+    folder: TempDir,
+}
+
+impl Recordings {
+    fn new() -> Self {
+        let recordings = Self { folder: folder() };
+        for era in ["linux-6.1", "linux-7.3"] {
+            for seed in ["1", "2", "3"] {
+                recordings
+                    .make(&format!("{era}-{seed}"), &["--era", era, "--seed", seed, "--events", "60000"]);
+            }
+        }
+        recordings
+    }
+
+    fn make(&self, name: &str, more: &[&str]) {
+        let mut command = freehold(["generate", "memcache-kbuild-thp", "--memory", "256MiB"]);
+        command.args(more).arg("-o").arg(self.path(name));
+        finish(command).ok();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.arrows"))
+    }
+
+    fn of(&self, era: &str) -> Vec<PathBuf> {
+        (1..=3).map(|seed| self.path(&format!("{era}-{seed}"))).collect()
+    }
+}
+
+fn predict(before: &[PathBuf], change: &[&str], against: &[PathBuf], more: &[&str]) -> Ran {
+    let mut command = freehold(["predict", "--chance", "2"]);
+    command.args(before).args(change).args(more);
+    if !against.is_empty() {
+        command.arg("--against").args(against);
+    }
+    finish(command)
+}
+
+const ERA: [&str; 2] = ["--era", "linux-7.3"];
+
+#[track_caller]
+fn measures(ran: &Ran) -> Vec<Value> {
+    ran.json()["measures"].as_array().expect("measures").clone()
+}
+
+#[test]
+fn what_is_foretold_fits_a_screen() {
+    let recordings = Recordings::new();
+    let (before, after) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
+    let alone = predict(&before, &ERA, &[], &[]).ok();
+    assert!(
+        alone.stdout.starts_with("linux-7.3 instead of linux-6.1: foretold from 3 recordings\n"),
+        "{}",
+        alone.stdout
+    );
+    assert!(!alone.stdout.contains("verdict"), "{}", alone.stdout);
+    let held = predict(&before, &ERA, &after, &[]).ok();
+    assert!(
+        held.stdout.lines().next().is_some_and(|line| line.ends_with("held against 3")),
+        "{}",
+        held.stdout
+    );
+    assert!(held.stdout.contains("score: "), "{}", held.stdout);
+    for text in [&alone.stdout, &held.stdout] {
+        assert!(text.lines().count() <= 40, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+    let full = predict(&before, &ERA, &after, &["--full"]).ok();
+    assert!(full.stdout.contains("mixed pageblocks at the end") && full.stdout.contains("cannot tell: "));
+}
+
+#[test]
+fn json_has_a_value_or_null_for_each_measure() {
+    let recordings = Recordings::new();
+    let (before, after) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
+    let alone = measures(&predict(&before, &ERA, &[], &["--json"]).ok());
+    let held = measures(&predict(&before, &ERA, &after, &["--json"]).ok());
+    let numbers = ["before", "before_sd", "foretold", "foretold_sd", "came", "came_sd"];
+    let verdicts = ["right", "size", "direction", "missed", "false-alarm", "quiet", "cannot-tell"];
+    for measure in alone.iter().chain(&held) {
+        assert!(measure["measure"].is_string() && measure["unit"].is_string(), "{measure}");
+        for number in numbers {
+            assert!(
+                measure.get(number).is_some_and(|value| value.is_number() || value.is_null()),
+                "{measure}"
+            );
+        }
+    }
+    for measure in &alone {
+        assert!(measure["came"].is_null() && measure["came_sd"].is_null() && measure["verdict"].is_null());
+    }
+    for measure in &held {
+        let verdict = measure["verdict"].as_str().expect("a verdict");
+        assert!(verdicts.contains(&verdict), "{measure}");
+        assert_eq!(verdict == "cannot-tell", measure["why"].is_string(), "{measure}");
+        let is_known = measure["foretold_sd"].is_number() && measure["came_sd"].is_number();
+        assert!(is_known || verdict == "cannot-tell", "{measure}");
+    }
+    let named = |name: &str| held.iter().find(|measure| measure["measure"] == name).expect("a measure");
+    assert!(named("free pageblocks at the end")["came"].is_number());
+    assert!(named("zone lock holds")["foretold"].is_number() && named("zone lock holds")["came"].is_null());
+}
+
+#[test]
+fn one_recording_foretells_and_cannot_tell() {
+    let recordings = Recordings::new();
+    let (before, after) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
+    let ran = predict(&before[..1], &ERA, &after, &["--json"]).ok();
+    assert!(ran.json()["notes"][0].as_str().is_some_and(|note| note.contains("one recording")));
+    assert!(measures(&ran).iter().all(|measure| measure["verdict"] == "cannot-tell"));
+    assert!(measures(&ran).iter().any(|measure| measure["foretold"].is_number()));
+    let text = predict(&before[..1], &ERA, &[], &[]).ok();
+    assert!(
+        text.stdout.contains("one recording before the change: its scatter is not known"),
+        "{}",
+        text.stdout
+    );
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let recordings = Recordings::new();
+    let (old, new) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
+    let both: Vec<_> = old[..1].iter().chain(&new[..1]).cloned().collect();
+    predict(&both, &ERA, &[], &[]).fails(2, &["6.1.0", "7.3.0", "recordings of one kernel"]);
+    predict(&old, &ERA, &old[..1], &[]).fails(2, &["same recording", "once"]);
+    predict(&[old[0].clone(), old[0].clone()], &ERA, &[], &[]).fails(2, &["same recording"]);
+    predict(&old[..2], &ERA, &old[2..], &[])
+        .fails(2, &["the same setting", "give recordings under linux-7.3"]);
+    predict(&old, &["--era", "linux-6.12"], &new, &[]).fails(2, &["nearest era is linux-7.3"]);
+    predict(&old, &["--era", "linux-6.1"], &[], &[]).fails(2, &["nothing would change"]);
+    predict(&old, &["--set", "defrag_mode=1"], &[], &[]).fails(2, &["6.1.0", "has no defrag_mode", "6.15"]);
+    let twice = ["--set", "extfrag_threshold=0", "--set", "extfrag_threshold=1"];
+    predict(&old, &twice, &[], &[]).fails(2, &["extfrag_threshold is given twice"]);
+    recordings.make("other", &["--era", "linux-6.1", "--cpus", "2", "--events", "60000"]);
+    let other = [old[0].clone(), recordings.path("other")];
+    predict(&other, &ERA, &[], &[]).fails(2, &["another machine", "2 CPUs, not 4"]);
+    recordings.make("long", &["--era", "linux-6.1", "--events", "200000"]);
+    let long = [old[1].clone(), recordings.path("long")];
+    predict(&long, &ERA, &[], &[]).fails(2, &["allocations", "more than 2 times", "same work"]);
+    predict(&old, &ERA, &[recordings.folder.path().join("none")], &[]).fails(2, &["check the path"]);
+}
+
+#[test]
+fn a_recorded_setting_is_known() {
+    let [build, forks] = ["c-build.arrows", "forks.arrows"].map(|name| PathBuf::from(sample(name)));
+    let boost = |value: &str| ["--set".to_owned(), format!("watermark_boost_factor={value}")];
+    let predict = |value: &str, against: &[PathBuf]| {
+        let change = boost(value);
+        predict(std::slice::from_ref(&build), &change.each_ref().map(String::as_str), against, &[])
+    };
+    predict("15000", &[]).fails(2, &["c-build", "watermark_boost_factor=15000", "nothing would change"]);
+    predict("0", std::slice::from_ref(&forks)).fails(2, &["forks", "the same setting", "--against"]);
+}
+
+#[test]
+fn unknown_words_are_refused() {
+    let trace = sample("c-build.arrows");
+    assert!(Path::new(&trace).exists());
+    for (words, said) in [
+        ("--era linux-2.4", "linux-6.1"),
+        ("--set swappiness=1", "the settings are"),
+        ("--set defrag_mode=2", "0 to 1"),
+        ("--set defrag_mode", "SETTING=VALUE"),
+        ("--with kindness", "hygiene"),
+        ("--without kindness", "hygiene"),
+        ("--chance 0 --with counts", "1.."),
+        ("", "--era"),
+    ] {
+        run(["predict", &trace].into_iter().chain(words.split_ascii_whitespace())).fails(2, &[said]);
+    }
+}

@@ -1,0 +1,103 @@
+//! One recording: what the machine itself had, and what replays have without and with a change.
+
+use super::change::Change;
+use super::own::Own;
+use super::subjects::{self, PAGEBLOCKS};
+use crate::error::LabError;
+use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, in_parallel};
+use crate::start::Machine;
+use crate::sweep::Settings;
+use crate::trace::Trace;
+
+/// How a recording is replayed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForetellOptions {
+    /// The number of replays without and with the change, the daemons' looks shifted; at most
+    /// [`MOST_SHIFTS`](crate::MOST_SHIFTS).
+    pub replays: u32,
+    /// The number of replays that run at the same time; `None` for one on each processor.
+    pub threads: Option<usize>,
+}
+
+impl Default for ForetellOptions {
+    fn default() -> Self {
+        Self { replays: 4, threads: None }
+    }
+}
+
+/// A recording that is to be foretold from.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// The number of recorded allocations.
+    pub allocations: u64,
+    /// The machine's own value of each measure.
+    pub(super) own: Vec<Option<f64>>,
+    /// The value of each measure in each replay as recorded.
+    pub(super) baseline: Vec<Vec<Option<f64>>>,
+    /// The same with the change, with the same shifts.
+    pub(super) changed: Vec<Vec<Option<f64>>>,
+}
+
+/// A recording under the change, which shows what came.
+#[derive(Clone, Debug)]
+pub struct Came {
+    /// The number of recorded allocations.
+    pub allocations: u64,
+    /// The machine's own value of each measure.
+    pub(super) own: Vec<Option<f64>>,
+}
+
+impl Came {
+    /// Reads what the machine had.
+    ///
+    /// # Errors
+    /// A start snapshot that describes no machine.
+    pub fn new(trace: Trace<'_>) -> Result<Self, LabError> {
+        let own = Own::new(&Machine::new(trace.start, trace.events)?, trace);
+        Ok(Self { allocations: own.allocations, own: subjects::of_machine(&own) })
+    }
+}
+
+impl Lab<'_> {
+    /// Replays the trace several times as recorded, in the era nearest to the recorded kernel, and as often with the
+    /// change.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn observe(&self, change: &Change, options: ForetellOptions) -> Result<Observation, LabError> {
+        let baseline = Settings::new(self, &[]);
+        let changed = Settings::new(self, change.turned());
+        let changed_lab = self.on(changed.machine);
+        let sides = [(self, &baseline.variant), (&changed_lab, &changed.variant)];
+        let replays = options.replays.clamp(1, EVENTS_A_LOOK);
+        let replay = |job: usize| {
+            let (lab, variant) = sides[job % 2];
+            let shift = (job / 2) as u32 * EVENTS_A_LOOK / replays;
+            let replay =
+                lab.replay(variant, Options { runs: 1, threads: Some(1), shift, looks: Looks::Totals })?;
+            Ok::<_, LabError>(subjects::of_replay(&replay.measures, lab.machine.pageblock_order))
+        };
+        let mut values = [Vec::new(), Vec::new()];
+        let jobs = 2 * replays as usize;
+        for (job, replayed) in in_parallel(jobs, options.threads, replay).into_iter().enumerate() {
+            values[job % 2].push(replayed.unwrap_or(Err(LabError::Stopped))?);
+        }
+        let [baseline, mut changed] = values;
+        if changed_lab.machine.pageblock_order != self.machine.pageblock_order {
+            leave_out_pageblocks(&mut changed);
+        }
+        let own = Own::new(&self.machine, self.trace);
+        Ok(Observation { allocations: own.allocations, own: subjects::of_machine(&own), baseline, changed })
+    }
+}
+
+/// Leaves out what is counted in pageblocks: theirs have another size than those of the machine.
+fn leave_out_pageblocks(replays: &mut [Vec<Option<f64>>]) {
+    for (number, (_, unit)) in subjects::names().iter().enumerate() {
+        if *unit == PAGEBLOCKS {
+            for values in replays.iter_mut() {
+                values[number] = None;
+            }
+        }
+    }
+}

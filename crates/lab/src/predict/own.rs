@@ -1,0 +1,80 @@
+//! What a recording tells of the machine's own measures.
+
+use freehold::{MIGRATETYPES, Migratetype};
+use freehold_trace::EventKind;
+
+use crate::recorded::{Recorded, is_for_huge_page};
+use crate::start::{Machine, free_pageblocks};
+use crate::trace::Trace;
+
+/// Fallbacks by the type wanted, then by the type found.
+pub(super) type ByPair = [[u64; MIGRATETYPES]; MIGRATETYPES];
+
+/// What a recording tells of the machine's own measures. `None` where it does not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Own {
+    /// What the machine did, by its counters and events.
+    pub(super) recorded: Recorded,
+    /// Whole pageblocks in free blocks at the end.
+    pub(super) free_pageblocks: Option<u64>,
+    /// Fallbacks by pair of types.
+    pub(super) fallbacks: Option<ByPair>,
+    /// Requests answered from another type's block whose pageblock changed its type, and those whose did not.
+    pub(super) claims_and_steals: Option<(u64, u64)>,
+    /// Requests for huge pages that failed, as the events tell.
+    pub(super) huge_pages_refused: Option<u64>,
+    /// Blocks taken to refill per-CPU lists.
+    pub(super) refilled_blocks: Option<u64>,
+    /// Pages that left per-CPU lists.
+    pub(super) drained_pages: Option<u64>,
+    /// Allocations, those that failed included.
+    pub(super) allocations: u64,
+}
+
+impl Own {
+    /// Reads the machine's own measures from a recording.
+    ///
+    /// Events that are missing leave all numbers of events unknown.
+    pub(super) fn new(machine: &Machine, trace: Trace<'_>) -> Self {
+        let recorded = Recorded::new(trace);
+        let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
+        let mut own = Self {
+            free_pageblocks: end
+                .filter(|end| !end.pagetypeinfo.zones.is_empty())
+                .map(|end| free_pageblocks(machine, &end.pagetypeinfo)),
+            ..Self::default()
+        };
+        let mut pairs = ByPair::default();
+        let (mut refused, mut lost) = (0, false);
+        trace.events.for_each(|event| match event.kind {
+            EventKind::Alloc { pfn, order, gfp, .. } => {
+                own.allocations += 1;
+                let is_refused = pfn.is_none() && order == machine.pageblock_order;
+                refused += u64::from(is_refused && is_for_huge_page(gfp));
+            }
+            EventKind::ExtFrag { migratetype, fallback_migratetype, .. } => {
+                pairs[migratetype.index()][fallback_migratetype.index()] += 1;
+            }
+            EventKind::Lost { .. } => lost = true,
+            _ => {}
+        });
+        let is_recorded = |name: &str| trace.origin.events.iter().any(|event| event == name);
+        if !lost {
+            let has_fallbacks = recorded.has_fallbacks || is_recorded("kmem:mm_page_alloc_extfrag");
+            own.fallbacks = has_fallbacks.then_some(pairs);
+            own.claims_and_steals = has_fallbacks.then_some((recorded.claims, recorded.steals));
+            own.huge_pages_refused = Some(refused);
+            let or_none = |number: Option<u64>, event: &str| number.or(is_recorded(event).then_some(0));
+            own.refilled_blocks = or_none(recorded.refilled_blocks, "kmem:mm_page_alloc_zone_locked");
+            own.drained_pages = or_none(recorded.drained_pages, "kmem:mm_page_pcpu_drain");
+        }
+        Self { recorded, ..own }
+    }
+}
+
+/// Returns every pair of a type that is wanted and another one where it is found.
+pub(super) fn pairs() -> impl Iterator<Item = (Migratetype, Migratetype)> {
+    let wanted = Migratetype::ALL.into_iter();
+    let all = wanted.flat_map(|wanted| Migratetype::ALL.map(|found| (wanted, found)));
+    all.filter(|(wanted, found)| wanted != found)
+}

@@ -1,0 +1,114 @@
+//! What is foretold: each measure's name, its value in a replay, and the machine's own.
+
+use freehold::Order;
+
+use super::own::{ByPair, Own, pairs};
+use crate::replay::Measures;
+
+/// The unit of measures that a pageblock of another size would count otherwise.
+pub(super) const PAGEBLOCKS: &str = "pageblocks";
+
+/// A measure: its name, its unit, its value in a replay with pageblocks of some order, and the machine's own.
+struct Subject {
+    name: &'static str,
+    unit: &'static str,
+    /// `None` for what a replay does not do.
+    of: Option<fn(&Measures, Order) -> f64>,
+    own: fn(&Own) -> Option<u64>,
+}
+
+const fn subject(
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&Measures, Order) -> f64,
+    own: fn(&Own) -> Option<u64>,
+) -> Subject {
+    Subject { name, unit, of: Some(of), own }
+}
+
+/// Returns a measure that a replay takes from the trace.
+const fn not_replayed(name: &'static str, unit: &'static str, own: fn(&Own) -> Option<u64>) -> Subject {
+    Subject { name, unit, of: None, own }
+}
+
+/// Returns how many things there are of each; 0 of nothing.
+fn share(things: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { things as f64 / of as f64 }
+}
+
+/// Every measure but the fallbacks by pair of types.
+#[rustfmt::skip]
+static SUBJECTS: [Subject; 30] = [
+    subject("free pageblocks at the end", PAGEBLOCKS, |m, _| m.free_pageblocks_at_end as f64, |own| own.free_pageblocks),
+    subject("free pageblocks, mean over time", PAGEBLOCKS, Measures::mean_free_pageblocks, |_| None),
+    subject("mixed pageblocks at the end", PAGEBLOCKS, |m, _| m.mixed.end as f64, |_| None),
+    subject("pageblocks claimed", "events", |m, _| m.locked.claims as f64, |own| own.claims_and_steals.map(|both| both.0)),
+    subject("blocks stolen", "events", |m, _| m.locked.steals as f64, |own| own.claims_and_steals.map(|both| both.1)),
+    subject("refills", "refills", |m, _| m.locked.refills as f64, |_| None),
+    subject("blocks refilled", "blocks", |m, _| m.locked.refilled_blocks as f64, |own| own.refilled_blocks),
+    subject("blocks a refill", "blocks", |m, _| share(m.locked.refilled_blocks, m.locked.refills), |_| None),
+    subject("drains", "drains", |m, _| m.locked.drains as f64, |_| None),
+    subject("pages drained", "pages", |m, _| m.locked.drained_pages as f64, |own| own.drained_pages),
+    subject("pages a drain", "pages", |m, _| share(m.locked.drained_pages, m.locked.drains), |_| None),
+    subject("largest drain", "pages", |m, _| m.locked.largest_drain as f64, |_| None),
+    subject("pages on CPUs' lists at the end", "pages", |m, _| m.percpu_pages_at_end as f64, |own| own.recorded.percpu_pages_at_end),
+    subject("huge pages refused", "requests", |m, _| m.followed.huge_page_failures as f64, |own| own.huge_pages_refused),
+    subject("kcompactd wakes", "wakes", |m, _| m.events.compact_daemon_wake as f64, |own| own.recorded.events.compact_daemon_wake),
+    subject("direct compaction stalls", "requests", |m, _| m.events.compact_stall as f64, |own| own.recorded.events.compact_stall),
+    subject("direct compaction failures", "requests", |m, _| m.events.compact_fail as f64, |own| own.recorded.events.compact_fail),
+    subject("direct compaction successes", "requests", |m, _| m.events.compact_success as f64, |own| own.recorded.events.compact_success),
+    subject("pages moved", "pages", |m, _| m.events.pgmigrate_success as f64, |own| own.recorded.events.pgmigrate_success),
+    subject("pages that could not be moved", "pages", |m, _| m.events.pgmigrate_fail as f64, |own| own.recorded.events.pgmigrate_fail),
+    subject("scanned for pages to move", "pages", |m, _| m.events.compact_migrate_scanned as f64, |own| own.recorded.events.compact_migrate_scanned),
+    subject("scanned for free pages", "pages", |m, _| m.events.compact_free_scanned as f64, |own| own.recorded.events.compact_free_scanned),
+    subject("direct reclaim stalls", "requests", |m, _| m.events.allocstall as f64, |own| own.recorded.events.allocstall),
+    subject("scanned by direct reclaim", "pages", |m, _| m.events.pgscan_direct as f64, |own| own.recorded.events.pgscan_direct),
+    subject("reclaimed directly", "pages", |m, _| m.events.pgsteal_direct as f64, |own| own.recorded.events.pgsteal_direct),
+    not_replayed("scanned by kswapd", "pages", |own| own.recorded.events.pgscan_kswapd),
+    not_replayed("reclaimed by kswapd", "pages", |own| own.recorded.events.pgsteal_kswapd),
+    subject("zone lock holds", "holds", |m, _| m.locked.lock_holds as f64, |_| None),
+    subject("most touched in one hold", "pages", |m, _| m.locked.longest_hold_touched as f64, |_| None),
+    subject("requests below the low mark", "requests", |m, _| m.slow_paths as f64, |_| None),
+];
+
+/// Returns the name and the unit of every measure.
+pub(super) fn names() -> Vec<(String, &'static str)> {
+    let fixed = SUBJECTS.iter().map(|subject| (subject.name.to_owned(), subject.unit));
+    let by_pair = pairs().map(|(wanted, found)| (format!("fallback {wanted} from {found}"), "events"));
+    fixed.chain(by_pair).collect()
+}
+
+/// Returns the value of every measure in a replay; `None` for what a replay does not do.
+pub(super) fn of_replay(measures: &Measures, pageblock_order: Order) -> Vec<Option<f64>> {
+    let mut fallbacks = ByPair::default();
+    for count in measures.samples.iter().flat_map(|sample| &sample.fallbacks) {
+        fallbacks[count.wanted.index()][count.found.index()] += count.events;
+    }
+    let by_pair = pairs().map(|(wanted, found)| Some(fallbacks[wanted.index()][found.index()] as f64));
+    let fixed = SUBJECTS.iter().map(|subject| subject.of.map(|of| of(measures, pageblock_order)));
+    fixed.chain(by_pair).collect()
+}
+
+/// Returns the machine's own value of every measure; `None` for what the recording does not tell.
+pub(super) fn of_machine(own: &Own) -> Vec<Option<f64>> {
+    let by_pair =
+        pairs().map(|(wanted, found)| Some(own.fallbacks.as_ref()?[wanted.index()][found.index()] as f64));
+    let fixed = SUBJECTS.iter().map(|subject| (subject.own)(own).map(|count| count as f64));
+    fixed.chain(by_pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_measure_has_a_name_of_its_own_that_fits_the_page() {
+        let names = names();
+        for (number, (name, unit)) in names.iter().enumerate() {
+            assert!(name.chars().count() <= 36 && !unit.is_empty(), "{name}");
+            assert!(names[..number].iter().all(|(other, _)| other != name), "{name} twice");
+        }
+        assert_eq!(of_machine(&Own::default()).len(), names.len());
+        assert_eq!(of_replay(&Measures::default(), Order::MAX).len(), names.len());
+    }
+}

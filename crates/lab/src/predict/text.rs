@@ -1,0 +1,210 @@
+//! A prediction on one screen.
+
+use std::fmt::Write as _;
+
+use super::prediction::{Measure, Prediction};
+use super::short::number;
+use super::verdict::Verdict;
+
+/// The columns of the screen.
+const COLUMNS: usize = 100;
+
+/// The most rows of the table, unless all are asked for.
+const MOST_ROWS: usize = 30;
+
+/// The width of the column of names, with the mark before each.
+const NAME: usize = 38;
+
+/// Returns a mean with its standard deviation, if it is known and not 0.
+fn spread(mean: Option<f64>, sd: Option<f64>) -> String {
+    let Some(mean) = mean else { return "–".to_owned() };
+    match sd.filter(|sd| *sd > 0.0) {
+        Some(sd) => format!("{} ± {}", number(mean), number(sd)),
+        None => number(mean),
+    }
+}
+
+/// Returns the foretold change in percent, or as a multiple if it is large.
+fn change(measure: &Measure) -> String {
+    let Some((before, foretold)) = measure.before.zip(measure.foretold) else { return "–".to_owned() };
+    let (difference, ratio) = (foretold - before, foretold / before);
+    if difference == 0.0 {
+        "0".to_owned()
+    } else if before <= 0.0 {
+        "new".to_owned()
+    } else if ratio >= 10.0 {
+        format!("×{}", number(ratio))
+    } else {
+        let sign = if difference < 0.0 { "−" } else { "+" };
+        format!("{sign}{} %", number((ratio - 1.0).abs() * 100.0))
+    }
+}
+
+/// Returns a text that is cut to the width of the screen.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= COLUMNS {
+        return text.to_owned();
+    }
+    text.chars().take(COLUMNS - 1).chain(['…']).collect()
+}
+
+impl Prediction {
+    /// Returns the prediction as text: the measures that change on one screen of 40 lines and 100 columns or, if
+    /// `full`, all of them with the reasons why recordings cannot tell.
+    pub fn text(&self, full: bool) -> String {
+        let mut lines = vec![self.headline()];
+        lines.extend(self.notes.iter().take(if full { usize::MAX } else { 3 }).map(|note| cut(note)));
+        lines.push(String::new());
+        let shown: Vec<_> = self.measures.iter().filter(|measure| full || self.is_shown(measure)).collect();
+        let rows = if full { shown.len() } else { shown.len().min(MOST_ROWS) };
+        if rows > 0 {
+            lines.push(self.row(&["", "before", "foretold", "change", "came", "verdict"].map(str::to_owned)));
+        }
+        for measure in &shown[..rows] {
+            lines.push(self.measure(measure));
+            if let Some(why) = measure.why.as_ref().filter(|_| full) {
+                lines.push(cut(&format!("    cannot tell: {why}")));
+            }
+        }
+        if shown[..rows].iter().any(|measure| !measure.before_is_recorded) {
+            lines.push("* the replay's: the recordings do not tell the machine's own".to_owned());
+        }
+        lines.push(self.rest(&shown[rows..], full));
+        if self.against.is_some() {
+            lines.push(self.score());
+        }
+        lines.join("\n")
+    }
+
+    fn headline(&self) -> String {
+        let recordings = |count: usize| format!("{count} recording{}", if count == 1 { "" } else { "s" });
+        let mut line = format!(
+            "{} instead of {}: foretold from {}",
+            self.change,
+            self.instead_of,
+            recordings(self.recordings)
+        );
+        if let Some(against) = self.against {
+            // Writing into a string does not fail.
+            let _ = write!(line, ", held against {against}");
+        }
+        cut(&line)
+    }
+
+    /// Returns true if a measure is foretold to change, or changed.
+    fn is_shown(&self, measure: &Measure) -> bool {
+        match measure.verdict {
+            Some(Verdict::Quiet | Verdict::CannotTell) | None => {
+                self.against.is_none() && measure.is_foretold_to_change()
+            }
+            Some(_) => true,
+        }
+    }
+
+    fn measure(&self, measure: &Measure) -> String {
+        let mark = if measure.before_is_recorded { "  " } else { "* " };
+        self.row(&[
+            format!("{mark}{}", measure.measure),
+            spread(measure.before, measure.before_sd),
+            spread(measure.foretold, measure.foretold_sd),
+            change(measure),
+            spread(measure.came, measure.came_sd),
+            measure.verdict.map_or(String::new(), |verdict| verdict.name().to_owned()),
+        ])
+    }
+
+    /// Returns a row of the table; the last two columns are there only if there is something to hold against.
+    fn row(&self, cells: &[String; 6]) -> String {
+        let [name, before, foretold, change, came, verdict] = cells;
+        let mut row = format!("{name:NAME$} {before:>13} {foretold:>13} {change:>7}");
+        if self.against.is_some() {
+            // Writing into a string does not fail.
+            let _ = write!(row, " {came:>13} {verdict:11}");
+        }
+        row.trim_end().to_owned()
+    }
+
+    /// Returns how many measures are not in the table, and why.
+    fn rest(&self, left: &[&Measure], full: bool) -> String {
+        let is_untold = |measure: &&Measure| measure.why.is_some();
+        let untold = self.measures.iter().filter(is_untold).count();
+        if full {
+            return format!("{} measures; the recordings cannot tell {untold} of them", self.measures.len());
+        }
+        let quiet =
+            self.measures.iter().filter(|measure| measure.why.is_none() && !self.is_shown(measure)).count();
+        let more = if left.is_empty() { String::new() } else { format!("{} more that do, ", left.len()) };
+        format!(
+            "{more}{quiet} that do not change beyond the noise, {untold} that cannot be told: --full shows them"
+        )
+    }
+
+    fn score(&self) -> String {
+        let counts = Verdict::ALL.into_iter().map(|verdict| (verdict.name(), self.count(verdict)));
+        let counts: Vec<_> =
+            counts.filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}")).collect();
+        format!("score: {}", counts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measure(name: &str, foretold: f64, verdict: Option<Verdict>) -> Measure {
+        Measure {
+            measure: name.to_owned(),
+            unit: "pages",
+            before: Some(12_345.6),
+            before_sd: Some(9_999.0),
+            foretold: Some(foretold),
+            foretold_sd: Some(9_999.0),
+            came: verdict.map(|_| 9_999.0),
+            came_sd: verdict.map(|_| 99_999.0),
+            verdict,
+            before_is_recorded: false,
+            foretold_noise: Some(1.0),
+            came_noise: verdict.map(|_| 1.0),
+            why: None,
+        }
+    }
+
+    fn prediction(verdict: Option<Verdict>) -> Prediction {
+        let name = "fallback Reclaimable from HighAtomic";
+        let mut measures: Vec<_> =
+            (0..60).map(|number| measure(name, f64::from(number) * 1e5, verdict)).collect();
+        measures.push(measure("free pageblocks", 12_345.6, verdict.map(|_| Verdict::Quiet)));
+        Prediction {
+            change: "linux-7.3, with counts, without hygiene, watermark_boost_factor=0, defrag_mode=1"
+                .to_owned(),
+            instead_of: "linux-6.1".to_owned(),
+            kernel_release: "6.1.0-some-distribution-amd64".to_owned(),
+            recordings: 5,
+            replays: 4,
+            against: verdict.map(|_| 5),
+            notes: vec!["a note".repeat(30); 7],
+            measures,
+        }
+    }
+
+    #[test]
+    fn a_screen_has_40_lines_and_100_columns() {
+        for verdict in [None, Some(Verdict::FalseAlarm), Some(Verdict::Quiet)] {
+            let prediction = prediction(verdict);
+            let text = prediction.text(false);
+            assert!(text.lines().count() <= 40, "{text}");
+            for text in [text, prediction.text(true)] {
+                assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_change_is_counted_and_full_shows_it() {
+        let prediction = prediction(None);
+        let text = prediction.text(false);
+        assert!(!text.contains("free pageblocks"), "{text}");
+        assert!(text.contains("30 more that do, 1 that do not change"), "{text}");
+        assert!(prediction.text(true).contains("free pageblocks"));
+    }
+}

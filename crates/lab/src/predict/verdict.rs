@@ -1,0 +1,140 @@
+//! What was foretold, held against what came.
+
+use serde::Serialize;
+
+use super::noise::{Difference, NOISE};
+
+/// The share of what came by which the foretold difference may be off.
+const SIZE: f64 = 0.25;
+
+/// How what was foretold of a measure stands against what came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Direction and size are right.
+    Right,
+    /// The direction is right, the size is not.
+    Size,
+    /// The direction is wrong.
+    Direction,
+    /// Something came, and nothing was foretold.
+    Missed,
+    /// Something was foretold, and nothing came.
+    FalseAlarm,
+    /// Nothing was foretold, and nothing came.
+    Quiet,
+    /// The recordings cannot tell.
+    CannotTell,
+}
+
+impl Verdict {
+    /// Every verdict, the best first.
+    pub const ALL: [Self; 7] = [
+        Self::Right,
+        Self::Size,
+        Self::Direction,
+        Self::Missed,
+        Self::FalseAlarm,
+        Self::Quiet,
+        Self::CannotTell,
+    ];
+
+    /// Returns the name, as JSON has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Size => "size",
+            Self::Direction => "direction",
+            Self::Missed => "missed",
+            Self::FalseAlarm => "false-alarm",
+            Self::Quiet => "quiet",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+
+    /// Judges a foretold difference by the one that came. A difference within its noise is none.
+    ///
+    /// A foretold difference that is smaller than the noise of what came could not have been seen: it is no false
+    /// alarm, and the recordings cannot tell.
+    pub(super) fn new(foretold: Difference, came: Difference) -> Self {
+        match (foretold.is_beyond_noise(), came.is_beyond_noise()) {
+            (false, false) => Self::Quiet,
+            (false, true) => Self::Missed,
+            (true, false) if foretold.mean.abs() > came.noise() => Self::FalseAlarm,
+            (true, false) => Self::CannotTell,
+            (true, true) if (foretold.mean < 0.0) != (came.mean < 0.0) => Self::Direction,
+            (true, true) => {
+                let off = (foretold.mean - came.mean).abs();
+                let uncertainty = NOISE * foretold.error.hypot(came.error);
+                if off <= uncertainty.max(SIZE * came.mean.abs()) { Self::Right } else { Self::Size }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each line: what was foretold and its standard error, what came and its standard error, the verdict.
+    const TABLE: &[(f64, f64, f64, f64, Verdict)] = &[
+        (10.0, 1.0, 10.0, 1.0, Verdict::Right),
+        (-40.0, 2.0, -36.0, 2.0, Verdict::Right),
+        // Within 25 % of what came, although further off than the uncertainty; and just outside.
+        (125.0, 0.1, 100.0, 0.1, Verdict::Right),
+        (126.0, 0.1, 100.0, 0.1, Verdict::Size),
+        (-75.0, 0.1, -100.0, 0.1, Verdict::Right),
+        (-74.0, 0.1, -100.0, 0.1, Verdict::Size),
+        // Twice as much as came, within the uncertainty of both together; and outside.
+        (40.0, 9.0, 20.0, 6.0, Verdict::Right),
+        (40.0, 6.0, 20.0, 6.0, Verdict::Size),
+        (10.0, 1.0, -10.0, 1.0, Verdict::Direction),
+        (-10.0, 1.0, 10.0, 4.0, Verdict::Direction),
+        (1.0, 1.0, 10.0, 1.0, Verdict::Missed),
+        (0.0, 0.0, 10.0, 1.0, Verdict::Missed),
+        // Large, but as uncertain: nothing is foretold.
+        (10.0, 6.0, 10.0, 1.0, Verdict::Missed),
+        (10.0, 1.0, 0.0, 1.0, Verdict::FalseAlarm),
+        (10.0, 1.0, 1.0, 1.0, Verdict::FalseAlarm),
+        // What came scatters by more than what was foretold.
+        (10.0, 1.0, 1.0, 8.0, Verdict::CannotTell),
+        (1.0, 1.0, 1.0, 1.0, Verdict::Quiet),
+        (0.0, 0.0, 0.0, 0.0, Verdict::Quiet),
+    ];
+
+    #[test]
+    fn every_verdict_is_reached() {
+        for &(foretold, foretold_error, came, came_error, verdict) in TABLE {
+            let foretold = Difference { mean: foretold, error: foretold_error };
+            let came = Difference { mean: came, error: came_error };
+            assert_eq!(Verdict::new(foretold, came), verdict, "{foretold:?} {came:?}");
+            // The same the other way round.
+            let mirrored = |of: Difference| Difference { mean: -of.mean, ..of };
+            assert_eq!(Verdict::new(mirrored(foretold), mirrored(came)), verdict, "{foretold:?} {came:?}");
+        }
+        for verdict in Verdict::ALL {
+            assert!(TABLE.iter().any(|line| line.4 == verdict), "{verdict:?} is not reached");
+        }
+    }
+
+    #[test]
+    fn a_planted_error_is_found() {
+        let came = Difference { mean: 50.0, error: 2.0 };
+        let right = Difference { mean: 48.0, error: 2.0 };
+        assert_eq!(Verdict::new(right, came), Verdict::Right);
+        let turned = Difference { mean: -right.mean, ..right };
+        assert_eq!(Verdict::new(turned, came), Verdict::Direction);
+        let tripled = Difference { mean: 3.0 * right.mean, ..right };
+        assert_eq!(Verdict::new(tripled, came), Verdict::Size);
+        let forgotten = Difference { mean: 0.0, ..right };
+        assert_eq!(Verdict::new(forgotten, came), Verdict::Missed);
+        assert_eq!(Verdict::new(came, forgotten), Verdict::FalseAlarm);
+    }
+
+    #[test]
+    fn names_are_those_of_the_json() {
+        for verdict in Verdict::ALL {
+            assert_eq!(serde_json::to_value(verdict).expect("JSON"), verdict.name());
+        }
+    }
+}

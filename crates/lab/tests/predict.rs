@@ -1,0 +1,96 @@
+//! Foretelling from generated recordings, and what of a replay it rests on.
+
+use freehold::Era;
+use freehold_lab::predict::{Came, Change, Facts, ForetellOptions, Observation, Prediction, Verdict};
+use freehold_lab::sweep::Knob;
+use freehold_lab::workload::{Generated, Plan, Synthetic, Workload, collect};
+use freehold_lab::{Lab, Looks, Options, Variant};
+
+#[test]
+fn totals_alone_change_nothing_but_the_samples() {
+    let generated = Synthetic { events: 40_000, ..Synthetic::default() }.generate().expect("a trace");
+    let lab = Lab::new(generated.trace()).expect("a lab");
+    for era in Era::ALL {
+        let replay = |looks| {
+            let options = Options { runs: 1, looks, ..Options::default() };
+            lab.replay(&Variant::new(era), options).expect("a replay").measures
+        };
+        let (all, totals) = (replay(Looks::All), replay(Looks::Totals));
+        assert_eq!((all.locked, all.events, all.followed), (totals.locked, totals.events, totals.followed));
+        assert_eq!((all.mixed.start, all.mixed.end), (totals.mixed.start, totals.mixed.end));
+        assert_eq!(
+            (all.free_at_end, all.free_pageblocks_at_end),
+            (totals.free_at_end, totals.free_pageblocks_at_end)
+        );
+        assert_eq!(all.samples.len(), totals.samples.len());
+        for (all, totals) in all.samples.iter().zip(&totals.samples) {
+            assert_eq!(all.fallbacks, totals.fallbacks);
+            for (all, totals) in all.zones.iter().zip(&totals.zones) {
+                assert_eq!(all.free_pages, totals.free_pages);
+                assert_eq!(
+                    (all.unusable_index, all.extfrag_index),
+                    (totals.unusable_index, totals.extfrag_index)
+                );
+            }
+        }
+    }
+}
+
+fn recordings(era: Era) -> Vec<Generated> {
+    let plan = |seed| Plan {
+        seed,
+        variant: era.into(),
+        pages: 1 << 16,
+        events: Some(200_000),
+        ..Plan::new(Workload::MemcacheKbuildThp)
+    };
+    (1..=4).map(|seed| collect(&plan(seed)).expect("a trace")).collect()
+}
+
+fn change(text: &str) -> Change {
+    let (knob, value) = text.split_once('=').expect("KNOB=VALUE");
+    let knob = Knob::from_name(knob).expect("a knob");
+    let value = knob.parse(value).expect("a value");
+    Change::new(vec![(knob, value)]).expect("a change")
+}
+
+fn observed(recordings: &[Generated], change: &Change) -> Vec<Observation> {
+    let options = ForetellOptions { replays: 2, threads: None };
+    let observe =
+        |of: &Generated| Lab::new(of.trace()).expect("a lab").observe(change, options).expect("replays");
+    recordings.iter().map(observe).collect()
+}
+
+fn predict(before: &[Generated], change: &Change, against: &[Generated]) -> Prediction {
+    let came: Vec<_> = against.iter().map(|of| Came::new(of.trace()).expect("a machine")).collect();
+    let first = Facts::new("first", &before[0].origin, &before[0].start);
+    Prediction::new(change, &first, &observed(before, change), Some(&came), Vec::new())
+}
+
+/// The numbers of measures of which the foretelling was right, and of which it was wrong.
+fn score(prediction: &Prediction) -> (usize, usize) {
+    let count = |verdicts: &[Verdict]| verdicts.iter().map(|&verdict| prediction.count(verdict)).sum();
+    let right = count(&[Verdict::Right, Verdict::Quiet]);
+    (right, count(&[Verdict::Size, Verdict::Direction, Verdict::Missed, Verdict::FalseAlarm]))
+}
+
+#[test]
+fn one_era_foretells_another_more_often_than_not() {
+    let (old, new) = (recordings(Era::Linux6_1), recordings(Era::Linux7_3));
+    for (before, era, against) in [(&old, "era=linux-7.3", &new), (&new, "era=linux-6.1", &old)] {
+        let prediction = predict(before, &change(era), against);
+        let (right, wrong) = score(&prediction);
+        assert!(right > wrong, "{right} right, {wrong} wrong:\n{}", prediction.text(true));
+    }
+}
+
+#[test]
+fn what_is_so_already_foretells_no_change() {
+    let recordings = recordings(Era::Linux7_3);
+    // The era does not have them anyway.
+    let change = change("counts=off");
+    let prediction = predict(&recordings, &change, &recordings);
+    let (_, wrong) = score(&prediction);
+    assert_eq!((wrong, prediction.count(Verdict::Right)), (0, 0), "{}", prediction.text(true));
+    assert!(prediction.count(Verdict::Quiet) > 5, "{}", prediction.text(true));
+}
