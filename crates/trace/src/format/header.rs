@@ -9,9 +9,9 @@ use super::column::Column;
 use super::row_kind::RowKind;
 use crate::model::{FrameUse, Origin, Snapshot};
 
-/// The newest version of the format that this crate reads, and the one that it writes.
+/// The version that this crate writes, and the newest that it reads.
 ///
-/// Version 1 had neither the kinds from 9 on nor the column `obtained`; it is still read.
+/// Version 1, which is still read, lacks the kinds from 9 on and the column `obtained`.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Value of [`KEY_FORMAT`].
