@@ -7,7 +7,7 @@
 //! Kernels: [`build`] keeps a tree with the series and one without, and builds a recipe in one of its
 //! variants; [`boot`] boots it under User-Mode Linux or in QEMU.
 //!
-//! Results: [`test`] looks for errors, [`measure`] measures the variants in turns and makes tables.
+//! Results: [`mod@test`] looks for errors, [`measure`] measures the variants in turns and makes tables.
 //! [`command`] is the command line.
 
 pub mod boot;

@@ -65,7 +65,7 @@ impl Drop for Reaper {
     }
 }
 
-/// The child's code: waits for the recorder's end, then removes the instance.
+/// Runs the child: waits for the recorder's end, then removes the instance.
 fn watch(pipe: &OwnedFd, instances: &OwnedFd, name: &CStr, switch: &CStr) -> ! {
     leave_the_recorder(pipe.as_raw_fd(), instances.as_raw_fd());
     let mut byte = [0_u8];

@@ -26,7 +26,7 @@ const KEY_MIGRATETYPES: &str = "freehold.migratetypes";
 const KEY_FRAME_USES: &str = "freehold.frame_uses";
 const KEY_GFP_BITS: &str = "freehold.gfp_bits";
 
-/// The Arrow schema of a trace, metadata included.
+/// Returns the Arrow schema of a trace with its metadata.
 pub(crate) fn schema(origin: &Origin, start: &Snapshot) -> Result<Schema, serde_json::Error> {
     let fields: Vec<_> =
         Column::ALL.iter().map(|c| Field::new(c.name(), c.data_type(), c.is_nullable())).collect();

@@ -114,7 +114,7 @@ fn suite_findings(variant: Variant, suite: Option<&Suite>) -> Vec<String> {
     }
 }
 
-/// The objects of a test.
+/// Returns the objects of a test.
 fn of<'a>(said: &'a [Value], test: &'a str) -> impl Iterator<Item = &'a Value> {
     said.iter().filter(move |object| object["test"] == test)
 }
