@@ -15,7 +15,7 @@ use crate::output::cannot_create;
 /// The first line of a journal: the version and the arguments of the sweep. Only a sweep with the same
 /// line may continue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct JournalHeader {
+pub(super) struct Asked {
     pub(super) freehold: String,
     pub(in crate::commands) partial: bool,
     pub(in crate::commands) traces: Vec<TraceFile>,
@@ -57,7 +57,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens the journal beside `output`. Continues a journal of the same arguments, without its last
     /// line if that is incomplete; otherwise starts a new one.
-    pub(super) fn open(output: &Path, asked: &JournalHeader, restart: bool) -> Result<Self, Failure> {
+    pub(super) fn open(output: &Path, asked: &Asked, restart: bool) -> Result<Self, Failure> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".journal");
         let path = output.with_file_name(name);
@@ -70,7 +70,7 @@ impl Journal {
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let mut lines = text[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         if let Some(first) = lines.next() {
-            let found: JournalHeader =
+            let found: Asked =
                 serde_json::from_slice(first).map_err(|error| journal.unreadable(&error.to_string()))?;
             if found != *asked {
                 return Err(journal.of_another_sweep());

@@ -13,7 +13,7 @@ use freehold_lab::sweep::{Grid, SweepRow, summary, to_csv, to_parquet};
 use freehold_measure::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::journal::{Journal, JournalHeader, TraceFile};
+use super::journal::{Asked, Journal, TraceFile};
 use crate::args::{Input, Sweep};
 use crate::exit::{Cause, Failure};
 use crate::load;
@@ -24,7 +24,7 @@ const MOST_RUNS: usize = 1_000_000;
 
 pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     let grid = grid(args)?;
-    let asked = JournalHeader {
+    let asked = Asked {
         freehold: env!("CARGO_PKG_VERSION").to_owned(),
         partial: args.partial,
         traces: args.traces.iter().map(|path| TraceFile::new(path)).collect(),
