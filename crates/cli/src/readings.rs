@@ -44,8 +44,8 @@ impl Readings {
         let mut missing = Vec::new();
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
-        // Free blocks are read before the large files: the memory that parsing takes must not
-        // change them.
+        // Zones, pageblocks and free blocks come first: the memory that the other parsers take must
+        // not be missing from the free blocks.
         let zones = read_zoneinfo(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let map = read_pageblocks(root, &zones, threads).map_err(&mut note).ok();

@@ -37,7 +37,7 @@ pub(crate) fn require_build_programs() -> KernelResult<()> {
     }
 }
 
-/// Returns a command whose output does not depend on the caller's locale.
+/// Returns a command whose output does not depend on the caller's settings.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     // Cargo's make flags must not reach the kernel's make.

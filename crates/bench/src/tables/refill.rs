@@ -112,7 +112,7 @@ fn fragmented_block<L: Locks>(zone: &Zone<'_, L>, at: u64) -> Result<(), BenchEr
         zone.add_free_block(start.add(offset), order, unmovable)?;
         offset += order.pages();
     }
-    // The pages that the largest of them would merge with stay in use.
+    // The first page stays in use, so that the blocks before it cannot merge; then every other page is free.
     for page in offset..BLOCK.pages() {
         let number = page - offset;
         if number % 2 == 1 && number / 2 < SINGLES {

@@ -314,7 +314,7 @@ fn there_and_back(
     if !taken {
         return Err(wrong("did not take back what it handed out"));
     }
-    // The last eighth is not timed: with a nearly empty zone the search itself would be measured.
+    // The last eighth is not timed: with few free pages left the search for one would be measured.
     let (timed, last) = pages.split_at_mut(pages.len() / 8 * 7);
     let take = |side: &mut LockedHandle<'_, '_, SpinLocks, true>, pages: &mut [Pfn]| {
         pages.iter_mut().try_for_each(|pfn| {
