@@ -1,8 +1,7 @@
-//! Which branches of the engine's allocation and free paths the kept transcripts reach.
+//! Finds the branches of the engine's allocation and free paths that no kept transcript reaches.
 //!
-//! The golden test of `crates/oracle` is built with rustc's instrumentation and run; what it does
-//! not reach is listed. `docs/linux-semantics.md` says why each such place cannot be reached, and
-//! what it does not name counts as found.
+//! The golden test of `crates/oracle` is compiled with rustc's instrumentation and run. Every place that
+//! it does not reach needs a reason in `docs/linux-semantics.md`; a place without one is a finding.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,20 +13,20 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The engine's sources, from the top of the repository.
+/// The engine's sources, relative to the repository.
 const SOURCES: &str = "crates/engine/src/";
 
-/// Where the reasons are, from the top of the repository.
+/// The document with the reasons, relative to the repository.
 const REASONS: &str = "docs/linux-semantics.md";
 
-/// The test that holds the kept transcripts against the eras of their kernels; the others of its
+/// The test that compares the kept transcripts with the eras of their kernels. The other tests of its
 /// file also play eras that must differ.
 const TEST: &str = "the_engine_answers_as_the_kernels_did";
 
-/// Branches are counted only by an option that rustc does not promise to keep.
+/// rustc counts branches only with an unstable option.
 const FLAGS: &str = "-C instrument-coverage -Z coverage-options=branch";
 
-/// Files that are not on the paths, and why.
+/// Files that are not on these paths, with the reason.
 const OTHER_FILES: [(&str, &str); 32] = [
     ("compact/free_scanner.rs", "compaction goes through an embedder"),
     ("compact/kcompactd.rs", "compaction goes through an embedder"),
@@ -63,7 +62,7 @@ const OTHER_FILES: [(&str, &str); 32] = [
     ("zone/placement.rs", "not in Linux"),
 ];
 
-/// Functions that are not on the paths although their file is, and why.
+/// Functions that are not on these paths although their file is, with the reason.
 const OTHER_FUNCTIONS: [(&str, &[&str], &str); 14] = [
     (
         "memory/state.rs",
@@ -89,41 +88,41 @@ const OTHER_FUNCTIONS: [(&str, &[&str], &str); 14] = [
     ("zone/state.rs", &["list_lengths", "reset_stats", "stats", "percpu_stats"], "for observers"),
 ];
 
-/// Why the transcripts' coverage cannot be told.
+/// Why the coverage cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CoverageError {
-    /// The tools that read the counters are missing.
+    /// The LLVM tools of the toolchain are missing.
     #[error(
         "{path} is not there: reading the counters needs the LLVM tools of this very toolchain; \
          `rustup component add llvm-tools` brings them"
     )]
     NoTools {
-        /// Where the tool was looked for.
+        /// The path that is missing.
         path: PathBuf,
     },
     /// The test does not compile.
     #[error("the instrumented test cannot be built; cargo said\n{0}")]
     Build(String),
-    /// The transcripts differ, so that what they reach says nothing.
+    /// A transcript differs from the engine, so that coverage says nothing.
     #[error("the kept transcripts do not pass, see `cargo test -p freehold-oracle`; the test said\n{0}")]
     Differs(String),
-    /// A tool fails.
+    /// A tool failed.
     #[error("`{program}` failed: {said}")]
     Tool {
-        /// Its name.
+        /// The name of the tool.
         program: String,
-        /// Its words.
+        /// The tool's output.
         said: String,
     },
-    /// What cargo or a tool writes is not as expected.
+    /// The output of cargo or a tool has an unknown format.
     #[error("{0} is not as expected")]
     Nonsense(&'static str),
     /// A file cannot be read or written.
     #[error("{path}: {error}")]
     File {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         error: io::Error,
     },
@@ -134,7 +133,7 @@ type Result<T> = std::result::Result<T, CoverageError>;
 /// A piece of code: first line and column, last line and column.
 type Span = (usize, usize, usize, usize);
 
-/// How often each piece of a file's code ran, and each condition was true and false.
+/// How many times each region of a file's code ran, and each condition was true and false.
 #[derive(Default)]
 struct Counters {
     regions: BTreeMap<Span, u64>,
@@ -150,7 +149,7 @@ struct Gap {
     code: String,
 }
 
-/// A file's regions, reached and all, and those of each function.
+/// The regions of a file that were reached, all its regions, and the same for each function.
 #[derive(Default)]
 struct Sum {
     reached: usize,
@@ -158,9 +157,9 @@ struct Sum {
     functions: BTreeMap<(usize, String), (usize, usize)>,
 }
 
-/// Runs the kept transcripts with instrumentation and prints what they reach and what not.
+/// Runs the kept transcripts with instrumentation, and prints what they reach and what they do not.
 ///
-/// Returns true if everything that is not reached has its reason in `docs/linux-semantics.md`.
+/// Returns true if every place that is not reached has its reason in `docs/linux-semantics.md`.
 ///
 /// # Errors
 /// See [`CoverageError`].
@@ -194,7 +193,7 @@ fn file_error(path: &Path) -> impl FnOnce(io::Error) -> CoverageError {
     move |error| CoverageError::File { path, error }
 }
 
-/// The files on the paths.
+/// Returns the files on these paths.
 fn sources(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![root.join(SOURCES)];
@@ -215,12 +214,12 @@ fn sources(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A file's name as the tables and `docs/linux-semantics.md` have it: its path from [`SOURCES`] on.
+/// Returns a file's path relative to [`SOURCES`], as the tables and `docs/linux-semantics.md` have it.
 fn name_of(root: &Path, path: &Path) -> String {
     path.strip_prefix(root.join(SOURCES)).unwrap_or(path).display().to_string()
 }
 
-/// Builds the test, runs it, and returns what `llvm-cov` exports.
+/// Builds and runs the test, and returns the export of `llvm-cov`.
 fn measure(root: &Path, folder: &Path) -> Result<Value> {
     let (profdata, cov) = tools()?;
     let profiles = folder.join("profiles");
@@ -248,7 +247,7 @@ fn measure(root: &Path, folder: &Path) -> Result<Value> {
     serde_json::from_slice(&exported).map_err(|_| CoverageError::Nonsense("the export of llvm-cov"))
 }
 
-/// `llvm-profdata` and `llvm-cov` of the toolchain: others do not know its format.
+/// Returns `llvm-profdata` and `llvm-cov` of the toolchain; other versions do not know its format.
 fn tools() -> Result<(PathBuf, PathBuf)> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let said = succeeds(Command::new(rustc).args(["--print", "target-libdir"]))?;
@@ -261,7 +260,7 @@ fn tools() -> Result<(PathBuf, PathBuf)> {
     Ok((tool("llvm-profdata")?, tool("llvm-cov")?))
 }
 
-/// Builds the golden test with instrumentation; returns where it is.
+/// Builds the golden test with instrumentation and returns its path.
 fn build(root: &Path, folder: &Path, profiles: &Path) -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -273,7 +272,8 @@ fn build(root: &Path, folder: &Path, profiles: &Path) -> Result<PathBuf> {
         .env("RUSTFLAGS", FLAGS)
         .env("RUSTC_BOOTSTRAP", "1")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        // Build scripts are instrumented too, and must not write into the source folders.
+        // Build scripts are instrumented too; without this they would write into the source
+        // folders.
         .env("LLVM_PROFILE_FILE", profiles.join("build-%p-%m"));
     let built = output(&mut command)?;
     if !built.status.success() {
@@ -349,7 +349,7 @@ fn functions(text: &str) -> Vec<(usize, String)> {
     code.lines().enumerate().filter_map(declaration).collect()
 }
 
-/// Adds a file's gaps to `gaps` and sums up the rest.
+/// Adds the gaps of a file to `gaps`, and returns the sums of all its regions.
 fn examine(file: &str, text: &str, counters: &Counters, gaps: &mut Vec<Gap>) -> Sum {
     let lines: Vec<&str> = text.lines().collect();
     let functions = functions(text);
@@ -368,7 +368,7 @@ fn examine(file: &str, text: &str, counters: &Counters, gaps: &mut Vec<Gap>) -> 
         let Some((line, function)) = around(span.0).filter(|function| !is_other(&function.1)) else {
             continue;
         };
-        // The way of an error that arose elsewhere.
+        // The error path of `?` is not counted, as the error arises elsewhere.
         if count == 0 && code(span) == "?" {
             continue;
         }
@@ -383,7 +383,7 @@ fn examine(file: &str, text: &str, counters: &Counters, gaps: &mut Vec<Gap>) -> 
             let new = Gap { file, function, first: span.0, last: span.2, code: whole.clone() };
             let gap = open.get_or_insert(new);
             gap.last = gap.last.max(span.2);
-            // The end of a block stands for the way past it.
+            // The counter of a closing brace stands for the path around the block.
             if gap.code == "}" {
                 gap.code = whole;
             }
@@ -408,7 +408,8 @@ fn examine(file: &str, text: &str, counters: &Counters, gaps: &mut Vec<Gap>) -> 
     sum
 }
 
-/// Prints the gaps, those without a reason last. Returns true if all have one and all reasons are needed.
+/// Prints the gaps, those without a reason last. Returns true if each gap has a reason and each reason a
+/// gap.
 fn report(gaps: &[Gap], reasons: &str) -> bool {
     let reasons: Vec<Vec<&str>> = reasons
         .lines()

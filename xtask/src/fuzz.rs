@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: the fuzzer itself, on the properties that the ordinary tests hold kept inputs against.
+//! `cargo xtask fuzz`: runs the fuzzer on the properties that the ordinary tests check with kept inputs.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
-/// The most inputs that are kept of a target: the repository is no place for thousands of files.
+/// The most inputs that the repository keeps of a target.
 const MOST: usize = 60;
 
 /// Look for bytes that break a property, beginning with the kept inputs
@@ -27,10 +27,10 @@ pub struct FuzzArgs {
 /// Units: bytes.
 const LONGEST: u64 = 16 << 10;
 
-/// Fuzzes; whether every property held.
+/// Runs the fuzzer. Returns true if every property held.
 ///
 /// # Errors
-/// Where the fuzzer cannot be run, or there is no such target.
+/// If the fuzzer cannot be run, or the target does not exist.
 pub fn run(arguments: &FuzzArgs, root: &Path) -> Result<bool, String> {
     let targets = targets(root)?;
     let chosen: Vec<&String> = match &arguments.target {
@@ -67,7 +67,7 @@ fn targets(root: &Path) -> Result<Vec<String>, String> {
     Ok(targets)
 }
 
-/// Says what is missing before anything is built.
+/// Fails if a program is missing, before anything is built.
 fn ready(root: &Path) -> Result<(), String> {
     let mut ask = Command::new("cargo");
     ask.args(["+nightly", "fuzz", "--version"]).current_dir(root).stdout(Stdio::null()).stderr(Stdio::null());
@@ -81,7 +81,7 @@ fn ready(root: &Path) -> Result<(), String> {
 fn cargo_fuzz(root: &Path, verb: &str, target: &str) -> Command {
     let mut command = Command::new("cargo");
     command.args(["+nightly", "fuzz", verb, "--features", "libfuzzer", target]).current_dir(root);
-    // Instrumented code takes minutes to optimise across crates, and is no faster for it.
+    // Link-time optimisation of instrumented code takes minutes and makes it no faster.
     command.env("CARGO_PROFILE_RELEASE_LTO", "off");
     command
 }
@@ -90,7 +90,7 @@ fn kept(root: &Path, target: &str) -> std::path::PathBuf {
     root.join("fuzz/corpus").join(target)
 }
 
-/// Replaces the kept inputs by as few as reach the same code.
+/// Replaces the kept inputs by few inputs that reach the same code.
 fn keep(root: &Path, target: &str, found: &Path) -> Result<(), String> {
     let kept = kept(root, target);
     let say = |error: std::io::Error| format!("{}: {error}", kept.display());
@@ -98,7 +98,8 @@ fn keep(root: &Path, target: &str, found: &Path) -> Result<(), String> {
         let path = entry.map_err(say)?.path();
         fs::copy(&path, found.join(path.file_name().unwrap_or_default())).map_err(say)?;
     }
-    // By which code was reached alone: how often it was would keep ten times as many.
+    // Inputs are chosen by the code that they reach, not by how often it runs, which would keep ten
+    // times as many.
     if !succeeds(cargo_fuzz(root, "cmin", target).arg(found).args(["--", "-use_counters=0"]))? {
         return Err(format!("{target}: the inputs cannot be reduced"));
     }
@@ -112,7 +113,7 @@ fn keep(root: &Path, target: &str, found: &Path) -> Result<(), String> {
         inputs.push((entry.metadata().map_err(say)?.len(), entry.path()));
     }
     inputs.sort();
-    // Of all sizes: every so many.
+    // Of more than `MOST` inputs every so many is kept, so that all sizes occur.
     let step = inputs.len().div_ceil(MOST).max(1);
     for (_, path) in inputs.iter().step_by(step) {
         fs::copy(path, kept.join(path.file_name().unwrap_or_default())).map_err(say)?;

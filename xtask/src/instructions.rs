@@ -1,7 +1,8 @@
-//! `cargo xtask instructions`: what each operation of the engine costs, held against a kept table.
+//! `cargo xtask instructions`: counts the instructions of the engine's operations and compares them with
+//! a kept table.
 //!
-//! Instructions are the same on every run, so a slowdown of a hundredth is seen in the commit that
-//! makes it, on any machine and however busy it is.
+//! Instruction counts are the same on every run, so a slowdown of 1 % is found in the commit that causes
+//! it, on any machine under any load.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,15 +12,15 @@ use std::process::Command;
 
 use clap::Args;
 
-/// Where the table is kept.
+/// The kept table.
 const KEPT: &str = "docs/instructions.md";
 
-/// How far a figure may be from the kept one.
+/// The largest permitted difference from the kept figure.
 ///
 /// Units: percent.
 const BOUND: f64 = 1.0;
 
-/// The function of `operations` that is counted, with all that it calls.
+/// The callgrind option that counts only the function `counted` of `operations` and what it calls.
 const COUNTED: &str = "--toggle-collect=*operation*counted*";
 
 /// Count the instructions of the engine's operations, and hold them against the kept table
@@ -30,13 +31,14 @@ pub struct InstructionsArgs {
     keep: bool,
 }
 
-/// Instructions of one operation, by operation, handle and era as `operations` names them.
+/// Instructions of one operation, by operation, handle and era, as `operations` names them.
 type Figures = BTreeMap<String, f64>;
 
-/// Counts, and keeps the table or holds the figures against it. Returns true if they are within the bound.
+/// Counts, then writes the table or compares the figures with it. Returns true if they are within the
+/// bound.
 ///
 /// # Errors
-/// Where nothing can be counted, or the table was kept by another compiler.
+/// If counting fails, or the table was made with another compiler.
 pub fn run(arguments: &InstructionsArgs, root: &Path) -> Result<bool, String> {
     let compiler = said(Command::new("rustc").arg("--version"))?.trim().to_owned();
     let path = root.join(KEPT);
@@ -79,7 +81,7 @@ fn count(root: &Path) -> Result<Figures, String> {
     Ok(figures)
 }
 
-/// The instructions of what one run of the program counts.
+/// Returns the instructions that one run of the program counts.
 fn callgrind(program: &Path, name: &str) -> Result<u64, String> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", COUNTED]).arg(program).arg(name);
@@ -94,7 +96,7 @@ fn callgrind(program: &Path, name: &str) -> Result<u64, String> {
     }
 }
 
-/// What a command prints.
+/// Runs a command and returns its output.
 fn said(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let ran = command.output().map_err(|error| format!("{program} cannot be started: {error}"))?;
@@ -104,7 +106,7 @@ fn said(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
 }
 
-/// What is further from the kept table than the bound, a line each.
+/// Returns a line for each figure whose difference from the kept one exceeds the bound.
 fn compare(kept: &Figures, counted: &Figures) -> Vec<String> {
     let mut findings = Vec::new();
     for (name, &now) in counted {
@@ -125,7 +127,7 @@ fn compare(kept: &Figures, counted: &Figures) -> Vec<String> {
     findings
 }
 
-/// The names of a figure: operation, handle, era.
+/// Splits the name of a figure into operation, handle and era.
 fn names(name: &str) -> [&str; 3] {
     let mut parts = name.splitn(3, ':');
     [(); 3].map(|()| parts.next().unwrap_or_default())
@@ -144,7 +146,7 @@ fn render(figures: &Figures, compiler: &str) -> String {
     eras.sort_unstable();
     eras.sort_by_key(|era| *era == "freehold");
     let mut text = String::from(HEAD);
-    // Writing into a string does not fail.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(text, "Counted with {compiler}.\n");
     let _ = writeln!(text, "| operation | handle | {} |", eras.join(" | "));
     let _ = writeln!(text, "|---|---|{}", "---:|".repeat(eras.len()));
@@ -161,7 +163,7 @@ fn render(figures: &Figures, compiler: &str) -> String {
     text
 }
 
-/// Reads what [`render`] writes.
+/// Parses the output of [`render`].
 fn parse(text: &str) -> Result<Figures, String> {
     let cells = |line: &str| -> Vec<String> {
         line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()

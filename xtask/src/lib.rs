@@ -1,4 +1,4 @@
-//! The repository's own chores, callable from tests.
+//! The repository's checks and builds, which tests can call.
 
 pub mod coverage;
 pub mod fuzz;

@@ -1,4 +1,4 @@
-//! `cargo xtask`: what a person would otherwise type.
+//! `cargo xtask`: the command line of the repository's checks and builds.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,10 +39,10 @@ enum Chore {
     Coverage,
 }
 
-/// A check found something.
+/// The exit code if a check found something.
 const FOUND: u8 = 1;
 
-/// The chore could not be done.
+/// The exit code if the command failed.
 const FAILED: u8 = 3;
 
 fn main() -> ExitCode {
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A series that does not fit was found wanting; anything else could not be done.
+/// Runs `series`. Returns false if the series does not fit a kernel; other failures are errors.
 fn run_series(arguments: &SeriesArgs, root: &Path) -> Result<bool, String> {
     series::command::run(arguments, root).or_else(|error| {
         if error.is_finding() {
@@ -78,7 +78,7 @@ fn run_series(arguments: &SeriesArgs, root: &Path) -> Result<bool, String> {
     })
 }
 
-/// Prints what is not as it should be. Returns true if all is well.
+/// Prints the findings. Returns true if there are none.
 fn tidy(root: &Path) -> Result<bool, String> {
     let findings =
         xtask::tidy::findings(root).map_err(|error| format!("the repository cannot be read: {error}"))?;

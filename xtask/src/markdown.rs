@@ -1,4 +1,4 @@
-//! What a document links to.
+//! The links of a document.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub fn local_links(text: &str) -> impl Iterator<Item = &str> {
     paths.filter(|path| !path.is_empty() && !path.contains("://"))
 }
 
-/// Returns where a link of `document` leads, both relative to the repository; `None` if it leads out of it.
+/// Returns the target of a link of `document`, both relative to the repository; `None` if it is outside.
 pub fn resolve(document: &Path, link: &str) -> Option<PathBuf> {
     let mut path = document.parent().unwrap_or(Path::new("")).to_owned();
     for part in Path::new(link).components() {

@@ -1,4 +1,4 @@
-//! `cargo xtask site`: in come the documents as docs/SUMMARY.md lists them, out comes a book.
+//! `cargo xtask site`: the documents that docs/SUMMARY.md lists come in, a book goes out.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,17 +7,17 @@ use std::process::Command;
 
 use crate::markdown::{SUMMARY, local_links, resolve};
 
-/// The folder that the book is made in.
+/// The folder of the book.
 const SITE: &str = "target/site";
 
-/// Builds the book. Returns false if a page of it links to what is not in the book.
+/// Builds the book. Returns false if one of its pages links to a file that is not in the book.
 ///
 /// # Errors
 /// If mdBook is missing or fails, or a file cannot be read or written.
 pub fn run(root: &Path) -> Result<bool, String> {
     let site = root.join(SITE);
     let source = site.join("source");
-    // Pages of an earlier run may be gone from the list.
+    // Removes the pages of earlier runs, which may no longer be listed.
     let _ = fs::remove_dir_all(&source);
     let pages = pages(root)?;
     let mut files = pages.clone();
@@ -29,7 +29,7 @@ pub fn run(root: &Path) -> Result<bool, String> {
     for file in &files {
         copy(&root.join(file), &source.join(file))?;
     }
-    // mdBook wants the list where all pages lie below it.
+    // mdBook requires the list to be in a folder that contains all pages.
     let summary = read(root, Path::new(SUMMARY))?.replace("](", "](docs/").replace("](docs/../", "](");
     write(&source.join("SUMMARY.md"), &summary)?;
     copy(&root.join("book.toml"), &site.join("book.toml"))?;
@@ -47,7 +47,7 @@ pub fn run(root: &Path) -> Result<bool, String> {
     Ok(dead.is_empty())
 }
 
-/// Returns the links of the book's pages that lead to no file of the book, a line each.
+/// Returns a line for each link of the book's pages that leads to no file of the book.
 fn dead_links(book: &Path) -> Result<Vec<String>, String> {
     let mut dead = Vec::new();
     let mut folders = vec![book.to_owned()];
@@ -62,7 +62,7 @@ fn dead_links(book: &Path) -> Result<Vec<String>, String> {
                 let targets = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
                 let targets = targets.map(|target| target.split('#').next().unwrap_or_default());
                 let local = targets.filter(|target| !target.contains(':') && !target.is_empty());
-                // The page for what is not there does not lie where it is shown.
+                // Links of the 404 page are relative to the page that was asked for.
                 let local = local.filter(|_| !path.ends_with("404.html"));
                 let gone = local.filter(|target| !folder.join(target).exists());
                 dead.extend(gone.map(|target| format!("{}: links to {target}", path.display())));
@@ -72,7 +72,7 @@ fn dead_links(book: &Path) -> Result<Vec<String>, String> {
     Ok(dead)
 }
 
-/// Returns the pages that the list names, relative to the repository.
+/// Returns the pages in the list, relative to the repository.
 fn pages(root: &Path) -> Result<BTreeSet<PathBuf>, String> {
     let summary = Path::new(SUMMARY);
     let text = read(root, summary)?;

@@ -1,4 +1,4 @@
-//! Every benchmark by its name.
+//! The benchmarks by name.
 
 use crate::error::BenchError;
 use crate::options::Options;
@@ -10,13 +10,13 @@ use crate::tables;
 /// One benchmark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bench {
-    /// What a reader of statistics costs whoever allocates.
+    /// What a reader of statistics costs a task that allocates.
     PageAlloc,
-    /// How long it takes to read the free blocks.
+    /// The time to read the free blocks.
     PageTypeInfo,
     /// How long the zone lock is held while files are read into fragmented memory.
     Refill,
-    /// How long threads that exit hold up each other.
+    /// How long exiting threads delay each other.
     Drain,
     /// What counting per migratetype costs.
     Counts,
@@ -30,7 +30,7 @@ pub enum Bench {
 }
 
 impl Bench {
-    /// All that this build has about the engine: what `all` stands for.
+    /// The benchmarks of the engine that this build has, which `all` names.
     pub const ALL: &[Self] = &[
         Self::PageAlloc,
         Self::PageTypeInfo,
@@ -42,7 +42,7 @@ impl Bench {
         Self::Peers,
     ];
 
-    /// Returns the benchmark of this name, those about the machine itself included.
+    /// Returns the benchmark of this name, including those of the machine.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().chain([&Self::Sensor]).copied().find(|bench| bench.name() == name)
     }
@@ -63,8 +63,7 @@ impl Bench {
     }
 }
 
-/// Looks whether the sides that other processes measure can be asked: a long run is not to
-/// find out at its end that they cannot.
+/// Checks that other processes can be measured, so that a long run does not fail at its end.
 ///
 /// # Errors
 /// [`BenchError::Outside`].

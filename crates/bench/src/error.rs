@@ -1,32 +1,32 @@
-//! Why a benchmark did not come to its end.
+//! Why a benchmark failed.
 
 use freehold::{AllocError, BlockError, FreeError, SetupError};
 
-/// Why a benchmark did not come to its end.
+/// Why a benchmark failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// The engine refused the machine: an error in Freehold.
+    /// The engine refused the configuration: an error in Freehold.
     #[error("the engine cannot be set up for the benchmark")]
     Setup(#[from] SetupError),
     /// A pageblock did not take its type: an error in Freehold.
     #[error("a pageblock of the benchmark cannot be given its type")]
     Block(#[from] BlockError),
-    /// A request was refused where there is room for it: an error in Freehold.
+    /// A request failed although there is room: an error in Freehold.
     #[error("a request of the benchmark was refused")]
     Alloc(#[from] AllocError),
-    /// A block was not taken back: an error in Freehold.
+    /// A free failed: an error in Freehold.
     #[error("a free of the benchmark was refused")]
     Free(#[from] FreeError),
-    /// A side gave wrong answers: an error in Freehold or in a peer.
+    /// A side returned wrong results: an error in Freehold or in a peer.
     #[error("{side}: {what}; its figures would mean nothing")]
     Wrong {
-        /// The side.
+        /// The name of the side.
         side: String,
         /// What it did.
         what: String,
     },
-    /// The system refuses to place a thread.
+    /// The system does not let a thread be pinned.
     #[error("a thread cannot be pinned to a processor; run where sched_setaffinity is allowed")]
     Pin(#[source] std::io::Error),
     /// A picture could not be drawn: an error in Freehold.
@@ -35,32 +35,32 @@ pub enum BenchError {
         /// What went wrong.
         what: String,
     },
-    /// A side in a process of its own does not do what it should.
+    /// A side in another process did not work.
     #[error("{side}: {what}; {remedy}")]
     Outside {
-        /// Which one.
+        /// The name of the side.
         side: String,
         /// What went wrong.
         what: String,
-        /// What to do.
+        /// What the user can do.
         remedy: &'static str,
     },
-    /// The run that this process is a side of cannot be answered.
+    /// This process, a side, cannot read from the benchmark or answer it.
     #[error("the benchmark that asks cannot be answered; start this program by --outside")]
     Talk(#[source] std::io::Error),
-    /// This machine has no room for what is measured.
+    /// The machine lacks memory for the benchmark.
     #[error("{} MiB of memory cannot be had for the benchmark; free some, or run it with --quick", bytes >> 20)]
     Memory {
-        /// What was asked for.
+        /// The requested bytes.
         bytes: u64,
-        /// What the system answered.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
-    /// Free blocks of this machine cannot be read.
+    /// This machine's free blocks cannot be read.
     #[error("this machine's free blocks cannot be read")]
     Sensor(#[source] Box<freehold_linux::Error>),
-    /// The options do not fit the table.
+    /// The options do not fit the benchmark.
     #[error("{what}")]
     Options {
         /// What does not fit, and what would.

@@ -1,9 +1,8 @@
-//! The benchmarks of the engine: one table each, with and without the system that it shows.
+//! The benchmarks of the engine, a table each, with and without the system that it measures.
 //!
-//! [`run`] measures one [`Bench`] and returns a [`Report`]: tables, a digest of the work that
-//! was done, and [`Chart`]s that [`draw`] makes a picture of. Every benchmark warms up,
-//! interleaves its sides, and says the median and the spread of many rounds. A new way to
-//! allocate is one small type that is [`Pages`].
+//! [`run`] runs one [`Bench`] and returns a [`Report`]: tables, a digest of the work, and [`Chart`]s,
+//! which [`draw`] makes a picture of. Every benchmark warms up, interleaves its sides, and reports the
+//! median and the spread of many rounds. To measure another allocator, implement [`Pages`].
 #![deny(unsafe_code)]
 
 mod bench;

@@ -1,4 +1,4 @@
-//! What is measured how.
+//! The options of a benchmark.
 
 use std::path::PathBuf;
 
@@ -7,32 +7,32 @@ use freehold::Order;
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
-    /// A few milliseconds: whether it works at all, for tests.
+    /// A few milliseconds, for tests.
     Tiny,
-    /// All tables together under three minutes.
+    /// All tables together in under three minutes.
     Quick,
-    /// As long as good figures take.
+    /// As long as stable figures need.
     Full,
 }
 
-/// A side of `bench peers` that another process measures.
+/// A side of `bench peers` in another process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outside {
-    /// A program that answers as `serve` does.
+    /// A program that calls `serve`.
     Program(PathBuf),
-    /// A User-Mode Linux with Freehold's oracle in it.
+    /// A User-Mode Linux with Freehold's oracle.
     Linux(PathBuf),
 }
 
-/// What is measured how.
+/// The options of a benchmark.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// How much.
+    /// How much is measured.
     pub scale: Scale,
     /// The orders of `bench pagealloc`; empty for 4, 0 and 9.
     pub orders: Vec<Order>,
-    /// This program, if `bench counts --work` starts it as the command line does: it is run
-    /// again under valgrind to count instructions.
+    /// This program, if it accepts `bench counts --work`: it is run again under valgrind to count
+    /// instructions.
     pub program: Option<PathBuf>,
     /// Further sides of `bench peers`.
     pub outside: Vec<Outside>,

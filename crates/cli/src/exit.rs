@@ -1,23 +1,23 @@
-//! Exit codes, and which error earns which.
+//! Exit codes, and the code that each kind of error ends with.
 
 use std::fmt;
 
-/// Why the program ends before its work is done.
+/// Why the program ends before its work is done; the value is the exit code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cause {
     /// A bug in Freehold: an invariant is broken.
     Bug = 1,
-    /// Unusable arguments or input.
+    /// The arguments or the input cannot be used.
     Input = 2,
     /// This machine lacks something.
     Machine = 3,
-    /// The output could not be written.
+    /// The output cannot be written.
     Output = 4,
-    /// The output is whole, but some runs of a sweep failed.
+    /// The output is complete, but some runs of a sweep failed.
     Partly = 5,
 }
 
-/// An error with the exit code that it earns.
+/// An error and the cause that decides the exit code.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) cause: Cause,
@@ -29,7 +29,7 @@ impl Failure {
         Self { cause, error: error.into() }
     }
 
-    /// Returns true if the output could not be written because its reader has gone.
+    /// Returns true if the output could not be written because the reader closed the pipe.
     pub(super) fn is_broken_pipe(&self) -> bool {
         let broken_pipe = self.error.chain().any(|error| {
             error
@@ -44,7 +44,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = self.error.to_string();
         for cause in self.error.chain().skip(1).map(ToString::to_string) {
-            // Most messages say in the right place what the system answered.
+            // Most messages already contain the system's error.
             if !text.contains(&cause) {
                 text = format!("{text}: {cause}");
             }

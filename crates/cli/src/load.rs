@@ -1,4 +1,4 @@
-//! Opens traces and reads them whole.
+//! Opens traces and reads whole traces.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,7 +11,7 @@ use crate::args::Input;
 use crate::exit::{Cause, Failure};
 use crate::output;
 
-/// A trace's reader.
+/// The reader of a trace file.
 pub(super) type Reader = TraceReader<BufReader<File>>;
 
 /// Opens a trace and reads its header.
@@ -25,7 +25,7 @@ pub(super) fn open(input: &Input) -> Result<Reader, Failure> {
     Ok(TraceReader::open(BufReader::with_capacity(1 << 20, file), options)?)
 }
 
-/// Says on standard error that a recording was cut short. Final once all events were read.
+/// Warns on standard error if the recording was cut short. Must be called after all events were read.
 pub(super) fn warn_if_cut_short(reader: &Reader, input: &Input) {
     if reader.is_cut_short() {
         let name = input.trace.display();
@@ -35,9 +35,9 @@ pub(super) fn warn_if_cut_short(reader: &Reader, input: &Input) {
     }
 }
 
-/// A whole trace.
+/// A trace in memory.
 pub(super) struct Loaded {
-    /// The path by which it was given.
+    /// The path that the user gave.
     pub(super) name: String,
     origin: Origin,
     start: Snapshot,
@@ -45,7 +45,7 @@ pub(super) struct Loaded {
     ending: Option<Ending>,
 }
 
-/// Reads a trace whole.
+/// Reads a whole trace.
 pub(super) fn whole(input: &Input) -> Result<Loaded, Failure> {
     let mut reader = open(input)?;
     let mut events = EventLog::default();
@@ -63,31 +63,31 @@ pub(super) fn whole(input: &Input) -> Result<Loaded, Failure> {
 }
 
 impl Loaded {
-    /// The trace as the lab takes it.
+    /// Returns the trace as the lab takes it.
     pub(super) fn trace(&self) -> Trace<'_> {
         Trace { origin: &self.origin, start: &self.start, events: &self.events, ending: self.ending.as_ref() }
     }
 
-    /// The lab for this trace.
+    /// Returns the lab for this trace.
     pub(super) fn lab(&self) -> Result<Lab<'_>, Failure> {
         Lab::new(self.trace()).map_err(|error| self.failure(error))
     }
 
-    /// The number of allocations, those that failed included.
+    /// Returns the number of allocations, failed ones included.
     pub(super) fn allocations(&self) -> u64 {
         let mut allocations = 0;
         self.events.for_each(|event| allocations += u64::from(matches!(event.kind, EventKind::Alloc { .. })));
         allocations
     }
 
-    /// What is wrong, with the name of the trace.
+    /// Returns a failure that names the trace.
     pub(super) fn failure(&self, error: freehold_lab::LabError) -> Failure {
         let mut failure = Failure::from(error);
         failure.error = failure.error.context(self.name.clone());
         failure
     }
 
-    /// One line on what was recorded.
+    /// Returns one line that describes the recording.
     pub(super) fn headline(&self) -> String {
         let Origin { kernel_release, cpus, .. } = &self.origin;
         let span = self.events.first().zip(self.events.last());

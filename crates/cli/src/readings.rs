@@ -1,4 +1,4 @@
-//! The readings that a verdict rests on, taken from one machine.
+//! Reads from a machine everything that a verdict needs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -15,10 +15,10 @@ use freehold_linux::procfs::{
     read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::{BpfError, BpfSensor, Choice, Source, ZoneFreeBlocks, open_bpf};
-use freehold_monitor::verdict::{Asked, Evidence, Mobility, Names, SlabShare, Verdict, judge};
+use freehold_monitor::verdict::{BlockRequest, Evidence, Mobility, Names, SlabShare, Verdict, judge};
 use freehold_trace::ZoneSnapshot;
 
-/// What was read of a machine.
+/// What was read from one machine.
 pub(super) struct Readings {
     pub(super) zones: Vec<ZoneSnapshot>,
     pub(super) free: Vec<ZoneFreeBlocks>,
@@ -27,7 +27,7 @@ pub(super) struct Readings {
     /// True if free blocks were read by BPF.
     free_by_bpf: bool,
     types: Option<Vec<Vec<Option<Migratetype>>>>,
-    /// The slab caches of some pageblocks, by first frame.
+    /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
     mobility: Mobility,
     names: Names,
@@ -35,13 +35,17 @@ pub(super) struct Readings {
 }
 
 impl Readings {
-    /// Reads the machine below `root`. What is closed to this user is noted; only `zoneinfo` and `buddyinfo`,
-    /// which are open to everybody, must be there, and BPF where it is all that is wanted.
+    /// Reads the machine below `root`. A file that this user may not read becomes a note.
+    ///
+    /// # Errors
+    /// If `zoneinfo` or `buddyinfo`, which everybody may read, cannot be read, or BPF where `choice`
+    /// allows nothing else.
     pub(super) fn take(root: &Path, choice: Choice) -> Result<Self, Error> {
         let mut missing = Vec::new();
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
-        // First what changes least by reading: the parser's own memory must not weigh on the free blocks.
+        // Zones, pageblocks and free blocks come first: the memory that the other parsers take must
+        // not be missing from the free blocks.
         let zones = read_zoneinfo(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let map = read_pageblocks(root, &zones, threads).map_err(&mut note).ok();
@@ -61,9 +65,9 @@ impl Readings {
             slabs: read_slabinfo(root).map_err(&mut note).unwrap_or_default(),
             vmalloc: read_vmallocinfo(root).map_err(&mut note).unwrap_or_default(),
             hugetlb: read_hugetlb_pools(root).map_err(&mut note).unwrap_or_default(),
-            // A kernel without memory cgroups has no such file, and nobody to charge.
+            // A kernel without memory cgroups has no such file.
             charges: map.as_ref().and_then(|map| read_charges(root, map).ok()).unwrap_or_default(),
-            // The kernel counts stacks in KiB, the others in pages.
+            // vmstat counts kernel stacks in KiB and everything else here in pages.
             kernel_stack_pages: counter("nr_kernel_stack") / page_kib.max(1),
             zsmalloc_pages: counter("nr_zspages"),
             per_cpu_pages: zones.iter().flat_map(|zone| &zone.pagesets).map(|set| set.count).sum(),
@@ -73,7 +77,7 @@ impl Readings {
         Ok(Self { zones, free, map, sensor, free_by_bpf, types, slabs, mobility, names, missing })
     }
 
-    /// Reads free blocks again, the same way.
+    /// Reads free blocks again, by the same source.
     pub(super) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
         match &mut self.sensor {
             Some(sensor) if self.free_by_bpf => Ok(sensor.read()?.zones),
@@ -81,17 +85,17 @@ impl Readings {
         }
     }
 
-    /// Where the types of pageblocks are from.
+    /// Returns where the pageblocks' migratetypes come from, as the output names it.
     pub(super) fn types_from(&self) -> &'static str {
         if self.types.is_some() { "bpf" } else { "inferred" }
     }
 
-    /// Where free blocks are from.
+    /// Returns where the free blocks come from, as the output names it.
     pub(super) fn free_from(&self) -> &'static str {
         if self.free_by_bpf { Source::Bpf.name() } else { Source::Buddyinfo.name() }
     }
 
-    /// The CPU on whose lists least would stay of what compaction frees.
+    /// Returns the CPU whose per-CPU lists would keep the fewest of the pages that compaction frees.
     pub(super) fn calmest_cpu(&self) -> Option<u32> {
         let mut kept: BTreeMap<u32, u64> = BTreeMap::new();
         for set in self.zones.iter().flat_map(|zone| &zone.pagesets) {
@@ -100,8 +104,8 @@ impl Readings {
         kept.into_iter().min_by_key(|(_, pages)| *pages).map(|(cpu, _)| cpu)
     }
 
-    /// Judges them, for compaction on a CPU where that is known.
-    pub(super) fn judge(&self, asked: &Asked, compacting_cpu: Option<u32>) -> Verdict {
+    /// Judges the readings. `compacting_cpu` is the CPU that will compact, where that is known.
+    pub(super) fn judge(&self, asked: &BlockRequest, compacting_cpu: Option<u32>) -> Verdict {
         let slab_of = |pfn: u64| self.slabs.get(&pfn).cloned().unwrap_or_default();
         let evidence = Evidence {
             zones: &self.zones,
@@ -118,7 +122,8 @@ impl Readings {
     }
 }
 
-/// Opens BPF where it is wanted and works; where it is only preferred, what keeps it away is noted.
+/// Opens the BPF sensor if `choice` allows it and it works. If BPF is preferred and does not work, adds
+/// the reason to `missing`.
 fn open_sensor(root: &Path, choice: Choice, missing: &mut Vec<String>) -> Result<Option<BpfSensor>, Error> {
     if choice == Choice::Procfs {
         return Ok(None);
@@ -126,7 +131,7 @@ fn open_sensor(root: &Path, choice: Choice, missing: &mut Vec<String>) -> Result
     match open_bpf(root) {
         Ok(sensor) => Ok(Some(sensor)),
         Err(error) if choice == Choice::Bpf => Err(error),
-        // What no user of this build could have.
+        // The user can do nothing about these two, so they are not noted.
         Err(Error::Bpf(BpfError::NotBuilt | BpfError::NotLive { .. })) => Ok(None),
         Err(error) => {
             missing.push(format!("types of pageblocks: {error}"));
@@ -135,11 +140,12 @@ fn open_sensor(root: &Path, choice: Choice, missing: &mut Vec<String>) -> Result
     }
 }
 
-/// The types of the map's pageblocks, zone by zone: those of their free blocks.
+/// Returns the migratetypes of the map's pageblocks by zone. A pageblock's type is the type of its free
+/// blocks.
 fn types_of(sensor: &mut BpfSensor, map: &PageblockMap) -> Result<Vec<Vec<Option<Migratetype>>>, Error> {
     let mut found: HashMap<u64, Option<Migratetype>> = HashMap::new();
     for (pageblock, kind) in sensor.free_list_types()? {
-        // One with free blocks of two types tells nothing.
+        // A pageblock with free blocks of two types has no type here.
         found.entry(pageblock).and_modify(|kind| *kind = None).or_insert(Some(kind));
     }
     let of_zone = |zone: &ZonePageblocks| {
@@ -149,13 +155,14 @@ fn types_of(sensor: &mut BpfSensor, map: &PageblockMap) -> Result<Vec<Vec<Option
     Ok(map.zones.iter().map(of_zone).collect())
 }
 
-/// Of how many pageblocks the slab caches are named: those that fewest slab pages hold back.
+/// The most pageblocks whose slab caches are looked up: those with the fewest slab pages.
 const NAMED_PAGEBLOCKS: usize = 512;
 
-/// How many slabs are looked up.
+/// The most slabs that are looked up.
 const NAMED_SLABS: usize = 16_384;
 
-/// The slab caches of the pageblocks that nothing but slabs hold back and that are nearest to becoming free.
+/// Returns the slab caches of the pageblocks that only slabs keep from becoming free, those with the
+/// fewest slab pages first.
 fn slabs_of(
     root: &Path,
     sensor: &mut BpfSensor,
@@ -181,7 +188,7 @@ fn slabs_of(
         let pfns: Vec<_> = slabs.iter().map(|slab| slab.pfn).collect();
         let mut shares: Vec<SlabShare> = Vec::new();
         for (slab, name) in slabs.iter().zip(sensor.slab_names(&pfns)?) {
-            // A slab that is gone holds nothing any more.
+            // A slab that was freed meanwhile has no name.
             let Some(name) = name else { continue };
             match shares.iter_mut().find(|share| share.name == name) {
                 Some(share) => share.pages += slab.pages,
@@ -193,18 +200,18 @@ fn slabs_of(
     Ok(named)
 }
 
-/// What compaction may move on the machine below `root`.
+/// Returns what compaction may move on the machine below `root`.
 fn mobility(root: &Path) -> Mobility {
     let vm = root.join("proc/sys/vm");
     let allowed = fs::read_to_string(vm.join("compact_unevictable_allowed"));
     Mobility {
-        // A copy of a machine's files may lack this one, which holds nothing.
+        // A copy of a machine's files may lack compact_memory, which cannot be read.
         compaction: vm.join("compact_memory").exists() || allowed.is_ok() || !vm.exists(),
         unevictable: allowed.map_or(true, |text| text.trim() != "0"),
     }
 }
 
-/// Free blocks by zone and order.
+/// Reads free blocks by zone and order from `/proc`.
 fn free_blocks(root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
     Ok(read_buddyinfo(root)?.into_iter().map(ZoneFreeBlocks::from).collect())
 }

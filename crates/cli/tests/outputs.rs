@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::{finish, freehold, names, run, small_trace};
-use freehold_needs::{SmallDisk, skip};
+use freehold_needs::{SmallTmpfs, skip};
 
 #[test]
 fn folders_that_take_no_file() {
@@ -38,7 +38,7 @@ fn folders_that_take_no_file() {
 
 #[test]
 fn a_full_disk() {
-    let Some(disk) = SmallDisk::mount(64, "a_full_disk") else { return };
+    let Some(disk) = SmallTmpfs::mount(64, "a_full_disk") else { return };
     let output = disk.path().join("out.arrows");
     fs::write(&output, "precious").unwrap();
     let name = output.display().to_string();

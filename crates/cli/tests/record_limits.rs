@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use common::{Ran, can_record, folder, names, run};
-use freehold_needs::{SmallGroup, has_file, skip};
+use freehold_needs::{MemoryCgroup, has_file, skip};
 use serde_json::Value;
 
 /// One test at a time: each disturbs what the others record.
@@ -154,7 +154,7 @@ fn pressure_ends_a_recording() {
     if !can_record(test) || !has_file("/proc/pressure/memory", test) {
         return;
     }
-    let Some(group) = SmallGroup::new(12 << 20, test) else { return };
+    let Some(group) = MemoryCgroup::new(12 << 20, test) else { return };
     let folder = folder();
     let output = folder.path().join("out.arrows");
     let large = folder.path().join("large");

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use common::{ERAS, finish, freehold, names, run, sample, small_trace};
-use freehold_needs::SmallDisk;
+use freehold_needs::SmallTmpfs;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
 use serde_json::Value;
@@ -186,7 +186,7 @@ fn nothing_half_written_is_left() {
 
 #[test]
 fn a_full_disk() {
-    let Some(disk) = SmallDisk::mount(64, "a_full_disk") else { return };
+    let Some(disk) = SmallTmpfs::mount(64, "a_full_disk") else { return };
     let (_folder, trace) = small_trace();
     let at = |name: &str| disk.path().join(name).display().to_string();
     let words = ["make room on the device", "No space left"];

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Ran, finish, folder, freehold, names, small_trace};
-use freehold_needs::SmallDisk;
+use freehold_needs::SmallTmpfs;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 /// Combinations of [`VARY`].
@@ -166,7 +166,7 @@ fn settings_that_do_not_exist_are_refused_with_those_that_do() {
 #[test]
 fn a_full_disk_ends_a_sweep_that_goes_on_later() {
     let test = "a_full_disk_ends_a_sweep_that_goes_on_later";
-    let Some(disk) = SmallDisk::mount(16, test) else { return };
+    let Some(disk) = SmallTmpfs::mount(16, test) else { return };
     let (_folder, trace) = small_trace();
     let output = disk.path().join("out.parquet");
     let full = finish(sweep(&[&trace], &output, &VARY));

@@ -17,12 +17,16 @@ fn open_folder(test: &str) -> Option<tempfile::TempDir> {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let binary = folder.path().join("freehold");
     fs::copy(env!("CARGO_BIN_EXE_freehold"), &binary).unwrap();
-    freehold_needs::as_nobody(&binary, &["--version"], test).map(|_| folder)
+    freehold_needs::unprivileged_command(&binary, &["--version"], test).map(|_| folder)
 }
 
 /// The binary in `folder` as a user without rights.
-fn as_nobody(folder: &Path, args: &[&str]) -> Command {
-    let command = freehold_needs::as_nobody(&folder.join("freehold"), &["--version"], "as_nobody");
+fn unprivileged_command(folder: &Path, args: &[&str]) -> Command {
+    let command = freehold_needs::unprivileged_command(
+        &folder.join("freehold"),
+        &["--version"],
+        "unprivileged_command",
+    );
     let mut command = command.expect("a process of another user, as before");
     command.args(args).current_dir(folder);
     command
@@ -31,12 +35,12 @@ fn as_nobody(folder: &Path, args: &[&str]) -> Command {
 #[test]
 fn recording_says_what_is_missing() {
     let Some(folder) = open_folder("recording_says_what_is_missing") else { return };
-    let ran = finish(as_nobody(folder.path(), &["record", "-o", "out.arrows", "--", "true"]));
+    let ran = finish(unprivileged_command(folder.path(), &["record", "-o", "out.arrows", "--", "true"]));
     ran.fails(3, &["is open to root only", "can still be imported", "as root"]);
     assert_eq!(names(folder.path()), ["freehold"]);
     fs::write(folder.path().join("old.arrows"), "precious").unwrap();
     fs::set_permissions(folder.path().join("old.arrows"), fs::Permissions::from_mode(0o666)).unwrap();
-    let ran = finish(as_nobody(folder.path(), &["record", "-o", "old.arrows", "--force"]));
+    let ran = finish(unprivileged_command(folder.path(), &["record", "-o", "old.arrows", "--force"]));
     ran.fails(3, &["is open to root only"]);
     assert_eq!(fs::read(folder.path().join("old.arrows")).unwrap(), b"precious");
 }
@@ -46,7 +50,8 @@ fn comparing_works() {
     let Some(folder) = open_folder("comparing_works") else { return };
     let (_other, trace) = common::small_trace();
     fs::copy(trace, folder.path().join("small.arrows")).unwrap();
-    let table = finish(as_nobody(folder.path(), &["compare", "small.arrows", "--repeat", "1"])).ok();
+    let table =
+        finish(unprivileged_command(folder.path(), &["compare", "small.arrows", "--repeat", "1"])).ok();
     assert!(table.stdout.contains("claim attempts"), "{}", table.stdout);
 }
 
@@ -62,14 +67,15 @@ fn files_of_others() {
     };
     closed("closed.arrows", &sample("thp-churn.arrows"));
     closed("zoneinfo", &common::fixture("zoneinfo"));
-    let ran = finish(as_nobody(folder.path(), &["compare", "closed.arrows"]));
+    let ran = finish(unprivileged_command(folder.path(), &["compare", "closed.arrows"]));
     ran.fails(2, &["closed.arrows", "cannot be opened", "check"]);
     let args = ["import", "x.txt", "--zoneinfo", "zoneinfo", "--pagetypeinfo", "p", "-o", "out.arrows"];
-    finish(as_nobody(folder.path(), &args)).fails(2, &["zoneinfo", "Make it readable"]);
+    finish(unprivileged_command(folder.path(), &args)).fails(2, &["zoneinfo", "Make it readable"]);
     fs::create_dir(folder.path().join("shut")).unwrap();
     let args = ["trace", "repack", "small.arrows", "-o", "shut/out.arrows"];
     fs::copy(sample("thp-churn.arrows"), folder.path().join("small.arrows")).unwrap();
-    finish(as_nobody(folder.path(), &args)).fails(4, &["shut/out.arrows", "a folder that you may write to"]);
+    finish(unprivileged_command(folder.path(), &args))
+        .fails(4, &["shut/out.arrows", "a folder that you may write to"]);
     assert_eq!(names(&folder.path().join("shut")), [""; 0]);
     assert_eq!(run(["trace", "info", &sample("thp-churn.arrows")]).code, Some(0));
     drop(freehold(["--version"]));

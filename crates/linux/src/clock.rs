@@ -1,13 +1,13 @@
-//! The clocks that recordings are told by.
+//! The clocks of recordings.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds on `CLOCK_MONOTONIC`, which is tracefs's clock `mono`.
+/// Returns the time of `CLOCK_MONOTONIC`, which is tracefs's clock `mono`, in nanoseconds.
 pub(super) fn monotonic_ns() -> u64 {
     nanos(ClockId::Monotonic)
 }
 
-/// User and system time that this process has used, in nanoseconds.
+/// Returns the user and system time of this process in nanoseconds.
 pub(super) fn process_cpu_ns() -> u64 {
     nanos(ClockId::ProcessCPUTime)
 }

@@ -1,17 +1,17 @@
 //! The trace events that Freehold knows, by Linux's names.
 
-/// Which events are recorded.
+/// The events of `kmem` that are recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Detail {
     /// Allocations, frees and fallbacks: all that a replay needs.
     #[default]
     Requests,
-    /// These and the traffic between per-CPU lists and free lists.
+    /// All of `Requests`, and the traffic between per-CPU lists and free lists.
     Lists,
 }
 
 impl Detail {
-    /// The events' names below `events/kmem`.
+    /// Returns the events' names below `events/kmem`.
     pub fn events(self) -> &'static [&'static str] {
         match self {
             Self::Requests => &KMEM[..3],
@@ -32,7 +32,7 @@ const KMEM: [&str; 5] = [
 /// A group of trace events besides those of `kmem`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventGroup {
-    /// What the scanners of compaction take, and what is moved.
+    /// What compaction's scanners isolate, and what is migrated.
     Compaction,
     /// Reclaim: direct, by kswapd, and the scans of inactive lists.
     Vmscan,
@@ -43,10 +43,10 @@ pub enum EventGroup {
 }
 
 impl EventGroup {
-    /// All of them.
+    /// Every group.
     pub const ALL: [Self; 4] = [Self::Compaction, Self::Vmscan, Self::PageIsolation, Self::Cma];
 
-    /// The group's folder below `events`.
+    /// Returns the group's folder below `events`.
     pub const fn folder(self) -> &'static str {
         match self {
             Self::Compaction => "compaction",
@@ -56,7 +56,7 @@ impl EventGroup {
         }
     }
 
-    /// The events' names.
+    /// Returns the events' names.
     pub const fn events(self) -> &'static [&'static str] {
         match self {
             Self::Compaction => &[
@@ -78,11 +78,10 @@ impl EventGroup {
     }
 }
 
-/// The events that tell when a task compacts, which a replay needs; kernels without compaction have none.
+/// The events around a task's compaction, which a replay needs. Kernels without compaction lack them.
 const COMPACTION_MARKS: [&str; 2] = ["mm_compaction_begin", "mm_compaction_end"];
 
-/// The events that a recording goes without where the kernel lacks them, as folder and name: all but those of
-/// `kmem`.
+/// Returns folder and name of the events that a recording can do without: all but those of `kmem`.
 pub(super) fn optional_events(groups: &[EventGroup]) -> Vec<(&'static str, &'static str)> {
     let marks = COMPACTION_MARKS.iter().map(|&event| ("compaction", event));
     let chosen = EventGroup::ALL.into_iter().filter(|group| groups.contains(group));
@@ -90,12 +89,12 @@ pub(super) fn optional_events(groups: &[EventGroup]) -> Vec<(&'static str, &'sta
     marks.chain(chosen).collect()
 }
 
-/// Every group of events that a trace can hold.
+/// Returns the folder of every group of events that a trace can hold.
 pub(super) fn every_group() -> impl Iterator<Item = &'static str> {
     ["kmem"].into_iter().chain(EventGroup::ALL.into_iter().map(EventGroup::folder))
 }
 
-/// Every event that a trace can hold, the commonest first.
+/// Returns every event that a trace can hold, the most frequent first.
 pub(super) fn every_event() -> impl Iterator<Item = &'static str> {
     let groups = EventGroup::ALL.into_iter().flat_map(|group| group.events().iter().copied());
     KMEM.into_iter().chain(COMPACTION_MARKS).chain(groups)

@@ -1,4 +1,4 @@
-//! Traces from the texts of other tracers.
+//! Imports traces from the texts of other tracers.
 
 use std::path::{Path, PathBuf};
 
@@ -31,12 +31,12 @@ pub struct ImportOptions {
 
 /// Imports a text into `sink`.
 ///
-/// The start snapshot gets the time of the first event. The end snapshot, where there is
-/// one, holds nothing but `pagetypeinfo`.
+/// The start snapshot gets the time of the first event. The end snapshot, if there is one, holds nothing
+/// but `pagetypeinfo`.
 ///
 /// # Errors
 ///
-/// What [`read_text_events`] answers, and whatever is wrong with the other files.
+/// The errors of [`read_text_events`], and of reading the other files.
 pub fn import(options: &ImportOptions, sink: &mut dyn EventSink) -> Result<TextCounts, Error> {
     let zones = read_zoneinfo_file(&options.zoneinfo)?;
     let pagetypeinfo = read_pagetypeinfo_file(&options.pagetypeinfo)?;
@@ -83,7 +83,7 @@ pub fn import(options: &ImportOptions, sink: &mut dyn EventSink) -> Result<TextC
     Ok(counts)
 }
 
-/// Refuses a file that is too short for the frames of the zones.
+/// Fails if the file is too short for the frames of the zones.
 fn check_kpageflags(path: &Path, zones: &[ZoneSnapshot]) -> Result<(), Error> {
     let there = path.metadata().map_err(|e| Error::io("read", path, e))?;
     let frames = zones.iter().map(|z| z.start_pfn.saturating_add(z.managed)).max().unwrap_or(0);
@@ -96,7 +96,7 @@ fn check_kpageflags(path: &Path, zones: &[ZoneSnapshot]) -> Result<(), Error> {
     Err(ParseError::new(0, expected, &format!("{} bytes", there.len())).in_file(path, remedy))
 }
 
-/// Refuses an event about frames outside the zones.
+/// Fails if an event is about frames outside the zones.
 fn check_zones(options: &ImportOptions, spans: &[(u64, u64)], event: &Event) -> Result<(), Error> {
     let (pfn, order) = match event.kind {
         EventKind::Alloc { pfn: Some(pfn), order, .. }
@@ -115,7 +115,7 @@ fn check_zones(options: &ImportOptions, spans: &[(u64, u64)], event: &Event) -> 
     Err(Error::OutsideZones { text, zoneinfo, time_ns: event.time_ns, pfn, pages })
 }
 
-/// Adds a loss to its CPU's count.
+/// Adds lost events to their CPU's count.
 fn count_lost(lost_by_cpu: &mut Vec<u64>, event: &Event) {
     let EventKind::Lost { count } = event.kind else { return };
     let cpu = usize::from(event.cpu);

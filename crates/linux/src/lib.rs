@@ -1,5 +1,5 @@
-//! All that touches a live Linux: readings of `/proc`, recordings through tracefs and the
-//! import of trace texts.
+//! All access to a live Linux: readings of `/proc`, recordings through tracefs, and the import of trace
+//! texts.
 
 mod clock;
 mod error;

@@ -1,4 +1,4 @@
-//! One look at a machine's memory, and who takes it again and again.
+//! One sample of a machine's memory, and the sampler that takes them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::pageblocks::{Pace, Survey, Surveyed};
 use crate::procfs::{Machine, Pressure, read_every_counter, read_machine, read_pressure, read_zoneinfo};
 use crate::sensor::{Choice, FreeBlocks, Ration, Sensor};
 
-/// One look at a machine's memory.
+/// The state of a machine's memory at one moment.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Sample {
     /// Milliseconds since 1970.
@@ -22,11 +22,12 @@ pub struct Sample {
     pub zones: Vec<ZoneSnapshot>,
     /// `/proc/vmstat`; empty where it cannot be read.
     pub counters: BTreeMap<String, u64>,
-    /// `/proc/pressure/memory`, where the kernel keeps it.
+    /// `/proc/pressure/memory`; `None` if the kernel lacks it.
     pub pressure: Option<Pressure>,
-    /// What the pageblocks hold, where [`Sampler::survey_pageblocks`] was asked for and it can be read.
+    /// What the pageblocks hold; `None` without [`Sampler::survey_pageblocks`] or if it cannot be
+    /// read.
     pub pageblocks: Option<Surveyed>,
-    /// What could not be had, why, and what to do about it.
+    /// What could not be read: the reason, and what to do about it.
     pub notes: Vec<String>,
 }
 
@@ -38,43 +39,43 @@ pub struct Sampler {
     survey: Surveying,
 }
 
-/// How far the survey of pageblocks is.
+/// The state of the survey of pageblocks.
 enum Surveying {
-    /// Nobody asked for it.
+    /// It was not asked for.
     No,
-    /// It begins with the next sample.
+    /// It starts with the next sample.
     Begins(Pace),
-    /// It goes on with every sample.
+    /// It continues with every sample.
     GoesOn(Box<Survey>),
-    /// It cannot be done, for this reason.
+    /// It failed for this reason.
     Closed(String),
 }
 
 impl Sampler {
-    /// A sampler of the machine whose `/proc` and `/sys` lie below `root`.
+    /// Opens a sampler of the machine whose `/proc` and `/sys` are below `root`.
     ///
     /// # Errors
-    /// Those of [`Sensor::open`], and files of the machine that make no sense.
+    /// Those of [`Sensor::open`], and files of the machine that do not parse.
     pub fn open(root: &Path, choice: Choice) -> Result<Self, Error> {
         let sensor = Sensor::open(root, choice, Ration::ByCost)?;
         Ok(Self { root: root.to_owned(), sensor, machine: read_machine(root)?, survey: Surveying::No })
     }
 
-    /// Has every later sample read on in `/proc/kpageflags`, for a third of a percent of a
-    /// processor once the first round is over.
+    /// Makes every later sample read a part of `/proc/kpageflags`. After the first round this takes a
+    /// third of a percent of a processor.
     pub fn survey_pageblocks(&mut self, pace: Pace) {
         self.survey = Surveying::Begins(pace);
     }
 
-    /// What stays the same while the machine is up.
+    /// Returns what stays the same while the machine is up.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// Takes a sample. What cannot be read besides free blocks is left out and noted.
+    /// Takes a sample. Except for free blocks, what cannot be read is left out and noted.
     ///
     /// # Errors
-    /// Free blocks that cannot be read.
+    /// If free blocks cannot be read.
     pub fn sample(&mut self) -> Result<Sample, Error> {
         let free = self.sensor.read()?;
         let mut notes = self.sensor.notes();
@@ -86,7 +87,7 @@ impl Sampler {
         Ok(Sample { unix_ms: unix_ms(), free, zones, counters, pressure, pageblocks, notes })
     }
 
-    /// Reads on in the pageblocks, where that was asked for.
+    /// Continues the survey of pageblocks if it was asked for.
     fn survey(&mut self, zones: &[ZoneSnapshot], notes: &mut Vec<String>) -> Option<Surveyed> {
         if zones.is_empty() {
             return None;

@@ -13,7 +13,7 @@ use freehold_linux::procfs::{
 use freehold_linux::sample::{Sample, Sampler};
 use freehold_linux::sensor::{Choice, Source};
 use freehold_linux::{Error, ParseError};
-use freehold_needs::{as_nobody, is_root};
+use freehold_needs::{is_root, unprivileged_command};
 use roots::{copy, file, random, sampler};
 
 /// The files that a sample is made of.
@@ -210,7 +210,7 @@ fn passes_as_nobody(test: &str, root: &Path) -> bool {
     if !is_root(test) {
         return false;
     }
-    let Some(mut command) = as_nobody(&binary, &["--list"], test) else { return false };
+    let Some(mut command) = unprivileged_command(&binary, &["--list"], test) else { return false };
     let ran =
         command.args(["--exact", test, "--nocapture"]).env("FREEHOLD_ROOT_OF_NOBODY", root).output().unwrap();
     assert!(

@@ -15,7 +15,7 @@ use freehold_linux::{
     Error, EventSink, MemorySink, Progress, RecordOptions, RingOptions, RingSink, TraceSink, record,
     record_measured,
 };
-use freehold_needs::{SmallGroup, can, has_file, has_program, is_root, skip};
+use freehold_needs::{MemoryCgroup, can, has_file, has_program, is_root, skip};
 use freehold_trace::{
     Event, EventKind, FrameUse, PageWork, ReadOptions, StoppedBy, TraceReader, WriteOptions,
 };
@@ -277,7 +277,7 @@ fn a_failed_request_ends_a_recording() {
     if !has_program("bash", test) {
         return;
     }
-    let Some(group) = SmallGroup::new(96 << 10, test) else { return };
+    let Some(group) = MemoryCgroup::new(96 << 10, test) else { return };
     // The table of so many descriptors is one block of 128 KiB, which is charged to the group; the single pages that
     // are taken instead are the end of this shell.
     let script = format!("{}; exec 16000</dev/null; sleep 5", group.join());

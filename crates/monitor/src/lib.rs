@@ -1,7 +1,7 @@
-//! Where a machine's memory stands.
+//! Where a machine's memory stands: free blocks, trends, and whether a request can be served.
 //!
-//! A [`freehold_linux::sample::Sample`] is one look at the machine; [`model::Model`] is what two looks
-//! say; every output renders the model.
+//! A [`freehold_linux::sample::Sample`] is one reading of the machine. A [`model::Model`] is made of two
+//! samples, and every output renders a model.
 #![forbid(unsafe_code)]
 
 pub mod model;

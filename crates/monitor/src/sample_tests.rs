@@ -10,7 +10,7 @@ use freehold_trace::FreeCount;
 
 use crate::model::{Model, ZoneModel};
 
-/// A sample of one zone with so many free pages, all of order 0.
+/// Returns a sample of one zone with `free` free pages, all of order 0.
 pub(super) fn sample(second: u64, name: &str, free: u64) -> Sample {
     let mut total = [FreeCount::default(); MAX_ORDERS];
     total[0].blocks = free;
@@ -36,7 +36,7 @@ pub(super) fn sample(second: u64, name: &str, free: u64) -> Sample {
     }
 }
 
-/// A zone with so many free pages, all of order 0.
+/// Returns a zone with `free` free pages, all of order 0.
 pub(super) fn zone(name: &str, free: u64) -> ZoneModel {
     Model::new(&Machine::default(), None, &sample(0, name, free)).zones.remove(0)
 }

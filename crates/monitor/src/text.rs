@@ -1,4 +1,4 @@
-//! Free blocks in the kernel's own texts.
+//! Free blocks as the kernel's own texts.
 
 use std::fmt;
 
@@ -17,26 +17,26 @@ pub enum Missing {
     Pageblocks,
 }
 
-/// Where numbers stop.
+/// The largest number that is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cap {
-    /// At 100 000, printed as `>100000`.
+    /// 100 000; a larger number is printed as `>100000`.
     Kernels,
-    /// Nowhere.
+    /// No limit.
     Exact,
 }
 
-/// A zone with everything that pagetypeinfo prints.
+/// A zone with everything that pagetypeinfo prints of it.
 struct Typed<'a> {
     zone: &'a ZoneFreeBlocks,
     by_type: &'a [[FreeCount; MAX_ORDERS]; MIGRATETYPES],
     pageblocks: &'a [u64; MIGRATETYPES],
 }
 
-/// The contents of `/proc/pagetypeinfo`, byte for byte with [`Cap::Kernels`].
+/// Returns the contents of `/proc/pagetypeinfo`, byte for byte with [`Cap::Kernels`].
 ///
 /// # Errors
-/// What the reading lacks for it.
+/// The first thing that `free` lacks for this text.
 pub fn pagetypeinfo(free: &FreeBlocks, cap: Cap) -> Result<String, Missing> {
     let order = free.pageblock_order.and_then(Order::new).ok_or(Missing::Types)?;
     let typed = free.zones.iter().map(|zone| {
@@ -47,7 +47,7 @@ pub fn pagetypeinfo(free: &FreeBlocks, cap: Cap) -> Result<String, Missing> {
     let typed: Vec<Typed<'_>> = typed.collect::<Result<_, _>>()?;
     let mut text = String::new();
     for node in typed.chunk_by(|one, next| one.zone.node == next.zone.node) {
-        // A `String` takes everything.
+        // Writing to a `String` cannot fail.
         let _ = write_node(&mut text, order, &free.types, node, cap);
     }
     Ok(text)
@@ -78,12 +78,12 @@ fn write_node(
     Ok(())
 }
 
-/// The contents of `/proc/buddyinfo`, byte for byte.
+/// Returns the contents of `/proc/buddyinfo`, byte for byte.
 pub fn buddyinfo(free: &FreeBlocks) -> String {
     let mut text = String::new();
     for zone in &free.zones {
         let blocks = zone.total.iter().map(|count| count.blocks);
-        // A `String` takes everything.
+        // Writing to a `String` cannot fail.
         let _ = write_buddyinfo_row(&mut text, zone.node, &zone.name, blocks);
     }
     text

@@ -1,4 +1,4 @@
-//! Numbers that are waited for.
+//! Thresholds: a number of the model and the value that it is compared with.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,8 @@ use crate::model::Model;
 pub enum Quantity {
     /// The share of free memory that cannot serve a request of the order.
     UnusableIndex(Order),
-    /// Why a request of the order would fail.
+    /// Why a request of the order would fail: towards 0 for lack of memory, towards 1 for
+    /// fragmentation.
     ExtfragIndex(Order),
     /// How many blocks of the order the free blocks of that order and above make up.
     Blocks(Order),
@@ -24,16 +25,16 @@ pub enum Quantity {
     PressureFull,
 }
 
-/// A quantity and the value that it is held against.
+/// A quantity and the value that it is compared with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Threshold {
-    /// What is measured.
+    /// The number that is measured.
     pub quantity: Quantity,
-    /// The value.
+    /// The value to compare with.
     pub value: f64,
 }
 
-/// On which side of a threshold a number is waited for.
+/// The side of a threshold on which it is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// Greater than the value.
@@ -42,17 +43,18 @@ pub enum Side {
     Below,
 }
 
-/// Which zones a number is about; all of them together make one number.
+/// The zones that a number is taken from. All of them together make one number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Zones {
-    /// Only zones of this name, in capitals or not.
+    /// Only zones of this name, whatever the case.
     pub name: Option<String>,
     /// Only zones of this node.
     pub node: Option<u32>,
 }
 
 impl Zones {
-    /// The free blocks of these zones by order; none where the machine has no such zone.
+    /// Returns the sum of these zones' free blocks by order, or `None` if the machine has no such
+    /// zone.
     fn free(&self, model: &Model) -> Option<FreeCounts> {
         let wanted = model.zones.iter().filter(|zone| {
             self.name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&zone.name))
@@ -74,7 +76,7 @@ impl Zones {
 }
 
 impl Quantity {
-    /// The number in `model`; none where it cannot be told or has no value just now.
+    /// Returns the number in `model`, or `None` if it is unknown or has no value now.
     pub fn measure(self, model: &Model, zones: &Zones) -> Option<f64> {
         let free = || zones.free(model);
         match self {
@@ -94,14 +96,14 @@ impl Quantity {
         }
     }
 
-    /// Returns true if it comes from `/proc/pressure`, which a kernel may lack.
+    /// Returns true if the number comes from `/proc/pressure`, which a kernel may lack.
     pub fn needs_pressure(self) -> bool {
         matches!(self, Self::PressureSome | Self::PressureFull)
     }
 }
 
 impl Threshold {
-    /// The number, if it is on this side of the threshold.
+    /// Returns the measured number if it is on `side` of the threshold.
     pub fn passed(&self, side: Side, model: &Model, zones: &Zones) -> Option<f64> {
         self.quantity.measure(model, zones).filter(|&measured| match side {
             Side::Above => measured > self.value,

@@ -1,17 +1,17 @@
 //! What tests need of the machine that they run on.
 //!
-//! Each question names the test that asks. Where the machine cannot give what is needed, the answer is no, and
-//! [`skip`] has said by name that the test is skipped, and why. Only tests depend on this crate.
+//! Every function takes the name of the test that calls it. If the machine lacks what the test needs, the function
+//! returns false or `None`, and has called [`skip`] with the name and the reason. Only tests depend on this crate.
 #![forbid(unsafe_code)]
 
-mod group;
 mod machine;
-mod nobody;
-mod said;
-mod small_disk;
+mod memory_cgroup;
+mod skip;
+mod tmpfs;
+mod unprivileged;
 
-pub use group::SmallGroup;
 pub use machine::{can, has_file, has_program, is_root};
-pub use nobody::as_nobody;
-pub use said::skip;
-pub use small_disk::SmallDisk;
+pub use memory_cgroup::MemoryCgroup;
+pub use skip::skip;
+pub use tmpfs::SmallTmpfs;
+pub use unprivileged::unprivileged_command;

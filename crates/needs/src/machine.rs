@@ -1,16 +1,16 @@
-//! What the machine is and has.
+//! Rights, programs and files that a test needs.
 
 use std::env;
 use std::path::Path;
 
-use crate::said::skip;
+use crate::skip::skip;
 
-/// Returns true if this process is root; otherwise says that `test` is skipped.
+/// Returns true if this process is root; otherwise skips `test`.
 pub fn is_root(test: &str) -> bool {
     can(test, || if rustix::process::geteuid().is_root() { Ok(()) } else { Err("not root".to_owned()) })
 }
 
-/// Returns true if a program of this name is on the path; otherwise says that `test` is skipped.
+/// Returns true if a program of this name is on `PATH`; otherwise skips `test`.
 pub fn has_program(program: &str, test: &str) -> bool {
     can(test, || if is_on_path(program) { Ok(()) } else { Err(format!("{program} is not installed")) })
 }
@@ -20,13 +20,13 @@ fn is_on_path(program: &str) -> bool {
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns true if a file or folder of the kernel's is there; otherwise says that `test` is skipped.
+/// Returns true if a file or folder of the kernel's exists; otherwise skips `test`.
 pub fn has_file(path: impl AsRef<Path>, test: &str) -> bool {
     let path = path.as_ref();
     can(test, || if path.exists() { Ok(()) } else { Err(format!("there is no {}", path.display())) })
 }
 
-/// Returns true if an attempt succeeds; otherwise says that `test` is skipped for the attempt's reason.
+/// Returns true if `attempt` succeeds; otherwise skips `test` for the reason that it returns.
 pub fn can(test: &str, attempt: impl FnOnce() -> Result<(), String>) -> bool {
     match attempt() {
         Ok(()) => true,

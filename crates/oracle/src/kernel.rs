@@ -1,4 +1,4 @@
-//! The kernels that the engine is held against.
+//! The kernels that the engine is compared with.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,10 +17,10 @@ pub enum KernelVersion {
 }
 
 impl KernelVersion {
-    /// All of them, oldest first.
+    /// Every version, oldest first.
     pub const ALL: [Self; 3] = [Self::V6_1, Self::V6_12, Self::V7_3];
 
-    /// The first two numbers of its release.
+    /// Returns the first two numbers of the release.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V6_1 => "6.1",
@@ -29,7 +29,7 @@ impl KernelVersion {
         }
     }
 
-    /// The era that follows it.
+    /// Returns the engine's era for this kernel.
     pub const fn era(self) -> Era {
         match self {
             Self::V6_1 => Era::Linux6_1,
@@ -38,14 +38,14 @@ impl KernelVersion {
         }
     }
 
-    /// The kernel of a release as `uname -r` prints it.
+    /// Returns the version of a release as `uname -r` prints it.
     pub fn of_release(release: &str) -> Option<Self> {
         let mut numbers = release.split(['.', '-']);
         let (major, minor) = (numbers.next()?, numbers.next()?);
         Self::ALL.into_iter().find(|kernel| kernel.name() == format!("{major}.{minor}"))
     }
 
-    /// The CPUs that it can have in User-Mode Linux.
+    /// Returns the most CPUs of this kernel under User-Mode Linux.
     pub const fn most_cpus(self) -> u16 {
         match self {
             Self::V6_1 | Self::V6_12 => 1,
@@ -60,7 +60,7 @@ impl fmt::Display for KernelVersion {
     }
 }
 
-/// No kernel of this name is followed.
+/// The name is not that of a kernel with an era.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is none of the kernels that an era follows: 6.1, 6.12, 7.3")]
 pub struct UnknownKernel(String);

@@ -1,9 +1,9 @@
-//! Linux's own page allocator as the judge of the engine.
+//! Compares the engine with Linux's own page allocator.
 //!
-//! A [`Script`] is a list of page allocator calls. The oracle, built into a real kernel,
-//! plays it and writes a transcript of every answer; [`check`] plays the same calls on
-//! the engine, started from the state that the transcript begins with, and stops at the
-//! first difference. `docs/oracle-format.md` describes both files.
+//! A [`Script`] is a list of page allocator calls. The oracle, built into a real kernel, plays it and
+//! writes a transcript of every answer. [`check`] plays the same calls on the engine, from the state at
+//! the start of the transcript, and stops at the first difference. `docs/oracle-format.md` describes both
+//! files.
 
 mod comparison;
 mod engine;

@@ -1,9 +1,9 @@
 //! The trace format: page events, snapshots and provenance in an Arrow IPC stream.
 //!
-//! A trace is one file (`.arrows`): a header with where it comes from and the machine's
-//! state at the start, one row an event sorted by time, and an ending. [`TraceWriter`]
-//! writes it, [`TraceReader`] reads it and believes nothing that it has not checked.
-//! `docs/trace-format.md` specifies the file for readers in other languages.
+//! A trace is one file (`.arrows`): a header with the machine's state at the start and the trace's
+//! origin, one row for each event in the order of time, and an ending. [`TraceWriter`] writes it.
+//! [`TraceReader`] reads it and checks every value. `docs/trace-format.md` specifies the file for readers
+//! in other languages.
 //!
 //! Nothing here opens a file or reads a clock: sources and sinks are the caller's.
 #![forbid(unsafe_code)]

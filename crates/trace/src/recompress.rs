@@ -1,4 +1,4 @@
-//! Writes a trace once more, smaller.
+//! Copies a trace with another compression.
 
 use std::io::{Read, Write};
 
@@ -6,14 +6,14 @@ use crate::format::TraceError;
 use crate::read::TraceReader;
 use crate::write::{TraceWriter, WriteOptions};
 
-/// Copies a trace that was just opened; with [`WriteOptions::small`] as small as it gets.
+/// Copies an opened trace; with [`WriteOptions::small`] as small as possible.
 ///
-/// The copy holds the same events, snapshots and provenance in other batches. A trace that
-/// was cut short stays so.
+/// The copy holds the same events, snapshots and provenance in other batches. The copy of a trace that
+/// was cut short is cut short, too.
 ///
 /// # Errors
 ///
-/// Those of reading and of writing; what has been written by then is incomplete.
+/// Those of reading and of writing; the copy is then incomplete.
 pub fn recompress<R: Read, W: Write>(
     mut reader: TraceReader<R>,
     sink: W,

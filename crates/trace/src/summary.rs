@@ -1,4 +1,4 @@
-//! What a trace holds, in numbers.
+//! Counts of what a trace holds.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,12 +10,12 @@ use crate::format::TraceError;
 use crate::model::{Event, EventKind, PageWork};
 use crate::read::TraceReader;
 
-/// What a trace holds, in numbers.
+/// Counts of what a trace holds.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct TraceSummary {
     /// Bytes of the file.
     pub bytes: u64,
-    /// Record batches, those of the start snapshot included.
+    /// Record batches, including those of the start snapshot.
     pub batches: u64,
     /// Runs of the start snapshot's occupancy.
     pub occupancy_runs: u64,
@@ -35,9 +35,9 @@ pub struct TraceSummary {
     pub failed_orders: [u64; MAX_ORDERS],
     /// Frees, by order.
     pub free_orders: [u64; MAX_ORDERS],
-    /// Events missing at [`EventKind::Lost`], as far as the kernel counted them.
+    /// Events missing at [`EventKind::Lost`], as counted by the kernel.
     pub lost: u64,
-    /// Events that the kernel dropped on all CPUs according to the ending.
+    /// Events lost on all CPUs, according to the ending.
     pub lost_at_end: u64,
     /// True if the trace has no ending.
     pub cut_short: bool,
@@ -58,18 +58,18 @@ pub struct KindCounts {
     pub pcpu_drain: u64,
     /// `mm_compaction_begin`: compactions of a zone.
     pub compaction: u64,
-    /// Places at which events are missing.
+    /// Places where events are missing.
     pub lost: u64,
     /// `mm_compaction_isolate_migratepages`, `…_isolate_freepages`, `…_fast_isolate_freepages` and
-    /// `…_migratepages`: the steps of compaction.
+    /// `…_migratepages`.
     pub compaction_steps: u64,
-    /// `mm_vmscan_direct_reclaim_begin`: requests that reclaimed for themselves.
+    /// `mm_vmscan_direct_reclaim_begin`.
     pub direct_reclaim: u64,
-    /// `mm_vmscan_lru_shrink_inactive`: scans of inactive lists.
+    /// `mm_vmscan_lru_shrink_inactive`.
     pub shrink_inactive: u64,
     /// `mm_vmscan_kswapd_wake`.
     pub kswapd_wake: u64,
-    /// `test_pages_isolated`: ranges that were to be isolated.
+    /// `test_pages_isolated`.
     pub isolation: u64,
     /// `cma_alloc_finish` and `cma_release`.
     pub cma: u64,
@@ -85,7 +85,7 @@ impl KindCounts {
             PageWork::ShrinkInactive => &mut self.shrink_inactive,
             PageWork::TestIsolated => &mut self.isolation,
             PageWork::CmaAlloc | PageWork::CmaRelease => &mut self.cma,
-            // Its beginning is counted.
+            // Direct reclaim is counted at its begin.
             PageWork::DirectReclaim => return,
         };
         *count += 1;
@@ -93,7 +93,7 @@ impl KindCounts {
 }
 
 impl TraceSummary {
-    /// Reads a trace to its end and sums it up.
+    /// Reads a trace to its end and counts.
     pub fn read<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, TraceError> {
         let mut summary = Self { occupancy_runs: reader.start().occupancy.len() as u64, ..Self::default() };
         while let Some(events) = reader.next_batch()? {
@@ -107,7 +107,7 @@ impl TraceSummary {
         Ok(summary)
     }
 
-    /// Adds events that follow those already counted.
+    /// Adds the events that follow those already counted.
     pub fn add(&mut self, events: &[Event]) {
         if self.events == 0 {
             self.first_ns = events.first().map_or(0, |event| event.time_ns);
@@ -149,23 +149,23 @@ impl TraceSummary {
         }
     }
 
-    /// From the first event to the last, in nanoseconds.
+    /// Returns the time from the first to the last event in nanoseconds.
     pub fn duration_ns(&self) -> u64 {
         self.last_ns - self.first_ns
     }
 
-    /// Events a second, or `None` for a trace of no duration.
+    /// Returns the events per second, or `None` for a trace of no duration.
     pub fn events_per_second(&self) -> Option<f64> {
         let duration_ns = self.duration_ns();
         (duration_ns > 0).then(|| self.events as f64 * 1e9 / duration_ns as f64)
     }
 
-    /// Bytes of the file for one event, or `None` without events.
+    /// Returns the bytes of the file per event, or `None` without events.
     pub fn bytes_per_event(&self) -> Option<f64> {
         (self.events > 0).then(|| self.bytes as f64 / self.events as f64)
     }
 
-    /// Allocations that failed.
+    /// Returns how many allocations failed.
     pub fn failed(&self) -> u64 {
         self.failed_orders.iter().sum()
     }

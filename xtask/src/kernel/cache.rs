@@ -1,4 +1,4 @@
-//! Where kernels are kept: a cache outside of the repository, with a folder for each source.
+//! The cache of kernels: a folder outside of the repository, with a folder for each source.
 
 use std::env;
 use std::fs::{self, File};
@@ -9,10 +9,10 @@ use super::error::{KernelError, KernelResult};
 use super::source;
 use super::version::KernelVersion;
 
-/// How long a kernel that this checkout does not use is left for others.
+/// How long a kernel that this checkout does not use is kept for other checkouts.
 const OTHERS_MAY_USE_IT: Duration = Duration::from_hours(7 * 24);
 
-/// One kernel's place in the cache.
+/// The folder of one kernel in the cache.
 #[derive(Debug)]
 pub(crate) struct Folder {
     version: KernelVersion,
@@ -20,10 +20,11 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The place below `room` of the cache; one of its own for a `source` that somebody names.
+    /// Returns the folder below `room` of the cache; a `source` that the user named has a folder of
+    /// its own.
     pub(crate) fn new(room: &str, version: KernelVersion, source: Option<&Path>) -> KernelResult<Self> {
         let cache = cache()?;
-        // Kernels are run from other folders.
+        // Kernels are run from other folders, so the path must be absolute.
         let cache = std::path::absolute(&cache).map_err(KernelError::file(&cache))?;
         let kernels = cache.join(room);
         let path = match source {
@@ -39,23 +40,23 @@ impl Folder {
         Ok(Self { version, path })
     }
 
-    /// A place anywhere else.
+    /// Returns a folder outside of the cache.
     #[cfg(test)]
     pub(crate) fn at(path: &Path, version: KernelVersion) -> Self {
         Self { version, path: path.to_owned() }
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which kernel it is for.
+    /// Returns the kernel's version.
     pub(crate) fn version(&self) -> KernelVersion {
         self.version
     }
 
-    /// Waits until no other process builds here.
+    /// Locks the folder; waits until no other process builds in it.
     pub(crate) fn lock(&self) -> KernelResult<File> {
         let path = self.path.join("lock");
         let lock = File::create(&path).map_err(KernelError::file(&path))?;
@@ -66,7 +67,8 @@ impl Folder {
         Ok(lock)
     }
 
-    /// Puts a program into its place in one step, and removes old ones whose names start alike.
+    /// Moves a program to `place` in one step, and removes old programs whose names start with
+    /// `prefix`.
     pub(crate) fn keep(&self, program: &Path, place: &Path, prefix: &str) -> KernelResult<()> {
         let partial = self.path.join("partial");
         fs::copy(program, &partial).map_err(KernelError::file(program))?;
@@ -74,7 +76,8 @@ impl Folder {
         let entries = fs::read_dir(&self.path).map_err(KernelError::file(&self.path))?;
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            // Another checkout may still use what it built lately; one that cannot be removed does no harm.
+            // Other checkouts may still use a recent program. A file that cannot be removed
+            // does no harm.
             if name.starts_with(prefix) && path != place && is_old(&path) {
                 let _ = fs::remove_file(&path);
             }
@@ -88,7 +91,7 @@ fn is_old(path: &Path) -> bool {
     modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OTHERS_MAY_USE_IT))
 }
 
-/// Where the kernels are kept.
+/// Returns the path of the cache.
 fn cache() -> KernelResult<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("FREEHOLD_CACHE")

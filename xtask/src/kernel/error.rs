@@ -1,4 +1,4 @@
-//! What can go wrong before a kernel is built.
+//! Errors of getting or building a kernel.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::version::KernelVersion;
 /// The result of getting or building a kernel.
 pub type KernelResult<T> = Result<T, KernelError>;
 
-/// Why there is no kernel; each text says what to do.
+/// Why a kernel cannot be had; each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// The source cannot be fetched.
@@ -17,9 +17,9 @@ pub enum KernelError {
          give the folder of an unpacked kernel source with --source DIR"
     )]
     NoPackage {
-        /// Its name.
+        /// The name of the package.
         package: String,
-        /// What the last attempt said.
+        /// The output of the last attempt.
         detail: String,
     },
     /// A program that the build needs is missing.
@@ -29,15 +29,15 @@ pub enum KernelError {
          (apt-get install gcc make flex bison bc libelf-dev)"
     )]
     NoCompiler {
-        /// Its name.
+        /// The name of the program.
         program: String,
     },
     /// Another program that is needed is missing.
     #[error("`{program}` is not on this machine; it comes with {package}")]
     NoProgram {
-        /// Its name.
+        /// The name of the program.
         program: String,
-        /// Debian's package that has it.
+        /// The Debian package with the program.
         package: &'static str,
     },
     /// User-Mode Linux exists for one architecture only.
@@ -48,15 +48,15 @@ pub enum KernelError {
     BadSource {
         /// The folder.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested version.
         version: KernelVersion,
-        /// What was found instead.
+        /// What the folder contains instead.
         detail: String,
     },
-    /// The kernel's configuration came out differently.
+    /// The resulting configuration lacks an option or has an unwanted one.
     #[error("the kernel cannot be configured: {fault}, see {config}")]
     Configuration {
-        /// Which option, and what about it.
+        /// The option, and what is wrong with it.
         fault: String,
         /// The configuration file.
         config: PathBuf,
@@ -66,37 +66,37 @@ pub enum KernelError {
     Build {
         /// The command.
         command: String,
-        /// Where all that it said is.
+        /// The file with all its output.
         log: PathBuf,
-        /// Its last lines.
+        /// The last lines of its output.
         tail: String,
     },
-    /// A place for the kernels cannot be found.
+    /// The environment names no folder for the cache.
     #[error("there is no place to keep kernels: set FREEHOLD_CACHE, XDG_CACHE_HOME or HOME")]
     NoCache,
     /// A file cannot be read or written.
     #[error("{path}: {error}")]
     File {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         error: io::Error,
     },
 }
 
 impl KernelError {
-    /// For `map_err`: names the file.
+    /// Returns a function for `map_err` that adds the file's name.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |error| Self::File { path, error }
     }
 }
 
-/// Lines of a console that an error shows.
+/// The most lines of a console in an error.
 pub(crate) const CONSOLE_LINES: usize = 20;
 
-/// The last `lines` lines of `text` that say anything, indented.
+/// Returns the last `lines` lines of `text` that are not blank, indented.
 pub(crate) fn tail(text: &str, lines: usize) -> String {
     let said: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     if said.is_empty() {

@@ -1,16 +1,16 @@
-//! Reading and changing the files of a source tree.
+//! Reads and writes the files of a source tree.
 
 use std::fs;
 use std::path::Path;
 
 use super::error::{KernelError, KernelResult};
 
-/// The text of a file.
+/// Reads a text file.
 pub(crate) fn read(path: &Path) -> KernelResult<String> {
     fs::read_to_string(path).map_err(KernelError::file(path))
 }
 
-/// Writes a file; one that has this text keeps its time, so that make leaves it alone.
+/// Writes a file unless it already has this text: make would rebuild for a newer time.
 pub(crate) fn write_if_changed(path: &Path, text: &str) -> KernelResult<()> {
     if fs::read_to_string(path).is_ok_and(|have| have == text) {
         return Ok(());
@@ -23,7 +23,7 @@ pub(crate) fn are_same(one: &Path, other: &Path) -> bool {
     matches!((fs::read(one), fs::read(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// `text` with `line` as its last line, once.
+/// Returns `text` with `line` as its last line, which is added unless it is there.
 pub(crate) fn with_last_line(text: &str, line: &str) -> String {
     if text.lines().any(|have| have == line) {
         return text.to_owned();

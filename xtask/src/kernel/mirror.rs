@@ -1,13 +1,13 @@
-//! The Debian mirror that this machine uses, from its own settings.
+//! The Debian mirror in this machine's own settings.
 
 use std::fs;
 use std::path::Path;
 
-/// The names that Debian's own suites start with; other vendors' repositories have others.
+/// The prefixes of Debian's own suites; other vendors' repositories have other names.
 const SUITES: [&str; 9] =
     ["bullseye", "bookworm", "trixie", "forky", "sid", "oldstable", "stable", "testing", "unstable"];
 
-/// The address of the archive in apt's settings below `folder` (`/etc/apt`), if one is named.
+/// Returns the archive's address in apt's settings below `folder` (`/etc/apt`), if there is one.
 pub fn configured(folder: &Path) -> Option<String> {
     let mut files = vec![folder.join("sources.list")];
     if let Ok(entries) = fs::read_dir(folder.join("sources.list.d")) {
@@ -24,7 +24,7 @@ pub fn configured(folder: &Path) -> Option<String> {
     })
 }
 
-/// The address in a file of the deb822 format (`.sources`).
+/// Returns the address in a file of the deb822 format (`.sources`).
 pub fn in_stanzas(text: &str) -> Option<String> {
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
     let text = lines.join("\n");
@@ -39,7 +39,7 @@ pub fn in_stanzas(text: &str) -> Option<String> {
     })
 }
 
-/// The address in a file of the classic format (`.list`).
+/// Returns the address in a file of the classic format (`.list`).
 pub fn in_lines(text: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let line = line.split('#').next()?.trim();
@@ -55,7 +55,7 @@ pub fn in_lines(text: &str) -> Option<String> {
     })
 }
 
-/// The words of a field, the lines that continue it included.
+/// Returns the words of a field, including its continuation lines.
 fn field(stanza: &str, name: &str) -> Vec<String> {
     let mut lines = stanza.lines().skip_while(|line| !is_field(line, name));
     let Some(first) = lines.next() else { return Vec::new() };
@@ -69,7 +69,7 @@ fn is_field(line: &str, name: &str) -> bool {
         && line[name.len()..].starts_with(':')
 }
 
-/// Returns true if the suite lies in the archive proper; the security team's is another.
+/// Returns true if the suite is in the main archive, not in the security archive.
 fn is_archive_suite(suite: &str) -> bool {
     SUITES
         .iter()

@@ -1,8 +1,8 @@
-//! Linux kernels as such: in comes a version, out come its source, a place to keep it and what builds it.
+//! Linux kernels: a version comes in; its source, a folder for it and the commands that build it go out.
 //!
-//! [`source`] asks Debian's mirror ([`mirror`]) for the package of a [`version`], [`cache`] has a
-//! folder for it, [`process`] runs what builds it. What is built in is not known here: that is
-//! [`crate::oracle`]'s and [`crate::series`]'s.
+//! [`source`] gets the package of a [`version`] from Debian's mirror ([`mirror`]), [`cache`] has a folder
+//! for it, [`process`] runs the commands that build it. What is built into a kernel is decided in
+//! [`crate::oracle`] and [`crate::series`].
 
 pub mod cache;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Running other programs.
+//! Runs other programs.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,19 +9,19 @@ use std::thread;
 
 use super::error::{KernelError, KernelResult, tail};
 
-/// What the build calls, besides the compiler.
+/// The programs that a kernel's build needs besides the compiler.
 const BUILD_PROGRAMS: [&str; 6] = ["gcc", "make", "flex", "bison", "bc", "bash"];
 
-/// What `timeout` ends with when it had to step in.
+/// The exit codes of `timeout` after the limit.
 const TIMED_OUT: [i32; 2] = [124, 137];
 
-/// Returns true if a program of that name is on the path.
+/// Returns true if a program of this name is on `PATH`.
 pub(crate) fn is_on_path(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Refuses to go on without a program.
+/// Fails if a program is missing.
 pub(crate) fn require(program: &str, package: &'static str) -> KernelResult<()> {
     if is_on_path(program) {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) fn require(program: &str, package: &'static str) -> KernelResult<()> 
     Err(KernelError::NoProgram { program: program.to_owned(), package })
 }
 
-/// Refuses to go on without what a kernel's build calls.
+/// Fails if a program that a kernel's build needs is missing.
 pub(crate) fn require_build_programs() -> KernelResult<()> {
     match BUILD_PROGRAMS.iter().find(|program| !is_on_path(program)) {
         None => Ok(()),
@@ -37,10 +37,10 @@ pub(crate) fn require_build_programs() -> KernelResult<()> {
     }
 }
 
-/// A command whose words do not depend on the caller's settings.
+/// Returns a command whose output does not depend on the caller's settings.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
-    // Cargo's own make flags would reach the kernel's make.
+    // Cargo's make flags must not reach the kernel's make.
     for variable in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CARGO_MAKEFLAGS", "ARCH", "CROSS_COMPILE"] {
         command.env_remove(variable);
     }
@@ -48,7 +48,7 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Starts a command that is ended when it takes more than `seconds`; the words to run are to be added.
+/// Returns a `timeout` command that ends after `seconds`; the caller adds the command to run.
 pub(crate) fn limited(seconds: u64) -> KernelResult<Command> {
     require("timeout", "coreutils")?;
     let mut limited = command("timeout");
@@ -56,12 +56,12 @@ pub(crate) fn limited(seconds: u64) -> KernelResult<Command> {
     Ok(limited)
 }
 
-/// Returns true if a command of [`limited`] took too long.
+/// Returns true if a command of [`limited`] reached its limit.
 pub(crate) fn took_too_long(status: ExitStatus) -> bool {
     status.code().is_some_and(|code| TIMED_OUT.contains(&code))
 }
 
-/// The kernel's own build, on all CPUs; the version that the kernel prints names `host`, not this machine.
+/// Returns the kernel's make, on all CPUs. `host` is the build host in the kernel's version.
 pub(crate) fn kernel_make(host: &str) -> Command {
     let jobs = thread::available_parallelism().map_or(1, usize::from);
     let mut make = command("make");
@@ -71,7 +71,7 @@ pub(crate) fn kernel_make(host: &str) -> Command {
     make
 }
 
-/// A build in progress.
+/// A build in progress: its lock and its log.
 #[derive(Debug)]
 pub(crate) struct Job {
     log: PathBuf,
@@ -79,18 +79,18 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// A build that keeps `lock` and writes to a new `log`.
+    /// Returns a build that holds `lock` and writes to a new `log`.
     pub(crate) fn new(lock: File, log: PathBuf) -> KernelResult<Self> {
         fs::write(&log, "").map_err(KernelError::file(&log))?;
         Ok(Self { log, lock })
     }
 
-    /// Gives a command the lock: where this process is killed, the command goes on.
+    /// Lets a command inherit the lock, which it then holds even if this process is killed.
     pub(super) fn guard<'c>(&self, command: &'c mut Command) -> KernelResult<&'c mut Command> {
         Ok(command.stdin(self.lock.try_clone().map_err(KernelError::file(&self.log))?))
     }
 
-    /// Runs a command to its end; all that it says goes to the end of the log.
+    /// Runs a command to its end. Its output is added to the log.
     pub(crate) fn run(&self, command: &mut Command) -> KernelResult<()> {
         let log = &self.log;
         let file = OpenOptions::new().append(true).open(log).map_err(KernelError::file(log))?;
@@ -154,7 +154,7 @@ mod tests {
         assert!(File::create(&path).unwrap().try_lock().is_err());
         child.kill().unwrap();
         child.wait().unwrap();
-        // Waits, because a child of another test may have it between its fork and its exec.
+        // A child of another test may hold the lock between its fork and its exec.
         File::create(&path).unwrap().lock().unwrap();
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -1,4 +1,4 @@
-//! A folder of one's own, gone when nobody needs it any more.
+//! Temporary folders.
 
 use std::env;
 use std::fs;
@@ -10,17 +10,18 @@ use super::error::{KernelError, KernelResult};
 
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
-/// A folder for files that nobody else is to see.
+/// A temporary folder. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new, empty folder among the machine's temporary ones.
+    /// Makes an empty folder among the machine's temporary folders.
     pub(crate) fn new() -> KernelResult<Self> {
         Self::named(&env::temp_dir(), "freehold")
     }
 
-    /// A new, empty folder in another one, hidden: what is made in it can be put beside it in one step.
+    /// Makes an empty, hidden folder in another one. Files in it can be moved to that folder in one
+    /// step.
     pub(crate) fn within(folder: &Path) -> KernelResult<Self> {
         Self::named(folder, ".freehold")
     }
@@ -31,19 +32,19 @@ impl Scratch {
             let path = folder.join(format!("{name}-{}-{number}", std::process::id()));
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // A process of this number was killed before it could remove it.
+                // A killed process with the same pid left this folder.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(KernelError::file(&path)(error)),
             }
         }
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Writes a file below it, with the folders that it needs.
+    /// Writes a file in the folder, and makes the folders that it needs.
     pub(crate) fn write(&self, name: &str, text: &str) -> KernelResult<PathBuf> {
         let path = self.0.join(name);
         if let Some(parent) = path.parent() {
@@ -56,7 +57,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // A folder that cannot be removed does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Getting a kernel's source: Debian's package of it, or a folder that somebody names.
+//! Gets a kernel's source: Debian's package, or a folder that the user named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use super::version::{KernelVersion, package_of, suite_of};
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// Puts the source of a kernel into `tree`, which does not exist yet or is whole.
+/// Puts the source of a kernel into `tree`, which does not exist yet or is complete.
 ///
-/// `room` is a folder that is free for use meanwhile.
+/// `room` is a folder for temporary files.
 pub(crate) fn unpack(
     version: KernelVersion,
     source: Option<&Path>,
@@ -25,7 +25,7 @@ pub(crate) fn unpack(
     if tree.is_dir() {
         return Ok(());
     }
-    // What an interrupted run left is of no use.
+    // An interrupted run may have left files.
     if room.exists() {
         fs::remove_dir_all(room).map_err(KernelError::file(room))?;
     }
@@ -39,7 +39,7 @@ pub(crate) fn unpack(
     fs::remove_dir_all(room).map_err(KernelError::file(room))
 }
 
-/// Refuses a folder that does not hold the source of this kernel.
+/// Fails if a folder does not contain the source of this kernel.
 pub(crate) fn check(version: KernelVersion, folder: &Path) -> KernelResult<()> {
     let bad = |detail: String| KernelError::BadSource { path: folder.to_owned(), version, detail };
     let makefile = read(&folder.join("Makefile")).map_err(|_| bad("it has no Makefile".to_owned()))?;
@@ -47,7 +47,7 @@ pub(crate) fn check(version: KernelVersion, folder: &Path) -> KernelResult<()> {
     if found == version.name() { Ok(()) } else { Err(bad(format!("it is Linux {found}"))) }
 }
 
-/// The whole version of a source, as far as its Makefile has it.
+/// Returns the full version in a source's Makefile.
 pub(crate) fn release(version: KernelVersion, folder: &Path) -> KernelResult<String> {
     check(version, folder)?;
     let makefile = read(&folder.join("Makefile"))?;
@@ -55,12 +55,12 @@ pub(crate) fn release(version: KernelVersion, folder: &Path) -> KernelResult<Str
     Ok(format!("{version}.{sublevel}{}", number(&makefile, "EXTRAVERSION").unwrap_or_default()))
 }
 
-/// The first two numbers of the version in a kernel's Makefile.
+/// Returns the first two numbers of the version in a kernel's Makefile.
 fn series(makefile: &str) -> Option<String> {
     Some(format!("{}.{}", number(makefile, "VERSION")?, number(makefile, "PATCHLEVEL")?))
 }
 
-/// A part of the version in a kernel's Makefile.
+/// Returns a part of the version in a kernel's Makefile.
 fn number(makefile: &str, name: &str) -> Option<String> {
     makefile.lines().find_map(|line| {
         let (key, value) = line.split_once('=')?;
@@ -72,7 +72,7 @@ fn copy(version: KernelVersion, folder: &Path, room: &Path, job: &Job) -> Kernel
     check(version, folder)?;
     let copied = room.join("linux");
     job.run(command("cp").args(["-a", "--reflink=auto"]).arg(folder).arg(&copied))?;
-    // Objects of another configuration would be in the way.
+    // Objects of another configuration would break the build.
     job.run(command("make").current_dir(&copied).args(["ARCH=um", "-s", "mrproper"]))?;
     Ok(copied)
 }
@@ -86,7 +86,7 @@ fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Ke
     Ok(room.join(package_of(version)))
 }
 
-/// Fetches Debian's package, from the machine's own suites or from the one that has it.
+/// Downloads Debian's package, from the machine's own suites or from the suite that has it.
 fn fetch(version: KernelVersion, room: &Path, job: &Job) -> KernelResult<PathBuf> {
     let mut said = "apt-get is not on this machine".to_owned();
     let attempts: &[Suites] = match version {
@@ -108,7 +108,7 @@ enum Suites {
     OfTheKernel,
 }
 
-/// The fetched file, or what went wrong in apt's words.
+/// Returns the downloaded file, or apt's error.
 fn download(
     version: KernelVersion,
     suites: Suites,
@@ -122,7 +122,7 @@ fn download(
     let mut options = vec![
         format!("Dir::State::Lists={}", room.join("lists").display()),
         format!("Dir::Cache={}", room.join("cache").display()),
-        // The user that apt changes to cannot write here.
+        // apt's own user cannot write to this folder.
         "APT::Sandbox::User=root".to_owned(),
         "Acquire::Languages=none".to_owned(),
     ];
@@ -143,7 +143,7 @@ fn download(
         }
         said(job.guard(&mut apt).map_err(|error| error.to_string())?)
     };
-    // An index that cannot be fetched does not matter if another has the package.
+    // Another index may have the package, so a failure is ignored.
     let update = apt(&["update"]);
     apt(&["download", &package_of(version)]).map_err(|error| match &update {
         Ok(()) => error,
@@ -154,13 +154,13 @@ fn download(
     packages.next().ok_or_else(|| "apt-get fetched nothing".to_owned())
 }
 
-/// The line for apt's sources.
+/// Returns the line for apt's sources.
 fn source_line(address: &str, suite: &str) -> String {
     let signed = if Path::new(KEYRING).is_file() { format!("[signed-by={KEYRING}] ") } else { String::new() };
     format!("deb {signed}{address} {suite} main\n")
 }
 
-/// Runs a command; its last words if it fails.
+/// Runs a command. The error is its last output.
 fn said(command: &mut Command) -> std::result::Result<(), String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -1,13 +1,13 @@
-//! Where Debian keeps the kernels.
+//! Debian's packages of the kernels.
 
 pub use freehold_oracle::KernelVersion;
 
-/// The Debian package that has a kernel's source.
+/// Returns the Debian package with a kernel's source.
 pub fn package_of(version: KernelVersion) -> String {
     format!("linux-source-{version}")
 }
 
-/// The Debian suite to ask when the machine's own suites have no such package.
+/// Returns the Debian suite with this package, if the machine's own suites lack it.
 pub(super) const fn suite_of(version: KernelVersion) -> &'static str {
     match version {
         KernelVersion::V6_1 => "bookworm",

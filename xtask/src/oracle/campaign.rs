@@ -1,4 +1,4 @@
-//! Many scripts on one kernel, each held against the engine.
+//! Plays many scripts on one kernel and compares each transcript with the engine.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -14,13 +14,13 @@ use freehold_oracle::{CheckOptions, Divergence, KernelVersion, Script, Transcrip
 use super::error::{OracleError, OracleResult};
 use super::tree::BuiltKernel;
 
-/// The most operations of one script: a boot costs less than playing them.
+/// The most operations of one script. Playing them takes longer than a boot.
 const LARGEST_SCRIPT: u64 = 250_000;
 
-/// How often a script is played before it is believed to show no difference.
+/// How many times a script is played before it counts as showing no difference.
 const PLAYS: usize = 3;
 
-/// How often the engine's own invariants are checked, in operations.
+/// How many operations lie between two checks of the engine's invariants.
 const CHECK_EVERY: usize = 20_000;
 
 /// The scripts of one kernel.
@@ -30,15 +30,15 @@ pub struct Campaign<'k> {
     pub kernel: &'k BuiltKernel,
     /// The families to take turns.
     pub families: Vec<Family>,
-    /// The first script's seed; each further script has the next.
+    /// The first script's seed; each further script has the next one.
     pub seed: u64,
     /// The least number of operations in all.
     pub operations: u64,
-    /// Where scripts and transcripts are kept while they are used.
+    /// The folder of scripts and transcripts during the campaign.
     pub folder: PathBuf,
 }
 
-/// What a campaign came to.
+/// The counts of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Scripts that were played.
@@ -47,7 +47,7 @@ pub struct Tally {
     pub operations: u64,
     /// Words of transcripts that were compared.
     pub words: u64,
-    /// How long it took, building excluded.
+    /// The duration, without building.
     pub elapsed: Duration,
 }
 
@@ -117,7 +117,7 @@ impl Campaign<'_> {
     }
 }
 
-/// Plays one script on the kernel, and holds its transcript against the engine.
+/// Plays one script on the kernel, and compares its transcript with the engine.
 ///
 /// # Errors
 /// See [`OracleError`].
@@ -131,18 +131,18 @@ pub fn hold_against(
     transcript.verdict(script)
 }
 
-/// A file that is removed when nobody needs it any more.
+/// A transcript's file. Dropping it removes the file.
 pub(super) struct Played(PathBuf);
 
 impl Drop for Played {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // A file that cannot be removed does no harm.
         let _ = fs::remove_file(&self.0);
     }
 }
 
 impl Played {
-    /// Holds it against the engine.
+    /// Compares the transcript with the engine.
     pub(super) fn verdict(&self, script: &Script) -> OracleResult<Verdict> {
         let unusable = |error| OracleError::Transcript { path: self.0.clone(), error };
         let file = File::open(&self.0).map_err(OracleError::file(&self.0))?;
@@ -151,7 +151,7 @@ impl Played {
         check(script, &mut words, options).map_err(unusable)
     }
 
-    /// Its bytes.
+    /// Returns the transcript's bytes.
     pub(super) fn bytes(&self) -> OracleResult<Vec<u8>> {
         fs::read(&self.0).map_err(OracleError::file(&self.0))
     }
@@ -166,7 +166,7 @@ pub(super) fn play(kernel: &BuiltKernel, script: &Script, folder: &Path, name: &
     Ok(answer)
 }
 
-/// The difference that a script still shows; one that cannot be played shows none.
+/// Returns the difference that a script still shows, or `None`, also if it cannot be played.
 ///
 /// A kernel does not boot the same way each time, so a script is played more than once.
 pub(super) fn difference(kernel: &BuiltKernel, script: &Script, folder: &Path) -> Option<Divergence> {
@@ -176,7 +176,7 @@ pub(super) fn difference(kernel: &BuiltKernel, script: &Script, folder: &Path) -
     })
 }
 
-/// The families that a kernel can play.
+/// Returns the families that a kernel can play.
 pub fn families_of(kernel: KernelVersion) -> Vec<Family> {
     Family::of(kernel).collect()
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask oracle`: asks real kernels, and compares.
+//! `cargo xtask oracle`: plays scripts on real kernels and compares their transcripts with the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use freehold_oracle::families::Family;
 
 use super::campaign::{Campaign, Tally, families_of};
 use super::error::{OracleError, OracleResult};
-use super::hunt::hunt;
-use super::keepsake;
+use super::kept_transcripts;
+use super::shrink_failure::shrink_failure;
 use super::tree::{BuiltKernel, Kernel};
 
-/// How many steps of a script are printed, its last ones.
+/// The most steps of a script that are printed, its last ones.
 const STEPS_SHOWN: usize = 60;
 
 /// What to ask, and whom.
@@ -65,9 +65,9 @@ pub fn run(args: &OracleArgs, root: &Path) -> OracleResult<bool> {
     for kernel in kernels {
         let kernel = Kernel::built(kernel, args.source.as_deref())?;
         agreed &= match &args.keep {
-            Some(script) => keepsake::keep_file(&kernel, script, &folder)?,
+            Some(script) => kept_transcripts::keep_file(&kernel, script, &folder)?,
             None if args.regenerate => {
-                keepsake::regenerate(&kernel, &chosen(args, kernel.version()), &folder)?
+                kept_transcripts::regenerate(&kernel, &chosen(args, kernel.version()), &folder)?
             }
             None => compare(&kernel, args, &folder)?,
         };
@@ -104,22 +104,22 @@ fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> OracleResu
         failure.script.memory,
         failure.divergence
     );
-    let Some(prey) = hunt(kernel, &failure, folder) else {
+    let Some(shrunk) = shrink_failure(kernel, &failure, folder) else {
         println!("the difference did not show again: it depends on how the kernel booted");
         return Ok(false);
     };
     let path = folder.join(format!("{}-{}-{}.script", kernel.version(), failure.family.name(), failure.seed));
-    fs::write(&path, prey.script.to_bytes()).map_err(OracleError::file(&path))?;
+    fs::write(&path, shrunk.script.to_bytes()).map_err(OracleError::file(&path))?;
     println!(
         "the smallest script found that differs, {} steps, kept as {}:",
-        prey.script.steps.len(),
+        shrunk.script.steps.len(),
         path.display()
     );
-    let steps = &prey.script.steps;
+    let steps = &shrunk.script.steps;
     for step in steps.iter().skip(steps.len().saturating_sub(STEPS_SHOWN)) {
         println!("  {step}");
     }
-    println!("{}", prey.divergence);
+    println!("{}", shrunk.divergence);
     Ok(false)
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong before a kernel has answered.
+//! Errors of running a script on a kernel.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,33 +8,33 @@ use crate::kernel::{KernelError, KernelVersion};
 /// The result of building or running a kernel.
 pub type OracleResult<T> = Result<T, OracleError>;
 
-/// Why there is no answer; each text says what to do.
+/// Why there is no transcript; each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum OracleError {
     /// The kernel cannot be had or built.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// A file of the kernel is not as expected.
+    /// A file of the kernel lacks an expected line.
     #[error("the kernel source cannot be prepared: {file} has no line `{line}`, so {consequence}")]
     NoSuchLine {
-        /// The file, from the top of the tree.
+        /// The file, relative to the tree.
         file: &'static str,
         /// The line.
         line: &'static str,
-        /// Why that matters.
+        /// Why the line matters.
         consequence: &'static str,
     },
-    /// The kernel is not made for such a script.
+    /// The kernel cannot have as many CPUs as the script needs.
     #[error("Linux {version} under User-Mode Linux plays on at most {most} CPUs, not on {cpus}")]
     TooManyCpus {
         /// The kernel.
         version: KernelVersion,
-        /// Its limit.
+        /// Its most CPUs.
         most: u16,
-        /// What was asked for.
+        /// The script's CPUs.
         cpus: u16,
     },
-    /// The kernel stopped before it came to the script.
+    /// The kernel ended before it reached the script.
     #[error(
         "kernel does not boot: Linux {version} with mem={memory} ended with {status}; it said\n{console}"
     )]
@@ -43,22 +43,22 @@ pub enum OracleError {
         version: KernelVersion,
         /// Its memory.
         memory: String,
-        /// How the process ended.
+        /// The exit status of the process.
         status: String,
-        /// Its last lines.
+        /// The last lines of the console.
         console: String,
     },
-    /// The oracle said why it does not play.
+    /// The oracle refused to play the script.
     #[error("the oracle in Linux {version} does not play {script}: {line}")]
     Refused {
         /// The kernel.
         version: KernelVersion,
         /// The script.
         script: PathBuf,
-        /// Its own words.
+        /// The oracle's reason.
         line: String,
     },
-    /// The kernel did not come to an end.
+    /// The kernel did not end within the limit.
     #[error("Linux {version} did not finish {script} within {seconds} s and was stopped; it said\n{console}")]
     TimedOut {
         /// The kernel.
@@ -67,10 +67,10 @@ pub enum OracleError {
         script: PathBuf,
         /// The limit.
         seconds: u64,
-        /// Its last lines.
+        /// The last lines of the console.
         console: String,
     },
-    /// The transcript has no proper end.
+    /// The transcript is not complete.
     #[error(
         "the transcript of {script} by Linux {version} is not whole ({detail}); the kernel said\n{console}"
     )]
@@ -81,22 +81,22 @@ pub enum OracleError {
         script: PathBuf,
         /// What is wrong with it.
         detail: String,
-        /// The kernel's last lines.
+        /// The last lines of the console.
         console: String,
     },
-    /// The transcript cannot be held against the engine.
+    /// The transcript cannot be compared with the engine.
     #[error("{path}: {error}")]
     Transcript {
-        /// Which one.
+        /// The transcript.
         path: PathBuf,
         /// What is wrong with it.
         #[source]
         error: freehold_oracle::TranscriptError,
     },
-    /// The engine, or what holds it against the kernel, panicked.
+    /// The engine or the comparison panicked.
     #[error("a comparison panicked, see above: the engine has a bug, or the comparison")]
     Panicked,
-    /// Nothing was asked.
+    /// The kernel cannot play the family.
     #[error("Linux {version} has no family `{family}`: its scripts need more CPUs than that kernel has")]
     NoSuchFamily {
         /// The kernel.
@@ -104,10 +104,10 @@ pub enum OracleError {
         /// The family.
         family: &'static str,
     },
-    /// A kept transcript, or a script to keep, is no good.
+    /// A kept transcript, or a script to keep, is not valid.
     #[error("{path}: {error}")]
     Golden {
-        /// Which one.
+        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         #[source]
@@ -116,7 +116,7 @@ pub enum OracleError {
 }
 
 impl OracleError {
-    /// For `map_err`: names the file.
+    /// Returns a function for `map_err` that adds the file's name.
     pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let named = KernelError::file(path);
         move |error| Self::Kernel(named(error))

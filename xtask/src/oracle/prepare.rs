@@ -1,4 +1,4 @@
-//! What is changed in a kernel's source, and how the kernel is configured.
+//! Adds the oracle to a kernel's source, and configures the kernel.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::kernel::files::{read, with_last_line, write_if_changed};
 use crate::kernel::process::{Job, command};
 use crate::kernel::{KernelError, KernelVersion};
 
-/// The files that go into the kernel: where to, and what is in them.
+/// The added files: path in the kernel, and text.
 pub(super) const FILES: [(&str, &str); 7] = [
     ("mm/freehold_oracle.c", include_str!("../../../kernel/oracle/freehold_oracle.c")),
     ("mm/freehold_oracle_state.c", include_str!("../../../kernel/oracle/freehold_oracle_state.c")),
@@ -18,7 +18,7 @@ pub(super) const FILES: [(&str, &str); 7] = [
     ("mm/Kconfig.freehold", include_str!("../../../kernel/oracle/Kconfig")),
 ];
 
-/// The lines at the end of the kernel's own files that bring them in.
+/// The lines at the end of the kernel's own files that include the added files.
 pub(super) const LINES: [(&str, &str); 4] = [
     ("mm/page_alloc.c", "#include \"freehold_oracle.c\""),
     ("mm/vmstat.c", "#include \"freehold_oracle_vmstat.c\""),
@@ -29,8 +29,8 @@ pub(super) const LINES: [(&str, &str); 4] = [
 const PAGEBLOCK_FILE: &str = "include/linux/pageblock-flags.h";
 const PAGEBLOCK_ORDER: u32 = 9;
 
-/// Options on top of the smallest configuration: what the oracle needs, and what the allocator
-/// has on any machine.
+/// Options on top of the smallest configuration: those that the oracle needs, and those of the allocator
+/// on any machine.
 const OPTIONS: [&str; 17] = [
     "-e 64BIT",
     "-e PRINTK",
@@ -51,22 +51,22 @@ const OPTIONS: [&str; 17] = [
     "-d DEBUG_INFO",
 ];
 
-/// The same for kernels that have these.
+/// Options for kernels with SMP under User-Mode Linux.
 const OPTIONS_SMP: [&str; 3] = ["-e SMP", "--set-val NR_CPUS 8", "--set-val PAGE_BLOCK_MAX_ORDER 9"];
 
-/// The options for one kernel, as `scripts/config` takes them.
+/// Returns the options for one kernel, as `scripts/config` takes them.
 pub(super) fn options(version: KernelVersion) -> Vec<&'static str> {
     let more: &[&str] = if version.most_cpus() > 1 { &OPTIONS_SMP } else { &[] };
     OPTIONS.iter().chain(more).copied().collect()
 }
 
-/// What the configuration must have in the end.
+/// Returns the lines that the final configuration must have.
 fn needed(version: KernelVersion) -> &'static [&'static str] {
     let all = &["FREEHOLD_ORACLE=y", "64BIT=y", "SMP=y", "PAGE_BLOCK_MAX_ORDER=9"];
     if version.most_cpus() > 1 { all } else { &all[..2] }
 }
 
-/// What it must not have: these change what the allocator does.
+/// Lines that the final configuration must not have, as they change what the allocator does.
 const UNWANTED: [&str; 6] = [
     "DEBUG_VM=y",
     "HUGETLB_PAGE=y",
@@ -76,7 +76,7 @@ const UNWANTED: [&str; 6] = [
     "SHUFFLE_PAGE_ALLOCATOR=y",
 ];
 
-/// Puts the oracle into a source tree; what is there already is left alone.
+/// Adds the oracle to a source tree. Files that are up to date are not written.
 pub(super) fn source(tree: &Path, version: KernelVersion) -> OracleResult<()> {
     for (name, text) in FILES {
         write_if_changed(&tree.join(name), text)?;
@@ -86,7 +86,7 @@ pub(super) fn source(tree: &Path, version: KernelVersion) -> OracleResult<()> {
         let text = read(&path)?;
         write_if_changed(&path, &with_last_line(&text, line))?;
     }
-    // Newer kernels have an option for it.
+    // Newer kernels have an option for the order of a pageblock.
     if version < KernelVersion::V7_3 {
         let path = tree.join(PAGEBLOCK_FILE);
         let text = read(&path)?;
@@ -110,7 +110,7 @@ pub(super) fn configure(tree: &Path, version: KernelVersion, job: &Job) -> Oracl
     }
 }
 
-/// What is wrong with a configuration.
+/// Returns what is wrong with a configuration, or `None`.
 fn fault(config: &str, version: KernelVersion) -> Option<String> {
     let has = |option: &str| config.lines().any(|line| line.strip_prefix("CONFIG_") == Some(option));
     let missing = needed(version).iter().find(|option| !has(option));
@@ -120,7 +120,7 @@ fn fault(config: &str, version: KernelVersion) -> Option<String> {
         .or_else(|| unwanted.map(|option| format!("CONFIG_{option} is there")))
 }
 
-/// The header with pageblocks of order 9, as x86-64 with huge pages has them.
+/// Returns the header with pageblocks of order 9, as on x86-64 with huge pages.
 fn with_pageblock_order(text: &str) -> OracleResult<String> {
     let wanted = PAGEBLOCK_ORDER.to_string();
     let mut found = false;

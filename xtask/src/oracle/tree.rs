@@ -1,4 +1,4 @@
-//! Kernels with the oracle in them, kept in a cache outside of the repository.
+//! Builds kernels with the oracle, and keeps them in a cache outside of the repository.
 
 use std::env;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use crate::kernel::cache::Folder;
 use crate::kernel::process::{Job, kernel_make, require_build_programs};
 use crate::kernel::{KernelError, KernelVersion, source};
 
-/// Raised when a kernel is built differently though none of the inputs changed.
+/// Must be raised if a kernel is built differently although no input changed.
 const RECIPE: u32 = 1;
 
 /// A kernel that can be built.
@@ -25,22 +25,22 @@ pub struct BuiltKernel {
 }
 
 impl BuiltKernel {
-    /// Which series it is.
+    /// Returns the kernel's version.
     pub fn version(&self) -> KernelVersion {
         self.version
     }
 
-    /// The program.
+    /// Returns the path of the program.
     pub fn program(&self) -> &Path {
         &self.program
     }
 }
 
 impl Kernel {
-    /// The kernel with this checkout's oracle in it, built if it is not in the cache.
+    /// Returns the kernel with this checkout's oracle, which is built if it is not in the cache.
     ///
-    /// The source is Debian's, or a copy of the folder `source`. A run that was interrupted is
-    /// taken up where it stopped; of several at once, one builds and the others wait for it.
+    /// The source is Debian's, or a copy of the folder `source`. An interrupted run is continued. Of
+    /// several processes at once, one builds and the others wait for it.
     ///
     /// # Errors
     /// See [`OracleError`].
@@ -54,7 +54,7 @@ impl Kernel {
             return Ok(built);
         }
         let lock = place.0.lock()?;
-        // Whoever had the lock may have built it.
+        // Another process may have built it while this one waited for the lock.
         if !built.program.is_file() {
             place.build(source, lock)?;
         }
@@ -62,11 +62,12 @@ impl Kernel {
     }
 }
 
-/// The oracle's kernel in its place in the cache.
+/// The folder of the oracle's kernel in the cache.
 struct Place(Folder);
 
 impl Place {
-    /// The program's name has a hash of all that went into it, so it is its own stamp.
+    /// Returns the program's path. Its name contains a hash of all inputs, so an existing file is up
+    /// to date.
     fn program(&self) -> PathBuf {
         self.0.path().join(format!("linux-{:08x}", inputs(self.0.version())))
     }
@@ -88,7 +89,7 @@ impl Place {
         Ok(())
     }
 
-    /// Configures the kernel unless it is configured this way already.
+    /// Configures the kernel unless it has this configuration already.
     fn configure(&self, tree: &Path, job: &Job) -> OracleResult<()> {
         let stamp = self.0.path().join("configured");
         let wanted = format!("{:08x}\n", configuration(self.0.version()));
@@ -101,7 +102,7 @@ impl Place {
     }
 }
 
-/// A hash of all that decides about the configuration.
+/// Returns a hash of everything that decides about the configuration.
 fn configuration(version: KernelVersion) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     hash.update(&RECIPE.to_le_bytes());
@@ -114,7 +115,7 @@ fn configuration(version: KernelVersion) -> u32 {
     hash.finalize()
 }
 
-/// A hash of all that goes into the program, the kernel's source itself left out.
+/// Returns a hash of all inputs of the program except the kernel's source.
 fn inputs(version: KernelVersion) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     hash.update(&configuration(version).to_le_bytes());

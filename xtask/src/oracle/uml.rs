@@ -1,4 +1,4 @@
-//! Running one script on one kernel.
+//! Runs one script on one kernel.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -13,10 +13,10 @@ use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::{limited, require, took_too_long};
 use crate::kernel::scratch::Scratch;
 
-/// How long a kernel may take.
+/// The most seconds that a kernel may take.
 const SECONDS: u64 = 600;
 
-/// What the oracle's own lines start with, and the one that says that all went well.
+/// The prefix of the oracle's own lines, and the line that reports success.
 const SAYS: &str = "freehold oracle: ";
 const PLAYED: &str = "played ";
 
@@ -24,9 +24,10 @@ const HEADER_BYTES: usize = 64;
 const END_TAG: u64 = 0x3f;
 
 impl BuiltKernel {
-    /// Plays `script` and writes `transcript`, which is there only if it is whole.
+    /// Plays `script` and writes `transcript`, which appears only if it is complete.
     ///
-    /// `memory` is the guest's memory as UML takes it: `256M`, `66060K`. Several may run at once.
+    /// `memory` is the guest's memory as UML takes it: `256M`, `66060K`. Several runs at once are
+    /// allowed.
     ///
     /// # Errors
     /// See [`OracleError`].
@@ -51,11 +52,11 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The transcript, in the room.
+    /// Boots the kernel. Returns the transcript in the temporary folder.
     fn run(&self, cpus: u16) -> OracleResult<PathBuf> {
         let script = fs::canonicalize(self.script).map_err(OracleError::file(self.script))?;
         let link = self.room.path().join("script");
-        // The kernel's command line takes no spaces, and is short.
+        // The kernel's command line is short and allows no spaces in paths.
         symlink(&script, &link).map_err(OracleError::file(&link))?;
         let console = self.room.path().join("console");
         let status = self.boot(cpus, &console)?;
@@ -69,7 +70,8 @@ impl Run<'_> {
         let copy = output.try_clone().map_err(OracleError::file(console))?;
         let program = self.kernel.program();
         let mut boot = limited(SECONDS)?;
-        // The guest's memory starts behind the heap, which is to start at the same place each time.
+        // The guest's memory starts behind the heap, which must start at the same address in each
+        // run.
         boot.args(["setarch", "x86_64", "--addr-no-randomize"]).arg(program);
         boot.arg(format!("mem={}", self.memory));
         boot.args(["freehold.script=script", "freehold.transcript=transcript", "uml_dir=./"]);
@@ -82,7 +84,7 @@ impl Run<'_> {
         boot.status().map_err(OracleError::file(program))
     }
 
-    /// Refuses a transcript that cannot be believed.
+    /// Fails if the transcript cannot be trusted.
     fn judge(&self, status: ExitStatus, said: &str) -> OracleResult<()> {
         let (version, script) = (self.kernel.version, self.script.to_owned());
         let console = tail(said, CONSOLE_LINES);
@@ -106,7 +108,7 @@ impl Run<'_> {
     }
 }
 
-/// Refuses a transcript that does not end with the word that says that all operations were played.
+/// Fails if a transcript does not end with the word that all operations were played.
 fn check_whole(script: &Path, transcript: &Path) -> std::result::Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     let mut header = [0; HEADER_BYTES];
@@ -133,7 +135,7 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// A folder beside the transcript, so that the transcript can be put into its place in one step.
+/// Makes a folder beside the transcript, which can then be moved to its place in one step.
 fn beside(transcript: &Path) -> OracleResult<Scratch> {
     let parent = match transcript.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -149,10 +151,11 @@ mod tests {
 
     use super::*;
 
-    /// A program that is being written cannot be run, nor while a child of another test has it open.
+    /// An executable cannot be started while any process has it open for writing, even a child of
+    /// another test.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// A kernel that is a shell script: it is called as the real one is.
+    /// Plays a script on a shell script that is called like a kernel.
     fn play(name: &str, body: &str) -> (String, bool) {
         let _one = ONE_AT_A_TIME.lock();
         let folder = std::env::temp_dir().join(format!("freehold-uml-{name}-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! `cargo xtask series`: the series, from the repository to a kernel that has it.
+//! `cargo xtask series`: applies the series to a kernel, builds, tests and measures it.
 
 use std::path::{Path, PathBuf};
 
@@ -125,7 +125,7 @@ fn version(name: &str) -> std::result::Result<KernelVersion, String> {
     kernels::from_name(name).ok_or_else(|| format!("the series is for {}", kernels::names(" and ")))
 }
 
-/// Runs the command. Returns true if nothing was found wanting.
+/// Runs the command. Returns true if it found nothing wrong.
 ///
 /// # Errors
 /// See [`super::SeriesError`].
@@ -150,13 +150,13 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
 }
 
 impl SeriesArgs {
-    /// The variants that were asked for.
+    /// Returns the requested variants.
     fn variants(&self) -> Vec<Variant> {
         if self.variant.is_empty() { Variant::ALL.to_vec() } else { self.variant.clone() }
     }
 }
 
-/// Makes the mails. Returns true if the kernel's own script has nothing against them.
+/// Makes the mails. Returns true if the kernel's `checkpatch.pl` has no objections.
 fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> SeriesResult<bool> {
     let folder = match &args.out {
         Some(folder) => folder.clone(),
@@ -173,7 +173,7 @@ fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> SeriesResult
     Ok(mails.objections.is_empty())
 }
 
-/// Builds each variant, and each step if asked.
+/// Builds each variant, and each step if requested.
 fn build(workshop: &Workshop, args: &SeriesArgs, task: &BuildArgs) -> SeriesResult<bool> {
     let fragments: Vec<_> =
         std::iter::once(task.machine.fragment()).chain(task.with.iter().map(String::as_str)).collect();
@@ -196,7 +196,7 @@ impl BenchArgs {
     }
 }
 
-/// Boots and tests. Returns true if nothing was found.
+/// Boots and tests. Returns true if there are no findings.
 fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) -> SeriesResult<bool> {
     let load = Load { operations: task.operations, check_every: task.check_every };
     let findings = under_uml::run(workshop, root, &args.variants(), load, task.steps)?;
@@ -206,7 +206,7 @@ fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) ->
     Ok(findings.is_empty())
 }
 
-/// Boots in QEMU under load. Returns true if nothing was found.
+/// Boots in QEMU under load. Returns true if there are no findings.
 fn boot(workshop: &Workshop, args: &SeriesArgs, task: &BootArgs, root: &Path) -> SeriesResult<bool> {
     let watches = if task.watch.is_empty() { Watch::value_variants().to_vec() } else { task.watch.clone() };
     let (operations, seconds, check_every) = (task.operations, task.seconds, task.check_every);

@@ -1,4 +1,4 @@
-//! What can go wrong between the series and a kernel that has it.
+//! Errors of applying, building or testing the series.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use super::place::Place;
 use crate::kernel::{KernelError, KernelVersion};
 
-/// The result of applying, building or asking the series.
+/// The result of applying, building or testing the series.
 pub type SeriesResult<T> = Result<T, SeriesError>;
 
-/// Why it could not be done; each text says what to do.
+/// Why a command of the series failed; each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError {
     /// The kernel cannot be had or built.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// A file of the series is not as it should be.
+    /// A file of the series is not valid.
     #[error("{path}: {fault}")]
     Fault {
-        /// Which one.
+        /// The file.
         path: PathBuf,
         /// What is wrong with it, and what it should be.
         fault: String,
     },
-    /// A semantic patch changed something else than it says.
+    /// A semantic patch changed other places than it names.
     #[error("{hunk} does not fit Linux {version}: {fault}; nothing was changed")]
     Misfit {
         /// The semantic patch, or the line.
@@ -33,47 +33,47 @@ pub enum SeriesError {
         /// What is missing or surplus.
         fault: Misfit,
     },
-    /// The series is in the tree.
+    /// The source tree already contains the series.
     #[error("{tree} has the series already: {file}, which {patch} brings, is there; nothing was changed")]
     AlreadyPatched {
         /// The source tree.
         tree: PathBuf,
         /// The patch.
         patch: String,
-        /// The file that gives it away.
+        /// The file that shows it.
         file: String,
     },
-    /// Nobody would have sent the mails.
+    /// git has no name and address for the mails' sender.
     #[error(
         "git knows no name and address to sign the patches with: \
          git config --global user.name NAME; git config --global user.email ADDRESS"
     )]
     NoIdentity,
-    /// The mails are not what was tried.
+    /// Applying the mails gives other files than the semantic patches.
     #[error("the mails do not bring about what the semantic patches do: {file} differs after `git am`")]
     NotTheSame {
         /// The file.
         file: String,
     },
-    /// A program failed that is not the kernel's build.
+    /// A program other than the kernel's build failed.
     #[error("{command} failed: {said}")]
     Failed {
         /// The command.
         command: String,
-        /// Its last words.
+        /// Its last output.
         said: String,
     },
 }
 
-/// What about a hunk does not fit.
+/// How a hunk does not fit a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Misfit {
-    /// Other places were changed than the hunk names.
+    /// The changed places are not those that the hunk names.
     #[error("{}", differing(missing, surplus))]
     Places {
-        /// Named, but not changed.
+        /// Places that are named but not changed.
         missing: Vec<Place>,
-        /// Changed, but not named.
+        /// Places that are changed but not named.
         surplus: Vec<Place>,
     },
     /// The kernel lacks a file.
@@ -87,29 +87,29 @@ pub enum Misfit {
         /// The line.
         line: String,
     },
-    /// Coccinelle gave up.
+    /// Coccinelle failed.
     #[error("spatch cannot apply it to {file}: {said}")]
     Spatch {
         /// The file.
         file: String,
-        /// Its last words.
+        /// Its last output.
         said: String,
     },
 }
 
 impl SeriesError {
-    /// Returns true if the series was looked at and found wanting, not the machine.
+    /// Returns true if the error is a finding about the series, not a problem of the machine.
     pub const fn is_finding(&self) -> bool {
         matches!(self, Self::Fault { .. } | Self::Misfit { .. } | Self::NotTheSame { .. })
     }
 
-    /// For `map_err`: names the file.
+    /// Returns a function for `map_err` that adds the file's name.
     pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let named = KernelError::file(path);
         move |error| Self::Kernel(named(error))
     }
 
-    /// A fault of a file of the series.
+    /// Returns the error for a file of the series that is not valid.
     pub(super) fn fault(path: &Path, fault: impl Into<String>) -> Self {
         Self::Fault { path: path.to_owned(), fault: fault.into() }
     }

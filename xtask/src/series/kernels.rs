@@ -5,12 +5,12 @@ use crate::kernel::KernelVersion;
 /// The kernels that the series is for.
 pub const KERNELS: [KernelVersion; 2] = [KernelVersion::V6_12, KernelVersion::V7_3];
 
-/// The names of the kernels with `between` between two of them.
+/// Returns the kernels' names, separated by `between`.
 pub(super) fn names(between: &str) -> String {
     KERNELS.map(KernelVersion::name).join(between)
 }
 
-/// The kernel of a name, if the series is for it.
+/// Returns the kernel of a name, if the series is for it.
 pub(super) fn from_name(name: &str) -> Option<KernelVersion> {
     KERNELS.into_iter().find(|version| version.name() == name)
 }

@@ -1,14 +1,14 @@
-//! The project's own series for Linux: in comes `kernel/series`, out come mails, kernels that have it, and what they
-//! were seen to do.
+//! The series of patches to Linux: `kernel/series` comes in; mails, kernels with the series, and results
+//! of tests and measurements go out.
 //!
-//! The way of a patch: [`patch`] reads the series, lets Coccinelle change the files of a source tree, holds the places
-//! that were changed against those that the patch names, and makes mails of it.
+//! Patches: [`patch`] reads the series, lets Coccinelle change the files of a source tree, compares the
+//! changed places with those that the patch names, and makes mails.
 //!
-//! The way of a kernel: [`build`] keeps a tree with the series and one without, and builds what a recipe asks for in
-//! one of its variants; [`boot`] boots it under User-Mode Linux or in QEMU.
+//! Kernels: [`build`] keeps a tree with the series and one without, and builds a recipe in one of its
+//! variants; [`boot`] boots it under User-Mode Linux or in QEMU.
 //!
-//! The way of a figure: [`test`] looks for what is wrong, [`measure`] takes turns with the variants and makes tables
-//! of it. [`command`] is the command line.
+//! Results: [`mod@test`] looks for errors, [`measure`] measures the variants in turns and makes tables.
+//! [`command`] is the command line.
 
 pub mod boot;
 pub mod build;

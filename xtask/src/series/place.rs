@@ -1,21 +1,21 @@
-//! Where a file is changed: a function or a struct of it.
+//! A place in a file: a function or a struct.
 
 use std::fmt;
 
-/// What holds lines outside of every function and struct.
+/// The holder of lines outside of every function and struct.
 pub const TOP: &str = "(top)";
 
 /// One change of one file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place {
-    /// The file, from the top of the tree.
+    /// The file, relative to the tree.
     pub file: String,
     /// The function's name, `struct NAME`, or [`TOP`].
     pub holder: String,
 }
 
 impl Place {
-    /// Reads `FILE HOLDER`.
+    /// Parses `FILE HOLDER`.
     pub fn from_words(words: &str) -> Option<Self> {
         let (file, holder) = words.trim().split_once(char::is_whitespace)?;
         let holder = holder.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,7 +1,7 @@
-//! The kept list of security advisories about crates of the tree.
+//! The kept list of security advisories about the dependencies.
 //!
-//! A line a crate and advisory: crate, identifier, versions that are not affected; a crate without
-//! an advisory has a line with dashes, so that a crate that was never looked up is found.
+//! Each line has a crate, an advisory and the versions that are not affected. A crate without advisories
+//! has a line with dashes, so that a crate that was not looked up is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use semver::{Version, VersionReq};
 
 const NONE: &str = "-";
 
-/// What is wrong: an affected crate, or one that the list does not know.
+/// Returns a line for each affected crate, and for each crate that the list lacks.
 pub(super) fn findings(
     kept: &str,
     crates: &BTreeSet<(String, Version)>,
@@ -43,7 +43,7 @@ pub(super) fn findings(
     Ok(findings)
 }
 
-/// Whether one of the ranges, parted by `|`, has the version.
+/// Returns true if one of the ranges, separated by `|`, contains the version.
 fn is_safe(version: &Version, safe: &str) -> Result<bool, semver::Error> {
     for range in safe.split('|').map(str::trim).filter(|range| *range != NONE) {
         if VersionReq::parse(range)?.matches(version) {
@@ -53,7 +53,7 @@ fn is_safe(version: &Version, safe: &str) -> Result<bool, semver::Error> {
     Ok(false)
 }
 
-/// The list, from a checkout of the database.
+/// Makes the list from a checkout of the database.
 pub(super) fn collect(database: &Path, crates: &BTreeSet<(String, Version)>) -> Result<String, String> {
     if !database.join("crates").is_dir() {
         return Err(format!("{}: no checkout of RustSec's advisory-db", database.display()));
@@ -76,14 +76,14 @@ pub(super) fn collect(database: &Path, crates: &BTreeSet<(String, Version)>) -> 
             rows.push((NONE.to_owned(), NONE.to_owned()));
         }
         for (advisory, safe) in rows {
-            // Writing into a string does not fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "{name}\t{advisory}\t{safe}");
         }
     }
     Ok(text)
 }
 
-/// Identifier and safe versions of an advisory; `None` if it was withdrawn.
+/// Returns identifier and safe versions of an advisory, or `None` if it was withdrawn.
 fn row(advisory: &str) -> Option<(String, String)> {
     let head = advisory.split("```toml").nth(1)?.split("```").next()?;
     let field = |name: &str| {
@@ -92,7 +92,7 @@ fn row(advisory: &str) -> Option<(String, String)> {
         let mut value = String::new();
         for line in head.lines().skip(at) {
             value += line.split('#').next().unwrap_or_default();
-            // A list may go over several lines.
+            // A list may span several lines.
             if value.matches('[').count() == value.matches(']').count() {
                 break;
             }

@@ -1,10 +1,10 @@
-//! The crates that `Cargo.lock` names.
+//! The crates in `Cargo.lock`.
 
 use std::collections::BTreeSet;
 
 use semver::Version;
 
-/// Name and version of every crate that comes from a registry.
+/// Returns name and version of every crate from a registry.
 pub(super) fn crates(lock: &str) -> Result<BTreeSet<(String, Version)>, String> {
     let mut found = BTreeSet::new();
     for package in lock.split("[[package]]").skip(1) {

@@ -1,7 +1,7 @@
-//! `cargo xtask supply`: what Freehold is built from, and on which terms.
+//! `cargo xtask supply`: checks the dependencies' licences, advisories, duplicates and sources.
 //!
-//! In: `Cargo.lock`, `cargo tree`, and where it is at hand a copy of `RustSec`'s advisory database.
-//! Out: findings, and the kept list of advisories and of third-party licences.
+//! `Cargo.lock`, `cargo tree` and, if available, a copy of `RustSec`'s advisory database come in;
+//! findings, and the kept lists of advisories and third-party licences go out.
 
 mod advisories;
 mod lock;
@@ -13,10 +13,10 @@ use std::process::Command;
 
 use clap::Args;
 
-/// Where the advisories about crates of the tree are kept.
+/// The kept list of advisories.
 const ADVISORIES: &str = "xtask/advisories.tsv";
 
-/// Where the licences of what is in the binary are kept.
+/// The kept list of third-party licences.
 const THIRD_PARTY: &str = "docs/third-party.md";
 
 /// Check licences, advisories, duplicates and sources of everything Freehold is built from
@@ -30,10 +30,10 @@ pub struct SupplyArgs {
     database: Option<PathBuf>,
 }
 
-/// Checks or keeps; whether all is well.
+/// Checks the kept lists or writes them. Returns true if there are no findings.
 ///
 /// # Errors
-/// Where `cargo` or `cargo-deny` cannot be run, or a file cannot be read or written.
+/// If `cargo` or `cargo-deny` cannot be run, or a file cannot be read or written.
 pub fn run(arguments: &SupplyArgs, root: &Path) -> Result<bool, String> {
     let listed = third_party::render(root)?;
     let crates = lock::crates(&read(root, "Cargo.lock")?)?;
@@ -52,7 +52,7 @@ pub fn run(arguments: &SupplyArgs, root: &Path) -> Result<bool, String> {
     for finding in &findings {
         println!("{finding}");
     }
-    // Licences, duplicates and sources: its own messages say what to do.
+    // cargo-deny checks licences, duplicates and sources, and says what to do.
     let denied = Command::new("cargo")
         .args(["deny", "--workspace", "--all-features", "check", "licenses", "bans", "sources"])
         .current_dir(root)
@@ -60,7 +60,7 @@ pub fn run(arguments: &SupplyArgs, root: &Path) -> Result<bool, String> {
         .map_err(|error| format!("cargo cannot be started: {error}"))?;
     match denied.code() {
         Some(0) => Ok(findings.is_empty()),
-        // cargo itself says 101 where it has no such command.
+        // cargo ends with 101 if the subcommand is missing.
         Some(101) => Err("cargo-deny is missing: cargo install cargo-deny --locked".to_owned()),
         _ => Ok(false),
     }

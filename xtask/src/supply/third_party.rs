@@ -1,4 +1,4 @@
-//! The list of third-party licences: every crate that is linked into the binary.
+//! The list of third-party licences of every crate in the binary.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ and zlib are linked dynamically.
 |---|---|---|
 ";
 
-/// The list, from what `cargo tree` says of the binary's package.
+/// Makes the list from `cargo tree` of the binary's package.
 pub(super) fn render(root: &Path) -> Result<String, String> {
     let ran = Command::new("cargo")
         .args(["tree", "--locked", "--package=freehold-cli", "--features=bpf"])
@@ -35,7 +35,7 @@ pub(super) fn render(root: &Path) -> Result<String, String> {
     Ok(HEAD.to_owned() + &rows.into_iter().collect::<String>())
 }
 
-/// A row of the table; `None` for a package of this repository, whose line says where it lies.
+/// Returns a row of the table, or `None` for a package of this repository, whose line has its path.
 fn row(line: &str) -> Option<String> {
     let (package, licence) = line.split_once('\t')?;
     let mut words = package.split(' ');

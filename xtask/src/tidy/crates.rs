@@ -4,19 +4,19 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Crates that lie beside the folder `crates`.
+/// Crates outside of the folder `crates`.
 const BESIDE: [&str; 2] = ["fuzz", "xtask"];
 
 /// A crate of the repository.
 pub(super) struct Crate {
-    /// Its folder, as the documents name it: `crates/trace`.
+    /// Its folder as documents name it, such as `crates/trace`.
     pub(super) name: String,
     /// The path of its folder `src`.
     pub(super) source: PathBuf,
 }
 
 impl Crate {
-    /// Returns the files that the crate's modules start from: `lib.rs` and `main.rs`, where they exist.
+    /// Returns the root files of the crate's modules: `lib.rs` and `main.rs`, if they exist.
     pub(super) fn root_files(&self) -> Vec<PathBuf> {
         let files = ["lib.rs", "main.rs"].map(|file| self.source.join(file));
         files.into_iter().filter(|file| file.exists()).collect()
@@ -26,7 +26,7 @@ impl Crate {
 /// Returns every crate under `root`, sorted by name.
 ///
 /// # Errors
-/// Where a folder cannot be read.
+/// If a folder cannot be read.
 pub(super) fn crates(root: &Path) -> io::Result<Vec<Crate>> {
     let mut names: Vec<String> = BESIDE.map(str::to_owned).into();
     if root.join("crates").is_dir() {

@@ -1,4 +1,4 @@
-//! What documents name, link to and list must exist.
+//! Checks that files and items named in documents exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 
 use crate::markdown::{SUMMARY, local_links, resolve};
 
-/// The folders below which a name in a document is a path from the repository's root.
+/// The folders with which a path from the repository's root starts.
 const ROOTS: [&str; 9] =
     ["crates/", "contrib/", "docs/", "traces/", "xtask/", "fuzz/", "kernel/", ".ci/", ".cargo/"];
 
 /// The documents of a repository, checked against its files.
 pub(super) struct Documents<'r> {
     root: &'r Path,
-    /// The repository's files, relative to it.
+    /// The repository's files, relative to its root.
     files: Vec<&'r str>,
 }
 
 impl<'r> Documents<'r> {
-    /// `files` lie below `root`.
+    /// Returns the documents of the repository with these `files` below `root`.
     pub(super) fn new(root: &'r Path, files: &'r [PathBuf]) -> Self {
         let files = files.iter().filter_map(|file| file.strip_prefix(root).ok()?.to_str()).collect();
         Self { root, files }
     }
 
-    /// Notes the paths and links of the document `name` that lead nowhere.
+    /// Adds a finding for each path and link of the document `name` that leads to nothing.
     pub(super) fn check(&self, name: &str, text: &str, findings: &mut Vec<String>) {
         for span in text.split('`').skip(1).step_by(2) {
             let path = span.split([':', ' ', '#']).next().unwrap_or_default();
@@ -43,34 +43,34 @@ impl<'r> Documents<'r> {
         }
     }
 
-    /// Returns true if `path` names no file, or one that exists.
+    /// Returns true if `path` exists or is no path of the repository.
     fn exists(&self, path: &str) -> bool {
         if ROOTS.iter().any(|known| path.starts_with(known)) {
             return self.root.join(path).exists();
         }
-        // A file of Rust may be named without its folder.
+        // A Rust file may be named without its folder.
         let is_source = has_ending(path, "rs");
         !is_source || self.named(path).next().is_some()
     }
 
-    /// Returns the files that `path` may mean, which may leave out leading folders.
+    /// Returns the files that `path` may mean; it may omit leading folders.
     fn named<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
         self.files.iter().copied().filter(move |file| {
             file.strip_suffix(path).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
         })
     }
 
-    /// Returns true if the source file `path` has the word `item`, or is no file.
+    /// Returns true if the source file `path` contains the word `item`, or there is no such file.
     fn has(&self, path: &str, item: &str) -> bool {
         let mut texts = self.named(path).filter_map(|file| fs::read_to_string(self.root.join(file)).ok());
         let is_in = |text: String| text.split(|part: char| !is_of_word(part)).any(|word| word == item);
         self.named(path).next().is_none() || texts.any(is_in)
     }
 
-    /// Notes the documents that the book's list leaves out.
+    /// Adds a finding for each document that the book's list lacks.
     ///
     /// # Errors
-    /// Where the list is there and cannot be read.
+    /// If the list exists and cannot be read.
     pub(super) fn check_summary(&self, findings: &mut Vec<String>) -> io::Result<()> {
         let summary = Path::new(SUMMARY);
         if !self.root.join(summary).exists() {
@@ -88,7 +88,8 @@ impl<'r> Documents<'r> {
     }
 }
 
-/// Returns what a document names of a source file: a list of words, each in backticks, right after the file's name.
+/// Returns the items that a document names of a source file: words in backticks directly after the file's
+/// name.
 fn items(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let spans: Vec<&str> = text.split('`').collect();
     let mut file = None;

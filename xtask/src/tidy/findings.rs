@@ -1,4 +1,4 @@
-//! The part of STYLE.md and ARCHITECTURE.md that a machine can check.
+//! The checks of STYLE.md and ARCHITECTURE.md.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::documents::Documents;
 use super::{rooms, type_names};
 
-/// The most lines of a source file, its tests not counted.
+/// The most lines of a source file without its tests.
 const FILE_LINES: usize = 400;
 
 /// The most lines of a function.
@@ -16,10 +16,10 @@ const FUNCTION_LINES: usize = 70;
 /// The most bytes of a committed trace.
 const TRACE_BYTES: u64 = 8 << 20;
 
-/// What is not as it should be, a line each; empty if all is well.
+/// Returns a line for each finding.
 ///
 /// # Errors
-/// Where a file cannot be read.
+/// If a file cannot be read.
 pub fn findings(root: &Path) -> io::Result<Vec<String>> {
     let mut findings = Vec::new();
     let files = files(root)?;
@@ -41,7 +41,7 @@ pub fn findings(root: &Path) -> io::Result<Vec<String>> {
     Ok(findings)
 }
 
-/// Every file that is kept, build output and hidden folders left out.
+/// Returns every kept file, without build output and hidden folders.
 fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
@@ -88,14 +88,14 @@ fn source(name: &str, text: &str, architecture: &str, findings: &mut Vec<String>
     }
 }
 
-/// What is built into Linux or loaded into it has Linux's licence, and says so; all C here is.
+/// Checks that C files, which all go into Linux, name Linux's licence.
 fn licence(name: &str, text: &str, findings: &mut Vec<String>) {
     if !text.lines().next().is_some_and(|first| first.contains("SPDX-License-Identifier: GPL-2.0-only")) {
         findings.push(format!("{name}: goes into Linux, and its first line does not say GPL-2.0-only"));
     }
 }
 
-/// Functions over the limit: name, first line, length.
+/// Returns name, first line and length of the functions over the limit.
 fn long_functions(code: &str) -> Vec<(String, usize, usize)> {
     let mut long = Vec::new();
     let lines: Vec<&str> = code.lines().collect();
@@ -123,7 +123,7 @@ fn long_functions(code: &str) -> Vec<(String, usize, usize)> {
     long
 }
 
-/// Every switch says where the change that it stands for comes from.
+/// Checks that every switch names the source of its change.
 fn switches(name: &str, text: &str, findings: &mut Vec<String>) {
     let mut documented = false;
     for line in text.lines().map(str::trim) {

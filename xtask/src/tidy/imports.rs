@@ -1,7 +1,6 @@
-//! What each source file of a crate imports from which other, read from the code.
+//! The imports between a crate's source files, read from the code.
 //!
-//! An import is followed through re-exports to the file that defines the item: what `mod.rs` or
-//! `lib.rs` passes on is not theirs. Tests are left out.
+//! An import is followed through re-exports to the file that defines the item. Tests are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,20 +12,20 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, Item, Token, UseTree, Visibility};
 
-/// One file needs another.
+/// An import of one file by another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Import {
     pub(super) from: PathBuf,
     pub(super) to: PathBuf,
     /// The line of the import.
     pub(super) line: usize,
-    /// The path as it is written.
+    /// The path as written.
     pub(super) written: String,
-    /// True if the path starts at the crate's root and names an item that is not the root's own.
+    /// True if the path starts at the crate's root and names an item that the root only re-exports.
     pub(super) by_root: bool,
 }
 
-/// Reads a crate from its root file on: every file, and every import.
+/// Reads a crate from its root file. Returns every file and every import.
 pub(super) fn of_crate(root_file: &Path) -> io::Result<(BTreeSet<PathBuf>, BTreeSet<Import>)> {
     let mut modules = Modules { all: Vec::new() };
     modules.load(root_file, None)?;
@@ -37,19 +36,19 @@ pub(super) fn of_crate(root_file: &Path) -> io::Result<(BTreeSet<PathBuf>, BTree
     Ok((modules.all.into_iter().map(|module| module.file).collect(), imports))
 }
 
-/// A module: a file, or a part of one.
+/// A module: a file or a part of one.
 struct Module {
     file: PathBuf,
     parent: Option<usize>,
     children: BTreeMap<String, usize>,
-    /// Names of the items that are defined here.
+    /// Names of the items that it defines.
     items: BTreeSet<String>,
     uses: Vec<Use>,
-    /// Paths that are written out in the code.
+    /// Paths in its code.
     paths: Vec<(Vec<String>, usize)>,
 }
 
-/// One name that a `use` brings in; `*` for all.
+/// A name that a `use` brings in; `*` for all.
 struct Use {
     name: String,
     path: Vec<String>,
@@ -57,7 +56,7 @@ struct Use {
     passes_on: bool,
 }
 
-/// Where a path leads.
+/// The target of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Target {
     Module(usize),
@@ -80,7 +79,7 @@ impl Modules {
         self.add(file, &inside, parent, &parsed.items)
     }
 
-    /// Adds a module whose submodules' files lie in `inside`.
+    /// Adds a module whose submodules' files are in `inside`.
     fn add(
         &mut self,
         file: &Path,
@@ -147,7 +146,7 @@ impl Modules {
         }
     }
 
-    /// Follows a path to the module that defines its item; `None` for what is not this crate's.
+    /// Resolves a path to the module that defines its item; `None` for other crates' items.
     fn resolve(&self, from: usize, path: &[String], depth: usize) -> Option<Target> {
         if depth > 16 {
             return None;
@@ -163,7 +162,7 @@ impl Modules {
             "super" => {}
             first if self.all[from].children.contains_key(first) => {}
             first => {
-                // A module that a `use` has brought in.
+                // The first name may be a module that a `use` has brought in.
                 let import = self.all[from].uses.iter().find(|import| import.name == first)?;
                 if path.len() < 2 || import.path.first().is_some_and(|start| start == first) {
                     return None;
@@ -190,7 +189,7 @@ impl Modules {
         Some(Target::Module(at))
     }
 
-    /// The module that defines an item which another module has or passes on.
+    /// Finds the module that defines an item which module `at` defines or re-exports.
     fn item(&self, at: usize, name: &str, behind: &[String], is_last: bool, depth: usize) -> Target {
         let module = &self.all[at];
         if module.items.contains(name) {
@@ -218,7 +217,7 @@ impl Modules {
     }
 }
 
-/// What a module's code names.
+/// The names in a module's code.
 #[derive(Default)]
 struct Code {
     items: BTreeSet<String>,

@@ -1,5 +1,4 @@
-//! The part of STYLE.md and ARCHITECTURE.md that a machine can check: in comes the repository, out comes what is not as
-//! it should be.
+//! The checks of STYLE.md and ARCHITECTURE.md: the repository comes in, findings go out.
 
 mod crates;
 mod documents;

@@ -1,4 +1,5 @@
-//! The rooms of each crate: which may import from which, and that no files need each other in turn.
+//! Checks each crate's rooms: which may import from which, and that no files import each other in a
+//! circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,16 +9,16 @@ use std::path::Path;
 use super::crates::crates;
 use super::imports::{self, Import};
 
-/// The heading of ARCHITECTURE.md under which the order of each crate's rooms is written.
+/// The heading in ARCHITECTURE.md of the table of rooms.
 const HEADING: &str = "### The order of the rooms";
 
-/// The comment above an import that closes a circle of files and says why it may.
+/// The start of a comment that permits the import below it to close a circle.
 const DEFENCE: &str = "// Circle:";
 
-/// What breaks the order of a crate's rooms, and circles of files.
+/// Adds a finding for each import against the order of rooms, and for each circle of files.
 ///
 /// # Errors
-/// Where a file cannot be read or is no Rust.
+/// If a file cannot be read or parsed.
 pub(super) fn findings(root: &Path, architecture: &str, findings: &mut Vec<String>) -> io::Result<()> {
     let orders = orders(architecture);
     for each in crates(root)? {
@@ -40,7 +41,7 @@ pub(super) fn findings(root: &Path, architecture: &str, findings: &mut Vec<Strin
     Ok(())
 }
 
-/// The order of rooms by crate: each may import from those named before it.
+/// Returns the rooms of each crate in order. A room may import from those before it.
 fn orders(architecture: &str) -> BTreeMap<&str, Vec<String>> {
     let section = architecture.split(HEADING).nth(1).unwrap_or_default();
     let lines = section.lines().skip(1).take_while(|line| !line.starts_with('#'));
@@ -48,7 +49,7 @@ fn orders(architecture: &str) -> BTreeMap<&str, Vec<String>> {
     rows.map(|(name, rest)| (name, rest.split('`').skip(1).step_by(2).map(str::to_owned).collect())).collect()
 }
 
-/// The rooms of a crate: folders, and files that lie beside them.
+/// Returns the rooms of a crate: its folders, and the files beside them.
 fn rooms(source: &Path) -> io::Result<BTreeSet<String>> {
     let mut rooms = BTreeSet::new();
     for entry in fs::read_dir(source)? {
@@ -93,7 +94,7 @@ fn of_root(root: &Path, root_file: &Path, order: &[String], findings: &mut Vec<S
     Ok(())
 }
 
-/// Which files each file needs, imports with a defence left out.
+/// Returns the files that each file imports, without imports that a comment permits.
 fn undefended(imports: &BTreeSet<Import>) -> io::Result<BTreeMap<&Path, BTreeSet<&Path>>> {
     let mut edges: BTreeMap<&Path, BTreeSet<&Path>> = BTreeMap::new();
     let mut texts: BTreeMap<&Path, String> = BTreeMap::new();
@@ -111,7 +112,7 @@ fn undefended(imports: &BTreeSet<Import>) -> io::Result<BTreeMap<&Path, BTreeSet
     Ok(edges)
 }
 
-/// A shortest circle through each file that is in one; circles of the same files once.
+/// Returns a shortest circle through each file that is part of one; each set of files once.
 fn circles<'p>(edges: &BTreeMap<&'p Path, BTreeSet<&'p Path>>) -> Vec<Vec<&'p Path>> {
     let mut found: Vec<Vec<&Path>> = Vec::new();
     let mut known: BTreeSet<BTreeSet<&Path>> = BTreeSet::new();

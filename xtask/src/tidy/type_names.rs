@@ -1,4 +1,4 @@
-//! The names of a crate's public types: no two of them have the same.
+//! Checks that no two public types of a crate have the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,13 +10,13 @@ use syn::{Ident, Item, Visibility};
 use super::crates::{Crate, crates};
 use super::imports;
 
-/// Where a type is defined: its file, and the line there.
+/// The place of a type's definition: file and line.
 type Place = (PathBuf, usize);
 
-/// Adds a finding for every name that two public types of one crate have. Tests are left out.
+/// Adds a finding for each name that two public types of a crate have. Tests are left out.
 ///
 /// # Errors
-/// Where a file cannot be read or is no Rust.
+/// If a file cannot be read or parsed.
 pub(super) fn findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()> {
     for each in crates(root)? {
         for (name, places) in public_types(&each)? {
@@ -34,7 +34,7 @@ pub(super) fn findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()
     Ok(())
 }
 
-/// Returns the places of a crate's public structs, enums, unions, traits and type aliases, by name.
+/// Returns the places of a crate's public structs, enums, unions, traits and type aliases by name.
 fn public_types(of: &Crate) -> io::Result<BTreeMap<String, BTreeSet<Place>>> {
     let mut types = BTreeMap::new();
     for root_file in of.root_files() {
@@ -59,7 +59,7 @@ fn collect(file: &Path, items: &[Item], types: &mut BTreeMap<String, BTreeSet<Pl
     }
 }
 
-/// Returns the name of a type that is `pub` without a restriction.
+/// Returns the name of a type that is `pub` without restriction.
 fn public_type(item: &Item) -> Option<&Ident> {
     let (visibility, name) = match item {
         Item::Enum(item) => (&item.vis, &item.ident),

@@ -1,8 +1,8 @@
-//! A number that stands for the work that was done.
+//! A digest of the work that was done.
 
 use freehold::Pfn;
 
-/// What stands for the work that was done, so that none of it can be left out.
+/// A digest of the work, so that the compiler cannot remove any of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Digest(pub u64);
 
@@ -12,7 +12,7 @@ impl Digest {
         self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 
-    /// Adds the frames of all places.
+    /// Adds the frames in all places.
     pub fn add_places(&mut self, places: &[Option<Pfn>]) {
         for pfn in places.iter().flatten() {
             self.add(pfn.0);

@@ -1,10 +1,10 @@
-//! The engine's handles as a harness wants them: many blocks at once, and free pages given back.
+//! The engine's handles as sides of a benchmark: many blocks at once, and per-CPU pages given back.
 
 use freehold::{Exclusive, GfpFlags, Locks, Memory, Order, Pfn, Request};
 
 use super::pages::Pages;
 
-/// How blocks are asked for.
+/// The interface for requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Handle {
     Locked,
@@ -22,33 +22,33 @@ impl Handle {
     }
 }
 
-/// Returns a request of a user for movable pages. One that does not reclaim fails at once, as the peers do: nobody's lists are
-/// given back for it.
+/// Returns a user's request for movable pages. Without `reclaims` it fails at once, as the peers do:
+/// per-CPU lists are not drained for it.
 #[inline]
 fn request(cpu: u16, order: Order, reclaims: bool) -> Request {
     let gfp = GfpFlags::HIGHUSER_MOVABLE;
     Request { cpu, node: 0, order, gfp: if reclaims { gfp } else { gfp.difference(GfpFlags::RECLAIM) } }
 }
 
-/// One CPU's lists in one owner's hands.
+/// An owner's requests to one CPU's lists.
 pub struct OwnedHandle<'a, 'm, L: Locks, const RECLAIMS: bool = false> {
     memory: &'a Memory<'m, L>,
     cpu: u16,
-    /// Always there, but while pages are given back.
+    /// `None` only while pages are given back.
     lists: Option<Exclusive<'a, 'm, L>>,
-    /// Blocks on their way back, as [`Exclusive::free_many`] wants them.
+    /// Blocks to free, as [`Exclusive::free_many`] takes them.
     freed: Vec<Pfn>,
 }
 
 impl<'a, 'm, L: Locks> OwnedHandle<'a, 'm, L> {
-    /// Holds a CPU's lists until this is dropped; requests fail at once.
+    /// Owns a CPU's lists until it is dropped. Requests fail at once.
     pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self::of(memory, cpu)
     }
 }
 
 impl<'a, 'm, L: Locks> OwnedHandle<'a, 'm, L, true> {
-    /// Holds a CPU's lists until this is dropped; requests have everybody's lists given back before they fail.
+    /// Owns a CPU's lists until it is dropped. Requests drain all CPUs' lists before they fail.
     pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self::of(memory, cpu)
     }
@@ -89,23 +89,24 @@ impl<L: Locks, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, L, RECLAIMS> 
     }
 }
 
-/// The memory behind its locks.
+/// Requests that take the locks.
 pub struct LockedHandle<'a, 'm, L: Locks, const RECLAIMS: bool = false> {
     memory: &'a Memory<'m, L>,
     cpu: u16,
-    /// Single pages on their way back, as [`Memory::free_bulk`] wants them.
+    /// Single pages to free, as [`Memory::free_bulk`] takes them.
     freed: Vec<Pfn>,
 }
 
 impl<'a, 'm, L: Locks> LockedHandle<'a, 'm, L> {
-    /// Takes the lock of a CPU's lists for each call; requests fail at once.
+    /// Takes the lock of a CPU's lists for each call. Requests fail at once.
     pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self { memory, cpu, freed: Vec::new() }
     }
 }
 
 impl<'a, 'm, L: Locks> LockedHandle<'a, 'm, L, true> {
-    /// Takes the lock of a CPU's lists for each call; requests have everybody's lists given back before they fail.
+    /// Takes the lock of a CPU's lists for each call. Requests drain all CPUs' lists before they
+    /// fail.
     pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self { memory, cpu, freed: Vec::new() }
     }
@@ -150,7 +151,7 @@ impl<L: Locks, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, L, RECLAIMS>
     }
 }
 
-/// A side whose blocks are handed out and taken back one by one, whatever calls it has for many at once.
+/// A side that allocates and frees blocks one by one, even if it could handle many at once.
 pub(crate) struct OneByOne<P>(pub(crate) P);
 
 impl<P: Pages> Pages for OneByOne<P> {

@@ -1,4 +1,4 @@
-//! What every benchmark does the same way: warm up, interleave the sides, time the work.
+//! What every benchmark shares: warming up, interleaving the sides, timing the work.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,10 +10,10 @@ use super::digest::Digest;
 use super::pages::Pages;
 use crate::error::BenchError;
 
-/// Runs every side once a round, beginning with another one each time, and returns the
-/// samples of each side in the order of the rounds.
+/// Runs every side once a round and starts with another side each time. Returns each side's samples in
+/// the order of the rounds.
 ///
-/// The first round warms up and is not among the samples.
+/// The first round warms up and is left out.
 pub fn interleave<S, T>(
     rounds: usize,
     sides: &mut [S],
@@ -32,13 +32,13 @@ pub fn interleave<S, T>(
     Ok(samples)
 }
 
-/// The part of its time for which a thread may be kept from its processor.
+/// The share of its time for which a thread may be off its processor in a valid sample.
 const DISTURBED: f64 = 0.01;
 
-/// How often a sample is taken again where others took the processor away.
+/// How often a disturbed sample is taken.
 const TRIES: u32 = 3;
 
-/// Returns a sample; taken again, up to twice, where others took this thread's processor away.
+/// Takes a sample, again up to twice if this thread lost its processor to others.
 pub(crate) fn calmest<T>(mut run: impl FnMut() -> Result<T, BenchError>) -> Result<T, BenchError> {
     let mut best: Option<(f64, T)> = None;
     for _ in 0..TRIES {
@@ -55,18 +55,18 @@ pub(crate) fn calmest<T>(mut run: impl FnMut() -> Result<T, BenchError>) -> Resu
     best.map(|(_, sample)| sample).ok_or(BenchError::Stopped)
 }
 
-/// Returns the time that this thread had on a processor.
+/// Returns the processor time of this thread in nanoseconds.
 fn processor_ns() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
 }
 
-/// Returns nanoseconds since `start`.
+/// Returns the nanoseconds since `start`.
 pub(crate) fn ns_since(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
-/// Returns what reading the clock twice costs: taken off where single calls are timed.
+/// Returns the cost of reading the clock twice, which is subtracted from the times of single calls.
 ///
 /// Units: nanoseconds.
 pub(crate) fn clock_ns() -> f64 {
@@ -75,10 +75,10 @@ pub(crate) fn clock_ns() -> f64 {
     costs[costs.len() / 2]
 }
 
-/// Returns an allocation and a free of one block, `times` times: nanoseconds a pair.
+/// Allocates and frees one block, `times` times. Returns nanoseconds per pair.
 ///
 /// # Errors
-/// [`BenchError::Wrong`] if a block is missing or not taken back.
+/// [`BenchError::Wrong`] if an allocation or a free fails.
 pub fn pairs(
     side: &mut (impl Pages + ?Sized),
     order: Order,
@@ -90,7 +90,7 @@ pub fn pairs(
     let start = Instant::now();
     for _ in 0..times {
         let Some(pfn) = side.alloc(order) else { return Err(wrong("has no block left")) };
-        // The caller of a real allocator sees the frame: a pair must not cancel out.
+        // The caller of a real allocator uses the frame: the compiler must not remove the pair.
         let pfn = black_box(pfn);
         sum = sum.wrapping_add(pfn.0);
         taken &= side.free(pfn, order);
@@ -100,7 +100,7 @@ pub fn pairs(
     if taken { Ok(ns) } else { Err(wrong("did not take back what it handed out")) }
 }
 
-/// Returns all places allocated, then freed: nanoseconds a block for each of the two.
+/// Fills all places, then frees them. Returns nanoseconds per block for allocating and for freeing.
 ///
 /// # Errors
 /// As for [`pairs`].
@@ -127,7 +127,7 @@ pub fn batch(
     Ok((alloc_ns / blocks, free_ns / blocks))
 }
 
-/// What a side is called until somebody knows its name.
+/// The name of a side in errors, until the caller adds its real name.
 pub(crate) const UNNAMED: &str = "a side";
 
 pub(crate) fn wrong(what: &str) -> BenchError {

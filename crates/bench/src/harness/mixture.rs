@@ -1,4 +1,4 @@
-//! A mixture of orders: what allocators are filled with, aged with and churned by.
+//! A mixture of orders, with which allocators are filled, aged and churned.
 
 use freehold::{Order, Pfn};
 
@@ -6,10 +6,10 @@ use super::measure::wrong;
 use super::pages::Pages;
 use crate::error::BenchError;
 
-/// Blocks in use.
+/// Allocated blocks.
 pub type Held = Vec<(Pfn, Order)>;
 
-/// Returns the generator that every mixture starts from.
+/// Returns the random numbers that every mixture starts from.
 pub fn random() -> fastrand::Rng {
     fastrand::Rng::with_seed(7)
 }
@@ -17,14 +17,15 @@ pub fn random() -> fastrand::Rng {
 /// Allocates every page, then frees one of `share` at random.
 ///
 /// # Errors
-/// [`BenchError::Wrong`] if a page is not taken back.
+/// [`BenchError::Wrong`] if a free fails.
 pub fn age(
     side: &mut impl Pages,
     share: usize,
     random: &mut fastrand::Rng,
     held: &mut Held,
 ) -> Result<(), BenchError> {
-    // Pages that are kept aside cannot be had once the rest is gone: until there are no more.
+    // Pages on per-CPU lists can be allocated only after they are given back: repeat until nothing
+    // more is.
     let mut before = usize::MAX;
     while held.len() != before {
         before = held.len();
@@ -44,7 +45,7 @@ pub fn age(
     Ok(())
 }
 
-/// Allocates a mixture of so many pages, or until a request fails.
+/// Allocates a mixture of `pages` pages, or until a request fails.
 pub fn fill(side: &mut impl Pages, pages: u64, random: &mut fastrand::Rng, held: &mut Held) {
     let mut left = pages as i64;
     while left > 0 {
@@ -55,7 +56,7 @@ pub fn fill(side: &mut impl Pages, pages: u64, random: &mut fastrand::Rng, held:
     }
 }
 
-/// 90 % single pages, 8 % of orders 1 to 3, 2 % huge pages.
+/// Returns a random order: 90 % single pages, 8 % orders 1 to 3, 2 % order 9.
 fn mixed(random: &mut fastrand::Rng) -> Order {
     let order = match random.u32(0..100) {
         0..90 => 0,
@@ -65,9 +66,9 @@ fn mixed(random: &mut fastrand::Rng) -> Order {
     Order::new(order).unwrap_or(Order::ZERO)
 }
 
-/// Random blocks are freed and others allocated, so that the memory stays as full as it is.
+/// Frees and allocates random blocks at a constant fill level.
 ///
-/// Requests and failures by class: orders 1 to 3, and order 9.
+/// Requests and failures are counted by class: orders 1 to 3, and order 9.
 #[derive(Clone, Debug, Default)]
 pub struct Churn {
     asked: [u32; 2],
@@ -77,10 +78,10 @@ pub struct Churn {
 }
 
 impl Churn {
-    /// Allocates or frees, so many times.
+    /// Allocates or frees `times` times.
     ///
     /// # Errors
-    /// [`BenchError::Wrong`] if a block is not taken back.
+    /// [`BenchError::Wrong`] if a free fails.
     #[inline]
     pub fn run(
         &mut self,
@@ -111,7 +112,7 @@ impl Churn {
         Ok(())
     }
 
-    /// Returns the share of requests that failed, by class.
+    /// Returns the share of failed requests by class.
     ///
     /// Units: percent.
     pub fn failed_percent(&self) -> [f64; 2] {

@@ -1,4 +1,4 @@
-//! One way to measure everything: a machine and handles on it go in, times and a digest of the work come out.
+//! The harness: a machine and handles on it come in, times and a digest of the work go out.
 
 mod digest;
 mod handles;

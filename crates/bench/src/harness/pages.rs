@@ -1,21 +1,21 @@
-//! What every side of a benchmark can do.
+//! The interface of every side of a benchmark.
 
 use freehold::{Order, Pfn};
 
-/// Something that hands out blocks of pages: one side of a benchmark.
+/// An allocator of blocks of pages: one side of a benchmark.
 ///
-/// A new handle or a peer is one more small type with this trait.
+/// Each handle or peer is a small type with this trait.
 pub trait Pages {
-    /// Hands out a block.
+    /// Allocates a block.
     fn alloc(&mut self, order: Order) -> Option<Pfn>;
 
-    /// Takes a block back; whether it was taken.
+    /// Frees a block. Returns true if it was freed.
     fn free(&mut self, pfn: Pfn, order: Order) -> bool;
 
-    /// Gives back free pages that are kept aside, where there are such.
+    /// Frees pages that are cached, such as on per-CPU lists.
     fn give_back(&mut self) {}
 
-    /// Fills empty places from the first on; returns how many places are filled.
+    /// Fills empty places in order. Returns how many places are filled.
     fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
         for (filled, place) in places.iter_mut().enumerate() {
             *place = self.alloc(order);
@@ -26,7 +26,7 @@ pub trait Pages {
         places.len()
     }
 
-    /// Takes the blocks of all places back and empties them; whether all were taken.
+    /// Frees the blocks of all places and empties them. Returns true if all were freed.
     fn free_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
         let mut all = true;
         for pfn in places.iter_mut().filter_map(Option::take) {

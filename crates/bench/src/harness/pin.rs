@@ -1,4 +1,4 @@
-//! Threads on processors of their own.
+//! Pins threads to processors.
 
 use std::thread;
 
@@ -12,21 +12,21 @@ pub(crate) fn processors(most: usize) -> Result<Vec<usize>, BenchError> {
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).take(most).collect())
 }
 
-/// Keeps this thread on one processor.
+/// Pins this thread to one processor.
 pub(crate) fn pin(processor: usize) -> Result<(), BenchError> {
     let mut set = CpuSet::new();
     set.set(processor);
     sched_setaffinity(None, &set).map_err(|error| BenchError::Pin(error.into()))
 }
 
-/// Returns a sentence for the report where two threads have to share a processor.
+/// Returns a sentence for the report if two threads must share a processor.
 pub(crate) fn sharing_note(processors: &[usize]) -> Option<String> {
     (processors.len() < 2).then(|| {
         "only one processor is available: threads that should run beside each other took turns".to_owned()
     })
 }
 
-/// Does something on a thread that is kept on one processor.
+/// Runs `work` on a thread that is pinned to one processor.
 pub(crate) fn on_one_processor<R: Send>(
     work: impl FnOnce() -> Result<R, BenchError> + Send,
 ) -> Result<R, BenchError> {

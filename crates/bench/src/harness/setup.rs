@@ -1,4 +1,4 @@
-//! Machines of the engine in the states that the benchmarks start from.
+//! Machines of the engine in the start states of the benchmarks.
 
 use std::mem::MaybeUninit;
 
@@ -9,10 +9,10 @@ use freehold::{
 
 use crate::error::BenchError;
 
-/// The locks of the benchmarks: both spin, and their release is a plain store.
+/// The locks of the benchmarks: both spin, and unlock by a plain store.
 pub type SpinLocks = (spin::Mutex<()>, spin::Mutex<()>);
 
-/// As Linux has it: who waits for the zone lock gets it in turn.
+/// Locks as in Linux: waiters for the zone lock get it in turn.
 pub(crate) type FairLocks = (spin::mutex::TicketMutex<()>, spin::Mutex<()>);
 
 /// The first frame of the zone.
@@ -30,20 +30,20 @@ pub struct Setup {
     pub(crate) pages: u64,
     pub(crate) cpus: u16,
     pub(crate) switches: Switches,
-    /// Pages of the zone that the CPUs' lists are chosen for.
+    /// The pages of the zone for whose size the per-CPU lists are tuned.
     pub(crate) tuned_for: u64,
 }
 
 impl Setup {
-    /// Returns a machine whose per-CPU lists are chosen for a zone of its size.
+    /// Returns a machine whose per-CPU lists are tuned for its own size.
     pub fn new(pages: u64, cpus: u16, switches: Switches) -> Self {
         Self { pages, cpus, switches, tuned_for: pages }
     }
 
-    /// Does something with a machine whose frames are all absent.
+    /// Calls `work` with a machine whose frames are all absent.
     ///
     /// # Errors
-    /// Those of the work, and [`BenchError::Setup`].
+    /// Those of `work`, and [`BenchError::Setup`].
     pub fn with<L: Locks<Tracepoints = ()>, R>(
         self,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
@@ -51,7 +51,7 @@ impl Setup {
         self.watched(&(), work)
     }
 
-    /// Does something with a machine whose frames are all absent and that `tracepoints` watches.
+    /// Calls `work` with a machine whose frames are all absent, and passes events to `tracepoints`.
     pub(crate) fn watched<L: Locks, R>(
         self,
         tracepoints: &L::Tracepoints,
@@ -61,12 +61,12 @@ impl Setup {
         work(&Memory::watched(&self.config(&[self.zone()]), &mut metadata, tracepoints)?)
     }
 
-    /// Returns room for the machine's metadata.
+    /// Allocates the machine's metadata.
     pub fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
         vec![MaybeUninit::uninit(); self.metadata_bytes::<L>()]
     }
 
-    /// Returns how much that is.
+    /// Returns the bytes of the machine's metadata.
     pub fn metadata_bytes<L: Locks>(self) -> usize {
         required_bytes::<L>(&self.config(&[self.zone()]))
     }
@@ -94,8 +94,8 @@ impl Setup {
         }
     }
 
-    /// Its per-CPU lists as Linux chooses them for a zone of its size: a batch of 63, and
-    /// up to an eighth of the zone on the lists of all CPUs.
+    /// The per-CPU lists are tuned as Linux does for a zone of this size: a batch of 63, and up to an
+    /// eighth of the zone on the lists of all CPUs.
     fn zone(self) -> ZoneConfig {
         let high_max = (self.tuned_for / 8 / u64::from(self.cpus)).clamp(252, 1 << 20) as u32;
         ZoneConfig {
@@ -111,7 +111,7 @@ impl Setup {
     }
 }
 
-/// Brings frames into service of which every other one is free, each a block of its own.
+/// Brings frames into service, every other one free, so that no free page has a free buddy.
 pub(crate) fn add_alternating<L: Locks>(
     zone: &Zone<'_, L>,
     start: Pfn,

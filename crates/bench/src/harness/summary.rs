@@ -1,17 +1,17 @@
-//! Many samples as a few numbers.
+//! Summarises many samples in a few numbers.
 
 use serde::Serialize;
 
-/// The samples of one side.
+/// The summary of one side's samples.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// How many samples.
+    /// The number of samples.
     pub samples: usize,
     /// The smallest.
     pub min: f64,
-    /// Half of the samples are below.
+    /// Half of the samples are at most this.
     pub median: f64,
-    /// 99 % of the samples are below.
+    /// 99 % of the samples are at most this.
     pub p99: f64,
     /// The largest.
     pub max: f64,
@@ -19,12 +19,12 @@ pub struct Summary {
     pub mean: f64,
     /// The standard deviation.
     pub stddev: f64,
-    /// Half of the distance between the quartiles, in percent of the median.
+    /// Half of the interquartile range in percent of the median.
     pub spread_percent: f64,
 }
 
 impl Summary {
-    /// Sums samples up; all is 0 where there are none.
+    /// Summarises `samples`; all numbers are 0 if there are none.
     pub fn of(samples: &[f64]) -> Self {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -47,14 +47,14 @@ impl Summary {
     }
 }
 
-/// Returns the median of the percentages by which samples exceed those of the same round.
+/// Returns the median of how many percent each sample exceeds the base sample of the same round.
 pub(crate) fn percent_over(samples: &[f64], base: &[f64]) -> f64 {
     let percents: Vec<f64> =
         samples.iter().zip(base).map(|(with, without)| (with / without - 1.0) * 100.0).collect();
     Summary::of(&percents).median
 }
 
-/// Returns the sample at a share of all, between neighbours by distance.
+/// Returns the quantile at `share`, interpolated between neighbours.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let below = place.floor() as usize;

@@ -1,35 +1,35 @@
-//! Lines over points that have names, and how much room they take.
+//! A line chart, and the room that its parts take.
 
 use serde::Serialize;
 
-/// Size of one picture in CSS pixels, what is below its points left out.
+/// The size of one picture in CSS pixels, without what is below its points.
 pub(super) const SIZE: (u32, u32) = (960, 336);
 
-/// How much of its width has the names of the lines.
+/// The width of the legend.
 pub(super) const LEGEND: u32 = 280;
 
-/// Height of one of those.
+/// The height of a line of the legend.
 pub(super) const LEGEND_LINE: i32 = 18;
 
-/// Size of the letters, and how wide one is at most.
+/// The size of letters, and the greatest width of one.
 pub(super) const FONT: i32 = 12;
 const LETTER: f64 = 6.5;
 
-/// Lines over points that have names; the height is a logarithmic scale.
+/// A line chart over named points, with a logarithmic vertical scale.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Chart {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What the height is, with its unit.
+    /// The label of the vertical axis, with its unit.
     pub height: String,
     /// The points from left to right.
     pub points: Vec<String>,
-    /// The lines: a name, and a value a point.
+    /// The lines: a name, and a value for each point.
     pub lines: Vec<(String, Vec<f64>)>,
 }
 
 impl Chart {
-    /// Returns true if the names of the points have room side by side.
+    /// Returns true if the names of the points fit side by side.
     pub(super) fn has_room(&self) -> bool {
         let room = f64::from(SIZE.0 - LEGEND - 96) / self.points.len().max(1) as f64;
         self.longest_name() < room
@@ -40,7 +40,7 @@ impl Chart {
         letters.unwrap_or(0) as f64 * LETTER
     }
 
-    /// Returns room for the names of the points.
+    /// Returns the height for the names of the points.
     pub(super) fn label_height(&self) -> u32 {
         if self.has_room() { 24 } else { 16 + self.longest_name() as u32 }
     }

@@ -1,4 +1,4 @@
-//! Pictures of the tables.
+//! Draws charts.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -8,7 +8,7 @@ use super::chart::{Chart, FONT, LEGEND, LEGEND_LINE, SIZE};
 use super::report::Report;
 use crate::error::BenchError;
 
-/// Colours that are told apart also without colour vision (Okabe and Ito's palette).
+/// Colours that people with colour-blindness can tell apart (Okabe and Ito's palette).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -19,10 +19,10 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// Returns all charts of all reports below each other, as an SVG document.
+/// Draws all charts of all reports below each other in one SVG document.
 ///
 /// # Errors
-/// [`BenchError::Picture`] where the drawing fails.
+/// [`BenchError::Picture`] if drawing fails.
 pub fn draw(reports: &[Report]) -> Result<String, BenchError> {
     let charts: Vec<&Chart> = reports.iter().flat_map(|report| &report.charts).collect();
     let mut svg = String::new();
@@ -67,7 +67,7 @@ fn draw_one(
     for (number, (_, values)) in chart.lines.iter().enumerate() {
         let (line_style, point_style) = styles(number);
         let points: Vec<_> = values.iter().enumerate().map(|(at, &value)| (at as f64, value)).collect();
-        // A line has a gap where it has no value.
+        // A line has a gap at a missing value.
         for part in points.split(|point| point.1 <= 0.0).filter(|part| !part.is_empty()) {
             canvas.draw_series(LineSeries::new(part.iter().copied(), line_style))?;
             canvas.draw_series(part.iter().map(|&point| Circle::new(point, 3, point_style)))?;
@@ -85,7 +85,7 @@ fn draw_one(
     Ok(())
 }
 
-/// Returns the names of the lines, beside the plot.
+/// Draws the names of the lines beside the plot.
 fn draw_legend(
     area: &DrawingArea<SVGBackend<'_>, Shift>,
     chart: &Chart,
@@ -100,14 +100,15 @@ fn draw_legend(
     Ok(())
 }
 
-/// Returns how a line and its points look: with more lines than colours, the points become hollow.
+/// Returns the styles of a line and of its points. If there are more lines than colours, points become
+/// hollow.
 fn styles(number: usize) -> (ShapeStyle, ShapeStyle) {
     let colour = COLOURS[number % COLOURS.len()];
     let line = colour.stroke_width(if number < COLOURS.len() { 2 } else { 1 });
     (line, if number < COLOURS.len() { colour.filled() } else { line })
 }
 
-/// Returns what the values range over, with some room; values that are not above 0 have no place.
+/// Returns the range of the vertical axis; values that are not above 0 are ignored.
 fn heights(chart: &Chart) -> std::ops::Range<f64> {
     let values = chart.lines.iter().flat_map(|line| &line.1).copied().filter(|value| *value > 0.0);
     let (least, most) =

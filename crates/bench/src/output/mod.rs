@@ -1,4 +1,4 @@
-//! What a benchmark found, written down: tables and charts go in, text, JSON and pictures come out.
+//! The output: tables and charts come in; text, JSON and pictures go out.
 
 mod chart;
 mod draw;

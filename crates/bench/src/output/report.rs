@@ -1,4 +1,4 @@
-//! What a benchmark found, in three forms.
+//! The report of a benchmark in three forms.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use serde::Serialize;
 use super::chart::Chart;
 use crate::harness::Digest;
 
-/// What one benchmark found.
+/// The results of one benchmark.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
     /// Name of the table on the command line.
     pub name: String,
     /// The tables.
     pub tables: Vec<Table>,
-    /// More numbers than a person wants to read at once.
+    /// Tables with too many numbers for the text.
     pub details: Vec<Table>,
-    /// What has to be known to read the tables.
+    /// Notes for readers of the tables.
     pub notes: Vec<String>,
-    /// A digest of all frames that were handed out, and of all numbers that were read.
+    /// A digest of all frames that were allocated and all numbers that were read.
     pub digest: String,
     /// The pictures.
     pub charts: Vec<Chart>,
@@ -43,7 +43,7 @@ impl Report {
         self
     }
 
-    /// Returns the tables, then the notes and the digest, a line each.
+    /// Returns the tables, then the notes and the digest as lines.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for table in &self.tables {
@@ -51,7 +51,7 @@ impl Report {
             text += "\n\n";
         }
         for note in &self.notes {
-            // Writing into a string does not fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "- {note}");
         }
         text + &format!("- digest of the work: {}\n", self.digest)

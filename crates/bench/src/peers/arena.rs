@@ -1,6 +1,6 @@
-//! Peers that keep their metadata in the memory that they hand out.
+//! Peers that keep their metadata in the memory that they allocate from.
 //!
-//! An island of unsafe code: they are given an arena by address.
+//! Unsafe island: these peers take an arena by its address.
 #![expect(unsafe_code, reason = "these peers take their memory by address")]
 
 use std::num::NonZeroUsize;
@@ -19,10 +19,10 @@ use crate::harness::{Pages, wrong};
 
 const PAGE: usize = 4096;
 
-/// Bytes of an arena's start that no block of the largest order may straddle.
+/// The alignment of an arena, that of a block of the largest order.
 const ALIGN: usize = PAGE << 10;
 
-/// Returns the peers of this kind.
+/// Returns these peers.
 pub(super) fn peers() -> Vec<Peer> {
     vec![
         Peer::new("buddy-slab-allocator", Some(12.0), 10, |pages| Ok(vec![slab(pages)?])),
@@ -42,8 +42,8 @@ pub(super) fn peers() -> Vec<Peer> {
     ]
 }
 
-/// Returns room for the pages and their metadata, which is never freed. The system gives it memory
-/// only where it is touched, and the peers touch their metadata only.
+/// Returns memory for the pages and their metadata, which is never freed. The system provides a page only
+/// when it is touched, and the peers touch their metadata only.
 fn arena(pages: u64) -> &'static mut [u8] {
     let bytes = (pages as usize * PAGE).next_multiple_of(ALIGN) + 9 * ALIGN;
     let arena = vec![0_u8; bytes + ALIGN].leak();
@@ -51,7 +51,7 @@ fn arena(pages: u64) -> &'static mut [u8] {
     &mut arena[skipped..skipped + bytes]
 }
 
-/// The allocator, which its author made for use behind a lock.
+/// The allocator, which needs a lock around it.
 struct Slab(BuddyAllocator<PAGE>);
 
 fn slab(pages: u64) -> Result<Slab, BenchError> {
@@ -113,7 +113,7 @@ thread_local! {
     static CPU: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// The CPU that the handle in use stands for.
+/// The CPU of the current handle.
 struct ThisCpu;
 
 impl CpuId for ThisCpu {

@@ -1,9 +1,9 @@
-//! `bench peers`: the engine and other page-frame allocators go in, in one harness; a table of all of them comes out.
+//! `bench peers`: the engine and other page-frame allocators come in, a table of all of them goes out.
 
 mod arena;
-mod foreign;
-mod outside;
-mod own;
+mod engine;
+mod indexed;
+mod other_process;
 mod peer;
 mod protocol;
 mod serve;

@@ -1,29 +1,29 @@
-//! One allocator, ready to be measured.
+//! An allocator as a peer.
 
 use super::shapes::{Figures, Plan, Shape};
 use crate::error::BenchError;
 use crate::harness::{Digest, Pages, UNNAMED};
 
-/// How a peer is set up: handles on one and the same memory, all of its pages free.
+/// Makes handles on the same memory, whose pages are all free.
 pub(super) type Make<H> = fn(pages: u64) -> Result<Vec<H>, BenchError>;
 
 /// Takes one sample.
 pub(super) type Measure = Box<dyn FnMut(&mut Digest) -> Result<Figures, BenchError> + Send>;
 
-/// A shape of one peer, ready to be measured.
+/// A peer that is set up for one shape.
 pub(super) struct Runner {
     pub(super) run: Measure,
-    /// Whether it takes a sample again where others took the processor away.
+    /// True if it repeats disturbed samples itself.
     pub(super) calms_itself: bool,
 }
 
-/// Sets a shape up; `None` for what an allocator cannot do.
+/// Sets up a shape. Returns `None` if the allocator does not support it.
 pub(super) type Prepare = Box<dyn Fn(Shape, Plan) -> Result<Option<Runner>, BenchError> + Send + Sync>;
 
 /// One allocator.
 pub(super) struct Peer {
     pub(super) name: String,
-    /// Metadata a page, where it does not depend on what is free.
+    /// Bytes of metadata per page; `None` if they depend on the free blocks.
     pub(super) bytes_per_page: Option<f64>,
     pub(super) prepare: Prepare,
 }
@@ -54,7 +54,7 @@ impl Peer {
     }
 }
 
-/// Returns the error with the name of who made it.
+/// Adds the peer's name to an error.
 pub(super) fn named(error: BenchError, name: &str) -> BenchError {
     match error {
         BenchError::Wrong { what, side } if side == UNNAMED => {

@@ -1,31 +1,31 @@
-//! What a benchmark and a side in a process of its own say to each other, a line each.
+//! The protocol between a benchmark and a side in another process, in lines of text.
 //!
-//! The side's lines start with [`MARK`]; whatever else it prints is for people. Figures are
-//! whole thousandths, so that a kernel, which has no fractions, can be a side.
+//! The side's lines start with [`MARK`]; its other output is for people. Figures are integers in
+//! thousandths, as a kernel has no floating-point numbers.
 
 use std::time::Duration;
 
 use super::shapes::{Figures, Plan, Shape};
 
-/// What every line of a side starts with.
+/// The start of every line of a side.
 pub(super) const MARK: &str = "= ";
 
-/// The first line of a greeting, with the version of all this.
+/// The first line of a greeting, with the version of the protocol.
 pub(super) const FIRST: &str = "side 1";
 
 /// The last line of a greeting.
 pub(super) const LAST: &str = "ready";
 
-/// What asks for a sample.
+/// The request for a sample.
 pub(super) const RUN: &str = "run";
 
-/// What a side says of itself before anything is asked.
+/// The description that a side sends first.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Greeting {
     pub(super) name: String,
-    /// Metadata a page, where it does not depend on what is free.
+    /// Bytes of metadata per page; `None` if they depend on the free blocks.
     pub(super) bytes_per_page: Option<f64>,
-    /// What has to be known to read its figures.
+    /// Notes for readers of its figures.
     pub(super) notes: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Greeting {
         lines
     }
 
-    /// Takes in a line between the first and the last; whether it is one of a greeting.
+    /// Parses a line between the first and the last. Returns true if it belongs to a greeting.
     pub(super) fn add(&mut self, line: &str) -> bool {
         match line.split_once(' ') {
             Some(("name", name)) => name.clone_into(&mut self.name),
@@ -54,12 +54,12 @@ impl Greeting {
     }
 }
 
-/// Returns the line that asks a side to set a shape up.
+/// Returns the line that asks a side to set up a shape.
 pub(super) fn prepare(shape: Shape, plan: Plan) -> String {
     format!("prepare {} {} {} {}", shape.word(), plan.pages, plan.times, plan.patience.as_nanos())
 }
 
-/// Returns what [`prepare`] wrote.
+/// Parses a line of [`prepare`].
 pub(super) fn parse_prepare(line: &str) -> Option<(Shape, Plan)> {
     let mut words = line.strip_prefix("prepare ")?.split(' ');
     let word = words.next()?;
@@ -70,13 +70,13 @@ pub(super) fn parse_prepare(line: &str) -> Option<(Shape, Plan)> {
     words.next().is_none().then_some((shape, Plan { pages, times, patience }))
 }
 
-/// Returns a sample and the digest of its work.
+/// Formats a sample and the digest of its work.
 pub(super) fn figures(figures: &Figures, digest: u64) -> String {
     let [first, second, third] = figures.map(|figure| (figure * 1e3).round() as u64);
     format!("figures {first} {second} {third} {digest:016x}")
 }
 
-/// Returns what [`figures`] wrote.
+/// Parses a line of [`figures`].
 pub(super) fn parse_figures(line: &str) -> Option<(Figures, u64)> {
     let mut words = line.strip_prefix("figures ")?.split(' ');
     let mut figures = Figures::default();

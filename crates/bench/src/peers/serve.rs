@@ -1,22 +1,22 @@
-//! The other end: an allocator in a process of its own, which is a side of somebody's run.
+//! Makes this process a side of another process's benchmark.
 
 use std::io::{self, BufRead, Write};
 
-use super::own;
+use super::engine;
 use super::peer::{Make, Peer, Runner};
 use super::protocol::{self, Greeting, MARK};
 use super::shapes::Shape;
 use crate::error::BenchError;
 use crate::harness::{Digest, Pages, calmest};
 
-/// Answers a run of `freehold bench peers --outside` with an allocator, until it hangs up.
+/// Answers a run of `freehold bench peers --outside` with an allocator, until the run closes its end.
 ///
-/// A program that is nothing but a call of this is all that it takes to hold another allocator
-/// against the engine. `make` sets up as many handles on one and the same memory as threads may
-/// use at a time, one or two, all of its pages free; `largest` is the largest order that it has.
+/// A program that only calls this function compares another allocator with the engine. `make` returns as
+/// many handles on the same memory as threads use it at once, one or two, with all pages free; `largest`
+/// is the allocator's largest order.
 ///
 /// # Errors
-/// [`BenchError::Talk`] where the run cannot be read from or answered.
+/// [`BenchError::Talk`] if reading from the run or answering fails.
 pub fn serve<H: Pages + Send + 'static>(
     name: &'static str,
     bytes_per_page: Option<f64>,
@@ -27,13 +27,13 @@ pub fn serve<H: Pages + Send + 'static>(
     talk(&Peer::new(name, bytes_per_page, largest, make), io::stdin().lock(), io::stdout().lock())
 }
 
-/// Returns the same with the engine's locked handle: shows what being outside does to figures.
+/// Serves the engine's locked handle, which shows what the other process costs the figures.
 ///
 /// # Errors
 /// As [`serve`].
 pub fn serve_engine() -> Result<(), BenchError> {
-    let mut peers = own::peers();
-    let mut peer = peers.swap_remove(own::LOCKED);
+    let mut peers = engine::peers();
+    let mut peer = peers.swap_remove(engine::LOCKED);
     peer.name += ", outside";
     talk(&peer, io::stdin().lock(), io::stdout().lock())
 }
@@ -56,7 +56,7 @@ fn talk(peer: &Peer, input: impl BufRead, mut output: impl Write) -> Result<(), 
     Ok(())
 }
 
-/// Returns one line for one line.
+/// Returns the answer to one line.
 fn answer(peer: &Peer, line: &str, prepared: &mut Option<(Shape, Runner)>) -> String {
     if let Some((shape, plan)) = protocol::parse_prepare(line) {
         return match (peer.prepare)(shape, plan) {
@@ -85,10 +85,10 @@ fn answer(peer: &Peer, line: &str, prepared: &mut Option<(Shape, Runner)>) -> St
 mod tests {
     use super::*;
 
-    /// What a stack answers.
+    /// Returns the answers of a stack to `asked`.
     fn answers(asked: &str) -> String {
         let mut said = Vec::new();
-        talk(&own::peers()[0], asked.as_bytes(), &mut said).unwrap();
+        talk(&engine::peers()[0], asked.as_bytes(), &mut said).unwrap();
         String::from_utf8(said).unwrap()
     }
 

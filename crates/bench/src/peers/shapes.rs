@@ -1,4 +1,4 @@
-//! The shapes of work that allocators are held against each other in.
+//! The shapes of work in which allocators are compared.
 
 use std::sync::Barrier;
 use std::thread;
@@ -11,19 +11,19 @@ use crate::harness::mixture::{self, Churn, Held};
 use crate::harness::{Digest, Pages, batch, ns_since, pairs, pin, processors, wrong};
 use crate::options::Scale;
 
-/// Blocks of a batch; those of order 9 are fewer.
+/// Blocks of a batch; order 9 has fewer.
 const BATCH: usize = 1024;
 const HUGE_BATCH: usize = 128;
 
-/// Up to three figures of one sample, as [`Shape::figures`] names them.
+/// Up to three figures of one sample; [`Shape::figures`] has their names.
 pub(super) type Figures = [f64; 3];
 
-/// How large and how long.
+/// The size and the duration of the work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(crate) pages: u64,
     pub(super) times: u32,
-    /// The longest that a slow peer may take for one sample.
+    /// The longest time of one sample of a slow peer.
     pub(super) patience: Duration,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Shape {
     TwoThreads,
 }
 
-/// What a shape works on.
+/// The state of a shape between samples.
 #[derive(Default)]
 pub(super) struct State {
     held: Held,
@@ -83,7 +83,7 @@ impl Shape {
         }
     }
 
-    /// Returns the name where it may have no blanks.
+    /// Returns the name without blanks.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::OnePage => "one-page",
@@ -97,7 +97,7 @@ impl Shape {
         }
     }
 
-    /// Names of the figures of a sample.
+    /// Returns the names of a sample's figures.
     pub(super) fn figures(self) -> &'static [&'static str] {
         match self {
             Self::OnePage | Self::TwoThreads => &["alloc + free"],
@@ -117,7 +117,7 @@ impl Shape {
         }
     }
 
-    /// Brings an allocator whose pages are all free into the state that the shape starts from.
+    /// Brings an allocator with all pages free into the shape's start state.
     pub(super) fn prepare(self, side: &mut impl Pages, plan: Plan) -> Result<State, BenchError> {
         let mut random = mixture::random();
         let mut state = State::default();
@@ -162,7 +162,7 @@ fn batches(
     digest: &mut Digest,
 ) -> Result<Figures, BenchError> {
     let order = Order::new(order).unwrap_or(Order::ZERO);
-    // A small arena does not hold as many large blocks.
+    // A small arena does not hold that many large blocks.
     let room = (plan.pages / 4 / order.pages()) as usize;
     let mut places = vec![None; blocks.min(room)];
     let begin = Instant::now();
@@ -211,7 +211,7 @@ fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {
     Ok([ns_since(begin) / f64::from(asked.max(1)), 0.0, 0.0])
 }
 
-/// Returns two handles on the same memory, each on a thread of its own.
+/// Runs two handles on the same memory, each on a thread of its own.
 fn two_threads<H: Pages + Send>(
     handles: &mut [H],
     plan: Plan,

@@ -4,16 +4,16 @@ use freehold_measure::{Cell, Table};
 
 use super::peer::{Peer, named};
 use super::shapes::{Figures, Plan, Shape};
-use super::{arena, foreign, outside, own};
+use super::{arena, engine, indexed, other_process};
 use crate::error::BenchError;
 use crate::harness::{Digest, Summary, calmest, interleave, on_one_processor};
 use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
-/// Looks whether each side outside greets.
+/// Checks that each side in another process sends its greeting.
 pub(crate) fn check(options: &Options) -> Result<(), BenchError> {
     let plan = Plan::new(options.scale);
-    options.outside.iter().try_for_each(|side| outside::peer(side, plan).map(|_| ()))
+    options.outside.iter().try_for_each(|side| other_process::peer(side, plan).map(|_| ()))
 }
 
 /// Runs the benchmark.
@@ -24,12 +24,12 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
         Scale::Quick => 5,
         Scale::Full => 15,
     };
-    let mut peers = own::peers();
-    peers.extend(foreign::peers());
+    let mut peers = engine::peers();
+    peers.extend(indexed::peers());
     peers.extend(arena::peers());
     let mut notes = Vec::new();
     for outside in &options.outside {
-        let (peer, of_peer) = outside::peer(outside, plan)?;
+        let (peer, of_peer) = other_process::peer(outside, plan)?;
         notes.extend(of_peer.iter().map(|note| format!("{}: {note}", peer.name)));
         peers.push(peer);
     }
@@ -37,7 +37,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let mut tables = Tables::new(&peers);
     for shape in Shape::ALL {
         let mut work = || one_shape(shape, plan, rounds, &peers, &mut digest);
-        // Two threads choose their processors themselves.
+        // The two threads choose their processors themselves.
         let samples = if shape == Shape::TwoThreads { work()? } else { on_one_processor(work)? };
         for (figure, label) in shape.figures().iter().enumerate() {
             let sums: Vec<_> = samples.iter().map(|side| summary(side.as_deref(), figure)).collect();
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// The tables while they grow: medians, their ratios to freehold's, and their spread.
+/// The tables so far: medians, their ratios to freehold's, and their spread.
 struct Tables {
     medians: Table,
     ratios: Table,
@@ -86,7 +86,7 @@ impl Tables {
         if is_share {
             return;
         }
-        let base = sums[own::LOCKED].map_or(f64::NAN, |sum| sum.median);
+        let base = sums[engine::LOCKED].map_or(f64::NAN, |sum| sum.median);
         self.ratios.push(shape.name(), label, "×", cells(&|sum| sum.median / base));
         self.chart.points.push(format!("{}, {label}", shape.name()));
         for (line, sum) in self.chart.lines.iter_mut().zip(sums) {
@@ -105,7 +105,7 @@ impl Tables {
     }
 }
 
-/// Returns samples by peer, by round; `None` for what a peer cannot do.
+/// Returns samples by peer and round; `None` for a peer that does not support the shape.
 fn one_shape(
     shape: Shape,
     plan: Plan,

@@ -1,4 +1,4 @@
-//! `bench counts`: what counting per migratetype costs an allocation and a free.
+//! `bench counts`: the cost of counting per migratetype in an allocation and a free.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,13 +15,13 @@ use crate::harness::{
 use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
-/// Pages of the zone: small enough for the caches, so that instructions are what counts.
+/// Pages of the zone: few, so that it fits into the caches and instructions decide.
 const PAGES: u64 = 1 << 15;
 
 /// Blocks of a batch.
 const BATCH: usize = 1024;
 
-/// A way through the allocator.
+/// A path through the allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Route {
     PerCpu,
@@ -56,15 +56,16 @@ impl Route {
         Order::new(number).unwrap_or(Order::ZERO)
     }
 
-    /// Returns how often a block enters or leaves a free list in an allocation and a free, where that
-    /// is the same each time.
+    /// Returns how many times a block is added to or removed from a free list in an allocation and a
+    /// free, if that number is constant.
     fn movements(self) -> Option<f64> {
         match self {
             Self::PerCpu => Some(0.0),
             Self::RefillAndDrain => None,
-            // Out, and in again.
+            // One removal and one addition.
             Self::ListToList => Some(2.0),
-            // One of order 10 out, six halves in; six halves out, one of order 10 in.
+            // One removal of order 10 and six additions of halves; on the way back six
+            // removals and one addition.
             Self::SplitAndMerge => Some(14.0),
         }
     }
@@ -83,7 +84,7 @@ impl Route {
         Ok(())
     }
 
-    /// Allocates and frees; nanoseconds for one block's two calls.
+    /// Allocates and frees. Returns nanoseconds for one block's two calls.
     fn work(
         self,
         handle: Handle,
@@ -114,14 +115,14 @@ impl Route {
     }
 }
 
-/// What is counted.
+/// The counts that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Side {
     /// Totals only.
     Without,
-    /// Types, and the totals beside them.
+    /// Counts per type beside the totals.
     Beside,
-    /// Types; the totals are derived.
+    /// Counts per type, from which the totals are derived.
     Derived,
 }
 
@@ -145,10 +146,10 @@ impl Side {
     }
 }
 
-/// One side's work, for a run of its own under a tool that counts instructions.
+/// The work of one side, for a run under a tool that counts instructions.
 ///
-/// Written as the route, `without`, `beside` or `derived`, the number of times and, where it is
-/// not `locked`, the handle, with colons between.
+/// Written as the route, `without`, `beside` or `derived`, the number of times and, unless it is
+/// `locked`, the handle, separated by colons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Work {
     route: Route,
@@ -177,7 +178,7 @@ impl FromStr for Work {
 }
 
 impl Work {
-    /// Does it, and returns the digest.
+    /// Does the work and returns its digest.
     ///
     /// # Errors
     /// See [`BenchError`].
@@ -231,7 +232,7 @@ fn rows() -> impl Iterator<Item = (Handle, Route)> {
     Handle::ALL.into_iter().flat_map(|handle| Route::ALL.map(|route| (handle, route)))
 }
 
-/// Returns nanoseconds by row, by side, by round.
+/// Returns nanoseconds by row, side and round.
 fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64>>, BenchError> {
     let mut samples = Vec::new();
     for (handle, route) in rows() {
@@ -250,7 +251,7 @@ fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64
     Ok(samples)
 }
 
-/// Returns instructions of one block's two calls, by row, by side; or why not.
+/// Returns the instructions of one block's two calls by row and side, or why they cannot be counted.
 fn instructions(program: &Path) -> Result<Vec<f64>, String> {
     let (few, many) = (2 * BATCH as u32, 22 * BATCH as u32);
     let mut found = Vec::new();

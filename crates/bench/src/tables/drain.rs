@@ -1,4 +1,4 @@
-//! `bench drain`: threads that free all they have at their exit, and wait for each other.
+//! `bench drain`: how long threads that exit, and free all their pages, wait for each other.
 
 use std::sync::Barrier;
 use std::thread;
@@ -18,16 +18,16 @@ use crate::harness::{
 use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
-/// A zone lock as Linux has it, which somebody watches: who waits spins, and gets it in turn.
+/// Locks as in Linux, with tracepoints: waiters for the zone lock spin and get it in turn.
 type Locks<T> = (TicketMutex<()>, spin::Mutex<()>, T);
 
-/// How many CPUs exit at once.
+/// The numbers of CPUs that exit at once.
 const CPUS: [u16; 2] = [2, 8];
 
-/// What one CPU saw of the zone lock, in nanoseconds.
+/// The zone lock's times on one CPU, in nanoseconds.
 #[derive(Clone, Copy, Default, Debug)]
 struct Exit {
-    /// How many, and all of them together.
+    /// The number of holds, and their total time.
     holds: f64,
     held: f64,
     longest_hold: f64,
@@ -50,7 +50,7 @@ impl Exit {
     }
 }
 
-/// One round: the worst of all CPUs, but the holds of all of them.
+/// One round: the largest value of all CPUs, but the sum of their holds.
 #[derive(Clone, Copy, Default, Debug)]
 struct Round {
     worst: Exit,
@@ -68,7 +68,7 @@ fn sides() -> [(&'static str, Switches); 4] {
     ]
 }
 
-/// A figure of a round: its name, its unit, and where it is.
+/// A figure of a round: name, unit, and field.
 type Figure = (&'static str, &'static str, fn(&Round) -> f64);
 
 /// Runs the benchmark.
@@ -89,7 +89,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
         describe(title, samples, &mut table);
         report.charts.push(picture(title, samples));
     };
-    // Where threads share processors, what they wait for is the end of others' time slices.
+    // If threads share a processor, they wait for time slices, not for the lock.
     for threads in CPUS.into_iter().filter(|&threads| usize::from(threads) <= processors.len()) {
         let samples = interleave(rounds, &mut sides(), |(_, switches)| {
             let setup = Setup::new(pages * 2, threads, *switches);
@@ -123,7 +123,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// Returns threads that all begin to free at the same moment.
+/// Runs threads that all start to free at the same time.
 fn at_once(
     setup: Setup,
     pages_each: u64,
@@ -155,7 +155,7 @@ fn at_once(
     })
 }
 
-/// Returns CPUs that all begin to free at the same moment, in computed time.
+/// Computes the times of CPUs that all start to free at the same time.
 fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let timer = HoldTimer::default();
     setup.watched(&timer, |memory: &Memory<'_, Locks<HoldTimer>>| {
@@ -165,7 +165,7 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
         timer.begin(true);
         let outcomes = in_turn(owned.len(), |cpu| {
             let mut before = 0.0;
-            // Until the lock was taken; the last call of all drains the lists.
+            // Repeats until the lock was taken; the last call drains the lists.
             while freed[cpu] <= owned[cpu].len() {
                 let start = Instant::now();
                 match owned[cpu].get(freed[cpu]) {
@@ -200,7 +200,7 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
     })
 }
 
-/// Returns the pages of each CPU; half of all are left free.
+/// Returns the pages of each CPU; half of the zone stays free.
 fn everybodys_pages<T: Tracepoints>(
     memory: &Memory<'_, Locks<T>>,
     setup: Setup,
@@ -210,7 +210,7 @@ fn everybodys_pages<T: Tracepoints>(
     let zone = &memory.zones()[0];
     zone.add_free(START, setup.pages)?;
     let mut owned: Vec<Vec<Pfn>> = vec![Vec::new(); usize::from(setup.cpus)];
-    // As processes that run at the same time: each has pages from all over.
+    // Pages are scattered, as those of processes that run at the same time.
     for _ in 0..pages_each {
         for (cpu, pages) in owned.iter_mut().enumerate() {
             let pfn = LockedHandle::reclaiming(memory, cpu as u16).alloc(Order::ZERO);
@@ -225,7 +225,7 @@ fn everybodys_pages<T: Tracepoints>(
     Ok(owned)
 }
 
-/// Returns a round in a few numbers.
+/// Summarises a round.
 fn judge<T: Tracepoints>(
     memory: &Memory<'_, Locks<T>>,
     setup: Setup,
@@ -249,7 +249,7 @@ fn judge<T: Tracepoints>(
     Ok(Round { worst, wall_ns, stats: zone.stats() })
 }
 
-/// Returns one thread's exit.
+/// Runs one thread's exit.
 fn exit(
     memory: &Memory<'_, Locks<ByProcessor>>,
     times: &ByProcessor,
@@ -259,7 +259,7 @@ fn exit(
     barrier: &Barrier,
 ) -> Result<Exit, BenchError> {
     let pinned = pin(processor);
-    // The others wait for this thread, whatever happened to it.
+    // The other threads wait for this one even if it failed.
     barrier.wait();
     pinned?;
     times.begin(processor);

@@ -1,4 +1,4 @@
-//! The tables of the engine: options go in, a report comes out; each table has a file.
+//! The tables of the engine, a file each: options come in, a report goes out.
 
 mod by_processor;
 mod counts;

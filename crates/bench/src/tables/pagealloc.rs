@@ -1,7 +1,7 @@
-//! `bench pagealloc`: what a reader of statistics costs whoever allocates.
+//! `bench pagealloc`: what a reader of statistics costs a task that allocates.
 //!
-//! The test of the series that counts per migratetype come from: N blocks are allocated,
-//! then freed, alone and beside a monitor on another processor.
+//! The test of the series that introduced counts per migratetype: N blocks are allocated, then freed,
+//! without and with a monitor on another processor.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -19,13 +19,13 @@ use crate::harness::{
 use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
-/// The pause of a monitor in the series.
+/// The monitor's pause in that series.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Blocks between two looks at the clock.
+/// Blocks between two readings of the clock.
 const CHUNK: usize = 64;
 
-/// How the reader on the other processor gets its numbers.
+/// The source of the monitor's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Nothing,
@@ -35,7 +35,7 @@ enum Source {
     Text,
 }
 
-/// One side: where the reader reads, and how often.
+/// A monitor: its source, and how often it reads.
 #[derive(Clone, Copy, Debug)]
 struct Monitor {
     name: &'static str,
@@ -58,7 +58,7 @@ const MONITORS: [Monitor; 8] = [
 struct Plan {
     orders: Vec<Order>,
     counts: Vec<usize>,
-    /// Free blocks of one page beside the room for the test.
+    /// Free single pages besides the room for the test.
     fragments: u64,
     rounds: usize,
     slice: Duration,
@@ -80,7 +80,8 @@ impl Plan {
         Self { orders, counts: powers(last), fragments, rounds, slice: Duration::from_millis(slice_ms) }
     }
 
-    /// Returns room for the largest number of the largest order, and as much again for per-CPU lists.
+    /// Returns room for the largest number of blocks of the largest order, and as much again for
+    /// per-CPU lists.
     fn pages(&self) -> u64 {
         let largest = self.orders.iter().map(|order| order.pages()).max().unwrap_or(1);
         let most = self.counts.iter().max().copied().unwrap_or(1) as u64;
@@ -88,7 +89,7 @@ impl Plan {
     }
 }
 
-/// Nanoseconds a block: allocating and freeing.
+/// Nanoseconds per block of allocating and of freeing.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     alloc_ns: f64,
@@ -127,17 +128,17 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// What the two threads tell each other.
+/// The state that both threads share.
 #[derive(Default)]
 struct Board {
     wanted: AtomicUsize,
     running: AtomicUsize,
     done: AtomicBool,
-    /// Sum of what was read: nobody can leave the reading out.
+    /// The sum of the numbers read, so that the compiler cannot remove the reading.
     read: AtomicU64,
 }
 
-/// Tells the reader to end, however the allocating thread ends.
+/// Ends the monitor when dropped, also if the allocating thread fails.
 struct Finally<'b>(&'b Board);
 
 impl Drop for Finally<'_> {
@@ -146,10 +147,10 @@ impl Drop for Finally<'_> {
     }
 }
 
-/// Samples of one handle by number of blocks, then by monitor, then by round.
+/// One handle's samples by number of blocks, monitor and round.
 type Samples = Vec<Vec<Vec<Sample>>>;
 
-/// Returns samples of each handle.
+/// Returns the samples of each handle.
 fn both_threads(
     memory: &Memory<'_, FairLocks>,
     plan: &Plan,
@@ -214,10 +215,10 @@ fn one_count(
     })
 }
 
-/// Allocates and frees the places again and again for a while.
+/// Allocates and frees the places repeatedly for a while.
 ///
-/// A reader that never lets go of the lock for long must not make this last for minutes:
-/// the clock is looked at every [`CHUNK`] blocks.
+/// The clock is read every [`CHUNK`] blocks, so that a monitor that nearly always holds the lock does not
+/// make this take minutes.
 fn slice(
     side: &mut impl Pages,
     lasts: Duration,
@@ -256,7 +257,7 @@ fn slice(
     Ok(Sample { alloc_ns: alloc_ns / blocks as f64, free_ns: free_ns / blocks as f64 })
 }
 
-/// The monitor: reads as the board says, until the other thread is done.
+/// Runs the monitor until the other thread is done.
 fn read_on(memory: &Memory<'_, FairLocks>, board: &Board) {
     let zone = &memory.zones()[0];
     let mut sum = 0_u64;
@@ -272,7 +273,7 @@ fn read_on(memory: &Memory<'_, FairLocks>, board: &Board) {
             Source::Consistent => zone.counts_consistent(100).map_or(1, |counts| counts.free_pages()),
             Source::Text => {
                 text.clear();
-                // Writing into a string does not fail.
+                // Writing to a `String` cannot fail.
                 let _ = memory.write_pagetypeinfo(&mut text, PageTypeRows::default());
                 text.len() as u64
             }

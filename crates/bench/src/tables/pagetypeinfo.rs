@@ -1,4 +1,4 @@
-//! `bench pagetypeinfo`: how long it takes to read the free blocks, fresh and fragmented.
+//! `bench pagetypeinfo`: the time to read the free blocks of a fresh and of a fragmented zone.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::harness::{
 use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
-/// How long one sample is to take at least, so that the clock weighs little.
+/// The least time of one sample, so that reading the clock matters little.
 ///
 /// Units: nanoseconds.
 const SAMPLE_NS: f64 = 20_000.0;
@@ -44,12 +44,12 @@ impl Reading {
         }
     }
 
-    /// Returns true if the machine is one that counts per migratetype.
+    /// Returns true if the machine counts per migratetype.
     fn counts(self) -> bool {
         matches!(self, Self::Relaxed | Self::Consistent | Self::TextByCounts)
     }
 
-    /// Reads once; what was read, as a number.
+    /// Reads once. Returns a number made of everything read.
     fn read(self, memory: &Memory<'_, SpinLocks>, text: &mut String) -> u64 {
         let zone = &memory.zones()[0];
         match self {
@@ -61,7 +61,7 @@ impl Reading {
             }
             Self::TextByWalk | Self::TextByCounts => {
                 text.clear();
-                // Writing into a string does not fail.
+                // Writing to a `String` cannot fail.
                 let _ = memory.write_pagetypeinfo(text, PageTypeRows::default());
                 text.len() as u64
             }
@@ -116,7 +116,7 @@ fn fragment(memory: &Memory<'_, SpinLocks>, pages: u64) -> Result<(), BenchError
     Ok(())
 }
 
-/// Returns nanoseconds a reading: by way, fresh and fragmented, by round.
+/// Returns nanoseconds per reading by way, state and round.
 fn measure(
     memories: &[Memory<'_, SpinLocks>],
     rounds: usize,
@@ -127,7 +127,7 @@ fn measure(
     for reading in Reading::ALL {
         let first = if reading.counts() { 0 } else { 2 };
         for memory in &memories[first..first + 2] {
-            // The first readings find the caches cold.
+            // The first readings run with cold caches.
             let mut shortest = f64::MAX;
             for _ in 0..5 {
                 let start = Instant::now();

@@ -1,31 +1,31 @@
-//! CPUs that wait for one lock, in computed time: there may be more of them than processors.
+//! Computes how CPUs wait for one lock; there may be more CPUs than processors.
 
 use std::collections::VecDeque;
 
 use crate::error::BenchError;
 
-/// What a CPU does next: something for so long, then it wants the lock for so long.
+/// A CPU's next turn: work without the lock, then a hold of the lock.
 ///
-/// Units: nanoseconds. A hold of 0 is none.
+/// Units: nanoseconds. A hold of 0 takes no lock.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Turn {
     pub(super) before: f64,
     pub(super) hold: f64,
 }
 
-/// What a CPU did in the end, in nanoseconds.
+/// The times of a CPU, in nanoseconds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) holds: Vec<f64>,
     pub(super) waited: f64,
     pub(super) longest_wait: f64,
-    /// When it was done.
+    /// When it ended.
     pub(super) end: f64,
 }
 
-/// Lets CPUs that all begin at the same moment take turns: who asks first gets the lock first.
+/// Lets CPUs that all start at the same time take turns; the lock goes to the first that asks.
 ///
-/// `next` says what a CPU does when it has done all that it said before; nothing at its end.
+/// `next` returns a CPU's next turn, or `None` at its end.
 pub(super) fn in_turn(
     cpus: usize,
     mut next: impl FnMut(usize) -> Result<Vec<Turn>, BenchError>,
@@ -75,7 +75,8 @@ mod tests {
     fn who_asks_first_gets_the_lock_first() {
         let outcomes = of(&[&[(2.0, 10.0), (1.0, 10.0)], &[(1.0, 10.0)], &[(3.0, 10.0), (5.0, 0.0)]]);
         let ends: Vec<_> = outcomes.iter().map(|outcome| outcome.end).collect();
-        // The second from 1 to 11, the first to 21, the third to 31, the first again to 41.
+        // The second CPU holds the lock from 1 to 11, the first to 21, the third to 31, the first
+        // again to 41.
         assert_eq!(ends, [41.0, 11.0, 36.0]);
         let waits: Vec<_> = outcomes.iter().map(|outcome| (outcome.waited, outcome.longest_wait)).collect();
         assert_eq!(waits, [(18.0, 9.0), (0.0, 0.0), (18.0, 18.0)]);

@@ -1,4 +1,4 @@
-//! `bench refill`: how long the zone lock is held while files are read into fragmented memory.
+//! `bench refill`: the zone lock's hold times while files are read into fragmented memory.
 
 use freehold::{Era, Locks, Memory, Migratetype, Order, Switch, Switches, Zone, ZoneStats};
 use freehold_measure::{Cell, HoldTimer, Table};
@@ -10,21 +10,21 @@ use crate::harness::{
 use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
-/// Locks of which the holds of the zone lock are timed.
+/// Locks that time the holds of the zone lock.
 type TimedLocks = (spin::Mutex<()>, spin::Mutex<()>, HoldTimer);
 
-/// Orders of the free blocks of a pageblock: large enough to ask for the whole pageblock,
-/// and too little together to get it.
+/// Orders of the free blocks of a pageblock: large enough for an attempt to claim it, with too few pages
+/// for the claim to succeed.
 const CHUNKS: [u8; 3] = [6, 5, 4];
 
-/// Free pages of a pageblock that are blocks of their own.
+/// Free single pages of a pageblock.
 const SINGLES: u64 = 40;
 
-/// One generation, with what was measured of it.
+/// One era, and its measurements.
 struct Side {
     name: &'static str,
     switches: Switches,
-    /// The shortest time of each hold over all rounds: the same hold does the same each time.
+    /// The shortest time of each hold over all rounds, as the holds do the same work in each round.
     holds_ns: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ fn sides() -> Vec<Side> {
     .into()
 }
 
-/// A figure of the holds: its name, and where it is.
+/// A figure of the holds: name and field.
 type Figure = (&'static str, fn(&Summary) -> f64);
 
 /// Runs the benchmark.
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// Fragments a machine, reads files into it, and notes its lock holds.
+/// Fragments a machine, reads files into it, and records its lock holds.
 fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let setup = Setup::new(blocks * BLOCK.pages(), 1, side.switches);
     let timer = HoldTimer::default();
@@ -102,7 +102,7 @@ fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, Ben
     })
 }
 
-/// Returns an unmovable pageblock with a few free blocks; the rest is in use.
+/// Makes an unmovable pageblock with a few free blocks; the other pages are in use.
 fn fragmented_block<L: Locks>(zone: &Zone<'_, L>, at: u64) -> Result<(), BenchError> {
     let unmovable = Migratetype::Unmovable;
     let start = START.add(at);
@@ -112,7 +112,7 @@ fn fragmented_block<L: Locks>(zone: &Zone<'_, L>, at: u64) -> Result<(), BenchEr
         zone.add_free_block(start.add(offset), order, unmovable)?;
         offset += order.pages();
     }
-    // The rest of the 128 pages that the largest of them would merge into.
+    // The first page stays in use, so that the blocks before it cannot merge; then every other page is free.
     for page in offset..BLOCK.pages() {
         let number = page - offset;
         if number % 2 == 1 && number / 2 < SINGLES {

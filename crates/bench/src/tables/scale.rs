@@ -18,10 +18,10 @@ use crate::output::{Chart, Report};
 /// Pages of 1 GiB.
 const GIB: u64 = 1 << 18;
 
-/// A sample: what allocating and freeing took, nanoseconds a block.
+/// A sample: nanoseconds per block of allocating and of freeing.
 type Sample = [f64; 2];
 
-/// The same work in every zone.
+/// The work, which is the same in every zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Work {
     OnePage,
@@ -43,7 +43,7 @@ impl Work {
         }
     }
 
-    /// Takes one sample. Every zone has room for the blocks that the smallest has room for.
+    /// Takes one sample. It uses no more blocks than fit into the smallest zone.
     fn run(self, side: &mut impl Pages, plan: &Plan, digest: &mut Digest) -> Result<Sample, BenchError> {
         match self {
             Self::OnePage => Ok([pairs(side, Order::ZERO, plan.times, digest)?, 0.0]),
@@ -64,7 +64,7 @@ impl Work {
     }
 }
 
-/// Where the pages lie that are freed while all others are in use.
+/// Where the freed pages are while all others are in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Spread {
     SideBySide,
@@ -83,7 +83,7 @@ impl Spread {
         }
     }
 
-    /// Returns the pages, none of them another's buddy, in the order in which they are freed.
+    /// Returns the pages in the order of their frees; no two are buddies.
     fn pages(self, plan: &Plan, zone_pages: u64) -> Vec<u64> {
         let mut random = fastrand::Rng::with_seed(7);
         let span = match self {
@@ -120,10 +120,10 @@ impl Plan {
         Self { zones, rounds, times, scattered }
     }
 
-    /// Leaves out the zones whose metadata does not fit into this machine's memory.
+    /// Removes zones whose metadata does not fit into this machine's memory. Returns a note about it.
     fn fit(&mut self, available_bytes: u64) -> Option<String> {
         let metadata = |zones: &[u64]| zones.iter().map(|&pages| metadata_bytes(pages)).sum::<u64>();
-        // Others want some memory too.
+        // An eighth of the memory is left to other programs.
         let fits = |zones: &[u64]| metadata(zones) / 7 * 8 <= available_bytes || zones.len() == 1;
         let mut left_out = Vec::new();
         while !fits(&self.zones) {
@@ -141,7 +141,7 @@ impl Plan {
     }
 }
 
-/// Returns the name of a zone of so many pages.
+/// Returns the name of a zone of `pages` pages.
 fn size(pages: u64) -> String {
     let mib = pages >> 8;
     match mib {
@@ -151,7 +151,7 @@ fn size(pages: u64) -> String {
     }
 }
 
-/// Returns every zone's CPU has the lists that Linux chooses for the smallest, so that only size differs.
+/// Returns a machine whose per-CPU lists are tuned for the smallest zone, so that only the size differs.
 fn setup(pages: u64) -> Setup {
     Setup { tuned_for: GIB, ..Setup::new(pages, 1, Era::Freehold.switches()) }
 }
@@ -160,7 +160,7 @@ fn metadata_bytes(pages: u64) -> u64 {
     setup(pages).metadata_bytes::<SpinLocks>() as u64
 }
 
-/// Returns what programs may take without others being moved out; all there is where nobody says.
+/// Returns the available memory in bytes, or the largest number if it is unknown.
 fn available_bytes() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -194,7 +194,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// Does something with a machine of each size, all of their frames absent.
+/// Calls `work` with machines of each size, all frames absent.
 fn with_memories(
     plan: &Plan,
     work: impl FnOnce(&[Memory<'_, SpinLocks>]) -> Result<(), BenchError>,
@@ -210,10 +210,10 @@ fn with_memories(
     work(&memories?)
 }
 
-/// Returns the work in zones whose pages are all free, but some that the kernel would have at the start.
+/// Runs the work in zones that are free except for some pages that the kernel would use at boot.
 ///
-/// Without those one page takes longer at exactly 1 TiB, and not at 1021 GiB: it is a matter of
-/// how far the frame's metadata is from the CPU's lists, and none of the zone's size.
+/// Without those, one page takes longer at exactly 1 TiB than at 1021 GiB. This depends on the distance
+/// of the frame's metadata from the CPU's lists, not on the zone's size.
 fn free_zones(
     memories: &[Memory<'_, SpinLocks>],
     plan: &Plan,
@@ -253,7 +253,7 @@ fn free_zones(
     Ok(())
 }
 
-/// Returns pages of zones that are in use otherwise go back and are taken again.
+/// Frees and allocates pages of zones that are otherwise in use.
 fn full_zones(
     memories: &[Memory<'_, SpinLocks>],
     plan: &Plan,
@@ -279,7 +279,7 @@ fn full_zones(
     Ok(())
 }
 
-/// Brings a zone's frames into service, all in use: those that will be freed one by one.
+/// Brings a zone's frames into service, all in use, with those of `lists` as single pages.
 fn use_all(memory: &Memory<'_, SpinLocks>, pages: u64, lists: &[Vec<u64>]) -> Result<(), BenchError> {
     let zone = &memory.zones()[0];
     let chunk = Order::MAX.pages();
@@ -297,7 +297,7 @@ fn use_all(memory: &Memory<'_, SpinLocks>, pages: u64, lists: &[Vec<u64>]) -> Re
     Ok(())
 }
 
-/// Frees the pages to the free lists, and takes as many again: they are the same ones.
+/// Frees the pages to the free lists, then allocates as many, which are the same ones.
 fn there_and_back(
     memory: &Memory<'_, SpinLocks>,
     pages: &mut [Pfn],
@@ -314,7 +314,7 @@ fn there_and_back(
     if !taken {
         return Err(wrong("did not take back what it handed out"));
     }
-    // The last ones are looked for in a zone that is all but empty, which is another question.
+    // The last eighth is not timed: with few free pages left the search for one would be measured.
     let (timed, last) = pages.split_at_mut(pages.len() / 8 * 7);
     let take = |side: &mut LockedHandle<'_, '_, SpinLocks, true>, pages: &mut [Pfn]| {
         pages.iter_mut().try_for_each(|pfn| {
@@ -332,7 +332,7 @@ fn there_and_back(
     Ok([alloc_ns, free_ns / pages.len() as f64])
 }
 
-/// The tables and pictures while they grow.
+/// The tables and charts so far.
 struct Tables {
     medians: Table,
     spreads: Table,

@@ -1,4 +1,4 @@
-//! `bench sensor`: what reading this machine's free blocks costs a process that takes page faults.
+//! `bench sensor`: what reading this machine's free blocks costs a process with page faults.
 
 use std::fs::File;
 use std::sync::Barrier;
@@ -15,16 +15,16 @@ use crate::harness::{Digest, Summary, interleave, ns_since, percent_over, pin, p
 use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
-/// How often the monitor reads.
+/// The monitor's interval.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// Bytes that the process maps, touches and gives back: more than the C library keeps to itself.
+/// Bytes that the process maps, touches and unmaps: more than the C library keeps.
 const MAPPED: usize = 64 << 20;
 
-/// Bytes of a page: what a fault brings in.
+/// Bytes of a page, which one fault maps.
 const PAGE: usize = 4096;
 
-/// Who reads beside the process.
+/// The monitor beside the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reader {
     Nobody,
@@ -41,7 +41,7 @@ impl Reader {
         }
     }
 
-    /// Returns the sensor that it reads with.
+    /// Returns the monitor's sensor.
     fn sensor(self) -> Result<Option<Sensor>, freehold_linux::Error> {
         let choice = match self {
             Self::Nobody => return Ok(None),
@@ -52,11 +52,11 @@ impl Reader {
     }
 }
 
-/// What one round of one side found.
+/// The measurements of one round of one side.
 struct Sample {
-    /// Nanoseconds a fault.
+    /// Nanoseconds per fault.
     fault_ns: f64,
-    /// Nanoseconds of each reading beside it.
+    /// Nanoseconds of each reading.
     reading_ns: Vec<f64>,
 }
 
@@ -114,7 +114,7 @@ struct Measuring {
 }
 
 impl Measuring {
-    /// Measures every side and adds its row; the medians of what a fault takes.
+    /// Measures every side and adds its row. Returns the medians of a fault's time.
     fn measure(
         &mut self,
         group: &str,
@@ -146,14 +146,14 @@ impl Measuring {
     }
 }
 
-/// Faults for a while on one processor, with the sensor read on the other.
+/// Runs faults on one processor while the sensor is read on the other.
 fn one_sample(
     length: Duration,
     processors: &[usize],
     sensor: Option<&mut Sensor>,
 ) -> Result<Sample, BenchError> {
     let done = AtomicBool::new(false);
-    // The monitor is on its processor before the clock starts.
+    // The clock starts once the monitor is on its processor.
     let placed = Barrier::new(2);
     let (worker, monitor) = (processors[0], processors[processors.len() - 1]);
     thread::scope(|scope| {
@@ -179,7 +179,7 @@ fn one_sample(
     })
 }
 
-/// Returns nanoseconds a fault, over at least `length`.
+/// Returns nanoseconds per fault over at least `length`.
 fn fault_for(length: Duration) -> f64 {
     let start = Instant::now();
     let mut faults = 0_u64;
@@ -207,12 +207,12 @@ fn read_until(done: &AtomicBool, sensor: &mut Sensor) -> Result<Vec<f64>, BenchE
     Ok(readings)
 }
 
-/// Returns a file in memory of which every other page was given back: so many free pages without a free buddy.
+/// Returns a file in memory with a hole at every other page, so that many free pages have no free buddy.
 fn fragment(holes: u64) -> std::io::Result<File> {
     let file = File::from(memfd_create("freehold-bench", MemfdFlags::CLOEXEC)?);
     let page = PAGE as u64;
     ftruncate(&file, 2 * page * holes)?;
-    // Whole stretches first: neighbours in the file are neighbours in memory.
+    // Whole stretches are allocated first, as neighbours in the file are then neighbours in memory.
     fallocate(&file, FallocateFlags::empty(), 0, 2 * page * holes)?;
     for hole in 0..holes {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;

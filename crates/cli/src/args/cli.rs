@@ -69,9 +69,10 @@ pub(crate) enum Command {
     Serve(Serve),
 }
 
-/// Says what is wrong with the arguments, or the help that was asked for.
+/// Prints the help that was asked for, or what is wrong with the arguments.
 ///
-/// Unusable arguments are 2, but 3 for `check`: of a monitoring plugin 2 would mean that memory is short.
+/// Returns 2 for unusable arguments. For `check` returns 3: a monitoring plugin's 2 means that memory is
+/// short.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let unprinted = error.print().is_err();
     let checks = std::env::args_os().nth(1).is_some_and(|command| command == "check");

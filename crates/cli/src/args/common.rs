@@ -1,4 +1,4 @@
-//! What the arguments of several commands have in common.
+//! Arguments that several commands share.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -70,7 +70,8 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     if duration.is_zero() { Err(wrong()) } else { Ok(duration) }
 }
 
-/// A number and its unit, in what one of `units` counts; `None` where it has another unit or is too large.
+/// Parses a number and its unit. Returns `None` if the unit is not one of `units` or the result does not
+/// fit.
 pub(super) fn parse_size(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -1,4 +1,4 @@
-//! Arguments of `freehold compare`.
+//! The arguments of `freehold compare`.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// One trace of several, as other commands have it.
+    /// Returns one input for each trace, as the commands for one trace take it.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = Input> {
         self.traces.iter().map(|trace| Input { trace: trace.clone(), partial: self.partial })
     }

@@ -66,7 +66,7 @@ fn parse_workload(name: &str) -> Result<Workload, String> {
     })
 }
 
-/// A size in bytes, as pages of 4 KiB.
+/// Parses a size in bytes and returns it in pages of 4 KiB.
 fn parse_pages(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, u64); 6] =
         [("MiB", 1 << 8), ("M", 1 << 8), ("GiB", 1 << 18), ("G", 1 << 18), ("TiB", 1 << 28), ("T", 1 << 28)];

@@ -1,4 +1,4 @@
-//! The command line: in come words, out come arguments that were validated, and nothing else is done.
+//! The command line: words come in, validated arguments go out; nothing is opened and nothing is run.
 
 mod analyze;
 mod bench;

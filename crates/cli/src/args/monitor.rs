@@ -1,4 +1,4 @@
-//! The arguments of the commands that look at a machine.
+//! The arguments of the commands that read a machine.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -100,7 +100,7 @@ pub(crate) enum Events {
 }
 
 impl Events {
-    /// The group, where it is not always recorded.
+    /// Returns the group, or `None` if it is always recorded.
     pub(crate) fn group(self) -> Option<EventGroup> {
         match self {
             Self::Kmem => None,
@@ -117,14 +117,14 @@ The metrics of --until-above and --until-below are those of `freehold watch`. Wi
 30 to 45 seconds before the end, and begins with a snapshot of its own; nothing is written before the end.
 A command that still runs when a limit or a trigger ends the recording gets SIGTERM, and after five seconds SIGKILL.";
 
-/// A ring of at least two seconds: each half begins with a snapshot.
+/// Parses the length of a ring: at least two seconds, as each half begins with a snapshot.
 fn parse_ring(text: &str) -> Result<Duration, String> {
     let keep = parse_seconds(text)?;
     let sensible = Duration::from_secs(2)..=Duration::from_hours(24);
     if sensible.contains(&keep) { Ok(keep) } else { Err("2 to 86400 seconds".to_owned()) }
 }
 
-/// A size of at least one megabyte.
+/// Parses a size of at least one megabyte.
 fn parse_trace_size(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, u64); 8] = [
         ("", 1),

@@ -15,7 +15,7 @@ run failed where it did. Without --vary each trace is replayed once, as it was r
 Each finished run is kept in a journal beside the output (FILE.journal). Whatever ends a sweep before its \
 time, the same command goes on where it stood; the journal goes when the output is there.";
 
-/// What can be varied, for the help.
+/// Lists the knobs for the help text.
 fn knobs() -> String {
     let lines = Knob::all().map(|knob| {
         let unit = if knob.unit.is_empty() { String::new() } else { format!(", in {}", knob.unit) };

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
     }
 }
 
-/// Draws every picture, and puts them into their places once all are written.
+/// Draws every picture; no file appears before all are drawn.
 fn draw(analysis: &Analysis, folder: &Path) -> Result<(), Failure> {
     let pictures = analysis.pictures()?;
     if !folder.is_dir() {

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
         return Ok(freehold_bench::serve_engine()?);
     }
     let outside = outside(args)?;
-    // A long run should not find out at its end that it cannot write.
+    // Output files are opened first, so that a long run does not fail at its end.
     let json = args.json.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
     let pictures = pictures(args)?;
     let options = Options {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
         json.write_text(&text)?;
         json.keep()?;
     }
-    // One of all of them, or one of each.
+    // One picture shows all reports, or each picture shows one.
     let shown = reports.len().div_ceil(pictures.len().max(1));
     for (mut picture, reports) in pictures.into_iter().zip(reports.chunks(shown.max(1))) {
         picture.write_text(&freehold_bench::draw(reports)?)?;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The files for pictures: none, one, or in a folder one a table.
+/// Opens the picture files: none, one, or one for each table if the path is a folder.
 fn pictures(args: &Bench) -> Result<Vec<Scratch>, Failure> {
     let paths = match &args.svg {
         None => Vec::new(),
@@ -72,7 +72,7 @@ fn pictures(args: &Bench) -> Result<Vec<Scratch>, Failure> {
     paths.into_iter().map(|path| Scratch::create(&path, true)).collect()
 }
 
-/// The sides that other processes measure.
+/// Returns the programs and kernels that measure the other sides. Fails if no table needs them.
 fn outside(args: &Bench) -> Result<Vec<Outside>, Failure> {
     let programs = args.outside.iter().cloned().map(Outside::Program);
     let outside: Vec<_> = programs.chain(args.linux.iter().cloned().map(Outside::Linux)).collect();

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use freehold_linux::sensor::ZoneFreeBlocks;
-use freehold_monitor::verdict::{Asked, Verdict, ZoneSupply};
+use freehold_monitor::verdict::{BlockRequest, Verdict, ZoneSupply};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
 
@@ -18,15 +18,16 @@ use crate::exit::{Cause, Failure};
 use crate::output;
 use crate::readings::Readings;
 
-/// What starts compaction of all memory.
+/// The file that starts compaction of all memory when it is written to.
 const COMPACT: &str = "proc/sys/vm/compact_memory";
 
-/// A verdict, and what a compaction made of it.
+/// A verdict, and the outcome of a compaction if one was run.
 #[derive(Serialize)]
 struct Report {
-    /// Where the pageblocks' migratetypes are from: `bpf`, or `inferred` from what they hold.
+    /// Where the pageblocks' migratetypes come from: `bpf`, or `inferred` from the pages that they
+    /// hold.
     types: &'static str,
-    /// What free blocks were read from.
+    /// Where the free blocks come from.
     free_from: &'static str,
     #[serde(flatten)]
     verdict: Verdict,
@@ -34,26 +35,26 @@ struct Report {
     tried: Option<Tried>,
 }
 
-/// What was foretold of a compaction, and what it did.
+/// A forecast of compaction, and what the compaction did.
 #[derive(Serialize)]
 struct Tried {
-    /// Free blocks of the asked order before.
+    /// Free blocks of the asked order before compaction.
     before: u64,
-    /// Free blocks that were promised.
+    /// Free blocks that the forecast promised.
     foretold: u64,
-    /// Free blocks that were foretold at most.
+    /// The most free blocks that the forecast allowed for.
     at_most: u64,
-    /// Free blocks that were there afterwards.
+    /// Free blocks after compaction.
     real: u64,
-    /// How far off it was, in percent of the real number; above 0 where too much was promised.
+    /// The error of the forecast in percent of the real number; above 0 if too much was promised.
     error_percent: f64,
-    /// How long the compaction took, in milliseconds.
+    /// The duration of the compaction in milliseconds.
     compaction_ms: u64,
-    /// What requests can have now that it is done.
+    /// The verdict after compaction.
     after: Verdict,
 }
 
-/// Runs it, with the exit codes of a monitoring plugin.
+/// Runs the command. The exit codes are those of a monitoring plugin.
 pub(crate) fn run(args: &Check) -> ExitCode {
     match check(args) {
         Ok(code) => ExitCode::from(code),
@@ -66,8 +67,12 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 
 fn check(args: &Check) -> Result<u8, Failure> {
     let root = args.sensing.root.as_path();
-    let asked =
-        Asked { order: args.order.get(), blocks: args.blocks, node: args.node, zone: args.zone.clone() };
+    let asked = BlockRequest {
+        order: args.order.get(),
+        blocks: args.blocks,
+        node: args.node,
+        zone: args.zone.clone(),
+    };
     if args.try_it {
         check_permitted(root)?;
     }
@@ -79,13 +84,13 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
     let printed = if args.json { output::print_json(&report) } else { output::print(&text(&report)) };
     match printed {
-        // Whoever closed the pipe has read enough, and may still look at the exit code.
+        // A closed pipe is no error: its reader may still look at the exit code.
         Err(failure) if failure.is_broken_pipe() => Ok(code),
         other => other.map(|()| code),
     }
 }
 
-/// Refuses where compaction may not be started.
+/// Fails if this process may not start compaction.
 fn check_permitted(root: &Path) -> Result<(), Failure> {
     let path = root.join(COMPACT);
     let fails = |error: anyhow::Error| Err(Failure::new(Cause::Machine, error));
@@ -103,9 +108,10 @@ fn check_permitted(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Compacts all memory and holds what came against what was foretold.
+/// Compacts all memory and compares the outcome with the forecast.
 ///
-/// It runs on the CPU that the forecast is about: the pages that are freed last stay on that CPU's lists.
+/// It compacts on the CPU that the forecast assumes, as the pages that are freed last stay on that CPU's
+/// lists.
 fn try_it(
     sensing: &Sensing,
     readings: &mut Readings,
@@ -135,14 +141,15 @@ fn try_it(
     Ok(Tried { before, foretold, at_most, real, error_percent, compaction_ms, after })
 }
 
-/// Compacts all memory, on a CPU where one is named and this process may run on it.
+/// Compacts all memory, on `cpu` if it is given and this process may run there.
 fn compact_on(cpu: Option<u32>, path: &Path) -> io::Result<()> {
     thread::scope(|scope| {
         let compacting = scope.spawn(|| {
             if let Some(cpu) = cpu.map(|cpu| cpu as usize).filter(|&cpu| cpu < CpuSet::MAX_CPU) {
                 let mut only = CpuSet::new();
                 only.set(cpu);
-                // Elsewhere the forecast is less careful, which the comparison shows.
+                // On another CPU the forecast may be too high, which the comparison then
+                // shows.
                 let _ = sched_setaffinity(None, &only);
             }
             fs::write(path, "1")
@@ -151,13 +158,13 @@ fn compact_on(cpu: Option<u32>, path: &Path) -> io::Result<()> {
     })
 }
 
-/// Free blocks of the asked order in the asked zones.
-fn blocks(free: &[ZoneFreeBlocks], asked: &Asked) -> u64 {
+/// Returns the free blocks of the asked order in the asked zones.
+fn blocks(free: &[ZoneFreeBlocks], asked: &BlockRequest) -> u64 {
     let wanted = free.iter().filter(|zone| asked.wants(zone.node, &zone.name));
     wanted.map(|zone| zone.blocks_from(usize::from(asked.order))).sum()
 }
 
-/// The report as a person reads it: the state first, as monitors show only the first line.
+/// Formats the report. The state comes first, because monitors show only the first line.
 fn text(report: &Report) -> String {
     let Report { verdict, tried, .. } = report;
     let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(verdict.exit_code.min(3))];

@@ -1,4 +1,4 @@
-//! `freehold compare`: traces through every era.
+//! `freehold compare`: replays traces through every era.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::exit::{Cause, Failure};
 use crate::load::{self, Loaded};
 use crate::output::{self, Scratch, ScratchFolder, csv};
 
-/// What `--json` prints for each of several traces.
+/// What `--json` prints for each trace if there are several.
 #[derive(Serialize)]
 struct OfSeveral {
     trace: String,
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
         let what = anyhow!("--svg draws one trace; --out has the pictures of several");
         return Err(Failure::new(Cause::Input, what));
     }
-    // A long run should not find out at its end that a file is no trace, or that it cannot write.
+    // Every input is opened first, so that a long run does not fail at its end.
     args.inputs().try_for_each(|input| load::open(&input).map(drop))?;
     if args.trust {
         return trust(args);
@@ -64,7 +64,7 @@ fn trust(args: &Compare) -> Result<(), Failure> {
     output::print(&if args.form.csv { csv(&[table]) } else { table.to_text() })
 }
 
-/// What is printed of a trace.
+/// Returns the text to print for one trace.
 fn shown(args: &Compare, loaded: &Loaded, comparison: &Comparison) -> Result<String, Failure> {
     let several = args.traces.len() > 1;
     if args.form.json {
@@ -86,7 +86,7 @@ fn shown(args: &Compare, loaded: &Loaded, comparison: &Comparison) -> Result<Str
     Ok(text(loaded, comparison))
 }
 
-/// The files that were asked for; none of them is there before all of them are whole.
+/// The requested output files; none appears before all are complete.
 struct Outputs {
     html: Option<Scratch>,
     svg: Option<Scratch>,
@@ -103,7 +103,7 @@ impl Outputs {
         Ok(Self { html, svg, folder, report })
     }
 
-    /// Takes what there is to write of a trace.
+    /// Takes from a comparison what the files need.
     fn take(&mut self, loaded: &Loaded, lab: &Lab<'_>, comparison: Comparison) -> Result<(), Failure> {
         if let Some(svg) = &mut self.svg {
             svg.write_text(&comparison.picture().map_err(|error| loaded.failure(error))?)?;
@@ -114,7 +114,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Writes everything, and then puts it into its place.
+    /// Writes all files, then puts them into their places.
     fn keep(mut self) -> Result<(), Failure> {
         if let Some(report) = &self.report {
             if let Some(html) = &mut self.html {
@@ -131,7 +131,7 @@ impl Outputs {
     }
 }
 
-/// How the figures are obtained.
+/// Describes how the figures are obtained.
 fn provenance(args: &Compare) -> Provenance {
     let environment = output::environment();
     let commit = env!("FREEHOLD_COMMIT");
@@ -155,13 +155,13 @@ fn provenance(args: &Compare) -> Provenance {
 fn text(loaded: &Loaded, comparison: &Comparison) -> String {
     let (start, trust) = (comparison.start.sentence(), comparison.trust_line());
     let mut text = format!("{}\n{start}\n{trust}\n\n", loaded.headline());
-    // The indices of every order are for the page.
+    // The table of indices by order is only on the page.
     for (_, table) in comparison.named_tables().iter().filter(|(name, _)| *name != "fragmentation") {
         text += &table.to_text();
         text += "\n\n";
     }
     for sentence in comparison.sentences() {
-        // Writing into a string does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "- {sentence}");
     }
     text

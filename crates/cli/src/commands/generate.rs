@@ -1,4 +1,4 @@
-//! `freehold generate`: a workload by seed into a trace.
+//! `freehold generate`: makes a trace of a workload by seed.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Generate) -> Result<(), Failure> {
     }
 }
 
-/// What was asked for, if it goes together.
+/// Makes the plan. Fails if the arguments do not go together.
 fn plan(args: &Generate) -> Result<Plan, Failure> {
     let is = |workload| args.workload == workload;
     let refuse = |what: String| Err(Failure::new(Cause::Input, anyhow!(what)));
@@ -58,7 +58,7 @@ fn plan(args: &Generate) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// A mix like a recorded trace.
+/// Makes the plan of a mix like the recorded trace at `path`.
 fn like(path: &Path) -> Result<Plan, Failure> {
     let input = Input { trace: path.to_owned(), partial: false };
     let mut reader = load::open(&input)?;
@@ -88,7 +88,7 @@ fn trace(args: &Generate, plan: &Plan, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The table of the hygiene series.
+/// Prints the table of the hygiene series.
 fn table(args: &Generate, plan: &Plan) -> Result<(), Failure> {
     let hygiene = Hygiene::measure(plan)?;
     let tables = [hygiene.table(), hygiene.series()];

@@ -1,4 +1,4 @@
-//! `freehold import`: a text of another tracer into a trace.
+//! `freehold import`: turns another tracer's text into a trace.
 
 use freehold_linux::{ImportOptions, TraceSink, import};
 use freehold_trace::WriteOptions;

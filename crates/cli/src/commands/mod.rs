@@ -1,4 +1,5 @@
-//! One file or folder a command: in come arguments, out comes what `main` makes an exit code of.
+//! Commands, each a file or a folder: arguments come in; a result goes out, from which `main` makes the
+//! exit code.
 
 pub(super) mod analyze;
 pub(super) mod bench;
@@ -9,7 +10,7 @@ pub(super) mod import;
 pub(super) mod predict;
 pub(super) mod record;
 mod record_until;
-mod recorded;
+mod recording_text;
 pub(super) mod replay;
 pub(super) mod serve;
 pub(super) mod snapshot;

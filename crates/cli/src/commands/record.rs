@@ -1,4 +1,4 @@
-//! `freehold record`: this machine's page events into a trace.
+//! `freehold record`: records this machine's page events into a trace.
 
 use std::ops::ControlFlow;
 
@@ -12,20 +12,20 @@ use freehold_trace::{StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::record_until::Lookout;
-use super::recorded::{effect_lines, stop_text};
+use super::recording_text::{effect_lines, stop_text};
 use crate::args::Record;
 use crate::exit::{Cause, Failure};
-use crate::output::{self, InPlace, Scratch};
+use crate::output::{self, GrowingFile, Scratch};
 
 pub(crate) fn run(args: &Record) -> Result<(), Failure> {
-    let mut file = InPlace::create(&args.output, args.force)?;
+    let mut file = GrowingFile::create(&args.output, args.force)?;
     match record_into(args, &mut file) {
         Ok(report) => {
             tell(&args.output.display().to_string(), &report);
             Ok(())
         }
         Err(failure) => {
-            // What was recorded up to an error is worth keeping.
+            // The events up to an error are worth keeping.
             if file.is_untouched() || failure.keeps_nothing {
                 file.discard();
             }
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Record) -> Result<(), Failure> {
 /// Why a recording failed.
 struct Failed {
     failure: Failure,
-    /// True if what is in the file is of no use.
+    /// True if the file holds nothing of use.
     keeps_nothing: bool,
 }
 
@@ -47,7 +47,7 @@ impl From<Failure> for Failed {
     }
 }
 
-fn record_into(args: &Record, file: &mut InPlace) -> Result<RecordReport, Failed> {
+fn record_into(args: &Record, file: &mut GrowingFile) -> Result<RecordReport, Failed> {
     let name = args.output.display().to_string();
     let options = RecordOptions {
         command: args.command.clone(),
@@ -83,14 +83,15 @@ fn record_into(args: &Record, file: &mut InPlace) -> Result<RecordReport, Failed
     })
 }
 
-/// Where a recording goes that only costs what the kept one costs: a file beside it that has no name any more.
+/// Opens a file without a name beside the output, for the recordings that only measure what recording
+/// costs.
 fn discarded(args: &Record) -> Result<Box<dyn EventSink>, SinkError> {
     let scratch = Scratch::create(&args.output, true).map_err(|failure| failure.to_string())?;
     let file = scratch.unnamed()?;
     Ok(Box::new(TraceSink::new(file, WriteOptions::new(args.output.display().to_string()))))
 }
 
-/// What fails while a machine is recorded is the machine's fault, but for the command.
+/// Returns a failure that blames the machine, unless the sink, the command or an early stop failed.
 fn failure(error: Error) -> Failure {
     match error {
         Error::Sink(_) | Error::Command { .. } | Error::StoppedEarly => error.into(),

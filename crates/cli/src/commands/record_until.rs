@@ -1,4 +1,4 @@
-//! What `freehold record` waits for besides failures: the thresholds that `freehold watch` knows.
+//! The thresholds that end a recording, the same as those of `freehold watch`.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::thresholds::Thresholds;
 use crate::args::Triggers;
 use crate::exit::Failure;
 
-/// Looks at this machine and says when one of the thresholds is passed.
+/// Samples this machine and compares it with the thresholds.
 pub(super) struct Lookout {
     sampler: Sampler,
     monitor: Monitor,
@@ -20,21 +20,22 @@ pub(super) struct Lookout {
 }
 
 impl Lookout {
-    /// A lookout for the thresholds, if there are any; refuses those that can never be passed.
+    /// Opens a lookout if there are thresholds. Fails if one can never be passed on this machine.
     pub(super) fn new(until: &Triggers) -> Result<Option<Self>, Failure> {
         let zones = Zones { name: until.zone.clone(), node: until.node };
         let thresholds = Thresholds::new(&until.above, &until.below, zones);
         if thresholds.is_empty() {
             return Ok(None);
         }
-        // BPF would have its programs built while the machine is recorded.
+        // `/proc`, not BPF: the kernel would compile the BPF programs while it is recorded.
         let mut sampler = Sampler::open(Path::new("/"), Choice::Procfs)?;
         let mut monitor = Monitor::new(sampler.machine().clone());
         thresholds.check(&monitor.take(sampler.sample()?))?;
         Ok(Some(Self { sampler, monitor, thresholds }))
     }
 
-    /// Looks once; breaks with what was measured. What cannot be read now may be read the next time.
+    /// Takes a sample. Breaks with the measured value if a threshold is passed. A failed reading is
+    /// ignored and tried again at the next look.
     pub(super) fn look(&mut self) -> ControlFlow<String> {
         let Ok(sample) = self.sampler.sample() else { return ControlFlow::Continue(()) };
         let model = self.monitor.take(sample);

@@ -1,4 +1,4 @@
-//! `freehold replay`: one trace through one era, in depth.
+//! `freehold replay`: replays one trace through one era, in depth.
 
 use freehold_lab::{Options, Variant};
 use serde::Serialize;

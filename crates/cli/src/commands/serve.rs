@@ -1,4 +1,4 @@
-//! `freehold serve`: this machine's memory for browsers and Prometheus.
+//! `freehold serve`: shows this machine's memory to browsers and Prometheus.
 
 use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;

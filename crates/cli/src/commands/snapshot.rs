@@ -1,4 +1,4 @@
-//! `freehold snapshot`: this machine's free blocks, once.
+//! `freehold snapshot`: prints this machine's free blocks once.
 
 use anyhow::anyhow;
 use freehold_linux::sample::{Sample, Sampler};
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
     }
 }
 
-/// Takes the pageblocks by type from `/proc/pagetypeinfo`, where the sensor does not know them.
+/// Adds the pageblocks by type from `/proc/pagetypeinfo` if the sensor does not count them.
 fn add_pageblocks(sensing: &Sensing, sample: &mut Sample) -> Result<(), Failure> {
     let typed = Sensor::open(&sensing.root, Choice::Procfs, Ration::Unlimited)?.read()?;
     for zone in &mut sample.free.zones {

@@ -1,4 +1,4 @@
-//! Thresholds that are waited for, and the zones that they are about.
+//! Thresholds to wait for, and the zones that they apply to.
 
 use anyhow::anyhow;
 use freehold_monitor::model::{Model, ZoneModel};
@@ -6,7 +6,7 @@ use freehold_monitor::threshold::{Side, Threshold, Zones};
 
 use crate::exit::{Cause, Failure};
 
-/// Thresholds that are waited for.
+/// Thresholds to wait for.
 pub(super) struct Thresholds {
     wanted: Vec<(Threshold, Side)>,
     zones: Zones,
@@ -19,12 +19,12 @@ impl Thresholds {
         Self { wanted: above.chain(below).collect(), zones }
     }
 
-    /// Returns true if nothing is waited for.
+    /// Returns true if there are no thresholds.
     pub(super) fn is_empty(&self) -> bool {
         self.wanted.is_empty()
     }
 
-    /// Refuses thresholds that can never be passed on this machine.
+    /// Fails if a threshold can never be passed on this machine.
     pub(super) fn check(&self, model: &Model) -> Result<(), Failure> {
         if !self.zones.exist_in(model) {
             let known: Vec<_> = model.zones.iter().map(ZoneModel::title).collect();
@@ -41,7 +41,7 @@ impl Thresholds {
         }
     }
 
-    /// What was measured of each threshold that is passed; `None` for the others.
+    /// Returns for each threshold the measured value if it is passed, otherwise `None`.
     pub(super) fn passed<'m>(&'m self, model: &'m Model) -> impl Iterator<Item = Option<String>> + 'm {
         self.wanted.iter().map(|(threshold, side)| {
             let measured = threshold.passed(*side, model, &self.zones)?;

@@ -1,4 +1,4 @@
-//! `freehold top`: where this machine's memory stands, in the terminal.
+//! `freehold top`: shows this machine's memory in the terminal.
 
 use freehold_monitor::top::{TopOptions, run as show};
 

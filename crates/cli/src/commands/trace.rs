@@ -1,4 +1,4 @@
-//! `freehold trace`: what is in a trace.
+//! `freehold trace`: shows what is in a trace, or compresses it harder.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use freehold_measure::{Cell, Table, grouped};
 use freehold_trace::{Ending, Event, EventKind, Origin, TraceError, TraceSummary, WriteOptions, recompress};
 use serde::Serialize;
 
-use super::recorded::{effect_lines, stop_text};
+use super::recording_text::{effect_lines, stop_text};
 use crate::args::{Effort, Form, Trace, TraceHead, TraceInfo, TraceRepack};
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Reader};
@@ -51,13 +51,13 @@ fn info(args: &TraceInfo) -> Result<(), Failure> {
     output::print(&text)
 }
 
-/// Where the trace comes from, a line each.
+/// Returns where the trace comes from, a line for each fact.
 fn provenance(reader: &Reader, summary: &TraceSummary) -> String {
     let origin = reader.origin();
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {
-            // Writing into a string does not fail.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(text, "{name:<12}{value}");
         }
     };

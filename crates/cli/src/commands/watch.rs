@@ -1,4 +1,4 @@
-//! `freehold watch`: a command that runs when memory passes a threshold.
+//! `freehold watch`: runs a command when memory passes a threshold.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -15,10 +15,10 @@ use crate::args::Watch;
 use crate::exit::Failure;
 use crate::output;
 
-/// The exit code when the time is up, as timeout(1) has it.
+/// The exit code at the time limit, as of timeout(1).
 const TIMED_OUT: u8 = 124;
 
-/// The exit code when the command cannot be started, as env(1) has it.
+/// The exit code if the command cannot be started, as of env(1).
 const CANNOT_START: u8 = 126;
 
 pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
             Some(reason) => {
                 let since = *held_since.get_or_insert(looked);
                 if args.hold.is_none_or(|hold| since.elapsed() >= hold) {
-                    // The command is not to run beside what this has open.
+                    // The sampler's files and BPF programs are closed before the
+                    // command runs.
                     drop(sampler);
                     return act(&args.command, &reason);
                 }
@@ -58,13 +59,12 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What was measured, if all of it has passed its threshold.
+/// Returns what was measured if all thresholds are passed.
 fn reason(thresholds: &Thresholds, model: &Model) -> Option<String> {
     Some(thresholds.passed(model).collect::<Option<Vec<_>>>()?.join(", "))
 }
 
-/// Becomes the command: signals that are meant for this process then reach it, and no wrapper can end without
-/// it.
+/// Replaces this process by the command, so that signals to this process reach the command.
 fn act(command: &[String], reason: &str) -> Result<ExitCode, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         output::print(reason)?;

@@ -1,4 +1,4 @@
-//! Why a file is not written.
+//! The reasons for not writing a file.
 
 use std::io;
 use std::path::Path;
@@ -7,13 +7,13 @@ use anyhow::anyhow;
 
 use crate::exit::{Cause, Failure};
 
-/// The refusal to replace a file.
+/// Returns the refusal to replace an existing file.
 pub(crate) fn exists(path: &Path) -> Failure {
     let what = anyhow!("{} exists; replace it with --force or name another file", path.display());
     Failure::new(Cause::Input, what)
 }
 
-/// A file that cannot be created.
+/// Returns the failure to create a file.
 pub(crate) fn cannot_create(path: &Path, error: io::Error) -> Failure {
     let remedy = match error.kind() {
         io::ErrorKind::NotFound => "make its folder first",
@@ -25,7 +25,7 @@ pub(crate) fn cannot_create(path: &Path, error: io::Error) -> Failure {
     Failure::new(Cause::Output, what)
 }
 
-/// A file that cannot be written to its end.
+/// Returns the failure to finish writing a file.
 pub(super) fn cannot_write(path: &Path, error: io::Error) -> Failure {
     let remedy = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the device",

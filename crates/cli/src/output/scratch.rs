@@ -1,4 +1,4 @@
-//! A file that takes its place only when it is whole.
+//! A file that replaces another only when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,24 +9,23 @@ use anyhow::Context;
 use super::refusals::{cannot_create, cannot_write, exists};
 use crate::exit::{Cause, Failure};
 
-/// A file that takes its place only when it is whole; until then, and if it never is, what
-/// was there before stays.
+/// A file that takes its place only when it is complete; until then an older file stays there.
 ///
-/// A device or a pipe cannot be replaced: it is written to as it is.
+/// A device or a pipe cannot be replaced and is written directly.
 pub(crate) struct Scratch {
     file: File,
-    /// The place as the user named it.
+    /// The path that the user gave.
     named: PathBuf,
     partial: PathBuf,
     place: PathBuf,
-    /// True if nothing is to be removed or renamed (any more).
+    /// True if there is nothing (or nothing more) to remove or rename.
     is_done: bool,
 }
 
 impl Scratch {
-    /// Starts a file that is to become `place`; refuses to replace one unless `force`.
+    /// Starts a file that will become `place`. Fails if `place` exists, unless `force`.
     pub(crate) fn create(place: &Path, force: bool) -> Result<Self, Failure> {
-        // What a link leads to is replaced, not the link.
+        // A symbolic link stays, and its target is replaced.
         let target = fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
         let there = fs::metadata(&target).ok();
         if there.is_some() && !force {
@@ -46,7 +45,7 @@ impl Scratch {
         self.file.write_all(text.as_bytes()).map_err(|error| cannot_write(&self.named, error))
     }
 
-    /// Waits until what was written is on the device.
+    /// Waits until everything written is on the device.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         if self.file.metadata()?.is_file() { self.file.sync_all() } else { self.file.flush() }
     }
@@ -62,7 +61,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// The file without its name: it is gone once it is closed.
+    /// Removes the name and returns the file, which disappears when it is closed.
     pub(crate) fn unnamed(self) -> io::Result<File> {
         self.file.try_clone()
     }
@@ -81,7 +80,7 @@ impl Write for Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.is_done {
-            // There is nobody left to tell, and the error that led here was told.
+            // The caller has reported an earlier error, which matters more.
             let _ = fs::remove_file(&self.partial);
         }
     }

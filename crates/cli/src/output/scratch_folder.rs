@@ -1,4 +1,4 @@
-//! A folder that takes its place only when all its files are written.
+//! A folder that takes its place only when it is complete.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -9,7 +9,8 @@ use anyhow::{Context, anyhow};
 use super::refusals::{cannot_create, cannot_write};
 use crate::exit::{Cause, Failure};
 
-/// A folder that takes its place only when all its files are written; if it never is, nothing is left.
+/// A folder that takes its place only when all its files are written; before that, dropping it removes
+/// it.
 pub(crate) struct ScratchFolder {
     partial: PathBuf,
     place: PathBuf,
@@ -17,7 +18,7 @@ pub(crate) struct ScratchFolder {
 }
 
 impl ScratchFolder {
-    /// Starts a folder that is to become `place`, where there is none, or an empty one.
+    /// Starts a folder that will become `place`. Fails if `place` exists and is not an empty folder.
     pub(crate) fn create(place: &Path) -> Result<Self, Failure> {
         let refuse = |what: &str| {
             let error = anyhow!("{} {what}; name a folder that is not there yet", place.display());
@@ -30,7 +31,7 @@ impl ScratchFolder {
             }
             _ => {}
         }
-        // What a link leads to is replaced, not the link.
+        // A symbolic link stays, and its target is replaced.
         let place = fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
         let mut name = place.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.partial", std::process::id()));
@@ -39,7 +40,7 @@ impl ScratchFolder {
         Ok(Self { partial, place, is_done: false })
     }
 
-    /// Writes a file.
+    /// Writes a file in the folder.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> Result<(), Failure> {
         let path = self.partial.join(name);
         let written = fs::File::create(&path).and_then(|mut file| file.write_all(contents));
@@ -59,7 +60,7 @@ impl ScratchFolder {
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
         if !self.is_done {
-            // There is nobody left to tell, and the error that led here was told.
+            // The caller has reported an earlier error, which matters more.
             let _ = fs::remove_dir_all(&self.partial);
         }
     }

@@ -21,7 +21,7 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// Returns the number of pageblocks that hold any memory, by [`Migratetype::index`]. Takes no lock.
+    /// Returns the number of pageblocks that hold any memory, by `Migratetype::index`. Takes no lock.
     ///
     /// Linux counterpart: `pagetypeinfo_showblockcount_print`, which looks at the
     /// first frame of each pageblock only.

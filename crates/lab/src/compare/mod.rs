@@ -6,14 +6,14 @@ mod distance;
 mod hindsight;
 mod picture;
 mod sentences;
+mod switched_off;
 mod tables;
 mod trust;
-mod without;
 
 pub use chance::{Chance, MOST_SHIFTS};
 pub use comparison::{CompareOptions, Comparison, UNTOLD};
 pub use distance::{EndDistance, ZoneDistance};
 pub use hindsight::{Bound, Hindsight};
 pub(crate) use picture::{Place, unusable_index};
+pub use switched_off::Without;
 pub use trust::{Trust, TrustPart, trust_table};
-pub use without::Without;

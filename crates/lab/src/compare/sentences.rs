@@ -4,7 +4,7 @@ use freehold::Switch;
 use freehold_measure::{Cell, grouped};
 
 use super::distance::EndDistance;
-use super::without::{Without, turned_off};
+use super::switched_off::{Without, turned_off};
 use crate::recorded::Gaps;
 use crate::replay::{Followed, Measures};
 

@@ -6,7 +6,7 @@ use freehold_trace::PageTypeInfo;
 
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
-use super::without::{Without, turned_off};
+use super::switched_off::{Without, turned_off};
 use crate::recorded::Recorded;
 use crate::replay::{Measures, ZoneSample};
 use crate::start::{Machine, free_pageblocks, target_of};

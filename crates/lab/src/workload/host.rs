@@ -5,7 +5,7 @@ use freehold_trace::{Event, EventKind, EventLog, Snapshot};
 
 use super::counters::Counters;
 use super::fallbacks::{Fallbacks, HostLocks};
-use super::look::{look, occupancy};
+use super::host_snapshot::{fill_snapshot, occupancy};
 use super::random::Random;
 use super::spread::Spread;
 use super::users::{Handle, Use, Users};
@@ -283,7 +283,7 @@ impl Host<'_, '_> {
     /// Returns the snapshot that a recorder reads last.
     pub(super) fn end(&self) -> Snapshot {
         let mut end = self.zones.clone();
-        look(self.memory, &mut end);
+        fill_snapshot(self.memory, &mut end);
         end.vmstat = self.counters.vmstat(self.memory);
         end.time_ns = self.time_ns;
         end

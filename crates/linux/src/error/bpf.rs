@@ -1,59 +1,59 @@
-//! Why the kernel's own numbers could not be read.
+//! Errors of reading the kernel's own fields by BPF.
 
 use std::path::PathBuf;
 
-/// Why free blocks could not be read by a BPF program.
+/// Why a BPF program could not read free blocks.
 ///
-/// Every message says what is missing or wrong and what to do about it. Whoever gets one can still read
-/// `/proc/pagetypeinfo` and `/proc/buddyinfo`.
+/// Every message says what is missing or wrong and what to do about it. After any of these errors
+/// `/proc/pagetypeinfo` and `/proc/buddyinfo` can still be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BpfError {
-    /// This build has no BPF program in it.
+    /// This build contains no BPF programs.
     #[error(
         "this freehold was built without the bpf feature. Build it with `--features bpf` (needs clang, libelf \
          and zlib), or use `--sensor procfs`"
     )]
     NotBuilt,
-    /// What is asked about is not the machine that this runs on.
+    /// The root folder is not that of the running machine.
     #[error("{root} is not the root of the running machine, and BPF reads no other. Use `--sensor procfs`")]
     NotLive {
-        /// Where the other machine's files are.
+        /// The root folder.
         root: PathBuf,
     },
-    /// The kernel does not describe its own types.
+    /// The kernel has no type information (BTF).
     #[error(
         "{path} is missing, so the kernel's structures are unknown. Boot a kernel with CONFIG_DEBUG_INFO_BTF=y"
     )]
     NoBtf {
-        /// Where it was looked for.
+        /// The file that is missing.
         path: &'static str,
     },
-    /// The kernel keeps BPF from this process.
+    /// The kernel does not let this process load BPF programs.
     #[error(
         "the kernel does not let this process load a BPF program ({detail}). Run as root, or with the \
          capabilities CAP_BPF and CAP_PERFMON; a locked-down kernel (see /sys/kernel/security/lockdown) \
          allows it to nobody"
     )]
     NotPermitted {
-        /// What the kernel answered.
+        /// The kernel's answer.
         detail: String,
     },
-    /// The kernel does not accept the program.
+    /// The kernel rejected the program.
     #[error(
         "the kernel refused the BPF program ({detail}). It takes Linux 5.17 or newer, with CONFIG_BPF_SYSCALL=y"
     )]
     Refused {
-        /// What the kernel answered.
+        /// The kernel's answer.
         detail: String,
     },
-    /// The kernel's free lists are not what this build knows.
+    /// This build does not know the layout of the kernel's free lists.
     #[error("this kernel's free lists are unknown: {detail}. Report it with the kernel's version")]
     Layout {
-        /// What is new about them.
+        /// The difference.
         detail: String,
     },
-    /// A zone could not be found in the kernel.
+    /// A zone was not found in the kernel.
     #[error(
         "zone {name} of node {node} was not found: none of {nodes} kswapd threads led to it. Read the zones \
          again if memory was just plugged in or out, and report it otherwise"
@@ -63,10 +63,10 @@ pub enum BpfError {
         node: u32,
         /// Name of the zone.
         name: String,
-        /// How many kswapd threads there are.
+        /// The kswapd threads that were found.
         nodes: u64,
     },
-    /// What was found in the kernel is not the zone that `/proc/zoneinfo` tells of.
+    /// A zone in the kernel differs from the zone in `/proc/zoneinfo`.
     #[error(
         "zone {name} of node {node} has {what} {found} in the kernel and {expected} in /proc/zoneinfo. Read the \
          zones again if memory was just plugged in or out, and report it otherwise"
@@ -76,43 +76,43 @@ pub enum BpfError {
         node: u32,
         /// Name of the zone.
         name: String,
-        /// Which number differs.
+        /// The number that differs.
         what: &'static str,
-        /// What the kernel has.
+        /// The number in the kernel.
         found: u64,
-        /// What `/proc/zoneinfo` has.
+        /// The number in `/proc/zoneinfo`.
         expected: u64,
     },
-    /// It could not be told where the kernel describes its pages.
+    /// The address of the kernel's `struct page` table could not be determined.
     #[error(
         "where the kernel keeps `struct page` could not be told ({detail}). Counts can still be read, but not \
          frame numbers"
     )]
     NoPageTable {
-        /// What was in the way.
+        /// The obstacle.
         detail: String,
     },
-    /// Free blocks were found where no zone is.
+    /// Free blocks were found outside all zones.
     #[error(
         "{blocks} free blocks are at frames where they cannot be, so frame numbers are not to be believed. Read \
          the zones again if memory was just plugged in or out, and report it otherwise"
     )]
     OutsideZones {
-        /// How many.
+        /// The number of such blocks.
         blocks: u64,
     },
-    /// Nobody said how large a pageblock is.
+    /// The order of a pageblock is unknown.
     #[error("the order of a pageblock is unknown. Name it when the sensor is opened")]
     NoPageblockOrder,
-    /// The kernel's slabs are not what this build knows.
+    /// This build does not know the layout of the kernel's slabs.
     #[error("this kernel's slabs cannot be told from its types. Report it with the kernel's version")]
     NoSlabs,
-    /// A program that was loaded did not run.
+    /// A loaded program did not run.
     #[error("the BPF program `{program}` failed: {detail}. Report it with the kernel's version")]
     Run {
-        /// Which one.
+        /// The program.
         program: &'static str,
-        /// What the kernel answered.
+        /// The kernel's answer.
         detail: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What can go wrong on a live Linux: in come answers of the system, out come messages that say what to do.
+//! Errors on a live Linux: answers of the system come in, messages that say what to do go out.
 
 mod bpf;
 mod reading;

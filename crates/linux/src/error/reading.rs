@@ -1,4 +1,4 @@
-//! What can go wrong on a live Linux, and what to do about it.
+//! Errors of reading and recording a live Linux, and what to do about each.
 
 use std::fmt;
 use std::io;
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use super::bpf::BpfError;
 
-/// What the sinks of this crate may fail with.
+/// The error of a sink.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why something on a live Linux, or in a file from one, could not be read.
+/// Why reading or recording a live Linux, or reading a file from one, failed.
 ///
 /// Every message says what is missing or wrong and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The kernel keeps this from everybody but root.
+    /// The kernel allows only root to read this.
     #[error("{path} is open to root only. {}Run the same command as root to reach it", what_is_left(path))]
     NotRoot {
-        /// The file or folder that was refused.
+        /// The file or folder.
         path: PathBuf,
     },
     /// The kernel has no tracefs.
@@ -28,66 +28,66 @@ pub enum Error {
          CONFIG_EVENT_TRACING=y"
     )]
     NoTracefs {
-        /// What the attempt to reach it ended with.
+        /// How the attempt to mount it ended.
         detail: String,
     },
-    /// The kernel lacks one of the page allocator's trace events.
+    /// The kernel lacks a trace event of the page allocator that a recording needs.
     #[error(
         "the trace event kmem:{event} is missing ({path}), so nothing can be recorded here. Snapshots and \
          the import of ftrace, trace-cmd and perf texts still work. Boot a kernel with CONFIG_EVENT_TRACING=y"
     )]
     NoKmemEvents {
-        /// Where it was looked for.
+        /// The path that is missing.
         path: PathBuf,
-        /// The event.
+        /// The event's name.
         event: &'static str,
     },
-    /// The kernel does not say what frames are used for.
+    /// The kernel lacks `/proc/kpageflags`.
     #[error(
         "{path} is missing, so nothing is known of single pageblocks. It takes a kernel with \
          CONFIG_PROC_PAGE_MONITOR, and in a copy of a machine's files the file itself; `freehold record` works \
          without it by `--no-occupancy`"
     )]
     NoKpageflags {
-        /// Where it was looked for.
+        /// The path that is missing.
         path: PathBuf,
     },
     /// Free blocks could not be read by BPF.
     #[error(transparent)]
     Bpf(#[from] BpfError),
-    /// The kernel could not set aside the ring buffers.
+    /// The kernel could not allocate the ring buffers.
     #[error(
         "the kernel refused ring buffers of {kib_per_cpu} KiB a CPU: {source}. Ask for less with `--buffer`"
     )]
     Buffer {
-        /// What was asked for.
+        /// The requested size for each CPU.
         kib_per_cpu: u64,
-        /// What the kernel answered.
+        /// The kernel's answer.
         source: io::Error,
     },
     /// A file could not be read or written.
     #[error("cannot {action} {path}: {source}. {remedy}")]
     Io {
-        /// What was tried: `read`, `write`, `create`.
+        /// The action: `read`, `write` or `create`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
-        /// What to do.
+        /// What the user can do.
         remedy: &'static str,
     },
-    /// A file's contents are not what they should be.
+    /// The contents of a file do not parse.
     #[error("{file}:{at}. {remedy}", file = file.display())]
     Malformed {
         /// The file.
         file: PathBuf,
-        /// The line, and what was expected and found there.
+        /// The line, what was expected, and what was found.
         at: ParseError,
-        /// What to do.
+        /// What the user can do.
         remedy: &'static str,
     },
-    /// The events of a text are not in the order of time.
+    /// The events of a text go too far back in time.
     #[error(
         "{file}:{line}: time goes back by {back_ns} ns, more than the {window_ns} ns that are put in order. \
          Sort the text by time first, or write it with `trace-cmd report` or `perf script`, which do",
@@ -98,12 +98,12 @@ pub enum Error {
         file: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// How far it goes back.
+        /// How far the event goes back.
         back_ns: u64,
-        /// How far it may.
+        /// How far it may go back.
         window_ns: u64,
     },
-    /// A text has nothing to import.
+    /// A text contains no page events.
     #[error(
         "{file}: no page events in {lines} lines. Check that it is the text of ftrace, `trace-cmd report` or \
          `perf script`, recorded with the events of kmem (`trace-cmd record -e kmem`)",
@@ -112,10 +112,10 @@ pub enum Error {
     NoEvents {
         /// The text.
         file: PathBuf,
-        /// Its lines.
+        /// The number of its lines.
         lines: u64,
     },
-    /// An event is about frames that the machine does not have.
+    /// An event is about frames outside the machine's zones.
     #[error(
         "{text}: the event at {seconds}.{nanos:09} s is about a block of {pages} pages at pfn {pfn:#x}, which is \
          not inside any zone of {zoneinfo}. Take the zoneinfo of the machine and the boot that the text comes \
@@ -126,16 +126,16 @@ pub enum Error {
     OutsideZones {
         /// The text.
         text: PathBuf,
-        /// What tells the zones.
+        /// The file that describes the zones.
         zoneinfo: PathBuf,
-        /// When it happened.
+        /// The time of the event.
         time_ns: u64,
         /// First frame of the block.
         pfn: u64,
         /// Its pages.
         pages: u64,
     },
-    /// A compressed text could not be unpacked.
+    /// A compressed text could not be decompressed.
     #[error(
         "{file} cannot be unpacked as {format}: {source}. Check the file with `{format} --test` and copy it \
          again if it is damaged",
@@ -146,26 +146,26 @@ pub enum Error {
         file: PathBuf,
         /// `xz` or `zstd`.
         format: &'static str,
-        /// What the unpacker answered.
+        /// The decompressor's answer.
         source: io::Error,
     },
-    /// A ring-buffer page does not have the layout that the kernel announces.
+    /// A ring-buffer page does not have the layout that the kernel describes.
     #[error(
         "the ring buffer of CPU {cpu} holds a page that cannot be read: {detail}. Record as text instead \
          (`trace-cmd record -e kmem`, `trace-cmd report`) and import that"
     )]
     RingBuffer {
-        /// Which CPU.
+        /// The CPU of the ring buffer.
         cpu: u32,
-        /// What was wrong with it.
+        /// What is wrong with the page.
         detail: String,
     },
-    /// The command to be recorded could not be started.
+    /// The command to record could not be started.
     #[error("cannot start `{command}`: {source}. Check its name, its path and its permissions")]
     Command {
         /// The program.
         command: String,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// A measurement ended before its last recording.
@@ -174,13 +174,14 @@ pub enum Error {
          end, or leave out `--measure-effect`"
     )]
     StoppedEarly,
-    /// The receiver of the events failed.
+    /// The sink failed.
     #[error("the trace could not be written")]
     Sink(#[source] SinkError),
 }
 
 impl Error {
-    /// An error for `action` on `path`, with the commonest causes told apart.
+    /// Returns the error of `action` on `path`, with variants of their own for the most frequent
+    /// causes.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let remedy = match source.kind() {
             io::ErrorKind::PermissionDenied if is_the_kernels(path) => {
@@ -197,7 +198,8 @@ impl Error {
 }
 
 impl Error {
-    /// Returns true if the file is missing or closed to this process: to try again is of no use.
+    /// Returns true if the file is missing or this process may not read it, so that another attempt
+    /// is useless.
     pub(crate) fn is_closed_or_missing(&self) -> bool {
         match self {
             Self::NotRoot { .. } | Self::NoKpageflags { .. } => true,
@@ -209,7 +211,7 @@ impl Error {
     }
 }
 
-/// What can be done without a file that is open to root only.
+/// Returns what a user without root's rights can still do.
 fn what_is_left(path: &Path) -> &'static str {
     if path.starts_with("/sys/kernel") || path.ends_with("proc/pagetypeinfo") {
         "Without root, texts of ftrace, trace-cmd and perf can still be imported, and free blocks read without \
@@ -219,27 +221,27 @@ fn what_is_left(path: &Path) -> &'static str {
     }
 }
 
-/// Returns true if the kernel makes this file up.
+/// Returns true if the file is in `/proc` or `/sys`, so that its contents come from the kernel.
 fn is_the_kernels(path: &Path) -> bool {
     ["/proc", "/sys"].iter().any(|root| path.starts_with(root))
 }
 
-/// What was expected on a line, and what was found.
+/// What was expected in a line, and what was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The line, from 1; 0 where the file as a whole is meant.
+    /// The line, from 1; 0 for the whole file.
     pub line: u64,
-    /// What should have been there.
+    /// The expectation.
     pub expected: String,
-    /// What was there.
+    /// The text in its place.
     pub found: String,
 }
 
-/// How much of a line an error message quotes.
+/// The most characters of a line that an error message quotes.
 const QUOTED_CHARS: usize = 160;
 
 impl ParseError {
-    /// An error on `line`. It quotes the first characters of `found`, without those that would steer a terminal.
+    /// Makes an error on `line`. It quotes the start of `found` without control characters.
     pub(crate) fn new(line: u64, expected: impl Into<String>, found: &str) -> Self {
         let shown = |c: char| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
         let mut quoted: String = found.trim().chars().take(QUOTED_CHARS).map(shown).collect();
@@ -249,7 +251,7 @@ impl ParseError {
         Self { line, expected: expected.into(), found: quoted }
     }
 
-    /// The same, with the file in which it happened.
+    /// Adds the name of the file.
     pub(crate) fn in_file(self, file: &Path, remedy: &'static str) -> Error {
         Error::Malformed { file: file.to_owned(), at: self, remedy }
     }

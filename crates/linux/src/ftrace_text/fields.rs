@@ -1,4 +1,4 @@
-//! The fields of page events as text.
+//! Parses the fields of page events from text.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use freehold_trace::{EventKind, PageWork};
 use super::line::{Head, digits};
 use super::options::{PfnRadix, TextOptions};
 
-/// The largest frame number that makes sense with 64 bits of addresses.
+/// The largest frame number with 64 bits of addresses.
 const MAX_PFN: u64 = 1 << 52;
-/// How many spellings of flag sets are remembered.
+/// The most spellings of flag sets that are cached.
 const MAX_CACHED: usize = 4096;
 
-/// Reads fields, and remembers the flag sets that it has seen.
+/// Parses fields, and caches the flag sets that it has seen.
 pub(super) struct FieldReader {
     radix: PfnRadix,
     types: Vec<Migratetype>,
@@ -26,7 +26,7 @@ impl FieldReader {
         Self { radix: options.pfn_radix, types, gfp: HashMap::new() }
     }
 
-    /// What the event's fields say; an error says what was expected.
+    /// Parses an event's fields. The error says what was expected.
     pub(super) fn read(&mut self, head: &Head<'_>) -> Result<EventKind, String> {
         match head.event {
             b"mm_compaction_begin" => return Ok(EventKind::CompactionBegin),
@@ -74,7 +74,7 @@ impl FieldReader {
         }
     }
 
-    /// What an event of compaction, reclaim or isolation says; `None` for the others.
+    /// Parses an event of compaction, reclaim or isolation; returns `None` for other events.
     fn work(&mut self, event: &[u8], fields: &Fields<'_>) -> Result<Option<EventKind>, String> {
         let number = |name: &[u8]| fields.number(name);
         match event {
@@ -137,7 +137,7 @@ impl FieldReader {
                 PfnRadix::Decimal => decimal,
                 PfnRadix::Auto => {
                     self.radix = if decimal.is_some() { PfnRadix::Decimal } else { PfnRadix::Hex };
-                    // A failed allocation's 0 says nothing.
+                    // A failed allocation prints 0, which shows no radix.
                     if decimal == Some(0) {
                         self.radix = PfnRadix::Auto;
                     }
@@ -175,7 +175,7 @@ impl FieldReader {
     }
 }
 
-/// `NAME=VALUE` words; those behind the twelfth do not count.
+/// The words `NAME=VALUE`, at most twelve.
 struct Fields<'a> {
     pairs: [(&'a [u8], &'a [u8]); 12],
     count: usize,
@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns true if a `page=` is no page: `(nil)`, `(null)`, `0000000000000000`, `0x0`.
+/// Returns true if a `page=` is a null pointer: `(nil)`, `(null)`, `0000000000000000`, `0x0`.
 fn is_null(page: &[u8]) -> bool {
     page == b"(nil)"
         || page == b"(null)"

@@ -1,4 +1,4 @@
-//! Texts, plain or compressed, line by line and in bounded memory.
+//! Reads texts, plain or compressed, line by line in bounded memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,16 +13,16 @@ use crate::error::{Error, ParseError};
 /// Units: bytes.
 pub const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// Memory that an archive may ask for: the dictionary of `xz -9` takes 65 MiB.
+/// The most memory for decompressing xz: the dictionary of `xz -9` takes 65 MiB.
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
 /// Base-2 logarithm of the largest zstd window, which `zstd --long=27` makes.
 const ZSTD_WINDOW_LOG: u32 = 27;
-/// Unpacked bytes that are never taken for a bomb.
+/// The decompressed size up to which the ratio is not checked.
 const HARMLESS_BYTES: u64 = 64 << 20;
-/// Real texts shrink to no less than a fiftieth.
+/// The largest ratio of decompressed to compressed bytes. Real texts reach 50.
 const MAX_RATIO: u64 = 500;
 
-/// Opens a text that may be compressed, told by its first bytes.
+/// Opens a text. Its first bytes tell whether it is compressed.
 pub(crate) fn open_text(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
     let mut file = BufReader::with_capacity(1 << 17, file);
@@ -51,10 +51,10 @@ pub(crate) fn open_text(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     Ok(Box::new(BufReader::with_capacity(1 << 17, unpacked)))
 }
 
-/// Counts what is read through it.
+/// A reader that counts its bytes.
 struct Counted<R> {
     inner: R,
-    /// Relaxed: read by the same thread.
+    /// Relaxed: only the same thread reads it.
     bytes: Arc<AtomicU64>,
 }
 
@@ -66,7 +66,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// An unpacked archive that is not let grow out of proportion.
+/// A decompressed text whose size is checked against its compressed size.
 struct Unpacked {
     inner: Box<dyn Read>,
     packed: Arc<AtomicU64>,
@@ -93,7 +93,7 @@ impl Read for Unpacked {
     }
 }
 
-/// Reads the next line with its end into `line`. Returns false if there is none.
+/// Reads the next line, with its end, into `line`. Returns false at the end of the text.
 pub(super) fn next_line(
     file: &Path,
     text: &mut dyn BufRead,
@@ -124,7 +124,7 @@ pub(super) fn next_line(
     }
 }
 
-/// An error of a reader; those of [`Unpacked`] bring their own.
+/// Converts an error of a reader; an error of [`Unpacked`] is passed on.
 fn read_error(file: &Path, error: io::Error) -> Error {
     match error.downcast::<Error>() {
         Ok(own) => own,

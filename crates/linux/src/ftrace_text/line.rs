@@ -1,44 +1,44 @@
-//! What a line of a trace text is: whose event, when and where.
+//! Parses the start of a line: event, task, CPU and time.
 //!
 //! Spellings:
 //!
-//! - ftrace: `comm-pid [cpu] flags secs.micros: event: fields`, with `( tgid)` before `[cpu]`
-//!   where `record-tgid` is set;
+//! - ftrace: `comm-pid [cpu] flags secs.micros: event: fields`, with `( tgid)` before `[cpu]` if
+//!   `record-tgid` is set;
 //! - `trace-cmd report`: the same, flags optional;
 //! - `perf script`: `comm pid [cpu] secs.micros: kmem:event: fields`, or `pid/tid`.
 //!
-//! A comm may hold blanks, dashes and brackets, so the first `[cpu]` that is followed by a
-//! time and preceded by a pid is the one.
+//! A comm may contain blanks, dashes and brackets. The CPU is therefore the first `[cpu]` with a pid
+//! before it and a time behind it.
 
 use memchr::memmem;
 
 use crate::events::{every_event, every_group};
 
-/// What a line of text is.
+/// The kind of a line.
 pub(super) enum Line<'a> {
     /// A page event.
     Event(Head<'a>),
-    /// Events of a CPU are missing here; 0: the text does not say how many.
+    /// Events of a CPU are missing here; 0 if the text does not say how many.
     Lost { cpu: u16, count: u64 },
     /// Anything else.
     Other,
 }
 
-/// A line of a page event, its fields not yet read.
+/// The start of a page event's line; its fields are not parsed yet.
 pub(super) struct Head<'a> {
     pub(super) cpu: u16,
     pub(super) pid: i32,
     pub(super) time_ns: u64,
     /// The event's name without `kmem:` and its like.
     pub(super) event: &'a [u8],
-    /// What follows the name.
+    /// The text behind the name.
     pub(super) fields: &'a [u8],
 }
 
-/// What names of events have in them, the commonest first.
+/// Parts of the names of page events, the most frequent first.
 const HINTS: [&[u8]; 5] = [b"mm_page_", b"mm_compaction_", b"mm_vmscan_", b"test_pages_", b"cma_"];
 
-/// Tells what a line is; an error says what a damaged line of a page event should have been.
+/// Parses the start of a line. The error says what a damaged line of a page event should contain.
 pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
     if let Some(lost) = lost(line) {
         return Ok(lost);
@@ -62,12 +62,12 @@ pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
     Ok(Line::Other)
 }
 
-/// A quick look that most lines of other events do not pass.
+/// Returns false for most lines of other events, at little cost.
 fn mentions_page_event(line: &[u8]) -> bool {
     HINTS.iter().any(|hint| memmem::find(line, hint).is_some())
 }
 
-/// Returns true if the line holds the event's name as an event of its own would.
+/// Returns true if the line has `name` in the place of an event's name.
 fn named(line: &[u8], name: &[u8]) -> bool {
     memmem::find_iter(line, name).any(|at| {
         line[at + name.len()..].starts_with(b":")
@@ -90,7 +90,7 @@ fn event(cpu: u16, pid: i32, time_ns: u64, rest: &[u8]) -> Line<'_> {
     }
 }
 
-/// CPU, time and the rest in `001] d..2. 941.013459: event…`.
+/// Parses `001] d..2. 941.013459: event…`; returns CPU, time and the rest.
 fn after_bracket(text: &[u8]) -> Option<(u16, u64, &[u8])> {
     let (cpu, rest) = digits(text)?;
     let rest = rest.strip_prefix(b"]")?;
@@ -99,13 +99,13 @@ fn after_bracket(text: &[u8]) -> Option<(u16, u64, &[u8])> {
     if let Some((time_ns, rest)) = time(rest) {
         return Some((cpu, time_ns, rest));
     }
-    // Flags such as `d..2.`: one word.
+    // The flags, such as `d..2.`, are one word.
     let end = memchr::memchr2(b' ', b'\t', rest)?;
     let (time_ns, rest) = time(rest[end..].trim_ascii_start())?;
     Some((cpu, time_ns, rest))
 }
 
-/// Nanoseconds in `941.013459:`, and what follows.
+/// Parses `941.013459:`; returns the nanoseconds and the rest.
 fn time(text: &[u8]) -> Option<(u64, &[u8])> {
     let (seconds, rest) = digits(text)?;
     let rest = rest.strip_prefix(b".")?;
@@ -119,7 +119,7 @@ fn time(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((seconds.checked_mul(1_000_000_000)?.checked_add(nanos)?, rest))
 }
 
-/// The pid at the end of `comm-123 `, `comm 123/124 ` or `comm-123 ( 99) `.
+/// Parses the pid at the end of `comm-123 `, `comm 123/124 ` or `comm-123 ( 99) `.
 fn pid_before(text: &[u8]) -> Option<i32> {
     let mut text = text.trim_ascii_end();
     if text.ends_with(b")") {
@@ -127,7 +127,7 @@ fn pid_before(text: &[u8]) -> Option<i32> {
     }
     let start = text.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |at| at + 1);
     let pid = digits(&text[start..])?.0;
-    // The dash of `comm-123`, the blank or slash of `comm 123/124`, or no comm at all.
+    // The pid follows a dash, a blank or a slash, or starts the line.
     let before = text[..start].last();
     if before.is_some_and(|b| !matches!(b, b'-' | b' ' | b'/' | b'\t')) {
         return None;
@@ -135,7 +135,7 @@ fn pid_before(text: &[u8]) -> Option<i32> {
     i32::try_from(pid).ok()
 }
 
-/// `CPU:3 [LOST 123 EVENTS]`, `CPU:3 [123 EVENTS DROPPED]`, or without a number.
+/// Parses `CPU:3 [LOST 123 EVENTS]` or `CPU:3 [123 EVENTS DROPPED]`; the number may be missing.
 fn lost(line: &[u8]) -> Option<Line<'_>> {
     let rest = line.trim_ascii_start();
     let rest = rest.strip_prefix(b"CPU:").or_else(|| rest.strip_prefix(b"cpu:"))?;
@@ -148,7 +148,7 @@ fn lost(line: &[u8]) -> Option<Line<'_>> {
         .then_some(Line::Lost { cpu: u16::try_from(cpu).ok()?, count })
 }
 
-/// A decimal number at the start, and what follows.
+/// Parses a decimal number at the start; returns it and the rest.
 pub(super) fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     let length = text.iter().take_while(|b| b.is_ascii_digit()).count();
     if length == 0 {

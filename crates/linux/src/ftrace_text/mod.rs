@@ -1,4 +1,5 @@
-//! Texts of ftrace, `trace-cmd report` and `perf script`: in come lines, out come page events in the order of time.
+//! Texts of ftrace, `trace-cmd report` and `perf script`: lines come in, page events in the order of time
+//! go out.
 
 mod fields;
 mod input;

@@ -1,13 +1,13 @@
-//! How a text is read, and what it held.
+//! The options of reading a text, and the counts of what it held.
 
 use freehold::Migratetype;
 
-/// How a text is read.
+/// The options of reading a text.
 #[derive(Clone, Debug)]
 pub struct TextOptions {
-    /// Frame numbers without `0x`: decimal or hexadecimal.
+    /// The radix of frame numbers without `0x`.
     pub pfn_radix: PfnRadix,
-    /// How far an event may be behind the newest one before it; it is put in order.
+    /// How far behind the newest event an event may be in order to be sorted.
     pub reorder_window_ns: u64,
     /// Migratetypes by the recorded kernel's own numbers, as in
     /// [`freehold_trace::PageTypeInfo::types`].
@@ -15,14 +15,14 @@ pub struct TextOptions {
 }
 
 impl Default for TextOptions {
-    /// Frame numbers by their looks, a window of 1 ms, a kernel with CMA.
+    /// `PfnRadix::Auto`, a window of 1 ms, a kernel with CMA.
     fn default() -> Self {
         let types = Migratetype::ALL.map(|t| t as u8).to_vec();
         Self { pfn_radix: PfnRadix::Auto, reorder_window_ns: 1_000_000, types }
     }
 }
 
-/// What a text held.
+/// Counts of what a text held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TextCounts {
     /// Lines in all.
@@ -37,10 +37,11 @@ pub struct TextCounts {
     pub cut_off: bool,
 }
 
-/// How frame numbers without `0x` are read.
+/// The radix of frame numbers without `0x`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PfnRadix {
-    /// Decimal, unless the text's first such number has letters; a change of mind is an error.
+    /// Decimal, unless the first such number has letters. A later number that contradicts this is an
+    /// error.
     #[default]
     Auto,
     /// Decimal, as kernels before 5.8 print them.

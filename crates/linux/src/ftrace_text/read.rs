@@ -1,4 +1,4 @@
-//! Reads a text line by line into events.
+//! Turns a text into events.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,13 @@ use crate::error::{Error, ParseError};
 const REMEDY: &str = "Remove the line if it is damaged, or write the text again with `trace-cmd report` or \
                       `perf script -F comm,tid,cpu,time,event,trace`";
 
-/// Reads page events from `text` into `take`, in the order of time. `file` is for messages.
+/// Reads page events from `text` and calls `take` with each, in the order of time. `file` is the name for
+/// messages.
 ///
 /// # Errors
 ///
-/// A line of a known event that does not parse, an overlong line, time that goes back by
-/// more than the window, and whatever `take` answers.
+/// A line of a known event that does not parse, an overlong line, time that goes back by more than the
+/// window, and any error of `take`.
 pub fn read_text_events(
     file: &Path,
     text: &mut dyn BufRead,
@@ -50,7 +51,7 @@ struct TextReader {
     fields: FieldReader,
     reorder: Reorder,
     counts: TextCounts,
-    /// Losses that were told before the first event, whose time they get.
+    /// Losses before the first event, whose time they get.
     early_lost: Vec<(u16, u64)>,
     newest_ns: Option<u64>,
     window_ns: u64,

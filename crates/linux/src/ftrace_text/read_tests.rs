@@ -1,4 +1,4 @@
-//! Lines in every spelling, whole and damaged.
+//! Lines in every spelling, intact and damaged.
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_trace::PageWork;

@@ -1,4 +1,4 @@
-//! Puts events in order that are nearly so.
+//! Sorts events that are nearly sorted.
 
 use std::collections::VecDeque;
 
@@ -6,13 +6,13 @@ use freehold_trace::Event;
 
 use crate::error::Error;
 
-/// An event that is older than what was passed on.
+/// The error for an event that is older than an event that was passed on.
 pub(super) struct TooOld {
     /// How much older than the newest one.
     pub(super) back_ns: u64,
 }
 
-/// Holds back events that are no older than the newest one less the window.
+/// Holds events back until the newest event is a window younger.
 ///
 /// Invariant: `held` is sorted by time, and nothing in it is older than `passed_ns`.
 pub(super) struct Reorder {
@@ -26,7 +26,7 @@ impl Reorder {
         Self { held: VecDeque::new(), window_ns, passed_ns: 0 }
     }
 
-    /// Takes an event and passes on what nothing can precede any more.
+    /// Adds an event. Passes on the events that no later event can precede.
     pub(super) fn push(
         &mut self,
         event: Event,
@@ -50,7 +50,7 @@ impl Reorder {
         Ok(Ok(()))
     }
 
-    /// Passes on what is left.
+    /// Passes on the events that are left.
     pub(super) fn rest(&mut self, take: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
         self.held.drain(..).try_for_each(take)
     }

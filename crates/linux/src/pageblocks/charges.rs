@@ -1,4 +1,4 @@
-//! Which cgroups are charged for the kernel's own pages in pageblocks: on whose behalf they are held.
+//! Cgroups that are charged for unmovable pages.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,31 +12,32 @@ use super::map::PageblockMap;
 use crate::error::Error;
 use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 
-/// Pageblocks that are looked into, those with the fewest held pages first: 4 MiB of words in all.
+/// The most pageblocks that are looked into, those with the fewest held pages first: 4 MiB of words in
+/// all.
 const MOST_BLOCKS: usize = 512;
 
-/// Folders of cgroups that are looked at for a name.
+/// The most folders of cgroups that are searched for a name.
 const MOST_CGROUPS: usize = 1 << 16;
 
-/// What a cgroup is charged for among pages that compaction cannot move.
+/// A cgroup, and the unmovable pages that it is charged for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Charge {
-    /// The cgroup's path below its hierarchy's root, or `inode N` where it was removed.
+    /// The cgroup's path below its hierarchy's root, or `inode N` if the cgroup was removed.
     pub cgroup: String,
     /// Pages.
     pub pages: u64,
-    /// Pageblocks that they are in.
+    /// Pageblocks with such pages.
     pub pageblocks: u64,
 }
 
-/// Reads whom the kernel's own pages are charged to, in the pageblocks of `map` that are nearest to becoming
-/// free, from `proc/kpagecgroup` below `root`; the largest charge comes first.
+/// Reads the charges of unmovable pages from `proc/kpagecgroup` below `root`, in the pageblocks of `map`
+/// that are nearest to becoming free. The largest charge comes first.
 ///
-/// Page tables, kernel stacks and what else is allocated on behalf of a process are charged; slab objects are,
-/// but not as pages, and so are not found here.
+/// Page tables, kernel stacks and other pages allocated for a process are charged. Slab objects are
+/// charged one by one, not as pages, and so are not found here.
 ///
 /// # Errors
-/// [`Error::NotRoot`] where it is refused; a kernel without memory cgroups has no such file.
+/// [`Error::NotRoot`] if access is refused; [`Error::Io`] if the kernel has no memory cgroups.
 pub fn read_charges(root: &Path, map: &PageblockMap) -> Result<Vec<Charge>, Error> {
     let flags = FrameWords::kpageflags(root)?;
     let cgroups = FrameWords::open(&root.join("proc/kpagecgroup"))?;
@@ -64,7 +65,7 @@ pub fn read_charges(root: &Path, map: &PageblockMap) -> Result<Vec<Charge>, Erro
     Ok(charges)
 }
 
-/// First frames of the pageblocks that few pages hold, fewest first.
+/// Returns the first frames of pageblocks with few held pages, fewest first.
 fn nearest_to_free(map: &PageblockMap) -> Vec<u64> {
     let held = |block: &Pageblock| block.held_by(Held::Kernel) + block.held_by(Held::PageTable);
     let mut near: Vec<(u32, u64)> = Vec::new();
@@ -77,14 +78,14 @@ fn nearest_to_free(map: &PageblockMap) -> Vec<u64> {
     near.into_iter().take(MOST_BLOCKS).map(|(_, start)| start).collect()
 }
 
-/// A word for each of `pages` frames; fewer where the file ends.
+/// Reads a word for each of `pages` frames, fewer if the file ends.
 fn read_words(file: &FrameWords, start_pfn: u64, pages: u64) -> Result<Vec<u64>, Error> {
     let mut bytes = vec![0; pages as usize * WORD_BYTES];
     let filled = file.read(start_pfn, &mut bytes).map_err(|e| file.failed(e))?;
     Ok(words(&bytes[..filled]).collect())
 }
 
-/// The path of each cgroup of the memory controller, by the inode of its folder.
+/// Returns the path of each cgroup of the memory controller, by the inode of its folder.
 fn cgroup_names(root: &Path) -> HashMap<u64, String> {
     let unified = root.join("sys/fs/cgroup");
     let legacy = unified.join("memory");

@@ -1,4 +1,4 @@
-//! From the words of `/proc/kpageflags` to the record of a pageblock.
+//! Sums up the words of `/proc/kpageflags` into a pageblock's record.
 
 use super::block::{Held, Pageblock, STRIDES};
 use crate::procfs::kpf;
@@ -15,16 +15,17 @@ enum Use {
     Held(Held),
 }
 
-/// A record as it was read: which blank frames are memory at all is decided by number later.
+/// A record as it was read. Whether frames without a flag are memory is decided later, from the zones'
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RawBlock {
     pub(super) block: Pageblock,
-    /// No frame of the pageblock has a flag.
+    /// True if no frame of the pageblock has a flag.
     pub(super) blank: bool,
 }
 
 impl RawBlock {
-    /// A pageblock of which nothing was read.
+    /// Returns the record of a pageblock that was not read.
     pub(super) fn absent(pages: u64) -> Self {
         let mut block = Pageblock { held_parts: u64::MAX, used_parts: u64::MAX, ..Pageblock::default() };
         block.held[Held::Absent as usize] = clamp(pages);
@@ -32,13 +33,13 @@ impl RawBlock {
     }
 }
 
-/// A pageblock has at most 2^15 pages (arm64 with 64 KiB pages has 2^13).
+/// Converts a number of pages: a pageblock has at most 2^15 (arm64 with 64 KiB pages has 2^13).
 fn clamp(pages: u64) -> u16 {
     u16::try_from(pages).unwrap_or(u16::MAX)
 }
 
-/// Sums up the words of one pageblock. The first belongs to the frame `skipped` frames into it; frames
-/// that no word tells of are absent.
+/// Sums up the words of one pageblock. The first word belongs to frame `skipped` of the pageblock; frames
+/// without a word are absent.
 pub(super) fn fold(words: impl Iterator<Item = u64>, skipped: u64, pageblock_order: u8) -> RawBlock {
     let pages = 1_u64 << pageblock_order;
     let part_shift = u32::from(pageblock_order.saturating_sub(6));
@@ -69,24 +70,24 @@ pub(super) fn fold(words: impl Iterator<Item = u64>, skipped: u64, pageblock_ord
 struct Folder {
     block: Pageblock,
     last: Option<(u64, Use)>,
-    /// The use of the compound page whose tail pages may follow.
+    /// The use of the current compound page's head, for its tail pages.
     head: Option<Use>,
     blanks: u64,
     tails: u64,
-    /// Where in the pageblock the free pages before this one start.
+    /// Where the current run of free pages starts in the pageblock; `None` outside of one.
     free_from: Option<u64>,
-    /// Where a scanner is that steps by each of [`STRIDES`].
+    /// The free scanner's position with each of [`STRIDES`].
     striders: [Strider; STRIDES.len()],
     /// Pages so far of a compound page of page cache that is dirty or under writeback.
     dirty_pages: u32,
 }
 
-/// A scanner that steps from page to page, and over compound pages and free blocks from their first pages.
+/// The position of a free scanner, which steps over compound pages and free blocks as wholes.
 #[derive(Clone, Copy)]
 enum Strider {
     /// It looks at this page next.
     At(u64),
-    /// It steps over a compound page, whose end is still to come.
+    /// It steps over a compound page whose end is not reached yet.
     Over,
 }
 
@@ -97,7 +98,7 @@ impl Default for Strider {
 }
 
 impl Strider {
-    /// It comes by page `at`, which is not free.
+    /// Passes page `at`, which is not free.
     fn pass(&mut self, step: u64, at: u64, flags: u64) {
         if let (Self::Over, 0) = (*self, flags & kpf::COMPOUND_TAIL) {
             *self = Self::At(at - 1 + step);
@@ -110,9 +111,9 @@ impl Strider {
         }
     }
 
-    /// Takes a free block that it comes by. Returns true if it looks at the first page of the block.
+    /// Passes a free block. Returns true if the scanner looks at the block's first page.
     fn finds(&mut self, step: u64, from: u64, pages: u64) -> bool {
-        // The kernel adds a step to the last page of what it steps over.
+        // The kernel adds the step to the last page of a block that it steps over.
         let past = from + pages - 1 + step;
         match *self {
             Self::Over => *self = Self::At(from - 1 + step),
@@ -177,7 +178,7 @@ impl Folder {
         *pages += 1;
     }
 
-    /// Notes the free blocks that the free pages before `at` make up.
+    /// Records the free blocks in the run of free pages that ends before `at`.
     fn end_free_run(&mut self, at: u64) {
         let Some(mut from) = self.free_from.take() else { return };
         while from < at {
@@ -202,7 +203,7 @@ impl Folder {
             self.head = None;
             return Use::Blank;
         }
-        // Kernels differ in which of the head's flags they show on tail pages.
+        // On tail pages kernels show different sets of the head's flags.
         if flags & (kpf::COMPOUND_TAIL | kpf::BUDDY | kpf::NOPAGE) == kpf::COMPOUND_TAIL {
             return self.head.unwrap_or_else(|| frame_use(flags));
         }
@@ -212,7 +213,7 @@ impl Folder {
     }
 }
 
-/// The use that a frame's flags show; the first match wins.
+/// Returns the use that a frame's flags show; the first match decides.
 fn frame_use(flags: u64) -> Use {
     let held = [
         (kpf::NOPAGE, Held::Absent),
@@ -221,7 +222,7 @@ fn frame_use(flags: u64) -> Use {
         (kpf::OFFLINE, Held::Offline),
         (kpf::HUGE, Held::Hugetlb),
         (kpf::PGTABLE, Held::PageTable),
-        // Before the LRU's flags: the kernel shows KPF_ANON on some slab pages.
+        // Slab comes before the LRU's flags: the kernel shows KPF_ANON on some slab pages.
         (kpf::SLAB, Held::Slab),
     ];
     if flags & (kpf::BUDDY | kpf::NOPAGE) == kpf::BUDDY {
@@ -233,8 +234,8 @@ fn frame_use(flags: u64) -> Use {
     if flags & kpf::UNEVICTABLE != 0 {
         return Use::Unevictable;
     }
-    // Pages wait in batches before they get onto the LRU; compaction puts them there first. A mapped page
-    // without that flag is a driver's.
+    // New LRU pages wait in per-CPU batches, which compaction drains first. A mapped page that is
+    // neither LRU nor anonymous is a driver's.
     if flags & (kpf::LRU | kpf::ANON) == 0 {
         return Use::Held(Held::Kernel);
     }

@@ -1,4 +1,4 @@
-//! The records of all pageblocks, zone by zone.
+//! The records of all pageblocks by zone.
 
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
@@ -6,12 +6,12 @@ use serde::Serialize;
 use super::block::{Held, Pageblock};
 use super::fold::RawBlock;
 
-/// What every pageblock of a machine holds.
+/// The records of all pageblocks of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct PageblockMap {
     /// The order of a pageblock.
     pub pageblock_order: u8,
-    /// One entry a zone, addresses ascending.
+    /// One entry for each zone, by ascending addresses.
     pub zones: Vec<ZonePageblocks>,
 }
 
@@ -20,49 +20,49 @@ pub struct PageblockMap {
 pub struct ZonePageblocks {
     /// NUMA node.
     pub node: u32,
-    /// Name of the zone. Where the spans of zones overlap, as nodes may interleave, they are taken together
-    /// under the name of the first.
+    /// Name of the zone. Zones whose spans overlap, as nodes may interleave, are one entry with the
+    /// first one's name.
     pub name: String,
     /// First frame of the first pageblock, which may lie before the zone's first frame.
     pub start_pfn: u64,
-    /// The pageblocks, neighbours by address.
+    /// The pageblocks by ascending addresses.
     pub blocks: Vec<Pageblock>,
 }
 
 impl PageblockMap {
-    /// The pages of a pageblock.
+    /// Returns the pages of a pageblock.
     pub fn pageblock_pages(&self) -> u64 {
         1 << self.pageblock_order
     }
 
-    /// The order of the parts that [`Pageblock::held_parts`] and [`Pageblock::used_parts`] tell apart.
+    /// Returns the order of the parts of [`Pageblock::held_parts`] and [`Pageblock::used_parts`].
     pub fn part_order(&self) -> u8 {
         self.pageblock_order.saturating_sub(6)
     }
 
-    /// The sum of all records of the pages held for one reason.
+    /// Returns the pages held for one reason in all pageblocks.
     pub fn held_pages(&self, why: Held) -> u64 {
         self.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.held_by(why))).sum()
     }
 }
 
-/// The pageblocks of zones whose spans do not overlap with others'.
+/// The pageblocks of a zone, or of zones whose spans overlap.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) node: u32,
     pub(super) name: String,
     /// First frame of the zone.
     pub(super) start: u64,
-    /// The frame after its last.
+    /// The frame behind the last frame of the zone.
     pub(super) end: u64,
     /// First frame of the first pageblock.
     pub(super) base: u64,
     pub(super) blocks: Vec<RawBlock>,
 }
 
-/// The spans of `zones`, nothing read yet.
+/// Returns the spans of `zones`, with no pageblock read yet.
 ///
-/// Where two zones share a pageblock at their border, it is the first one's.
+/// A pageblock that two zones share at their border belongs to the first zone.
 pub(super) fn spans(zones: &[ZoneSnapshot], pageblock_order: u8) -> Vec<Span> {
     let mut sorted: Vec<_> = zones.iter().filter(|zone| zone.spanned > 0).collect();
     sorted.sort_by_key(|zone| zone.start_pfn);
@@ -92,7 +92,7 @@ pub(super) fn spans(zones: &[ZoneSnapshot], pageblock_order: u8) -> Vec<Span> {
     spans
 }
 
-/// Decides which blank pageblocks are memory, by what the zones say now.
+/// Decides which pageblocks without flags are memory, by the numbers of `zones`.
 pub(super) fn settle(spans: &[Span], zones: &[ZoneSnapshot], pageblock_order: u8) -> PageblockMap {
     let pages = 1_u64 << pageblock_order;
     let zones = spans.iter().map(|span| {
@@ -114,7 +114,7 @@ pub(super) fn settle(spans: &[Span], zones: &[ZoneSnapshot], pageblock_order: u8
     PageblockMap { pageblock_order, zones: zones.collect() }
 }
 
-/// Neighbouring pageblocks without any flag: where the first is, and how many.
+/// Returns the stretches of pageblocks without flags: index of the first, and length.
 fn blank_stretches(blocks: &[RawBlock]) -> Vec<(usize, usize)> {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for (at, _) in blocks.iter().enumerate().filter(|(_, raw)| raw.blank) {
@@ -126,10 +126,10 @@ fn blank_stretches(blocks: &[RawBlock]) -> Vec<(usize, usize)> {
     stretches
 }
 
-/// Marks the pageblocks of the longest stretches, from their ends, until `left` pages are found.
+/// Marks pageblocks of the longest stretches, from their ends, until `left` pages are marked.
 ///
-/// A stretch of which little would be left is taken whole: pages that the kernel reserved within its
-/// memory are not managed either, and would be looked for here.
+/// A stretch of which little would remain is marked whole: pages that the kernel reserved within its
+/// memory are not managed either, and would otherwise be counted here.
 fn mark(blocks: &mut [Pageblock], stretches: &mut Vec<(usize, usize)>, mut left: u64, why: Held, pages: u64) {
     stretches.sort_by_key(|&(_, blocks)| blocks);
     while let Some((start, len)) = stretches.pop() {

@@ -1,12 +1,11 @@
-//! Pageblocks: in come the words of `/proc/kpageflags`, out comes a record of what each pageblock holds.
+//! Pageblocks: the words of `/proc/kpageflags` come in, a record of what each pageblock holds goes out.
 //!
-//! No total tells which pageblocks can become free as a whole: one page of the kernel's own holds a
-//! pageblock. So each pageblock gets a record, of a fixed size: reading a machine of 24 GiB takes a few
-//! buffers and half a megabyte of records.
+//! Totals cannot tell which pageblocks can become free as a whole, as one unmovable page holds a
+//! pageblock. So each pageblock gets a record of a fixed size: a machine of 24 GiB takes a few buffers
+//! and half a megabyte of records.
 //!
-//! What cannot be seen from there is said where it matters: pages on per-CPU lists have no flag and look
-//! like the kernel's own, and so do pages of zsmalloc; a page that somebody holds a further reference to
-//! looks like any other of its kind.
+//! Two things cannot be seen in `/proc/kpageflags`. Pages on per-CPU lists and of zsmalloc have no flag
+//! and look like the kernel's own. A page with an additional reference looks like any other of its kind.
 
 mod block;
 mod charges;

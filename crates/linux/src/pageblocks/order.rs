@@ -6,10 +6,10 @@ use freehold::MAX_ORDERS;
 
 use crate::procfs::{read_meminfo, read_text};
 
-/// Tells the order of a pageblock of the machine below `root`.
+/// Returns the order of a pageblock on the machine below `root`.
 ///
-/// A kernel with huge pages makes a pageblock as large as one of them, but no larger than the largest free
-/// block; without, a pageblock is as large as the largest free block.
+/// On a kernel with huge pages a pageblock is as large as a huge page, but at most as large as the
+/// largest free block; on other kernels it is as large as the largest free block.
 ///
 /// Linux counterpart: `pageblock_order`.
 pub fn pageblock_order(root: &Path) -> u8 {

@@ -1,4 +1,4 @@
-//! Reading `/proc/kpageflags` into pageblocks: at once by several threads, or a part at a time.
+//! Reads `/proc/kpageflags` into pageblocks: all at once with several threads, or a part at a time.
 
 use std::io;
 use std::num::NonZero;
@@ -14,16 +14,17 @@ use super::order::pageblock_order;
 use crate::error::{Error, ParseError};
 use crate::procfs::{FrameWords, WORD_BYTES, words};
 
-/// Pages read at a time, by each thread: 256 KiB of words.
+/// Pages that each thread reads at a time: 256 KiB of words.
 const CHUNK_PAGES: u64 = 1 << 15;
 
-/// Reads what every pageblock of `zones` holds from `proc/kpageflags` below `root`, with `threads` threads.
+/// Reads `proc/kpageflags` below `root` into a record of every pageblock of `zones`, with `threads`
+/// threads.
 ///
 /// Memory: 256 KiB a thread, 80 bytes a pageblock.
 ///
 /// # Errors
 ///
-/// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
+/// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
 pub fn read_pageblocks(
     root: &Path,
     zones: &[ZoneSnapshot],
@@ -61,25 +62,25 @@ pub fn read_pageblocks(
     Ok(reader.map(zones))
 }
 
-/// Reads pageblocks a part at a time, so that a monitor never spends long on it.
+/// Reads pageblocks a part at a time, so that each call is short.
 #[derive(Debug)]
 pub struct PageblockReader {
     file: FrameWords,
     pageblock_order: u8,
     spans: Vec<Span>,
-    /// Where the next part starts: which span, and which of its pageblocks.
+    /// The start of the next part: the index of a span, and of a pageblock in it.
     next: (usize, usize),
     buffer: Vec<u8>,
     rounds: u64,
 }
 
 impl PageblockReader {
-    /// Opens `proc/kpageflags` below `root` for the spans of `zones`; nothing is read yet.
+    /// Opens `proc/kpageflags` below `root` for the spans of `zones` without reading yet.
     ///
     /// # Errors
     ///
-    /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused,
-    /// [`Error::Malformed`] where the zones span more than can be.
+    /// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused,
+    /// [`Error::Malformed`] if the zones span more frames than the file has.
     pub fn open(root: &Path, zones: &[ZoneSnapshot]) -> Result<Self, Error> {
         let file = FrameWords::kpageflags(root)?;
         let pageblock_order = pageblock_order(root);
@@ -91,10 +92,10 @@ impl PageblockReader {
         Ok(Self { file, pageblock_order, spans, next: (0, 0), buffer: Vec::new(), rounds: 0 })
     }
 
-    /// Reads on, through about `max_pages` pages and at least one chunk, and starts again after the last
-    /// zone.
+    /// Reads about the next `max_pages` pages and at least one chunk. After the last zone it starts
+    /// again.
     ///
-    /// Returns how many times all zones have been read through, and how many pages were read now.
+    /// Returns how many times all zones were read through, and how many pages this call read.
     pub fn advance(&mut self, max_pages: u64) -> Result<(u64, u64), Error> {
         let in_chunk = chunk_blocks(self.pageblock_order);
         let mut read = 0;
@@ -120,30 +121,31 @@ impl PageblockReader {
         Ok((self.rounds, read))
     }
 
-    /// Which zone, and which of its pageblocks, is read next.
+    /// Returns the zone and the pageblock in it that are read next.
     pub fn position(&self) -> (usize, usize) {
         self.next
     }
 
-    /// What was read last of each pageblock; `zones` say which blank ones are memory.
+    /// Returns the last record of each pageblock. The numbers of `zones` decide which pageblocks
+    /// without flags are memory.
     ///
-    /// Pageblocks that were never read are absent.
+    /// Pageblocks that were not read yet are absent.
     pub fn map(&self, zones: &[ZoneSnapshot]) -> PageblockMap {
         settle(&self.spans, zones, self.pageblock_order)
     }
 }
 
-/// Frames of holes that zones may span whatever memory they have.
+/// The frames of holes that zones may span, however little memory they have.
 const HOLES: u64 = 1 << 24;
 
 /// The most frames that zones may span for each frame that is present.
 const SPARSE: u64 = 64;
 
-/// Frames end here whatever the processor.
+/// The end of frame numbers on every processor.
 const LAST_FRAME: u64 = 1 << 48;
 
-/// Refuses zones that span more than a kpageflags of `frames` frames can tell of, as each of their pageblocks
-/// takes a record. Where 0 frames are told, what is present must do.
+/// Fails if zones span more frames than a kpageflags of `frames` frames, as each pageblock takes a
+/// record. If `frames` is 0 (unknown), the limit is computed from the present pages.
 fn fit(zones: &[ZoneSnapshot], frames: u64) -> Result<(), ParseError> {
     let sum = |number: fn(&ZoneSnapshot) -> u64| zones.iter().map(number).fold(0, u64::saturating_add);
     let spanned = sum(|zone| zone.spanned);
@@ -164,7 +166,7 @@ fn chunk_blocks(pageblock_order: u8) -> usize {
     ((CHUNK_PAGES >> pageblock_order) as usize).max(1)
 }
 
-/// Neighbouring pageblocks that are read at once, and the zone's bounds.
+/// Neighbouring pageblocks that are read at once.
 #[derive(Clone, Copy)]
 struct Chunk {
     start: u64,

@@ -1,23 +1,24 @@
-//! The slabs of single pageblocks: where each starts, and how many pages it has there.
+//! Reads the slabs of single pageblocks.
 
 use std::path::Path;
 
 use crate::error::Error;
 use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 
-/// A slab, or the part of it in one pageblock.
+/// A slab, or the part of a slab in one pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slab {
     /// Its first frame in the pageblock.
     pub pfn: u64,
-    /// Its pages there.
+    /// Its pages in the pageblock.
     pub pages: u64,
 }
 
-/// Reads the slabs of each pageblock of `pages` pages that starts at one of `start_pfns` from `kpageflags`.
+/// Reads the slabs of the pageblocks that start at `start_pfns`, each of `pages` pages, from
+/// `kpageflags`.
 ///
 /// # Errors
-/// Where the file cannot be read.
+/// If the file cannot be read.
 pub fn read_slabs(root: &Path, start_pfns: &[u64], pages: u64) -> Result<Vec<Vec<Slab>>, Error> {
     let file = FrameWords::kpageflags(root)?;
     let mut bytes = vec![0; pages as usize * WORD_BYTES];

@@ -1,4 +1,4 @@
-//! What the pageblocks hold, read on a little with each look at the machine.
+//! A survey of all pageblocks that proceeds a little with each sample.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use super::map::PageblockMap;
 use super::reader::PageblockReader;
 use crate::error::Error;
 
-/// How fast the first round is.
+/// The speed of the first round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// For whoever waits in front of it: 24 GiB in twenty seconds, for 3 % of a processor.
+    /// For interactive use: 24 GiB in twenty seconds, for 3 % of a processor.
     Watched,
-    /// For what runs unseen: 24 GiB in two minutes, for half a percent of a processor.
+    /// For background use: 24 GiB in two minutes, for half a percent of a processor.
     Unseen,
 }
 
 impl Pace {
-    /// How many pages the first round reads a second.
+    /// Returns the pages per second of the first round.
     fn pages_a_second(self) -> f64 {
         match self {
             Self::Watched => 320_000.0,
@@ -30,32 +30,33 @@ impl Pace {
     }
 }
 
-/// How many pages are read a second afterwards: a third of a percent of a processor.
+/// The pages per second of later rounds: a third of a percent of a processor.
 const LATER_PAGES: f64 = 32_000.0;
 
-/// The most seconds that reading is behind and still made up for.
+/// The most seconds of delay that the survey catches up on.
 const MOST_SECONDS: f64 = 2.0;
 
-/// A map of pageblocks that is made and renewed part by part.
+/// A map of pageblocks that is renewed part by part.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Surveyed {
-    /// What was read last of each pageblock.
+    /// The last record of each pageblock.
     pub map: Arc<PageblockMap>,
-    /// Up to which zone, and which of its pageblocks, the first round has come; none once it is over.
+    /// The zone and the pageblock in it that the first round has reached; `None` after the first
+    /// round.
     pub first_round: Option<(usize, usize)>,
-    /// How long a round takes: how old the oldest part may be, in milliseconds.
+    /// The duration of a round, and so the greatest age of a record, in milliseconds.
     pub round_ms: u64,
 }
 
-/// Reads on a little each time it is asked.
+/// A survey in progress.
 #[derive(Debug)]
 pub struct Survey {
     root: PathBuf,
     reader: PageblockReader,
-    /// Node, first frame and span of the zones that are read.
+    /// Node, first frame and span of the surveyed zones.
     shape: Vec<(u32, u64, u64)>,
     asked: Instant,
-    /// Pages that may be read.
+    /// Pages that are due to be read.
     due: f64,
     round_began: Instant,
     rounds: u64,
@@ -64,10 +65,10 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Begins to survey the machine below `root`.
+    /// Starts to survey the machine below `root`.
     ///
     /// # Errors
-    /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
+    /// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
     pub fn begin(root: &Path, zones: &[ZoneSnapshot], pace: Pace) -> Result<Self, Error> {
         let now = Instant::now();
         Ok(Self {
@@ -83,9 +84,9 @@ impl Survey {
         })
     }
 
-    /// Reads on by as much as is due, and tells what is known.
+    /// Reads the pages that are due, and returns the map.
     ///
-    /// Zones that have changed, as memory was plugged in or out, are surveyed anew.
+    /// If zones have changed, as memory was plugged in or out, the survey starts again.
     ///
     /// # Errors
     /// Those of reading `/proc/kpageflags`.

@@ -28,8 +28,8 @@ pub fn read_buddyinfo(root: &Path) -> Result<Vec<BuddyZone>, Error> {
 ///
 /// # Errors
 ///
-/// A text that is cut, a row that does not parse or has fewer orders than the others, a zone that comes
-/// twice, and no zone at all.
+/// A text that is cut off, a row that does not parse or has fewer orders than the others, a zone that
+/// occurs twice, and a text without zones.
 pub fn parse_buddyinfo(text: &str) -> Result<Vec<BuddyZone>, ParseError> {
     let mut zones: Vec<BuddyZone> = Vec::new();
     let mut known = None;

@@ -1,4 +1,4 @@
-//! Files of `/proc` with a 64-bit word for each frame: `kpageflags`, `kpagecgroup`.
+//! Reads files of `/proc` with a 64-bit word for each frame: `kpageflags`, `kpagecgroup`.
 
 use std::fs::File;
 use std::io;
@@ -22,7 +22,7 @@ impl FrameWords {
     /// Opens `proc/kpageflags` below `root`.
     ///
     /// # Errors
-    /// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
+    /// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
     pub(crate) fn kpageflags(root: &Path) -> Result<Self, Error> {
         let path = root.join("proc/kpageflags");
         Self::open(&path).map_err(|error| no_kpageflags(error, path))
@@ -31,20 +31,21 @@ impl FrameWords {
     /// Opens a file.
     ///
     /// # Errors
-    /// A file that is not there, is refused, or is a pipe, a device or a socket.
+    /// If the file is missing, access is refused, or it is a pipe, a device or a socket.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         refuse_special(path)?;
         let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// How many frames a copy of the file tells of; 0 on a live machine, whose `/proc` tells no length.
+    /// Returns the number of frames in a copy of the file; 0 on a live machine, where `/proc` shows
+    /// no length.
     pub(crate) fn frames(&self) -> u64 {
         self.file.metadata().map_or(0, |metadata| metadata.len() / WORD_BYTES as u64)
     }
 
-    /// Reads the words of the frames from `first_pfn` on until `buffer` is full or the file ends. Returns the
-    /// bytes read.
+    /// Reads the words of the frames from `first_pfn` until `buffer` is full or the file ends.
+    /// Returns the bytes read.
     pub(crate) fn read(&self, first_pfn: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let start = first_pfn.saturating_mul(WORD_BYTES as u64);
         let mut filled = 0;
@@ -59,18 +60,19 @@ impl FrameWords {
         Ok(filled)
     }
 
-    /// An error of [`Self::read`] with the file's name.
+    /// Adds the file's name to an error of [`Self::read`].
     pub(crate) fn failed(&self, error: io::Error) -> Error {
         Error::io("read", &self.path, error)
     }
 }
 
-/// The words in what was read; a last one that is cut is left out.
+/// Returns the words in `bytes`, without an incomplete last one.
 pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks::<WORD_BYTES>().0.iter().map(|word| u64::from_le_bytes(*word))
 }
 
-/// An error with `proc/kpageflags`; one that is missing is a matter of the kernel's configuration.
+/// Converts an error of opening `proc/kpageflags`: if it is missing, the kernel was configured without
+/// it.
 pub(super) fn no_kpageflags(error: Error, path: PathBuf) -> Error {
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => Error::NoKpageflags { path },

@@ -16,17 +16,17 @@ pub struct HugetlbPool {
     pub page_kib: u64,
     /// Pages in the pool, of that size.
     pub pages: u64,
-    /// Those that nobody uses.
+    /// Free pages in the pool.
     pub free: u64,
-    /// Unused ones that are promised to somebody.
+    /// Free pages that are reserved but not yet allocated (`resv_hugepages`).
     pub reserved: u64,
-    /// Pages beyond the pool's set size, which go when they are freed.
+    /// Pages beyond the pool's size, which leave it when they are freed.
     pub surplus: u64,
 }
 
 /// Reads the pools in `sys/kernel/mm/hugepages` below `root`, smallest pages first.
 ///
-/// Kernels without hugetlb have no such folder, and no pools.
+/// A kernel without hugetlb lacks the folder: the result is then empty.
 pub fn read_hugetlb_pools(root: &Path) -> Result<Vec<HugetlbPool>, Error> {
     let folder = root.join("sys/kernel/mm/hugepages");
     let entries = match fs::read_dir(&folder) {

@@ -1,16 +1,15 @@
-//! `/proc/kpageflags`: what each frame is used for, folded into runs.
+//! Reads `/proc/kpageflags` into runs of frames with the same use.
 //!
-//! Free blocks: kernels since 4.6 set `KPF_BUDDY` on every page of a free block (seen on 6.18:
-//! the pages so marked are as many as `nr_free_pages` says). Older ones set it on a block's
-//! first page only; the block's order cannot be had from there, and its other pages show as
-//! [`FrameUse::Other`].
+//! Free blocks: kernels since 4.6 set `KPF_BUDDY` on every page of a free block (seen on 6.18: as many
+//! pages have it as `nr_free_pages` says). Older kernels set it on a block's first page only; the block's
+//! order is then unknown, and its other pages become [`FrameUse::Other`].
 //!
-//! Frames without memory read as `KPF_NOPAGE` or, on newer kernels, as 0. Memory whose
-//! `struct page` the kernel has not set up yet (`deferred_init`) reads as 0 too, and so do
-//! pages on per-CPU lists and much of the kernel's own memory. Told apart by number: what
-//! `zoneinfo` says is spanned and not present, or present and neither managed nor reserved,
-//! is looked for in the longest stretches of 0, from their ends, and becomes
-//! [`FrameUse::Absent`]; every other 0 is [`FrameUse::Other`].
+//! Frames without memory have `KPF_NOPAGE` or, on newer kernels, the word 0. Memory whose `struct page`
+//! is not set up yet (`CONFIG_DEFERRED_STRUCT_PAGE_INIT`), pages on per-CPU lists and much of the
+//! kernel's own memory have the word 0, too. Which is which is decided by number: the pages that
+//! `zoneinfo` counts as spanned and not present, or as present and neither managed nor reserved, are
+//! taken from the longest stretches of 0, from their ends, and become [`FrameUse::Absent`]; every other 0
+//! is [`FrameUse::Other`].
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -27,31 +26,32 @@ use crate::error::Error;
 /// Bytes read at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Stretches of 0 shorter than this are never taken for missing memory.
+/// Shorter stretches of 0 are not taken for missing memory, which comes and is set up in whole
+/// pageblocks.
 ///
-/// Units: pages. Memory comes and is set up in whole pageblocks.
+/// Units: pages.
 const SHORTEST_GAP: u64 = 512;
 
 /// Reads `proc/kpageflags` below `root` within the spans of `zones`.
 ///
 /// # Errors
 ///
-/// [`Error::NoKpageflags`] where the kernel has none, [`Error::NotRoot`] where it is refused.
+/// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
 pub fn read_kpageflags(root: &Path, zones: &[ZoneSnapshot]) -> Result<Vec<Run>, Error> {
     let path = root.join("proc/kpageflags");
     let runs = refuse_special(&path).and_then(|()| fold_kpageflags_file(&path, zones));
     runs.map_err(|error| no_kpageflags(error, path))
 }
 
-/// Folds a file with the contents of `/proc/kpageflags`.
+/// Reads a copy of `/proc/kpageflags`.
 pub(crate) fn fold_kpageflags_file(path: &Path, zones: &[ZoneSnapshot]) -> Result<Vec<Run>, Error> {
     let mut file = File::open(path).map_err(|e| Error::io("read", path, e))?;
     fold_kpageflags(&mut file, zones).map_err(|e| Error::io("read", path, e))
 }
 
-/// Folds the contents of `/proc/kpageflags` within the spans of `zones` into runs, ascending.
+/// Folds the contents of `/proc/kpageflags` within the spans of `zones` into runs in ascending order.
 ///
-/// Where the contents end before a zone does, the rest of the zone is absent.
+/// If the contents end before a zone does, the rest of the zone is absent.
 pub fn fold_kpageflags(contents: &mut (impl Read + Seek), zones: &[ZoneSnapshot]) -> io::Result<Vec<Run>> {
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut runs = Runs::default();
@@ -91,7 +91,7 @@ fn read_full(contents: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Zones whose spans overlap, taken together. The zones of nodes may interleave.
+/// A zone, or zones whose spans overlap, as the zones of nodes may interleave.
 struct Span {
     start: u64,
     end: u64,
@@ -100,7 +100,7 @@ struct Span {
 }
 
 impl Span {
-    /// Pages without memory or without a `struct page` set up, beyond those that say so.
+    /// Returns the pages that are missing or not set up, without those whose flags say so.
     fn gaps(&self, folder: &Folder) -> u64 {
         let holes = (self.end - self.start).saturating_sub(self.present).saturating_sub(folder.nopage);
         let unmanaged = self.present.saturating_sub(self.managed);
@@ -128,22 +128,22 @@ fn spans(zones: &[ZoneSnapshot]) -> Vec<Span> {
     spans
 }
 
-/// What one frame's flags say.
+/// What one frame's flags show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sight {
-    /// No flag at all.
+    /// No flag is set.
     Blank,
-    /// The flags say what the frame is used for.
+    /// The flags show this use.
     Use(FrameUse),
 }
 
-/// Turns flags, frame by frame, into runs.
+/// Folds flags into runs, frame by frame.
 #[derive(Default)]
 struct Folder {
     runs: SightRuns,
-    /// The flags before, and what they meant.
+    /// The flags of the frame before, and what they show.
     last: Option<(u64, Sight)>,
-    /// The use of the compound page whose tail pages may follow.
+    /// The use of the current compound page's head, for its tail pages.
     head: Option<FrameUse>,
     reserved: u64,
     nopage: u64,
@@ -163,7 +163,7 @@ impl Folder {
         self.runs.extend(pfn, 1, sight);
     }
 
-    /// Takes the frames from `pfn` to `end`, of which the contents say nothing.
+    /// Adds the frames from `pfn` to `end`, for which the contents have no words.
     fn stop(&mut self, pfn: u64, end: u64) {
         self.nopage += end - pfn;
         self.runs.extend(pfn, end - pfn, Sight::Use(FrameUse::Absent));
@@ -174,7 +174,7 @@ impl Folder {
             self.head = None;
             return Sight::Blank;
         }
-        // Kernels differ in which of the head's flags they show on tail pages.
+        // On tail pages kernels show different sets of the head's flags.
         if flags & (kpf::COMPOUND_TAIL | kpf::BUDDY | kpf::NOPAGE) == kpf::COMPOUND_TAIL {
             return Sight::Use(self.head.unwrap_or_else(|| frame_use(flags)));
         }
@@ -184,7 +184,7 @@ impl Folder {
     }
 }
 
-/// The use that a frame's flags show; the first match wins.
+/// Returns the use that a frame's flags show; the first match decides.
 fn frame_use(flags: u64) -> FrameUse {
     let uses = [
         (kpf::NOPAGE, FrameUse::Absent),
@@ -195,13 +195,13 @@ fn frame_use(flags: u64) -> FrameUse {
         (kpf::PGTABLE, FrameUse::PageTable),
         (kpf::SLAB, FrameUse::Slab),
         (kpf::UNEVICTABLE, FrameUse::Unevictable),
-        // Anonymous pages wait in batches before they get onto the LRU.
+        // New anonymous pages wait in per-CPU batches for the LRU.
         (kpf::LRU | kpf::ANON, FrameUse::Movable),
     ];
     uses.iter().find(|(bits, _)| flags & bits != 0).map_or(FrameUse::Other, |&(_, used_for)| used_for)
 }
 
-/// Runs of one span, blank ones not yet decided.
+/// The runs of one span; runs without flags are not decided yet.
 #[derive(Default)]
 struct SightRuns {
     runs: Vec<(u64, u64, Sight)>,
@@ -218,7 +218,7 @@ impl SightRuns {
         }
     }
 
-    /// Decides the blank runs: `gaps` pages in all are absent, the others in use.
+    /// Decides the runs without flags: `gaps` pages are absent, the others in use.
     fn finish(&self, mut gaps: u64, into: &mut Runs) {
         let mut blank: Vec<usize> = (0..self.runs.len())
             .filter(|&i| self.runs[i].2 == Sight::Blank && self.runs[i].1 >= SHORTEST_GAP)

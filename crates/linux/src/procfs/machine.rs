@@ -1,4 +1,4 @@
-//! What stays the same while a machine is up: its kernel, its CPUs, its memory.
+//! What stays the same while a machine is up: kernel, CPUs, memory.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::processors::{ONLINE, read_online};
 use super::read::{optional, rows};
 use crate::error::{Error, ParseError};
 
-/// What a machine is.
+/// The properties of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Machine {
     /// `uname -r`.
@@ -22,11 +22,11 @@ pub struct Machine {
     pub memory_bytes: u64,
 }
 
-/// The file that tells the kernel's release.
+/// The file with the kernel's release.
 const RELEASE: &str = "proc/sys/kernel/osrelease";
 
 impl Machine {
-    /// What is not known of the machine, and which file below `root` would tell it.
+    /// Returns a sentence for each unknown property, with the file below `root` that is missing.
     pub(crate) fn missing(&self, root: &Path) -> Vec<String> {
         let parts = [
             (self.kernel_release.is_empty(), "the kernel's release", RELEASE),
@@ -41,10 +41,10 @@ impl Machine {
     }
 }
 
-/// Reads what a machine is below `root`; what cannot be read stays empty.
+/// Reads a machine's properties below `root`. A property that cannot be read stays empty.
 ///
 /// # Errors
-/// A file that is there and makes no sense.
+/// A file that does not parse.
 pub fn read_machine(root: &Path) -> Result<Machine, Error> {
     Ok(Machine {
         kernel_release: optional(root, RELEASE, release)?,

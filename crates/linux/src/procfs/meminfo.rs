@@ -19,7 +19,7 @@ pub fn read_meminfo(root: &Path, name: &str) -> Result<u64, Error> {
     parse_meminfo(&read_text(&path)?, name).map_err(|e| e.in_file(&path, REPORT))
 }
 
-/// The bytes that the row `name` tells in kB.
+/// Returns the row `name`, which is in KiB, in bytes.
 pub(super) fn parse_meminfo(text: &str, name: &str) -> Result<u64, ParseError> {
     for (line, row) in rows(text)? {
         if let Some(rest) = row.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {

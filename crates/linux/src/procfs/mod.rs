@@ -1,8 +1,8 @@
-//! `/proc` and `/sys`: in come the kernel's texts below a root folder, out come numbers; each parser is a pure function.
+//! `/proc` and `/sys`: the kernel's texts below a root folder come in, numbers go out. Each parser is a
+//! pure function.
 //!
-//! The crate `procfs` was considered: it knows neither `zoneinfo` nor `pagetypeinfo`, reads
-//! kpageflags one flag set at a time, and its readers take no root folder. What it does cover
-//! (`buddyinfo`, `vmstat`) is a few lines here.
+//! The crate `procfs` was considered: it lacks `zoneinfo` and `pagetypeinfo`, reads kpageflags word by
+//! word, and its readers take no root folder. What it has (`buddyinfo`, `vmstat`) is a few lines here.
 
 mod buddyinfo;
 mod frame_words;

@@ -12,27 +12,27 @@ use crate::error::{Error, ParseError};
 
 /// Reads `proc/pagetypeinfo` below `root`.
 ///
-/// On a live machine the kernel walks its free lists under the zone lock for this.
+/// On a live machine the kernel walks its free lists under the zone lock for each reading.
 pub fn read_pagetypeinfo(root: &Path) -> Result<PageTypeInfo, Error> {
     let path = root.join("proc/pagetypeinfo");
     parse_pagetypeinfo(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
-/// Reads a file with the contents of `/proc/pagetypeinfo`.
+/// Reads a copy of `/proc/pagetypeinfo`.
 pub(crate) fn read_pagetypeinfo_file(path: &Path) -> Result<PageTypeInfo, Error> {
     parse_pagetypeinfo(&read_given_text(path)?).map_err(|e| e.in_file(path, REPORT))
 }
 
 /// Parses the contents of `/proc/pagetypeinfo`.
 ///
-/// The rows tell the kernel's own numbering of migratetypes, which depends on how it was
-/// built: see [`PageTypeInfo::types`]. Counts of mixed blocks are left out.
+/// The order of the rows is the kernel's own numbering of migratetypes, which depends on its
+/// configuration: see [`PageTypeInfo::types`]. Counts of mixed blocks are left out.
 ///
 /// # Errors
 ///
-/// A migratetype that is not known here, more than 11 orders, a row that does not parse, and a text that
-/// is cut: one without its last line break, with rows of fewer orders than the others, without the order
-/// of a pageblock, or with a zone that lacks the rows of a type or its pageblocks.
+/// An unknown migratetype, more than 11 orders, a row that does not parse, and a text that is cut off:
+/// without its last line break, the order of a pageblock or a row of a type, or with rows of different
+/// lengths.
 pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
     let mut tables = Tables::default();
     let mut section = Section::None;
@@ -59,7 +59,7 @@ pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
     tables.finish(lines)
 }
 
-/// Which of the file's tables is being read.
+/// The table of the file that is being read.
 enum Section {
     None,
     Free,
@@ -79,7 +79,7 @@ fn migratetype(line: u64, name: &str) -> Result<Migratetype, ParseError> {
         .ok_or_else(|| ParseError::new(line, "one of Linux's migratetypes (Unmovable … Isolate)", name))
 }
 
-/// The tables as far as they are read.
+/// The tables read so far.
 #[derive(Default)]
 struct Tables {
     pageblock_order: Option<u8>,
@@ -90,7 +90,7 @@ struct Tables {
     orders: Option<usize>,
 }
 
-/// A zone as far as it is read.
+/// A zone read so far.
 struct Zone {
     node: u32,
     name: String,
@@ -99,7 +99,7 @@ struct Zone {
 }
 
 impl Tables {
-    /// The entry of a zone, made where it is new.
+    /// Returns the entry of a zone, which is added if it is new.
     fn zone(&mut self, node: u32, name: &str) -> &mut Zone {
         let at = self.zones.iter().position(|z| z.node == node && z.name == name).unwrap_or_else(|| {
             self.zones.push(Zone { node, name: name.to_owned(), free: [None; MIGRATETYPES], blocks: None });

@@ -10,9 +10,9 @@ use crate::error::{Error, ParseError};
 /// The contents of `/proc/pressure/memory`.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Pressure {
-    /// Some task waited.
+    /// Time in which at least one task waited.
     pub some: Stall,
-    /// Every task that was not idle waited.
+    /// Time in which every task that was not idle waited.
     pub full: Stall,
 }
 
@@ -25,7 +25,7 @@ pub struct Stall {
     pub avg60: f64,
     /// Share of the last five minutes, in percent.
     pub avg300: f64,
-    /// Time waited since the boot, in microseconds.
+    /// Time waited since boot, in microseconds.
     pub total_us: u64,
 }
 
@@ -38,7 +38,7 @@ pub fn read_pressure(root: &Path) -> Result<Pressure, Error> {
 /// Parses the contents of `/proc/pressure/memory`.
 ///
 /// # Errors
-/// A text that is cut, a row that does not parse, and a row or a number that is missing.
+/// A text that is cut off, a row that does not parse, and a missing row or number.
 pub fn parse_pressure(text: &str) -> Result<Pressure, ParseError> {
     let (mut some, mut full) = (None, None);
     for (line, row) in rows(text)? {

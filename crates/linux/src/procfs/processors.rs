@@ -6,39 +6,39 @@ use std::path::Path;
 use super::read::{optional, rows};
 use crate::error::{Error, ParseError};
 
-/// The file that tells which processors are online.
+/// The file that lists the online processors.
 pub(super) const ONLINE: &str = "sys/devices/system/cpu/online";
 
 /// The processors of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Processors {
-    /// The model as `/proc/cpuinfo` names it; empty where it names none, as on most arm64 machines.
+    /// The model in `/proc/cpuinfo`; empty if it has none, as on most arm64 machines.
     pub model: String,
-    /// How many are online; 0 where the kernel does not say.
+    /// Online processors; 0 if unknown.
     pub online: u32,
 }
 
 /// Reads the processors of the machine below `root`.
 ///
 /// # Errors
-/// A list of online processors that makes no sense.
+/// A list of online processors that does not parse.
 pub fn read_processors(root: &Path) -> Result<Processors, Error> {
     let cpuinfo = fs::read_to_string(root.join("proc/cpuinfo")).unwrap_or_default();
     Ok(Processors { model: model(&cpuinfo), online: read_online(root)? })
 }
 
-/// How many processors are online, or 0 where the kernel does not say.
+/// Returns the number of online processors, or 0 if the kernel does not list them.
 pub(super) fn read_online(root: &Path) -> Result<u32, Error> {
     optional(root, ONLINE, count_of_ranges)
 }
 
-/// The first row `model name` (x86) or `Model` (boards of arm and MIPS).
+/// Returns the first row `model name` (x86) or `Model` (arm and MIPS boards).
 fn model(cpuinfo: &str) -> String {
     let row = cpuinfo.lines().find(|row| row.starts_with("model name") || row.starts_with("Model"));
     row.and_then(|row| row.split_once(':')).map_or(String::new(), |(_, model)| model.trim().to_owned())
 }
 
-/// How many numbers a text such as `0-3,8` names.
+/// Counts the numbers in a text such as `0-3,8`.
 fn count_of_ranges(text: &str) -> Result<u32, ParseError> {
     let wrong = || ParseError::new(1, "ranges of numbers (`0-3,8`)", text);
     let mut count = 0_u32;

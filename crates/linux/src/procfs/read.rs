@@ -1,4 +1,4 @@
-//! What the parsers of `/proc` share: reading a file whole, and numbers with a place.
+//! What the parsers of `/proc` share: whole files, rows, and numbers with their place in errors.
 
 use std::fs;
 use std::io::{self, Read};
@@ -8,17 +8,17 @@ use freehold::MAX_ORDERS;
 
 use crate::error::{Error, ParseError};
 
-/// The largest text file read whole; the largest real one is a zoneinfo of some MB.
+/// The size of the largest text file that is read; a large zoneinfo has some MB.
 const MAX_TEXT_BYTES: u64 = 256 << 20;
 
-/// Frames in 64 bits of addresses, at 4 KiB each.
+/// The frames in 64 bits of addresses, at 4 KiB each.
 pub(super) const MAX_FRAMES: u64 = 1 << 52;
 
-/// What to do when a file of the kernel's does not parse.
+/// What the user can do if a file of the kernel's does not parse.
 pub(super) const REPORT: &str = "Check that the file is a whole copy of the kernel's; if it is, report it, as this kernel's format is new";
 
-/// Refuses what no root of a machine has in the place of a file: whoever opens a pipe that nobody writes to
-/// waits for ever, and a device may never end.
+/// Fails if a file is a pipe, a device or a socket: opening a pipe without a writer would wait for ever,
+/// and a device may never end.
 pub(super) fn refuse_special(path: &Path) -> Result<(), Error> {
     let kind = fs::metadata(path).map_err(|e| Error::io("read", path, e))?.file_type();
     if kind.is_file() || kind.is_dir() {
@@ -28,13 +28,14 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), Error> {
     Err(Error::io("read", path, what))
 }
 
-/// Reads a text file of a root whole.
+/// Reads a whole text file of a machine's root.
 pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
     refuse_special(path)?;
     read_given_text(path)
 }
 
-/// What `parse` makes of a file below `root`, or the default where the file is missing or closed.
+/// Returns what `parse` makes of a file below `root`, or the default if the file is missing or access is
+/// refused.
 pub(super) fn optional<T: Default>(
     root: &Path,
     file: &str,
@@ -48,7 +49,7 @@ pub(super) fn optional<T: Default>(
     }
 }
 
-/// Reads a text file whole that the user named by itself, which may well be a pipe.
+/// Reads a whole text file that the user named. It may be a pipe.
 pub(super) fn read_given_text(path: &Path) -> Result<String, Error> {
     let file = fs::File::open(path).map_err(|e| Error::io("read", path, e))?;
     let mut bytes = Vec::new();
@@ -57,10 +58,10 @@ pub(super) fn read_given_text(path: &Path) -> Result<String, Error> {
         .map_err(|_| ParseError::new(0, "text", "bytes that are not UTF-8").in_file(path, REPORT))
 }
 
-/// The rows of a text, numbered from 1.
+/// Returns the rows of a text, numbered from 1.
 ///
-/// The kernel ends every row that it prints. A last row without its end was cut somewhere, and what is
-/// left of its last number would pass for a smaller one.
+/// Fails if the last row has no line break: the text is then cut off, and its last number may be too
+/// small.
 pub(super) fn rows(text: &str) -> Result<impl Iterator<Item = (u64, &str)>, ParseError> {
     if text.is_empty() || text.ends_with('\n') {
         return Ok((1..).zip(text.lines()));
@@ -69,16 +70,15 @@ pub(super) fn rows(text: &str) -> Result<impl Iterator<Item = (u64, &str)>, Pars
     Err(ParseError::new(text.lines().count() as u64, "a line break at the end (the text is cut)", last))
 }
 
-/// The number in `token`.
+/// Parses the number in `token`.
 pub(super) fn number(line: u64, what: &str, token: Option<&str>) -> Result<u64, ParseError> {
     let token = token.unwrap_or("");
     token.parse().map_err(|_| ParseError::new(line, format!("{what} (a number)"), token))
 }
 
-/// The number of free blocks of each order in `words`, and how many orders there are.
+/// Returns the number of free blocks of each order in `words`, and how many orders there are.
 ///
-/// `number_of` reads one word. More pages than addresses are an error, so that sums over what was read
-/// stay within 64 bits.
+/// `number_of` parses one word. More pages than [`MAX_FRAMES`] are an error, so that sums fit in 64 bits.
 pub(super) fn free_by_order<T: Copy + Default>(
     line: u64,
     words: &str,
@@ -104,7 +104,7 @@ pub(super) fn free_by_order<T: Copy + Default>(
     Ok((counts, orders))
 }
 
-/// Checks that a row has as many orders as the rows before it, which a cut one has not.
+/// Fails if a row has fewer or more orders than the rows before it.
 pub(super) fn same_orders(
     known: &mut Option<usize>,
     orders: usize,
@@ -118,7 +118,7 @@ pub(super) fn same_orders(
     Err(ParseError::new(line, format!("{expected} orders, as in the rows before"), row))
 }
 
-/// The node and the zone in `Node 0, zone      DMA`, and what follows the zone's name.
+/// Parses `Node 0, zone      DMA`; returns the node, the zone and the rest.
 pub(super) fn node_and_zone(line: u64, text: &str) -> Result<(u32, &str, &str), ParseError> {
     let wrong = || ParseError::new(line, "`Node N, zone NAME`", text);
     let rest = text.strip_prefix("Node").ok_or_else(wrong)?;
@@ -126,14 +126,14 @@ pub(super) fn node_and_zone(line: u64, text: &str) -> Result<(u32, &str, &str), 
     let node = node.trim().parse().map_err(|_| wrong())?;
     let rest = rest.trim_start().strip_prefix("zone").ok_or_else(wrong)?.trim_start();
     let end = rest.find([' ', ',', '\t']).unwrap_or(rest.len());
-    // A name goes to terminals as it is.
+    // The name is printed to terminals and must be plain ASCII.
     if end == 0 || !rest[..end].bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(wrong());
     }
     Ok((node, &rest[..end], &rest[end..]))
 }
 
-/// An error for a row that says again what an earlier one said.
+/// Returns the error for a row that occurs twice.
 pub(super) fn twice(line: u64, row: &str) -> ParseError {
     ParseError::new(line, "each zone's row once", row)
 }

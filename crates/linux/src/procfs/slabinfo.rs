@@ -1,4 +1,4 @@
-//! `/proc/slabinfo`: the slab caches and what they take.
+//! `/proc/slabinfo`: slab caches and their sizes.
 
 use std::path::Path;
 
@@ -10,27 +10,27 @@ use crate::error::{Error, ParseError};
 /// One slab cache.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct SlabCache {
-    /// Its name. Where the kernel merges caches of a like size, one name stands for all of them.
+    /// Its name. If the kernel merged similar caches, one name stands for all of them.
     pub name: String,
     /// Objects in use.
     pub active_objects: u64,
-    /// Objects that its slabs have room for.
+    /// Objects that fit into its slabs.
     pub objects: u64,
-    /// Pages that its slabs take.
+    /// Pages of its slabs.
     pub pages: u64,
 }
 
-/// Reads `proc/slabinfo` below `root`: the caches, those that take the most pages first.
+/// Reads `proc/slabinfo` below `root`. Returns the caches, those with the most pages first.
 ///
 /// # Errors
 ///
-/// [`Error::NotRoot`] where it is refused; [`Error::Malformed`] where it is not the kernel's text.
+/// [`Error::NotRoot`] if access is refused; [`Error::Malformed`] if the file does not parse.
 pub fn read_slabinfo(root: &Path) -> Result<Vec<SlabCache>, Error> {
     let path = root.join("proc/slabinfo");
     parse_slabinfo(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
-/// Parses the contents of `/proc/slabinfo`: the caches, those that take the most pages first.
+/// Parses the contents of `/proc/slabinfo`. Returns the caches, those with the most pages first.
 pub fn parse_slabinfo(text: &str) -> Result<Vec<SlabCache>, ParseError> {
     let mut rows = (1..).zip(text.lines());
     match rows.next() {
@@ -47,7 +47,7 @@ pub fn parse_slabinfo(text: &str) -> Result<Vec<SlabCache>, ParseError> {
     Ok(caches)
 }
 
-/// `name active objects size per_slab pages_per_slab : tunables … : slabdata active slabs shared`.
+/// Parses `name active objects size per_slab pages_per_slab : tunables … : slabdata active slabs shared`.
 fn cache(line: u64, row: &str) -> Result<SlabCache, ParseError> {
     let mut parts = row.split(" : ");
     let mut words = parts.next().unwrap_or("").split_ascii_whitespace();

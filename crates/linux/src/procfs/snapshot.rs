@@ -1,4 +1,4 @@
-//! The state of a machine's memory, put together from the readings of `/proc`.
+//! Reads the state of a machine's memory from `/proc`.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use super::{read_kpageflags, read_pagetypeinfo, read_sysctls, read_vmstat, read_
 use crate::clock;
 use crate::error::Error;
 
-/// What a snapshot tells of single frames.
+/// What a snapshot contains about single frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Occupancy {
-    /// What each is used for, read from `kpageflags`: about 30 ms a GiB.
+    /// The use of each frame, read from `kpageflags` in about 30 ms a GiB.
     Read,
     /// Nothing.
     Skip,
@@ -19,8 +19,8 @@ pub enum Occupancy {
 
 /// Takes a snapshot of the machine whose `/proc` is `proc` below `root` (`/` on a live one).
 ///
-/// Its time is read from the monotonic clock, the clock of recordings, after all else: an event
-/// with a later time is not part of what was read.
+/// Its time is that of `CLOCK_MONOTONIC` after everything was read: the snapshot contains no effect of a
+/// later event.
 pub fn snapshot(root: &Path, occupancy: Occupancy) -> Result<Snapshot, Error> {
     let pagetypeinfo = read_pagetypeinfo(root)?;
     let zones = read_zoneinfo(root)?;
@@ -34,10 +34,10 @@ pub fn snapshot(root: &Path, occupancy: Occupancy) -> Result<Snapshot, Error> {
     Ok(Snapshot { time_ns, zones, pagetypeinfo, vmstat, sysctl, occupancy })
 }
 
-/// Says for each zone that gained or lost managed pages between two snapshots that it did.
+/// Returns a sentence for each zone whose managed pages differ between two snapshots.
 ///
-/// A replay cannot know of these pages: they come from memory that the kernel set up only
-/// now (`deferred_init`), from hotplug or from a balloon.
+/// A replay cannot know such pages: memory was set up late (`CONFIG_DEFERRED_STRUCT_PAGE_INIT`),
+/// hotplugged, or moved by a balloon.
 pub fn managed_changes(start: &Snapshot, end: &Snapshot) -> Vec<String> {
     let mut changes = Vec::new();
     for zone in &end.zones {

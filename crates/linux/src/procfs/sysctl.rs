@@ -1,4 +1,4 @@
-//! `/proc/sys/vm`: the settings that steer the page allocator.
+//! `/proc/sys/vm`: the settings of the page allocator.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::read::{REPORT, read_text, rows};
 use crate::error::{Error, ParseError};
 
-/// The settings that are read, where the kernel has them.
+/// The settings that are read.
 pub const SYSCTLS: [&str; 11] = [
     "compact_unevictable_allowed",
     "compaction_proactiveness",
@@ -21,7 +21,7 @@ pub const SYSCTLS: [&str; 11] = [
     "zone_reclaim_mode",
 ];
 
-/// Reads the settings in `proc/sys/vm` below `root`; what this kernel lacks is left out.
+/// Reads the settings in `proc/sys/vm` below `root`. Settings that the kernel lacks are left out.
 pub fn read_sysctls(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     let folder = root.join("proc/sys/vm");
     let mut settings = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn read_sysctls(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(settings)
 }
 
-/// The one row of a setting's file.
+/// Parses the file of a setting, which has one row.
 fn setting(text: &str) -> Result<String, ParseError> {
     let words: Vec<_> = rows(text)?.flat_map(|(_, row)| row.split_ascii_whitespace()).collect();
     if words.is_empty() { Err(ParseError::new(1, "a setting", "none")) } else { Ok(words.join(" ")) }

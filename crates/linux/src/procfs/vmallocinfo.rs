@@ -1,4 +1,4 @@
-//! `/proc/vmallocinfo`: who holds pages of the kernel's virtual areas.
+//! `/proc/vmallocinfo`: pages of vmalloc areas by caller.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,28 +8,28 @@ use serde::Serialize;
 use super::read::{REPORT, number, read_text};
 use crate::error::{Error, ParseError};
 
-/// What one caller holds in virtual areas.
+/// The vmalloc areas of one caller.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct VmallocCaller {
-    /// The function that asked for the areas.
+    /// The function that allocated the areas.
     pub caller: String,
-    /// Pages behind its areas.
+    /// Pages of its areas.
     pub pages: u64,
 }
 
-/// Reads `proc/vmallocinfo` below `root`: the callers, those with the most pages first.
+/// Reads `proc/vmallocinfo` below `root`. Returns the callers, those with the most pages first.
 ///
 /// # Errors
 ///
-/// [`Error::NotRoot`] where it is refused; [`Error::Malformed`] where it is not the kernel's text.
+/// [`Error::NotRoot`] if access is refused; [`Error::Malformed`] if the file does not parse.
 pub fn read_vmallocinfo(root: &Path) -> Result<Vec<VmallocCaller>, Error> {
     let path = root.join("proc/vmallocinfo");
     parse_vmallocinfo(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
-/// Parses the contents of `/proc/vmallocinfo`: the callers, those with the most pages first.
+/// Parses the contents of `/proc/vmallocinfo`. Returns the callers, those with the most pages first.
 ///
-/// Areas without pages of memory behind them (`ioremap`) are left out.
+/// Areas without pages (`ioremap`) are left out.
 pub fn parse_vmallocinfo(text: &str) -> Result<Vec<VmallocCaller>, ParseError> {
     let mut by_caller: BTreeMap<&str, u64> = BTreeMap::new();
     for (line, row) in (1..).zip(text.lines()).filter(|(_, row)| !row.trim().is_empty()) {

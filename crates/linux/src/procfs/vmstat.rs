@@ -1,4 +1,4 @@
-//! `/proc/vmstat`: the counters that say how the page allocator and compaction fare.
+//! `/proc/vmstat`: the kernel's counters of memory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::read::{REPORT, number, read_text, rows};
 use crate::error::{Error, ParseError};
 
-/// What the names of the kept counters start with.
+/// Prefixes of the counters that concern the page allocator and compaction.
 const KEPT: [&str; 16] = [
     "nr_free_",
     "pgalloc_",
@@ -26,7 +26,7 @@ const KEPT: [&str; 16] = [
     "workingset_refault_",
 ];
 
-/// Reads `proc/vmstat` below `root`.
+/// Reads the counters of `proc/vmstat` below `root` that concern the allocator.
 pub fn read_vmstat(root: &Path) -> Result<BTreeMap<String, u64>, Error> {
     let path = root.join("proc/vmstat");
     parse_vmstat(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
@@ -38,7 +38,7 @@ pub fn read_every_counter(root: &Path) -> Result<BTreeMap<String, u64>, Error> {
     parse_counters(&read_text(&path)?, |_| true).map_err(|e| e.in_file(&path, REPORT))
 }
 
-/// Parses the contents of `/proc/vmstat` and keeps what concerns the allocator.
+/// Parses the contents of `/proc/vmstat` and keeps the counters that concern the allocator.
 pub fn parse_vmstat(text: &str) -> Result<BTreeMap<String, u64>, ParseError> {
     parse_counters(text, |name| KEPT.iter().any(|start| name.starts_with(start)))
 }

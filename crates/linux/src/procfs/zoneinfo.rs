@@ -13,22 +13,21 @@ pub fn read_zoneinfo(root: &Path) -> Result<Vec<ZoneSnapshot>, Error> {
     parse_zoneinfo(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
-/// Reads a file with the contents of `/proc/zoneinfo`.
+/// Reads a copy of `/proc/zoneinfo`.
 pub(crate) fn read_zoneinfo_file(path: &Path) -> Result<Vec<ZoneSnapshot>, Error> {
     parse_zoneinfo(&read_given_text(path)?).map_err(|e| e.in_file(path, REPORT))
 }
 
 /// Parses the contents of `/proc/zoneinfo`.
 ///
-/// Zones without memory are left out. Rows that a kernel does not print yet or no longer
-/// (`boost`, `promo`, `cma`, `high_min`, `high_max`) take the value that the field's
-/// documentation names. The kernel adds the boost to the watermarks that it prints; it is
-/// taken off again here.
+/// Zones without memory are left out. Rows that not every kernel prints (`boost`, `promo`, `cma`,
+/// `high_min`, `high_max`) get the value in their field's documentation. The kernel adds the boost to the
+/// watermarks that it prints; it is subtracted here.
 ///
 /// # Errors
 ///
-/// A text that is cut, a row that should hold a number and does not, a zone that does not say how much
-/// memory it has or comes twice, or a populated zone without its span.
+/// A text that is cut off, a row whose number does not parse, a zone that occurs twice or lacks its size,
+/// and a populated zone without its span.
 pub fn parse_zoneinfo(text: &str) -> Result<Vec<ZoneSnapshot>, ParseError> {
     let mut zones = Vec::new();
     let mut open: Option<OpenZone> = None;
@@ -52,10 +51,10 @@ pub fn parse_zoneinfo(text: &str) -> Result<Vec<ZoneSnapshot>, ParseError> {
     Ok(zones)
 }
 
-/// Where in a zone's part the parser is.
+/// The part of a zone that the parser is in.
 #[derive(PartialEq)]
 enum Part {
-    /// The node's statistics, which come with its first zone.
+    /// The node's statistics, which are printed with its first zone.
     Node,
     /// From `pages free` on.
     Zone,
@@ -63,7 +62,7 @@ enum Part {
     Pagesets,
 }
 
-/// A zone whose rows are being read.
+/// A zone read so far.
 struct OpenZone {
     line: u64,
     part: Part,
@@ -130,7 +129,8 @@ impl OpenZone {
             "batch:" => set.batch = number(line, key, value)?,
             "high:" => {
                 set.high = number(line, key, value)?;
-                // Kernels since 6.7 print the bounds of the tuning below.
+                // Kernels before 6.7 do not print the bounds, which then equal `high`;
+                // kernels since overwrite them below.
                 (set.high_min, set.high_max) = (set.high, set.high);
             }
             "high_min:" => set.high_min = number(line, key, value)?,
@@ -141,20 +141,20 @@ impl OpenZone {
     }
 }
 
-/// The numbers of `protection: (0, 3019, 4555)`.
+/// Parses the numbers of `protection: (0, 3019, 4555)`.
 fn protection(line: u64, row: &str) -> Result<Vec<u64>, ParseError> {
     let list = row.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(list, _)| list);
     let list = list.ok_or_else(|| ParseError::new(line, "`protection: (…)`", row))?;
     list.split(',').map(|n| number(line, "protection", Some(n.trim()))).collect()
 }
 
-/// Completes a zone and keeps it where it has memory.
+/// Completes a zone, and keeps it if it has memory.
 fn close(open: Option<OpenZone>, zones: &mut Vec<ZoneSnapshot>) -> Result<(), ParseError> {
     let Some(OpenZone { line, mut zone, start_pfn, present, managed, spanned, .. }) = open else {
         return Ok(());
     };
     let missing = |what: &str| ParseError::new(line, format!("a zone with a `{what}` row"), &zone.name);
-    // Also of a zone without memory: one that is cut short is not to pass for empty.
+    // A zone without memory must have its size too, or a cut zone would pass for an empty one.
     zone.present = present.ok_or_else(|| missing("present"))?;
     if zone.present == 0 {
         return Ok(());

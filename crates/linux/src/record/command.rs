@@ -1,4 +1,4 @@
-//! The command that is recorded.
+//! The recorded command: starting it, waiting for it, ending it.
 
 use std::env;
 use std::io;
@@ -20,10 +20,10 @@ use super::cost::RunCost;
 use super::rusage;
 use crate::error::Error;
 
-/// How long a command may take to end after it was told to.
+/// How long a command may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Finds out before anything is recorded that a command cannot be started.
+/// Fails if a command cannot be started, before anything is recorded.
 pub(super) fn check(command: &[String]) -> Result<(), Error> {
     let Some(program) = command.first() else { return Ok(()) };
     let runs = |path: PathBuf| {
@@ -41,24 +41,24 @@ pub(super) fn check(command: &[String]) -> Result<(), Error> {
     found.map_err(|source| Error::Command { command: program.clone(), source })
 }
 
-/// A running command; told to end when dropped.
+/// A running command. Dropping it ends it.
 pub(super) struct RecordedCommand {
     child: Child,
     pid: Option<Pid>,
-    /// Becomes readable when the command ends. Kernels before 5.3 have none.
+    /// Becomes readable when the command ends; `None` on kernels before 5.3.
     pidfd: Option<OwnedFd>,
     ended: bool,
     began: Instant,
-    /// CPU time of children that had ended before it began.
+    /// CPU time of children that had ended before the command started.
     cpu_before_ns: u64,
-    /// When it ended, where a thread watches for that.
+    /// When the command ended, if a thread watches it.
     ended_at: Arc<OnceLock<Instant>>,
-    /// The next step towards its end, and when to take it.
+    /// The next signal to the command, and when to send it.
     next_step: Option<(Signal, Instant)>,
 }
 
 impl RecordedCommand {
-    /// Starts the command, if there is one.
+    /// Starts the command unless `command` is empty.
     pub(super) fn start(command: &[String]) -> Result<Option<Self>, Error> {
         let Some((program, arguments)) = command.split_first() else { return Ok(None) };
         let (began, cpu_before_ns) = (Instant::now(), rusage::children_cpu_ns());
@@ -73,7 +73,7 @@ impl RecordedCommand {
         Ok(Some(Self { child, pid, pidfd, ended, began, cpu_before_ns, ended_at, next_step }))
     }
 
-    /// Has a thread note when it ends, for whoever does other things than wait for it.
+    /// Starts a thread that notes when the command ends.
     pub(super) fn watch_the_clock(&self) {
         let Some(pidfd) = self.pidfd.as_ref().and_then(|pidfd| pidfd.try_clone().ok()) else { return };
         let ended_at = Arc::clone(&self.ended_at);
@@ -83,7 +83,7 @@ impl RecordedCommand {
         });
     }
 
-    /// What it took, once it has ended.
+    /// Returns the times of the command. Valid once it has ended.
     pub(super) fn cost(&self) -> RunCost {
         let ended = self.ended_at.get().copied().unwrap_or_else(Instant::now);
         RunCost {
@@ -92,7 +92,7 @@ impl RecordedCommand {
         }
     }
 
-    /// Has it end, and returns its exit code.
+    /// Ends the command and returns its exit code.
     pub(super) fn end(&mut self) -> Result<i32, Error> {
         loop {
             self.hurry(false);
@@ -102,13 +102,13 @@ impl RecordedCommand {
         }
     }
 
-    /// Waits for at most `timeout` and returns the exit code (128 + the signal that killed
-    /// it) once the command has ended.
+    /// Waits for at most `timeout`. Returns the exit code (128 + the signal that killed it) if the
+    /// command has ended.
     pub(super) fn wait(&mut self, timeout: Duration) -> Result<Option<i32>, Error> {
         match &self.pidfd {
             Some(pidfd) => {
                 let limit = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
-                // An interrupted wait is a short one.
+                // A signal only makes the wait shorter.
                 let _ = poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(&limit));
             }
             None => thread::sleep(timeout),
@@ -118,9 +118,9 @@ impl RecordedCommand {
         Ok(status.map(|s| s.code().or_else(|| s.signal().map(|n| 128 + n)).unwrap_or(-1)))
     }
 
-    /// Takes the next due step towards the command's end: SIGTERM, then SIGKILL.
+    /// Sends the next due signal: SIGTERM, then SIGKILL.
     ///
-    /// `knows`: it got Ctrl-C from the terminal and may end by itself.
+    /// `knows` says that the command got Ctrl-C from the terminal as well, and may end by itself.
     pub(super) fn hurry(&mut self, knows: bool) {
         let now = Instant::now();
         let first = (Signal::TERM, if knows { now + GRACE } else { now });

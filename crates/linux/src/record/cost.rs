@@ -1,17 +1,17 @@
-//! What a command took, in one run and in several.
+//! The times of a command, in one run and over several.
 
 use freehold_trace::{ObserverEffect, Quartiles, RunTimes};
 
-/// What a run of a command took.
+/// The times of one run of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RunCost {
-    /// From its start to its end.
+    /// Wall time from start to end.
     pub(super) wall_ns: u64,
-    /// User and system time, its children's included.
+    /// User and system time, children included.
     pub(super) cpu_ns: u64,
 }
 
-/// What the command took in each run.
+/// The times of each run.
 #[derive(Default)]
 pub(super) struct Costs {
     pub(super) without: Vec<RunCost>,
@@ -19,7 +19,7 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// The quartiles of the runs without and with recording.
+    /// Returns the quartiles of the runs without and with recording.
     pub(super) fn effect(&self) -> ObserverEffect {
         ObserverEffect {
             runs: self.without.len().min(self.with.len()) as u32,

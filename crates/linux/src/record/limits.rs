@@ -1,4 +1,4 @@
-//! What ends a recording before its command or its user does.
+//! The limits that end a recording before its command ends or its user stops it.
 
 use std::time::Instant;
 
@@ -7,25 +7,25 @@ use freehold_trace::StoppedBy;
 use super::options::RecordOptions;
 use crate::tracefs::Tally;
 
-/// Bytes that are kept free for the ending, and for each CPU, whose lists it names.
+/// Bytes reserved for the ending, and as many for each CPU, as the end snapshot lists per-CPU lists.
 const ENDING_BYTES: u64 = 64 << 10;
 const ENDING_BYTES_PER_CPU: u64 = 2 << 10;
 
-/// Bytes that an event may take; the usual is four.
+/// The most bytes of an event; four are usual.
 const EVENT_BYTES: u64 = 8;
 
-/// How much later than its end is asked for a recording may end.
+/// The most time between the decision to end and the end.
 ///
 /// Units: seconds.
 const AFTERMATH_S: f64 = 0.25;
 
-/// The limits of a recording, and how near they are.
+/// The limits of a recording, and how close they are.
 pub(super) struct Limits<'o> {
     options: &'o RecordOptions,
     cpus: u64,
     looked: Instant,
     events: u64,
-    /// The highest rate between two looks.
+    /// The highest event rate so far.
     peak_per_s: f64,
 }
 
@@ -34,9 +34,9 @@ impl<'o> Limits<'o> {
         Self { options, cpus, looked: Instant::now(), events: 0, peak_per_s: 0.0 }
     }
 
-    /// What has to end the recording now, and what was seen of a trigger.
+    /// Returns the limit that was reached, with what was measured if it is a trigger.
     ///
-    /// `held` events have been read and are on their way to the sink, which holds `bytes`.
+    /// `held` events were read but not passed to the sink yet, which holds `bytes`.
     pub(super) fn reached(
         &mut self,
         tally: Tally,

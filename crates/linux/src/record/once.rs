@@ -1,4 +1,4 @@
-//! One recording, from the start snapshot to the end snapshot.
+//! Makes one recording, from the start snapshot to the end snapshot.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -18,17 +18,17 @@ use crate::procfs::{Occupancy, managed_changes};
 use crate::sink::EventSink;
 use crate::tracefs::{Tracefs, remove_stale};
 
-/// Records the machine's page events into `sink` until the command, a limit of `options` or the user
-/// ends it. Calls `progress` about once a second; if that breaks, its words are the trigger that ended the
-/// recording.
+/// Records the machine's page events into `sink` until the command ends, a limit of `options` is reached,
+/// or the user stops it. Calls `progress` about once a second; if that breaks, the recording ends, and
+/// the text is noted as its trigger.
 ///
-/// The tracing that others do on the machine is left as it is, and ours is gone afterwards,
-/// also when this process is killed. Two recordings may run at once.
+/// Other tracing on the machine is not affected. The instance is removed afterwards, also if this process
+/// is killed. Two recordings may run at once.
 ///
 /// # Errors
 ///
-/// What is missing on this machine, or the first failure of `sink`; the recorded command is
-/// then terminated.
+/// The first missing feature of this machine, or the first failure of `sink`. The command is then
+/// terminated.
 pub fn record(
     options: &RecordOptions,
     sink: &mut dyn EventSink,
@@ -37,7 +37,7 @@ pub fn record(
     record_once(options, sink, progress, None)
 }
 
-/// Records once. What the command took is added to `costs`, and the ending tells their sum.
+/// Makes one recording. Adds the command's times to `costs`; the ending holds their sum.
 pub(super) fn record_once(
     options: &RecordOptions,
     sink: &mut dyn EventSink,
@@ -61,7 +61,7 @@ pub(super) fn record_once(
 
     let end = session.snapshot(Occupancy::Skip)?;
     let closing = session.finish(sink)?;
-    // The trace is as large as it may be: what the command does now is not recorded any more.
+    // The recording has ended: a command that still runs is not recorded any more.
     if let Some(mut command) = command {
         exit = Some(command.end()?);
     }

@@ -1,4 +1,4 @@
-//! What a recording is asked for and what it answers.
+//! The options of a recording, and its report.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,38 +10,37 @@ use freehold_trace::Ending;
 use crate::events::{Detail, EventGroup};
 use crate::procfs::Occupancy;
 
-/// What to record, and for how long.
+/// The options of a recording.
 ///
-/// With neither command nor duration a recording lasts until it is stopped.
+/// Without a command and a limit a recording lasts until it is stopped.
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
-    /// The program to run and its arguments; empty: record the machine as it is.
+    /// The program and its arguments; if empty, the machine is recorded as it is.
     pub command: Vec<String>,
-    /// When to stop at the latest. A command that still runs gets SIGTERM, and after five
-    /// seconds SIGKILL.
+    /// The longest duration. A command that still runs gets SIGTERM, and after five seconds SIGKILL.
     pub duration: Option<Duration>,
-    /// How large the trace may become. What may still come until the end snapshot is kept free, as far as the last
-    /// seconds tell how much that is; a command that still runs is then terminated.
+    /// The largest size of the trace. Room is kept for what will come until the end snapshot,
+    /// estimated from the last seconds. A command that still runs is then terminated.
     ///
     /// Units: bytes.
     pub max_bytes: Option<u64>,
-    /// After how many events to stop; those until the end snapshot are kept as well.
+    /// The number of events to stop after; later events until the end snapshot are kept as well.
     pub max_events: Option<u64>,
     /// Stop when a request of this order or a larger one fails.
     pub until_failure: Option<Order>,
-    /// Which events to record besides those of `detail` and the marks of compaction. A group that the kernel
-    /// does not have is left out, and the trace says so.
+    /// Groups of events to record besides `detail` and the marks of compaction. Groups that the
+    /// kernel lacks are left out, and the trace lists them.
     pub groups: Vec<EventGroup>,
-    /// Ring buffer of each CPU in KiB; `None`: by the size of the memory, up to 64 MiB.
+    /// Ring buffer of each CPU in KiB; `None` chooses by the size of the memory, up to 64 MiB.
     pub buffer_kib_per_cpu: Option<u64>,
-    /// Which events to record.
+    /// The events of `kmem` to record.
     pub detail: Detail,
-    /// What the start snapshot tells of single frames.
+    /// What the start snapshot contains about single frames.
     pub occupancy: Occupancy,
-    /// True if SIGINT, SIGTERM and SIGHUP end the recording in good order. An embedder with
-    /// signal handlers of its own switches this off and uses `stop`.
+    /// True if SIGINT, SIGTERM and SIGHUP end the recording cleanly. An embedder with signal handlers
+    /// of its own sets this to false and uses `stop`.
     pub handle_signals: bool,
-    /// Ends the recording when set.
+    /// Ends the recording when it becomes true.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -63,35 +62,35 @@ impl Default for RecordOptions {
     }
 }
 
-/// How a running recording fares.
+/// The progress of a running recording.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Since the command started.
+    /// Seconds since the command started.
     pub seconds: f64,
     /// Events so far.
     pub events: u64,
-    /// Events a second since the last report.
+    /// Events per second since the last report.
     pub events_per_s: u64,
-    /// Events lost so far, as far as the ring buffers have told.
+    /// Events lost so far, according to the ring buffers.
     pub lost: u64,
-    /// Bytes of the trace so far, where its sink can tell.
+    /// Bytes of the trace so far; `None` if the sink cannot tell.
     pub bytes: Option<u64>,
 }
 
-/// How a recording went.
+/// The outcome of a recording.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordReport {
-    /// What the sink got at the end.
+    /// The ending that the sink got.
     pub ending: Ending,
-    /// Events that were asked for and that this kernel does not have, as `GROUP:NAME`.
+    /// Requested events that the kernel lacks, as `GROUP:NAME`.
     pub missing_events: Vec<String>,
-    /// Events, lost ones not counted.
+    /// Recorded events.
     pub events: u64,
-    /// Events that are missing.
+    /// Lost events.
     pub lost: u64,
-    /// Events that could not be decoded; each is in the trace as one that was lost.
+    /// Events that could not be decoded; each is recorded as lost.
     pub unreadable: u64,
-    /// Events that came too late for their place and were given a later time.
+    /// Events that were read too late to be sorted and got a later time.
     pub late: u64,
     /// What the user should know about the trace.
     pub warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! Where a recording comes from.
+//! The origin of a recording.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,11 +7,11 @@ use freehold_trace::Origin;
 
 use crate::procfs::{Processors, read_processors};
 
-/// The trace clock of recordings; its counterpart is `CLOCK_MONOTONIC`.
+/// The trace clock of recordings, which is `CLOCK_MONOTONIC`.
 pub(super) const TRACE_CLOCK: &str = "mono";
 
-/// The origin of a recording of `command` that starts now on this machine; `events` are those that it holds, and
-/// those that this kernel does not have.
+/// Returns the origin of a recording of `command` that starts now. The pair holds the recorded events and
+/// the events that this kernel lacks.
 pub(super) fn live(command: &[String], (events, missing): (&[String], &[String])) -> Origin {
     let uname = rustix::system::uname();
     let processors = processors();
@@ -30,12 +30,12 @@ pub(super) fn live(command: &[String], (events, missing): (&[String], &[String])
     }
 }
 
-/// How many CPUs are online, or 1 where the kernel does not say.
+/// Returns the number of online CPUs, or 1 if the kernel does not list them.
 pub(super) fn online_cpus() -> u32 {
     processors().online
 }
 
-/// The processors of this machine, at least one.
+/// Returns the processors of this machine, at least one.
 fn processors() -> Processors {
     let found = read_processors(Path::new("/")).unwrap_or_default();
     Processors { online: found.online.max(1), ..found }

@@ -1,4 +1,4 @@
-//! The time between the snapshots: waiting, passing events on, and what ends it.
+//! The time between the snapshots: waits, passes events on, and decides when to end.
 
 use std::ops::ControlFlow;
 use std::thread;
@@ -20,17 +20,17 @@ use crate::sink::EventSink;
 /// How the time between the snapshots ended.
 pub(super) struct Stop {
     pub(super) by: StoppedBy,
-    /// What was seen of a trigger.
+    /// What was measured of a trigger.
     pub(super) trigger: Option<String>,
-    /// The command, where it still runs.
+    /// The command if it still runs.
     pub(super) command: Option<RecordedCommand>,
-    /// The command's exit code, where it ended.
+    /// The command's exit code if it has ended.
     pub(super) exit: Option<i32>,
-    /// What the command took, where it ended by itself and that is measured.
+    /// The command's times if it ended by itself and they are measured.
     pub(super) cost: Option<RunCost>,
 }
 
-/// Runs the command, or waits, and passes events on in the meantime.
+/// Starts the command and passes events on until something ends the recording.
 pub(super) fn run(
     session: &mut Session,
     options: &RecordOptions,
@@ -47,7 +47,7 @@ pub(super) fn run(
         command.watch_the_clock();
         session.add_own_tasks();
     }
-    // What the command was told to end for.
+    // The reason for which the command was told to end.
     let mut told = None;
     loop {
         let (mut exit, mut cost) = (None, None);
@@ -64,7 +64,7 @@ pub(super) fn run(
         let reached = trigger.or_else(|| limits.reached(session.tally(), session.held(), sink.bytes()));
         if exit.is_some() {
             cost = cost.filter(|_| told.is_none());
-            // What was waited for may be what the command ended of.
+            // The command may have ended because of what the trigger waits for.
             let seen = reached.filter(|(by, _)| *by == StoppedBy::Trigger);
             let (by, trigger) = seen.unwrap_or((told.unwrap_or(StoppedBy::Command), None));
             return Ok(Stop { by, trigger, command: None, exit, cost });
@@ -85,7 +85,7 @@ pub(super) fn run(
     }
 }
 
-/// Gives the sink the machine's state now.
+/// Gives the sink a snapshot to start over from.
 fn start_over(session: &mut Session, options: &RecordOptions, sink: &mut dyn EventSink) -> Result<(), Error> {
     let begins_ns = clock::monotonic_ns();
     let start = session.snapshot(options.occupancy)?;
@@ -93,7 +93,7 @@ fn start_over(session: &mut Session, options: &RecordOptions, sink: &mut dyn Eve
     sink.restart(&start).map_err(Error::Sink)
 }
 
-/// Flushes the sink and reports about once a second.
+/// Flushes the sink, and reports about once a second.
 struct Reporter {
     began: Instant,
     last: Instant,
@@ -105,7 +105,7 @@ impl Reporter {
         Self { began, last: began, last_events: 0 }
     }
 
-    /// Returns what was seen of a trigger, if `progress` found one.
+    /// Reports if a second has passed. Returns what `progress` measured of a trigger.
     fn report(
         &mut self,
         session: &Session,

@@ -1,12 +1,12 @@
 //! The CPU time of commands that have ended.
 //!
-//! Unsafe island: `getrusage`, which no safe interface that is in use here offers. Other sources round to hundredths of
-//! a second.
+//! Unsafe island: `getrusage`, for which no safe interface is in use here. Other sources round to
+//! hundredths of a second.
 #![expect(unsafe_code, reason = "getrusage has no safe form here")]
 
 use std::mem::MaybeUninit;
 
-/// User and system time of this process's children that have ended and been waited for, theirs included.
+/// Returns user and system time of this process's children that were waited for, and of theirs.
 ///
 /// Units: nanoseconds.
 pub(super) fn children_cpu_ns() -> u64 {

@@ -1,4 +1,4 @@
-//! A running recording: the instance, its ring buffers and what is known of them.
+//! A running recording: its tracefs instance, ring buffers and counts.
 
 use std::fs;
 use std::path::Path;
@@ -18,28 +18,28 @@ use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Ta
 
 /// The longest pause between two readings of the ring buffers.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
-/// The shortest one, for small ring buffers.
+/// The shortest pause, for small ring buffers.
 const SHORTEST_TICK: Duration = Duration::from_millis(10);
 
 const UNKNOWN_FORMAT: &str = "Record as text instead (`trace-cmd record -e kmem`, `trace-cmd report`), import that, and report the format";
 
 /// A running recording.
 pub(super) struct Session {
-    // Closed before the instance is removed: fields are dropped in this order.
+    // Fields are dropped in this order: the buffers must be closed before the instance is removed.
     buffers: Buffers,
     instance: Instance,
     decoder: Decoder,
     merger: Merger,
-    /// When the ring buffers were last read.
+    /// The time of the last reading of the ring buffers.
     last_turn_ns: u64,
     kib_per_cpu: u64,
     buffer_pages: u64,
-    /// What is recorded, and what the kernel does not have of it.
+    /// The recorded events, and the requested events that the kernel lacks.
     events: Vec<String>,
     missing_events: Vec<String>,
 }
 
-/// What a recording has to say when it is over.
+/// The counts of a finished recording.
 pub(super) struct Closing {
     pub(super) tally: Tally,
     pub(super) late: u64,
@@ -48,12 +48,12 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    /// Events that are missing, by whichever account has more.
+    /// Returns the number of lost events: the larger of two counts.
     pub(super) fn lost(&self) -> u64 {
         self.lost_by_cpu.iter().sum::<u64>().max(self.tally.lost)
     }
 
-    /// What the user should know.
+    /// Returns what the user should know about the trace.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.lost() > 0 {
@@ -74,13 +74,14 @@ impl Closing {
 }
 
 impl Session {
-    /// Sets up an instance and switches tracing on in it.
+    /// Creates an instance and starts tracing in it.
     pub(super) fn start(tracefs: &Tracefs, options: &RecordOptions) -> Result<Self, Error> {
         let decoder = decoder(tracefs, options)?;
         let instance = Instance::create(tracefs)?;
         instance.write("tracing_on", "0")?;
         instance.write("trace_clock", TRACE_CLOCK)?;
-        // The newest events are kept, and each page tells how many were overwritten before it.
+        // On overflow the oldest events are overwritten; each page then holds the number before
+        // it.
         instance.write("options/overwrite", "1")?;
         let wanted = options.buffer_kib_per_cpu.unwrap_or_else(default_buffer_kib);
         let kib_per_cpu = instance.set_buffer(wanted)?;
@@ -122,14 +123,13 @@ impl Session {
         Ok(session)
     }
 
-    /// The events that are recorded, and those that the kernel does not have, as `GROUP:NAME`.
+    /// Returns the recorded events, and the requested events that the kernel lacks, as `GROUP:NAME`.
     pub(super) fn events(&self) -> (&[String], &[String]) {
         (&self.events, &self.missing_events)
     }
 
-    /// The pause between two readings of the ring buffers: few readings disturb the machine
-    /// less, and a buffer must hold what a CPU can write in the meantime (2 million events/s
-    /// of 48 bytes).
+    /// Returns the pause between two readings of the ring buffers. Few readings disturb the machine
+    /// less, but a buffer must hold what a CPU can write in between (2 million events/s of 48 bytes).
     pub(super) fn tick(&self) -> Duration {
         let fills_in = Duration::from_micros(self.kib_per_cpu.saturating_mul(1024) / (2 * 48));
         (fills_in / 4).clamp(SHORTEST_TICK, LONGEST_TICK)
@@ -140,7 +140,7 @@ impl Session {
         self.buffers.add_own(pid);
     }
 
-    /// Counts events of every thread that this process has now as the recorder's own.
+    /// Counts events of all current threads of this process as the recorder's own.
     pub(super) fn add_own_tasks(&mut self) {
         let Ok(tasks) = fs::read_dir("/proc/self/task") else { return };
         for task in tasks.flatten() {
@@ -150,39 +150,39 @@ impl Session {
         }
     }
 
-    /// What was read so far.
+    /// Returns the counts of what was read so far.
     pub(super) fn tally(&self) -> Tally {
         self.buffers.tally()
     }
 
-    /// Reads the ring buffers and keeps what they hold.
+    /// Reads the ring buffers into the merger.
     pub(super) fn hold(&mut self) -> Result<(), Error> {
         self.last_turn_ns = clock::monotonic_ns();
         self.buffers.drain(&self.decoder, self.last_turn_ns, &mut self.merger)
     }
 
-    /// Reads the ring buffers and passes on what was written before the turn before.
+    /// Reads the ring buffers, and passes on the events that were written before the last turn.
     ///
-    /// An event gets its time before it is complete. One turn later it is, or its CPU was
-    /// stopped for a whole turn; then the merger gives it the time of the event before it.
+    /// An event gets its time before it is complete. One turn later it is complete, unless its CPU
+    /// was stopped for a whole turn; the merger then gives it the time of the event before it.
     pub(super) fn turn(&mut self, sink: &mut dyn EventSink) -> Result<(), Error> {
         let cutoff_ns = self.last_turn_ns;
         self.hold()?;
         self.merger.release(cutoff_ns, sink)
     }
 
-    /// Passes on what happened before `cutoff_ns`, of what is held.
+    /// Passes on the held events from before `cutoff_ns`.
     pub(super) fn release(&mut self, cutoff_ns: u64, sink: &mut dyn EventSink) -> Result<(), Error> {
         self.merger.release(cutoff_ns, sink)
     }
 
-    /// How many events are held back.
+    /// Returns how many events are held back.
     pub(super) fn held(&self) -> usize {
         self.merger.held()
     }
 
-    /// Takes a snapshot on a thread of its own while this one keeps the ring buffers from
-    /// running over.
+    /// Takes a snapshot on another thread while this thread reads the ring buffers, so that they do
+    /// not overflow.
     pub(super) fn snapshot(&mut self, occupancy: Occupancy) -> Result<Snapshot, Error> {
         let (tell, told) = std::sync::mpsc::channel();
         thread::scope(|scope| {
@@ -203,7 +203,7 @@ impl Session {
         })
     }
 
-    /// Switches tracing off, passes on what is left and removes the instance.
+    /// Stops tracing, passes on the remaining events and removes the instance.
     pub(super) fn finish(mut self, sink: &mut dyn EventSink) -> Result<Closing, Error> {
         self.instance.write("tracing_on", "0")?;
         self.buffers.drain(&self.decoder, u64::MAX, &mut self.merger)?;
@@ -227,7 +227,7 @@ fn by_cpu(losses: &[CpuLoss]) -> Vec<u64> {
     table
 }
 
-/// A decoder for the running kernel's events.
+/// Returns a decoder for the running kernel's events.
 fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error> {
     let kmem = tracefs.root().join("events/kmem");
     let mut formats = Vec::new();
@@ -243,7 +243,7 @@ fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error>
     }
     for (group, event) in optional_events(&options.groups) {
         let path = tracefs.root().join("events").join(group).join(event).join("format");
-        // A kernel without compaction moves no pages that it could tell of.
+        // A kernel without compaction lacks these events.
         if let Ok(text) = fs::read_to_string(&path) {
             formats.push((event, text));
         }
@@ -253,9 +253,10 @@ fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error>
         .map_err(|e| ParseError::new(0, e.to_string(), "another format").in_file(&kmem, UNKNOWN_FORMAT))
 }
 
-/// A sixteenth of the available memory for all CPUs, between 1 and 64 MiB each.
+/// Returns the default size of a CPU's ring buffer in KiB: a sixteenth of the available memory for all
+/// CPUs, between 1 and 64 MiB for each.
 ///
-/// 64 MiB hold the events of more than four seconds at 300 000 events/s on one CPU.
+/// 64 MiB hold more than four seconds of 300 000 events/s on one CPU.
 fn default_buffer_kib() -> u64 {
     let available_bytes = read_meminfo(Path::new("/"), "MemAvailable").unwrap_or(0);
     (available_bytes / 1024 / 16 / u64::from(online_cpus())).clamp(1 << 10, 64 << 10)

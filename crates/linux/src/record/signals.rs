@@ -1,4 +1,4 @@
-//! Signals that end a recording in good order.
+//! Signals that end a recording cleanly.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,15 +8,15 @@ use signal_hook::flag;
 
 use super::options::RecordOptions;
 
-/// The process's flags. They are set up once, as handlers cannot be taken back in full.
+/// The process's signal flags. They are registered once, as handlers cannot be removed completely.
 struct Flags {
     interrupt: Arc<AtomicBool>,
     terminate: Arc<AtomicBool>,
-    /// Set while nothing is recorded: the signals then do what they do by default.
+    /// True while nothing is recorded: the signals then have their default effect.
     idle: Arc<AtomicBool>,
 }
 
-/// How many recordings watch the signals; exact.
+/// How many recordings watch the signals. Exact.
 static WATCHERS: AtomicU32 = AtomicU32::new(0);
 
 fn flags() -> &'static Flags {
@@ -27,7 +27,7 @@ fn flags() -> &'static Flags {
         for (signal, target) in
             [(SIGINT, &flags.interrupt), (SIGTERM, &flags.terminate), (SIGHUP, &flags.terminate)]
         {
-            // Fails for signals that cannot be handled only, which these are not.
+            // Registration fails only for signals that cannot be handled, and these can.
             let _ = flag::register_conditional_default(signal, Arc::clone(&flags.idle));
             let _ = flag::register(signal, Arc::clone(target));
         }
@@ -35,7 +35,7 @@ fn flags() -> &'static Flags {
     })
 }
 
-/// Watches for what may end a recording from outside.
+/// Watches the signals and the stop flag of one recording.
 pub(super) struct Signals {
     flags: Option<&'static Flags>,
     stop: Option<Arc<AtomicBool>>,
@@ -56,12 +56,13 @@ impl Signals {
         Self { flags: Some(flags), stop }
     }
 
-    /// Returns true if anybody asked for the end.
+    /// Returns true if a signal or the stop flag asked for the end.
     pub(super) fn stop_asked(&self) -> bool {
         self.terminated() || self.flags.is_some_and(|f| f.interrupt.load(Ordering::SeqCst))
     }
 
-    /// Returns true if only Ctrl-C asked for it, which the terminal sends to the command as well.
+    /// Returns true if only Ctrl-C asked for the end: the terminal has sent it to the command as
+    /// well.
     pub(super) fn interrupted_only(&self) -> bool {
         self.stop_asked() && !self.terminated()
     }

@@ -1,4 +1,4 @@
-//! The best way to a machine's free blocks that works: BPF, or else the texts of `/proc`.
+//! Chooses the best working source of free blocks: BPF, or else the texts of `/proc`.
 
 use std::path::Path;
 
@@ -9,42 +9,42 @@ use crate::error::{BpfError, Error};
 use crate::pageblocks::pageblock_order;
 use crate::procfs::read_zoneinfo;
 
-/// Which sensor is asked for.
+/// The requested sensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Choice {
-    /// BPF where it works, otherwise the texts of `/proc`, with a note that says why.
+    /// BPF if it works; otherwise the texts of `/proc`, with a note that says why.
     #[default]
     Auto,
-    /// BPF or nothing.
+    /// BPF only.
     Bpf,
-    /// The texts of `/proc`.
+    /// The texts of `/proc` only.
     Procfs,
 }
 
-/// A way to the kernel's own fields that takes no lock.
+/// A source of free blocks that takes no lock.
 trait LockFree: Send {
     /// Reads free blocks.
     fn read(&mut self) -> Result<FreeBlocks, Error>;
 }
 
-/// Said where pagetypeinfo is what free blocks are read from.
+/// The note if free blocks are read from pagetypeinfo.
 const TAKES_THE_LOCK: &str = "reading /proc/pagetypeinfo takes each zone's lock with interrupts off; it is read for a \
      thousandth of the time at most, and /proc/buddyinfo in between";
 
-/// Reads a machine's free blocks again and again.
+/// Reads a machine's free blocks repeatedly.
 pub struct Sensor {
     lock_free: Option<Box<dyn LockFree>>,
     procfs: ProcfsSensor,
     choice: Choice,
-    /// Why the lock-free way is not taken.
+    /// Why the lock-free source is not used.
     fell_back: Option<String>,
 }
 
 impl Sensor {
-    /// A sensor for the machine whose `/proc` lies below `root`.
+    /// Opens a sensor for the machine whose `/proc` is below `root`.
     ///
     /// # Errors
-    /// [`Choice::Bpf`] where BPF does not work.
+    /// If [`Choice::Bpf`] is requested and BPF does not work.
     pub fn open(root: &Path, choice: Choice, ration: Ration) -> Result<Self, Error> {
         let mut sensor =
             Self { lock_free: None, procfs: ProcfsSensor::new(root, ration), choice, fell_back: None };
@@ -61,11 +61,11 @@ impl Sensor {
 
     /// Reads free blocks.
     ///
-    /// Where the lock-free way fails and [`Choice::Auto`] was asked for, this and all later readings come
-    /// from `/proc`, and [`Self::notes`] says why.
+    /// If the lock-free source fails under [`Choice::Auto`], this and all later readings use `/proc`,
+    /// and [`Self::notes`] says why.
     ///
     /// # Errors
-    /// Those of the way that is left.
+    /// Those of the source in use.
     pub fn read(&mut self) -> Result<FreeBlocks, Error> {
         if let Some(reader) = &mut self.lock_free {
             match reader.read() {
@@ -80,7 +80,7 @@ impl Sensor {
         self.procfs.read()
     }
 
-    /// What cannot be had, why, and what to do about it.
+    /// Returns what cannot be read: the reason, and what to do about it.
     pub fn notes(&self) -> Vec<String> {
         if self.lock_free.is_some() {
             return Vec::new();
@@ -94,15 +94,15 @@ impl Sensor {
     }
 }
 
-/// The lock-free way to the fields of the running kernel.
+/// Opens the lock-free source of the running kernel.
 fn open_lock_free(root: &Path) -> Result<Box<dyn LockFree>, Error> {
     Ok(Box::new(open_bpf(root)?))
 }
 
-/// The BPF sensor of the machine whose `/proc` lies below `root`, for what only it can tell; no lock is taken.
+/// Opens the BPF sensor of the machine whose `/proc` is below `root`. It takes no lock.
 ///
 /// # Errors
-/// Where BPF does not work, was not built, or `root` is another machine's.
+/// If BPF does not work or was not built, or `root` belongs to another machine.
 pub fn open_bpf(root: &Path) -> Result<BpfSensor, Error> {
     if !BPF_BUILT {
         return Err(BpfError::NotBuilt.into());
@@ -130,7 +130,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kernel)
     }
 
-    /// Answers so many times, then fails.
+    /// Succeeds so many times, then fails.
     struct FailsAfter(u32, FreeBlocks);
 
     impl LockFree for FailsAfter {

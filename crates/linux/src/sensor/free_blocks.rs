@@ -1,4 +1,4 @@
-//! Free blocks of a machine by zone, order and, where it is known, migratetype.
+//! Free blocks of a machine by zone, order and, if known, migratetype.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::FreeCount;
@@ -6,22 +6,21 @@ use serde::{Serialize, Serializer};
 
 use crate::procfs::BuddyZone;
 
-/// Free blocks of a machine, as one reading of a [`super::Source`] found them.
+/// Free blocks of a machine at one reading of a [`super::Source`].
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FreeBlocks {
-    /// Where the numbers come from.
+    /// The source of the numbers.
     pub source: Source,
-    /// When the reading ended, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// The end of the reading, in nanoseconds of `CLOCK_MONOTONIC`.
     pub time_ns: u64,
-    /// What the reading took, in nanoseconds of wall time.
+    /// The duration of the reading, in nanoseconds of wall time.
     pub cost_ns: u64,
-    /// When the numbers by type were read; older than `time_ns` where a reading of them was put off for its
-    /// cost, none where there are none.
+    /// When the numbers by type were read; `None` if there are none. Older than `time_ns` if they
+    /// were not read again because of the cost.
     pub types_time_ns: Option<u64>,
-    /// The order of a pageblock, where the source tells it.
+    /// The order of a pageblock; `None` if the source does not contain it.
     pub pageblock_order: Option<u8>,
-    /// The migratetypes that this kernel has, in the order of its own texts; empty where the source
-    /// knows no types.
+    /// The kernel's migratetypes in the order of its texts; empty if the source has no types.
     #[serde(serialize_with = "by_name")]
     pub types: Vec<Migratetype>,
     /// Populated zones, in the kernel's order.
@@ -29,7 +28,7 @@ pub struct FreeBlocks {
 }
 
 impl FreeBlocks {
-    /// Takes over what `older` knows of types, with the time when it was read.
+    /// Copies the numbers by type, and their time, from `older`.
     pub(super) fn take_types_of(&mut self, older: &Self) {
         self.types_time_ns = older.types_time_ns;
         self.pageblock_order = older.pageblock_order;
@@ -47,20 +46,21 @@ fn by_name<S: Serializer>(types: &[Migratetype], serializer: S) -> Result<S::Ok,
     serializer.collect_seq(types.iter().map(|kind| kind.name()))
 }
 
-/// What free blocks are read from.
+/// A source of free blocks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// The kernel's own fields, read by a BPF program without any lock: exact and uncapped.
+    /// The kernel's own fields, read by a BPF program without a lock: exact, with no upper limit.
     Bpf,
-    /// `/proc/pagetypeinfo`: takes each zone's lock with interrupts off, and stops counting at 100 000.
+    /// `/proc/pagetypeinfo`: takes each zone's lock with interrupts off, and stops counting at 100
+    /// 000.
     Pagetypeinfo,
-    /// `/proc/buddyinfo`: open to everybody, takes each zone's lock for a moment, knows no types.
+    /// `/proc/buddyinfo`: readable by every user, takes each zone's lock briefly, has no types.
     Buddyinfo,
 }
 
 impl Source {
-    /// The name that messages and metrics use.
+    /// Returns the name in messages and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bpf => "bpf",
@@ -77,11 +77,12 @@ pub struct ZoneFreeBlocks {
     pub node: u32,
     /// Name of the zone.
     pub name: String,
-    /// Free blocks by order: `nr_free` of each free area, or the sum over types where only those are read.
+    /// Free blocks by order: `nr_free` of each free area, or the sum over types if only those are
+    /// read.
     pub total: [FreeCount; MAX_ORDERS],
-    /// Free blocks by [`Migratetype::index`] and order, where the source knows types.
+    /// Free blocks by [`Migratetype::index`] and order; `None` if the source has no types.
     pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
-    /// Pageblocks by [`Migratetype::index`], where the source tells them.
+    /// Pageblocks by [`Migratetype::index`]; `None` if the source does not contain them.
     pub pageblocks: Option<[u64; MIGRATETYPES]>,
 }
 
@@ -93,21 +94,21 @@ impl From<BuddyZone> for ZoneFreeBlocks {
 }
 
 impl ZoneFreeBlocks {
-    /// Free pages, a lower bound where a number is capped.
+    /// Returns the free pages; a lower bound if a number is capped.
     ///
-    /// Blocks of type Isolate are among them: the kernel keeps them on free lists, as buddyinfo tells, and
-    /// leaves them out of `nr_free_pages`.
+    /// Blocks of type Isolate are included: the kernel keeps them on free lists, where buddyinfo
+    /// counts them, but not in `nr_free_pages`.
     pub fn free_pages(&self) -> u64 {
         self.pages_from(0)
     }
 
-    /// Pages in free blocks of `order` and above, a lower bound where a number is capped.
+    /// Returns the pages in free blocks of `order` and above; a lower bound if a number is capped.
     pub fn pages_from(&self, order: usize) -> u64 {
         let counts = self.total.iter().enumerate().skip(order);
         counts.fold(0, |pages, (at, count)| pages.saturating_add(count.blocks.saturating_mul(1 << at)))
     }
 
-    /// How many blocks of `order` the free blocks of that order and above make up.
+    /// Returns how many blocks of `order` the free blocks of that order and above can be split into.
     pub fn blocks_from(&self, order: usize) -> u64 {
         self.pages_from(order) >> order
     }

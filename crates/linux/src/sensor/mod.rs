@@ -1,4 +1,5 @@
-//! Free blocks: in come kernel fields by BPF or texts of `/proc`, out come numbers by zone, order and migratetype.
+//! Free blocks: kernel fields read by BPF, or texts of `/proc`, come in; numbers by zone, order and
+//! migratetype go out.
 
 mod best;
 mod bpf;

@@ -1,4 +1,4 @@
-//! Free blocks from the texts of `/proc`, with the reading of pagetypeinfo rationed by its own cost.
+//! Reads free blocks from the texts of `/proc`, with a limit on the time that pagetypeinfo takes.
 
 use std::path::{Path, PathBuf};
 
@@ -10,27 +10,27 @@ use crate::clock;
 use crate::error::Error;
 use crate::procfs::{read_buddyinfo, read_pagetypeinfo};
 
-/// How much of the time pagetypeinfo may be read: a reading that took 1 ms is followed by none for a second.
+/// The limit, as one part of this many: a reading of pagetypeinfo that took 1 ms is followed by none for
+/// a second.
 const SHARE_OF_TIME: u64 = 1000;
 
-/// When a pagetypeinfo that failed is tried again: after a minute.
+/// The pause before a failed reading of pagetypeinfo is tried again: a minute.
 const TRY_AGAIN_NS: u64 = 60_000_000_000;
 
-/// Reads `/proc/pagetypeinfo` as often as its cost allows, and `/proc/buddyinfo` in between and where the
-/// former is closed.
+/// Reads `/proc/pagetypeinfo` as often as its cost allows, otherwise `/proc/buddyinfo`.
 pub(super) struct ProcfsSensor {
     root: PathBuf,
     ration: Ration,
     types: Types,
 }
 
-/// What is known of free blocks by type.
+/// The state of the numbers by type.
 enum Types {
-    /// Not read yet.
+    /// They were not read yet.
     Unread,
     /// The last reading.
     Read(FreeBlocks),
-    /// They cannot be had, for this reason; tried again after that time, if at all.
+    /// They cannot be read, for this reason. They are tried again at that time, if any.
     Closed { why: String, again_ns: Option<u64> },
 }
 
@@ -39,10 +39,10 @@ impl ProcfsSensor {
         Self { root: root.to_owned(), ration, types: Types::Unread }
     }
 
-    /// Reads free blocks, by type where that is open and not too dear just now.
+    /// Reads free blocks, by type if that is allowed and not too expensive now.
     ///
-    /// A pagetypeinfo that is closed or missing is not tried again, one that failed otherwise a minute later;
-    /// [`Self::closed`] says why.
+    /// If pagetypeinfo is missing or access is refused, it is not tried again; after another failure
+    /// it is tried again a minute later. [`Self::closed`] says why.
     ///
     /// # Errors
     /// Those of `/proc/buddyinfo`.
@@ -53,7 +53,7 @@ impl ProcfsSensor {
             return Ok(read);
         }
         let mut totals = match timed(|| buddyinfo(&self.root)) {
-            // A copy of a machine's files may lack it; there is no lock to be spared then.
+            // Only a copy of a machine's files lacks buddyinfo; reading its pagetypeinfo takes no lock.
             Err(error) if error.is_closed_or_missing() => return self.read_types().ok_or(error),
             other => other?,
         };
@@ -88,7 +88,7 @@ impl ProcfsSensor {
         }
     }
 
-    /// Why free blocks by type cannot be had, where they cannot.
+    /// Returns why free blocks by type cannot be read, or `None` if they can.
     pub(super) fn closed(&self) -> Option<&str> {
         match &self.types {
             Types::Closed { why, .. } => Some(why),
@@ -110,9 +110,9 @@ impl ProcfsSensor {
 /// How often pagetypeinfo may be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ration {
-    /// For a thousandth of the time at most.
+    /// For at most a thousandth of the time.
     ByCost,
-    /// At every reading, for whoever measures what that does.
+    /// At every reading, to measure the cost.
     Unlimited,
 }
 

@@ -1,37 +1,38 @@
-//! What takes recorded and imported events.
+//! The receiver of recorded and imported events.
 
 use freehold_trace::{Ending, Event, Origin, Snapshot};
 
 use crate::error::SinkError;
 
-/// Takes a trace piece by piece: once `begin`, events in the order of time, once `end`.
+/// Receives a trace: `begin` once, then events in the order of time, then `end` once.
 pub trait EventSink {
-    /// Takes what is known at the start. Called once, before all else.
+    /// Receives what is known at the start. Called once, before everything else.
     fn begin(&mut self, origin: &Origin, start: &Snapshot) -> Result<(), SinkError>;
 
-    /// Takes the next event, which is never older than the one before it.
+    /// Receives the next event, which is not older than the event before it.
     fn push(&mut self, event: Event) -> Result<(), SinkError>;
 
-    /// Makes durable what was taken so far. Called about once a second.
+    /// Makes durable what was received so far. Called about once a second.
     fn flush(&mut self) -> Result<(), SinkError>;
 
-    /// Takes what is known only at the end. Called once, after all else.
+    /// Receives what is known only at the end. Called once, after everything else.
     fn end(&mut self, ending: &Ending) -> Result<(), SinkError>;
 
-    /// The size of the file that what was taken so far will make; `None` where the sink cannot tell.
+    /// Returns the size that the file has with what was received so far; `None` if the sink cannot
+    /// tell.
     ///
     /// Units: bytes.
     fn bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Returns true if the sink wants to start over from the machine's state now.
+    /// Returns true if the sink asks for a call of [`Self::restart`].
     fn wants_snapshot(&self) -> bool {
         false
     }
 
-    /// Takes the machine's state at `start`; every event that comes later is not older than the moment at which
-    /// the recorder began to read it.
+    /// Receives a new snapshot to start from. Every later event is not older than the start of the
+    /// snapshot's reading.
     fn restart(&mut self, _start: &Snapshot) -> Result<(), SinkError> {
         Ok(())
     }

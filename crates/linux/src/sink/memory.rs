@@ -8,15 +8,15 @@ use crate::error::SinkError;
 /// Keeps a trace in memory.
 #[derive(Default, Debug)]
 pub struct MemorySink {
-    /// What `begin` brought.
+    /// The origin from `begin`.
     pub origin: Option<Origin>,
-    /// What `begin` brought.
+    /// The snapshot from `begin`.
     pub start: Option<Snapshot>,
     /// Every event.
     pub events: Vec<Event>,
-    /// How often `flush` was called.
+    /// The number of calls of `flush`.
     pub flushes: u64,
-    /// What `end` brought.
+    /// The ending from `end`.
     pub ending: Option<Ending>,
 }
 

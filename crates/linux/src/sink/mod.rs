@@ -1,4 +1,4 @@
-//! Sinks: in come the events of a recording or an import, out goes a trace, in a file or in memory.
+//! Sinks: the events of a recording or an import come in, a trace in a file or in memory goes out.
 
 mod event_sink;
 mod memory;

@@ -1,4 +1,4 @@
-//! The last seconds of a recording, kept in memory until it ends.
+//! A sink that keeps the last seconds of a recording in memory until the end.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -9,56 +9,56 @@ use freehold_trace::{Ending, Event, Origin, ReadOptions, Snapshot, TraceReader, 
 use super::event_sink::EventSink;
 use crate::error::SinkError;
 
-/// What a [`RingSink`] keeps.
+/// How much a [`RingSink`] keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingOptions {
-    /// How much of the recording at least, as long as the memory suffices; at most half as much again.
+    /// The least time that is kept if the memory suffices. At most half as much again is kept.
     pub keep: Duration,
-    /// How much memory what is kept may take. The batch that is being filled comes on top (5 MB), and what happens
-    /// while a snapshot is taken.
+    /// The most memory of the kept segments. The batch that is being filled (5 MB) and the events
+    /// during a snapshot come on top.
     ///
     /// Units: bytes.
     pub memory_bytes: u64,
 }
 
-/// Keeps the last seconds in memory, and passes them on when the recording ends.
+/// Keeps the last seconds in memory and passes them on when the recording ends.
 ///
-/// What is kept are segments, compressed as in a file. Each begins with a snapshot of its own and lasts half as long
-/// as what is to be kept; two closed ones and the current one are kept. A segment that takes a third of the memory is
-/// closed early: then less time is kept.
+/// It keeps segments, compressed as in a file. Each begins with a snapshot and lasts half of the time to
+/// keep. Two closed segments and the current one are kept. A segment that takes a third of the memory is
+/// closed early; less time is then kept.
 pub struct RingSink<S> {
     inner: S,
     options: RingOptions,
     origin: Origin,
     began: Instant,
-    /// The closed segments, the oldest first.
+    /// The closed segments, oldest first.
     closed: VecDeque<Segment<Vec<u8>>>,
     current: Option<Segment<TraceWriter<Vec<u8>>>>,
 }
 
-/// A part of the recording with the state that it starts from.
+/// A part of the recording, with the snapshot that it starts from.
 struct Segment<T> {
     began: Instant,
     trace: T,
 }
 
-/// Closed segments that are kept beside the current one.
+/// Closed segments that are kept.
 const CLOSED: usize = 2;
 
 impl<S: EventSink> RingSink<S> {
-    /// A ring whose contents go to `inner` at the end.
+    /// Returns a ring that passes its contents to `inner` at the end.
     pub fn new(inner: S, options: RingOptions) -> Self {
         let (origin, began) = (Origin::default(), Instant::now());
         Self { inner, options, origin, began, closed: VecDeque::new(), current: None }
     }
 
-    /// How much of the recording is kept now.
+    /// Returns how much time the kept segments cover.
     pub fn kept(&self) -> Duration {
         let oldest = self.closed.front().map(|segment| segment.began);
         oldest.or_else(|| Some(self.current.as_ref()?.began)).map_or(Duration::ZERO, |began| began.elapsed())
     }
 
-    /// Memory that the segments take.
+    /// Returns the memory of the segments.
     ///
     /// Units: bytes.
     pub fn memory_bytes(&self) -> u64 {
@@ -84,7 +84,7 @@ impl<S: EventSink> RingSink<S> {
         Ok(())
     }
 
-    /// Gives up the oldest segments until there are neither too many nor too large ones.
+    /// Drops the oldest segments until their number and memory are within the limits.
     fn shrink(&mut self) -> Result<(), SinkError> {
         while self.closed.len() > CLOSED || self.memory_bytes() > self.options.memory_bytes {
             if self.closed.pop_front().is_none() {
@@ -114,7 +114,7 @@ impl<S: EventSink> EventSink for RingSink<S> {
         if segment.trace.bytes() == before { Ok(()) } else { self.shrink() }
     }
 
-    /// Does nothing: what is kept in memory is gone with the process.
+    /// Does nothing: memory is lost with the process.
     fn flush(&mut self) -> Result<(), SinkError> {
         Ok(())
     }
@@ -144,7 +144,7 @@ impl<S: EventSink> EventSink for RingSink<S> {
         let Some(current) = &self.current else { return false };
         let age = current.began.elapsed();
         let is_large = self.current_bytes() >= self.options.memory_bytes / (CLOSED as u64 + 1);
-        // However little memory there is, most of the time goes into recording.
+        // However small the memory, snapshots take only a small part of the time.
         age >= self.options.keep / CLOSED as u32 || (is_large && age >= self.options.keep / 16)
     }
 
@@ -167,12 +167,12 @@ mod tests {
     }
 
     fn event(time_ns: u64) -> Event {
-        // Nothing that compresses well.
+        // Numbers that compress badly.
         let pid = (time_ns.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as i32;
         Event { time_ns, cpu: 0, pid, kind: EventKind::Lost { count: 1 } }
     }
 
-    /// Ten seconds of a recording, a segment a second, and what is passed on at its end.
+    /// Records ten seconds, a segment each second; returns what the ring passes on at the end.
     fn recorded(memory_bytes: u64, events_a_segment: u64) -> MemorySink {
         let options = RingOptions { keep: Duration::from_secs(2), memory_bytes };
         let mut ring = RingSink::new(MemorySink::default(), options);

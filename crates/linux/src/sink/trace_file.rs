@@ -9,14 +9,14 @@ use crate::error::SinkError;
 
 /// Writes a trace file.
 pub struct TraceSink<W: Write> {
-    /// Until `begin`.
+    /// The target; `None` after `begin`.
     target: Option<(W, WriteOptions)>,
-    /// From `begin` to `end`.
+    /// The writer; `None` before `begin` and after `end`.
     writer: Option<TraceWriter<W>>,
 }
 
 impl<W: Write> TraceSink<W> {
-    /// A sink that writes the trace to `target`.
+    /// Returns a sink that writes the trace to `target`.
     pub fn new(target: W, options: WriteOptions) -> Self {
         Self { target: Some((target, options)), writer: None }
     }
@@ -48,7 +48,7 @@ impl<W: Write> EventSink for TraceSink<W> {
     }
 
     fn bytes(&self) -> Option<u64> {
-        // An event takes some four bytes, and in a bad case twice that.
+        // An event takes about four bytes, at most about eight.
         self.writer.as_ref().map(|writer| writer.bytes() + 8 * writer.pending_events() as u64)
     }
 }

@@ -14,10 +14,10 @@ use super::merge::Merger;
 use super::ring_page::{Missed, PageLayout, RingPage};
 use crate::error::Error;
 
-/// What one CPU's ring buffer has lost, as its `stats` say.
+/// The lost events of one CPU, according to its `stats`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CpuLoss {
-    /// Which CPU.
+    /// The CPU.
     pub(crate) cpu: u32,
     /// Events that were overwritten or never written.
     pub(crate) events: u64,
@@ -29,23 +29,23 @@ pub(crate) struct Buffers {
     cpus: Vec<CpuBuffer>,
     layout: PageLayout,
     page: Vec<u8>,
-    /// Tasks of the recorder itself.
+    /// Tasks that belong to the recorder.
     own_pids: Vec<i32>,
     tally: Tally,
 }
 
-/// What was read so far.
+/// Counts of what was read so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Tally {
     /// Decoded events.
     pub(crate) events: u64,
-    /// Those of them that the recorder caused.
+    /// Decoded events that the recorder caused.
     pub(crate) own_events: u64,
-    /// Events known to be missing from the pages' own notes.
+    /// Lost events, according to the pages.
     pub(crate) lost: u64,
     /// Known events that could not be decoded.
     pub(crate) unreadable: u64,
-    /// The largest order of a request that failed.
+    /// The largest order of a failed request.
     pub(crate) failed: Option<Order>,
 }
 
@@ -77,12 +77,13 @@ impl Buffers {
         self.own_pids.push(pid);
     }
 
-    /// What was read so far.
+    /// Returns the counts so far.
     pub(crate) fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// Passes on what the ring buffers hold, until they are empty or `until_ns` is reached.
+    /// Passes the contents of the ring buffers to the merger, until they are empty or `until_ns` is
+    /// reached.
     pub(crate) fn drain(
         &mut self,
         decoder: &Decoder,
@@ -95,7 +96,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Reads one page of a CPU's buffer; returns its newest time, or `None` where it is empty.
+    /// Reads one page of a CPU's buffer. Returns its newest time, or `None` if the buffer is empty.
     fn read_page(&mut self, at: usize, decoder: &Decoder, merger: &mut Merger) -> Result<Option<u64>, Error> {
         let CpuBuffer { cpu, pipe } = &mut self.cpus[at];
         let cpu = *cpu;
@@ -142,7 +143,7 @@ impl Buffers {
         Ok(Some(newest))
     }
 
-    /// What each CPU has lost, as the instance's `stats` say.
+    /// Returns the lost events of each CPU, according to the instance's `stats`.
     pub(crate) fn losses(&self, instance: &Instance) -> Result<Vec<CpuLoss>, Error> {
         self.cpus
             .iter()
@@ -154,7 +155,7 @@ impl Buffers {
     }
 }
 
-/// The sum of the losses in a `stats` file.
+/// Returns the sum of the lost events in a `stats` file.
 fn lost_events(stats: &str) -> u64 {
     const LOSSES: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
     stats

@@ -1,11 +1,11 @@
-//! Constant C expressions as `print fmt` lines hold them.
+//! Evaluates constant C expressions, as in `print fmt` lines.
 
-/// How deeply parentheses may nest.
+/// The greatest depth of parentheses.
 const MAX_DEPTH: u32 = 200;
 
-/// The value of a constant C expression of integers, `( ) ~ - + | & ^ << >> * `, casts and `BIT(n)`.
+/// Evaluates a constant C expression of integers, `( ) ~ - + | & ^ << >> * `, casts and `BIT(n)`.
 ///
-/// `names` gives the values of identifiers. `None` where anything else occurs.
+/// `names` returns the values of identifiers. Returns `None` for any other syntax.
 pub(super) fn evaluate(text: &str, names: &dyn Fn(&str) -> Option<u64>) -> Option<u64> {
     let mut parser = Parser { rest: text.as_bytes(), names, depth: 0 };
     let value = parser.binary(0)?;
@@ -35,7 +35,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Operators that bind at least as tightly as `least`, by precedence climbing.
+    /// Parses operators of precedence `least` or higher, by precedence climbing.
     fn binary(&mut self, least: u8) -> Option<u64> {
         let mut left = self.unary()?;
         loop {
@@ -87,7 +87,8 @@ impl Parser<'_> {
         self.eat(b")").then_some(value)
     }
 
-    /// The rest of `(gfp_t)` or `( unsigned long)` after its opening, where an operand follows.
+    /// Skips the rest of `(gfp_t)` or `( unsigned long)` after its opening, if an operand follows.
+    /// Returns true if it did.
     fn eat_cast(&mut self) -> bool {
         let Some(end) = self.rest.iter().position(|&b| b == b')') else { return false };
         let (inside, after) = (&self.rest[..end], self.rest[end + 1..].trim_ascii_start());
@@ -120,7 +121,7 @@ impl Parser<'_> {
     }
 }
 
-/// `10`, `0x400u`, `1UL`, `017`.
+/// Parses `10`, `0x400u`, `1UL`, `017`.
 fn integer(word: &str) -> Option<u64> {
     let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {

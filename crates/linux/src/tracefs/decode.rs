@@ -1,4 +1,4 @@
-//! What the bytes of a page event mean.
+//! Decodes the bytes of page events.
 
 use freehold::{Migratetype, Order, Pfn};
 use freehold_trace::EventKind;
@@ -7,24 +7,23 @@ use super::decode_work::WorkFields;
 use super::format::{EventFormat, Field, FormatError, parse_format};
 use super::gfp_table::GfpTable;
 
-/// A decoded event, without the place in the trace.
+/// A decoded event without its time and CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawEvent {
-    /// The task on whose behalf it happened.
+    /// The task that caused it.
     pub pid: i32,
     /// What happened.
     pub kind: EventKind,
 }
 
-/// What an event's bytes turned out to be.
+/// The outcome of decoding an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decoded {
-    /// One of the events that the decoder knows.
+    /// A known event.
     Event(RawEvent),
-    /// An event of another kind.
+    /// An event of an unknown kind.
     Foreign,
-    /// An event that is known and cut short, or that holds an order or a migratetype
-    /// beyond those that there are.
+    /// A known event that is cut short, or whose order or migratetype is out of range.
     Unreadable,
 }
 
@@ -34,11 +33,11 @@ pub struct Decoder {
     common_type: Field,
     layouts: Vec<Layout>,
     gfp: GfpTable,
-    /// Migratetypes by the kernel's own number.
+    /// Migratetypes by the kernel's number.
     types: Vec<Migratetype>,
 }
 
-/// Where one event's fields lie.
+/// Where one event's fields are.
 #[derive(Clone, Debug)]
 struct Layout {
     id: u64,
@@ -46,18 +45,18 @@ struct Layout {
     contents: Contents,
 }
 
-/// What an event holds besides its task.
+/// The fields of an event besides its task.
 #[derive(Clone, Debug)]
 enum Contents {
     /// A block and what happened to it.
     Block(Box<BlockFields>),
-    /// Nothing that matters: that it happened is all.
+    /// No field matters.
     Mark(EventKind),
-    /// Pages that compaction, reclaim or isolation looked at.
+    /// Pages that compaction, reclaim or isolation worked on.
     Work(Box<WorkFields>),
 }
 
-/// The fields of an event with a block.
+/// The fields of an event about a block.
 #[derive(Clone, Debug)]
 struct BlockFields {
     pfn: Field,
@@ -89,13 +88,13 @@ enum Shape {
 }
 
 impl Decoder {
-    /// A decoder for the events in `formats` (name and contents of the `format` file).
+    /// Makes a decoder for the events in `formats` (name and contents of the `format` file).
     ///
     /// `types` is [`freehold_trace::PageTypeInfo::types`] of the same kernel.
     ///
     /// # Errors
     ///
-    /// A field that the event must have is missing, or `mm_page_alloc` itself is.
+    /// A field that an event needs is missing, or `mm_page_alloc` itself is.
     pub fn new(formats: &[(&str, String)], types: &[u8]) -> Result<Self, FormatError> {
         let mut layouts = Vec::new();
         let mut gfp = None;
@@ -211,7 +210,8 @@ impl Layout {
                 },
             ),
             "mm_page_alloc_zone_locked" => {
-                // Kernels before 5.19 print it and do not store it: order 0 went to the lists.
+                // Kernels before 5.19 do not store this field: only order 0 went to the
+                // lists.
                 let percpu_refill = format.field("percpu_refill").cloned();
                 ("order", Shape::ZoneLocked { migratetype: field("migratetype")?, percpu_refill })
             }

@@ -1,4 +1,4 @@
-//! What the bytes of the events of compaction, reclaim and isolation mean.
+//! Decodes the bytes of the events of compaction, reclaim and isolation.
 
 use freehold::Order;
 use freehold_trace::{EventKind, PageWork};
@@ -6,31 +6,31 @@ use freehold_trace::{EventKind, PageWork};
 use super::format::{EventFormat, Field, FormatError};
 use super::gfp_table::GfpTable;
 
-/// Where the fields of an event about work on pages lie.
+/// Where the fields of an event about work on pages are.
 #[derive(Clone, Debug)]
 pub(super) enum WorkFields {
-    /// Pages looked at, and pages obtained.
+    /// Pages examined, and pages obtained.
     Work { work: PageWork, pages: Number, obtained: Number },
-    /// A request starts to reclaim.
+    /// A request starts direct reclaim.
     DirectReclaim { order: Field, gfp: Field },
-    /// A kswapd wakes.
+    /// A kswapd wakes up.
     Wake { order: Field },
-    /// A kswapd sleeps.
+    /// A kswapd goes to sleep.
     Sleep,
 }
 
-/// How a number follows from an event's fields.
+/// How a number is computed from an event's fields.
 #[derive(Clone, Debug)]
 pub(super) enum Number {
-    /// Nothing tells it.
+    /// It is 0, as no field holds it.
     Zero,
-    /// It is a field.
+    /// The field.
     Of(Field),
-    /// It is the sum of two fields.
+    /// The sum of two fields.
     Sum(Field, Field),
-    /// It is what the first field is above the second one, 0 where it is below.
+    /// The first field less the second one, at least 0.
     Above(Field, Field),
-    /// It is the first field where the second one is 0, and else 0.
+    /// The first field if the second one is 0, else 0.
     Unless(Field, Field),
 }
 
@@ -47,7 +47,7 @@ impl Number {
 }
 
 impl WorkFields {
-    /// The fields of the event `name`, or `None` where it is none of these events.
+    /// Finds the fields of the event `name`. Returns `None` if it is none of these events.
     pub(super) fn new(name: &str, format: &EventFormat) -> Result<Option<Self>, FormatError> {
         let field = |wanted: &str| {
             let missing = || FormatError(format!("the format of {name} names no {wanted}"));
@@ -79,7 +79,8 @@ impl WorkFields {
                 Number::Above(field("fin_pfn")?, field("start_pfn")?),
             ),
             PageWork::CmaAlloc => {
-                // Kernels before 5.15 do not say whether it failed, but have no page then.
+                // Kernels before 5.15 have no field for the failure, but count no page
+                // then.
                 let pages = field("count")?;
                 let failed = format.field("errorno").cloned();
                 let obtained = match failed {
@@ -93,13 +94,13 @@ impl WorkFields {
         Ok(Some(Self::Work { work, pages, obtained }))
     }
 
-    /// What an event's bytes say.
+    /// Decodes an event's bytes.
     pub(super) fn read(&self, event: &[u8], gfp: &GfpTable) -> Option<EventKind> {
         let order = |field: &Field| Order::new(u8::try_from(field.read(event)?).ok()?);
         Some(match self {
             Self::Work { work, pages, obtained } => {
                 let (work, pages, obtained) = (*work, pages.read(event)?, obtained.read(event)?);
-                // The free block that reaches over a range's end is not part of it.
+                // The last free block may reach beyond the range's end.
                 let in_range = if work == PageWork::TestIsolated { obtained.min(pages) } else { obtained };
                 EventKind::Work { work, pages, obtained: in_range }
             }
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
     use crate::tracefs::parse_format;
 
-    /// A format with 64-bit fields of these names, and the bytes of their values.
+    /// Decodes an event of 64-bit fields with these names and values.
     fn of(name: &str, fields: &[(&str, u64)]) -> EventKind {
         let mut text = "name: x\nID: 7\n".to_owned();
         let mut bytes = Vec::new();

@@ -1,29 +1,29 @@
-//! The `format` file of a trace event, and `header_page`, which is written alike.
+//! Parses the `format` file of a trace event, and `header_page`, which has the same syntax.
 
 use thiserror::Error;
 
-/// Why a `format` file is of no use.
+/// Why a `format` file cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0}")]
 pub struct FormatError(pub String);
 
-/// Where a field lies in an event.
+/// A field of an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Bytes before it.
+    /// Its offset in bytes.
     pub offset: usize,
-    /// Its length in bytes.
+    /// Its size in bytes.
     pub size: usize,
     /// True if it is a signed number.
     pub signed: bool,
 }
 
 impl Field {
-    /// The field's number in an event's bytes, sign-extended where signed.
+    /// Returns the field's number in an event's bytes, sign-extended if the field is signed.
     ///
-    /// `None` where the bytes end too early or the field is no number of 1, 2, 4 or 8 bytes.
+    /// Returns `None` if the bytes end too early or the field is not a number of 1, 2, 4 or 8 bytes.
     pub fn read(&self, event: &[u8]) -> Option<u64> {
         let bytes = event.get(self.offset..self.offset.checked_add(self.size)?)?;
         let mut native = [0; 8];
@@ -47,29 +47,29 @@ impl Field {
     }
 }
 
-/// The contents of an event's `format` file.
+/// A parsed `format` file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EventFormat {
-    /// The number in the event's `common_type`.
+    /// The value of `common_type` in such events.
     pub id: u16,
-    /// Its fields, common ones included.
+    /// Its fields, including the common ones.
     pub fields: Vec<Field>,
-    /// How the kernel would print it.
+    /// The format by which the kernel prints the event.
     pub print_fmt: String,
 }
 
 impl EventFormat {
-    /// The field of this name.
+    /// Returns the field of this name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|f| f.name == name)
     }
 }
 
-/// Parses a `format` file, or `header_page`, which has neither ID nor print format.
+/// Parses a `format` file or `header_page`, which has neither ID nor print format.
 ///
 /// # Errors
 ///
-/// A field row without name, offset or size.
+/// A field's row without name, offset or size.
 pub fn parse_format(text: &str) -> Result<EventFormat, FormatError> {
     let mut format = EventFormat::default();
     for row in text.lines() {
@@ -86,7 +86,7 @@ pub fn parse_format(text: &str) -> Result<EventFormat, FormatError> {
     Ok(format)
 }
 
-/// The field in a row like `unsigned long pfn; offset:8; size:8; signed:0;`.
+/// Parses a row such as `unsigned long pfn; offset:8; size:8; signed:0;`.
 fn field(row: &str) -> Option<Field> {
     let mut parts = row.split(';').map(str::trim);
     let declaration = parts.next()?;

@@ -1,4 +1,4 @@
-//! The running kernel's numbering of allocation flags.
+//! The running kernel's numbers of GFP flags.
 
 use freehold::GfpFlags;
 
@@ -12,14 +12,13 @@ pub struct GfpTable {
 }
 
 impl GfpTable {
-    /// Reads the names of the bits off the `print fmt` of `mm_page_alloc`.
+    /// Reads the names of the bits from the `print fmt` of `mm_page_alloc`.
     ///
-    /// Only the entries of a single bit are used; a bit without one is
-    /// [`GfpFlags::UNKNOWN`].
+    /// Only entries of a single bit are used; a bit without one becomes [`GfpFlags::UNKNOWN`].
     ///
     /// # Errors
     ///
-    /// No single bit could be read.
+    /// If there is no entry of a single bit.
     pub fn from_print_fmt(print_fmt: &str) -> Result<Self, FormatError> {
         let mut bits = [GfpFlags::UNKNOWN; 64];
         let mut named = 0;
@@ -39,7 +38,7 @@ impl GfpTable {
         Ok(Self { bits })
     }
 
-    /// The flags that the kernel's number stands for.
+    /// Translates the kernel's number into flags.
     pub fn translate(&self, raw: u64) -> GfpFlags {
         let mut left = raw;
         let mut flags = GfpFlags::empty();
@@ -51,7 +50,7 @@ impl GfpTable {
     }
 }
 
-/// The pairs of expression and name in `{expression, "NAME"}, …`.
+/// Returns the pairs of expression and name in `{expression, "NAME"}, …`.
 fn entries(print_fmt: &str) -> impl Iterator<Item = (&str, &str)> {
     let list = print_fmt.split_once("__print_flags(").map_or("", |(_, rest)| rest);
     list.split('{').skip(1).filter_map(|entry| {
@@ -61,8 +60,8 @@ fn entries(print_fmt: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The bit numbers of flags since they are an enum (6.10), for kernels that print the enum's
-/// names in place of numbers (up to 6.12). Those behind `ZEROTAGS` depend on the build.
+/// Returns the bit number of a flag in the kernel's enum (since 6.10), for kernels up to 6.12, which
+/// print the enum's names in place of numbers. Bits behind `ZEROTAGS` depend on the configuration.
 fn bit_by_name(name: &str) -> Option<u64> {
     const NAMES: [&str; 24] = [
         "DMA",

@@ -1,4 +1,4 @@
-//! An instance of tracefs: ring buffers and switches of one's own.
+//! A tracefs instance: ring buffers and switches of this recorder.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,23 +12,23 @@ use super::mount::Tracefs;
 use super::reaper::Reaper;
 use crate::error::Error;
 
-/// What the names of our instances start with; the recorder's pid follows.
+/// The prefix of our instances' names; the recorder's pid follows.
 const PREFIX: &str = "freehold-";
 
-/// An instance that is removed when dropped, or by its helper when the recorder is killed.
+/// A tracefs instance. Dropping it removes it; if the recorder is killed, the helper removes it.
 ///
-/// Files in it must be closed first: the kernel keeps an instance that is in use.
+/// Its files must be closed first, as the kernel does not remove an instance that is in use.
 #[derive(Debug)]
 pub(crate) struct Instance {
     path: PathBuf,
-    // Dropped after `drop` removed the folder, so that the helper finds nothing left to do.
+    // Dropped after `drop` has removed the folder: the helper then finds nothing to do.
     reaper: Reaper,
 }
 
 impl Instance {
-    /// Makes an instance named after this process and starts its helper.
+    /// Creates an instance named after this process, and starts its helper.
     pub(crate) fn create(tracefs: &Tracefs) -> Result<Self, Error> {
-        // Approximate is enough: a name that is taken is passed over.
+        // Approximate is enough: a name that exists is skipped.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let instances = tracefs.root().join("instances");
         let folder: OwnedFd = File::open(&instances).map_err(|e| Error::io("open", &instances, e))?.into();
@@ -54,12 +54,12 @@ impl Instance {
         }
     }
 
-    /// A file of the instance.
+    /// Returns the path of a file of the instance.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// The helper's process.
+    /// Returns the pid of the helper.
     pub(crate) fn helper_pid(&self) -> i32 {
         self.reaper.pid()
     }
@@ -70,22 +70,22 @@ impl Instance {
         read_at_once(&path).map_err(|e| Error::io("read", &path, e))
     }
 
-    /// Writes a switch of the instance.
+    /// Writes to a switch of the instance.
     pub(crate) fn write(&self, name: &str, value: &str) -> Result<(), Error> {
         let path = self.file(name);
         write_switch(&path, value).map_err(|e| Error::io("write", &path, e))
     }
 
-    /// Sets the size of the ring buffers and returns the KiB a CPU that they then have.
+    /// Sets the size of the ring buffers. Returns the actual size of each CPU's in KiB.
     pub(crate) fn set_buffer(&self, kib_per_cpu: u64) -> Result<u64, Error> {
         write_switch(&self.file("buffer_size_kb"), &kib_per_cpu.to_string())
             .map_err(|source| Error::Buffer { kib_per_cpu, source })?;
         let size = self.read("buffer_size_kb")?;
-        // Before the first event it reads as "7 (expanded: 1408)"; afterwards as a number.
+        // Before the first event the file reads as "7 (expanded: 1408)", afterwards as a number.
         Ok(size.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(kib_per_cpu))
     }
 
-    /// The CPUs that have a ring buffer.
+    /// Returns the CPUs that have a ring buffer.
     pub(super) fn cpus(&self) -> Result<Vec<u32>, Error> {
         let path = self.file("per_cpu");
         let entries = fs::read_dir(&path).map_err(|e| Error::io("read", &path, e))?;
@@ -103,7 +103,7 @@ impl Drop for Instance {
     }
 }
 
-/// Reads a small file with one large read: `header_page` answers no second one.
+/// Reads a small file in one call: `header_page` supports no second one.
 fn read_at_once(path: &Path) -> io::Result<String> {
     let mut text = vec![0; 64 << 10];
     let filled = File::open(path)?.read(&mut text)?;
@@ -116,10 +116,10 @@ fn write_switch(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
 
-/// Removes the instances of recorders that are dead; returns their names.
+/// Removes the instances of dead recorders. Returns their names.
 ///
-/// The kernel refuses to remove an instance that is in use, so that a recorder in another
-/// pid namespace, whose pid means nothing here, keeps its own.
+/// The kernel does not remove an instance that is in use. So the instance of a recorder in another pid
+/// namespace, whose pid is unknown here, stays.
 pub(crate) fn remove_stale(tracefs: &Tracefs) -> Vec<String> {
     let Ok(entries) = fs::read_dir(tracefs.root().join("instances")) else { return Vec::new() };
     let mut removed = Vec::new();
@@ -132,7 +132,7 @@ pub(crate) fn remove_stale(tracefs: &Tracefs) -> Vec<String> {
     removed
 }
 
-/// The pid in the name of one of our instances.
+/// Returns the pid in the name of one of our instances.
 fn owner(name: &str) -> Option<Pid> {
     let pid = name.strip_prefix(PREFIX)?;
     let pid = pid.split_once('-').map_or(pid, |(pid, _)| pid);

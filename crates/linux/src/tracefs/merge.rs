@@ -1,4 +1,4 @@
-//! The events of all CPUs in the order of time.
+//! Merges the events of all CPUs in the order of time.
 
 use freehold_trace::Event;
 
@@ -7,7 +7,7 @@ use crate::sink::EventSink;
 
 /// Holds events back until no older one can follow.
 ///
-/// Invariant: what `release` passed on is never younger than what it passes on later.
+/// Invariant: no released event is older than one released before it.
 #[derive(Default, Debug)]
 pub(crate) struct Merger {
     held: Vec<Event>,
@@ -16,16 +16,16 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
-    /// Takes an event; those of one CPU come in the order of time.
+    /// Adds an event. The events of each CPU must come in the order of time.
     pub(super) fn push(&mut self, event: Event) {
         self.held.push(event);
     }
 
-    /// Passes on everything older than `cutoff_ns`.
+    /// Passes on every event older than `cutoff_ns`.
     ///
-    /// An event that is older than what was passed on before gets that one's time.
+    /// An event that is older than the last released one gets the time of that one.
     pub(crate) fn release(&mut self, cutoff_ns: u64, sink: &mut dyn EventSink) -> Result<(), Error> {
-        // Stable, and quick on the sorted runs that the CPUs are.
+        // This sort is stable, and fast on sorted runs, which each CPU's events are.
         self.held.sort_by_key(|e| e.time_ns);
         let ready = self.held.partition_point(|e| e.time_ns < cutoff_ns);
         for event in self.held.drain(..ready) {
@@ -36,12 +36,12 @@ impl Merger {
         Ok(())
     }
 
-    /// How many events are held back.
+    /// Returns how many events are held back.
     pub(crate) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// Events that came after younger ones had been passed on.
+    /// Returns how many events came after a younger event was released.
     pub(crate) fn late(&self) -> u64 {
         self.late
     }

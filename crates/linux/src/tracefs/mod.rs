@@ -1,7 +1,7 @@
-//! tracefs: in come the binary ring buffers of an instance of one's own, out come events in the order of time.
+//! tracefs: the binary ring buffers of an instance come in, events in the order of time go out.
 //!
-//! Nothing about the layout of pages and events is built in: the kernel announces both
-//! (`events/header_page`, `events/kmem/*/format`).
+//! The layout of pages and events is not built in: it is read from the kernel (`events/header_page`,
+//! `events/kmem/*/format`).
 
 mod buffers;
 mod cexpr;

@@ -1,4 +1,4 @@
-//! Finding tracefs, or mounting it for this process alone.
+//! Finds tracefs, or mounts it for this process only.
 
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -13,15 +13,15 @@ use crate::error::Error;
 #[derive(Debug)]
 pub(crate) struct Tracefs {
     root: PathBuf,
-    /// Holds a mount that is in no namespace and goes with its last descriptor.
+    /// Keeps a mount alive that is in no mount namespace.
     _mount: Option<OwnedFd>,
 }
 
 impl Tracefs {
-    /// Opens the tracefs that the machine has mounted, or one mounted for this process alone.
+    /// Opens the machine's tracefs, or mounts one for this process only.
     ///
-    /// The latter hangs in no mount namespace: neither the machine nor the recorded command
-    /// ever sees it.
+    /// The latter mount is in no mount namespace: neither the machine nor the recorded command sees
+    /// it.
     pub(crate) fn open() -> Result<Self, Error> {
         match mounted() {
             Some(root) => Ok(Self { root, _mount: None }),
@@ -29,7 +29,7 @@ impl Tracefs {
         }
     }
 
-    /// Mounts tracefs for this process alone.
+    /// Mounts tracefs for this process only.
     pub(super) fn mount_privately() -> Result<Self, Error> {
         let explain = |errno: Errno| match errno {
             Errno::PERM | Errno::ACCESS => Error::NotRoot { path: PathBuf::from("/sys/kernel/tracing") },
@@ -43,18 +43,18 @@ impl Tracefs {
         Ok(Self { root, _mount: Some(mount) })
     }
 
-    /// The folder that holds `events` and `instances`.
+    /// Returns the folder with `events` and `instances`.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 }
 
-/// Where tracefs is mounted in this mount namespace.
+/// Returns where tracefs is mounted in this mount namespace.
 fn mounted() -> Option<PathBuf> {
     mount_point(&fs::read_to_string("/proc/self/mountinfo").ok()?)
 }
 
-/// The mount point of tracefs in a mountinfo; `/sys/kernel/tracing` before others.
+/// Returns the mount point of tracefs in a mountinfo, preferably `/sys/kernel/tracing`.
 fn mount_point(mountinfo: &str) -> Option<PathBuf> {
     let mut points: Vec<&str> = mountinfo
         .lines()

@@ -1,7 +1,7 @@
-//! A helper process that removes an instance when the recorder is gone, however it went.
+//! A helper process that removes an instance when the recorder has ended, even by SIGKILL.
 //!
-//! Unsafe island: `fork` and what a forked child may still call. The child runs no code of
-//! the recorder's beyond this file, allocates nothing and ends by `_exit`.
+//! Unsafe island: `fork`, and the calls that are allowed in a forked child. The child runs no other code
+//! of the recorder, allocates nothing and ends by `_exit`.
 #![expect(unsafe_code, reason = "fork has no safe form")]
 
 use std::ffi::{CStr, CString};
@@ -16,27 +16,27 @@ use rustix::process::{Pid, WaitOptions, setsid, waitpid};
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
 
-/// How long the helper tries to remove an instance that is still in use.
+/// How long the helper tries to remove an instance that is in use.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The helper process of one instance.
 ///
-/// It waits for the end of a pipe that only the recorder holds open. The kernel closes it
-/// with the recorder, also on SIGKILL.
+/// It waits for the end of a pipe that only the recorder holds open. The kernel closes the pipe when the
+/// recorder ends, also by SIGKILL.
 #[derive(Debug)]
 pub(super) struct Reaper {
     pid: Pid,
-    /// Closing it sets the helper off.
+    /// Closing it starts the removal.
     pipe: Option<OwnedFd>,
 }
 
 impl Reaper {
-    /// Starts the helper for the instance `name` in the folder `instances`.
+    /// Starts the helper for instance `name` in the folder `instances`.
     pub(super) fn start(instances: &OwnedFd, name: &str) -> io::Result<Self> {
         let name = CString::new(name)?;
-        // `tracing_on` of the instance, so that the child need not put names together.
+        // The path of the instance's `tracing_on`, which the child cannot allocate.
         let switch = CString::new(format!("{}/tracing_on", name.to_string_lossy()))?;
         let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         // SAFETY: the child calls `watch` only, which makes system calls on memory that was
@@ -52,7 +52,7 @@ impl Reaper {
         }
     }
 
-    /// The helper's process.
+    /// Returns the pid of the helper.
     pub(super) fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
@@ -65,7 +65,7 @@ impl Drop for Reaper {
     }
 }
 
-/// What the child does: waits for the recorder's end, then removes the instance.
+/// Runs the child: waits for the recorder's end, then removes the instance.
 fn watch(pipe: &OwnedFd, instances: &OwnedFd, name: &CStr, switch: &CStr) -> ! {
     leave_the_recorder(pipe.as_raw_fd(), instances.as_raw_fd());
     let mut byte = [0_u8];
@@ -90,7 +90,7 @@ fn watch(pipe: &OwnedFd, instances: &OwnedFd, name: &CStr, switch: &CStr) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Lets go of the recorder's terminal, signals and files, except for two.
+/// Leaves the recorder's session, blocks every signal and closes its files, except for two.
 fn leave_the_recorder(pipe: RawFd, instances: RawFd) {
     let _ = setsid();
     let _ = rustix::process::chdir(c"/");

@@ -1,50 +1,50 @@
-//! A sub-buffer page of the kernel's ring buffer, as `trace_pipe_raw` hands it out.
+//! Parses a sub-buffer page of the kernel's ring buffer, as read from `trace_pipe_raw`.
 //!
-//! Source: the text of `events/header_page` and `events/header_event`, and the record types
-//! that `include/linux/ring_buffer.h` documents.
+//! Source: the text of `events/header_page` and `events/header_event`, and the record types in
+//! `include/linux/ring_buffer.h`.
 
 use thiserror::Error;
 
 use super::format::{Field, FormatError, parse_format};
 
-/// Set in the commit field where events before the page were overwritten.
+/// Set in the commit field if events before the page were overwritten.
 const MISSED_EVENTS: u64 = 1 << 31;
-/// Set with it where their number is stored behind the page's records.
+/// Set as well if the number of these events is stored behind the page's records.
 const MISSED_STORED: u64 = 1 << 30;
 
 const TYPE_PADDING: u32 = 29;
 const TYPE_TIME_EXTEND: u32 = 30;
 const TYPE_TIME_STAMP: u32 = 31;
-/// Bits of a record's time that are in its first word.
+/// Bits of the time delta in a record's first word.
 const DELTA_BITS: u32 = 27;
-/// Bits that an absolute time stamp leaves to the time before it.
+/// Bits of the time that an absolute time stamp does not contain.
 const STAMP_HIGH_BITS: u64 = 0xf8 << 56;
 
 /// What is wrong with a page.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PageError {
-    /// There are fewer bytes than the page's header takes.
+    /// The page is shorter than its header.
     #[error("{0} bytes are too few for a page's header")]
     Short(usize),
-    /// The page says that it holds more than it does.
+    /// The page claims to hold more than it does.
     #[error("a page says that it holds {said} bytes of records and has room for {room}")]
     Commit {
-        /// What it says.
+        /// The claimed bytes.
         said: u64,
-        /// What it has.
+        /// The available bytes.
         room: usize,
     },
-    /// A record reaches over the end of the page's records.
+    /// A record reaches beyond the end of the records.
     #[error("the record at byte {at} reaches over the page's {records} bytes of records")]
     Record {
         /// Where the record starts.
         at: usize,
-        /// Bytes of records in the page.
+        /// Bytes of all records in the page.
         records: usize,
     },
 }
 
-/// Where the parts of a page lie, as `events/header_page` announces them.
+/// The layout of a page, from `events/header_page`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageLayout {
     timestamp: Field,
@@ -54,11 +54,11 @@ pub struct PageLayout {
 }
 
 impl PageLayout {
-    /// Reads the contents of `events/header_page`.
+    /// Parses the contents of `events/header_page`.
     ///
     /// # Errors
     ///
-    /// A field is missing, or the page is larger than 64 MiB.
+    /// A missing field, or pages larger than 64 MiB.
     pub fn parse(header_page: &str) -> Result<Self, FormatError> {
         const MAX_PAGE_BYTES: usize = 64 << 20;
         let format = parse_format(header_page)?;
@@ -76,27 +76,27 @@ impl PageLayout {
         Ok(Self { timestamp: field("timestamp")?, commit: field("commit")?, data: data.offset, page_bytes })
     }
 
-    /// Bytes in a sub-buffer page, header included.
+    /// Returns the bytes of a page, including its header.
     pub fn page_bytes(&self) -> usize {
         self.page_bytes
     }
 }
 
-/// The events that are missing before a page.
+/// How many events are missing before a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Missed {
-    /// None is.
+    /// None.
     None,
-    /// The kernel does not say how many are.
+    /// An unknown number.
     Some,
-    /// So many are.
+    /// This many.
     Count(u64),
 }
 
 /// A page of the ring buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingPage<'a> {
-    /// The time at which the page starts, on the trace's clock.
+    /// The time of the page's start, on the trace's clock.
     pub time_ns: u64,
     /// Events that are missing before it.
     pub missed: Missed,
@@ -104,13 +104,13 @@ pub struct RingPage<'a> {
 }
 
 impl<'a> RingPage<'a> {
-    /// Reads a page's header.
+    /// Parses a page's header.
     pub fn parse(layout: &PageLayout, bytes: &'a [u8]) -> Result<Self, PageError> {
         let short = PageError::Short(bytes.len());
         let time_ns = layout.timestamp.read(bytes).ok_or(short.clone())?;
         let commit = layout.commit.read(bytes).ok_or(short.clone())?;
         let data = bytes.get(layout.data..).ok_or(short)?;
-        // A signed field of 4 bytes was sign-extended: only the low word counts.
+        // A signed field of 4 bytes is sign-extended: only the low word counts.
         let said = commit & 0xffff_ffff & !(MISSED_EVENTS | MISSED_STORED);
         let records = usize::try_from(said).ok().and_then(|said| data.get(..said));
         let records = records.ok_or(PageError::Commit { said, room: data.len() })?;
@@ -119,7 +119,7 @@ impl<'a> RingPage<'a> {
         } else if commit & MISSED_STORED == 0 {
             Missed::Some
         } else {
-            // The number is an `unsigned long`, as long as the commit field.
+            // The number is an `unsigned long`, which has the size of the commit field.
             let count =
                 Field { name: String::new(), offset: records.len(), size: layout.commit.size, signed: false };
             count.read(data).map_or(Missed::Some, Missed::Count)
@@ -127,7 +127,7 @@ impl<'a> RingPage<'a> {
         Ok(Self { time_ns, missed, records })
     }
 
-    /// The page's event records, oldest first.
+    /// Returns the page's event records, oldest first.
     pub fn records(&self) -> Records<'a> {
         Records { bytes: self.records, at: 0, time_ns: self.time_ns, failed: false }
     }
@@ -136,9 +136,9 @@ impl<'a> RingPage<'a> {
 /// An event record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record<'a> {
-    /// When it was written, on the trace's clock.
+    /// The time when it was written, on the trace's clock.
     pub time_ns: u64,
-    /// The event's bytes, perhaps with up to 3 bytes of padding.
+    /// The event's bytes, with up to 3 bytes of padding.
     pub event: &'a [u8],
 }
 
@@ -157,7 +157,7 @@ impl<'a> Records<'a> {
         Some(u32::from_ne_bytes(bytes.try_into().ok()?))
     }
 
-    /// The type and the time delta in a record's first word, which are bit fields.
+    /// Splits a record's first word into its type and its time delta.
     fn split(word: u32) -> (u32, u64) {
         if cfg!(target_endian = "big") {
             (word >> DELTA_BITS, u64::from(word & ((1 << DELTA_BITS) - 1)))
@@ -166,7 +166,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Goes on to the next event record. `None` where the page ends or a record is cut.
+    /// Returns the next event record, or `None` at the page's end or after an incomplete record.
     fn step(&mut self) -> Option<Record<'a>> {
         loop {
             let (kind, delta) = Self::split(self.word(self.at)?);
@@ -177,7 +177,7 @@ impl<'a> Records<'a> {
                     return None;
                 }
                 TYPE_PADDING => {
-                    // A discarded event. 1 stands for a delta of 0.
+                    // A discarded event, in which a delta of 1 stands for 0.
                     self.time_ns = self.time_ns.wrapping_add(if delta == 1 { 0 } else { delta });
                     let length = self.word(body)?.max(4) as usize;
                     self.at = self.skip_to(body.checked_add(length)?)?;
@@ -193,7 +193,7 @@ impl<'a> Records<'a> {
                     self.at = body + 4;
                 }
                 0 => {
-                    // The length in the second word counts that word.
+                    // The length in the second word includes that word.
                     let length = (self.word(body)? as usize).checked_sub(4)?;
                     return self.event(body + 4, length, delta);
                 }
@@ -216,7 +216,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The time that an absolute stamp of 59 bits stands for after `before`.
+/// Extends an absolute stamp of 59 bits by the high bits of `before`, the time of the event before.
 fn absolute(before: u64, low: u64) -> u64 {
     let time = low | (before & STAMP_HIGH_BITS);
     if time < before { time.wrapping_add(1 << 59) } else { time }

@@ -1,4 +1,4 @@
-//! What two samples say about a machine's memory.
+//! The model of a machine's memory, made of two samples.
 
 use std::sync::Arc;
 
@@ -11,47 +11,48 @@ use super::map::Map;
 use super::rates::{Rate, rates};
 use super::zone::ZoneModel;
 
-/// The order of a pageblock where it is not known: 2 MiB in pages of 4 KiB.
+/// The order of a pageblock where it is unknown: 2 MiB in pages of 4 KiB.
 const USUAL_PAGEBLOCK_ORDER: u8 = 9;
 
-/// Where a machine's memory stands: what every output renders.
+/// The state of a machine's memory, which every output renders.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Model {
-    /// The machine.
+    /// What stays the same while the machine is up.
     pub machine: Machine,
-    /// Milliseconds since 1970 of the later sample.
+    /// The time of the later sample in milliseconds since 1970.
     pub unix_ms: u64,
     /// How free blocks were read.
     pub sensor: SensorModel,
-    /// The order of a pageblock, where it is known.
+    /// The order of a pageblock, or `None` if it is unknown.
     pub pageblock_order: Option<u8>,
-    /// Names of the migratetypes that the kernel has, in its order; empty where types are not known.
+    /// Names of the kernel's migratetypes in its order; empty if free blocks by type are unknown.
     pub types: Vec<&'static str>,
     /// The zones.
     pub zones: Vec<ZoneModel>,
-    /// Counters and how fast they move.
+    /// Counters and their rates.
     pub rates: Vec<Rate>,
-    /// How long tasks waited for memory, where the kernel tells it.
+    /// How long tasks waited for memory; `None` if the kernel does not report it.
     pub pressure: Option<Pressure>,
-    /// What the pageblocks hold, where that can be read.
+    /// What the pageblocks hold; `None` if that cannot be read.
     pub map: Option<Arc<Map>>,
-    /// What could not be had, why, and what to do about it.
+    /// What could not be read: the reason, and what to do about it.
     pub notes: Vec<String>,
 }
 
 /// How free blocks were read.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SensorModel {
-    /// Where they come from.
+    /// The source of the numbers.
     pub source: Source,
-    /// What the reading took.
+    /// The duration of the reading in nanoseconds.
     pub cost_ns: u64,
-    /// How much older the numbers by type are than the totals; none where there are none.
+    /// How much older the numbers by type are than the totals; `None` if there are no numbers by
+    /// type.
     pub types_age_ms: Option<u64>,
 }
 
 impl Model {
-    /// What `now` says, with rates against `before`.
+    /// Makes the model of `now`, with rates since `before`.
     ///
     /// Trends need more than two samples: [`crate::series::Monitor`] fills them in.
     pub fn new(machine: &Machine, before: Option<&Sample>, now: &Sample) -> Self {
@@ -71,7 +72,7 @@ impl Model {
         }
     }
 
-    /// The order of a pageblock, or the usual one where it is not known.
+    /// Returns the order of a pageblock, or 9 if it is unknown.
     pub fn likely_pageblock_order(&self) -> usize {
         self.pageblock_order.unwrap_or(USUAL_PAGEBLOCK_ORDER).into()
     }

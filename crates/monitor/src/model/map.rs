@@ -1,4 +1,4 @@
-//! The pageblock map at the size that an output shows.
+//! The pageblock map, reduced to one kind of contents a pageblock.
 
 use freehold_linux::pageblocks::{Held, Pageblock, Surveyed, ZonePageblocks};
 use serde::{Serialize, Serializer};
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 pub struct Map {
     /// Zones with memory, from low to high addresses.
     pub zones: Vec<ZoneMap>,
-    /// How long ago the oldest part of it was read, in milliseconds.
+    /// The age of the oldest part in milliseconds.
     pub age_ms: u64,
 }
 
@@ -19,14 +19,14 @@ pub struct ZoneMap {
     pub node: u32,
     /// Name of the zone.
     pub name: String,
-    /// The first pageblock: its first frame's number shifted right by the pageblock order.
+    /// Number of the first pageblock: its first frame's number shifted right by the pageblock order.
     pub first_block: u64,
-    /// Every pageblock, in the order of addresses.
+    /// The contents of every pageblock, by ascending address.
     #[serde(serialize_with = "as_letters")]
     pub blocks: Vec<Holds>,
 }
 
-/// What a pageblock holds, as far as a map of many can show.
+/// What a pageblock holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Holds {
     /// Not read yet.
@@ -36,20 +36,20 @@ pub enum Holds {
     Absent,
     /// Free pages only.
     Free,
-    /// Pages that compaction can move, and free ones.
+    /// Movable pages, perhaps free pages, and nothing else.
     Movable,
-    /// Pages that stay beside pages that move: what keeps a pageblock from being emptied.
+    /// Movable pages beside unmovable ones, which keep the pageblock from becoming free.
     Mixed,
-    /// Pages that stay, and free ones.
+    /// Unmovable pages, perhaps free pages, and no movable ones.
     Stuck,
 }
 
 impl Holds {
-    /// Everything that a pageblock may hold, in the order of the counts of [`ZoneMap::cells`].
+    /// Every kind of contents, in the order of the counts of [`ZoneMap::cells`].
     pub const ALL: [Self; 6] =
         [Self::Unread, Self::Absent, Self::Free, Self::Movable, Self::Stuck, Self::Mixed];
 
-    /// The letter that stands for it in texts.
+    /// Returns the letter of this kind in texts.
     pub const fn letter(self) -> char {
         match self {
             Self::Unread => '?',
@@ -61,7 +61,7 @@ impl Holds {
         }
     }
 
-    /// The word for legends.
+    /// Returns the word of this kind in legends.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unread => "not read yet",
@@ -79,7 +79,7 @@ fn as_letters<S: Serializer>(blocks: &[Holds], serializer: S) -> Result<S::Ok, S
 }
 
 impl Map {
-    /// The map at the size of outputs of what was surveyed.
+    /// Reduces a survey to a map.
     pub fn new(surveyed: &Surveyed) -> Self {
         let order = surveyed.map.pageblock_order;
         let zone = |(at, zone): (usize, &ZonePageblocks)| ZoneMap {
@@ -99,9 +99,9 @@ impl Map {
 }
 
 impl Holds {
-    /// What the record of a pageblock of so many pages says.
+    /// Returns what a pageblock of `pages` pages holds.
     fn new(block: &Pageblock, pages: u32) -> Self {
-        // Memory that the kernel has not set up is as good as none until it does.
+        // Memory that the kernel has not set up yet counts as absent.
         let none = block.held_by(Held::Absent) + block.held_by(Held::Deferred);
         if none == pages {
             return Self::Absent;
@@ -116,8 +116,8 @@ impl Holds {
 }
 
 impl ZoneMap {
-    /// The map in at most `cells` cells, each for as many neighbours as needed; each shows how many of its
-    /// pageblocks hold what, by the order of [`Holds::ALL`].
+    /// Returns the map in at most `cells` cells of neighbouring pageblocks. A cell is the number of
+    /// its pageblocks of each kind, in the order of [`Holds::ALL`].
     pub fn cells(&self, cells: usize) -> Vec<[u32; Holds::ALL.len()]> {
         let per_cell = self.blocks.len().div_ceil(cells.max(1)).max(1);
         let count =
@@ -125,7 +125,7 @@ impl ZoneMap {
         self.blocks.chunks(per_cell).map(count).collect()
     }
 
-    /// How many pageblocks hold what, by the order of [`Holds::ALL`].
+    /// Returns the number of pageblocks of each kind, in the order of [`Holds::ALL`].
     pub fn totals(&self) -> [u32; Holds::ALL.len()] {
         self.cells(1).first().copied().unwrap_or_default()
     }

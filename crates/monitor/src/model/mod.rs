@@ -1,4 +1,4 @@
-//! Where a machine's memory stands: in come two samples, out comes the model that every output renders.
+//! The model of a machine's memory: two samples come in, the model that every output renders goes out.
 
 mod machine;
 mod map;

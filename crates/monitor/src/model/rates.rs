@@ -1,21 +1,21 @@
-//! How fast the machine's counters move.
+//! The rates of the machine's counters.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// A counter of `/proc/vmstat`, or a sum of some, that is shown as a rate.
+/// A rate that is shown, of a counter of `/proc/vmstat` or of a sum of several.
 #[derive(Clone, Copy, Debug)]
 pub struct Rated {
     /// The name in outputs.
     pub name: &'static str,
     /// What it means.
     pub meaning: &'static str,
-    /// Which counters make it up: whole names, or starts of names that end in `_`.
+    /// The counters that are summed: whole names, or prefixes that end in `_`.
     pub counters: &'static [&'static str],
 }
 
-/// What is shown as a rate, in the order of the outputs.
+/// Every rate, in the order of the outputs.
 pub const RATED: [Rated; 16] = [
     rated("pgalloc", "pages allocated", &["pgalloc_"]),
     rated("pgfree", "pages freed", &["pgfree"]),
@@ -48,7 +48,7 @@ const fn rated(name: &'static str, meaning: &'static str, counters: &'static [&'
 }
 
 impl Rated {
-    /// The counter's value; none where the kernel keeps none of its parts.
+    /// Returns the sum of the counters, or `None` if the kernel has none of them.
     pub fn value(&self, counters: &BTreeMap<String, u64>) -> Option<u64> {
         let parts = counters.iter().filter(|(name, _)| self.counts(name));
         parts.fold(None, |sum, (_, value)| Some(sum.unwrap_or(0_u64).wrapping_add(*value)))
@@ -59,18 +59,18 @@ impl Rated {
     }
 }
 
-/// A counter and how fast it moves.
+/// A counter and its rate.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rate {
     /// Name of a [`Rated`].
     pub name: &'static str,
-    /// The counter since the boot.
+    /// The counter's value since boot.
     pub total: u64,
-    /// Its change a second; none at the first sample.
+    /// The change per second; `None` at the first sample.
     pub per_second: Option<f64>,
 }
 
-/// The rates between two readings that are `seconds` apart.
+/// Returns the rates between two readings that are `seconds` apart.
 pub fn rates(before: Option<&BTreeMap<String, u64>>, now: &BTreeMap<String, u64>, seconds: f64) -> Vec<Rate> {
     let rate = |rated: &Rated| {
         let total = rated.value(now)?;
@@ -109,7 +109,7 @@ mod tests {
             ("pgscan_direct", 10),
             ("pgscan_khugepaged", 100),
             ("pgscan_proactive", 1000),
-            // Parts of the same pages, and throttled tasks.
+            // Parts of pgscan's pages, and throttled tasks, which are no pages.
             ("pgscan_anon", 1),
             ("pgscan_file", 1110),
             ("pgscan_direct_throttle", 5),

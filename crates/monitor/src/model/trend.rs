@@ -1,22 +1,24 @@
-//! Where the number of large free blocks is heading.
+//! The trend of the number of large free blocks.
 
 use serde::Serialize;
 
-/// How many points a trend is taken from at most; all pairs of them are compared.
+/// The most points that a trend is computed from, as all pairs of them are compared.
 const MOST_POINTS: usize = 64;
 
-/// A number that changes over time.
+/// How a number changes over time.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Trend {
-    /// Its change a second: the median over all pairs of points, so that a single spike moves nothing.
+    /// The change per second: the median over all pairs of points, so that a single spike changes
+    /// little.
     pub per_second: f64,
-    /// Seconds until it is 0 if it goes on like this; none where it does not fall.
+    /// Seconds until the number is 0 at this rate; `None` if it does not fall.
     pub exhausted_in_s: Option<f64>,
-    /// Seconds that the points span.
+    /// The time between the first and the last point in seconds.
     pub over_s: f64,
 }
 
-/// The trend of points `(seconds, value)` in the order of time; none for fewer than three points.
+/// Returns the trend of points `(seconds, value)` in the order of time, or `None` for fewer than three
+/// points.
 ///
 /// The slope is the Theil–Sen estimator over at most 64 of the points, evenly chosen.
 pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {

@@ -1,4 +1,4 @@
-//! What two samples say about one zone.
+//! The model of one zone, made of two samples.
 
 use freehold::{FreeCounts, MAX_ORDERS, MIGRATETYPES, Order};
 use freehold_linux::sensor::ZoneFreeBlocks;
@@ -14,28 +14,28 @@ pub struct ZoneModel {
     pub node: u32,
     /// Name of the zone.
     pub name: String,
-    /// What `/proc/zoneinfo` says of it.
+    /// The numbers of `/proc/zoneinfo`; `None` if it could not be read.
     pub pages: Option<ZonePages>,
     /// Free pages.
     pub free_pages: u64,
     /// Free blocks by order.
     pub free: [FreeCount; MAX_ORDERS],
-    /// Free blocks by [`freehold::Migratetype::index`] and order, where types are known.
+    /// Free blocks by [`freehold::Migratetype::index`] and order; `None` if types are unknown.
     pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
-    /// Pageblocks by [`freehold::Migratetype::index`], where they are known.
+    /// Pageblocks by [`freehold::Migratetype::index`]; `None` if they are unknown.
     pub pageblocks: Option<[u64; MIGRATETYPES]>,
-    /// How many blocks of each order the free blocks of that order and above make up.
+    /// Blocks of each order that the free blocks of that order and above can be split into.
     pub blocks: [u64; MAX_ORDERS],
     /// The share of free memory that cannot serve a request of each order, 0 to 1.
     ///
     /// Linux counterpart: `unusable_index`, which has 1 for a zone without free memory.
     pub unusable_index: [f64; MAX_ORDERS],
     /// Why a request of each order would fail: towards 0 for lack of memory, towards 1 for
-    /// fragmentation; none where it would not fail.
+    /// fragmentation; `None` if it would not fail.
     ///
-    /// Linux counterpart: `extfrag_index`, which has -1 for none.
+    /// Linux counterpart: `extfrag_index`, which shows -1.000 for `None`.
     pub extfrag_index: [Option<f64>; MAX_ORDERS],
-    /// Where the blocks of a pageblock's order and above are heading.
+    /// The trend of the number of free blocks of a pageblock's order or above.
     pub trend: Option<Trend>,
 }
 
@@ -80,7 +80,7 @@ impl ZoneModel {
         }
     }
 
-    /// `Node 0, zone Normal`, as the kernel writes it.
+    /// Returns the zone's title as the kernel writes it: `Node 0, zone Normal`.
     pub fn title(&self) -> String {
         format!("Node {}, zone {}", self.node, self.name)
     }

@@ -1,4 +1,4 @@
-//! What the free blocks were: each sample of the last minutes, a sample a minute before.
+//! The history of free blocks: every sample of the last minutes, and one sample a minute before that.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use freehold::MAX_ORDERS;
 use super::queue::Queue;
 use crate::model::ZoneModel;
 
-/// Samples that are kept one by one: a quarter of an hour at one a second.
+/// Samples that are kept one by one: 15 minutes at one a second.
 const RECENT_POINTS: usize = 900;
 
-/// Minutes that are kept beyond: a day.
+/// Points that are kept of the time before, one a minute: a day.
 const MINUTES: usize = 1440;
 
 /// A minute in milliseconds.
 const MINUTE_MS: u64 = 60_000;
 
-/// What the free blocks of each zone were.
+/// The history of each zone's free blocks.
 ///
-/// A copy shares its points with the original, so that it costs next to nothing however long the history is.
+/// A clone shares its points with the original, so that cloning is cheap however long the history is.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// Node and name of the zones that the points are about.
+    /// Node and name of the zones that the points describe.
     pub zones: Arc<[(u32, String)]>,
     /// One point a minute, oldest first.
     minutes: Queue<Point>,
-    /// Every point since, oldest first.
+    /// Every point after those of `minutes`, oldest first.
     recent: Queue<Point>,
 }
 
@@ -34,7 +34,7 @@ pub struct History {
 pub struct Point {
     /// Milliseconds since 1970.
     pub unix_ms: u64,
-    /// One entry a zone of [`History::zones`]; those that came later are missing.
+    /// One entry for each zone of [`History::zones`], without zones that appeared later.
     pub zones: Arc<[ZonePoint]>,
 }
 
@@ -43,13 +43,13 @@ pub struct Point {
 pub struct ZonePoint {
     /// Free pages.
     pub free_pages: u64,
-    /// How many blocks of each order the free blocks of that order and above make up; with the free
-    /// pages they give the unusable index of every order.
+    /// Blocks of each order that the free blocks of that order and above can be split into. With the
+    /// free pages they determine the unusable index of every order.
     pub blocks: [u64; MAX_ORDERS],
 }
 
 impl History {
-    /// Notes what the zones are at `unix_ms`.
+    /// Adds a point of `zones` at `unix_ms`.
     pub fn note(&mut self, unix_ms: u64, zones: &[ZoneModel]) {
         for zone in zones {
             if !self.zones.iter().any(|(node, name)| *node == zone.node && *name == zone.name) {
@@ -81,12 +81,13 @@ impl History {
         self.minutes.back().is_none_or(|last| unix_ms / MINUTE_MS != last.unix_ms / MINUTE_MS)
     }
 
-    /// All points, oldest first.
+    /// Returns all points, oldest first.
     pub fn points(&self) -> impl DoubleEndedIterator<Item = &Point> {
         self.minutes.iter().chain(self.recent.iter())
     }
 
-    /// A zone's blocks of `order` over the last `seconds`: seconds before the last point, and the number.
+    /// Returns a zone's blocks of `order` over the last `seconds`, each with its time relative to
+    /// the last point in (negative) seconds.
     pub fn blocks_over(&self, node: u32, name: &str, order: usize, seconds: f64) -> Vec<(f64, f64)> {
         let Some(zone) = self.zones.iter().position(|(n, known)| *n == node && known == name) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! One sample after the other: in come samples, out come models with what only a series tells, and a history.
+//! A series of samples: samples come in; models with trends, and a history, go out.
 
 mod history;
 mod monitor;

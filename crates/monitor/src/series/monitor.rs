@@ -1,4 +1,4 @@
-//! Sample in, model out, with what only a series of samples can tell.
+//! Makes models of a series of samples.
 
 use freehold_linux::procfs::Machine;
 use freehold_linux::sample::Sample;
@@ -6,10 +6,10 @@ use freehold_linux::sample::Sample;
 use super::history::History;
 use crate::model::{Model, trend};
 
-/// How far back a trend looks, in seconds.
+/// The time that a trend covers, in seconds.
 pub(crate) const TREND_SECONDS: f64 = 300.0;
 
-/// Turns one sample after the other into models.
+/// Makes a model of each sample in turn.
 pub struct Monitor {
     machine: Machine,
     last: Option<Sample>,
@@ -17,12 +17,12 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// A monitor of `machine` that has seen nothing yet.
+    /// Returns a monitor of `machine` without any samples.
     pub fn new(machine: Machine) -> Self {
         Self { machine, last: None, history: History::default() }
     }
 
-    /// What `sample` says, against the one before and all since the start.
+    /// Makes the model of `sample`, with rates since the sample before and trends over the series.
     pub fn take(&mut self, sample: Sample) -> Model {
         let mut model = Model::new(&self.machine, self.last.as_ref(), &sample);
         self.history.note(model.unix_ms, &model.zones);
@@ -34,7 +34,7 @@ impl Monitor {
         model
     }
 
-    /// What the samples were.
+    /// Returns the history of the samples.
     pub fn history(&self) -> &History {
         &self.history
     }

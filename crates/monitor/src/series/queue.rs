@@ -1,4 +1,4 @@
-//! A queue whose copies share what they hold.
+//! A queue whose clones share their contents.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -8,16 +8,16 @@ use std::sync::Arc;
 /// Values of a full chunk.
 const CHUNK: usize = 64;
 
-/// Values in a row: new ones come at the back, old ones go at the front.
+/// A first-in, first-out queue.
 ///
-/// A copy takes a pointer for each [`CHUNK`] values and copies of fewer than that.
+/// A clone copies a pointer for each full chunk and the values of the unfinished one.
 #[derive(Clone, Debug)]
 pub(super) struct Queue<T> {
     /// Full chunks, oldest first; they never change.
     full: VecDeque<Arc<[T]>>,
-    /// How many values of the oldest full chunk are gone.
+    /// How many values of the oldest full chunk were removed.
     gone: usize,
-    /// The newest values, fewer than a chunk.
+    /// The newest values, which do not fill a chunk yet.
     open: Vec<T>,
 }
 
@@ -39,7 +39,7 @@ impl<T: Clone> Queue<T> {
         }
     }
 
-    /// Takes the oldest value off.
+    /// Removes and returns the oldest value.
     pub(super) fn pop_front(&mut self) -> Option<T> {
         let Some(chunk) = self.full.front() else {
             return (!self.open.is_empty()).then(|| self.open.remove(0));
@@ -53,12 +53,12 @@ impl<T: Clone> Queue<T> {
         Some(value)
     }
 
-    /// The newest value.
+    /// Returns the newest value.
     pub(super) fn back(&self) -> Option<&T> {
         self.open.last().or_else(|| self.full.back()?.last())
     }
 
-    /// All values, oldest first.
+    /// Returns all values, oldest first.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         let gone = iter::once(self.gone).chain(iter::repeat(0));
         let full = self.full.iter().zip(gone.take(self.full.len()).collect::<Vec<_>>());
@@ -74,7 +74,7 @@ mod tests {
     fn it_is_a_queue() {
         let mut queue = Queue::default();
         let mut model = VecDeque::new();
-        // Grows to three chunks, shrinks to none, and so on.
+        // The queue grows to three chunks, shrinks to none, and repeats.
         for step in 0..2000_usize {
             if step / 200 % 2 == 0 {
                 queue.push_back(step);

@@ -7,28 +7,28 @@ use std::net::SocketAddr;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address is somebody else's, or nobody's.
+    /// The server cannot listen on the address.
     #[error("cannot listen on {address}: {answer}. {remedy}")]
     Address {
-        /// What was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the system answered.
+        /// The system's error.
         answer: io::Error,
-        /// What to do.
+        /// What the user can do.
         remedy: &'static str,
     },
-    /// This process may not listen there.
+    /// The process lacks the right to listen on this port.
     #[error(
         "cannot listen on {address}: {answer}. Ports below 1024 need CAP_NET_BIND_SERVICE; name a port from \
          1024 up with `--listen`"
     )]
     Port {
-        /// What was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// What the system answered.
+        /// The system's error.
         answer: io::Error,
     },
-    /// The system refused what a server is made of.
+    /// The system refused threads, timers or sockets.
     #[error("cannot start the server: {0}. Check the limits of this process (`ulimit -a`)")]
     Runtime(io::Error),
     /// The machine cannot be read.

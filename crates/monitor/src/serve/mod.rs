@@ -1,7 +1,7 @@
-//! The monitor for browsers and Prometheus: in come samples, out go a page, its events, and metrics.
+//! The monitor for browsers and Prometheus: samples come in; a page, its events, and metrics go out.
 //!
-//! A thread takes samples and publishes what they say; the server only renders what was published last, so
-//! no request reads anything from the machine, waits for a sample, or changes anything.
+//! A thread takes samples and publishes them. The server renders only what was published last, so no
+//! request reads the machine, waits for a sample, or changes anything.
 
 mod answers;
 mod connections;

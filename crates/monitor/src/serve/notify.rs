@@ -1,4 +1,4 @@
-//! What systemd wants to hear from a service.
+//! Status messages to systemd (`sd_notify`).
 
 use std::env;
 use std::os::linux::net::SocketAddrExt;
@@ -11,34 +11,34 @@ use tokio::sync::watch;
 
 use super::publishing::Published;
 
-/// Whoever started this process and wants to know how it fares.
+/// The service manager that started this process, if it wants status messages.
 pub(super) struct Supervisor {
     socket: Option<(UnixDatagram, SocketAddr)>,
-    /// How often it wants to hear that all is well.
+    /// The watchdog's time limit; `None` if there is no watchdog.
     watchdog: Option<Duration>,
 }
 
 impl Supervisor {
-    /// The supervisor that `NOTIFY_SOCKET` and `WATCHDOG_USEC` tell of, if any.
+    /// Returns the manager that `NOTIFY_SOCKET` and `WATCHDOG_USEC` describe.
     pub(super) fn from_environment() -> Self {
         let microseconds = env::var("WATCHDOG_USEC").ok().and_then(|text| text.parse().ok());
         let watchdog = microseconds.filter(|&us: &u64| us > 0).map(Duration::from_micros);
         Self { socket: env::var_os("NOTIFY_SOCKET").and_then(|name| socket(name.as_bytes())), watchdog }
     }
 
-    /// Says that the service is up.
+    /// Tells the manager that the service is ready.
     pub(super) fn ready(&self) {
         self.say("READY=1\nSTATUS=sampling and serving");
     }
 
     fn say(&self, text: &str) {
         if let Some((socket, address)) = &self.socket {
-            // A supervisor that does not listen learns it from its watchdog.
+            // A message that cannot be delivered is not sent again: the watchdog will notice.
             let _ = socket.send_to_addr(text.as_bytes(), address);
         }
     }
 
-    /// Says that all is well for as long as samples are attempted and this runtime runs.
+    /// Sends watchdog messages while samples are attempted and this runtime runs.
     pub(super) async fn keep_telling(self, published: watch::Receiver<Arc<Published>>, interval: Duration) {
         let Some(watchdog) = self.watchdog.filter(|_| self.socket.is_some()) else { return };
         let attempts = || {
@@ -46,7 +46,7 @@ impl Supervisor {
             tally.samples + tally.errors
         };
         let mut last = (attempts(), Instant::now());
-        // A sample falls into this time, unless the thread that takes them hangs.
+        // A sample is due within this time, unless the sampling thread hangs.
         while last.1.elapsed() < interval * 2 + watchdog {
             self.say("WATCHDOG=1");
             tokio::time::sleep(watchdog / 3).await;

@@ -1,4 +1,4 @@
-//! Starts the server, and ends it.
+//! Starts and ends the server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::answers::{self, Shared};
-use super::connections::Doorman;
+use super::connections::Acceptor;
 use super::error::ServeError;
 use super::notify::Supervisor;
 use super::publishing;
@@ -19,22 +19,22 @@ use super::publishing;
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 256;
 
-/// Bytes that the kernel may hold for a client that does not read: enough for a few events.
+/// The most bytes that the kernel buffers for a client that does not read: enough for a few events.
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
 
-/// How a server is to run.
+/// The options of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServeOptions {
-    /// Where to listen; port 0 takes any that is free.
+    /// The address to listen on; port 0 takes any free port.
     pub listen: SocketAddr,
     /// Time from one sample to the next.
     pub interval: Duration,
 }
 
-/// Serves until the process is asked to end (SIGINT, SIGTERM), and tells `tell` what its user should know.
+/// Serves until SIGINT or SIGTERM. Calls `tell` with messages for the user.
 ///
 /// # Errors
-/// An address that cannot be had, or a first sample that fails. Later ones that fail are shown to clients.
+/// If the address cannot be used or the first sample fails. Later failures are shown to clients.
 pub fn serve(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(ServeError::Runtime)?.block_on(run(options, sampler, tell))
@@ -45,10 +45,10 @@ async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
     let listener = listen(options.listen).map_err(|error| ServeError::bind(options.listen, error))?;
     let address = listener.local_addr().map_err(ServeError::Runtime)?;
     let sampling = publishing::start(sampler, options.interval)?;
-    let doorman = Arc::new(Doorman::default());
+    let acceptor = Arc::new(Acceptor::default());
     let shared = Shared {
         published: sampling.published.clone(),
-        doorman: Arc::clone(&doorman),
+        acceptor: Arc::clone(&acceptor),
         only_loopback: answers::is_loopback(address.ip()),
     };
     let supervisor = Supervisor::from_environment();
@@ -63,8 +63,8 @@ async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
              listen on 127.0.0.1 to keep it to this one"
         ));
     }
-    let open = doorman.serve(listener, answers::router(shared), signals.any()).await;
-    // With the last sender gone, every stream of events ends.
+    let open = acceptor.serve(listener, answers::router(shared), signals.any()).await;
+    // Dropping the last sender ends every event stream.
     drop(sampling);
     open.finish().await;
     Ok(())
@@ -78,7 +78,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// The signals that ask for the end.
+/// The signals that end the server.
 struct Signals([Signal; 3]);
 
 impl Signals {

@@ -1,21 +1,21 @@
-//! What can be done, and the pages that can be shown.
+//! What keys can do, and the pages that they can show.
 
 /// What a key does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Ends.
+    /// Ends the program.
     Quit,
-    /// Leaves a page for the table, and ends there.
+    /// Returns from a page to the table; on the table, ends the program.
     Back,
-    /// Shows a page, or the table again where it is shown already.
+    /// Shows a page, or the table if that page is already shown.
     Show(Page),
-    /// Looks at the next zone.
+    /// Selects the next zone.
     NextZone,
-    /// Looks at the zone before.
+    /// Selects the zone before.
     PreviousZone,
-    /// Looks at larger blocks.
+    /// Selects the next larger order.
     LargerOrder,
-    /// Looks at smaller blocks.
+    /// Selects the next smaller order.
     SmallerOrder,
     /// Takes samples less often.
     Rarer,
@@ -23,23 +23,23 @@ pub enum Action {
     MoreOften,
     /// Stops taking samples, or goes on.
     Pause,
-    /// Wipes the screen and draws anew.
+    /// Clears the screen and draws it anew.
     Wipe,
-    /// Gives the terminal back until the shell says to go on.
+    /// Stops the process and gives the terminal back until the shell continues it.
     Suspend,
 }
 
-/// What fills the screen.
+/// A page, which fills the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Page {
-    /// A bit of everything, above all the table of types and orders.
+    /// The table of types and orders, and a summary of everything else.
     #[default]
     Table,
     /// What each pageblock holds.
     Map,
-    /// Every rate, with what it means.
+    /// Every rate and its meaning.
     Rates,
-    /// What could not be had, in full.
+    /// Everything that could not be read, in full.
     Notes,
     /// The keys.
     Help,

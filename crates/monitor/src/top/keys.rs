@@ -1,19 +1,19 @@
-//! The keys: one table for what they do and for the page that explains them.
+//! The keys: one table both for what they do and for the help page.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::{Action, Page};
 
-/// Keys that do the same.
+/// Keys with the same action.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
     /// The keys.
     pub keys: &'static [Key],
-    /// What they do, for the help page.
+    /// The text on the help page.
     pub does: &'static str,
-    /// What they do in a word, for the last line of the screen; empty for what is not said there.
+    /// The word in the last line of the screen; empty if the line does not show it.
     pub hint: &'static str,
-    /// What they stand for.
+    /// The action.
     pub action: Action,
 }
 
@@ -36,7 +36,7 @@ const fn binding(keys: &'static [Key], action: Action, hint: &'static str, does:
     Binding { keys, does, hint, action }
 }
 
-/// Every key, in the order of the help page.
+/// Every binding, in the order of the help page.
 pub const BINDINGS: [Binding; 16] = [
     binding(&[char('q'), Ctrl('c')], Action::Quit, "quit", "quit"),
     binding(&[char('?'), char('h')], Action::Show(Page::Help), "help", "this page"),
@@ -61,7 +61,7 @@ pub const BINDINGS: [Binding; 16] = [
     binding(&[Ctrl('z')], Action::Suspend, "", "give the terminal back until `fg`"),
 ];
 
-/// What a key event stands for; none for keys that do nothing.
+/// Returns the action of a key event, or `None` if the key has none.
 pub fn action(event: &KeyEvent) -> Option<Action> {
     if event.kind == KeyEventKind::Release {
         return None;
@@ -77,7 +77,7 @@ pub fn action(event: &KeyEvent) -> Option<Action> {
 }
 
 impl Key {
-    /// What is written on it.
+    /// Returns the label of the key.
     pub fn name(self) -> String {
         match self {
             Ctrl(letter) => format!("Ctrl-{}", letter.to_ascii_uppercase()),

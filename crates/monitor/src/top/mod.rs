@@ -1,7 +1,7 @@
-//! `freehold top`: in come samples and keys, out comes a page in a terminal.
+//! `freehold top`: samples and keys come in, pages in a terminal go out.
 //!
-//! [`draw`] makes a page of a model and of a [`View`]; [`keys`] say what changes the view; [`run`] takes
-//! samples, reads keys and gives the terminal back as it was.
+//! [`draw`] makes a page of a model and of a [`View`]; [`keys`] change the view; [`run`] takes samples,
+//! reads keys and restores the terminal at the end.
 
 mod action;
 pub mod keys;

@@ -1,8 +1,8 @@
-//! Colours, and what stands for them where there are none.
+//! Colours, and the styles that replace them on terminals without colours.
 //!
-//! Nothing is told by colour alone: a letter, a number, a mark or a bar always says the same. The colours
-//! are those of Okabe and Ito, which people who see few colours can tell apart, at their nearest places in
-//! the palette of 256.
+//! Nothing is shown by colour alone: a letter, a number, a mark or a bar always shows the same. The
+//! colours are those of Okabe and Ito, which people with colour-blindness can tell apart, at the nearest
+//! entries of the palette of 256.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -15,16 +15,16 @@ const ORANGE: Color = Color::Indexed(172);
 const VERMILION: Color = Color::Indexed(166);
 const GREY: Color = Color::Indexed(244);
 
-/// How much of a zone's free memory may be unusable before it is set off.
+/// The unusable share of a zone's free memory above which it is highlighted.
 const MUCH: f64 = 0.5;
 
-/// How much of it is nearly all.
+/// The unusable share above which it is highlighted more strongly.
 const NEARLY_ALL: f64 = 0.9;
 
-/// How things look.
+/// The styles of the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Theme {
-    /// True if colours are used; otherwise bold and reverse alone stand for them.
+    /// True if colours are used; otherwise bold and reverse replace them.
     pub colour: bool,
 }
 
@@ -33,7 +33,7 @@ impl Theme {
         if self.colour { plain.fg(colour) } else { plain }
     }
 
-    /// The first line and the last.
+    /// Returns the style of the first line and the last.
     pub(super) fn bar(self) -> Style {
         if self.colour {
             Style::new().fg(BLACK).bg(SKY_BLUE)
@@ -42,7 +42,7 @@ impl Theme {
         }
     }
 
-    /// What must not be missed.
+    /// Returns the style of warnings.
     pub(super) fn alarm(self) -> Style {
         if self.colour {
             Style::new().fg(BLACK).bg(ORANGE).add_modifier(Modifier::BOLD)
@@ -51,28 +51,28 @@ impl Theme {
         }
     }
 
-    /// The head of a table.
+    /// Returns the style of a table's head.
     pub(super) fn head(self) -> Style {
         let plain = Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
         self.with(SKY_BLUE, plain)
     }
 
-    /// The word before a line's numbers.
+    /// Returns the style of the word before a line's numbers.
     pub(super) fn label(self) -> Style {
         self.with(SKY_BLUE, Style::new().add_modifier(Modifier::BOLD))
     }
 
-    /// What keys have chosen.
+    /// Returns the style of what keys have selected.
     pub(super) fn chosen() -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Numbers that say nothing: zeros, and what is unknown.
+    /// Returns the style of zeros and unknown numbers.
     pub(super) fn faint(self) -> Style {
         if self.colour { Style::new().fg(GREY) } else { Style::new().add_modifier(Modifier::DIM) }
     }
 
-    /// The share of free memory that is unusable.
+    /// Returns the style of the unusable share of free memory.
     pub(super) fn unusable(self, share: f64) -> Style {
         if share >= NEARLY_ALL {
             self.with(VERMILION, Style::new().add_modifier(Modifier::BOLD))
@@ -83,12 +83,12 @@ impl Theme {
         }
     }
 
-    /// A line over time.
+    /// Returns the style of a line over time.
     pub(super) fn curve(self) -> Style {
         self.with(BLUE_GREEN, Style::new())
     }
 
-    /// A cell of the map; the letter in it says the same.
+    /// Returns the style of a cell of the map. The letter in the cell shows the same.
     pub(super) fn cell(self, holds: Holds) -> Style {
         let plain = Style::new();
         if self.colour {

@@ -1,4 +1,4 @@
-//! What of the model is shown: the state that keys change.
+//! What the page shows of a model: the state that keys change.
 
 use std::time::Duration;
 
@@ -8,25 +8,25 @@ use super::action::{Action, Page};
 use super::theme::Theme;
 use crate::model::{Model, ZoneModel};
 
-/// The intervals that keys step through.
+/// The intervals between samples that keys select.
 const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
 
-/// What of the model is shown, and how.
+/// What the page shows of a model, and how.
 #[derive(Clone, PartialEq, Debug)]
 pub struct View {
-    /// What fills the screen.
+    /// The page on the screen.
     pub page: Page,
-    /// Node and name of the zone that is looked at; the largest one if none was chosen.
+    /// Node and name of the selected zone; `None` selects the largest zone.
     pub zone: Option<(u32, String)>,
-    /// The order that is looked at; a pageblock's if none was chosen.
+    /// The selected order; `None` selects a pageblock's order.
     pub order: Option<usize>,
     /// Time between samples.
     pub interval: Duration,
-    /// True if no samples are taken.
+    /// True if sampling is paused.
     pub paused: bool,
-    /// Colours, or none.
+    /// Colours and styles.
     pub theme: Theme,
-    /// True if only ASCII is written, for terminals that know no other characters.
+    /// True if only ASCII is written, for terminals without UTF-8.
     pub ascii: bool,
 }
 
@@ -44,21 +44,21 @@ impl Default for View {
     }
 }
 
-/// What is left to do after a key.
+/// What the caller must do after a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// The page is drawn anew.
+    /// Draw the page.
     Draw,
-    /// The screen is wiped first.
+    /// Clear the screen, then draw the page.
     Wipe,
-    /// The program stops until the shell lets it go on.
+    /// Stop the process until the shell continues it.
     Suspend,
-    /// The end.
+    /// End the program.
     Quit,
 }
 
 impl View {
-    /// Does what a key stands for.
+    /// Applies an action to the view. Returns what the caller must do.
     pub fn apply(&mut self, action: Action, model: &Model) -> Effect {
         match action {
             Action::Quit => return Effect::Quit,
@@ -91,7 +91,7 @@ impl View {
         next.min_by_key(|known| known.abs_diff(self.interval)).unwrap_or(self.interval)
     }
 
-    /// The place of the zone that is looked at; none where there are no zones.
+    /// Returns the index of the selected zone, or `None` if there are no zones.
     pub fn zone_index(&self, model: &Model) -> Option<usize> {
         let chosen = |zone: &ZoneModel| {
             self.zone.as_ref().is_some_and(|(node, name)| zone.node == *node && zone.name == *name)
@@ -101,7 +101,7 @@ impl View {
         model.zones.iter().position(chosen).or_else(largest)
     }
 
-    /// The order that is looked at.
+    /// Returns the selected order.
     pub fn order(&self, model: &Model) -> usize {
         self.order.unwrap_or_else(|| model.likely_pageblock_order()).min(MAX_ORDERS - 1)
     }

@@ -1,10 +1,10 @@
-//! The verdict: what is answered to what was asked.
+//! The verdict on a request for blocks.
 
 use freehold_linux::pageblocks::Charge;
 use serde::Serialize;
 
-use super::asked::Asked;
 use super::holders::Holder;
+use super::request::BlockRequest;
 use super::supply::{Supply, ZoneSupply};
 
 /// How the blocks can be had.
@@ -13,22 +13,22 @@ use super::supply::{Supply, ZoneSupply};
 pub enum State {
     /// They are free.
     AvailableNow,
-    /// The kernel still has to set memory up.
+    /// They are free once the kernel has set up more memory (`CONFIG_DEFERRED_STRUCT_PAGE_INIT`).
     AfterSetup,
-    /// Compaction makes them.
+    /// They are free after compaction.
     AfterCompaction,
-    /// Dropping clean page cache makes them.
+    /// They are free after clean page cache is dropped.
     AfterReclaim,
-    /// Dropping clean page cache, then compaction makes them.
+    /// They are free after clean page cache is dropped and memory compacted.
     AfterReclaimAndCompaction,
-    /// Not before somebody frees memory, or the machine reboots.
+    /// They are free only after memory in use is freed or the machine reboots.
     NotBeforeFreed,
-    /// It could not be told.
+    /// The readings do not suffice to tell.
     Unknown,
 }
 
 impl State {
-    /// The exit code that monitoring plugins have for it: 0 fine, 1 a warning, 2 critical, 3 unknown.
+    /// Returns the exit code of a monitoring plugin: 0 fine, 1 warning, 2 critical, 3 unknown.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::AvailableNow => 0,
@@ -42,24 +42,24 @@ impl State {
     }
 }
 
-/// How a machine can give what is asked for, and why.
+/// Whether and how a machine can give the requested blocks, and why.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Verdict {
-    /// How it can.
+    /// How the blocks can be had.
     pub state: State,
     /// [`State::exit_code`].
     pub exit_code: u8,
-    /// What was asked.
-    pub asked: Asked,
-    /// Why, in sentences.
+    /// The request.
+    pub asked: BlockRequest,
+    /// The reasons, a sentence each.
     pub reason: Vec<String>,
     /// The blocks that requests can have.
     pub supply: Supply,
-    /// The same by zone, watermarks apart.
+    /// The blocks of each zone before the watermarks are taken off.
     pub zones: Vec<ZoneSupply>,
-    /// Who holds pageblocks back, first who frees most pageblocks by going.
+    /// Holders of pageblocks, first the one whose pages alone hold the most pageblocks.
     pub holders: Vec<Holder>,
-    /// Cgroups that the kernel's own pages are charged to, in the pageblocks nearest to becoming free.
+    /// Cgroups charged for unmovable pages in the pageblocks that are nearest to becoming free.
     pub charges: Vec<Charge>,
     /// What could not be read, a sentence each.
     pub missing: Vec<String>,

@@ -1,22 +1,22 @@
-//! How many blocks of an order a zone's pageblocks make up.
+//! Counts the free blocks of an order in a zone's pageblocks.
 
 use freehold_linux::pageblocks::Pageblock;
 
 use super::compaction::{Fate, Foretold};
 
-/// A pageblock at the moment for which blocks are counted: what was read of it, and what became of it.
+/// A pageblock as it was read, and its forecast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block<'a> {
-    /// The record.
+    /// The record that was read.
     pub read: &'a Pageblock,
-    /// The same pageblock later.
+    /// The forecast of the same pageblock.
     pub later: Foretold,
 }
 
-/// Counts the aligned blocks of `order` that are free as a whole, never more than there will be.
+/// Counts the aligned free blocks of `order`, at most as many as the free pages make up.
 ///
-/// `start_pfn` is the first frame of the first of `blocks`. Blocks below the size of a pageblock are counted
-/// by 64ths of one; below that size, as many as fit into free 64ths.
+/// `start_pfn` is the first frame of the first of `blocks`. Blocks smaller than a pageblock are counted
+/// in 64ths of a pageblock; blocks smaller than a 64th, by the free 64ths.
 pub fn blocks_of(order: u8, pageblock_order: u8, start_pfn: u64, blocks: &[Block<'_>]) -> u64 {
     let pages = 1_u32 << pageblock_order;
     if order < pageblock_order {
@@ -38,7 +38,7 @@ pub fn blocks_of(order: u8, pageblock_order: u8, start_pfn: u64, blocks: &[Block
     found
 }
 
-/// Blocks of an order below a pageblock's in one pageblock.
+/// Counts the blocks of an order below a pageblock's in one pageblock.
 fn inside(order: u8, pageblock_order: u8, block: &Block<'_>) -> u64 {
     let pages = 1_u32 << pageblock_order;
     if block.later.free == pages {
@@ -50,7 +50,7 @@ fn inside(order: u8, pageblock_order: u8, block: &Block<'_>) -> u64 {
         Fate::Untouched | Fate::Opened | Fate::Drained => {
             free_groups(read.used_parts, order, pageblock_order)
         }
-        // Pages are taken from the pageblock's start on; what is left lies at its end.
+        // Pages are taken from the pageblock's start, so the rest is free at its end.
         Fate::Filled => {
             let left = u64::from(block.later.free >> order);
             free_groups(read.used_parts, order, pageblock_order).min(left)
@@ -58,7 +58,7 @@ fn inside(order: u8, pageblock_order: u8, block: &Block<'_>) -> u64 {
     }
 }
 
-/// Aligned blocks of `order` in which no part's bit is set.
+/// Counts the aligned blocks of `order` in which no part has its bit set.
 fn free_groups(parts: u64, order: u8, pageblock_order: u8) -> u64 {
     let part_order = pageblock_order.saturating_sub(6);
     let count = 1_u32 << (pageblock_order - part_order);

@@ -1,11 +1,13 @@
-//! What a full compaction of a zone would leave.
+//! Foretells the outcome of a full compaction of a zone.
 //!
-//! Linux counterpart: `compact_zone` as `/proc/sys/vm/compact_memory` starts it. The migrate scanner walks up
-//! from the zone's first pageblock and takes every page on the LRU that can be isolated; the free scanner
-//! walks down from the last one and takes free pages out of suitable pageblocks; where they meet it ends.
+//! Linux counterpart: `compact_zone` as `/proc/sys/vm/compact_memory` starts it. The migrate scanner
+//! walks up from the zone's first pageblock and isolates every LRU page that it can. The free scanner
+//! walks down from the last pageblock and takes free pages out of suitable pageblocks. Compaction ends
+//! where the scanners meet.
 //!
 //! Suitable are pageblocks of the types Movable and CMA that are not one free block already
-//! (`suitable_migration_target`). Whatever cannot be isolated stays and holds its pageblock.
+//! (`suitable_migration_target`). A page that cannot be isolated stays, and its pageblock does not become
+//! free.
 
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Held, Pageblock, STRIDES};
@@ -25,75 +27,75 @@ impl Default for Mobility {
     }
 }
 
-/// What a zone lets compaction do.
+/// A zone's numbers that limit compaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// True if the zone has enough free pages for the kernel to isolate any of them.
+    /// True if the zone has enough free pages for the kernel to isolate any (`__isolate_free_page`).
     pub room: bool,
-    /// How many of the pages that are freed last stay on the list of the CPU that compacts, and so hold their
-    /// pageblocks: `high` of that list.
+    /// The pages that stay on the list of the compacting CPU, of those freed last: `high` of that
+    /// list.
     ///
     /// Units: pages.
     pub per_cpu_high: u64,
-    /// Pages on the lists of all CPUs before.
+    /// Pages on the lists of all CPUs before compaction.
     ///
     /// Units: pages.
     pub per_cpu_count: u64,
 }
 
-/// Which of the outcomes is foretold: nobody can tell on which CPU a compaction will run, and what the others
-/// do meanwhile.
+/// The bound that is foretold. The outcome is not certain: the CPU that compacts and the work of other
+/// tasks are unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Care {
-    /// What surely comes: whatever may go wrong does.
+    /// The lower bound: everything that may go wrong does.
     Surely,
-    /// What may come at most: compaction gives up nowhere, and every page on a per-CPU list goes back.
+    /// The upper bound: compaction never gives up, and every page on a per-CPU list goes back.
     AtMost,
 }
 
-/// What became of one pageblock.
+/// What compaction did to a pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// Neither scanner changed it.
+    /// Neither scanner changed the pageblock.
     Untouched,
-    /// All that could be moved was moved away.
+    /// All movable pages were moved away.
     Drained,
-    /// Some of what could be moved was moved away.
+    /// Some movable pages were moved away.
     Opened,
-    /// Pages were moved into it.
+    /// Pages were moved into the pageblock.
     Filled,
 }
 
 /// A pageblock after a compaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Foretold {
-    /// Its free pages.
+    /// Free pages.
     pub free: u32,
-    /// Pages that were moved away from it.
+    /// Pages that were moved away.
     pub moved: u32,
-    /// What became of it.
+    /// What compaction did.
     pub fate: Fate,
 }
 
 impl Foretold {
-    /// The pageblock as it was read.
+    /// Returns the pageblock unchanged.
     pub fn untouched(read: &Pageblock) -> Self {
         Self { free: u32::from(read.free), moved: 0, fate: Fate::Untouched }
     }
 }
 
-/// How many pages the migrate scanner collects before it moves them, the first time in each pageblock; the
-/// second time it collects the rest.
+/// Pages that the migrate scanner isolates before it moves them, the first time in each pageblock. The
+/// second time it isolates the rest.
 ///
 /// Linux counterpart: `COMPACT_CLUSTER_MAX`, `finish_pageblock`.
 const FIRST_BATCH: u32 = 32;
 
-/// The free scanner on its way down.
+/// The state of the free scanner.
 struct Scan<'a> {
     read: &'a [Pageblock],
     targets: Vec<bool>,
     blocks: Vec<Foretold>,
-    /// At which pageblock it is.
+    /// The index of the pageblock that the scanner is at.
     to: usize,
     care: Care,
 }
@@ -101,17 +103,17 @@ struct Scan<'a> {
 /// A zone after a compaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compacted {
-    /// Its pageblocks.
+    /// The pageblocks after compaction.
     pub blocks: Vec<Foretold>,
-    /// At which pageblock the compaction would give up, if it would: a compound page there can neither be
-    /// split nor be placed as a whole.
+    /// Index of the pageblock at which compaction may give up, because a compound page there can
+    /// neither be split nor placed whole.
     pub gives_up_at: Option<usize>,
 }
 
-/// Foretells what a full compaction of one zone leaves.
+/// Foretells the outcome of a full compaction of one zone.
 ///
-/// `types` are the pageblocks' migratetypes where they are known; a pageblock without one is taken for a
-/// suitable target if it holds more movable pages than pages of the kernel's own.
+/// `types` are the pageblocks' migratetypes, where known. A pageblock of unknown type counts as a
+/// suitable target if its pages suggest the type Movable.
 pub fn compact(
     read: &[Pageblock],
     types: &[Option<Migratetype>],
@@ -159,10 +161,11 @@ pub fn compact(
     zone
 }
 
-/// Takes `wanted` free pages from the pageblock `to` on downwards, to that after `from` at the last.
+/// Takes `wanted` free pages, from pageblock `scan.to` downwards but only above pageblock `from`. Returns
+/// how many it took.
 ///
-/// The scanner steps from page to page, but doubles its step with each pageblock that it finds nothing in, and
-/// so misses much of what is free in those that follow.
+/// The scanner doubles its step with each pageblock in which it finds nothing, and so misses free pages
+/// in the following pageblocks.
 ///
 /// Linux counterpart: `isolate_freepages`.
 fn take(scan: &mut Scan<'_>, from: usize, wanted: u32) -> u32 {
@@ -194,10 +197,11 @@ fn take(scan: &mut Scan<'_>, from: usize, wanted: u32) -> u32 {
     taken
 }
 
-/// Frees the pageblocks that nothing but pages on per-CPU lists may hold, those with the fewest of them first.
+/// Frees pageblocks in which only pages without a flag are unmovable, those with the fewest such pages
+/// first.
 ///
-/// Such pages have no flag and look like the kernel's own. Nobody can tell which they are, so that no pageblock
-/// surely comes free by them; but the pages that compaction frees drive older ones out of a list.
+/// Pages on per-CPU lists have no flag and look like the kernel's own, so no pageblock is certain to
+/// become free in this way; but the pages that compaction frees push older ones off the lists.
 fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], mut count: u64) {
     let free_but_for = |at: usize, block: &Foretold| {
         let pages = read[at].held_by(Held::Kernel);
@@ -215,10 +219,10 @@ fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], mut count: u6
     }
 }
 
-/// Takes the pages off that were freed last, which wait on a CPU's list and not on the zone's.
+/// Subtracts the pages that were freed last, which stay on a CPU's list and are not on the zone's.
 ///
-/// Linux counterpart: `free_frozen_page_commit`, which sends pages back, the oldest first, only once there
-/// are more than `high` on the list.
+/// Linux counterpart: `free_frozen_page_commit`, which returns the oldest pages once the list holds more
+/// than `high`.
 fn keep_on_lists(blocks: &mut [Foretold], mut high: u64) {
     for block in blocks.iter_mut().rev().filter(|block| block.moved > 0) {
         let kept = u64::from(block.moved).min(high);
@@ -227,18 +231,18 @@ fn keep_on_lists(blocks: &mut [Foretold], mut high: u64) {
     }
 }
 
-/// By how much larger than a compound page a free block has to be to take it for certain.
+/// By how many orders a free block must exceed a compound page to count as a place for it.
 ///
-/// The kernel isolates nothing more as long as any piece is left of the free block that it split last
-/// (`isolate_freepages`), however small. Of a block of about the compound page's size such pieces are mostly too
-/// small, of one eight times as large seldom.
+/// The kernel isolates no further block while a remainder of the last split block is left
+/// (`isolate_freepages`), however small. Such remainders of a block of about the compound page's size are
+/// mostly too small; of a block eight times as large, rarely.
 const PIECES: u8 = 3;
 
-/// Returns true if the free scanner, from the last pageblock on, comes by a free block of `order` before it
-/// has isolated as many pages in smaller ones.
+/// Returns true if the free scanner finds a free block of `order` before it has isolated that many pages
+/// in smaller blocks.
 ///
-/// `compaction_alloc` isolates as many pages as are to be moved and looks for a block of the compound page's
-/// size among them. Without one, and where the compound page cannot be split, `compact_zone` ends
+/// `compaction_alloc` isolates as many pages as are to be moved and looks for a block of the compound
+/// page's size among them. If there is none and the compound page cannot be split, `compact_zone` ends
 /// (`COMPACT_CONTENDED`).
 fn has_place(order: u8, scan: &Scan<'_>, from: usize) -> bool {
     let Scan { read, blocks, targets, .. } = scan;
@@ -255,13 +259,14 @@ fn has_place(order: u8, scan: &Scan<'_>, from: usize) -> bool {
             return false;
         }
     }
-    // The scanners meet first.
+    // The scanners meet before the pages are isolated.
     true
 }
 
-/// The pages that the migrate scanner takes from a pageblock.
+/// Returns how many pages the migrate scanner isolates in a pageblock.
 ///
-/// It skips compound pages as large as a pageblock (`pageblock_skip_persistent`, `skip_isolation_on_order`).
+/// It skips compound pages as large as a pageblock (`pageblock_skip_persistent`,
+/// `skip_isolation_on_order`).
 fn isolated(block: &Pageblock, mobility: Mobility) -> u32 {
     if block.whole_folio {
         return 0;
@@ -270,18 +275,18 @@ fn isolated(block: &Pageblock, mobility: Mobility) -> u32 {
     block.movable() - fixed
 }
 
-/// Returns true if the free scanner takes pages out of a pageblock.
+/// Returns true if the free scanner takes pages from a pageblock.
 fn is_target(block: &Pageblock, kind: Option<Migratetype>) -> bool {
     let whole = block.stuck() + block.movable() == 0;
     let kind = kind.unwrap_or_else(|| likely_type(block));
     !whole && matches!(kind, Migratetype::Movable | Migratetype::Cma)
 }
 
-/// The type that a pageblock has most likely.
+/// Guesses a pageblock's migratetype.
 ///
-/// Pages without a flag tell nothing: where much is freed, most of them wait on per-CPU lists in movable
-/// pageblocks. Slab objects and page tables lie in pageblocks of the kernel's own types, but for those that
-/// fell back; and pageblocks of those types, full of movable pages that fell back, have some of them.
+/// Pages without a flag say nothing about it: after many frees, most of them are on per-CPU lists and
+/// belong to movable pageblocks. Slab objects and page tables are mostly in pageblocks of the kernel's
+/// own types, which keep some of them even if fallbacks filled the rest with movable pages.
 pub fn likely_type(block: &Pageblock) -> Migratetype {
     let own = block.held_by(Held::Slab) + block.held_by(Held::PageTable);
     if own == 0 { Migratetype::Movable } else { Migratetype::Unmovable }

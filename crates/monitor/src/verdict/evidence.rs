@@ -1,4 +1,4 @@
-//! What a verdict rests on.
+//! The readings that a verdict is based on.
 
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Charge, PageblockMap};
@@ -15,23 +15,23 @@ pub struct Evidence<'a> {
     pub zones: &'a [ZoneSnapshot],
     /// Free blocks, zone by zone.
     pub free: &'a [ZoneFreeBlocks],
-    /// What the pageblocks hold; without it only what is free now can be told.
+    /// What the pageblocks hold. Without it only blocks that are free now are known.
     pub map: Option<&'a PageblockMap>,
     /// The migratetypes of the map's pageblocks, zone by zone, where they are known.
     pub types: Option<&'a [Vec<Option<Migratetype>>]>,
     /// What compaction may move.
     pub mobility: Mobility,
-    /// The CPU that will compact, where that is known; otherwise it may be any.
+    /// The CPU that will compact; `None` if it may be any.
     pub compacting_cpu: Option<u32>,
-    /// Names of those that hold memory.
+    /// Names of holders of memory.
     pub names: &'a Names,
-    /// The slab caches of the pageblock that starts at a frame; none where they are not known.
+    /// Returns the slab caches of the pageblock that starts at a frame; `None` if they are unknown.
     pub slab_of: Option<&'a dyn Fn(u64) -> Vec<SlabShare>>,
     /// What could not be read, a sentence each.
     pub missing: &'a [String],
 }
 
-/// Names of those that hold memory, and how much; empty where they could not be read.
+/// Holders of memory by name, with their sizes; empty where they could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Names {
     /// Slab caches, largest first.
@@ -40,8 +40,8 @@ pub struct Names {
     pub vmalloc: Vec<VmallocCaller>,
     /// Pools of hugetlb pages.
     pub hugetlb: Vec<HugetlbPool>,
-    /// Cgroups that the kernel's own pages are charged to, in the pageblocks nearest to becoming free, largest
-    /// first.
+    /// Cgroups charged for unmovable pages in the pageblocks that are nearest to becoming free,
+    /// largest charge first.
     pub charges: Vec<Charge>,
     /// Pages of kernel stacks.
     pub kernel_stack_pages: u64,
@@ -53,11 +53,11 @@ pub struct Names {
     pub page_kib: u64,
 }
 
-/// What one slab cache has of a pageblock.
+/// The part of a pageblock that one slab cache holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlabShare {
     /// The cache.
     pub name: String,
-    /// Its pages there.
+    /// Its pages in the pageblock.
     pub pages: u64,
 }

@@ -1,14 +1,14 @@
-//! Who holds pageblocks back.
+//! The holders of pageblocks: pages that keep them from becoming free.
 
 use std::collections::BTreeMap;
 
 use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap};
 use serde::Serialize;
 
-use super::asked::Asked;
 use super::evidence::{Evidence, Names};
+use super::request::BlockRequest;
 
-/// What kind of pages hold pageblocks back.
+/// A kind of unmovable pages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HolderKind {
@@ -16,23 +16,23 @@ pub enum HolderKind {
     Slab,
     /// Page tables.
     PageTables,
-    /// The kernel's and drivers' pages that no flag explains: kernel stacks, vmalloc, buffers; and free pages on
-    /// per-CPU lists, which have no flag either.
+    /// In-use pages without a flag: kernel stacks, vmalloc, drivers' buffers, and free pages on
+    /// per-CPU lists.
     Kernel,
     /// hugetlb pages.
     Hugetlb,
     /// Ballooned or unplugged memory.
     Offline,
-    /// mlocked and other unevictable pages, where compaction must not move them.
+    /// mlocked and other unevictable pages, if compaction must not move them.
     Unevictable,
-    /// Transparent huge pages as large as a pageblock, which compaction leaves where they are.
+    /// Transparent huge pages as large as a pageblock, which compaction does not move.
     HugeFolios,
     /// Memory reserved at boot.
     Reserved,
 }
 
 impl HolderKind {
-    /// What messages call it.
+    /// Returns the name in messages.
     pub fn title(self) -> &'static str {
         match self {
             Self::Slab => "slab caches",
@@ -47,38 +47,38 @@ impl HolderKind {
     }
 }
 
-/// One kind of holder.
+/// A kind of unmovable pages, and its effect.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Holder {
-    /// What kind.
+    /// The kind.
     pub kind: HolderKind,
     /// Its pages.
     pub pages: u64,
-    /// Pageblocks in which it has any.
+    /// Pageblocks with such pages.
     pub pageblocks: u64,
-    /// Pageblocks that would have nothing stuck in them if it went.
+    /// Pageblocks in which no other kind of page is unmovable.
     pub pageblocks_alone: u64,
-    /// Who of this kind, largest first, as far as the kernel names them.
+    /// The holders of this kind that the kernel names, largest first.
     pub named: Vec<Named>,
 }
 
-/// Somebody who holds memory, by the name that the kernel knows.
+/// A holder that the kernel names.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Named {
     /// A slab cache, a caller of vmalloc, a hugetlb pool.
     pub name: String,
-    /// Its pages, on the whole machine as far as they are known.
+    /// Its pages on the whole machine, as far as they are known.
     pub pages: u64,
-    /// Pageblocks that would have nothing stuck in them if it went, where that is known; at least, as not all
-    /// may have been looked into.
+    /// Pageblocks in which nothing else is unmovable; `None` if unknown. A lower bound, as not every
+    /// pageblock was looked into.
     pub pageblocks_alone: Option<u64>,
 }
 
-/// How many of a kind are named.
+/// The most named holders of a kind.
 const NAMED: usize = 5;
 
-/// Ranks those who hold the pageblocks of the asked zones: first who frees most pageblocks by going.
-pub(super) fn holders(evidence: &Evidence<'_>, map: &PageblockMap, asked: &Asked) -> Vec<Holder> {
+/// Returns the holders in the requested zones, first the one that alone holds the most pageblocks.
+pub(super) fn holders(evidence: &Evidence<'_>, map: &PageblockMap, asked: &BlockRequest) -> Vec<Holder> {
     let mut sums: BTreeMap<HolderKind, [u64; 3]> = BTreeMap::new();
     let mut slabs: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for zone in map.zones.iter().filter(|zone| asked.wants(zone.node, &zone.name)) {
@@ -112,7 +112,8 @@ pub(super) fn holders(evidence: &Evidence<'_>, map: &PageblockMap, asked: &Asked
     holders
 }
 
-/// What holds one pageblock. Pageblocks without memory are nobody's.
+/// Returns the kinds of unmovable pages in one pageblock, and their pages. None for a pageblock without
+/// memory.
 fn stuck<'a>(
     block: &'a Pageblock,
     evidence: &'a Evidence<'_>,
@@ -147,7 +148,7 @@ fn named(kind: HolderKind, names: &Names, slabs: &BTreeMap<String, [u64; 2]>) ->
             let areas =
                 names.vmalloc.iter().map(|area| of(&format!("vmalloc by {}", area.caller), area.pages));
             let rest = [("kernel stacks", names.kernel_stack_pages), ("zsmalloc", names.zsmalloc_pages)];
-            // Stacks are vmalloc areas of fork's where the kernel has CONFIG_VMAP_STACK.
+            // With CONFIG_VMAP_STACK kernel stacks are vmalloc areas, which fork allocates.
             let forks = ["vmalloc by kernel_clone", "vmalloc by copy_process", "vmalloc by dup_task_struct"];
             areas
                 .filter(|area| !forks.contains(&area.name.as_str()))

@@ -1,4 +1,4 @@
-//! Judges, from the evidence, whether the asked blocks can be had.
+//! Judges from the evidence whether the requested blocks can be had.
 
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
@@ -6,16 +6,16 @@ use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 
 use super::answer::{State, Verdict};
-use super::asked::Asked;
 use super::blocks::{Block, blocks_of};
 use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
 use super::evidence::Evidence;
 use super::holders::holders;
+use super::request::BlockRequest;
 use super::sentences;
 use super::supply::{Supply, ZoneSupply, allowed};
 
-/// Judges if a machine can give what is asked for.
-pub fn judge(evidence: &Evidence<'_>, asked: &Asked) -> Verdict {
+/// Judges whether and how a machine can give the requested blocks.
+pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
     let zones: Vec<_> = evidence
         .zones
         .iter()
@@ -80,7 +80,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneS
     let Some(map) = evidence.map else { return supply };
     let found = map.zones.iter().position(|blocks| blocks.node == zone.node && blocks.name == zone.name);
     let Some(at) = found else {
-        // Its pageblocks are counted under the zone that it overlaps with.
+        // This zone's pageblocks are counted under the zone that its span overlaps with.
         (supply.compacted, supply.reclaimed, supply.both) = (Some(now), Some(now), Some(now));
         (supply.compacted_at_most, supply.allowed_reclaimed) = (Some(now), supply.allowed);
         return supply;
@@ -102,7 +102,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneS
     supply
 }
 
-/// Free blocks of `order`, and free pages, on lists that ordinary requests are not served from.
+/// Returns free blocks of `order`, and free pages, on lists that ordinary requests cannot use.
 fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
     let Some(by_type) = &free.by_type else { return (0, 0) };
     let pages_from = |from: usize| -> u64 {
@@ -113,7 +113,7 @@ fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
     (pages_from(usize::from(order)) >> order, pages_from(0))
 }
 
-/// The pageblock once its clean page cache was dropped.
+/// Returns the pageblock after its clean page cache is dropped.
 fn without_clean_cache(block: &Pageblock) -> Pageblock {
     Pageblock { free: block.free + block.file_clean, file_clean: 0, ..*block }
 }
@@ -122,7 +122,7 @@ fn as_read(blocks: &[Pageblock]) -> Vec<Foretold> {
     blocks.iter().map(Foretold::untouched).collect()
 }
 
-/// What is needed to count a zone's blocks at some later moment.
+/// The input for counting a zone's blocks after compaction or reclaim.
 struct Foretell<'a> {
     evidence: &'a Evidence<'a>,
     map: &'a PageblockMap,
@@ -145,18 +145,18 @@ impl Foretell<'_> {
         blocks_of(self.order, self.map.pageblock_order, self.blocks().start_pfn, &blocks)
     }
 
-    /// Compacts the zone with `free` free pages.
+    /// Compacts the zone, which has `free` free pages.
     fn compact(&self, read: &[Pageblock], free: u64, care: Care) -> Compacted {
-        // The kernel isolates no free block that would take the zone below the min watermark
+        // The kernel isolates no free block if that would take the zone below the min watermark
         // (`__isolate_free_page`).
         let largest_taken = self.map.pageblock_pages() / 2;
         let room = free > self.zone.watermark_min + self.zone.boost + largest_taken;
         let known = self.evidence.types.and_then(|types| types.get(self.at)).map_or(&[][..], Vec::as_slice);
-        // As things are now: a pageblock keeps its type when its page cache goes.
+        // The types are those of now: reclaim does not change a pageblock's type.
         let now = self.blocks().blocks.iter().enumerate();
         let types: Vec<_> =
             now.map(|(at, block)| known.get(at).copied().flatten().or(Some(likely_type(block)))).collect();
-        // Nobody knows which CPU will compact: the one whose list keeps most.
+        // If the compacting CPU is unknown, the list that keeps the most pages is assumed.
         let cpu = self.evidence.compacting_cpu;
         let compacting = self.zone.pagesets.iter().filter(|set| cpu.is_none_or(|cpu| cpu == set.cpu));
         let per_cpu_high = compacting.map(|set| set.high.max(set.count)).max().unwrap_or(0);
@@ -165,7 +165,7 @@ impl Foretell<'_> {
         compact(read, &types, self.evidence.mobility, limits, care)
     }
 
-    /// The blocks that memory makes up which is not set up yet.
+    /// Returns the blocks in memory that is not set up yet.
     fn deferred(&self) -> u64 {
         let pages = self.map.pageblock_pages();
         let whole = |block: &Pageblock| u64::from(block.held_by(Held::Deferred)) == pages;

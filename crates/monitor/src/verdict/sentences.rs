@@ -7,10 +7,10 @@ use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
 use super::supply::Supply;
 
-/// How many holders the reason names.
+/// The most holders in the reason.
 const TOLD: usize = 4;
 
-/// Why the verdict is what it is, a sentence each.
+/// Returns the reasons for the verdict, a sentence each.
 pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> {
     let asked = &verdict.asked;
     let supply = &verdict.supply;
@@ -82,7 +82,7 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     told
 }
 
-/// What of the free blocks requests cannot have, and what else there is.
+/// Adds which free blocks requests cannot have, and where others are.
 fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
     let kept: u64 = verdict
         .zones
@@ -108,7 +108,7 @@ fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
     }
 }
 
-/// The other end of what compaction may bring, where it is another.
+/// Returns the upper bound for compaction, if it differs from the lower bound.
 fn at_most(verdict: &Verdict) -> String {
     let Supply { after_compaction, after_compaction_at_most, .. } = verdict.supply;
     match after_compaction_at_most {
@@ -132,7 +132,7 @@ fn held_by(holder: &Holder) -> String {
     format!("{text} (largest, in pages: {})", named.join(", "))
 }
 
-/// What of the pages without a flag the kernel gets back by itself.
+/// Returns which pages without a flag the kernel gets back by itself.
 fn on_lists(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
     let kernel = verdict.holders.iter().find(|holder| holder.kind == HolderKind::Kernel)?;
     let listed = evidence.names.per_cpu_pages.min(kernel.pages);
@@ -146,7 +146,7 @@ fn on_lists(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// On whose behalf the kernel holds pages, where that is charged to a cgroup.
+/// Returns the cgroups that are charged for unmovable pages.
 fn charged(verdict: &Verdict) -> Option<String> {
     let told = verdict.charges.iter().take(TOLD);
     let named: Vec<_> = told
@@ -160,7 +160,7 @@ fn charged(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// Memory in use that compaction moves around and nobody but its owner frees.
+/// Returns the memory in use that compaction can move and only its owner frees.
 fn in_use(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
     let zones = evidence.map?.zones.iter().filter(|zone| verdict.asked.wants(zone.node, &zone.name));
     let (mut anon, mut busy, mut unevictable) = (0, 0, 0);

@@ -1,9 +1,9 @@
-//! What there is of the asked blocks, in one zone and in all.
+//! The free blocks of the requested order, in one zone and in all zones.
 
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
-/// Blocks of one zone.
+/// Free blocks of one zone, before watermarks are taken off.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ZoneSupply {
     /// NUMA node.
@@ -12,48 +12,48 @@ pub struct ZoneSupply {
     pub name: String,
     /// Free blocks now.
     pub now: u64,
-    /// Free blocks once memory that the kernel has not set up yet is set up.
+    /// Additional free blocks in memory that the kernel has not set up yet.
     pub deferred: u64,
-    /// Free blocks that there surely are after compaction.
+    /// Free blocks after compaction, the lower bound.
     pub compacted: Option<u64>,
-    /// Free blocks that there are at most after compaction: if it gives up nowhere, and no per-CPU list keeps
-    /// pages back.
+    /// Free blocks after compaction, the upper bound: compaction never gives up, and no per-CPU list
+    /// keeps pages.
     pub compacted_at_most: Option<u64>,
-    /// Free blocks once clean page cache that nobody maps was dropped.
+    /// Free blocks after clean, unmapped page cache is dropped.
     pub reclaimed: Option<u64>,
-    /// Free blocks after that and compaction.
+    /// Free blocks after that and after compaction.
     pub both: Option<u64>,
-    /// First frame of the pageblock at which compaction would give up, if it would: a dirty compound page of
-    /// page cache there can neither be split nor be placed as a whole.
+    /// First frame of the pageblock at which compaction may give up, because a dirty compound page of
+    /// page cache there can neither be split nor placed whole.
     pub gives_up_at_pfn: Option<u64>,
-    /// Free blocks now that ordinary requests cannot take: those of the types `HighAtomic` and Isolate, and
-    /// CMA, which only movable pages may lie in. 0 where types are not known.
+    /// Free blocks that ordinary requests cannot use: those of the types `HighAtomic` and Isolate,
+    /// and CMA, which only movable pages may use. 0 if types are unknown.
     pub unusable: u64,
-    /// Blocks that the watermarks and the lowmem reserve let requests have.
+    /// The most blocks that requests may take above the watermark and the lowmem reserve.
     pub allowed: u64,
-    /// The same, once page cache was dropped.
+    /// The same after page cache is dropped.
     pub allowed_reclaimed: u64,
 }
 
-/// Blocks of the asked order that requests can have: what the watermarks keep back is taken off.
+/// Blocks of the requested order that requests can have above the watermarks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Supply {
-    /// Now, in free blocks.
+    /// Free blocks now.
     pub now: u64,
-    /// Beyond these, in memory that the kernel sets up before it refuses a request.
+    /// Additional blocks in memory that the kernel sets up before it fails a request.
     pub deferred: u64,
-    /// After compaction, at least.
+    /// Blocks after compaction, the lower bound.
     pub after_compaction: Option<u64>,
-    /// After compaction, at most.
+    /// Blocks after compaction, the upper bound.
     pub after_compaction_at_most: Option<u64>,
-    /// After reclaim of clean page cache.
+    /// Blocks after clean page cache is dropped.
     pub after_reclaim: Option<u64>,
-    /// After both.
+    /// Blocks after page cache is dropped and memory compacted.
     pub after_reclaim_and_compaction: Option<u64>,
 }
 
 impl Supply {
-    /// The sum over zones.
+    /// Returns the sum over zones.
     pub(super) fn of(zones: &[ZoneSupply]) -> Self {
         let known = |blocks: &dyn Fn(&ZoneSupply) -> Option<u64>| {
             zones.iter().map(blocks).try_fold(0_u64, |sum, blocks| Some(sum + blocks?))
@@ -70,11 +70,11 @@ impl Supply {
     }
 }
 
-/// How many blocks of `order` the zone lets requests have while it keeps its reserve, with `free` free pages that
-/// they can take.
+/// Returns how many blocks of `order` requests may take from `free` free pages while the zone keeps its
+/// reserve.
 ///
-/// The reserve is the low watermark, below which the kernel starts to reclaim, and the zone's protection
-/// against requests that could be served from higher zones.
+/// The reserve is the low watermark, below which kswapd is woken, and the zone's lowmem reserve against
+/// requests that higher zones could serve.
 ///
 /// Linux counterpart: `__zone_watermark_ok`.
 pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64) -> u64 {

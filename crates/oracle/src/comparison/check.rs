@@ -1,4 +1,4 @@
-//! Holding a transcript against the engine.
+//! Compares a transcript with the engine.
 
 use std::io::Read;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use crate::engine::{Image, Player, Watched, Witness};
 use crate::script::{Op, Script, Step};
 use crate::transcript::{Transcript, TranscriptError, Word};
 
-/// What came of holding a transcript against the engine.
+/// The outcome of comparing a transcript with the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Every word is the same.
@@ -24,21 +24,21 @@ pub enum Verdict {
     Differs(Box<Divergence>),
 }
 
-/// How a transcript is held against the engine.
+/// How a transcript is compared with the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CheckOptions {
-    /// Other switches than those of the kernel's own era.
+    /// Switches that replace those of the kernel's own era.
     pub switches: Option<Switches>,
-    /// True if an owner of the CPU's lists makes the requests, in place of the locks.
+    /// True if the requests go through an `Exclusive`, not through the CPU lists' locks.
     pub owned: bool,
-    /// Check every invariant of the engine after each so many operations.
+    /// How many operations lie between two checks of the engine's invariants; `None` checks never.
     pub check_every: Option<usize>,
 }
 
 /// Plays a script on the engine, from the state in which the kernel started, and compares.
 ///
 /// # Errors
-/// Where the transcript is no good, see [`TranscriptError`]; a difference is not an error.
+/// If the transcript cannot be used, see [`TranscriptError`]. A difference is not an error.
 pub fn check(
     script: &Script,
     transcript: &mut Transcript<impl Read>,
@@ -108,7 +108,7 @@ pub fn check(
     }
 }
 
-/// Reads what the kernel wrote about one operation; returns the text that it printed.
+/// Reads what the kernel wrote about one operation; returns its text if there is one.
 fn read_operation(
     transcript: &mut Transcript<impl Read>,
     step: Step,

@@ -9,31 +9,31 @@ use crate::transcript::Word;
 /// The first difference between a kernel and the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Divergence {
-    /// Which operation, from 0; the number of operations for the state at the end.
+    /// Index of the operation; the number of operations if the final states differ.
     pub operation: usize,
     /// The operation.
     pub step: Option<Step>,
     /// What the kernel wrote about it.
     pub kernel: Vec<Word>,
-    /// What the engine would have written.
+    /// What the engine wrote about it.
     pub engine: Vec<Word>,
-    /// The texts, where they differ: the kernel's and the engine's.
+    /// The kernel's and the engine's text, if they differ.
     pub texts: Option<(String, String)>,
-    /// The state before, which both have, if the script has it written out there.
+    /// The state before the operation, if the script dumps it there. It is the same on both sides.
     pub before: Option<Vec<Word>>,
-    /// The states after, the kernel's and the engine's, if the script has them written out there.
+    /// The kernel's and the engine's state after the operation, if the script dumps it there.
     pub after: Option<(Vec<Word>, Vec<Word>)>,
 }
 
 impl Divergence {
-    /// The first word that differs: its place, the kernel's and the engine's.
+    /// Returns the first word that differs: its index, the kernel's and the engine's.
     pub fn first_difference(&self) -> (usize, Option<Word>, Option<Word>) {
         let at = self.kernel.iter().zip(&self.engine).take_while(|(kernel, engine)| kernel == engine).count();
         (at, self.kernel.get(at).copied(), self.engine.get(at).copied())
     }
 }
 
-/// The words around the first difference, and both sides of it.
+/// Prints the words around the first difference, of both sides.
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.step {

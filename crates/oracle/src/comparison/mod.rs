@@ -1,4 +1,5 @@
-//! The comparison: in come a script and a kernel's transcript of it, out comes the engine's first difference, if any.
+//! The comparison: a script and a kernel's transcript of it come in, the engine's first difference, if
+//! any, goes out.
 
 mod check;
 mod divergence;

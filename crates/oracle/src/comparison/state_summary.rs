@@ -1,4 +1,4 @@
-//! A zone's state for a person's eyes.
+//! Formats a zone's state for people.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use freehold::{Migratetype, Order};
 
 use crate::transcript::Word;
 
-/// How many blocks of a list are shown, from its start.
+/// The most blocks of a list that are shown, from its start.
 const SHOWN: usize = 6;
 
-/// The words of a state, a line a number or list.
+/// The words of a state; each number or list is a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StateSummary<'w>(pub(super) &'w [Word]);
 

@@ -1,4 +1,4 @@
-//! The state of a zone as a dump has it: read, and restored into the engine.
+//! A zone's state from a dump: reads it and restores it into the engine.
 
 use std::io::Read;
 
@@ -7,19 +7,19 @@ use freehold::{Locks, Memory, MemoryConfig, Migratetype, Order, Pfn, Switches, Z
 use super::numbers::{Numbers, value};
 use crate::transcript::{Transcript, TranscriptError, Word};
 
-/// The most pages of a zone that is believed: the oracle's largest has a sixteenth of it.
+/// The most pages of a zone in a valid dump. The oracle's largest zone has a sixteenth of it.
 const LARGEST_ZONE: u64 = 1 << 24;
 
 /// A dump of a zone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Image {
     pub(crate) numbers: Numbers,
-    /// Everything else, in the order of the dump.
+    /// All other words in the order of the dump.
     words: Vec<Word>,
 }
 
 impl Image {
-    /// Reads a dump, from its first word to its last.
+    /// Reads a dump from its first word to its last.
     ///
     /// # Errors
     /// See [`TranscriptError`].
@@ -45,7 +45,7 @@ impl Image {
         }
     }
 
-    /// The part of the dump that decides about the future, as a [`Writer`] writes it.
+    /// Adds the words of the dump on which later answers depend, as a [`Writer`] writes them.
     pub(crate) fn state_words(&self, words: &mut Vec<Word>) {
         words.extend(value::STATE.map(|field| Word::Value { field, value: self.numbers.zone(field) }));
         for (cpu, values) in self.numbers.cpus.iter().enumerate() {
@@ -71,7 +71,7 @@ impl Image {
             .ok_or_else(|| TranscriptError::BadStart(format!("value {field} is not an order")))
     }
 
-    /// The engine's zone for this dump.
+    /// Returns the engine's zone for this dump.
     ///
     /// # Errors
     /// [`TranscriptError::BadStart`].
@@ -95,7 +95,7 @@ impl Image {
         })
     }
 
-    /// The engine's memory for this dump.
+    /// Returns the configuration of the engine's memory for this dump.
     ///
     /// # Errors
     /// [`TranscriptError::BadStart`].
@@ -115,7 +115,7 @@ impl Image {
         })
     }
 
-    /// Brings a fresh memory into this state.
+    /// Restores this state into a fresh memory.
     ///
     /// # Errors
     /// [`TranscriptError::BadStart`].
@@ -186,7 +186,7 @@ impl Image {
     }
 }
 
-/// The runs of frames that nobody has taken: first and length.
+/// Returns the runs of frames that are not taken: first frame and length.
 fn runs(taken: &[bool]) -> Vec<(u64, u64)> {
     let mut runs = Vec::new();
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! The engine in the kernel's place: in come a dumped state and steps, out come the words that the oracle would write.
+//! The engine in the kernel's place: a dumped state and steps come in, the words that the oracle would
+//! write go out.
 
 mod image;
 mod numbers;

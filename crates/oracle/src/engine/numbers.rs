@@ -1,10 +1,10 @@
-//! The numbers of a zone and of its per-CPU lists, as words report them.
+//! A zone's numbers and those of its per-CPU lists, as words hold them.
 
 use freehold::{PerCpuSettings, PerCpuState, Watermarks, ZoneState};
 
 use crate::transcript::Word;
 
-/// The numbers of a zone, by their number in the transcript.
+/// The identifiers of a zone's numbers in a transcript.
 pub(super) mod value {
     pub(crate) const START: u16 = 1;
     pub(crate) const SPANNED: u16 = 2;
@@ -26,10 +26,10 @@ pub(super) mod value {
     pub(crate) const ISOLATED: u16 = 19;
     pub(crate) const LOWMEM_RESERVE: u16 = 20;
     pub(crate) const COUNT: usize = 21;
-    /// Those that the words of every operation may report.
+    /// The numbers that every operation may change.
     pub(crate) const CHANGING: [u16; 6] =
         [BOOST, RESERVED_HIGHATOMIC, FREE_HIGHATOMIC, FREE, FREE_CMA, FLAGS];
-    /// Those that the state consists of.
+    /// The numbers that are part of the state.
     pub(crate) const STATE: [u16; 10] = [
         MARK_MIN,
         MARK_LOW,
@@ -44,7 +44,7 @@ pub(super) mod value {
     ];
 }
 
-/// The numbers of one CPU's lists, by their number in the transcript.
+/// The identifiers of the numbers of one CPU's lists in a transcript.
 pub(super) mod cpu_value {
     pub(crate) const COUNT: u8 = 1;
     pub(crate) const HIGH: u8 = 2;
@@ -64,17 +64,17 @@ pub(super) const BELOW_HIGH: u64 = 4;
 pub(super) const PREVIOUS_FREE_HIGH_ORDER: u64 = 1;
 pub(super) const FLUSH_NEEDS_BATCH: u64 = 2;
 
-/// The settings of a zone as words report them.
+/// A zone's settings from words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     zone: [u64; value::COUNT],
     pub(super) cpus: Vec<[u64; cpu_value::LENGTH]>,
-    /// What the handler of the last tunable returned.
+    /// The return value of the last tunable's handler.
     pub(super) outcome: u16,
 }
 
 impl Numbers {
-    /// Takes a word in. Returns true if it was a number.
+    /// Takes the number from a word. Returns true if the word holds one.
     pub(crate) fn take(&mut self, word: Word) -> bool {
         match word {
             Word::Value { field, value } if usize::from(field) < value::COUNT => {

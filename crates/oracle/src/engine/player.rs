@@ -1,4 +1,4 @@
-//! Playing a script on the engine, and writing what the oracle would have written.
+//! Plays a script on the engine and writes the words that the oracle would write.
 
 use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
@@ -8,10 +8,10 @@ use super::writer::Writer;
 use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Step, Tunable};
 use crate::transcript::{Digest, Word};
 
-/// The locks of an engine that is watched.
+/// Locks with a witness of the engine's tracepoints.
 pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness);
 
-/// What a slot holds.
+/// The contents of a slot.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     pfn: Pfn,
@@ -21,12 +21,12 @@ struct Held {
 const EBUSY: u16 = 16;
 const EINVAL: u16 = 22;
 
-/// The engine in the place of a kernel.
+/// Plays steps on the engine.
 pub(crate) struct Player<'e, 'm> {
     writer: Writer<'e, 'm, Watched>,
     witness: &'e Witness,
     slots: Vec<Option<Held>>,
-    /// True if an owner of the CPU's lists makes the requests.
+    /// True if the requests go through an `Exclusive`, not through the CPU lists' locks.
     owned: bool,
     /// The values that were last written.
     written: [u64; value::CHANGING.len()],
@@ -35,7 +35,8 @@ pub(crate) struct Player<'e, 'm> {
 }
 
 impl<'e, 'm> Player<'e, 'm> {
-    /// A player on an engine that `witness` watches; what the engine did so far is forgotten.
+    /// Returns a player on an engine that `witness` watches. Earlier events of the engine are
+    /// dropped.
     pub(crate) fn new(
         memory: &'e Memory<'m, Watched>,
         witness: &'e Witness,
@@ -52,27 +53,27 @@ impl<'e, 'm> Player<'e, 'm> {
         &self.writer
     }
 
-    /// The numbers that the engine is told.
+    /// Returns the numbers that the engine was told.
     pub(crate) fn told(&self) -> &Numbers {
         &self.writer.told
     }
 
-    /// Tells the engine new numbers, to be set by the next step.
+    /// Tells the engine new numbers, which the next step sets.
     pub(crate) fn tell(&mut self, told: Numbers) {
         self.writer.told = told;
     }
 
-    /// What the last step wrote.
+    /// Returns the words of the last step.
     pub(crate) fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The text that the last step printed.
+    /// Returns the text of the last step.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// Plays one step; returns the words that the oracle would have written.
+    /// Plays one step. Returns the words that the oracle would have written.
     pub(crate) fn play(&mut self, step: Step) -> &[Word] {
         self.words.clear();
         self.text = None;
@@ -139,14 +140,14 @@ impl<'e, 'm> Player<'e, 'm> {
         Request { cpu: step.cpu.into(), node: 0, order, gfp }
     }
 
-    /// Does what the step says; returns what the caller learns.
+    /// Makes the step's call. Returns what the caller learns.
     fn call(&mut self, step: Step) -> Vec<Word> {
         let memory = self.writer.memory;
         let zone = self.writer.zone();
         match step.op {
             Op::Alloc { order, gfp } => match self.alloc(Self::request(step, order, gfp)) {
                 Ok(pfn) => {
-                    // Nothing that a module allocates is on the LRU until it is marked.
+                    // A module's page is not on the LRU until it is marked.
                     let _ = zone.set_movable(pfn, false);
                     self.fill(step.slot, Held { pfn, order });
                     vec![Word::Answer { pfn }]
@@ -235,7 +236,7 @@ impl<'e, 'm> Player<'e, 'm> {
         Word::Digest(digest.finish())
     }
 
-    /// The new numbers are the kernel's: how it computes them is not the allocator's business.
+    /// The new numbers come from the kernel: computing them is not part of the allocator.
     fn set(&mut self, tunable: Tunable, _value: u64) {
         let zone = self.writer.zone();
         let told = &self.writer.told;
@@ -286,7 +287,7 @@ impl Player<'_, '_> {
         Some(outcome(0))
     }
 
-    /// Where a range starts; `None` if it hangs on an empty slot.
+    /// Returns the start of a range, or `None` if it depends on an empty slot.
     fn base(&self, slot: u32, from: Place, unit: u64) -> Option<u64> {
         let zone = self.writer.zone();
         let pageblock = zone.pageblock_order().pages();

@@ -1,4 +1,4 @@
-//! What the engine did under its locks, in words.
+//! Records the engine's tracepoints as words.
 
 use std::cell::RefCell;
 
@@ -6,12 +6,12 @@ use freehold::{ExtFrag, Migratetype, Order, Pfn, Tracepoints};
 
 use crate::transcript::Word;
 
-/// Notes every event of an engine.
+/// Records every event of an engine.
 #[derive(Debug, Default)]
 pub(crate) struct Witness(RefCell<Vec<Word>>);
 
 impl Witness {
-    /// Moves what was seen since the last call to the end of `words`.
+    /// Moves the events since the last call to the end of `words`.
     pub(super) fn take(&self, words: &mut Vec<Word>) {
         words.append(&mut self.0.borrow_mut());
     }

@@ -1,4 +1,4 @@
-//! Writing an engine's zone as the oracle writes a kernel's.
+//! Writes an engine's zone in the words of the oracle.
 
 use freehold::{Locks, Memory, Migratetype, Order, Pfn, Zone};
 
@@ -8,10 +8,10 @@ use super::numbers::{
 };
 use crate::transcript::Word;
 
-/// Writes an engine's zone as the oracle writes a kernel's.
+/// Writes an engine's zone in the words of the oracle.
 pub(crate) struct Writer<'e, 'm, L: Locks> {
     pub(super) memory: &'e Memory<'m, L>,
-    /// Numbers that the engine is told, not asked for.
+    /// Numbers that the engine was told.
     pub(super) told: Numbers,
 }
 
@@ -20,7 +20,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
         &self.memory.zones()[0]
     }
 
-    /// One number of the zone.
+    /// Returns one number of the zone.
     pub(super) fn value(&self, field: u16) -> u64 {
         let zone = self.zone();
         let marks = zone.watermarks();
@@ -31,7 +31,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
             value::MARK_HIGH => marks.high,
             value::BOOST => state.watermark_boost,
             value::RESERVED_HIGHATOMIC => state.reserved_highatomic,
-            // Not counted before 6.13 and 6.12 stable.
+            // Kernels before 6.13 and 6.12-stable do not count these.
             value::FREE_HIGHATOMIC if !self.memory.switches().highatomic_by_free => 0,
             value::FREE_HIGHATOMIC => zone.free_highatomic_pages(),
             value::FREE => zone.free_pages(),
@@ -47,7 +47,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
         }
     }
 
-    /// The numbers of one CPU's lists.
+    /// Writes the numbers of one CPU's lists.
     pub(super) fn cpu_values(&self, cpu: u16, write: &mut impl FnMut(Word)) {
         let zone = self.zone();
         let state = zone.percpu_state(cpu).unwrap_or_default();
@@ -71,7 +71,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
         }
     }
 
-    /// Everything that decides about the future.
+    /// Writes everything on which later answers depend.
     pub(crate) fn state(&self, write: &mut impl FnMut(Word)) {
         for field in value::STATE {
             write(Word::Value { field, value: self.value(field) });

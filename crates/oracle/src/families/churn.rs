@@ -1,14 +1,14 @@
-//! Blocks that come and go.
+//! Scripts that allocate and free at a constant fill level.
 
 use freehold::GfpFlags;
 
 use super::building::{Builder, Kind};
 
-/// Orders by how often real machines ask for them.
+/// Orders weighted by how often real machines ask for them.
 pub(super) const USUAL_ORDERS: [(u32, u8); 11] =
     [(600, 0), (120, 1), (80, 2), (80, 3), (24, 4), (12, 5), (8, 6), (5, 7), (3, 8), (4, 9), (1, 10)];
 
-/// All orders alike.
+/// All orders with the same weight.
 pub(super) const ALL_ORDERS: [(u32, u8); 11] =
     [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7), (1, 8), (1, 9), (1, 10)];
 
@@ -18,18 +18,18 @@ pub(super) const PAGES: [(u32, u8); 1] = [(1, 0)];
 /// The orders that per-CPU lists hold.
 pub(super) const PERCPU_ORDERS: [(u32, u8); 5] = [(8, 0), (4, 1), (3, 2), (4, 3), (1, 9)];
 
-/// What is asked for while blocks come and go.
+/// The mix of requests.
 #[derive(Clone, Copy)]
 pub(super) struct Mix {
     pub(super) orders: &'static [(u32, u8)],
     /// Weights of the kinds.
     pub(super) kinds: [(u32, Kind); 3],
-    /// So many requests of a hundred have special rights.
+    /// Percent of requests with special access to reserves.
     pub(super) special: u32,
 }
 
 impl Mix {
-    /// One of the usual mixes.
+    /// Returns one of the usual mixes.
     pub(super) fn any(b: &mut Builder) -> Self {
         let orders: &[&[(u32, u8)]] = &[&USUAL_ORDERS, &USUAL_ORDERS, &ALL_ORDERS, &PAGES, &PERCPU_ORDERS];
         let weight = |b: &mut Builder| b.rng.u32(1..=8);
@@ -46,7 +46,7 @@ impl Mix {
     }
 }
 
-/// Blocks come and go in runs, so that a share of the zone is held on average.
+/// Allocates and frees in runs, so that `percent` of the zone is held on average.
 pub(super) fn churn(b: &mut Builder, mix: &Mix, percent: u64, steps: usize) {
     let aim = b.share(percent);
     let longest = b.pick(&[1, 4, 30, 200]);
@@ -63,7 +63,7 @@ pub(super) fn churn(b: &mut Builder, mix: &Mix, percent: u64, steps: usize) {
                 let leaving = b.leaving();
                 b.free_held(b.times(run).len(), leaving);
             }
-            // Without slots nothing was written, and nothing ever would be.
+            // Without free slots no step was written, and none would ever be.
             if b.held_pages() > b.zone.pages() * 2 {
                 b.relieve(100);
             }
@@ -71,7 +71,7 @@ pub(super) fn churn(b: &mut Builder, mix: &Mix, percent: u64, steps: usize) {
     });
 }
 
-/// Mixes at several fill levels.
+/// Uses mixes at several fill levels.
 pub(super) fn mixed_orders(b: &mut Builder) {
     let mix = Mix::any(b);
     let percent = b.pick(&[5, 25, 50, 75, 90, 97, 105]);

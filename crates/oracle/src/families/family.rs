@@ -1,4 +1,4 @@
-//! The families and how each is written.
+//! The families of scripts.
 
 use super::building::{Builder, Zone};
 use super::{churn, fuzz, orders, percpu, pressure, ranges, settings, types};
@@ -12,17 +12,17 @@ pub enum Family {
     SingleOrders,
     /// All orders and types, with random lifetimes, at several fill levels.
     MixedOrders,
-    /// Requests until nothing is left, with different rights to the reserves.
+    /// Requests until memory is exhausted, with different access to the reserves.
     Exhaustion,
-    /// Free pages far apart, then higher orders.
+    /// Scattered free pages, then requests of higher orders.
     Fragmentation,
-    /// One type's pages in the way of another's.
+    /// Pages of one type that keep another type from pageblocks.
     TypePressure,
-    /// Pageblocks that are about half free, on zones with odd ends.
+    /// Pageblocks that are about half free, in zones with unaligned ends.
     Refusals,
-    /// Per-CPU lists at their bounds.
+    /// Per-CPU lists at their limits.
     PerCpu,
-    /// The reserve for atomic requests.
+    /// The highatomic reserve.
     HighAtomic,
     /// The watermark boost.
     Boost,
@@ -30,32 +30,32 @@ pub enum Family {
     Ranges,
     /// Tunables, texts and bulk allocation.
     Settings,
-    /// The others, on zones from 64 MiB to 4 GiB with odd ends.
+    /// The other families in zones from 64 MiB to 4 GiB with unaligned ends.
     OddZones,
-    /// Two CPUs in a written order.
+    /// Two CPUs in a fixed order.
     TwoCpus,
-    /// Everything at once.
+    /// All calls in random order.
     Fuzz,
 }
 
-/// How a family is written.
+/// How a family's scripts are written.
 struct Recipe {
     family: Family,
     name: &'static str,
-    /// Sizes of memory to choose from, in MiB; none stands for any size with an odd end.
+    /// Memory sizes to choose from, in MiB; if empty, any size with an unaligned end.
     memory_mib: &'static [u64],
     calls: Calls,
     write: fn(&mut Builder),
 }
 
-/// Which of the calls that exclude each other a family makes.
+/// Which of the calls that exclude each other a family makes: marks or ranges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calls {
-    /// Marks, no ranges.
+    /// Marks only.
     Marks,
-    /// Marks or ranges, some scripts these, some those; perhaps with CMA.
+    /// Marks in some scripts, ranges in others, some with CMA.
     Either,
-    /// As [`Self::Either`], ranges most often.
+    /// Like [`Self::Either`], with ranges in most scripts.
     Ranges,
 }
 
@@ -88,7 +88,7 @@ const RECIPES: [Recipe; 14] = [
 ];
 
 impl Family {
-    /// All of them.
+    /// Every family.
     pub const ALL: [Self; RECIPES.len()] = {
         let mut all = [Self::SingleOrders; RECIPES.len()];
         let mut at = 0;
@@ -99,22 +99,22 @@ impl Family {
         all
     };
 
-    /// The name on a command line.
+    /// Returns the name on a command line.
     pub fn name(self) -> &'static str {
         self.recipe().name
     }
 
-    /// The family with a name.
+    /// Returns the family of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.family)
     }
 
-    /// The families whose CPUs a kernel can have.
+    /// Returns the families that need no more CPUs than a kernel can have.
     pub fn of(kernel: KernelVersion) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |family| family.cpus() <= kernel.most_cpus())
     }
 
-    /// The CPUs that the family's scripts use.
+    /// Returns the CPUs that the family's scripts use.
     pub fn cpus(self) -> u16 {
         if self == Self::TwoCpus { 2 } else { 1 }
     }
@@ -133,7 +133,7 @@ impl Family {
         digest_every: usize,
     ) -> Script {
         let recipe = self.recipe();
-        // Another generator than the script's, so that a zone says nothing about the steps.
+        // The zone has a generator of its own, so that it does not correlate with the steps.
         let mut rng = fastrand::Rng::with_seed(!seed);
         let memory_kib = match recipe.memory_mib {
             [] => odd_size(&mut rng),
@@ -160,7 +160,7 @@ impl Family {
     }
 }
 
-/// From 64 MiB to 4 GiB, small ones most often.
+/// Returns a size from 64 MiB to 4 GiB, more often a small one.
 fn odd_size(rng: &mut fastrand::Rng) -> u64 {
     let most = 64 << (10 + rng.u32(1..=6));
     rng.u64((64 << 10) / 4..=most / 4) * 4

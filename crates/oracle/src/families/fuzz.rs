@@ -1,11 +1,11 @@
-//! Everything at once, and everything on zones of odd sizes.
+//! Scripts of all calls, and the other families in zones of odd sizes.
 
 use super::building::{Builder, exhaust, mark_some};
 use super::churn::{Mix, churn};
 use super::{churn as mixed, orders, percpu, pressure, ranges, settings, types};
 use crate::script::Op;
 
-/// A phase with a mix and a level of its own, with rarer calls strewn in.
+/// Writes phases, each with its own mix and fill level, with rare calls in between.
 pub(super) fn fuzz(b: &mut Builder) {
     let mix = Mix::any(b);
     let percent = b.weighed(&[(2, 10), (3, 40), (4, 70), (4, 85), (3, 92), (2, 97), (1, 103)]);
@@ -28,7 +28,7 @@ pub(super) fn fuzz(b: &mut Builder) {
     }
 }
 
-/// A call that is made seldom.
+/// Adds a rare call.
 fn rare(b: &mut Builder, mix: &Mix, percent: u64) {
     let call = b.weighed(&[
         (20, split as Rare),
@@ -58,7 +58,7 @@ fn split(b: &mut Builder, mix: &Mix, _: u64) {
     }
 }
 
-/// Marks a few blocks, and takes the mark from a few.
+/// Marks a few blocks, and unmarks a few.
 fn mark(b: &mut Builder, _: &Mix, _: u64) {
     for _ in 0..4 {
         if b.held.is_empty() {
@@ -80,14 +80,14 @@ fn reclaim(b: &mut Builder, _: &Mix, _: u64) {
     b.act(Op::ReclaimActive(active));
 }
 
-/// To the end of memory with a request's rights, and back.
+/// Exhausts memory with one kind of request, then frees some.
 fn end(b: &mut Builder, mix: &Mix, percent: u64) {
     let (_, gfp, _) = mix.request(b);
     exhaust(b, gfp);
     b.relieve(percent);
 }
 
-/// A stretch of another family, on a zone that nobody would build.
+/// Writes a part of another family's script in a zone of an odd size.
 pub(super) fn odd_zones(b: &mut Builder) {
     let stretch = b.pick::<fn(&mut Builder)>(&[
         mixed::mixed_orders,

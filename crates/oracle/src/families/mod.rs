@@ -1,9 +1,9 @@
-//! Families of scripts: in come a family, a seed and a number of steps, out comes a script. Each family looks for
-//! differences in another part of the allocator.
+//! Families of scripts: a family, a seed and a number of steps come in, a script goes out. Each family
+//! tests another part of the allocator.
 //!
-//! Family, seed and number of steps determine a script to the last bit. Writers do not
-//! know what is refused when the script is played; they believe that every request is
-//! granted, and a step on a slot that stayed empty does nothing.
+//! Family, seed and number of steps determine every bit of a script. The writers do not know which
+//! requests will fail. They assume that every request succeeds, and a step on a slot that stayed empty
+//! does nothing.
 
 mod building;
 mod churn;

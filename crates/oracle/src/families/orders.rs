@@ -1,8 +1,8 @@
-//! Orders by themselves, and orders after fragmentation.
+//! Scripts of single orders, and of orders after fragmentation.
 
 use super::building::{Builder, LARGEST_ORDER, fill, thin_out};
 
-/// Each order by itself: up, down, and up and down by halves.
+/// Fills and frees memory with each order by itself, also by halves.
 pub(super) fn single(b: &mut Builder) {
     let first = b.rng.u8(..=LARGEST_ORDER);
     let orders = LARGEST_ORDER + 1;
@@ -31,7 +31,7 @@ fn one_order(b: &mut Builder, order: u8) {
     }
 }
 
-/// Fills memory with small blocks, frees some at a distance, asks for larger ones.
+/// Fills memory with small blocks, frees scattered ones, and asks for larger blocks.
 pub(super) fn fragmentation(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);

@@ -1,10 +1,10 @@
-//! The lists of each CPU, at their bounds.
+//! Scripts that bring per-CPU lists to their limits.
 
 use super::building::{Builder, Leaving, Rights};
 use super::churn::{Mix, PERCPU_ORDERS, churn};
 use crate::script::{Op, Tunable};
 
-/// Runs that let batches grow, lists that run full, and what empties them.
+/// Writes runs that grow the batches, fill the lists, and drain them.
 pub(super) fn percpu(b: &mut Builder) {
     let turn = b.weighed(&[
         (25, long_runs as fn(&mut Builder)),
@@ -20,7 +20,7 @@ pub(super) fn percpu(b: &mut Builder) {
     }
 }
 
-/// Both CPUs in a written order: blocks come on one and go back on the other.
+/// Takes turns between two CPUs in a fixed order: a block may be freed on another CPU than it was allocated on.
 pub(super) fn two_cpus(b: &mut Builder) {
     let steps = b.rng.usize(500..4000);
     let mix = Mix::any(b);
@@ -42,7 +42,7 @@ pub(super) fn two_cpus(b: &mut Builder) {
     }
 }
 
-/// One size again and again, then as many back.
+/// Allocates one size repeatedly, then frees as many.
 fn long_runs(b: &mut Builder) {
     let order = b.weighed(&PERCPU_ORDERS);
     let kind = b.kind();
@@ -57,7 +57,7 @@ fn long_runs(b: &mut Builder) {
     b.free_held(b.times(back).len(), leaving);
 }
 
-/// Few up, few down, many times.
+/// Allocates a few and frees a few, many times.
 fn saw(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
@@ -72,7 +72,7 @@ fn saw(b: &mut Builder) {
         let down = b.rng.usize(..=height);
         b.free_held(b.times(down).len(), Leaving::Newest);
     }
-    // A turn without steps would be taken again for ever.
+    // A turn must write at least one step, or the loop does not end.
     b.act(Op::Refresh);
 }
 
@@ -94,7 +94,7 @@ fn emptied(b: &mut Builder) {
     }
 }
 
-/// So little is free that lists are kept short.
+/// Leaves so little free memory that lists are kept short.
 fn near_the_end(b: &mut Builder) {
     let mix = Mix { orders: &PERCPU_ORDERS, ..Mix::any(b) };
     while b.held_pages() < b.share(92) && !b.done() {
@@ -106,7 +106,7 @@ fn near_the_end(b: &mut Builder) {
     churn(b, &mix, percent, steps);
 }
 
-/// Frees of more than a page, which flush the list.
+/// Frees blocks of more than a page, which flush the list.
 fn high_orders(b: &mut Builder) {
     let order = b.pick(&[1, 2, 3, 3, 4, 9]);
     let kind = b.kind();

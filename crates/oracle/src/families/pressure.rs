@@ -1,11 +1,11 @@
-//! Memory near its end: rights, the reserve for atomic requests, the boost.
+//! Scripts near the end of memory: access to reserves, the highatomic reserve, the boost.
 
 use super::building::{Builder, Leaving, Rights, exhaust};
 use super::churn::{Mix, churn};
 use super::types;
 use crate::script::{Op, Tunable};
 
-/// Asks until nothing is left, with all kinds of rights, and fills again.
+/// Asks until nothing is left, with every kind of access, frees, and repeats.
 pub(super) fn exhaustion(b: &mut Builder) {
     let gfp = if b.chance(40) {
         let kind = b.kind();
@@ -34,8 +34,8 @@ pub(super) fn exhaustion(b: &mut Builder) {
     }
 }
 
-/// Atomic requests of more than a page when little is left, so that pageblocks are reserved for
-/// them, and what ordinary requests do then.
+/// Makes atomic requests of more than a page when little is left, so that pageblocks are reserved for
+/// them, and then ordinary requests.
 pub(super) fn high_atomic(b: &mut Builder) {
     if b.chance(30) {
         let part = b.pick(&[1000, 200, 60, 20]);
@@ -69,7 +69,7 @@ pub(super) fn high_atomic(b: &mut Builder) {
     b.relieve(aim);
 }
 
-/// Claims that raise the boost, requests that may ignore it, and kswapd that lowers it.
+/// Makes claims that raise the boost, requests that may ignore it, and kswapd's lowering of it.
 pub(super) fn boost(b: &mut Builder) {
     let factor = b.pick(&[0, 1000, 15_000, 15_000, 150_000]);
     b.set(Tunable::WatermarkBoostFactor, factor);

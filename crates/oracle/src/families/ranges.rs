@@ -1,10 +1,10 @@
-//! Isolated pageblocks and contiguous ranges.
+//! Scripts of isolated pageblocks and contiguous ranges.
 
 use super::building::{Builder, Kind, LARGEST_ORDER, PAGEBLOCK_PAGES, mark_some};
 use super::churn::{Mix, churn};
 use crate::script::{Op, Place};
 
-/// A fill level, then isolations and ranges in the midst of blocks that come and go.
+/// Fills memory, then isolates and allocates ranges while other blocks are allocated and freed.
 pub(super) fn ranges(b: &mut Builder) {
     let percent = b.pick(&[3, 10, 30, 60, 85]);
     let mix = if b.cma_blocks > 0 && b.rng.bool() { movable_mix(b) } else { Mix::any(b) };
@@ -35,14 +35,14 @@ fn movable_mix(b: &mut Builder) -> Mix {
     Mix { kinds, special: 0, ..Mix::any(b) }
 }
 
-/// Any few pageblocks of the zone; one in a while reaches outside of it.
+/// Returns a few pageblocks anywhere in the zone, sometimes beyond its end.
 fn some_blocks(b: &mut Builder) -> (u8, Place) {
     let blocks = b.rng.u8(1..=4);
     let last = if b.chance(3) { b.zone.pageblocks() } else { b.zone.pageblocks() - u32::from(blocks) };
     (blocks, Place::InZone(b.rng.u32(..=last)))
 }
 
-/// Some ranges are isolated while blocks come and go, then no longer.
+/// Isolates ranges while blocks are allocated and freed, then ends the isolation.
 fn isolated(b: &mut Builder, mix: &Mix, percent: u64) {
     let mut open = Vec::new();
     let count = b.rng.usize(1..=4);
@@ -59,7 +59,7 @@ fn isolated(b: &mut Builder, mix: &Mix, percent: u64) {
     b.rng.shuffle(&mut open);
     for (blocks, from) in open {
         if b.chance(25) {
-            // Part of the range first.
+            // A part of the range comes first.
             b.act(Op::UndoIsolate { blocks: 1, from });
         }
         b.act(Op::UndoIsolate { blocks, from });
@@ -68,7 +68,7 @@ fn isolated(b: &mut Builder, mix: &Mix, percent: u64) {
     }
 }
 
-/// The pageblock of an allocated block is isolated, with those behind it.
+/// Isolates the pageblock of an allocated block, and those behind it.
 pub(super) fn isolated_near(b: &mut Builder, mix: &Mix, percent: u64) {
     let order = b.rng.u8(..=LARGEST_ORDER);
     let kind = b.kind();
@@ -86,7 +86,7 @@ pub(super) fn isolated_near(b: &mut Builder, mix: &Mix, percent: u64) {
     b.held.push(slot);
 }
 
-/// Ranges of all lengths, aligned and not, some of them in use; their pages stay for a while.
+/// Allocates ranges of all lengths, aligned and unaligned, partly in use, and holds them for a while.
 pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
     let count = b.rng.usize(1..12);
     for _ in 0..count {
@@ -95,7 +95,7 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
         } else {
             &[256, 511, 512, 512, 513, 700, 1024, 1100, 1536, 2047]
         };
-        // What is taken must go back again.
+        // All pages of the range must be freed again within the phase.
         let pages = b.pick(lengths).min(b.left() as u32 + 1);
         let cma_pages = b.cma_blocks * PAGEBLOCK_PAGES as u32;
         let taken = if cma_pages > pages && b.rng.bool() {
@@ -111,7 +111,7 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
             let from = offset(b, b.zone.pages() as u32 - pages);
             b.contig(pages, from, false)
         };
-        // Most of a range goes back at once: it may have been refused.
+        // Most of a range is freed at once, as the allocation may have failed.
         let mut pool: Vec<u32> = taken.collect();
         let keep = if b.rng.bool() { 0 } else { b.rng.usize(..=pool.len().min(100)) };
         let leaving = b.leaving();
@@ -123,13 +123,13 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
     }
 }
 
-/// Where a range starts: anywhere, or at a pageblock's start, or at a small block's.
+/// Returns the start of a range: anywhere, at a pageblock's start, or at a small block's.
 fn offset(b: &mut Builder, most: u32) -> u32 {
     let align = b.pick(&[1, 1, 8, 64, 512, 512, 1024]);
     b.rng.u32(..=most) / align * align
 }
 
-/// Blocks of two pageblocks, free or not, of which one is isolated.
+/// Isolates one of the two pageblocks that a block covers.
 fn straddling(b: &mut Builder, mix: &Mix, percent: u64) {
     let kind = b.kind();
     let gfp = b.request(kind);

@@ -1,10 +1,10 @@
-//! Tunables set midway, texts read, pages asked for in bulk.
+//! Scripts with tunables, texts and bulk requests.
 
 use super::building::Builder;
 use super::churn::{Mix, churn};
 use crate::script::{Op, Tunable};
 
-/// Blocks come and go while everything that can be set is set.
+/// Changes every tunable while blocks are allocated and freed.
 pub(super) fn settings(b: &mut Builder) {
     let mix = Mix::any(b);
     let percent = b.pick(&[10, 50, 90, 100]);
@@ -24,7 +24,7 @@ pub(super) fn settings(b: &mut Builder) {
     }
 }
 
-/// Sets one tunable to a value that administrators may use.
+/// Sets one tunable to a value in its permitted range.
 pub(super) fn set_any(b: &mut Builder) {
     let tunable = b.pick(&Tunable::ALL);
     let value = match tunable {
@@ -36,7 +36,7 @@ pub(super) fn set_any(b: &mut Builder) {
     b.set(tunable, value);
 }
 
-/// Single pages in bulk, which may give fewer than asked for.
+/// Allocates single pages in bulk, which may return fewer.
 pub(super) fn bulk(b: &mut Builder) {
     let most = b.pick(&[2, 16, 64, 256, 512]);
     let pages = b.rng.u32(1..=most);

@@ -1,11 +1,12 @@
-//! One type of page in the way of another.
+//! Scripts in which one migratetype needs another's pageblocks.
 
 use super::building::{
     Builder, Kind, LARGEST_ORDER, Leaving, PAGEBLOCK_PAGES, exhaust, fill, fill_by_split, free_where,
     mark_some, thin_out,
 };
 
-/// Fills with one type, thins out, and asks for the others until they take its pageblocks.
+/// Fills memory with one type, frees some of it, and asks for the other types until they claim its
+/// pageblocks.
 pub(super) fn type_pressure(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
@@ -34,7 +35,7 @@ pub(super) fn type_pressure(b: &mut Builder) {
     b.relieve(aim);
 }
 
-/// Pageblocks of which about half is free, so that a claim hangs on a few pages.
+/// Makes pageblocks about half free, so that a few pages decide about a claim.
 pub(super) fn refusals(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
@@ -51,7 +52,7 @@ pub(super) fn refusals(b: &mut Builder) {
     if in_one_piece {
         free_where(b, &mut pool, leaving, |at| at % block < free_of_block);
     } else {
-        // Runs of up to 64 pages, some longer ones between them.
+        // Runs of up to 64 free pages, and some longer ones.
         free_where(b, &mut pool, leaving, |at| at % 64 < free_of_block / 8);
     }
     b.held.append(&mut pool);
@@ -62,7 +63,8 @@ pub(super) fn refusals(b: &mut Builder) {
     b.relieve(aim);
 }
 
-/// Many requests of a type: small ones, then a few of every order, largest first or last.
+/// Makes many requests of a type: small ones, then a few of every order, in ascending or descending
+/// order.
 fn ask(b: &mut Builder, kind: Kind) {
     let most = b.rng.u8(..4);
     let count = b.rng.usize(20..800);

@@ -4,7 +4,7 @@ use freehold::{GfpFlags, Order};
 
 use super::steps::{MOST_BULK, MOST_SLOTS, Op, Place, Script, Step, Tunable};
 
-/// The version of scripts and transcripts alike.
+/// The version of scripts and of transcripts.
 pub const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"FHSCRPT1";
@@ -13,44 +13,44 @@ const STEP_BYTES: usize = 16;
 const MEMORY_AT: usize = 48;
 const MEMORY_BYTES: usize = HEADER_BYTES - MEMORY_AT;
 
-/// What is wrong with a script's bytes.
+/// What is wrong with the bytes of a script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptError {
     /// Too short, or not a script at all.
     #[error("these bytes are not a script of the oracle (they do not start with FHSCRPT1)")]
     NotAScript,
-    /// Written by another version.
+    /// Written in another format version.
     #[error("the script has format version {0}, this program reads version {FORMAT_VERSION}; make it anew")]
     OtherVersion(u32),
-    /// Ends before its last step.
+    /// The file ends before its last step.
     #[error("the script ends after {have} of {expected} operations; it was cut short")]
     CutShort {
-        /// Steps that are there.
+        /// Steps in the file.
         have: u64,
-        /// Steps that the header promises.
+        /// Steps according to the header.
         expected: u64,
     },
-    /// More slots than any script needs, or a step that uses one beyond them.
+    /// The script has more slots than allowed, or a step uses a slot beyond them.
     #[error("operation {number} of the script uses slots that it does not have, or more than {MOST_SLOTS}")]
     NoSuchSlot {
-        /// Its number, from 0.
+        /// Index of the step.
         number: u64,
     },
-    /// More than a script.
+    /// There are bytes behind the script.
     #[error("there is more behind the script's last operation")]
     Longer,
-    /// No machine has such a memory.
+    /// The memory size is not valid.
     #[error("the memory that the script asks for is not a number with K, M or G behind it")]
     BadMemory,
-    /// A step that means nothing.
+    /// The code of a step is unknown.
     #[error("operation {number} of the script is not one that this version knows")]
     UnknownStep {
-        /// Which one, from 0 on.
+        /// Index of the step.
         number: u64,
     },
 }
 
-/// The fields of a step as they are in the file.
+/// The fields of a step in the file.
 #[derive(Clone, Copy, Default)]
 struct Raw {
     kind: u8,
@@ -135,7 +135,7 @@ impl Op {
 }
 
 impl Script {
-    /// The script as the oracle reads it.
+    /// Returns the bytes that the oracle reads.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + self.steps.len() * STEP_BYTES);
         bytes.extend_from_slice(MAGIC);
@@ -156,7 +156,7 @@ impl Script {
         bytes
     }
 
-    /// Reads a script from the start of `bytes`; returns it and how many bytes it took.
+    /// Reads a script from the start of `bytes`. Returns it and the number of its bytes.
     ///
     /// # Errors
     /// See [`ScriptError`].
@@ -197,7 +197,7 @@ impl Script {
     }
 }
 
-/// The memory that a header names: letters and digits, then zeros.
+/// Returns the memory in a header: letters and digits, then zeros.
 fn memory(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
     text.bytes().all(|byte| byte.is_ascii_alphanumeric()).then(|| text.to_owned())
@@ -210,7 +210,7 @@ impl Step {
     }
 }
 
-/// The little-endian number of `length` bytes at `at`.
+/// Returns the little-endian number of `length` bytes at `at`.
 pub(crate) fn number(bytes: &[u8], at: usize, length: usize) -> u64 {
     bytes[at..at + length].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
 }

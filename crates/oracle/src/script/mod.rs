@@ -1,4 +1,4 @@
-//! Scripts: in come calls to make, out come files that the oracle reads.
+//! Scripts: calls come in, files for the oracle go out.
 
 mod file;
 mod shrink;

@@ -1,20 +1,19 @@
-//! Failing scripts, made short.
+//! Shrinks failing scripts.
 
 use super::steps::{Op, Place, Script, Step};
 
-/// The shortest script that was found to fail as `script` does.
+/// Returns the shortest script found for which `still_fails` returns true, starting from `script`.
 ///
-/// Takes steps away, in ever smaller pieces, as long as `still_fails` says so, which is asked
-/// at most `budget` times. A caller who knows where the first difference is cuts off what
-/// comes after it before. Steps that make no sense without the ones that were taken away go
-/// with them, so that every script that is tried is a valid one.
+/// Removes steps, in ever smaller pieces, and calls `still_fails` at most `budget` times. A caller that
+/// knows where the first difference is cuts off the later steps first. Steps that depend on removed ones
+/// are removed as well, so that every tried script is valid.
 pub fn shrink(script: &Script, mut still_fails: impl FnMut(&Script) -> bool, budget: usize) -> Script {
     let mut best = script.clone();
     let mut asked = 0;
     let mut piece = best.steps.len().div_ceil(2);
     while piece > 0 {
         let mut removed = false;
-        // From the end on: what is freed there must not first lose its allocation.
+        // From the end: the free of a block is removed before its allocation.
         let mut end = best.steps.len();
         while end > 0 {
             if asked == budget {
@@ -25,7 +24,7 @@ pub fn shrink(script: &Script, mut still_fails: impl FnMut(&Script) -> bool, bud
             let candidate = Script { steps: repaired(kept), ..without_steps(&best) };
             asked += 1;
             if still_fails(&candidate) {
-                // Steps before the piece stay where they are: only later ones depend on it.
+                // Only later steps depend on the piece, so the position stays.
                 best = candidate;
                 removed = true;
             }
@@ -45,21 +44,21 @@ fn without_steps(script: &Script) -> Script {
     Script { cpus, cma_blocks, seed, slots, memory: memory.clone(), steps: Vec::new() }
 }
 
-/// The steps that still have what they need: a block to work on, or empty slots.
+/// Returns the steps that still have what they need: a block, or empty slots.
 fn repaired<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<Step> {
     let mut slots = Occupancy::default();
     steps.filter(|step| slots.play(step)).copied().collect()
 }
 
-/// What each slot holds, if every request is granted.
+/// The contents of each slot, if every request succeeds.
 #[derive(Default)]
 struct Occupancy {
-    /// Per slot, the order of its block plus one.
+    /// For each slot the order of its block plus one.
     orders: Vec<u8>,
 }
 
 impl Occupancy {
-    /// Follows a step, or returns false and follows nothing if it is not valid now.
+    /// Applies a step. Returns false and changes nothing if the step is not valid.
     fn play(&mut self, step: &Step) -> bool {
         let slot = step.slot as usize;
         match step.op {
@@ -111,7 +110,7 @@ impl Occupancy {
     }
 }
 
-/// One more than the last slot that a step touches.
+/// Returns one more than the last slot that a step uses.
 fn slots_used(steps: &[Step]) -> u64 {
     let mut slots = Occupancy::default();
     let last = steps.iter().map(|step| u64::from(step.slot) + 1).max().unwrap_or_default();

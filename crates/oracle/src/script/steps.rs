@@ -1,4 +1,4 @@
-//! What the real allocator and the engine are asked, in order.
+//! The steps of a script.
 
 use std::fmt;
 
@@ -7,48 +7,48 @@ use freehold::{GfpFlags, Order};
 /// The most slots of a script.
 pub const MOST_SLOTS: u64 = 1 << 25;
 
-/// The most pages of one bulk allocation.
+/// The most pages of one bulk request.
 pub const MOST_BULK: u32 = 512;
 
-/// A list of calls and the conditions they need.
+/// A list of calls, and the machine that they need.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Script {
-    /// CPUs used, 1 or 2.
+    /// CPUs, 1 or 2.
     pub cpus: u8,
-    /// Pageblocks at the end of the zone to make CMA first.
+    /// Pageblocks at the end of the zone that are made CMA first.
     pub cma_blocks: u32,
-    /// What it was generated from, for the record.
+    /// The seed that it was generated from, as a note.
     pub seed: u64,
-    /// How many slots the steps use.
+    /// The number of slots.
     pub slots: u64,
-    /// The memory of the machine that it is for, as the kernel's `mem=` takes it.
+    /// The machine's memory as the kernel's `mem=` takes it.
     pub memory: String,
     /// The calls.
     pub steps: Vec<Step>,
 }
 
-/// One call.
+/// One step: a call on a CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The CPU that makes it.
+    /// The CPU that makes the call.
     pub cpu: u8,
-    /// The slot that it fills or empties.
+    /// The slot that the call fills or empties.
     pub slot: u32,
-    /// What is called.
+    /// The call.
     pub op: Op,
 }
 
-/// Where a range of the zone starts.
+/// The start of a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// This far from the zone's start.
+    /// Distance from the zone's start.
     InZone(u32),
-    /// This far from the start of the pageblock in which the step's slot has its block.
+    /// Distance from the start of the pageblock of the block in the step's slot.
     AtSlot(u32),
 }
 
 impl Place {
-    /// The distance, whatever from.
+    /// Returns the distance.
     pub fn offset(self) -> u32 {
         match self {
             Self::InZone(offset) | Self::AtSlot(offset) => offset,
@@ -56,83 +56,83 @@ impl Place {
     }
 }
 
-/// What is called; see `docs/oracle-format.md` for each one's meaning.
+/// A call; `docs/oracle-format.md` describes each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// A block into the slot.
+    /// Allocates a block into the slot.
     Alloc {
         /// Its order.
         order: Order,
-        /// What is asked for.
+        /// The GFP flags.
         gfp: GfpFlags,
     },
-    /// The slot's block goes back.
+    /// Frees the slot's block.
     Free,
-    /// The slot's block becomes single pages, in the slot and those behind it.
+    /// Splits the slot's block into single pages, in the slot and those behind it.
     Split,
-    /// Single pages into the slots from this one on.
+    /// Allocates single pages into the slots from this one on.
     BulkAlloc {
-        /// How many, at most [`MOST_BULK`].
+        /// The number of pages, at most [`MOST_BULK`].
         pages: u32,
-        /// What is asked for.
+        /// The GFP flags.
         gfp: GfpFlags,
     },
-    /// The CPU's lists go back.
+    /// Drains the CPU's lists.
     Drain,
-    /// All CPUs' lists go back.
+    /// Drains all CPUs' lists.
     DrainAll,
-    /// The CPU's part of the statistics timer.
+    /// Runs the CPU's part of the statistics timer.
     Refresh,
-    /// Pageblocks are isolated.
+    /// Isolates pageblocks.
     Isolate {
-        /// How many.
+        /// The number of pageblocks.
         blocks: u8,
-        /// The first one, counted in pageblocks.
+        /// The first one, in pageblocks.
         from: Place,
     },
-    /// The isolation of the same pageblocks ends.
+    /// Ends the isolation of pageblocks.
     UndoIsolate {
-        /// How many.
+        /// The number of pageblocks.
         blocks: u8,
-        /// The first one, counted in pageblocks.
+        /// The first one, in pageblocks.
         from: Place,
     },
-    /// A range into the slots behind this one.
+    /// Allocates a contiguous range into the slots behind this one.
     Contig {
         /// Its length.
         pages: u32,
-        /// Its first page, counted in pages.
+        /// Its first page, in pages.
         from: Place,
-        /// True if it is asked for as CMA does.
+        /// True if it is allocated as CMA does.
         cma: bool,
     },
-    /// A tunable is set.
+    /// Sets a tunable.
     Set {
-        /// Which one.
+        /// The tunable.
         tunable: Tunable,
-        /// To what.
+        /// The value.
         value: u64,
     },
-    /// The watermark boost is lowered.
+    /// Lowers the watermark boost.
     RelaxBoost {
-        /// By at most so many.
+        /// The most pages to lower it by.
         pages: u64,
     },
-    /// Reclaim is said to be active, or not any more.
+    /// Tells the kernel that reclaim is active, or not.
     ReclaimActive(bool),
-    /// The slot's block can be moved by compaction, or not any more.
+    /// Marks the slot's block as movable by compaction, or unmarks it.
     Mark(bool),
-    /// `/proc/pagetypeinfo` is read.
+    /// Reads `/proc/pagetypeinfo`.
     PageTypeInfo,
-    /// `/proc/buddyinfo` is read.
+    /// Reads `/proc/buddyinfo`.
     BuddyInfo,
-    /// A digest of the whole state is taken.
+    /// Computes a digest of the whole state.
     Digest,
-    /// The whole state is written out.
+    /// Writes the whole state.
     Dump,
 }
 
-/// What an administrator can set.
+/// A setting of the administrator's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Tunable {
@@ -147,7 +147,7 @@ pub enum Tunable {
 }
 
 impl Tunable {
-    /// All of them, by number.
+    /// Every tunable, by number.
     pub const ALL: [Self; 4] = [
         Self::MinFreeKbytes,
         Self::WatermarkScaleFactor,
@@ -155,7 +155,7 @@ impl Tunable {
         Self::PercpuPagelistHighFraction,
     ];
 
-    /// The name below `/proc/sys/vm`.
+    /// Returns the name below `/proc/sys/vm`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MinFreeKbytes => "min_free_kbytes",
@@ -175,7 +175,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// One line, as a person reads a shrunk script.
+/// Prints the step as one line.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let slot = self.slot;

@@ -1,4 +1,4 @@
-//! Scripts with their transcripts, kept so that nobody needs a kernel to check the engine.
+//! Scripts with their transcripts in one file, so that tests need no kernel.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 use super::reader::{Transcript, TranscriptError};
 use crate::script::{Script, ScriptError};
 
-/// The level at which what is kept is compressed: it is written once and read always.
+/// The zstd level of kept files, which are written once and read often.
 const LEVEL: i32 = 19;
 
-/// What is wrong with a kept transcript.
+/// What is wrong with a kept file.
 #[derive(Debug, thiserror::Error)]
 pub enum GoldenError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// Its script is no good.
+    /// The script is not valid.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// Its transcript is no good.
+    /// The transcript is not valid.
     #[error(transparent)]
     Transcript(#[from] TranscriptError),
 }
 
-/// A script and the transcript that belongs to it, in one compressed file.
+/// A script and its transcript.
 #[derive(Debug)]
 pub struct Golden {
-    /// What was asked.
+    /// The script.
     pub script: Script,
-    /// What the kernel answered.
+    /// The transcript.
     pub transcript: Transcript<Cursor<Vec<u8>>>,
 }
 
@@ -57,7 +57,7 @@ impl Golden {
         zstd::encode_all(bytes.as_slice(), LEVEL)
     }
 
-    /// Where the kept files are: `golden/<kernel>/<family>.zst` of this crate.
+    /// Returns the folder of the kept files, `golden/<kernel>/<family>.zst` of this crate.
     pub fn folder() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
     }

@@ -1,4 +1,4 @@
-//! Transcripts: in come the bytes that the oracle wrote, out come words.
+//! Transcripts: the bytes that the oracle wrote come in, words go out.
 
 mod golden;
 mod reader;

@@ -1,4 +1,4 @@
-//! Reading what the oracle wrote.
+//! Reads transcripts.
 
 use std::io::{self, Read};
 
@@ -10,55 +10,55 @@ use crate::script::{FORMAT_VERSION, HEADER_BYTES, number};
 
 const MAGIC: &[u8; 8] = b"FHTRANS1";
 
-/// The oracle's behaviour that this reader knows; raised whenever the oracle answers differently.
+/// The version of the oracle's behaviour. It is raised whenever the oracle answers differently.
 pub const ORACLE_VERSION: u32 = 1;
 
 /// What is wrong with a transcript.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
-    /// Not one at all.
+    /// The file is not a transcript.
     #[error("these bytes are not a transcript of the oracle (they do not start with FHTRANS1)")]
     NotATranscript,
-    /// Written in another format, or by an oracle that behaves differently.
+    /// The format or the oracle's version is another.
     #[error(
         "the transcript was written with format {format} by oracle version {oracle}, this program reads format \
          {FORMAT_VERSION} of oracle version {ORACLE_VERSION}; make it anew with `cargo xtask oracle`"
     )]
     OtherVersion {
-        /// Its format.
+        /// The format of the file.
         format: u32,
-        /// Its oracle.
+        /// The version of its oracle.
         oracle: u32,
     },
-    /// No era follows this kernel.
+    /// There is no era for this kernel.
     #[error("the transcript is of Linux {0}, which no era of the engine follows")]
     UnknownKernel(String),
     /// The bytes end too early.
     #[error("the transcript was cut short: it ends after {words} words, before its end word")]
     CutShort {
-        /// Words that were there.
+        /// Words in the file.
         words: u64,
     },
-    /// A word that means nothing here.
+    /// A word that is not valid here.
     #[error("word {at} of the transcript is {word:#018x}, which means nothing there")]
     Nonsense {
-        /// Which word, from 0.
+        /// Index of the word.
         at: u64,
         /// The word.
         word: u64,
     },
-    /// Something else ran on the real allocator.
+    /// Another user of the allocator disturbed the script.
     #[error("the transcript is void: the kernel used its allocator for itself at word {at} ({word:?})")]
     Void {
-        /// Which word, from 0.
+        /// Index of the word.
         at: u64,
-        /// What was seen.
+        /// The word that shows it.
         word: Word,
     },
-    /// The state at the start cannot be set up.
+    /// The start state cannot be restored.
     #[error("the state at the start of the transcript cannot be restored: {0}")]
     BadStart(String),
-    /// The engine broke one of its own rules.
+    /// The engine violated an invariant.
     #[error("the engine broke an invariant: {0}")]
     BrokenEngine(String),
     /// The bytes cannot be read.
@@ -66,7 +66,7 @@ pub enum TranscriptError {
     Io(#[from] io::Error),
 }
 
-/// The words of a transcript, one after the other.
+/// A reader of a transcript's words.
 #[derive(Debug)]
 pub struct Transcript<R> {
     bytes: R,
@@ -97,12 +97,12 @@ impl<R: Read> Transcript<R> {
         Ok(Self { bytes, release, words: 0, ahead: None })
     }
 
-    /// The kernel's release, as `uname -r` prints it.
+    /// Returns the kernel's release, as `uname -r` prints it.
     pub fn release(&self) -> &str {
         &self.release
     }
 
-    /// The era that follows this kernel.
+    /// Returns the engine's era for this kernel.
     ///
     /// # Errors
     /// [`TranscriptError::UnknownKernel`].
@@ -112,7 +112,7 @@ impl<R: Read> Transcript<R> {
             .ok_or_else(|| TranscriptError::UnknownKernel(self.release.clone()))
     }
 
-    /// How many words were read.
+    /// Returns how many words were read.
     pub fn position(&self) -> u64 {
         self.words
     }
@@ -127,10 +127,10 @@ impl<R: Read> Transcript<R> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// The next word.
+    /// Returns the next word.
     ///
     /// # Errors
-    /// See [`TranscriptError`]; a foreign use of the allocator is one.
+    /// See [`TranscriptError`]; use of the allocator by others is one.
     pub fn word(&mut self) -> Result<Word, TranscriptError> {
         if let Some(word) = self.ahead.take() {
             return Ok(word);
@@ -144,12 +144,12 @@ impl<R: Read> Transcript<R> {
         }
     }
 
-    /// Gives a word back, to be read again.
+    /// Puts a word back, so that it is read again.
     pub(crate) fn unread(&mut self, word: Word) {
         self.ahead = Some(word);
     }
 
-    /// The text behind a text word.
+    /// Returns the text behind a text word.
     ///
     /// # Errors
     /// See [`TranscriptError`].
@@ -162,7 +162,7 @@ impl<R: Read> Transcript<R> {
         Ok(text)
     }
 
-    /// Makes sure that nothing follows.
+    /// Fails if anything follows.
     pub(crate) fn at_end(&mut self) -> Result<(), TranscriptError> {
         match self.raw() {
             Ok(word) => Err(TranscriptError::Nonsense { at: self.words - 1, word }),
@@ -171,7 +171,7 @@ impl<R: Read> Transcript<R> {
         }
     }
 
-    /// An error for a word that has no business here.
+    /// Returns the error for a word that is not valid here.
     pub(crate) fn nonsense(&self, word: Word) -> TranscriptError {
         TranscriptError::Nonsense { at: self.words.saturating_sub(1), word: word.encode() }
     }

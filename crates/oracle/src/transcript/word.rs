@@ -4,7 +4,7 @@ use std::fmt;
 
 use freehold::{Migratetype, Order, Pfn};
 
-/// One word of a transcript, taken apart.
+/// A decoded word of a transcript.
 ///
 /// The fields are the columns of the table in `docs/oracle-format.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,27 +14,27 @@ pub enum Word {
     Value { field: u16, value: u64 },
     /// A number of one CPU's lists.
     CpuValue { cpu: u8, field: u8, value: u64 },
-    /// From this pageblock on, all are of this type, until the next such word.
+    /// From this pageblock on, all pageblocks have this type, until the next such word.
     BlockType { migratetype: Migratetype, block: u64 },
     /// A block on a free list.
     Free { order: Order, migratetype: Migratetype, pfn: Pfn },
-    /// A block on a per-CPU list, and the type recorded with it if one is.
+    /// A block on a per-CPU list, and the type that was recorded with it, if any.
     PerCpu { cpu: u8, order: Order, migratetype: Migratetype, pfn: Pfn, origin: Option<Migratetype> },
-    /// The first frame of a run that the allocator never had.
+    /// The first frame of a run that the allocator never managed.
     Reserved { pfn: Pfn },
-    /// How long that run is.
+    /// The length of that run.
     Length { pages: u64 },
     /// An allocated page that compaction may move.
     Movable { pfn: Pfn },
-    /// The state follows.
+    /// A dump of the state starts.
     Dump { reason: u16 },
-    /// The state is complete.
+    /// The dump is complete.
     DumpEnd,
-    /// A request was given this block.
+    /// A request got this block.
     Answer { pfn: Pfn },
-    /// A request was given nothing.
+    /// A request failed.
     Refused,
-    /// A call returned this error number (0 for success) and this number.
+    /// A call returned this error number (0 for success) and this value.
     Outcome { errno: u16, number: u64 },
     /// `mm_page_alloc_extfrag`.
     ExtFrag { pfn: Pfn, orders: (Order, Order), types: (Migratetype, Migratetype), change_ownership: bool },
@@ -42,15 +42,15 @@ pub enum Word {
     Taken { order: Order, migratetype: Migratetype, pfn: Pfn },
     /// `mm_page_pcpu_drain`.
     Drained { order: Order, migratetype: Migratetype, pfn: Pfn },
-    /// The operation is over; the state of its CPU's lists.
+    /// The operation is complete; the state of its CPU's lists.
     PerCpuNow { count: u16, high: u16, free_count: u16, factor: u8 },
     /// The digest of the state.
     Digest(u64),
-    /// So many bytes of text follow as whole words.
+    /// This many bytes of text follow, rounded up to whole words.
     Text { bytes: u64 },
-    /// Somebody else used the allocator.
+    /// Another user allocated or freed.
     Foreign { freed: bool, pfn: Pfn },
-    /// So many operations were played.
+    /// The number of operations that were played.
     End { operations: u64 },
 }
 
@@ -58,7 +58,7 @@ const B_BITS: u32 = 40;
 const B_MASK: u64 = (1 << B_BITS) - 1;
 const NO_ORIGIN: u64 = 7;
 
-/// A digest's bits.
+/// The bits of a digest.
 pub(super) const DIGEST_MASK: u64 = (1 << 56) - 1;
 
 const fn raw(tag: u8, a: u16, b: u64) -> u64 {
@@ -66,7 +66,7 @@ const fn raw(tag: u8, a: u16, b: u64) -> u64 {
 }
 
 impl Word {
-    /// Takes a word apart; `None` for one that means nothing.
+    /// Decodes a word. Returns `None` if it is not valid.
     pub fn decode(word: u64) -> Option<Self> {
         let tag = (word >> 56) as u8;
         let a = (word >> B_BITS) as u16;
@@ -119,7 +119,7 @@ impl Word {
         })
     }
 
-    /// The word as the oracle writes it. What the engine cannot know is written as zero.
+    /// Encodes the word as the oracle does. Fields that the engine cannot know are 0.
     pub fn encode(self) -> u64 {
         let listed =
             |order: Order, migratetype: Migratetype| u16::from(order.get()) << 8 | migratetype.index() as u16;
@@ -162,7 +162,7 @@ impl Word {
     }
 }
 
-/// What each value of a zone is, by its number.
+/// Names of a zone's numbers by their identifiers.
 const VALUES: [&str; 21] = [
     "?",
     "zone_start_pfn",
@@ -187,7 +187,7 @@ const VALUES: [&str; 21] = [
     "lowmem_reserve",
 ];
 
-/// What each value of a CPU's lists is, by its number.
+/// Names of the numbers of a CPU's lists by their identifiers.
 const CPU_VALUES: [&str; 10] = [
     "?",
     "count",
@@ -201,7 +201,7 @@ const CPU_VALUES: [&str; 10] = [
     "free_factor",
 ];
 
-/// As a person reads it: values by their names, the rest as it is.
+/// Prints numbers by their names, and everything else as it is.
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |names: &[&'static str], field: usize| names.get(field).copied().unwrap_or("?");
@@ -220,13 +220,13 @@ impl fmt::Display for Word {
 pub struct Digest(u64);
 
 impl Digest {
-    /// Adds one word.
+    /// Adds a word.
     pub fn add(&mut self, word: Word) {
         let mixed = (self.0 ^ word.encode()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ mixed >> 32;
     }
 
-    /// The digest so far.
+    /// Returns the digest.
     pub fn finish(self) -> u64 {
         self.0 & DIGEST_MASK
     }

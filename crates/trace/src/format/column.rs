@@ -1,4 +1,4 @@
-//! The columns of a row, in the order in which they lie in the file.
+//! The columns of a row in the file's order.
 
 use arrow_schema::DataType;
 
@@ -23,10 +23,10 @@ pub(crate) enum Column {
     Obtained,
 }
 
-/// How many columns there are.
+/// The number of columns.
 pub(crate) const COLUMNS: usize = 16;
 
-/// How many columns version 1 had: the first ones.
+/// The number of columns in version 1: the first ones.
 pub(crate) const COLUMNS_OF_VERSION_1: usize = 15;
 
 impl Column {
@@ -95,7 +95,7 @@ impl Column {
         matches!(self, Self::Pfn | Self::Note)
     }
 
-    /// Bytes that `rows` values take, or `None` for text.
+    /// Returns the bytes of `rows` values, or `None` for text.
     pub(crate) fn data_bytes(self, rows: usize) -> Option<usize> {
         match self.data_type() {
             DataType::UInt64 => Some(rows * 8),

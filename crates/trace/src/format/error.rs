@@ -1,4 +1,4 @@
-//! What can be wrong with a trace file, where, and what to do about it.
+//! Errors of trace files: what is wrong, where, and what to do about it.
 
 use super::column::Column;
 
@@ -15,7 +15,7 @@ pub enum TraceError {
     Io {
         /// Name of the file.
         file: String,
-        /// What the operating system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file has no bytes.
@@ -24,12 +24,12 @@ pub enum TraceError {
         /// Name of the file.
         file: String,
     },
-    /// The file is something else.
+    /// The file is not a trace.
     #[error("{file}: not a Freehold trace but {looks_like}")]
     NotATrace {
         /// Name of the file.
         file: String,
-        /// What it seems to be, and what to do with that.
+        /// What the file seems to be, and what to do with it.
         looks_like: &'static str,
     },
     /// The trace was written by a newer Freehold.
@@ -66,7 +66,7 @@ pub enum TraceError {
         file: String,
         /// The damaged record batch.
         batch: u64,
-        /// The damaged row, where it is known.
+        /// The damaged row, if it is known.
         row: Option<u64>,
         /// What is wrong.
         what: String,
@@ -88,7 +88,7 @@ pub enum TraceError {
         /// Time of this event.
         time_ns: u64,
     },
-    /// A column holds a number that has no meaning.
+    /// The number in a column is not valid.
     #[error(
         "{file}: record batch {batch}, row {row}: {column} is {value}, which must be {allowed}; \
          take another copy of the file or record again"
@@ -104,7 +104,7 @@ pub enum TraceError {
         column: &'static str,
         /// The number found.
         value: u64,
-        /// What it may be.
+        /// The valid numbers.
         allowed: &'static str,
     },
     /// A block is not inside one zone of the start snapshot.
@@ -150,7 +150,7 @@ fn remedy(batch: u64, events_before: u64) -> String {
     }
 }
 
-/// Where in a file the reader or the writer stands; makes errors that say so.
+/// The position of the reader or the writer in a file, for errors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) file: &'a str,
@@ -159,12 +159,12 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Damage that concerns the whole batch.
+    /// Returns the error for a damaged batch.
     pub(crate) fn corrupt(self, what: impl Into<String>) -> TraceError {
         TraceError::Corrupt { file: self.file.to_owned(), batch: self.batch, row: None, what: what.into() }
     }
 
-    /// Damage in one row.
+    /// Returns the error for a damaged row.
     pub(crate) fn corrupt_row(self, what: impl Into<String>) -> TraceError {
         let row = Some(self.row);
         TraceError::Corrupt { file: self.file.to_owned(), batch: self.batch, row, what: what.into() }

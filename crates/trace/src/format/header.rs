@@ -9,9 +9,9 @@ use super::column::Column;
 use super::row_kind::RowKind;
 use crate::model::{FrameUse, Origin, Snapshot};
 
-/// The newest version of the format that this crate reads, and the one that it writes.
+/// The version that this crate writes, and the newest that it reads.
 ///
-/// Version 1 had neither the kinds from 9 on nor the column `obtained`; it is still read.
+/// Version 1, which is still read, lacks the kinds from 9 on and the column `obtained`.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Value of [`KEY_FORMAT`].
@@ -26,7 +26,7 @@ const KEY_MIGRATETYPES: &str = "freehold.migratetypes";
 const KEY_FRAME_USES: &str = "freehold.frame_uses";
 const KEY_GFP_BITS: &str = "freehold.gfp_bits";
 
-/// The Arrow schema of a trace, metadata included.
+/// Returns the Arrow schema of a trace with its metadata.
 pub(crate) fn schema(origin: &Origin, start: &Snapshot) -> Result<Schema, serde_json::Error> {
     let fields: Vec<_> =
         Column::ALL.iter().map(|c| Field::new(c.name(), c.data_type(), c.is_nullable())).collect();

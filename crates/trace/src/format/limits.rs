@@ -1,4 +1,4 @@
-//! The most that a trace may hold of anything: what bounds the memory of a reader.
+//! The most of everything in a trace; this bounds a reader's memory.
 
 /// Rows in one record batch. Bounds what a reader allocates.
 pub(crate) const MAX_BATCH_ROWS: usize = 1 << 20;

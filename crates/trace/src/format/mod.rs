@@ -1,4 +1,4 @@
-//! How a trace lies in a file (`docs/trace-format.md` in code): in come events and snapshots, out come rows, and back.
+//! A trace in a file, as in `docs/trace-format.md`: events and snapshots come in, rows go out, and back.
 
 mod closing;
 mod column;

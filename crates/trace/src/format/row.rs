@@ -1,4 +1,4 @@
-//! One row of the file: made of an event, and turned back into one.
+//! A row of the file: made from an event, and converted back into one.
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 
@@ -8,7 +8,7 @@ use super::row_kind::RowKind;
 use super::zones::Zones;
 use crate::model::{Event, EventKind, FrameUse, Run};
 
-/// One row of the file. Fields that its kind does not use are 0.
+/// A row of the file. Fields that its kind does not use are 0.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Row {
     pub(crate) time_ns: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The row of a run of frames in the start snapshot.
+    /// Returns the row of a run of frames in the start snapshot.
     pub(crate) fn of_run(run: Run, time_ns: u64) -> Self {
         Self {
             time_ns,
@@ -41,7 +41,7 @@ impl Row {
         }
     }
 
-    /// The row of an event.
+    /// Returns the row of an event.
     pub(crate) fn of_event(event: &Event) -> Self {
         let base = Self { time_ns: event.time_ns, cpu: event.cpu, pid: event.pid, ..Self::default() };
         match event.kind {
@@ -104,12 +104,12 @@ impl Row {
         }
     }
 
-    /// The row of the ending; its note is written beside it.
+    /// Returns the row of the ending, whose note is written separately.
     pub(crate) fn of_ending(time_ns: u64) -> Self {
         Self { time_ns, kind: RowKind::Ending as u8, ..Self::default() }
     }
 
-    /// The run of frames that a row of the start snapshot holds.
+    /// Returns the run of frames in a row of the start snapshot.
     pub(crate) fn run(&self, place: Place<'_>) -> Result<Run, TraceError> {
         let start = Pfn(required_pfn(self, place)?);
         let used_for = FrameUse::new(self.frame_use);
@@ -118,7 +118,7 @@ impl Row {
         Ok(Run { start, pages: self.count, used_for })
     }
 
-    /// The event that a row of this kind holds, after every code and the block were checked.
+    /// Checks every code and the block, and returns the event in a row of this kind.
     #[inline]
     pub(crate) fn event(
         &self,
@@ -183,7 +183,7 @@ fn block_event(
     })
 }
 
-/// Flags that this version does not know are read as one.
+/// Flags that this version does not know become one flag.
 #[inline]
 fn flags(bits: u32) -> GfpFlags {
     GfpFlags::from_bits(bits).unwrap_or_else(|| GfpFlags::from_bits_truncate(bits) | GfpFlags::UNKNOWN)

@@ -1,8 +1,8 @@
-//! The codes of rows: what a row says.
+//! The kinds of rows, and their codes.
 
 use crate::model::PageWork;
 
-/// What a row says.
+/// The kind of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum RowKind {
@@ -84,7 +84,7 @@ impl RowKind {
         })
     }
 
-    /// The kind of a row about work on pages.
+    /// Returns the kind of rows for work on pages.
     pub(crate) const fn of_work(work: PageWork) -> Self {
         match work {
             PageWork::IsolateMigratePages => Self::IsolateMigratePages,
@@ -99,7 +99,7 @@ impl RowKind {
         }
     }
 
-    /// The work that a row of this kind is about.
+    /// Returns the work on pages that rows of this kind hold, if any.
     pub(super) fn work(self) -> Option<PageWork> {
         PageWork::ALL.into_iter().find(|&work| Self::of_work(work) == self)
     }

@@ -1,24 +1,24 @@
-//! Which frames belong to the zones of a snapshot.
+//! The frames of a snapshot's zones.
 
 use super::error::{Place, TraceError};
 use super::limits::MAX_ZONES;
 use crate::model::{Run, Snapshot};
 
-/// The zones of the start snapshot as ranges of frames.
+/// The frames of the start snapshot's zones.
 #[derive(Clone, Debug)]
 pub(crate) struct Zones {
-    /// First frame and the frame behind the last one, as the snapshot orders them.
+    /// First frame, and the frame behind the last one, in the snapshot's order.
     spans: Vec<(u64, u64)>,
-    /// The zone of the last block: the next one is most likely there too.
+    /// The zone of the last block, which most likely contains the next one.
     last: (u64, u64),
 }
 
 impl Zones {
-    /// Takes over the zones of `snapshot` after checking that its numbers make sense.
+    /// Takes the zones of `snapshot`.
     ///
     /// # Errors
     ///
-    /// `Corrupt` where a zone ends behind the last possible frame or a number is out of range.
+    /// `Corrupt` if a zone ends behind the last possible frame or a number is out of range.
     pub(crate) fn new(snapshot: &Snapshot, place: Place<'_>) -> Result<Self, TraceError> {
         check_snapshot(snapshot).map_err(|what| place.corrupt(what))?;
         let spans: Vec<_> =
@@ -44,7 +44,7 @@ impl Zones {
     }
 }
 
-/// Checks the numbers of a snapshot that its users compute with.
+/// Checks the numbers of a snapshot that users compute with.
 pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
     if snapshot.zones.len() > MAX_ZONES {
         return Err(format!("{} zones, more than {MAX_ZONES}", snapshot.zones.len()));
@@ -68,7 +68,7 @@ pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
     }
 }
 
-/// Checks that `run` follows `before`, and returns the frame behind it.
+/// Checks that `run` comes after `before_end`, and returns the frame behind it.
 pub(crate) fn check_run(run: Run, before_end: u64) -> Result<u64, &'static str> {
     if run.pages == 0 {
         return Err("an occupancy run without pages");

@@ -1,4 +1,4 @@
-//! One thing that happened in the page allocator of a recorded machine.
+//! An event in the page allocator of a recorded machine.
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 
@@ -9,7 +9,7 @@ pub struct Event {
     pub time_ns: u64,
     /// The CPU on which it happened.
     pub cpu: u16,
-    /// The task on whose behalf it happened, or 0 where that is unknown.
+    /// The task that caused it, or 0 if unknown.
     pub pid: i32,
     /// What happened.
     pub kind: EventKind,
@@ -18,35 +18,35 @@ pub struct Event {
 /// What happened.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EventKind {
-    /// `kmem:mm_page_alloc`: a request was answered, or failed where `pfn` is `None`.
+    /// `kmem:mm_page_alloc`: an allocation succeeded, or failed if `pfn` is `None`.
     Alloc {
-        /// First frame of the block, or `None` where the request failed.
+        /// First frame of the block, or `None` if the allocation failed.
         pfn: Option<Pfn>,
         /// Size of the block.
         order: Order,
-        /// The migratetype that was asked for.
+        /// The requested migratetype.
         migratetype: Migratetype,
-        /// The flags of the request.
+        /// The request's GFP flags.
         gfp: GfpFlags,
     },
-    /// `kmem:mm_page_free`: a block was given back.
+    /// `kmem:mm_page_free`: a block was freed.
     Free {
         /// First frame of the block.
         pfn: Pfn,
         /// Size of the block.
         order: Order,
     },
-    /// `kmem:mm_page_alloc_extfrag`: a request was answered from another type's block.
+    /// `kmem:mm_page_alloc_extfrag`: a request was served from another type's block.
     ExtFrag {
         /// First frame of the block that was found.
         pfn: Pfn,
-        /// Size that was asked for.
+        /// The requested order.
         order: Order,
-        /// Size of the free block that was taken apart.
+        /// Order of the free block that was split.
         fallback_order: Order,
-        /// The migratetype that was asked for.
+        /// The requested migratetype.
         migratetype: Migratetype,
-        /// The migratetype it was found under.
+        /// The migratetype of the free list.
         fallback_migratetype: Migratetype,
         /// True if the whole pageblock changed its type.
         change_ownership: bool,
@@ -57,7 +57,7 @@ pub enum EventKind {
         pfn: Pfn,
         /// Size of the block.
         order: Order,
-        /// The migratetype that was asked for.
+        /// The requested migratetype.
         migratetype: Migratetype,
         /// True if it went to a per-CPU list.
         percpu_refill: bool,
@@ -71,27 +71,27 @@ pub enum EventKind {
         /// The migratetype of its per-CPU list.
         migratetype: Migratetype,
     },
-    /// `compaction:mm_compaction_begin`: the task starts to compact a zone. Until it ends,
-    /// what it frees are the old places of pages that it moved, and free pages that it took
-    /// and did not need; it takes free pages without an event.
+    /// `compaction:mm_compaction_begin`: the task starts to compact a zone. Until it ends, it frees
+    /// only the old places of pages that it moved and isolated free pages that it did not need; it
+    /// takes free pages without an event.
     CompactionBegin,
     /// `compaction:mm_compaction_end`: the task has compacted a zone.
     CompactionEnd,
-    /// Pages were looked at, and some of them obtained.
+    /// Pages were examined, and some of them obtained.
     Work {
-        /// Who looked at them.
+        /// The work for which they were examined.
         work: PageWork,
-        /// Pages looked at.
+        /// Pages examined.
         pages: u64,
-        /// Pages that came of it.
+        /// Pages obtained.
         obtained: u64,
     },
-    /// `vmscan:mm_vmscan_direct_reclaim_begin`: a request has to reclaim for itself. What ends it is
+    /// `vmscan:mm_vmscan_direct_reclaim_begin`: a request starts direct reclaim. It ends with
     /// [`PageWork::DirectReclaim`] of the same task.
     DirectReclaimBegin {
-        /// Size of the block that is wanted.
+        /// The requested order.
         order: Order,
-        /// The flags of the request.
+        /// The request's GFP flags.
         gfp: GfpFlags,
     },
     /// `vmscan:mm_vmscan_kswapd_wake`: a node's kswapd starts to reclaim.
@@ -99,17 +99,17 @@ pub enum EventKind {
         /// The order that it reclaims for.
         order: Order,
     },
-    /// `vmscan:mm_vmscan_kswapd_sleep`: a node's kswapd is done.
+    /// `vmscan:mm_vmscan_kswapd_sleep`: a node's kswapd goes to sleep.
     KswapdSleep,
-    /// The ring buffer of `cpu` overflowed and this many events are missing here
-    /// (0: some, the kernel did not say how many).
+    /// The ring buffer of `cpu` overflowed, and this many events are missing here; 0 if the kernel
+    /// did not say how many.
     Lost {
         /// Events that are missing.
         count: u64,
     },
 }
 
-/// What looks at pages, and what it is to obtain.
+/// Work on pages: some are examined, some obtained.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PageWork {
     /// `compaction:mm_compaction_isolate_migratepages`: the migration scanner scanned pages and took some to move.
@@ -118,22 +118,24 @@ pub enum PageWork {
     IsolateFreePages,
     /// `compaction:mm_compaction_fast_isolate_freepages`: the free scanner searched the free lists instead.
     FastIsolateFreePages,
-    /// `compaction:mm_compaction_migratepages`: of the pages to be moved, so many were.
+    /// `compaction:mm_compaction_migratepages`: pages were to be migrated, and some were.
     MigratePages,
-    /// `vmscan:mm_vmscan_direct_reclaim_end`: a request reclaimed pages for itself; how many it looked at is not told.
+    /// `vmscan:mm_vmscan_direct_reclaim_end`: a request reclaimed pages. The number of examined pages
+    /// is unknown.
     DirectReclaim,
     /// `vmscan:mm_vmscan_lru_shrink_inactive`: pages of an inactive list were scanned, and some reclaimed.
     ShrinkInactive,
-    /// `page_isolation:test_pages_isolated`: of a range's pages, those up to the first one in use are free.
+    /// `page_isolation:test_pages_isolated`: the pages of a range, and how many are free before the
+    /// first one in use.
     TestIsolated,
-    /// `cma:cma_alloc_finish`: pages of a CMA area were asked for, and all or none obtained.
+    /// `cma:cma_alloc_finish`: pages of a CMA area were requested, and all or none obtained.
     CmaAlloc,
-    /// `cma:cma_release`: pages of a CMA area were given back.
+    /// `cma:cma_release`: pages of a CMA area were freed.
     CmaRelease,
 }
 
 impl PageWork {
-    /// All of them, in the order of their codes in a trace.
+    /// Every kind of work, in the order of the codes in a trace.
     pub const ALL: [Self; 9] = [
         Self::IsolateMigratePages,
         Self::IsolateFreePages,
@@ -146,7 +148,7 @@ impl PageWork {
         Self::CmaRelease,
     ];
 
-    /// Linux's name of the event.
+    /// Returns Linux's name of the event.
     pub const fn event(self) -> &'static str {
         match self {
             Self::IsolateMigratePages => "mm_compaction_isolate_migratepages",

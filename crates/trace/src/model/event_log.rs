@@ -7,25 +7,24 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::event::{Event, EventKind};
 
-/// Events of a chunk at most.
+/// The most events of a chunk.
 const CHUNK: usize = 1 << 16;
 
-/// The frame of an event whose shape has it, or that has none.
+/// The frame of an event that has none, or whose frame is in its shape.
 const OF_SHAPE: u32 = u32::MAX;
 
 /// Events in memory: 12 bytes for each, and a table of what they have in common.
 ///
-/// Most events of a trace differ from an earlier one only in time and frame. What else there is to
-/// an event, its *shape*, is kept once; an event names it and has a time within its chunk and a
-/// frame number. Any event can be kept, whatever its time and frame; those of one machine sorted by
-/// time need least memory.
+/// Most events of a trace differ from an earlier one only in time and frame. The rest of an event is its
+/// *shape*, which is stored once; an event has the number of a shape, a time within its chunk and a
+/// frame. Any event can be stored; events of one machine in the order of time take the least memory.
 #[derive(Clone, Debug, Default)]
 pub struct EventLog {
     chunks: Vec<Chunk>,
     len: usize,
-    /// Events of time 0, and of frame 0 if they have a frame that fits.
+    /// Events of time 0, and of frame 0 if their frame fits in 32 bits.
     shapes: Vec<Event>,
-    /// The numbers of `shapes`, by what they say.
+    /// The index of each of `shapes`.
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
     last: Option<Event>,
@@ -34,7 +33,7 @@ pub struct EventLog {
 #[derive(Clone, Debug)]
 struct Chunk {
     base_ns: u64,
-    /// Number of its first event.
+    /// Index of its first event.
     first: usize,
     events: Vec<Packed>,
 }
@@ -48,10 +47,10 @@ struct Packed {
 }
 
 impl EventLog {
-    /// Adds an event behind the others.
+    /// Adds an event at the end.
     ///
     /// # Panics
-    /// From 2^32 different shapes on.
+    /// If there are 2^32 different shapes.
     pub fn push(&mut self, event: &Event) {
         let (shape, frame) = taken_apart(event);
         let shape = self.number(&shape);
@@ -70,7 +69,7 @@ impl EventLog {
         self.last = Some(*event);
     }
 
-    /// The number of a shape, which is given one if it has none.
+    /// Returns the index of a shape, which is added if it is new.
     fn number(&mut self, shape: &Event) -> u32 {
         let Self { shapes, numbers, hasher, .. } = self;
         let hash = hasher.hash_one(shape);
@@ -83,41 +82,41 @@ impl EventLog {
         number
     }
 
-    /// Events in it.
+    /// Returns how many events there are.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns true if no event is in it.
+    /// Returns true if there are no events.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The first event.
+    /// Returns the first event.
     pub fn first(&self) -> Option<Event> {
         self.iter().next()
     }
 
-    /// The last event.
+    /// Returns the last event.
     pub fn last(&self) -> Option<Event> {
         self.last
     }
 
-    /// An event by its number.
+    /// Returns an event by its index.
     pub fn get(&self, number: usize) -> Option<Event> {
         let behind = self.chunks.partition_point(|chunk| chunk.first <= number);
         let chunk = &self.chunks[behind.checked_sub(1)?];
         chunk.events.get(number - chunk.first).map(|packed| self.event(chunk, packed))
     }
 
-    /// All events, from both ends.
+    /// Returns all events; can be iterated from both ends.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Event> + '_ {
         self.chunks
             .iter()
             .flat_map(move |chunk| chunk.events.iter().map(move |packed| self.event(chunk, packed)))
     }
 
-    /// Does something with each event, the first one first; faster than [`Self::iter`].
+    /// Calls `take` with each event in order; faster than [`Self::iter`].
     #[inline]
     pub fn for_each(&self, mut take: impl FnMut(Event)) {
         for chunk in &self.chunks {
@@ -150,7 +149,7 @@ impl EventLog {
     }
 }
 
-/// An event without its time and, if it fits, its frame; and that frame.
+/// Splits an event into its shape and its frame.
 fn taken_apart(event: &Event) -> (Event, u32) {
     let mut shape = Event { time_ns: 0, ..*event };
     let mut frame = OF_SHAPE;
@@ -163,7 +162,7 @@ fn taken_apart(event: &Event) -> (Event, u32) {
     (shape, frame)
 }
 
-/// The frame that an event is about.
+/// Returns the event's frame, if it has one.
 #[inline]
 fn frame_mut(kind: &mut EventKind) -> Option<&mut Pfn> {
     match kind {
@@ -227,7 +226,8 @@ mod tests {
         let events = [
             free(5, 1),
             free(5 + u64::from(u32::MAX), 2),
-            // One more than a chunk's times reach; then backwards, then to the end of time.
+            // One nanosecond more than a chunk's times reach; then an earlier time, then the
+            // latest one.
             free(6 + u64::from(u32::MAX), 3),
             free(0, u64::from(u32::MAX) - 1),
             free(0, u64::from(u32::MAX)),

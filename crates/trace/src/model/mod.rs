@@ -1,13 +1,13 @@
-//! What a trace says, without a file: in come facts about a machine, out come events, snapshots and provenance.
+//! A trace as data, without a file: a machine's facts come in, events, snapshots and provenance go out.
 
-mod effect;
 mod event;
 mod event_log;
+mod observer_effect;
 mod provenance;
 mod snapshot;
 
-pub use effect::{ObserverEffect, Quartiles, RunTimes};
 pub use event::{Event, EventKind, PageWork};
 pub use event_log::EventLog;
+pub use observer_effect::{ObserverEffect, Quartiles, RunTimes};
 pub use provenance::{Disturbance, Ending, Origin, StoppedBy};
 pub use snapshot::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Pageset, Run, Snapshot, ZoneSnapshot};

@@ -1,8 +1,8 @@
-//! Where a trace comes from and what recording it cost.
+//! The origin of a trace, and what recording it cost.
 
 use serde::{Deserialize, Serialize};
 
-use super::effect::ObserverEffect;
+use super::observer_effect::ObserverEffect;
 use super::snapshot::Snapshot;
 
 /// What is known when a recording starts.
@@ -26,10 +26,10 @@ pub struct Origin {
     pub started_unix_s: u64,
     /// The clock of `time_ns` as tracefs names it (`mono`, `local`, …).
     pub clock: String,
-    /// Trace events that were recorded, as `GROUP:NAME`; empty where the recorder did not say.
+    /// Recorded trace events as `GROUP:NAME`; empty if the recorder did not list them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
-    /// Trace events that were asked for and that the kernel does not have.
+    /// Requested trace events that the kernel lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_events: Vec<String>,
 }
@@ -39,16 +39,16 @@ pub struct Origin {
 pub struct Ending {
     /// The machine's state at the end; its occupancy is not recorded.
     pub snapshot: Option<Snapshot>,
-    /// Events that the kernel dropped, by CPU.
+    /// Lost events by CPU.
     pub lost_by_cpu: Vec<u64>,
-    /// Exit code of the recorded command, if there was one.
+    /// Exit code of the recorded command, if there was one and it ended.
     pub command_exit: Option<i32>,
     /// What the recorder itself did to the machine.
     pub disturbance: Disturbance,
-    /// What ended the recording, where the recorder said so.
+    /// What ended the recording, if the recorder noted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<StoppedBy>,
-    /// What was seen of the trigger that ended it.
+    /// The measured value of the trigger that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
 }
@@ -59,23 +59,23 @@ pub struct Ending {
 pub enum StoppedBy {
     /// The recorded command ended.
     Command,
-    /// The time was over.
+    /// The duration was reached.
     Duration,
-    /// The file was about to be larger than was allowed.
+    /// The file was about to become larger than allowed.
     MaxSize,
-    /// As many events as were asked for had been recorded.
+    /// The number of events was reached.
     MaxEvents,
-    /// What was waited for happened.
+    /// A trigger's condition became true.
     Trigger,
-    /// Somebody asked for the end: Ctrl-C, SIGTERM, SIGHUP.
+    /// The user asked for the end: Ctrl-C, SIGTERM, SIGHUP.
     Request,
-    /// Something that this version does not know.
+    /// A reason that this version does not know.
     #[serde(other)]
     Unknown,
 }
 
 impl StoppedBy {
-    /// How reports say it.
+    /// Returns the words for reports.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Command => "the command ended",
@@ -98,9 +98,9 @@ pub struct Disturbance {
     pub wall_ns: u64,
     /// Recorded events that the recorder caused itself.
     pub own_events: u64,
-    /// Pages the kernel set aside for the ring buffers, all CPUs.
+    /// Pages that the kernel allocated for all CPUs' ring buffers.
     pub buffer_pages: u64,
-    /// The command with and without recording, where that was measured.
+    /// The command's times with and without recording, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<ObserverEffect>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The state of a machine's memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// When the last of it had been read, in nanoseconds on the trace's clock.
+    /// When reading ended, in nanoseconds on the trace's clock.
     pub time_ns: u64,
     /// Every populated zone, nodes ascending, zones from low to high addresses.
     pub zones: Vec<ZoneSnapshot>,
@@ -16,7 +16,7 @@ pub struct Snapshot {
     pub vmstat: std::collections::BTreeMap<String, u64>,
     /// `/proc/sys/vm` settings that steer the allocator, by name.
     pub sysctl: std::collections::BTreeMap<String, String>,
-    /// What each frame was used for; empty where that was not recorded.
+    /// The use of each frame; empty if it was not recorded.
     #[serde(skip)]
     pub occupancy: Vec<Run>,
 }
@@ -56,16 +56,16 @@ pub struct ZoneSnapshot {
     pub pagesets: Vec<Pageset>,
 }
 
-/// One CPU's list settings as `/proc/zoneinfo` shows them.
+/// The settings of one CPU's lists in `/proc/zoneinfo`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Pageset {
-    /// Which CPU.
+    /// The CPU.
     pub cpu: u32,
     /// Pages on its lists.
     pub count: u64,
-    /// Pages above which it gives some back.
+    /// The number of pages above which some are freed to the zone.
     pub high: u64,
-    /// Pages moved at a time.
+    /// The number of pages that are moved at once.
     pub batch: u64,
     /// Lower bound of the automatic tuning of `high` (kernels since 6.7; otherwise equal to `high`).
     pub high_min: u64,
@@ -78,10 +78,9 @@ pub struct Pageset {
 pub struct PageTypeInfo {
     /// The order of a pageblock.
     pub pageblock_order: u8,
-    /// One entry a populated zone, in the file's order.
+    /// One entry for each populated zone, in the file's order.
     pub zones: Vec<PageTypeZone>,
-    /// The migratetypes that the kernel printed, in the order printed
-    /// (a kernel without CMA prints no `CMA` row).
+    /// The kernel's migratetypes in its order (a kernel without CMA prints no `CMA` row).
     pub types: Vec<u8>,
 }
 
@@ -101,13 +100,13 @@ pub struct PageTypeZone {
 /// A number of free blocks as the kernel's text prints it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FreeCount {
-    /// The number; a lower bound where `capped`.
+    /// The number; a lower bound if `capped`.
     pub blocks: u64,
-    /// True if the kernel printed `>` before it and stopped counting.
+    /// True if the kernel stopped counting and printed `>` before the number.
     pub capped: bool,
 }
 
-/// What a run of frames is used for, folded from `/proc/kpageflags`.
+/// What frames are used for, from `/proc/kpageflags`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum FrameUse {
@@ -115,7 +114,7 @@ pub enum FrameUse {
     Absent = 0,
     /// On a free list (`KPF_BUDDY`).
     Free = 1,
-    /// Anonymous memory, page cache and what else sits on the LRU: can be migrated.
+    /// Anonymous memory, page cache and other pages on the LRU, which can be migrated.
     Movable = 2,
     /// Slab objects.
     Slab = 3,
@@ -127,7 +126,7 @@ pub enum FrameUse {
     Unevictable = 6,
     /// Logically offline: ballooned or being unplugged (`KPF_OFFLINE`).
     Offline = 7,
-    /// In use with no flag that says by whom, per-CPU lists included.
+    /// In use without a flag that names the user; includes pages on per-CPU lists.
     Other = 8,
 }
 
@@ -145,7 +144,7 @@ impl FrameUse {
         Self::Other,
     ];
 
-    /// The use with this code.
+    /// Returns the use with this code.
     pub fn new(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
@@ -158,6 +157,6 @@ pub struct Run {
     pub start: Pfn,
     /// How many frames.
     pub pages: u64,
-    /// What they are used for.
+    /// Their use.
     pub used_for: FrameUse,
 }

@@ -1,8 +1,8 @@
-//! The messages of a stream into columns, trusting nothing in them.
+//! Decodes the messages of a stream into columns, and checks everything.
 //!
-//! arrow-ipc gives the verified flatbuffers. The buffers that these point to are taken out
-//! here: the general decoder of arrow-ipc allocates whatever length a compressed buffer
-//! claims to have, while the fixed columns of a trace say beforehand how long it must be.
+//! arrow-ipc returns the verified flatbuffers. Their buffers are decoded here: arrow-ipc's general
+//! decoder allocates whatever length a compressed buffer claims, while the columns of a trace have known
+//! lengths.
 
 use std::io;
 use std::ops::Range;
@@ -14,9 +14,9 @@ use zstd::bulk::Decompressor;
 use crate::format::{COLUMNS, Column, MAX_BATCH_ROWS, MAX_NOTE_BYTES, Row, RowKind};
 use crate::model::PageWork;
 
-/// Most buffers of a record batch: validity and data of every column, and the note's offsets.
+/// The most buffers of a record batch: validity and data of every column, and the note's offsets.
 const BUFFERS: usize = 2 * COLUMNS + 1;
-/// Bytes by which another writer may round a buffer up.
+/// The most bytes of padding that another writer may add to a buffer.
 const SLACK_BYTES: usize = 4096;
 
 /// Checks that the file's columns are the first `columns` ones.
@@ -54,31 +54,31 @@ fn has_type(field: arrow_ipc::Field<'_>, wanted: &DataType) -> bool {
     }
 }
 
-/// The value of a key in the schema's metadata.
+/// Returns the value of a key in the schema's metadata.
 pub(super) fn metadata<'a>(schema: Schema<'a>, key: &str) -> Option<&'a str> {
     schema.custom_metadata()?.iter().find(|pair| pair.key() == Some(key))?.value()
 }
 
-/// Takes record batches apart into columns; keeps its memory from batch to batch.
+/// Decodes record batches into columns. Reuses its memory.
 pub(super) struct Decoder {
     zstd: Decompressor<'static>,
     rows: usize,
-    /// How many columns the file has: the first ones.
+    /// The number of columns in the file: the first ones.
     present: usize,
     /// The little-endian values; empty for a column that no row of the batch uses.
     columns: [Vec<u8>; COLUMNS],
-    /// Which pfns are there, by bit; empty where all are.
+    /// One bit for each pfn that is not null; empty if none is null.
     pfn_validity: Vec<u8>,
 }
 
 impl Decoder {
-    /// A decoder for files that have the first `present` columns.
+    /// Returns a decoder for files with the first `present` columns.
     pub(super) fn new(present: usize) -> io::Result<Self> {
         let columns = std::array::from_fn(|_| Vec::new());
         Ok(Self { zstd: Decompressor::new()?, rows: 0, present, columns, pfn_validity: Vec::new() })
     }
 
-    /// Takes a record batch apart.
+    /// Decodes a record batch.
     pub(super) fn load(&mut self, batch: RecordBatch<'_>, body: &[u8]) -> Result<(), String> {
         let rows = usize::try_from(batch.length()).ok().filter(|&rows| rows <= MAX_BATCH_ROWS);
         self.rows = rows.ok_or_else(|| format!("{} rows in one record batch", batch.length()))?;
@@ -114,12 +114,12 @@ impl Decoder {
         Ok(())
     }
 
-    /// Rows of the batch.
+    /// Returns the rows of the batch.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The columns of the batch.
+    /// Returns the columns of the batch.
     pub(super) fn view(&self) -> View<'_> {
         let column = |column: Column| self.columns[column.index()].as_slice();
         View {
@@ -143,7 +143,7 @@ impl Decoder {
         }
     }
 
-    /// The note of the batch's last row, if that is the ending.
+    /// Returns the note of the batch's last row; empty unless that row is the ending.
     pub(super) fn note(&self) -> &[u8] {
         &self.columns[Column::Note.index()]
     }
@@ -172,7 +172,7 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// One row; 0 for what the batch has no column of.
+    /// Returns one row; fields without a column are 0.
     #[inline]
     pub(crate) fn row(&self, i: usize) -> Row {
         Row {
@@ -204,13 +204,13 @@ fn bit(bitmap: &[u8], i: usize) -> bool {
     at(bitmap, i / 8) >> (i % 8) & 1 == 1
 }
 
-/// Where a column's data is among the buffers; the note's text has one buffer more, its offsets.
+/// Returns the index of a column's data buffer. The note's text has one more buffer, its offsets.
 const fn data_buffer(column: Column) -> usize {
     let behind_the_note = column.index() > Column::Note.index();
     2 * column.index() + 1 + behind_the_note as usize
 }
 
-/// Which columns the rows of these kinds use.
+/// Returns which columns rows of these kinds use.
 fn used_columns(kinds: &[u8]) -> [bool; COLUMNS] {
     let mut seen = [false; 256];
     for &kind in kinds {
@@ -252,7 +252,7 @@ fn check_nodes(batch: RecordBatch<'_>, columns: usize) -> Result<bool, String> {
     Ok(pfn_nulls)
 }
 
-/// The buffers of a record batch, each checked to lie inside its body.
+/// Returns the buffers of a record batch, each checked to be inside its body.
 fn buffers<'a>(
     batch: RecordBatch<'_>,
     body: &'a [u8],
@@ -287,14 +287,14 @@ fn is_compressed(batch: RecordBatch<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// What the buffers of a record batch are read with.
+/// What decoding a record batch's buffers needs.
 struct Source<'a> {
     zstd: &'a mut Decompressor<'static>,
     compressed: bool,
 }
 
 impl Source<'_> {
-    /// Puts the `bytes` first bytes of a buffer into `into`.
+    /// Decodes the first `bytes` bytes of a buffer into `into`.
     fn take(&mut self, buffer: &[u8], bytes: usize, into: &mut Vec<u8>) -> Result<(), String> {
         into.clear();
         if bytes == 0 {
@@ -304,7 +304,7 @@ impl Source<'_> {
         if self.compressed {
             let (prefix, data) = buffer.split_first_chunk().ok_or("a buffer without its length")?;
             let claimed = i64::from_le_bytes(*prefix);
-            // -1: compression would have made the buffer longer, so it is stored as it is.
+            // -1: the buffer is not compressed.
             if claimed != -1 {
                 let fits =
                     usize::try_from(claimed).ok().filter(|c| (bytes..=bytes + SLACK_BYTES).contains(c));
@@ -325,7 +325,7 @@ impl Source<'_> {
     }
 }
 
-/// The note of the last row.
+/// Returns the note of the last row.
 fn last_note(source: &mut Source<'_>, buffers: &[&[u8]; BUFFERS], rows: usize) -> Result<Vec<u8>, String> {
     let offsets_at = data_buffer(Column::Note);
     let mut offsets = Vec::new();

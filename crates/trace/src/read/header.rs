@@ -1,4 +1,4 @@
-//! The header of a trace that is read.
+//! Reads the header of a trace.
 
 use std::io::Read;
 
@@ -10,12 +10,12 @@ use crate::format::{
 };
 use crate::model::{Origin, Snapshot};
 
-/// What the first message of a trace says.
+/// The contents of a trace's first message.
 pub(super) struct Header {
     pub(super) origin: Origin,
     /// The start snapshot without its occupancy, which follows in rows.
     pub(super) start: Snapshot,
-    /// How many columns the rows have.
+    /// The number of columns.
     pub(super) columns: usize,
 }
 

@@ -1,8 +1,8 @@
-//! Splits a stream into messages, trusting no length that it reads.
+//! Splits a stream into messages, and checks every length.
 //!
-//! A message is `FF FF FF FF`, the length of its metadata (4 bytes, little-endian), the
-//! metadata (a flatbuffer, verified here before anything looks into it) and a body whose
-//! length the metadata holds. A length of 0 ends the stream.
+//! A message is `FF FF FF FF`, the length of its metadata (4 bytes, little-endian), the metadata (a
+//! flatbuffer, verified here before use) and a body, whose length is in the metadata. A length of 0 ends
+//! the stream.
 
 use std::io::{self, Read};
 
@@ -10,19 +10,19 @@ use crate::format::{MAX_BODY_BYTES, MAX_METADATA_BYTES, Place, TraceError};
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Reads one message after the other.
+/// A reader of messages.
 pub(super) struct Messages<R> {
     source: R,
     metadata: Vec<u8>,
     body: Vec<u8>,
-    /// Bytes taken from the source.
+    /// Bytes read from the source.
     bytes: u64,
-    /// Over all bytes of the messages before the current one.
+    /// The checksum of all messages before the current one.
     crc_before: crc32fast::Hasher,
     crc: crc32fast::Hasher,
 }
 
-/// What came next.
+/// The outcome of reading a message.
 pub(super) enum Next {
     /// A message, which [`Messages::current`] shows.
     Message,
@@ -30,9 +30,9 @@ pub(super) enum Next {
     EndOfStream,
     /// The source ended between two messages.
     EndOfFile,
-    /// The source ended inside a message.
+    /// The source ended within a message.
     Truncated,
-    /// Something that is no message; the first bytes of it.
+    /// Something else; its first bytes.
     Foreign([u8; 4]),
 }
 
@@ -81,28 +81,28 @@ impl<R: Read> Messages<R> {
         Ok(Next::Message)
     }
 
-    /// The metadata of the message that [`Self::advance`] read.
+    /// Returns the metadata of the message that [`Self::advance`] read.
     pub(super) fn current(&self, place: Place<'_>) -> Result<arrow_ipc::Message<'_>, TraceError> {
         let message = arrow_ipc::root_as_message(&self.metadata);
         message.map_err(|e| place.corrupt(format!("message metadata: {}", first_line(&e.to_string()))))
     }
 
-    /// The body of the message that [`Self::advance`] read.
+    /// Returns the body of the message that [`Self::advance`] read.
     pub(super) fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Bytes read so far.
+    /// Returns the bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// CRC-32 of every byte before the current message.
+    /// Returns the CRC-32 of every byte before the current message.
     pub(super) fn crc_before(&self) -> u32 {
         self.crc_before.clone().finalize()
     }
 
-    /// Fills `word` as far as the source goes. Returns the number of bytes read.
+    /// Fills `word` unless the source ends. Returns the number of bytes read.
     fn read_word(&mut self, word: &mut [u8; 4]) -> io::Result<usize> {
         let mut got = 0;
         while got < word.len() {
@@ -118,8 +118,8 @@ impl<R: Read> Messages<R> {
         Ok(got)
     }
 
-    /// Reads `length` bytes. Returns false if the source ends before them. Memory grows with what is
-    /// read, never with what `length` promises.
+    /// Reads `length` bytes. Returns false if the source ends before them. Memory grows with the
+    /// bytes read, not with `length`.
     fn read_part(&mut self, length: usize, part: Part) -> io::Result<bool> {
         let into = match part {
             Part::Metadata => &mut self.metadata,
@@ -143,7 +143,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// What a file that does not start with a message seems to be, and what to do with it.
+/// Returns what a file that is not a trace seems to be, and what to do with it.
 pub(super) fn guess(start: [u8; 4]) -> &'static str {
     match start {
         [0x1f, 0x8b, ..] => "gzip data: decompress it first",

@@ -1,4 +1,4 @@
-//! Reading: in come bytes that nobody vouches for, out come events that were checked.
+//! Reading: untrusted bytes come in, checked events go out.
 
 mod decode;
 mod header;

@@ -10,20 +10,20 @@ use crate::format::{
 };
 use crate::model::{Ending, Event, Origin, Snapshot};
 
-/// Rows that become events at a time: few enough to stay in a core's cache.
+/// Rows that are converted at a time; their events fit into a core's cache.
 const EVENTS_AT_A_TIME: usize = 8192;
 
-/// How a trace is read.
+/// The options of reading a trace.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Name of the file, for error messages.
     pub file: String,
-    /// Takes a file that stops inside a message as if it stopped before that message.
+    /// True if a file that ends within a message is read up to that message.
     pub partial: bool,
 }
 
 impl ReadOptions {
-    /// Reads whole files only.
+    /// Returns options that accept only complete files.
     pub fn new(file: impl Into<String>) -> Self {
         Self { file: file.into(), partial: false }
     }
@@ -31,13 +31,12 @@ impl ReadOptions {
 
 /// Reads a trace.
 ///
-/// Every value is checked: what comes out of [`Self::next_batch`] is sorted by time, every
-/// block lies inside one zone of [`Self::start`], and every code is one that the model knows.
-/// Not checked: that a `cpu` is below `origin().cpus`, and that frees match allocations.
+/// Every value is checked: the events of [`Self::next_batch`] are in the order of time, every block is
+/// inside one zone of [`Self::start`], and every code is known. Not checked: that a `cpu` is below
+/// `origin().cpus`, and that frees match allocations.
 ///
-/// Memory: at most about 200 MB for one record batch whatever the file says (10 MB for those of
-/// a recorder), plus the
-/// header and the start snapshot.
+/// Memory: at most about 200 MB for one record batch of any file (10 MB for those of a recorder), plus
+/// the header and the start snapshot.
 pub struct TraceReader<R> {
     messages: Messages<R>,
     decoder: Decoder,
@@ -45,11 +44,11 @@ pub struct TraceReader<R> {
     origin: Origin,
     start: Snapshot,
     zones: Zones,
-    /// Some events of the current batch.
+    /// Events of the current batch.
     events: Vec<Event>,
-    /// The row of the current batch at which the next events start.
+    /// The row of the current batch that is converted next.
     next_row: usize,
-    /// `events` has been read ahead and not been given out.
+    /// True if `events` was not returned yet.
     held: bool,
     state: State,
     ending: Option<Ending>,
@@ -63,27 +62,27 @@ pub struct TraceReader<R> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Only occupancy so far.
+    /// Only rows of occupancy so far.
     Occupancy,
-    /// Events.
+    /// Rows of events.
     Events,
-    /// The ending has been read; only the end of the stream may follow.
+    /// The ending was read; only the end of the stream may follow.
     Ended,
-    /// Nothing more to read.
+    /// The end of a complete trace.
     Done,
-    /// Nothing more to read, and there was no ending.
+    /// The end of a trace without an ending.
     CutShort,
 }
 
 impl<R: Read> TraceReader<R> {
     /// Reads the header and the start snapshot.
     ///
-    /// `source` is read in large pieces except for 8 bytes before each of them; it needs a
-    /// buffer only where such small reads are slow.
+    /// `source` is read in large pieces, with 8 bytes before each; it needs a buffer only if small
+    /// reads are slow.
     ///
     /// # Errors
     ///
-    /// Every [`TraceError`]; the first record batches are read here too.
+    /// Every [`TraceError`], as the first record batches are read here, too.
     pub fn open(source: R, options: ReadOptions) -> Result<Self, TraceError> {
         let mut messages = Messages::new(source);
         let place = Place { file: &options.file, batch: 0, row: 0 };
@@ -114,21 +113,21 @@ impl<R: Read> TraceReader<R> {
         Ok(reader)
     }
 
-    /// Where the trace comes from.
+    /// Returns the origin of the trace.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// The machine's state at the start, occupancy included.
+    /// Returns the machine's state at the start, including the occupancy.
     pub fn start(&self) -> &Snapshot {
         &self.start
     }
 
-    /// The next events: never an empty slice; `None` after the last ones.
+    /// Returns the next events, never an empty slice, or `None` after the last ones.
     ///
     /// # Errors
     ///
-    /// Every [`TraceError`] but those of the header. After an error there is nothing more.
+    /// Every [`TraceError`] except those of the header. After an error the next call returns `None`.
     pub fn next_batch(&mut self) -> Result<Option<&[Event]>, TraceError> {
         while !self.held && !self.is_done() {
             match self.read_events() {
@@ -146,23 +145,23 @@ impl<R: Read> TraceReader<R> {
         Ok(Some(&self.events))
     }
 
-    /// The ending; `None` before the last batch was read, and for a trace that was cut short.
+    /// Returns the ending, or `None` before the last batch was read or if the trace was cut short.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }
 
-    /// Returns true if the trace stops without an ending, as a killed recorder leaves it. The answer is
-    /// final once [`Self::next_batch`] has returned `None`.
+    /// Returns true if the trace has no ending, as after the recorder was killed. The answer is final
+    /// once [`Self::next_batch`] has returned `None`.
     pub fn is_cut_short(&self) -> bool {
         self.state == State::CutShort
     }
 
-    /// Bytes of the file that have been read so far.
+    /// Returns how many bytes of the file were read.
     pub fn bytes(&self) -> u64 {
         self.messages.bytes()
     }
 
-    /// Record batches that have been read so far, those of the start snapshot included.
+    /// Returns how many record batches were read, including those of the start snapshot.
     pub fn batches(&self) -> u64 {
         self.batches
     }
@@ -171,7 +170,7 @@ impl<R: Read> TraceReader<R> {
         matches!(self.state, State::Done | State::CutShort)
     }
 
-    /// Takes the next rows. Returns true if there were events among them.
+    /// Converts the next rows. Returns true if there were events among them.
     fn read_events(&mut self) -> Result<bool, TraceError> {
         self.events.clear();
         if self.next_row < self.decoder.rows() || self.read_batch()? {
@@ -221,12 +220,12 @@ impl<R: Read> TraceReader<R> {
         Ok(true)
     }
 
-    /// The stream ended, rightly or not.
+    /// Ends reading, with or without an ending.
     fn end(&mut self) {
         self.state = if self.state == State::Ended { State::Done } else { State::CutShort };
     }
 
-    /// Turns some rows of the current batch into events, runs and the ending.
+    /// Converts some rows of the current batch into events, runs and the ending.
     fn take_rows(&mut self) -> Result<(), TraceError> {
         let view = self.decoder.view();
         let mut place = Place { file: &self.options.file, batch: self.batches + 1, row: self.rows };
@@ -273,7 +272,7 @@ impl<R: Read> TraceReader<R> {
     }
 }
 
-/// Reads the note of the ending and holds the file against it.
+/// Reads the note of the ending and compares the file with it.
 fn closing(note: &[u8], events: u64, crc32: u32, place: Place<'_>) -> Result<Ending, TraceError> {
     let closing: Closing =
         serde_json::from_slice(note).map_err(|e| place.corrupt_row(format!("note of the ending: {e}")))?;

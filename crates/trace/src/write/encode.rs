@@ -1,4 +1,4 @@
-//! Rows into Arrow record batches, and those into the bytes of messages.
+//! Encodes rows into Arrow record batches and the bytes of messages.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use crate::format::{Column, Row};
 
-/// Turns rows into the bytes of an Arrow IPC stream, one message at a time.
+/// Encodes rows into the bytes of an Arrow IPC stream.
 pub(super) struct Encoder {
     schema: SchemaRef,
     messages: StreamWriter<Vec<u8>>,
 }
 
 impl Encoder {
-    /// Starts a stream; [`Self::take`] then gives the header.
+    /// Starts a stream; the next [`Self::take`] returns the header.
     pub(super) fn new(schema: Schema, level: i32) -> Result<Self, ArrowError> {
         let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?
             .try_with_compression(Some(CompressionType::ZSTD))?
@@ -29,7 +29,7 @@ impl Encoder {
         Ok(Self { schema: Arc::new(schema), messages })
     }
 
-    /// Appends one record batch. `note` goes to the last row.
+    /// Appends one record batch. `note` belongs to the last row.
     pub(crate) fn batch(&mut self, rows: &[Row], note: Option<&str>) -> Result<(), ArrowError> {
         let columns = Column::ALL.iter().map(|&column| array(column, rows, note)).collect();
         self.messages.write(&RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
@@ -40,7 +40,7 @@ impl Encoder {
         self.messages.finish()
     }
 
-    /// The bytes that were appended since the last call.
+    /// Moves the bytes since the last call to the end of `into`.
     pub(super) fn take(&mut self, into: &mut Vec<u8>) {
         into.clear();
         into.append(self.messages.get_mut());
@@ -71,7 +71,7 @@ fn array(column: Column, rows: &[Row], note: Option<&str>) -> ArrayRef {
     }
 }
 
-/// Null pfns are stored as 0 so that what lies under a null is the same in every file.
+/// Null pfns are stored as 0, so that equal traces have equal bytes.
 fn pfn_array(rows: &[Row]) -> UInt64Array {
     let values: Vec<u64> = rows.iter().map(|r| r.pfn.unwrap_or(0)).collect();
     let nulls = rows.iter().map(|r| r.pfn.is_some()).collect::<NullBuffer>();

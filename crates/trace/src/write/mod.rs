@@ -1,4 +1,4 @@
-//! Writing: in come events, out go the bytes of a trace, a record batch at a time.
+//! Writing: events come in, the bytes of a trace go out, a record batch at a time.
 
 mod encode;
 mod writer;

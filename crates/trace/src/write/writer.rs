@@ -11,24 +11,24 @@ use crate::format::{
 };
 use crate::model::{Ending, Event, Origin, Snapshot};
 
-/// How a trace is written.
+/// The options of writing a trace.
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
     /// Name of the file, for error messages.
     pub file: String,
-    /// zstd level, 1 (fast) to 22 (small). 3 unless told otherwise.
+    /// zstd level, 1 (fast) to 22 (small).
     pub level: i32,
-    /// Rows in a full record batch, at most 1 048 576. 65 536 unless told otherwise.
+    /// Rows in a full record batch, at most 1 048 576.
     pub batch_rows: usize,
 }
 
 impl WriteOptions {
-    /// What a recorder wants: level 3, 65 536 rows a batch.
+    /// Returns options for recording: level 3, 65 536 rows a batch.
     pub fn new(file: impl Into<String>) -> Self {
         Self { file: file.into(), level: 3, batch_rows: 1 << 16 }
     }
 
-    /// What a trace to be kept wants: level 19, 1 048 576 rows a batch.
+    /// Returns options for keeping a trace: level 19, 1 048 576 rows a batch.
     pub fn small(file: impl Into<String>) -> Self {
         Self { file: file.into(), level: 19, batch_rows: MAX_BATCH_ROWS }
     }
@@ -36,37 +36,36 @@ impl WriteOptions {
 
 /// Writes a trace.
 ///
-/// Every record batch reaches the sink in one `write_all` of whole messages, so that a
-/// writer that is killed between two of them leaves a file that can be read up to there.
-/// A writer that is dropped without [`Self::finish`] loses the events since the last
-/// [`Self::flush`] and leaves a file without an ending.
+/// Every record batch is written by one `write_all` of complete messages. If the process is killed
+/// between two of them, the file can be read up to there. A writer that is dropped without
+/// [`Self::finish`] loses the events since the last [`Self::flush`] and leaves a file without an ending.
 pub struct TraceWriter<W> {
     sink: W,
     options: WriteOptions,
     encoder: Encoder,
     zones: Zones,
-    /// The rows of the batch that is being filled.
+    /// The rows of the unfinished batch.
     pending: Vec<Row>,
-    /// The bytes of the messages that are being written.
+    /// The bytes that are being written.
     outgoing: Vec<u8>,
-    /// Record batches, rows, events and bytes that have been written.
+    /// Record batches, rows, events and bytes that were written.
     batches: u64,
     rows: u64,
     bytes: u64,
     crc: crc32fast::Hasher,
     events: u64,
     last_time_ns: u64,
-    /// A write failed: the sink may hold half a message, and nothing may follow that.
+    /// True after a write failed: the sink may hold half a message, and nothing may follow it.
     broken: bool,
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Starts a trace and writes its header and the occupancy of `start`.
+    /// Writes the header and the occupancy of `start`.
     ///
     /// # Errors
     ///
-    /// `Corrupt` where `start` contradicts itself (a zone ends behind the last frame,
-    /// occupancy runs that are not ascending), `Io` where writing fails.
+    /// `Corrupt` if `start` contradicts itself (a zone ends behind the last frame, occupancy runs are
+    /// not ascending), `Io` if writing fails.
     pub fn create(
         sink: W,
         mut options: WriteOptions,
@@ -109,10 +108,9 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     ///
-    /// `TimeBackwards` where the event is earlier than the one before it and
-    /// `PfnOutsideZones` where its block is not inside one zone of the start snapshot: the
-    /// event is then not part of the trace, and the writer can go on. `Io` where writing
-    /// fails: the writer then refuses all further work.
+    /// `TimeBackwards` if the event is earlier than the one before it, and `PfnOutsideZones` if its
+    /// block is not inside one zone of the start snapshot: the event is then not part of the trace,
+    /// and the writer can continue. `Io` if writing fails: every later call then fails.
     pub fn push(&mut self, event: &Event) -> Result<(), TraceError> {
         if event.time_ns < self.last_time_ns {
             return Err(self.place().time_backwards(self.last_time_ns, event.time_ns));
@@ -128,21 +126,19 @@ impl<W: Write> TraceWriter<W> {
         self.push_row(row)
     }
 
-    /// Writes all events so far, so that they outlive the death of the process.
+    /// Writes all events so far, so that they survive the process.
     ///
-    /// A recorder calls this once a second; a batch costs about 1.3 KB
-    /// on top of its events.
+    /// A recorder calls this once a second. A batch costs about 1.3 KB besides its events.
     pub fn flush(&mut self) -> Result<(), TraceError> {
         self.write_batch(None)?;
         self.sink.flush().map_err(|e| self.place().io(e))
     }
 
-    /// Writes the rest and the ending, and gives the sink back.
+    /// Writes the remaining events and the ending. Returns the sink.
     ///
     /// # Errors
     ///
-    /// `Corrupt` where the ending's snapshot contradicts itself or is too large, `Io`
-    /// where writing fails.
+    /// `Corrupt` if the ending's snapshot contradicts itself or is too large, `Io` if writing fails.
     pub fn finish(mut self, ending: &Ending) -> Result<W, TraceError> {
         if let Some(snapshot) = &ending.snapshot {
             check_snapshot(snapshot).map_err(|what| self.place().corrupt(what))?;
@@ -161,24 +157,24 @@ impl<W: Write> TraceWriter<W> {
         Ok(self.sink)
     }
 
-    /// Writes the rest without an ending, as a killed recorder would leave it, and gives the
-    /// sink back.
+    /// Writes the remaining events without an ending, as if the recorder were killed. Returns the
+    /// sink.
     pub fn abandon(mut self) -> Result<W, TraceError> {
         self.flush()?;
         Ok(self.sink)
     }
 
-    /// Events so far.
+    /// Returns how many events were appended.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Events that were pushed and not yet written.
+    /// Returns how many appended events were not written yet.
     pub fn pending_events(&self) -> usize {
         self.pending.len()
     }
 
-    /// Bytes that have reached the sink so far.
+    /// Returns how many bytes were written.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -200,7 +196,7 @@ impl<W: Write> TraceWriter<W> {
         if self.pending.len() >= self.options.batch_rows { self.write_batch(None) } else { Ok(()) }
     }
 
-    /// Writes the pending rows, if there are any; a note makes them the last ones.
+    /// Writes the pending rows, if any; a note belongs to the last of them.
     fn write_batch(&mut self, note: Option<&str>) -> Result<(), TraceError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -216,7 +212,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// The one place that writes to the sink.
+    /// Writes to the sink; no other function does.
     fn send(&mut self) -> Result<(), TraceError> {
         if self.broken {
             return Err(self.place().io(io::Error::other("an earlier write to this trace failed")));

@@ -1,11 +1,11 @@
-//! What a kernel and its only process said while they ran.
+//! The console of a booted kernel, parsed.
 
 use serde_json::Value;
 
-/// What the process's own lines start with.
+/// The prefix of the guest process's own lines.
 const SAYS: &str = "freehold: ";
 
-/// What a kernel says only when something is wrong with it.
+/// Texts that a kernel prints only if something is wrong.
 const ALARMS: [&str; 17] = [
     "WARNING:",
     "BUG:",
@@ -26,35 +26,35 @@ const ALARMS: [&str; 17] = [
     "not ok ",
 ];
 
-/// Races that KCSAN finds in Linux as it is, far from what the series changes: it looks at a counter of shared memory
-/// while another CPU adds to it, and decides again under its lock.
+/// The ends of KCSAN's lines about races of Linux itself, unrelated to the series: it reads a counter of
+/// shared memory while another CPU adds to it, and decides again under its lock.
 const RACES_OF_LINUX: [&str; 1] =
     ["BUG: KCSAN: data-race in __percpu_counter_limited_add / __percpu_counter_limited_add"];
 
-/// A console's text, read.
+/// The parsed text of a console.
 #[derive(Clone, Debug)]
 pub struct Console {
-    /// The objects that the process said, in order, without the one that ends them.
+    /// The objects that the process printed, in order, without the final one.
     pub said: Vec<Value>,
-    /// What the kernel should not have said.
+    /// The lines that report a problem.
     pub alarms: Vec<Alarm>,
-    /// What the process gave up with.
+    /// The process's error, if it printed one.
     pub error: Option<String>,
-    /// True if the process came to its end.
+    /// True if the process reached its end.
     pub is_whole: bool,
 }
 
-/// A line that should not be there.
+/// A line that reports a problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Alarm {
-    /// Which line of the console it is, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// The line.
+    /// The text of the line.
     pub text: String,
 }
 
 impl Console {
-    /// Reads a console's text.
+    /// Parses a console's text.
     pub fn read(text: &str) -> Self {
         let mut console = Self { said: Vec::new(), alarms: Vec::new(), error: None, is_whole: false };
         for (number, line) in text.lines().enumerate() {
@@ -82,7 +82,8 @@ impl Console {
     }
 }
 
-/// The kernel repeats its command line, and a reader's trouble is nobody's alarm.
+/// Returns true if a line reports a problem. The kernel's copy of its command line and the
+/// [`RACES_OF_LINUX`] do not count.
 fn is_alarm(line: &str) -> bool {
     let is_known = line.contains("ommand line:") || RACES_OF_LINUX.iter().any(|race| line.ends_with(race));
     !is_known && ALARMS.iter().any(|alarm| line.contains(alarm))

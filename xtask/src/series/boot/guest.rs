@@ -1,4 +1,4 @@
-//! The only process of a booted kernel: compiled, and packed the way a kernel unpacks it.
+//! Compiles the only process of a booted kernel, and packs it as an initramfs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use crate::kernel::KernelError;
 use crate::kernel::process::{command, is_on_path};
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// The bits of a mode that say what a file is.
+/// The mode of folders.
 const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 
-/// What is mounted on, besides the process itself.
+/// The folders for mounts.
 const FOLDERS: [&str; 4] = ["dev", "proc", "sys", "tmp"];
 
-/// Compiles `kernel/guest` and packs it; both are left in `folder`.
+/// Compiles `kernel/guest` and packs it. Both files stay in `folder`.
 ///
 /// # Errors
-/// Where there is no compiler, or it has something against the process.
+/// If there is no compiler, or compiling fails.
 pub fn initramfs(root: &Path, folder: &Path) -> SeriesResult<PathBuf> {
     if !is_on_path("gcc") {
         return Err(KernelError::NoCompiler { program: "gcc".to_owned() }.into());
@@ -45,7 +45,7 @@ fn sources(folder: &Path) -> SeriesResult<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// An archive of the process and the folders that it needs.
+/// Returns an archive of the process and the folders that it needs.
 fn pack(program: &[u8]) -> Vec<u8> {
     let mut archive = Vec::with_capacity(program.len() + 4096);
     for folder in FOLDERS {
@@ -56,7 +56,8 @@ fn pack(program: &[u8]) -> Vec<u8> {
     archive
 }
 
-/// One file of an archive in cpio's format `newc`: thirteen numbers of eight digits, name, and content.
+/// Adds a file to an archive in cpio's format `newc`: thirteen numbers of eight digits, name, and
+/// content.
 fn entry(archive: &mut Vec<u8>, name: &str, mode: u32, content: &[u8]) {
     let number = archive.len() as u32 + 1;
     let (links, size, name_size) = (1, content.len() as u32, name.len() as u32 + 1);

@@ -1,4 +1,4 @@
-//! What a `KUnit` suite said while the kernel booted.
+//! The results of a `KUnit` suite.
 
 /// The suite of the series.
 pub(in crate::series) const SUITE: &str = "free_counts";
@@ -6,18 +6,18 @@ pub(in crate::series) const SUITE: &str = "free_counts";
 /// One suite's outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Suite {
-    /// How many tests it announced.
+    /// The number of tests that the suite announced.
     pub planned: usize,
     /// The tests that passed.
     pub passed: Vec<String>,
-    /// The tests that did not pass, skipped ones too.
+    /// The tests that did not pass, including skipped ones.
     pub failed: Vec<String>,
-    /// True if the kernel said of the suite as a whole that it passed.
+    /// True if the kernel reported that the suite passed.
     pub is_ok: bool,
 }
 
 impl Suite {
-    /// Reads it from a console in the kernel's own test format; none if the suite did not run.
+    /// Parses a suite's results (KTAP) from a console. Returns `None` if the suite did not run.
     pub fn read(console: &str, name: &str) -> Option<Self> {
         let mut lines = console.lines().map(without_time);
         lines.find(|line| line.trim() == format!("# Subtest: {name}"))?;
@@ -38,7 +38,7 @@ impl Suite {
         Some(suite)
     }
 
-    /// What is wrong with it, a line each.
+    /// Returns a line for each problem.
     pub fn findings(&self) -> Vec<String> {
         let mut findings: Vec<_> =
             self.failed.iter().map(|test| format!("KUnit: not passed: {test}")).collect();
@@ -53,7 +53,7 @@ impl Suite {
     }
 }
 
-/// A line of the log without its time.
+/// Returns a line of the log without its time.
 fn without_time(line: &str) -> &str {
     match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest.trim_end(),
@@ -61,7 +61,7 @@ fn without_time(line: &str) -> &str {
     }
 }
 
-/// A test: true if it passed, and its name with what is said about it.
+/// Parses the result of a test: true if it passed, and its name with the comment.
 fn result(line: &str) -> Option<(bool, &str)> {
     let line = line.trim();
     let (is_ok, rest) = match line.strip_prefix("not ok ") {

@@ -1,4 +1,4 @@
-//! Booting: in come a kernel and what its only process is to do, out comes what both said.
+//! Booting: a kernel and an order for its only process come in, the parsed console goes out.
 
 pub mod console;
 pub mod guest;

@@ -1,7 +1,7 @@
-//! One boot of a kernel on an emulated x86-64 machine: two CPUs, two nodes, memory that can be taken away.
+//! Boots a kernel on an emulated x86-64 machine with two CPUs, two nodes and hotpluggable memory.
 //!
-//! The emulator translates and needs nothing of the host, so what it times means nothing. Where it
-//! counts (`-icount`), the guest's time stamp counter advances by one with each instruction.
+//! The emulator translates code and needs nothing of the host, so measured times mean nothing. With
+//! `-icount` the guest's time stamp counter advances by one with each instruction.
 
 use std::path::Path;
 
@@ -12,48 +12,47 @@ use crate::series::error::SeriesResult;
 
 const EMULATOR: &str = "qemu-system-x86_64";
 
-/// No device but a serial line, and a node to each half of the memory.
+/// The machine: no device except a serial line, and a node for each half of the memory.
 const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -machine q35 -cpu max \
     -rtc base=2000-01-01,clock=vm -serial stdio -m 768M,slots=2,maxmem=4G \
     -object memory-backend-ram,id=m0,size=384M -object memory-backend-ram,id=m1,size=384M";
 
-/// Each CPU on a thread and a node of its own, and in each node memory that can be taken away.
+/// For loads: each CPU on a thread and a node of its own, and hotpluggable memory in each node.
 const LOADED: &str = "-accel tcg,thread=multi -smp 2,sockets=2 \
     -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 \
     -object memory-backend-ram,id=s0,size=512M -device pc-dimm,id=d0,memdev=s0,node=0 \
     -object memory-backend-ram,id=s1,size=512M -device pc-dimm,id=d1,memdev=s1,node=1";
 
-/// One CPU, whose clock is the number of instructions that it has executed.
+/// For counting: one CPU, whose clock is the number of executed instructions.
 const COUNTING: &str = "-accel tcg,thread=single -icount shift=0,sleep=off -smp 1 \
     -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,memdev=m1";
 
-/// An area for contiguous allocations, movable pages only in memory that can be taken away, and an end
-/// whatever happens.
+/// Kernel parameters: a CMA area, hotpluggable memory for movable pages only, and an end after any panic.
 const PARAMETERS: &str =
     "console=ttyS0 nokaslr oops=panic panic=-1 cma=64M memhp_default_state=online_movable";
 
-/// What is to be booted, and what for.
+/// A boot in QEMU.
 #[derive(Clone, Debug)]
 pub struct QemuBoot<'a> {
     /// The kernel.
     pub kernel: &'a Built,
-    /// Its only process, packed.
+    /// The packed initramfs.
     pub initramfs: &'a Path,
-    /// What comes behind `freehold.do=`.
+    /// The value of `freehold.do=`.
     pub order: &'a str,
-    /// More of the kernel's parameters.
+    /// Further kernel parameters.
     pub parameters: &'a str,
     /// True if instructions are counted, on one CPU.
     pub is_counting: bool,
-    /// How long it may take.
+    /// The most seconds of the boot.
     pub seconds: u64,
 }
 
 impl QemuBoot<'_> {
-    /// Boots it, and waits for its end.
+    /// Boots, and waits for the end.
     ///
     /// # Errors
-    /// If there is no emulator, or the kernel says nothing at all.
+    /// If there is no emulator, or the kernel prints nothing.
     pub fn boot(&self) -> SeriesResult<Ran> {
         require(EMULATOR, "qemu-system-x86")?;
         let mut machine = command(EMULATOR);
@@ -61,7 +60,7 @@ impl QemuBoot<'_> {
         watch(&machine, self.seconds, &self.name())
     }
 
-    /// Its name where it fails.
+    /// Returns the boot's name for errors.
     pub fn name(&self) -> String {
         let Built { version, recipe, .. } = self.kernel;
         format!("Linux {version} ({}) in QEMU with freehold.do={}", recipe.name(), self.order)

@@ -1,4 +1,4 @@
-//! One boot of a kernel under User-Mode Linux.
+//! Boots a kernel under User-Mode Linux.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -13,58 +13,60 @@ use crate::kernel::scratch::Scratch;
 use crate::series::build::workshop::Built;
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// What is to be booted, and what for.
+/// A boot under User-Mode Linux.
 #[derive(Clone, Debug)]
 pub struct UmlBoot<'a> {
     /// The kernel.
     pub kernel: &'a Built,
-    /// Its only process, packed.
+    /// The packed initramfs.
     pub initramfs: &'a Path,
-    /// What comes behind `freehold.do=`.
+    /// The value of `freehold.do=`.
     pub order: &'a str,
-    /// More of the kernel's parameters.
+    /// Further kernel parameters.
     pub parameters: &'a [&'a str],
     /// The guest's memory as User-Mode Linux takes it: `512M`.
     pub memory: &'a str,
-    /// How long it may take.
+    /// The most seconds of the boot.
     pub seconds: u64,
 }
 
-/// What came of a boot.
+/// The outcome of a boot.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// What was said, read.
+    /// The parsed console.
     pub console: Console,
-    /// What was said.
+    /// The text of the console.
     pub text: String,
-    /// True if it had to be stopped.
+    /// True if the kernel had to be stopped at the limit.
     pub is_late: bool,
-    /// How long it took.
+    /// The duration.
     pub took: Duration,
 }
 
-/// How many CPUs a kernel gets: those that it has, but two are enough.
+/// Returns the number of CPUs for a kernel: at most two.
 pub const fn cpus(version: KernelVersion) -> u16 {
     if version.most_cpus() > 1 { 2 } else { 1 }
 }
 
 impl UmlBoot<'_> {
-    /// Boots it, and waits for its end.
+    /// Boots, and waits for the end.
     ///
     /// # Errors
-    /// If a program is missing, or the kernel says nothing at all.
+    /// If a program is missing, or the kernel prints nothing.
     pub fn run(&self) -> SeriesResult<Ran> {
         require("setarch", "util-linux")?;
         let mut machine = command("setarch");
-        // The guest's memory starts behind the heap, which is to start at the same place each time.
+        // The guest's memory starts behind the heap, which must start at the same address in each
+        // run.
         machine.args(["x86_64", "--addr-no-randomize"]).arg(&self.kernel.program).args(self.arguments());
         watch(&machine, self.seconds, &self.name())
     }
 
-    /// Boots it; what it said, if nothing was amiss.
+    /// Boots, and returns the console if there was no problem.
     ///
     /// # Errors
-    /// As for [`UmlBoot::run`], and if the process did not come to its end or the kernel complained.
+    /// As for [`UmlBoot::run`], and if the process did not reach its end or the kernel reported a
+    /// problem.
     pub fn measure(&self) -> SeriesResult<Console> {
         self.run()?.unobjectionable(&self.name())
     }
@@ -80,7 +82,7 @@ impl UmlBoot<'_> {
             arguments.extend([format!("ncpus={}", cpus(self.kernel.version)), "seccomp=on".to_owned()]);
         }
         arguments.push(format!("initrd={}", self.initramfs.display()));
-        // The console is written to only: what the host's input says is nothing to a guest.
+        // The console is for output only: the host's input must not reach the guest.
         let fixed = ["uml_dir=./", "con=null", "con0=null,fd:1", "earlyprintk", "keep_bootcon"];
         arguments.extend(fixed.map(str::to_owned));
         arguments.extend(self.parameters.iter().map(|parameter| (*parameter).to_owned()));
@@ -89,7 +91,7 @@ impl UmlBoot<'_> {
     }
 }
 
-/// Runs a kernel's machine in a folder of its own, and ends it when it is late.
+/// Runs a kernel's machine in a folder of its own, and stops it at the limit.
 pub(super) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult<Ran> {
     let mut boot = limited(seconds)?;
     let room = Scratch::new()?;
@@ -112,7 +114,7 @@ pub(super) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult
 }
 
 impl Ran {
-    /// What was said, if nothing was amiss.
+    /// Returns the console if there was no problem.
     pub(in crate::series) fn unobjectionable(self, name: &str) -> SeriesResult<Console> {
         let findings = self.findings();
         if findings.is_empty() {
@@ -122,7 +124,7 @@ impl Ran {
         Err(SeriesError::Failed { command: name.to_owned(), said })
     }
 
-    /// What is wrong with it, a line each.
+    /// Returns a line for each problem.
     pub fn findings(&self) -> Vec<String> {
         let console = &self.console;
         let mut findings: Vec<_> =
@@ -145,7 +147,7 @@ mod tests {
     use crate::series::build::recipe::{Arch, Recipe};
     use crate::series::build::variant::Variant;
 
-    /// A kernel that is a shell script: it is called as the real one is.
+    /// Boots a shell script that is called like a kernel.
     fn boot(body: &str) -> SeriesResult<Console> {
         let folder = Scratch::new().unwrap();
         let program = folder.write("linux", &format!("#!/bin/sh\n{body}\n")).unwrap();
@@ -157,7 +159,7 @@ mod tests {
         UmlBoot { kernel: &kernel, initramfs, order, parameters: &parameters, memory, seconds }.measure()
     }
 
-    /// A program that was just written may be open still in a child of another test.
+    /// A child of another test may still have the script open for writing.
     fn boot_alone(body: &str) -> SeriesResult<Console> {
         let mut last = boot(body);
         for _ in 0..20 {

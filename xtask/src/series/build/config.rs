@@ -1,30 +1,30 @@
-//! A kernel's configuration: fragments on top of the smallest one, and a look at what came of them.
+//! A kernel's configuration: fragments on top of the smallest one, and a check of the result.
 //!
-//! A fragment has the kernel's own lines, `CONFIG_X=value` and `# CONFIG_X is not set`. Those after a line
-//! `# only 7.3` or `# only series` are for that kernel, or for trees with the series; `# all` ends that.
+//! A fragment has lines of the kernel's syntax, `CONFIG_X=value` and `# CONFIG_X is not set`. Lines after
+//! `# only 7.3` or `# only series` are for that kernel, or for trees with the series, until `# all`.
 
 use std::collections::BTreeSet;
 
 use super::variant::Variant;
 use crate::kernel::KernelVersion;
 
-/// What decides which lines of a fragment are wanted.
+/// The conditions that select lines of a fragment.
 #[derive(Clone, Debug)]
 pub(super) struct Selection<'a> {
     /// The kernel.
     pub(super) version: KernelVersion,
-    /// What it has of the series.
+    /// The variant of the series.
     pub(super) variant: Variant,
-    /// The options that the series would bring and this tree lacks.
+    /// The options of the series that this tree lacks.
     pub(super) absent: &'a BTreeSet<String>,
 }
 
-/// One wanted line.
+/// One selected line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Setting {
     /// The option, without `CONFIG_`.
     option: String,
-    /// Its value; none if it is to be off.
+    /// Its value; `None` if the option must be off.
     value: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Setting {
         Some(Self { option: option.to_owned(), value })
     }
 
-    /// The line of a configuration.
+    /// Returns the line of a configuration.
     fn line(&self) -> String {
         match &self.value {
             Some(value) => format!("CONFIG_{}={value}", self.option),
@@ -49,7 +49,7 @@ impl Setting {
 }
 
 impl Selection<'_> {
-    /// The settings of a fragment that are wanted here, or the line that cannot be understood.
+    /// Returns the selected settings of a fragment. The error is a line that does not parse.
     pub(super) fn of(&self, fragment: &str) -> Result<Vec<Setting>, String> {
         let mut settings = Vec::new();
         let mut applies = true;
@@ -73,7 +73,7 @@ impl Selection<'_> {
     }
 }
 
-/// `config` with these settings in place of its own; of two for the same option, the later one.
+/// Returns `config` with these settings; the last of several settings of an option counts.
 pub(super) fn merged(config: &str, settings: &[Setting]) -> String {
     let last = last(settings);
     let named: BTreeSet<&str> = last.iter().map(|setting| setting.option.as_str()).collect();
@@ -83,7 +83,7 @@ pub(super) fn merged(config: &str, settings: &[Setting]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The first setting that a finished configuration does not have, and what it has instead.
+/// Returns the first setting that a final configuration lacks, and what it has instead.
 pub(super) fn fault(config: &str, settings: &[Setting]) -> Option<String> {
     last(settings).into_iter().find_map(|setting| {
         let start = format!("CONFIG_{}=", setting.option);
@@ -96,7 +96,7 @@ pub(super) fn fault(config: &str, settings: &[Setting]) -> Option<String> {
     })
 }
 
-/// Of several settings for the same option, the last.
+/// Returns the last setting of each option.
 fn last(settings: &[Setting]) -> Vec<&Setting> {
     let mut seen = BTreeSet::new();
     let mut last: Vec<_> = settings.iter().rev().filter(|setting| seen.insert(&setting.option)).collect();
@@ -104,7 +104,7 @@ fn last(settings: &[Setting]) -> Vec<&Setting> {
     last
 }
 
-/// The options that a Kconfig file brings.
+/// Returns the options that a Kconfig file defines.
 pub(super) fn options(kconfig: &str) -> impl Iterator<Item = String> {
     kconfig.lines().filter_map(|line| {
         let mut words = line.split_whitespace();

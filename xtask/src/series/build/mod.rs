@@ -1,4 +1,4 @@
-//! Building: in come patches and a recipe, out comes a kernel in the cache.
+//! Building: patches and a recipe come in, a kernel in the cache goes out.
 
 mod config;
 pub mod recipe;

@@ -1,4 +1,4 @@
-//! What to build: which of the kernels that the series is measured and tested with.
+//! The recipe of a kernel to test or measure.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ pub enum Arch {
 }
 
 impl Arch {
-    /// What the kernel's make calls it.
+    /// Returns the kernel's name of the architecture.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Um => "um",
@@ -30,7 +30,7 @@ impl Arch {
         }
     }
 
-    /// The fragment of the configuration that all its kernels have.
+    /// Returns the fragment of the configuration that all kernels of this kind have.
     pub const fn fragment(self) -> &'static str {
         match self {
             Self::Um => "uml",
@@ -38,7 +38,7 @@ impl Arch {
         }
     }
 
-    /// What is built.
+    /// Returns the make target.
     pub(super) const fn target(self) -> &'static str {
         match self {
             Self::Um => "linux",
@@ -46,7 +46,7 @@ impl Arch {
         }
     }
 
-    /// Where the build leaves it.
+    /// Returns the path of the built file.
     pub(super) const fn product(self) -> &'static str {
         match self {
             Self::Um => "linux",
@@ -55,39 +55,39 @@ impl Arch {
     }
 }
 
-/// One kernel to build.
+/// A kernel to build.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Recipe {
-    /// Where it runs.
+    /// The machine that it runs on.
     pub arch: Arch,
-    /// Fragments of its configuration: names in `kernel/config` without `.config`, the first ones first.
+    /// Fragments of its configuration in order: names in `kernel/config` without `.config`.
     pub config: Vec<String>,
-    /// What it has of the series.
+    /// The variant of the series.
     pub variant: Variant,
-    /// How many patches are applied; without, all.
+    /// The number of patches to apply; `None` applies all.
     pub patches: Option<usize>,
 }
 
 impl Recipe {
-    /// A kernel with the whole series, or without it.
+    /// Returns a recipe with the whole series, or without it.
     pub fn new(arch: Arch, config: &[&str], variant: Variant) -> Self {
         let config = config.iter().map(|name| (*name).to_owned()).collect();
         Self { arch, config, variant, patches: None }
     }
 
-    /// The same after the first patches only.
+    /// Returns the recipe with only the first patches.
     #[must_use]
     pub fn after(self, patches: usize) -> Self {
         Self { patches: Some(patches), ..self }
     }
 
-    /// A short name, the same for kernels that take turns in one build folder.
+    /// Returns a short name, which is the same for kernels that share a build folder.
     pub fn name(&self) -> String {
         let steps = if self.patches.is_some() { "-steps" } else { "" };
         format!("{}-{}-{}{steps}", self.arch.name(), self.config.join("+"), self.variant)
     }
 
-    /// The tree that it is built from.
+    /// Returns the name of the tree that it is built from.
     pub(super) const fn tree(&self) -> &'static str {
         match (self.variant, self.patches) {
             (Variant::Vanilla, _) => "vanilla",
@@ -97,16 +97,16 @@ impl Recipe {
     }
 }
 
-/// What is put into every kernel, the series apart: files for it, and lines at the ends of its own.
+/// Files and lines that every kernel gets besides the series.
 pub(super) struct Extras {
-    /// Files by their paths in the kernel.
+    /// Added files by their paths in the kernel.
     pub(super) files: BTreeMap<String, String>,
-    /// Files of the kernel, and their new last lines.
+    /// Files of the kernel, and the last line that each gets.
     pub(super) lines: [(&'static str, &'static str); 2],
 }
 
 impl Extras {
-    /// Those of `kernel/bench`.
+    /// Reads the files of `kernel/bench`.
     pub(super) fn open(root: &Path) -> SeriesResult<Self> {
         let folder = root.join("kernel/bench");
         let mut files = BTreeMap::new();

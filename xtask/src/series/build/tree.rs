@@ -1,8 +1,8 @@
-//! A source tree in the cache: the kernel's own, with some files changed.
+//! A source tree in the cache: the kernel's own files, some of them changed.
 //!
-//! The trees of one kernel share the files that none of them changed, as hard links. So a file is never
-//! written to, but another one put into its place; and one that has its text already keeps its time, so
-//! that make leaves it alone.
+//! The trees of one kernel share unchanged files as hard links. So a changed file is never written in
+//! place but replaced, and a file that already has the text is left alone, so that make does not rebuild
+//! for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,18 +12,18 @@ use crate::kernel::files::read;
 use crate::kernel::process::{Job, command};
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// A tree that can be changed.
+/// A source tree that can be changed.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// The kernel's own, which never changes.
+    /// The kernel's own source, which never changes.
     source: PathBuf,
     path: PathBuf,
-    /// Where the names of the changed files are.
+    /// The file with the names of the changed files.
     list: PathBuf,
 }
 
 impl Tree {
-    /// The tree of that name beside `source`, made if it is not there.
+    /// Returns the tree of that name beside `source`, which is made if it does not exist.
     pub(super) fn new(source: &Path, name: &str, job: &Job) -> SeriesResult<Self> {
         let path = source.with_file_name(name);
         let tree = Self { source: source.to_owned(), list: path.with_extension("changed"), path };
@@ -39,16 +39,16 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Where it is.
+    /// Returns the path of the tree.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes it the kernel's own with these files changed or added, and no others.
+    /// Changes or adds these files and restores all others.
     pub(super) fn set(&self, files: &BTreeMap<String, String>) -> SeriesResult<()> {
         let listed = read(&self.list)?;
         let before: BTreeSet<&str> = listed.lines().collect();
-        // Until all is done, both lists hold.
+        // Until the change is complete, files of both lists may be changed.
         let union: BTreeSet<&str> = before.iter().copied().chain(files.keys().map(String::as_str)).collect();
         self.note(&union)?;
         for name in before.iter().filter(|name| !files.contains_key(**name)) {

@@ -1,11 +1,11 @@
-//! What a kernel has of the series.
+//! The variants of the series.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use clap::ValueEnum;
 
-/// One way to have the counts, or none.
+/// A variant: how the kernel counts free blocks by type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, ValueEnum)]
 pub enum Variant {
     /// Linux as it is, the series not applied
@@ -18,14 +18,14 @@ pub enum Variant {
     Derived,
 }
 
-/// The options of the choice, in the order of the variants that have the series.
+/// The options of the Kconfig choice, in the order of the variants with the series.
 const CHOICE: [&str; 3] = ["FREE_COUNTS_OFF", "FREE_COUNTS_BESIDE_TOTAL", "FREE_COUNTS_DERIVED_TOTAL"];
 
 impl Variant {
-    /// All of them, the least changed first.
+    /// Every variant, the least changed first.
     pub const ALL: [Self; 4] = [Self::Vanilla, Self::Off, Self::Beside, Self::Derived];
 
-    /// Its name on the command line and in results.
+    /// Returns the name on the command line and in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vanilla => "vanilla",
@@ -40,18 +40,18 @@ impl Variant {
         !matches!(self, Self::Vanilla)
     }
 
-    /// Returns true if it has counts that can be tested and checked.
+    /// Returns true if the kernel has counts that can be tested and checked.
     pub(in crate::series) const fn has_counts(self) -> bool {
         matches!(self, Self::Beside | Self::Derived)
     }
 
-    /// The options that are about which variant it is.
+    /// Returns the options that select the variant.
     pub(super) fn options(self) -> BTreeSet<String> {
         let options: &[&str] = if self.has_series() { &CHOICE } else { &[] };
         options.iter().map(|option| (*option).to_owned()).collect()
     }
 
-    /// Its lines of the kernel's configuration.
+    /// Returns the variant's lines of the kernel's configuration.
     pub fn configuration(self) -> Vec<String> {
         let chosen = match self {
             Self::Vanilla => return Vec::new(),

@@ -1,7 +1,7 @@
-//! Where the kernels of one version are made: its source, the trees made from it, and what was built.
+//! The workshop of one kernel version: its source, the trees made from it, and the built kernels.
 //!
-//! A kernel's name in the cache has a hash of all that went into it, so it is its own stamp. Trees and
-//! build folders stay, so that a small change of the series costs a small build.
+//! A built kernel's name contains a hash of all inputs, so an existing file is up to date. Trees and
+//! build folders are kept, so that a small change of the series needs a short build.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,36 +21,36 @@ use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::patch::apply::{Applied, apply, check, outcome};
 use crate::series::patch::patches::{Patch, Series};
 
-/// Raised when a kernel is built differently though none of the inputs changed.
+/// Must be raised if a kernel is built differently although no input changed.
 const RECIPE: u32 = 1;
 
-/// The kernels of one version.
+/// The workshop of one kernel version.
 pub struct Workshop {
     /// The repository.
     root: PathBuf,
     folder: Folder,
-    /// The source that somebody named.
+    /// The source that the user named.
     from: Option<PathBuf>,
     series: Series,
     applied: OnceCell<Vec<Applied>>,
 }
 
-/// A kernel that can be booted.
+/// A built kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Built {
-    /// What it is.
+    /// Its recipe.
     pub recipe: Recipe,
     /// Its version.
     pub version: KernelVersion,
-    /// The program, or the image.
+    /// The program or the image.
     pub program: PathBuf,
 }
 
 impl Workshop {
-    /// The workshop of this checkout's series.
+    /// Opens the workshop of this checkout's series.
     ///
     /// # Errors
-    /// Where the series cannot be read, or `from` is not that kernel, or has the series already.
+    /// If the series cannot be read, or `from` is not that kernel or already contains the series.
     pub fn new(root: &Path, version: KernelVersion, from: Option<&Path>) -> SeriesResult<Self> {
         let series = Series::open(&root.join("kernel/series"))?;
         if let Some(from) = from {
@@ -61,17 +61,17 @@ impl Workshop {
         Ok(Self { root, folder, from, series, applied: OnceCell::new() })
     }
 
-    /// Which kernel it is.
+    /// Returns the kernel's version.
     pub fn version(&self) -> KernelVersion {
         self.folder.version()
     }
 
-    /// The series.
+    /// Returns the series.
     pub fn series(&self) -> &Series {
         &self.series
     }
 
-    /// The kernel's own source, unpacked if it is not in the cache.
+    /// Returns the kernel's own source, which is unpacked if it is not in the cache.
     ///
     /// # Errors
     /// See [`KernelError`].
@@ -93,7 +93,7 @@ impl Workshop {
         Ok(tree)
     }
 
-    /// A source to read from only: the folder that somebody named itself, or [`Workshop::source`].
+    /// Returns a source for reading only: the folder that the user named, or [`Workshop::source`].
     ///
     /// # Errors
     /// See [`KernelError`].
@@ -101,16 +101,16 @@ impl Workshop {
         self.from.clone().map_or_else(|| self.source(), Ok)
     }
 
-    /// Returns true if a file that the series changes is another in the folder that somebody named than in its copy.
+    /// Returns true if a file that the series changes differs between the user's folder and its copy.
     fn is_outdated(&self, copy: &Path) -> bool {
         let Some(from) = &self.from else { return false };
         let files = self.series.touched(self.version());
         files.iter().any(|file| fs::read(from.join(file)).ok() != fs::read(copy.join(file)).ok())
     }
 
-    /// Removes the source, and the folders of what was made from it.
+    /// Removes the source and everything made from it.
     fn forget(&self) -> SeriesResult<()> {
-        // The source last: while it is there, an interrupted run is taken up.
+        // The source is removed last: while it exists, an interrupted removal is continued.
         for name in ["vanilla", "series", "steps", "build", "source"] {
             let path = self.folder.path().join(name);
             if path.exists() {
@@ -120,10 +120,10 @@ impl Workshop {
         Ok(())
     }
 
-    /// What the series does to this kernel.
+    /// Returns what the series changes in this kernel.
     ///
     /// # Errors
-    /// Where it does not fit; see [`SeriesError`].
+    /// If the series does not fit; see [`SeriesError`].
     pub fn applied(&self) -> SeriesResult<&[Applied]> {
         if let Some(applied) = self.applied.get() {
             return Ok(applied);
@@ -134,10 +134,10 @@ impl Workshop {
         Ok(self.applied.get_or_init(|| applied))
     }
 
-    /// The kernel that a recipe asks for, built if it is not in the cache.
+    /// Returns the kernel of a recipe, which is built if it is not in the cache.
     ///
     /// # Errors
-    /// Where the series does not fit, or the kernel does not build; see [`SeriesError`].
+    /// If the series does not fit, or the kernel does not build; see [`SeriesError`].
     pub fn kernel(&self, recipe: &Recipe) -> SeriesResult<Built> {
         if env::consts::ARCH != "x86_64" {
             return Err(KernelError::NoArchitecture(env::consts::ARCH).into());
@@ -152,12 +152,12 @@ impl Workshop {
             return Ok(built);
         }
         require_build_programs()?;
-        // A series that does not fit is refused before anything is changed.
+        // A series that does not fit fails here, before anything is changed.
         if recipe.variant.has_series() {
             self.applied()?;
         }
         let job = self.job()?;
-        // Whoever had the lock may have built it.
+        // Another process may have built it while this one waited for the lock.
         if !built.program.is_file() {
             let product = self.build(recipe, &source, &extras, &fragments, &job)?;
             self.folder.keep(&product, &built.program, &format!("linux-{}-", recipe.name()))?;
@@ -165,7 +165,8 @@ impl Workshop {
         Ok(built)
     }
 
-    /// The folder with the objects that a kernel was linked from, built if they are another's.
+    /// Returns the folder with the kernel's objects, which are built if they belong to another
+    /// kernel.
     ///
     /// # Errors
     /// See [`Workshop::kernel`].
@@ -179,10 +180,10 @@ impl Workshop {
         Ok(output)
     }
 
-    /// The kernel's own C sources that the series changes.
+    /// Returns the kernel's own C files that the series changes.
     ///
     /// # Errors
-    /// Where it does not fit; see [`SeriesError`].
+    /// If the series does not fit; see [`SeriesError`].
     pub fn changed_sources(&self) -> SeriesResult<BTreeSet<String>> {
         let changes = self.applied()?.iter().flat_map(|applied| &applied.files);
         let is_c = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "c");
@@ -190,12 +191,12 @@ impl Workshop {
         Ok(own.map(|(name, _)| name.clone()).collect())
     }
 
-    /// Where a recipe is built.
+    /// Returns the build folder of a recipe.
     fn output(&self, recipe: &Recipe) -> PathBuf {
         self.folder.path().join("build").join(recipe.name())
     }
 
-    /// A job that waits until no other process works here, and writes to the log.
+    /// Waits for the lock and returns a job that writes to the log.
     fn job(&self) -> SeriesResult<Job> {
         Ok(Job::new(self.folder.lock()?, self.log())?)
     }
@@ -204,14 +205,14 @@ impl Workshop {
         self.folder.path().join("log")
     }
 
-    /// The fragments of a recipe, with their files.
+    /// Reads the fragments of a recipe.
     fn fragments(&self, recipe: &Recipe) -> SeriesResult<Vec<(PathBuf, String)>> {
         let folder = self.root.join("kernel/config");
         let files = recipe.config.iter().map(|name| folder.join(format!("{name}.config")));
         files.map(|file| Ok((file.clone(), read(&file)?))).collect()
     }
 
-    /// The patches that a recipe applies.
+    /// Returns the patches that a recipe applies.
     fn patches(&self, recipe: &Recipe) -> &[Patch] {
         let all = &self.series.patches;
         match (recipe.variant, recipe.patches) {
@@ -221,7 +222,7 @@ impl Workshop {
         }
     }
 
-    /// A hash of all that goes into a kernel.
+    /// Returns a hash of all inputs of a kernel.
     fn inputs(
         &self,
         recipe: &Recipe,
@@ -240,7 +241,7 @@ impl Workshop {
             add(text);
         }
         for name in self.series.touched(self.version()) {
-            // One that is missing is named where the series is applied.
+            // Applying the series reports a file that is missing.
             add(&read(&source.join(name)).unwrap_or_default());
         }
         for (name, text) in &extras.files {
@@ -260,7 +261,7 @@ impl Workshop {
         Ok(hash.finalize())
     }
 
-    /// The files of the recipe's tree that are not the kernel's own.
+    /// Returns the files of the recipe's tree that differ from the kernel's own.
     fn files(
         &self,
         recipe: &Recipe,
@@ -283,7 +284,7 @@ impl Workshop {
         Ok(files)
     }
 
-    /// Builds a kernel; where it is.
+    /// Builds a kernel and returns its path.
     fn build(
         &self,
         recipe: &Recipe,
@@ -306,7 +307,7 @@ impl Workshop {
         Ok(output.join(recipe.arch.product()))
     }
 
-    /// What is wanted of the configuration.
+    /// Returns the settings that a recipe needs.
     fn settings(&self, recipe: &Recipe, fragments: &[(PathBuf, String)]) -> SeriesResult<Vec<Setting>> {
         let absent = self.absent(recipe);
         let wanted = Selection { version: self.version(), variant: recipe.variant, absent: &absent };
@@ -319,7 +320,8 @@ impl Workshop {
         Ok(settings)
     }
 
-    /// The options of the series that a tree lacks, or that nothing can be asked of where it is switched off.
+    /// Returns the options of the series that the tree lacks, or that cannot be set while the series
+    /// is switched off.
     fn absent(&self, recipe: &Recipe) -> BTreeSet<String> {
         let of = |patches: &[Patch]| -> BTreeSet<String> {
             let files = patches.iter().flat_map(|patch| &patch.new);
@@ -336,7 +338,7 @@ impl Workshop {
     }
 }
 
-/// The kernel's make for one architecture, from a tree into a folder apart.
+/// Returns the kernel's make for one architecture, from a tree into a separate folder.
 fn make(arch: Arch, tree: &Tree, output: &Path) -> std::process::Command {
     let mut make = kernel_make("linux");
     make.env("KBUILD_BUILD_VERSION", "1").current_dir(tree.path());
@@ -344,7 +346,7 @@ fn make(arch: Arch, tree: &Tree, output: &Path) -> std::process::Command {
     make
 }
 
-/// Configures a build folder, and refuses what came out if not all that was wanted is there.
+/// Configures a build folder. Fails if the result lacks a setting.
 fn configure(arch: Arch, tree: &Tree, output: &Path, settings: &[Setting], job: &Job) -> SeriesResult<()> {
     let target = |name: &str| job.run(make(arch, tree, output).arg(name));
     let config = output.join(".config");

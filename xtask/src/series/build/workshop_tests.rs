@@ -1,9 +1,9 @@
-//! A kernel of our own words whose make is a few lines of shell.
+//! Tests with a made-up kernel whose make is a few lines of shell.
 
 use super::*;
 use crate::kernel::scratch::Scratch;
 
-/// What is built has the shelf, its configuration and how often it was built.
+/// The built file contains the shelf, the configuration and the number of builds.
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n\
     tinyconfig: ; echo '# CONFIG_A is not set' > $(O)/.config\n\
     olddefconfig: ; sed -i /CONFIG_GONE/d $(O)/.config\n\
@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 10] = [
     ("root/kernel/series/0002-late/new/mm/Kconfig.late", "config LATE\n"),
 ];
 
-/// A workshop of that kernel; nothing is fetched, for its source is there.
+/// Returns a workshop of that kernel. Its source is in place, so nothing is downloaded.
 fn workshop(name: &str) -> Option<(Scratch, Workshop)> {
     if !freehold_needs::can(name, || require_build_programs().map_err(|error| error.to_string())) {
         return None;

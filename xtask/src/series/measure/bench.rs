@@ -1,4 +1,5 @@
-//! What each variant costs and saves: booted in turns under User-Mode Linux, so that all see the same host.
+//! Measures what each variant costs and saves, under User-Mode Linux in turns, so that all have the same
+//! host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::series::build::variant::Variant;
 use crate::series::build::workshop::{Built, Workshop};
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// Enough for lists of 100 000 blocks and more of three types; most of it is never touched.
+/// Enough for lists of 100 000 and more blocks of three types; most of it is never touched.
 const MEMORY: &str = "5G";
 const SECONDS: u64 = 900;
 
@@ -34,10 +35,11 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them.
+    /// Every measurement.
     pub const ALL: [Self; 4] = [Self::Read, Self::Hot, Self::Pagealloc, Self::Irqoff];
 
-    /// The fragments of the kernel's configuration; one that watches itself is no good for anything else.
+    /// Returns the fragments of the kernel's configuration. Kernels with debugging are used only for
+    /// `Irqoff`.
     const fn config(self) -> &'static [&'static str] {
         match self {
             Self::Irqoff => &["uml", "uml-test"],
@@ -46,21 +48,21 @@ impl Measure {
     }
 }
 
-/// How much is measured.
+/// What is measured, and how much.
 #[derive(Clone, Debug)]
 pub struct BenchPlan {
     /// Boots of each variant and measurement.
     pub boots: usize,
-    /// Rounds of the allocation table in a boot.
+    /// Rounds of the allocation table in each boot.
     pub repetitions: usize,
-    /// How long each of its figures takes, in milliseconds.
+    /// The duration of each of its figures in milliseconds.
     pub slice_ms: usize,
-    /// What is measured.
+    /// The measurements.
     pub measures: Vec<Measure>,
 }
 
 impl BenchPlan {
-    /// What the guest is told.
+    /// Returns the order for the guest.
     fn order(&self, measure: Measure) -> String {
         let Self { repetitions, slice_ms, .. } = self;
         match measure {
@@ -72,10 +74,10 @@ impl BenchPlan {
     }
 }
 
-/// Measures the variants, prints the tables, and writes all of it down. Returns true if the targets are met.
+/// Measures the variants, prints the tables, and writes the figures. Returns true if the targets are met.
 ///
 /// # Errors
-/// Where a kernel cannot be built or does not come to its end.
+/// If a kernel cannot be built or does not reach its end.
 pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchPlan) -> SeriesResult<bool> {
     let scratch = Scratch::new()?;
     let initramfs = guest::initramfs(root, scratch.path())?;
@@ -88,13 +90,14 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchP
     for boot in 0..plan.boots {
         eprintln!("Linux {}: boots {} of {}", workshop.version(), boot + 1, plan.boots);
         for (measure, kernels) in plan.measures.iter().zip(&kernels) {
-            // Whoever comes first finds the host as the one before left it: each in turn.
+            // Each variant comes first in turn, as the first one finds the host in another
+            // state.
             for place in 0..kernels.len() {
                 let kernel = &kernels[(place + boot) % kernels.len()];
                 figures.boots.push(boot_once(kernel, &initramfs, &plan.order(*measure))?);
             }
         }
-        // What was measured is not lost if the next boot fails.
+        // Written after each boot, so that a later failure loses nothing.
         write(root, workshop, plan, &figures)?;
     }
     let report = report::of(&figures, workshop.version());
@@ -109,7 +112,7 @@ fn boot_once(kernel: &Built, initramfs: &Path, order: &str) -> SeriesResult<Boot
     Ok(BootFigures { variant: kernel.recipe.variant, said: console.said })
 }
 
-/// Writes what is known so far.
+/// Writes the figures so far.
 fn write(root: &Path, workshop: &Workshop, plan: &BenchPlan, figures: &Figures) -> SeriesResult<PathBuf> {
     let version = workshop.version();
     let folder = root.join("target/series").join(version.name());

@@ -1,49 +1,49 @@
-//! What booted kernels measured: many figures of many boots as a few numbers.
+//! The figures of booted kernels, summarised over many boots.
 
 use serde_json::{Value, json};
 
 use crate::series::build::variant::Variant;
 
-/// A figure from a time of which the host took away more than this many thousandths is not used.
+/// The most thousandths of its time that the host may take from a valid figure.
 const MOST_LOST: f64 = 10.0;
 
-/// What one boot said.
+/// The figures of one boot.
 #[derive(Clone, Debug)]
 pub struct BootFigures {
-    /// What the kernel has of the series.
+    /// The variant of the series.
     pub variant: Variant,
-    /// The objects that its process said.
+    /// The objects that the process printed.
     pub said: Vec<Value>,
 }
 
-/// Everything that one run measured.
+/// The figures of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// The boots, in their order.
+    /// The boots in order.
     pub boots: Vec<BootFigures>,
 }
 
-/// Many samples as a few numbers.
+/// The summary of many samples.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Summary {
-    /// How many samples.
+    /// The number of samples.
     pub samples: usize,
     /// The smallest.
     pub min: f64,
-    /// Half of the samples are below.
+    /// Half of the samples are at most this.
     pub median: f64,
     /// The mean.
     pub mean: f64,
     /// The standard deviation.
     pub stddev: f64,
-    /// Half of the distance between the quartiles: what one disturbed boot does not change.
+    /// Half of the interquartile range, which one disturbed boot does not change.
     pub spread: f64,
     /// The largest.
     pub max: f64,
 }
 
 impl Summary {
-    /// Sums samples up; none where there are none.
+    /// Summarises samples; returns `None` if there are none.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -57,7 +57,7 @@ impl Summary {
         Some(Self { samples: sorted.len(), min, median, mean, stddev: variance.sqrt(), spread, max })
     }
 
-    /// The same as JSON.
+    /// Returns the summary as JSON.
     pub fn json(&self) -> Value {
         json!({
             "samples": self.samples, "min": self.min, "median": self.median,
@@ -66,11 +66,11 @@ impl Summary {
     }
 }
 
-/// Which objects of a run are meant: those that have all of these values.
+/// Selects the objects of a run that have all of these values.
 pub type Wanted<'a> = &'a [(&'a str, Value)];
 
 impl Figures {
-    /// The variants that were measured, each once.
+    /// Returns the variants that were measured, each once.
     pub fn variants(&self) -> Vec<Variant> {
         Variant::ALL
             .into_iter()
@@ -78,9 +78,9 @@ impl Figures {
             .collect()
     }
 
-    /// The figure at `path` (`alloc.mean`) in every object that is wanted.
+    /// Returns the figure at `path` (`alloc.mean`) in every selected object.
     ///
-    /// Where most of the samples were not disturbed, the others are left out.
+    /// Disturbed samples are left out if most samples were not disturbed.
     pub fn samples(&self, variant: Variant, wanted: Wanted, path: &str) -> Vec<f64> {
         let boots = self.boots.iter().filter(|boot| boot.variant == variant);
         let objects = boots.flat_map(|boot| &boot.said).filter(|object| is_wanted(object, wanted));
@@ -93,9 +93,10 @@ impl Figures {
         samples.into_iter().map(|(_, figure)| figure).collect()
     }
 
-    /// By how many percent a figure with a monitor is above the one beside it without, for each that is wanted.
+    /// Returns for each selected object by how many percent a figure with a monitor exceeds the
+    /// figure without it.
     ///
-    /// A pair that the host disturbed is left out.
+    /// Disturbed pairs are left out.
     pub fn losses(&self, variant: Variant, wanted: Wanted, path: &str) -> Vec<f64> {
         let mut losses = Vec::new();
         for boot in self.boots.iter().filter(|boot| boot.variant == variant) {
@@ -115,12 +116,12 @@ impl Figures {
         losses
     }
 
-    /// The samples as a few numbers.
+    /// Returns the summary of the samples.
     pub fn summary(&self, variant: Variant, wanted: Wanted, path: &str) -> Option<Summary> {
         Summary::of(&self.samples(variant, wanted, path))
     }
 
-    /// The different values that a field has in the objects of a test, in their order.
+    /// Returns the different values of a field in the objects of a test, in order.
     pub fn values(&self, test: &str, field: &str) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         let objects = self.boots.iter().flat_map(|boot| &boot.said).filter(|object| object["test"] == test);
@@ -133,7 +134,7 @@ impl Figures {
         values
     }
 
-    /// All of it, to be read by programs.
+    /// Returns all figures as JSON.
     pub fn json(&self) -> Value {
         let boots = self.boots.iter().map(|boot| json!({"variant": boot.variant.name(), "said": boot.said}));
         boots.collect()
@@ -148,7 +149,7 @@ fn figure(object: &Value, path: &str) -> Option<f64> {
     path.split('.').try_fold(object, |object, name| object.get(name))?.as_f64()
 }
 
-/// By how many percent `value` is above `base`.
+/// Returns by how many percent `value` exceeds `base`.
 pub fn percent_over(value: f64, base: f64) -> f64 {
     if base == 0.0 { 0.0 } else { (value / base - 1.0) * 100.0 }
 }

@@ -1,4 +1,4 @@
-//! What each variant costs in instructions, counted on an emulated CPU: the same from boot to boot.
+//! Counts each variant's instructions on an emulated CPU, where they are the same in every boot.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use crate::series::error::{SeriesError, SeriesResult};
 
 const SECONDS: u64 = 1200;
 
-/// What the guest is told.
+/// The order for the guest.
 const ORDER: &str = "hot,repetitions=1,n=2000";
 
-/// The unit of what was counted, as the kernel's bench names it.
+/// The unit of the counts, as the kernel's bench names it.
 const TICKS: &str = "ticks";
 
-/// A row of the table: what it shows, and where its figure is.
+/// A row of the table: its title, and where its figure is.
 struct Row {
     name: &'static str,
     shape: &'static str,
@@ -36,8 +36,8 @@ const fn row(name: &'static str, shape: &'static str, order: Option<u64>, path: 
     Row { name, shape, order, path }
 }
 
-/// One block at a time: the median, which is the way through the per-CPU list where there is one. Many
-/// blocks: the mean, with all refills and drains in it.
+/// For one block at a time the median is shown, which is the path through the per-CPU list if there is
+/// one; for many blocks the mean, which includes refills and drains.
 const ROWS: [Row; 16] = [
     row("allocation, order 0", "pairs", Some(0), "alloc.median"),
     row("free, order 0", "pairs", Some(0), "free.median"),
@@ -57,13 +57,14 @@ const ROWS: [Row; 16] = [
     row("drain of a full list, a page", "spill", None, "drain.mean"),
 ];
 
-/// What was promised: the order, and by how many percent an allocation and its free may be dearer.
+/// The promises: the order, and by how many percent an allocation and its free may be more expensive.
 const PROMISES: [(u64, f64); 2] = [(0, 0.5), (4, 1.0)];
 
-/// Counts the variants' instructions, prints the table, and writes it down. Returns true if the targets are met.
+/// Counts the variants' instructions, prints the table, and writes it. Returns true if the targets are
+/// met.
 ///
 /// # Errors
-/// Where a kernel cannot be built or does not come to its end.
+/// If a kernel cannot be built or does not reach its end.
 pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], boots: usize) -> SeriesResult<bool> {
     let scratch = Scratch::new()?;
     let initramfs = guest::initramfs(root, scratch.path())?;
@@ -94,14 +95,14 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], boots: usize)
     Ok(targets.iter().all(Target::is_met))
 }
 
-/// All figures of a row: one a boot.
+/// Returns the figures of a row, one for each boot.
 fn samples(figures: &Figures, variant: Variant, row: &Row) -> Vec<f64> {
     let mut wanted = vec![("test", json!("hot")), ("unit", json!(TICKS)), ("shape", json!(row.shape))];
     wanted.extend(row.order.map(|order| ("order", json!(order))));
     figures.samples(variant, &wanted, row.path)
 }
 
-/// The table: a row a figure, a column a variant, all but the first held against it.
+/// Returns the table: a row for each figure, a column for each variant, compared with the first one.
 fn table(figures: &Figures, version: KernelVersion) -> Table {
     let variants = figures.variants();
     let names = variants.iter().map(|variant| variant.name().to_owned());
@@ -128,13 +129,13 @@ fn mean(samples: &[f64]) -> Option<f64> {
     (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64)
 }
 
-/// What an allocation and its free cost together.
+/// Returns the cost of an allocation and its free together.
 fn both(figures: &Figures, variant: Variant, shape: &str, order: u64) -> Option<f64> {
     let rows = ROWS.iter().filter(|row| row.shape == shape && row.order == Some(order));
     rows.map(|row| mean(&samples(figures, variant, row))).sum()
 }
 
-/// The promises about the cheapest variant, for each shape that was measured.
+/// Returns the promises about the cheapest variant, for each shape that was measured.
 fn targets(figures: &Figures) -> Vec<Target> {
     let mut targets = Vec::new();
     for (order, bound) in PROMISES {

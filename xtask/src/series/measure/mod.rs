@@ -1,4 +1,5 @@
-//! Measuring: in come kernels with the series and without, out come tables, and what was promised beside what was seen.
+//! Measuring: kernels with and without the series come in, tables and a comparison with the promises go
+//! out.
 
 pub mod bench;
 pub mod figures;

@@ -1,4 +1,4 @@
-//! Tables of what was measured, and what was promised beside what was seen.
+//! The tables of the measurements, and the promises compared with the measurements.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
 use serde_json::{Value, json};
@@ -7,31 +7,31 @@ use super::figures::{Figures, Summary, percent_over};
 use crate::kernel::KernelVersion;
 use crate::series::build::variant::Variant;
 
-/// A table: the first columns are words, the others figures.
+/// A table. The first columns are words, the others figures.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The rows, as they are printed.
+    /// The rows as they are printed.
     pub rows: Vec<Vec<String>>,
 }
 
-/// Something that was promised.
+/// A promise.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// What, for which variant.
+    /// What was promised, for which variant.
     pub what: String,
-    /// What was seen.
+    /// The measured value.
     pub seen: f64,
     /// The bound.
     pub bound: f64,
-    /// True if the bound is the least that must be seen, not the most that may be.
+    /// True if the value must be at least the bound, false if at most.
     pub is_least: bool,
 }
 
-/// All that is said of one run.
+/// The report of one run.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The tables, in order.
@@ -40,7 +40,7 @@ pub struct Report {
     pub targets: Vec<Target>,
 }
 
-/// The report of a run.
+/// Makes the report of a run.
 pub fn of(figures: &Figures, version: KernelVersion) -> Report {
     let mut tables = vec![reading(figures, version)];
     for state in figures.values("pagealloc", "state") {
@@ -48,7 +48,7 @@ pub fn of(figures: &Figures, version: KernelVersion) -> Report {
         tables.push(allocation(figures, &state, version));
     }
     tables.extend([hot(figures, version), interrupts(figures, version)]);
-    // Not everything is measured in every run.
+    // A run need not measure everything: empty tables are removed.
     tables.retain(|table| !table.rows.is_empty());
     Report { tables, targets: targets(figures) }
 }
@@ -59,7 +59,7 @@ impl Report {
         self.targets.iter().all(Target::is_met)
     }
 
-    /// All of it for people.
+    /// Returns the report as text.
     pub fn text(&self) -> String {
         let tables = self.tables.iter().map(Table::text);
         let targets = self.targets.iter().map(Target::text).collect::<Vec<_>>().join("\n");
@@ -72,7 +72,7 @@ impl Table {
         Self { title, columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
-    /// The table for people.
+    /// Returns the table as text.
     pub fn text(&self) -> String {
         let mut grid = Grid::new();
         grid.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -84,26 +84,26 @@ impl Table {
         format!("{}\n\n{}", self.title, grid.trim_fmt())
     }
 
-    /// The table for programs.
+    /// Returns the table as JSON.
     pub fn json(&self) -> Value {
         json!({"title": self.title, "columns": self.columns, "rows": self.rows})
     }
 }
 
 impl Target {
-    /// Returns true if it is kept.
+    /// Returns true if the promise is kept.
     pub fn is_met(&self) -> bool {
         if self.is_least { self.seen >= self.bound } else { self.seen <= self.bound }
     }
 
-    /// The promise and what was seen of it, for people.
+    /// Returns the promise and the measured value as text.
     pub fn text(&self) -> String {
         let word = if self.is_met() { "met" } else { "MISSED" };
         let relation = if self.is_least { "at least" } else { "at most" };
         format!("{word}: {}: {:.2}, {relation} {}", self.what, self.seen, self.bound)
     }
 
-    /// The same for programs.
+    /// Returns the promise and the measured value as JSON.
     pub fn json(&self) -> Value {
         json!({"what": self.what, "seen": self.seen, "bound": self.bound, "met": self.is_met()})
     }
@@ -116,7 +116,7 @@ fn names(variants: &[Variant]) -> impl Iterator<Item = String> {
 /// One of a summary's numbers.
 type Number = fn(&Summary) -> f64;
 
-/// A figure with its spread, and how far it is above the first column's.
+/// Returns a figure with its spread, and how far it is above the first column's.
 fn compared(summary: Option<Summary>, base: Option<Summary>, unit: f64) -> String {
     let Some(summary) = summary else { return "–".to_owned() };
     let figure = format!("{:.1} ±{:.1}", summary.median / unit, summary.spread / unit);
@@ -126,7 +126,7 @@ fn compared(summary: Option<Summary>, base: Option<Summary>, unit: f64) -> Strin
     }
 }
 
-/// One row: a cell a variant, all but the first one held against it.
+/// Returns one row: a cell for each variant, compared with the first one.
 fn row(name: String, unit: f64, summaries: &[Option<Summary>]) -> Vec<String> {
     let cells = summaries.iter().enumerate().map(|(at, summary)| {
         let base = if at == 0 { None } else { summaries[0] };
@@ -135,7 +135,7 @@ fn row(name: String, unit: f64, summaries: &[Option<Summary>]) -> Vec<String> {
     std::iter::once(name).chain(cells).collect()
 }
 
-/// What one reading takes inside the kernel: to call it is dear where it is a process itself.
+/// The time of one reading inside the kernel: under User-Mode Linux system calls are slow.
 const INSIDE: &str = "inside.median";
 
 fn reading(figures: &Figures, version: KernelVersion) -> Table {
@@ -163,7 +163,7 @@ fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Every pair of order and number of blocks that was measured.
+/// Returns every measured pair of order and number of blocks.
 fn sizes(figures: &Figures) -> Vec<(Value, Value)> {
     let numbers = figures.values("pagealloc", "n");
     let orders = figures.values("pagealloc", "order");
@@ -180,7 +180,8 @@ fn slices<'a>(state: &Value, order: &Value, n: &Value, monitor: bool) -> [(&'a s
     ]
 }
 
-/// The table of the series that the counts come from, with a column for each variant with and without a monitor.
+/// Returns the table of the series that introduced the counts, with a column for each variant with and
+/// without a monitor.
 fn allocation(figures: &Figures, state: &Value, version: KernelVersion) -> Table {
     let variants = figures.variants();
     let title = format!(
@@ -215,7 +216,7 @@ fn allocation(figures: &Figures, state: &Value, version: KernelVersion) -> Table
     table
 }
 
-/// Two cells as the series has them: what is lost to the monitor has a minus.
+/// Returns two cells in that series' format, in which a loss has a minus sign.
 fn beside(without: Option<f64>, with: Option<f64>) -> [String; 2] {
     let Some(without) = without else { return ["–".to_owned(), "–".to_owned()] };
     let with =
@@ -223,12 +224,13 @@ fn beside(without: Option<f64>, with: Option<f64>) -> [String; 2] {
     [format!("{without:.2} (   0.00%)"), with]
 }
 
-/// For each order and number of blocks, by how many percent a monitor makes a block dearer.
+/// Returns for each order and number of blocks by how many percent a monitor makes a block more
+/// expensive.
 fn losses(figures: &Figures, variant: Variant, state: &Value, order: &Value) -> Vec<f64> {
     let mut losses = Vec::new();
     for (_, n) in sizes(figures).into_iter().filter(|(other, _)| other == order) {
         for half in ["alloc.mean", "free.mean"] {
-            // All but the last: with a monitor and without.
+            // All conditions except the last, with and without a monitor.
             let wanted = &slices(state, order, &n, false)[..4];
             losses.extend(Summary::of(&figures.losses(variant, wanted, half)).map(|summary| summary.median));
         }
@@ -246,7 +248,7 @@ fn allocation_losses(figures: &Figures, state: &Value, version: KernelVersion) -
     for order in figures.values("pagealloc", "order") {
         let summaries = variants.iter().map(|variant| Summary::of(&losses(figures, *variant, state, &order)));
         let summaries: Vec<_> = summaries.collect();
-        // One CPU has no other for a monitor.
+        // A machine with one CPU has none for a monitor.
         if summaries.iter().all(Option::is_none) {
             continue;
         }
@@ -262,7 +264,7 @@ fn allocation_losses(figures: &Figures, state: &Value, version: KernelVersion) -
     table
 }
 
-/// What the hot path was measured with: the word, the order if there is one, and its two halves.
+/// The parts of the hot path: its word, the order if there is one, and its two halves.
 const HALVES: [(&str, [&str; 2]); 5] = [
     ("pairs", ["alloc", "free"]),
     ("batches", ["alloc", "free"]),
@@ -316,7 +318,7 @@ fn interrupts(figures: &Figures, version: KernelVersion) -> Table {
     table
 }
 
-/// What the variants with counts have to keep.
+/// Returns the promises about the variants with counts.
 fn targets(figures: &Figures) -> Vec<Target> {
     let mut targets = Vec::new();
     let read = |variant, state: &str| {
@@ -357,7 +359,8 @@ mod tests {
     use super::*;
     use crate::series::measure::figures::BootFigures;
 
-    /// Reads in two states, and one slice of the table with and without a monitor.
+    /// Returns a boot with readings in two states, and one slice of the table with and without a
+    /// monitor.
     fn boot(variant: Variant, fresh_ns: u64, shuffled_ns: u64, beside_monitor: f64) -> BootFigures {
         let read = |state, median: u64| json!({"test": "read", "state": state, "median": median, "inside": {"median": median}, "blocks": 9});
         let slice = |monitor, mean: f64| {

@@ -1,7 +1,7 @@
-//! Applying patches to the files of a source tree, which itself is only read.
+//! Applies patches to copies of a source tree's files; the tree itself is only read.
 //!
 //! Each patch sees the files as the patches before it left them. A semantic patch that changes other
-//! places than its head names stops everything, so what comes out is whole or is not there.
+//! places than its head names is an error, so the outcome is complete or absent.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,28 +17,28 @@ use crate::kernel::{KernelVersion, source};
 use crate::series::error::{Misfit, SeriesError, SeriesResult};
 use crate::series::place::Place;
 
-/// Lines of Coccinelle's words that an error shows.
+/// The most lines of Coccinelle's output in an error.
 const SPATCH_LINES: usize = 8;
 
-/// What one patch does to a kernel.
+/// The changes of one patch to a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Applied {
     /// The patch's name.
     pub patch: String,
-    /// The files that it changes or brings, by their paths.
+    /// The files that it changes or adds, by their paths.
     pub files: BTreeMap<String, Change>,
 }
 
-/// A file, before and after a patch.
+/// A file before and after a patch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// Its text before; none if the patch brings it.
+    /// The text before; `None` if the patch adds the file.
     pub before: Option<String>,
-    /// Its text after.
+    /// The text after.
     pub after: String,
 }
 
-/// The texts of all files that some patches change, as the last of them leaves them.
+/// Returns the final texts of all files that some patches change.
 pub fn outcome(applied: &[Applied]) -> BTreeMap<String, String> {
     let files = applied.iter().flat_map(|applied| &applied.files);
     files.map(|(name, change)| (name.clone(), change.after.clone())).collect()
@@ -47,7 +47,8 @@ pub fn outcome(applied: &[Applied]) -> BTreeMap<String, String> {
 /// Applies patches, in order, to the source of a kernel.
 ///
 /// # Errors
-/// Where `tree` is not that kernel, has the series already, or a hunk does not fit it; see [`SeriesError`].
+/// If `tree` is not that kernel or already contains the series, or a hunk does not fit; see
+/// [`SeriesError`].
 pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> SeriesResult<Vec<Applied>> {
     check(patches, tree, version)?;
     if patches.iter().any(|patch| !patch.hunks.is_empty()) {
@@ -57,10 +58,10 @@ pub fn apply(patches: &[Patch], tree: &Path, version: KernelVersion) -> SeriesRe
     patches.iter().map(|patch| bench.patch(patch)).collect()
 }
 
-/// Refuses a source tree that is not that kernel's, or has something of the series already.
+/// Checks that a source tree can be patched.
 ///
 /// # Errors
-/// Where it is another kernel, or has the series already.
+/// If it is another kernel or already contains a part of the series.
 pub fn check(patches: &[Patch], tree: &Path, version: KernelVersion) -> SeriesResult<()> {
     source::check(version, tree)?;
     for patch in patches {
@@ -72,12 +73,12 @@ pub fn check(patches: &[Patch], tree: &Path, version: KernelVersion) -> SeriesRe
     Ok(())
 }
 
-/// Where files lie while they are changed.
+/// The files while they are changed.
 struct Bench<'a> {
     tree: &'a Path,
     version: KernelVersion,
     scratch: Scratch,
-    /// The files that were changed so far, as they are now.
+    /// The changed files with their current texts.
     now: BTreeMap<String, String>,
 }
 
@@ -108,7 +109,7 @@ impl Bench<'_> {
         Ok(Applied { patch: patch.name.clone(), files: files.collect() })
     }
 
-    /// Notes a file's new text, and what it was before this patch.
+    /// Records a file's new text, and its text before this patch.
     fn put(
         &mut self,
         before: &mut BTreeMap<String, Option<String>>,
@@ -120,7 +121,7 @@ impl Bench<'_> {
         self.now.insert(file.to_owned(), new);
     }
 
-    /// A file as it is now.
+    /// Returns the current text of a file.
     fn text(&self, file: &str, hunk: &str) -> SeriesResult<String> {
         if let Some(text) = self.now.get(file) {
             return Ok(text.clone());
@@ -132,7 +133,7 @@ impl Bench<'_> {
         Err(self.misfit(hunk.to_owned(), Misfit::NoFile(file.to_owned())))
     }
 
-    /// The file's text with the hunk in it.
+    /// Returns the file's text with the hunk applied.
     fn hunk(&self, hunk: &Hunk, file: &str, places: &[&Place], text: &str) -> SeriesResult<String> {
         let misfit = |fault| self.misfit(hunk.name(), fault);
         let before = self.scratch.write(&format!("before/{file}"), text)?;
@@ -165,7 +166,8 @@ impl Bench<'_> {
     }
 }
 
-/// What was changed and should not have been, and the other way round; each place as often as it is named.
+/// Returns the places that were changed but not named, and the reverse; each as many times as it is
+/// named.
 fn difference(wanted: &[&Place], mut surplus: Vec<Place>) -> Option<Misfit> {
     let mut missing = Vec::new();
     for place in wanted {

@@ -1,4 +1,4 @@
-//! Small kernels of our own words, and patches that fit them or do not.
+//! Tests with small made-up kernels, and patches that fit or do not.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ const SHELF: (&str, &str) = (
 
 const MESSAGE: (&str, &str) = ("series/0001-note/message", "shelf: note what is put\n\nSo that one knows.\n");
 
-/// Rules that note each book that is put, with the places that the head names.
+/// Returns a semantic patch that adds a line behind each `s->books++`. Its head names `places`.
 fn rules(places: &str) -> String {
     format!(
         "// Notes what is put.\n// places 6.12: {places}\n\n\
@@ -25,7 +25,7 @@ fn rules(places: &str) -> String {
     )
 }
 
-/// A kernel, a series, and what a test changes about them.
+/// Applies a series to a kernel in which a test changed some files.
 fn applied(name: &str, files: &[(&str, &str)]) -> Option<std::result::Result<Vec<Applied>, String>> {
     if !freehold_needs::has_program("spatch", name) {
         return None;
@@ -44,7 +44,7 @@ fn applied(name: &str, files: &[(&str, &str)]) -> Option<std::result::Result<Vec
     Some(applied)
 }
 
-/// Every file of a small tree, with its text.
+/// Returns every file of a small tree with its text.
 fn listed(folder: &Path) -> Vec<(std::path::PathBuf, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! Where a file was changed: the function or struct around each hunk of `diff -U0`.
+//! Finds the function or struct around each hunk of `diff -U0`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::kernel::process::{command, require};
 use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::place::{TOP, is_name};
 
-/// The holders of the hunks between two files, in their order, by the lines of the first.
+/// Returns the holders of the hunks between two files, in order, by the lines of the first file.
 pub(super) fn changed(before: &Path, after: &Path) -> SeriesResult<Vec<String>> {
     require("diff", "diffutils")?;
     let failed = |said: String| SeriesError::Failed { command: "diff".to_owned(), said };
@@ -22,7 +22,7 @@ pub(super) fn changed(before: &Path, after: &Path) -> SeriesResult<Vec<String>> 
     Ok(diff.lines().filter_map(hunk).map(|hunk| hunk.holder(&holders)).collect())
 }
 
-/// The old side of a hunk: its first line, counted from 1, and how many there are.
+/// The old side of a hunk: its first line, from 1, and the number of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct OldSide {
     start: usize,
@@ -36,7 +36,7 @@ fn hunk(line: &str) -> Option<OldSide> {
 }
 
 impl OldSide {
-    /// What holds it; added lines belong to a function if the lines around them do.
+    /// Returns the holder. Added lines belong to a function if the lines around them do.
     fn holder(self, holders: &[Option<String>]) -> String {
         let at = |line: usize| line.checked_sub(1).and_then(|line| holders.get(line)?.as_deref());
         let holder = match self.lines {
@@ -47,16 +47,16 @@ impl OldSide {
     }
 }
 
-/// A definition that was begun.
+/// A definition that has started.
 struct Open {
     start: usize,
     holder: String,
     has_body: bool,
 }
 
-/// For each line what it belongs to: from the line that starts a definition to its closing brace.
+/// Returns the holder of each line: a definition holds the lines from its first one to its closing brace.
 ///
-/// The kernel's style is relied on: definitions start, and their braces close, in the first column.
+/// This relies on the kernel's style: definitions start, and their braces close, in the first column.
 fn holders(text: &str) -> Vec<Option<String>> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut holders = vec![None; lines.len()];
@@ -78,7 +78,7 @@ fn holders(text: &str) -> Vec<Option<String>> {
         if is_closed {
             holders[begun.start..=number].fill(Some(begun.holder.clone()));
         }
-        // A declaration, or a macro that was called.
+        // This was a declaration or a macro call.
         if is_closed || (!begun.has_body && line.ends_with(';')) {
             open = None;
         }
@@ -90,12 +90,12 @@ fn starts_word(line: &str) -> bool {
     line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// Returns true if a line can be what stands before a function's name, on a line of its own.
+/// Returns true if a line can be a return type on a line of its own, before the function's name.
 fn is_type_alone(line: &str) -> bool {
     starts_word(line) && !line.contains('(') && !line.ends_with([';', ':', '}', '{', ','])
 }
 
-/// The name of what a line starts to define: a function, or a struct.
+/// Returns the name of the function or struct that a line starts to define.
 fn definition(line: &str) -> Option<String> {
     let line = line.split('=').next().unwrap_or_default();
     if let Some((before, _)) = line.trim_start_matches("typedef ").split_once('{')

@@ -1,4 +1,4 @@
-//! A scratch git repository: what a kernel's is to the series, with only the files that it touches.
+//! A temporary git repository with only those files of the kernel that the series changes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,10 +11,10 @@ use crate::kernel::process::{command, require};
 use crate::kernel::scratch::Scratch;
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// Lines of git's words that an error shows.
+/// The most lines of git's output in an error.
 const LINES: usize = 8;
 
-/// Who makes the mails.
+/// The sender of the mails.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
     /// The name.
@@ -24,20 +24,20 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The one that git would use for a commit in `folder`.
+    /// Returns the identity that git would use for a commit in `folder`.
     ///
     /// # Errors
-    /// Where its settings name none.
+    /// If git's settings contain none.
     pub fn of(folder: &Path) -> SeriesResult<Self> {
         require("git", "git")?;
         let mut git = command("git");
-        // A name made up from the machine's is nobody's signature.
+        // Without this option git would make up a name from the machine's.
         git.current_dir(folder).args(["-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"]);
         let said = said(&mut git).map_err(|_| SeriesError::NoIdentity)?;
         Self::parse(&said).ok_or(SeriesError::NoIdentity)
     }
 
-    /// Reads `NAME <EMAIL> TIME ZONE`.
+    /// Parses `NAME <EMAIL> TIME ZONE`.
     fn parse(line: &str) -> Option<Self> {
         let (name, rest) = line.split_once(" <")?;
         let (email, _) = rest.rsplit_once('>')?;
@@ -45,14 +45,14 @@ impl Identity {
     }
 }
 
-/// A repository that is gone when nobody needs it any more.
+/// A git repository. Dropping it removes it.
 pub(super) struct Repository {
     scratch: Scratch,
     identity: Identity,
 }
 
 impl Repository {
-    /// One with a first commit of these files.
+    /// Makes a repository with a first commit of these files.
     pub(super) fn new(
         identity: Identity,
         files: &BTreeMap<String, String>,
@@ -65,19 +65,19 @@ impl Repository {
         Ok(repository)
     }
 
-    /// Where it is.
+    /// Returns the path of the repository.
     pub(super) fn path(&self) -> &Path {
         self.scratch.path()
     }
 
-    /// Writes files into its work tree.
+    /// Writes files into the work tree.
     pub(super) fn write(&self, files: &BTreeMap<String, String>) -> SeriesResult<()> {
         Ok(files.iter().try_for_each(|(name, text)| self.scratch.write(name, text).map(drop))?)
     }
 
-    /// Commits all that was written.
+    /// Commits everything.
     pub(super) fn commit(&self, message: &str, options: &[&str]) -> SeriesResult<()> {
-        // Not among the files of the repository.
+        // The message is not a file of the work tree.
         let file = self.scratch.write(".git/message", message)?;
         self.run(["add", "--all", "--force"])?;
         let mut git = self.git();
@@ -85,17 +85,17 @@ impl Repository {
         said(&mut git).map(drop)
     }
 
-    /// Runs git in it; what it said.
+    /// Runs git in the repository and returns its output.
     pub(super) fn run<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> SeriesResult<String> {
         said(self.git().args(words))
     }
 
-    /// A file of its work tree.
+    /// Returns the text of a file of the work tree.
     pub(super) fn text(&self, name: &str) -> SeriesResult<String> {
         Ok(read(&self.path().join(name))?)
     }
 
-    /// Git without the settings of this machine and of who called.
+    /// Returns a git command without the settings of this machine and of the caller.
     fn git(&self) -> Command {
         let mut git = command("git");
         for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"] {
@@ -111,7 +111,7 @@ impl Repository {
     }
 }
 
-/// Runs a command to its end; what it said, or how it failed.
+/// Runs a command to its end. Returns its output or how it failed.
 fn said(git: &mut Command) -> SeriesResult<String> {
     let words: Vec<_> = git.get_args().take(1).map(OsStr::to_string_lossy).collect();
     let named = format!("git {}", words.join(" "));

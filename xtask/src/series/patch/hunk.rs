@@ -9,19 +9,19 @@ use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::kernels;
 use crate::series::place::Place;
 
-/// What starts a comment that names places: `// places 6.12: FILE HOLDER, FILE HOLDER`.
+/// The start of a comment that names places: `// places 6.12: FILE HOLDER, FILE HOLDER`.
 const PLACES: &str = "places ";
 
 /// One semantic patch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hunk {
-    /// Its file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it does, in the words of its head.
+    /// The description in its head.
     pub prose: String,
-    /// The places that it changes; a kernel without any is left alone.
+    /// The places that it changes; a kernel without an entry is not changed.
     pub places: BTreeMap<KernelVersion, Vec<Place>>,
-    /// The whole file.
+    /// The text of the file.
     pub text: String,
 }
 
@@ -29,7 +29,7 @@ impl Hunk {
     /// Reads a `.cocci` file.
     ///
     /// # Errors
-    /// Where its head does not say what it does and where.
+    /// If its head has no description or no places.
     pub fn open(path: &Path) -> SeriesResult<Self> {
         Self::parse(path, read(path)?)
     }
@@ -70,7 +70,7 @@ impl Hunk {
         Ok(Self { path: path.to_owned(), prose: prose.join("\n").trim().to_owned(), places, text })
     }
 
-    /// The places of one kernel, by file.
+    /// Returns the places of one kernel by file.
     pub fn files(&self, version: KernelVersion) -> BTreeMap<&str, Vec<&Place>> {
         let mut files = BTreeMap::<_, Vec<_>>::new();
         for place in self.places.get(&version).into_iter().flatten() {
@@ -79,13 +79,13 @@ impl Hunk {
         files
     }
 
-    /// How errors call it: its patch and its own name.
+    /// Returns the name in errors: the patch's and its own.
     pub fn name(&self) -> String {
         short(&self.path)
     }
 }
 
-/// The last two names of a path: a patch and its file.
+/// Returns the last two components of a path: a patch and its file.
 pub(super) fn short(path: &Path) -> String {
     let names: Vec<_> = path.iter().rev().take(2).map(|name| name.to_string_lossy()).collect();
     names.into_iter().rev().collect::<Vec<_>>().join("/")

@@ -1,22 +1,23 @@
-//! Lines that a patch puts into the kernel's files that are not C: Kconfig, Makefile.
+//! Lines that a patch adds to files of the kernel that are not C: Kconfig, Makefile.
 
 use std::path::Path;
 
 use crate::kernel::files::read;
 use crate::series::error::{Misfit, SeriesError, SeriesResult};
 
-/// One line to put in.
+/// One line to add.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
-    /// The file, from the top of the tree.
+    /// The file, relative to the tree.
     pub file: String,
-    /// The line before whose last occurrence it goes; none for the end of the file.
+    /// The line is added before the last occurrence of this line; `None` adds it at the end of the
+    /// file.
     pub before: Option<String>,
     /// The line.
     pub text: String,
 }
 
-/// Reads a `lines` file: `FILE: end: TEXT` or `FILE: before-last LINE: TEXT`.
+/// Parses a `lines` file: `FILE: end: TEXT` or `FILE: before-last LINE: TEXT`.
 pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
     let text = read(path)?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -42,7 +43,7 @@ fn parse(line: &str) -> Option<Line> {
 }
 
 impl Line {
-    /// The file's text with the line in it.
+    /// Returns the file's text with the line added.
     pub(super) fn put_into(&self, text: &str) -> Result<String, Misfit> {
         let mut lines: Vec<&str> = text.lines().collect();
         let at = match &self.before {

@@ -1,4 +1,4 @@
-//! Ordinary patches: mails for `git am`, and what is believed of them only after a look.
+//! Makes ordinary patches, as mails for `git am`, and checks them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,29 +11,29 @@ use crate::kernel::process::{command, require};
 use crate::kernel::scratch::Scratch;
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// What `checkpatch.pl` is not asked about, and why.
+/// The checks of `checkpatch.pl` that are switched off, with the reason.
 const IGNORED: [(&str, &str); 2] = [
-    // The series is carried outside of the kernel: nobody is to be asked about its files there.
+    // The series is kept outside of the kernel, where its files have no maintainers.
     ("FILE_PATH_CHANGES", "new files without an entry in MAINTAINERS"),
     ("EMBEDDED_FILENAME", "mm/Kconfig sources mm/Kconfig.free_counts, as it does mm/Kconfig.debug"),
 ];
 
-/// The mails of a series for one kernel, checked.
+/// The checked mails of a series for one kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mails {
     /// The files, in order.
     pub files: Vec<PathBuf>,
-    /// What `checkpatch.pl` objects to; empty if nothing.
+    /// The objections of `checkpatch.pl`.
     pub objections: Vec<String>,
 }
 
-/// Writes the mails of an applied series into `folder`, in the place of those that were there.
+/// Writes the mails of an applied series into `folder`, replacing older mails.
 ///
-/// They have been applied to the files of the kernel again, and brought about the same bytes.
-/// `source` is the kernel's source, whose `checkpatch.pl` reads them; `sender` signs them.
+/// The mails are applied to the kernel's files again and must give the same bytes. `source` is the
+/// kernel's source, whose `checkpatch.pl` checks the mails; `sender` signs them.
 ///
 /// # Errors
-/// Where the mails do not bring about what Coccinelle did.
+/// If applying the mails gives other files than the semantic patches.
 pub fn write(
     series: &Series,
     applied: &[Applied],
@@ -59,7 +59,7 @@ pub fn write(
     Ok(mails)
 }
 
-/// The files that the series touches, as they were before it.
+/// Returns the files that the series changes, without its changes.
 fn base(applied: &[Applied]) -> BTreeMap<String, String> {
     let mut base = BTreeMap::new();
     for (file, change) in applied.iter().flat_map(|applied| &applied.files) {
@@ -68,7 +68,7 @@ fn base(applied: &[Applied]) -> BTreeMap<String, String> {
     base.into_iter().filter_map(|(file, text)| Some((file, text?))).collect()
 }
 
-/// Makes the mails in `folder`; their names.
+/// Makes the mails in `folder`. Returns their names.
 fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) -> SeriesResult<Vec<String>> {
     let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
     for (patch, applied) in series.patches.iter().zip(applied) {
@@ -88,7 +88,7 @@ fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) 
     Ok(names)
 }
 
-/// Refuses mails that do not bring about, on the kernel's own files, what Coccinelle did.
+/// Fails if applying the mails to the kernel's own files gives other files than the semantic patches.
 fn verify(applied: &[Applied], sender: &Identity, mails: &[PathBuf]) -> SeriesResult<()> {
     let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
     let words = ["am", "--quiet", "--keep-cr"].map(Into::into);
@@ -101,7 +101,7 @@ fn verify(applied: &[Applied], sender: &Identity, mails: &[PathBuf]) -> SeriesRe
     Ok(())
 }
 
-/// What the kernel's own script says about a mail, a line each.
+/// Returns the objections of the kernel's `checkpatch.pl` to a mail, a line each.
 fn objections(mail: &Path, source: &Path) -> SeriesResult<Vec<String>> {
     require("perl", "perl")?;
     let script = source.join("scripts/checkpatch.pl");
@@ -131,7 +131,7 @@ mod tests {
     use crate::series::patch::apply::Change;
     use crate::series::patch::patches::Patch;
 
-    /// Objects to lines that say so, as the kernel's own script would.
+    /// A replacement of `checkpatch.pl` that objects to lines with a certain text.
     const CHECKPATCH: &str = "my $mail = $ARGV[-1]; open my $in, '<', $mail; my $bad = 0;\n\
         while (<$in>) { if (/^\\+bad/) { print \"$mail:$.: WARNING:BAD: is bad\\n\"; $bad = 1 } }\n\
         exit $bad;\n";
@@ -150,7 +150,8 @@ mod tests {
         Applied { patch: patch.into(), files: files.collect() }
     }
 
-    /// The mails of two patches whose second brings `last`; their texts and the objections.
+    /// Returns the mails of two patches, the second of which adds `last`: their texts and the
+    /// objections.
     fn mails(name: &str, last: &str) -> Option<(Vec<String>, Vec<String>)> {
         if !["git", "perl"].iter().all(|program| freehold_needs::has_program(program, name)) {
             return None;

@@ -1,4 +1,4 @@
-//! Patches: in come `kernel/series` and a kernel's source, out come the files that the series changes, and mails.
+//! Patches: `kernel/series` and a kernel's source come in, the changed files and mails go out.
 
 pub mod apply;
 mod changed;

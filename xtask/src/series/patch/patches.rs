@@ -1,4 +1,4 @@
-//! `kernel/series` as it is in the repository: its patches in their order.
+//! Reads the patches of `kernel/series`, in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,15 +10,15 @@ use crate::kernel::KernelVersion;
 use crate::kernel::files::read;
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// What a patch's folder may have, for errors.
+/// The permitted contents of a patch's folder, for errors.
 const CONTENTS: &str = "a patch has `message`, `NN-what.cocci`, `lines` and `new/`";
 
-/// The patches, first to last.
+/// The series.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Series {
     /// The folder.
     pub folder: PathBuf,
-    /// What it has, in order.
+    /// Its patches in order.
     pub patches: Vec<Patch>,
 }
 
@@ -27,13 +27,13 @@ pub struct Series {
 pub struct Patch {
     /// Its folder's name, `NNNN-name`.
     pub name: String,
-    /// Its commit message.
+    /// The commit message.
     pub message: String,
-    /// Its semantic patches, in order.
+    /// The semantic patches in order.
     pub hunks: Vec<Hunk>,
-    /// Lines that it puts into other files.
+    /// Lines that it adds to files that are not C.
     pub lines: Vec<Line>,
-    /// Files that it brings, by their paths in the kernel.
+    /// Files that it adds, by their paths in the kernel.
     pub new: BTreeMap<String, String>,
 }
 
@@ -41,7 +41,7 @@ impl Series {
     /// Reads a folder of patches.
     ///
     /// # Errors
-    /// Where a patch is not whole; see [`SeriesError::Fault`].
+    /// If a patch is not complete; see [`SeriesError::Fault`].
     pub fn open(folder: &Path) -> SeriesResult<Self> {
         let mut patches = Vec::new();
         for path in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
@@ -62,7 +62,7 @@ impl Series {
 }
 
 impl Series {
-    /// The kernel's own files that the series changes.
+    /// Returns the kernel's own files that the series changes.
     pub fn touched(&self, version: KernelVersion) -> BTreeSet<&str> {
         let hunks = self.patches.iter().flat_map(|patch| &patch.hunks);
         let lines = self.patches.iter().flat_map(|patch| &patch.lines);
@@ -100,13 +100,13 @@ impl Patch {
         Ok(patch)
     }
 
-    /// The first line of its message.
+    /// Returns the first line of the message.
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
     }
 }
 
-/// A commit message: a subject, an empty line, the body.
+/// Reads a commit message: a subject, an empty line, a body.
 fn message(path: &Path) -> SeriesResult<String> {
     if !path.is_file() {
         let form = "a subject line, an empty line, and what the patch does and why";
@@ -126,7 +126,7 @@ fn message(path: &Path) -> SeriesResult<String> {
     Ok(text.trim_end().to_owned() + "\n")
 }
 
-/// The files below `folder`, by their paths from `top`.
+/// Finds the files below `folder`; their paths are relative to `top`.
 fn new_files(top: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> SeriesResult<()> {
     for path in entries(folder)? {
         if path.is_dir() {
@@ -143,7 +143,7 @@ fn entries(folder: &Path) -> SeriesResult<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(SeriesError::file(folder))?;
     let paths: std::io::Result<Vec<_>> = entries.map(|entry| Ok(entry?.path())).collect();
     let mut paths = paths.map_err(SeriesError::file(folder))?;
-    // What editors leave behind is no part of it.
+    // Editors' backup files and hidden files are ignored.
     paths.retain(|path| !file_name(path).starts_with('.') && !file_name(path).ends_with('~'));
     paths.sort();
     Ok(paths)

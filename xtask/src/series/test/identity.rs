@@ -1,4 +1,4 @@
-//! The series, switched off, leaves the kernel as it was: the same instructions in every object.
+//! Checks that the series, switched off, changes no instruction of the kernel.
 
 use std::path::Path;
 
@@ -8,13 +8,14 @@ use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// Builds vanilla and the series switched off; the objects whose instructions differ, a line each.
+/// Builds the kernel without the series and with it switched off. Returns a line for each object whose
+/// instructions differ.
 ///
-/// Only objects of files that the series changes can differ. On x86-64 a warning keeps the number of its
-/// line beside the code; User-Mode Linux has it in an instruction, and the series moves lines.
+/// Only objects of files that the series changes can differ. On x86-64 a warning's line number is stored
+/// beside the code. Under User-Mode Linux it is part of an instruction, and the series moves lines.
 ///
 /// # Errors
-/// Where a kernel cannot be built, or an object not be read.
+/// If a kernel cannot be built, or an object cannot be read.
 pub fn findings(workshop: &Workshop) -> SeriesResult<Vec<String>> {
     require("objdump", "binutils")?;
     let recipe = |variant| Recipe::new(Arch::X86_64, &["qemu"], variant);
@@ -24,7 +25,7 @@ pub fn findings(workshop: &Workshop) -> SeriesResult<Vec<String>> {
     for file in workshop.changed_sources()? {
         let object = Path::new(&file).with_extension("o");
         match (instructions(&vanilla.join(&object))?, instructions(&off.join(&object))?) {
-            // Not part of this configuration.
+            // The file is not part of this configuration.
             (None, None) => {}
             (before, after) if before == after => same += 1,
             _ => findings.push(format!("{} has other instructions than vanilla", object.display())),
@@ -37,7 +38,7 @@ pub fn findings(workshop: &Workshop) -> SeriesResult<Vec<String>> {
     Ok(findings)
 }
 
-/// An object's disassembly; none if there is no such object.
+/// Returns an object's disassembly, or `None` if there is no such object.
 fn instructions(object: &Path) -> SeriesResult<Option<String>> {
     if !object.is_file() {
         return Ok(None);
@@ -50,7 +51,7 @@ fn instructions(object: &Path) -> SeriesResult<Option<String>> {
         return Err(SeriesError::Failed { command: format!("objdump {}", object.display()), said });
     }
     let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-    // The head names the file.
+    // The text before the disassembly contains the file's name.
     Ok(text.split_once("Disassembly").map(|(_, instructions)| instructions.to_owned()))
 }
 

@@ -1,4 +1,4 @@
-//! Tests: in come kernels with the series, out comes what is wrong with them, a line each.
+//! Tests: kernels with the series come in, findings go out, a line each.
 
 pub mod identity;
 pub mod under_qemu;

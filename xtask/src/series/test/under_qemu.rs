@@ -1,4 +1,4 @@
-//! The series holds on an x86-64 machine: booted in QEMU, loaded from all sides, and checked.
+//! Tests the series on an x86-64 machine in QEMU, under a mixed load.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::series::build::workshop::{Built, Workshop};
 use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::measure::report::Table;
 
-/// What else of a run takes time: an emulated kernel that watches itself boots slowly.
+/// Additional seconds for a boot, which is slow for an emulated kernel with debugging.
 const BOOT_SECONDS: u64 = 300;
 
-/// What watches the kernel while it is loaded.
+/// The checks inside the kernel under load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Watch {
     /// The series' own checks only
@@ -32,7 +32,7 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// The fragments of the kernel's configuration.
+    /// Returns the fragments of the kernel's configuration.
     const fn config(self) -> &'static [&'static str] {
         match self {
             Self::Checks => &["qemu", "qemu-test"],
@@ -50,20 +50,20 @@ impl Watch {
     }
 }
 
-/// How much is done.
+/// The size of the load.
 #[derive(Clone, Debug)]
 pub struct LoadPlan {
-    /// The kernels, each watched by something else.
+    /// The checks; each has a kernel of its own.
     pub watches: Vec<Watch>,
-    /// Pages allocated and freed, at least.
+    /// The least number of pages that are allocated and freed.
     pub operations: u64,
-    /// When the load ends though it did less.
+    /// The load ends after this many seconds in any case.
     pub seconds: u64,
-    /// The kernel checks its lists after so many movements between them.
+    /// The kernel checks its lists after this many movements between them.
     pub check_every: u64,
 }
 
-/// What a number of the guest's report is called in the table.
+/// The numbers of the guest's report, and their titles in the table.
 const NUMBERS: [(&str, &str); 11] = [
     ("operations", "pages allocated and freed"),
     ("movements", "movements between lists"),
@@ -78,10 +78,11 @@ const NUMBERS: [(&str, &str); 11] = [
     ("seconds", "guest's seconds"),
 ];
 
-/// Loads each variant under each watch, prints the table, and keeps the consoles; what is wrong, a line each.
+/// Loads each variant under each kind of checks, prints the table, and keeps the consoles. Returns the
+/// findings, a line each.
 ///
 /// # Errors
-/// Where a kernel cannot be built or does not start.
+/// If a kernel cannot be built or does not start.
 pub fn run(
     workshop: &Workshop,
     root: &Path,
@@ -120,12 +121,12 @@ fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> SeriesResult<Ran> 
     QemuBoot { kernel, initramfs, order, parameters, is_counting: false, seconds }.boot()
 }
 
-/// What the guest said of its load.
+/// Returns the guest's report of its load.
 fn report(ran: &Ran) -> &Value {
     ran.console.said.iter().find_map(|object| object.get("load")).unwrap_or(&Value::Null)
 }
 
-/// What is wrong, a line each.
+/// Returns the findings, a line each.
 fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
     let mut findings = ran.findings();
     let suite = Suite::read(&ran.text, SUITE);
@@ -164,13 +165,13 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
     findings
 }
 
-/// What the guest said in words.
+/// Returns the texts in a field of the guest's objects.
 fn lines<'a>(ran: &'a Ran, test: &'a str, field: &'a str) -> impl Iterator<Item = String> + 'a {
     let objects = ran.console.said.iter().filter(move |object| object["test"] == test);
     objects.filter_map(move |object| Some(object[field].as_str()?.to_owned()))
 }
 
-/// Keeps a console and what was read from it; where.
+/// Keeps a console and its findings. Returns the path.
 fn keep(folder: &Path, name: &str, ran: &Ran, findings: &[String]) -> SeriesResult<PathBuf> {
     let console = folder.join(format!("load-{name}.log"));
     fs::write(&console, &ran.text).map_err(SeriesError::file(&console))?;

@@ -1,4 +1,4 @@
-//! Kernels with the series work: booted under User-Mode Linux, tested, loaded and checked.
+//! Tests the series under User-Mode Linux: unit tests, a mixed load, and checks of the counts.
 
 use std::path::{Path, PathBuf};
 
@@ -17,19 +17,19 @@ use crate::series::error::SeriesResult;
 const MEMORY: &str = "512M";
 const SECONDS: u64 = 600;
 
-/// How much is done.
+/// The size of the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Operations of the mixed load, on all CPUs together.
     pub operations: u64,
-    /// The kernel checks its lists after so many movements between them.
+    /// The kernel checks its lists after this many movements between them.
     pub check_every: u64,
 }
 
-/// Tests each variant, and a kernel after each patch if asked; what is wrong, a line each.
+/// Tests each variant and, if requested, a kernel after each patch. Returns the findings, a line each.
 ///
 /// # Errors
-/// Where a kernel cannot be built or does not start.
+/// If a kernel cannot be built or does not start.
 pub fn run(
     workshop: &Workshop,
     root: &Path,
@@ -68,7 +68,7 @@ impl Test {
         UmlBoot { kernel, initramfs, order, parameters, memory, seconds }.run()
     }
 
-    /// A fresh boot, its `KUnit` suite, and the counts under a mixed load.
+    /// Boots a kernel, and checks its `KUnit` suite and its counts under a mixed load.
     fn variant(&self, kernel: &Built) -> SeriesResult<Vec<String>> {
         let variant = kernel.recipe.variant;
         let booted = self.boot(kernel, "kunit", &[])?;
@@ -94,7 +94,7 @@ impl Test {
         Ok(findings.into_iter().map(|finding| format!("{name}: {finding}")).collect())
     }
 
-    /// A kernel after some of the patches boots, and its text adds up.
+    /// Checks that a kernel with some of the patches boots and that the numbers of its text add up.
     fn step(&self, kernel: &Built, patch: &str) -> SeriesResult<Vec<String>> {
         let name = format!("Linux {} after {patch}", kernel.version);
         let operations = self.load.operations.min(200_000);
@@ -114,7 +114,7 @@ fn suite_findings(variant: Variant, suite: Option<&Suite>) -> Vec<String> {
     }
 }
 
-/// The objects of a test.
+/// Returns the objects of a test.
 fn of<'a>(said: &'a [Value], test: &'a str) -> impl Iterator<Item = &'a Value> {
     said.iter().filter(move |object| object["test"] == test)
 }
@@ -138,7 +138,7 @@ fn said_findings(said: &[Value], variant: Variant) -> Vec<String> {
     findings
 }
 
-/// What is wrong with the text of `/proc/pagetypeinfo`.
+/// Returns what is wrong with the text of `/proc/pagetypeinfo`.
 fn text_findings(said: &[Value]) -> Vec<String> {
     let mut findings = Vec::new();
     match of(said, "text").next() {
@@ -157,7 +157,7 @@ fn text_findings(said: &[Value]) -> Vec<String> {
     findings
 }
 
-/// What a load did, in words.
+/// Describes what a load did.
 fn described(said: &[Value]) -> String {
     let sum = |test, name: &str| of(said, test).filter_map(|object| object[name].as_u64()).sum::<u64>();
     let load = format!(

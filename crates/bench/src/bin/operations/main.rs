@@ -1,6 +1,6 @@
-//! One operation of the engine, for `cargo xtask instructions`, which counts its instructions.
+//! Runs one operation of the engine for `cargo xtask instructions`, which counts its instructions.
 //!
-//! A program of its own: how the compiler inlines the engine here depends on nothing else.
+//! It is a separate program, so that the compiler's inlining of the engine depends on nothing else.
 
 mod operation;
 
@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use operation::Counting;
 
-/// `operations` lists what can be counted, a line each: the name, and how many operations it does.
-/// `operations NAME` does it and prints the digest of the frames that were handed out.
+/// `operations` lists every operation: its name and how many times one run does it. `operations NAME`
+/// does it and prints the digest of the frames that were allocated.
 fn main() -> ExitCode {
     let Some(name) = std::env::args().nth(1) else {
         for counting in Counting::all() {

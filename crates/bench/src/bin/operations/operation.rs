@@ -1,4 +1,4 @@
-//! One operation of the engine, from a state that is the same on every run.
+//! The operations, each from the same state on every run.
 
 use std::hint::black_box;
 
@@ -11,13 +11,13 @@ use freehold_bench::{
 /// Pages of the zone.
 const PAGES: u64 = 1 << 15;
 
-/// The eras that are counted: before hygiene, the newest Linux, our own.
+/// The measured eras: before hygiene, the newest Linux, Freehold's own.
 const ERAS: [Era; 3] = [Era::Linux6_1, Era::Linux7_3, Era::Freehold];
 
 /// Blocks of a batch.
 const BATCH: usize = 1024;
 
-/// Pairs, requests or operations that are counted.
+/// How many pairs, requests or operations one run counts.
 const TIMES: u32 = 4096;
 
 /// Order 4: above the orders that have per-CPU lists, far below a pageblock.
@@ -26,7 +26,7 @@ const WITHOUT_LIST: Order = match Order::new(4) {
     None => Order::MAX,
 };
 
-/// What is counted.
+/// An operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operation {
     Pair0,
@@ -85,7 +85,7 @@ impl Operation {
         Ok(())
     }
 
-    /// Does the operation through one handle; only what [`counted`] encloses is counted.
+    /// Does the operation through one handle. Only the calls inside [`counted`] are counted.
     fn work(self, side: &mut impl Pages, digest: &mut Digest) -> Result<(), BenchError> {
         match self {
             Self::Pair0 => counted_pairs(side, Order::ZERO, digest),
@@ -127,7 +127,7 @@ impl Operation {
 }
 
 fn counted_pairs(side: &mut impl Pages, order: Order, digest: &mut Digest) -> Result<(), BenchError> {
-    // The first pairs fill a CPU's lists and split what has to be split.
+    // The first pairs fill a CPU's lists and split blocks.
     pairs(side, order, 64, digest)?;
     counted(|| pairs(side, order, TIMES, digest))?;
     Ok(())
@@ -137,13 +137,13 @@ fn wrong(what: &str) -> BenchError {
     BenchError::Wrong { side: "the engine".into(), what: what.into() }
 }
 
-/// Does what is counted: callgrind is told this function's name.
+/// Calls `work`. callgrind counts only what happens inside this function.
 #[inline(never)]
 fn counted<R>(work: impl FnOnce() -> R) -> R {
     black_box(work())
 }
 
-/// How blocks are asked for.
+/// The interface for requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Handle {
     Locked,
@@ -172,7 +172,7 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// Returns everything that is counted.
+    /// Returns every combination that is counted.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         Operation::ALL.into_iter().flat_map(|operation| {
             Handle::ALL
@@ -181,12 +181,12 @@ impl Counting {
         })
     }
 
-    /// Operation, handle and era, with colons between.
+    /// Returns operation, handle and era, separated by colons.
     pub(super) fn name(self) -> String {
         format!("{}:{}:{}", self.operation.word(), self.handle.word(), self.era.name())
     }
 
-    /// Does it; returns the digest of the frames that were handed out.
+    /// Runs the operation. Returns the digest of the frames that were allocated.
     pub(super) fn run(self) -> Result<u64, BenchError> {
         match self.handle {
             Handle::Locked => self.run_locked::<SpinLocks>(),

@@ -1,4 +1,4 @@
-//! The finished runs of a sweep, kept as they come: a line each in a file beside the output.
+//! The journal of a sweep: every finished run is a line in a file beside the output.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::exit::{Cause, Failure};
 use crate::output::cannot_create;
 
-/// The first line of a journal: what the sweep was asked. Another version's numbers may differ.
+/// The first line of a journal: the version and the arguments of the sweep. Only a sweep with the same
+/// line may continue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Asked {
     pub(super) freehold: String,
@@ -21,7 +22,7 @@ pub(super) struct Asked {
     pub(in crate::commands) vary: Vec<(String, Vec<freehold_lab::sweep::Value>)>,
 }
 
-/// A trace, and by what another file of its name is noticed.
+/// A trace, with its size and time, which tell it from another file of the same name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct TraceFile {
     pub(super) name: String,
@@ -30,7 +31,8 @@ pub(super) struct TraceFile {
 }
 
 impl TraceFile {
-    /// A trace that cannot be looked at has no size and no time: reading it will say why.
+    /// Describes the trace at `path`. If the file cannot be examined, size and time are unknown; the
+    /// error comes when the trace is read.
     pub(super) fn new(path: &Path) -> Self {
         let found = fs::metadata(path).ok();
         let modified =
@@ -43,18 +45,18 @@ impl TraceFile {
     }
 }
 
-/// The journal of a sweep that this process alone works on: the file is locked until it is closed, which
-/// a killed process does too.
+/// The journal of a sweep. The file is locked while it is open, also against other processes; the kernel
+/// unlocks it if this process is killed.
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
-    /// Finished runs, in the order in which they ended.
+    /// Finished runs, in the order in which they finished.
     pub(super) rows: Vec<SweepRow>,
 }
 
 impl Journal {
-    /// Opens the journal beside `output`: a new one, or what an earlier start with the same arguments
-    /// left; its last line may be torn and is dropped then.
+    /// Opens the journal beside `output`. Continues a journal of the same arguments, without its last
+    /// line if that is incomplete; otherwise starts a new one.
     pub(super) fn open(output: &Path, asked: &Asked, restart: bool) -> Result<Self, Failure> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".journal");
@@ -86,14 +88,14 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Keeps a finished run: it is on the device when this returns.
+    /// Appends a finished run. The run is on the device when this returns.
     pub(super) fn append(&mut self, row: SweepRow) -> Result<(), Failure> {
         self.append_line(&row)?;
         self.rows.push(row);
         Ok(())
     }
 
-    /// Removes the journal: its rows are elsewhere now.
+    /// Removes the journal after its rows were written elsewhere.
     pub(super) fn remove(self) -> Result<(), Failure> {
         fs::remove_file(&self.path).map_err(|error| self.unwritable(error))
     }
@@ -104,7 +106,7 @@ impl Journal {
         let end = self.file.stream_position().unwrap_or(0);
         let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
         written.map_err(|error| {
-            // What did not fit is dropped here, or else when the journal is read again.
+            // If the incomplete line cannot be cut off now, the next reader drops it.
             let _ = self.cut(end);
             self.unwritable(error)
         })
@@ -143,7 +145,7 @@ impl Journal {
     }
 }
 
-/// Opens and locks a file, which another sweep may remove between the two.
+/// Opens and locks the file at `path`. Tries again if another sweep removes the file in between.
 fn lock(path: &Path) -> Result<File, Failure> {
     loop {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);

@@ -1,4 +1,4 @@
-//! `freehold sweep`: in come traces and settings, out comes a table of every combination's measures.
+//! `freehold sweep`: traces and settings come in, a table of every combination's measures goes out.
 
 mod journal;
 mod runs;

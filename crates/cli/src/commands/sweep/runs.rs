@@ -1,4 +1,4 @@
-//! The runs of a sweep, several at a time.
+//! Runs a sweep, several replays at a time.
 
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     Err(Failure::new(Cause::Partly, what))
 }
 
-/// The settings to vary; no knob twice, and no more runs than anybody would wait for.
+/// Returns the settings to vary. Fails if a knob is given twice or there are more than `MOST_RUNS` runs.
 fn grid(args: &Sweep) -> Result<Grid, Failure> {
     let mut grid = Grid { varied: Vec::new() };
     for vary in &args.vary {
@@ -109,7 +109,7 @@ fn progress_line(all: usize, done: usize) -> ProgressBar {
     line
 }
 
-/// A sweep under way. The first failure to keep a run ends it.
+/// A sweep in progress. The first run that cannot be journaled ends it.
 struct Work<'w> {
     args: &'w Sweep,
     grid: &'w Grid,
@@ -118,7 +118,7 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
-    /// Does what is missing of one trace, which is read once.
+    /// Reads one trace and does its missing runs.
     fn trace(&self, number: usize) {
         let combinations = self.grid.combinations().unwrap_or(0);
         let missing = self.missing(number * combinations..(number + 1) * combinations);
@@ -156,7 +156,7 @@ impl Work<'_> {
         });
     }
 
-    /// The runs that the journal does not have; none once it could not be written.
+    /// Returns those of `runs` that the journal lacks; none once the journal has failed.
     fn missing(&self, mut runs: std::ops::Range<usize>) -> Vec<usize> {
         let Ok(guard) = self.journal.lock() else { return Vec::new() };
         let Ok(journal) = guard.as_ref() else { return Vec::new() };
@@ -176,7 +176,7 @@ impl Work<'_> {
         self.args.threads.map_or_else(processors, usize::from)
     }
 
-    /// One run. Whatever is wrong with it, the others are not lost.
+    /// Does one run. An error is written into the row and does not end the sweep.
     fn replay(&self, lab: &Lab<'_>, mut row: SweepRow, combination: usize) -> SweepRow {
         let settings = self.grid.combination(combination);
         match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings))) {
@@ -196,7 +196,7 @@ impl Work<'_> {
         }
     }
 
-    /// Keeps a finished run. Returns false if there is no use in going on.
+    /// Journals a finished run. Returns false if the sweep must end.
     fn keep(&self, row: SweepRow) -> bool {
         let Ok(mut guard) = self.journal.lock() else { return false };
         let Ok(journal) = guard.as_mut() else { return false };
@@ -210,7 +210,7 @@ impl Work<'_> {
     }
 }
 
-/// Writes the results, and puts the file into its place once it is on the device.
+/// Writes the results. The file appears in its place once it is on the device.
 fn write(path: &Path, rows: &[SweepRow]) -> Result<(), Failure> {
     let bytes = to_parquet(rows).map_err(|error| Failure::new(Cause::Bug, error))?;
     let mut scratch = Scratch::create(path, true)?;

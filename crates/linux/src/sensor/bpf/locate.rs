@@ -1,4 +1,4 @@
-//! Finds the kernel's zones, and believes only what agrees with `/proc/zoneinfo`.
+//! Finds the kernel's zones and compares them with `/proc/zoneinfo`.
 
 use freehold::{MAX_ORDERS, Migratetype};
 use freehold_trace::ZoneSnapshot;
@@ -7,23 +7,23 @@ use super::Programs;
 use super::messages::{Map, Message, TYPES, word};
 use crate::error::BpfError;
 
-/// How often the tasks are searched: a task that ends meanwhile may lead astray.
+/// The most searches of the task list: a task that ends during a search may mislead it.
 const SEARCHES: u32 = 4;
 
-/// The most zones of a node, whatever the kernel's configuration.
+/// The most zones of a node in any configuration of the kernel.
 const ZONES_OF_A_NODE: u64 = 8;
 
-/// What this kernel was built with.
+/// The running kernel's sizes and numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Layout {
     /// Bytes of a `struct page`.
     pub(super) page_bytes: u64,
-    /// The types that the kernel has, with the number that it has for each, by that number.
+    /// The kernel's migratetypes, ordered by the kernel's number of each.
     pub(super) types: Vec<(usize, Migratetype)>,
 }
 
 impl Layout {
-    /// Asks the kernel's type information.
+    /// Reads the layout from the kernel's type information.
     pub(super) fn ask(programs: &Programs) -> Result<Self, BpfError> {
         let mut message = Message::new(&[], 3 + Migratetype::ALL.len());
         programs.run("describe", &mut message)?;
@@ -47,7 +47,7 @@ impl Layout {
     }
 }
 
-/// A zone as the kernel has it.
+/// A zone's numbers in the kernel.
 struct KernelZone {
     address: u64,
     node: u64,
@@ -57,7 +57,7 @@ struct KernelZone {
     name: String,
 }
 
-/// The address of each of `zones`.
+/// Returns the address of each of `zones`.
 pub(super) fn locate(programs: &Programs, zones: &[ZoneSnapshot]) -> Result<Vec<u64>, BpfError> {
     let mut searches = 0;
     loop {
@@ -70,7 +70,7 @@ pub(super) fn locate(programs: &Programs, zones: &[ZoneSnapshot]) -> Result<Vec<
     }
 }
 
-/// The zones of all nodes, and how many nodes were found.
+/// Returns the zones of all nodes, and the number of nodes found.
 fn kernel_zones(programs: &Programs) -> Result<(Vec<KernelZone>, u64), BpfError> {
     let mut found = Message::new(&[], 1);
     programs.run("find_nodes", &mut found)?;
@@ -95,7 +95,7 @@ fn kernel_zones(programs: &Programs) -> Result<(Vec<KernelZone>, u64), BpfError>
     Ok((zones, found.word(0)))
 }
 
-/// Where a zone of `/proc/zoneinfo` is.
+/// Returns the address of a zone of `/proc/zoneinfo`.
 fn address(found: &[KernelZone], zone: &ZoneSnapshot, nodes: u64) -> Result<u64, BpfError> {
     let ours = found.iter().find(|z| z.node == u64::from(zone.node) && z.name == zone.name);
     let Some(ours) = ours else {

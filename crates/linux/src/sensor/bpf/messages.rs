@@ -1,5 +1,4 @@
-//! What the programs are asked and what they answer: 64-bit numbers one after the other, as in
-//! `crates/linux/bpf`.
+//! The arguments and answers of the BPF programs: 64-bit numbers in a row, as in `crates/linux/bpf`.
 
 /// Room for orders in a zone's entry.
 pub(super) const ORDERS: usize = 11;
@@ -10,7 +9,7 @@ pub(super) const TYPES: usize = 8;
 /// Pageblocks of one entry of the map `pageblocks`.
 pub(super) const CHUNK: usize = 65536;
 
-/// Frames of one question about slabs.
+/// The most frames in one question about slabs.
 pub(super) const BATCH: usize = 8192;
 
 /// A map that the programs and this process share.
@@ -20,38 +19,39 @@ pub(super) enum Map {
     Zones,
     /// The address of each node.
     Nodes,
-    /// A byte for each pageblock, [`CHUNK`] an entry: the types on whose lists it has free blocks.
+    /// A byte for each pageblock, [`CHUNK`] an entry: the types on whose lists the pageblock has free
+    /// blocks.
     Pageblocks,
-    /// The frames that slab caches are asked for.
+    /// The frames whose slab caches are asked for.
     Frames,
 }
 
 /// Bytes of a number.
 const WORD: usize = 8;
 
-/// A program's argument, in and out.
+/// A program's argument, which also holds its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Message(Vec<u8>);
 
 impl Message {
-    /// A message of `words` numbers, of which the first are given and the others 0.
+    /// Returns a message of `words` numbers: `given`, then zeros.
     pub(super) fn new(given: &[u64], words: usize) -> Self {
         let mut bytes: Vec<u8> = given.iter().flat_map(|word| word.to_ne_bytes()).collect();
         bytes.resize(words * WORD, 0);
         Self(bytes)
     }
 
-    /// What the kernel reads and writes.
+    /// Returns the bytes that the kernel reads and writes.
     pub(super) fn bytes(&mut self) -> &mut [u8] {
         &mut self.0
     }
 
-    /// The number at place `index`.
+    /// Returns the number at `index`.
     pub(super) fn word(&self, index: usize) -> u64 {
         word(&self.0, index)
     }
 
-    /// The text that starts at place `index` and ends at a zero byte.
+    /// Returns the text that starts at number `index` and ends at a zero byte.
     pub(super) fn text(&self, index: usize) -> String {
         let bytes = self.0.get(index * WORD..).unwrap_or_default();
         let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
@@ -59,18 +59,18 @@ impl Message {
     }
 }
 
-/// The number at place `index`; 0 beyond the end.
+/// Returns the number at `index`, or 0 beyond the end.
 pub(super) fn word(bytes: &[u8], index: usize) -> u64 {
     let bytes = bytes.get(index * WORD..(index + 1) * WORD).unwrap_or_default();
     bytes.try_into().map_or(0, u64::from_ne_bytes)
 }
 
-/// One zone's entry of the map `zones`, as it was read.
+/// One zone's entry of the map `zones`.
 #[derive(Clone, Debug)]
 pub(super) struct ZoneEntry(Vec<u8>);
 
 impl ZoneEntry {
-    /// Where each part starts, in words.
+    /// The index of each part, in numbers.
     const NR_FREE: usize = 3;
     const BLOCKS: usize = Self::NR_FREE + ORDERS;
     const CAPPED: usize = Self::BLOCKS + ORDERS * TYPES;
@@ -78,7 +78,7 @@ impl ZoneEntry {
     const LOW_PAGE: usize = Self::UNSETTLED + 1 + 2 * ORDERS;
     const WORDS: usize = Self::LOW_PAGE + 2;
 
-    /// The entry of a zone that was not read yet.
+    /// Returns the entry of a zone that was not read yet.
     pub(super) fn fresh(address: u64, start_pfn: u64, end_pfn: u64) -> Vec<u8> {
         Message::new(&[address, start_pfn, end_pfn], Self::WORDS).0
     }
@@ -91,7 +91,7 @@ impl ZoneEntry {
         word(&self.0, Self::NR_FREE + order)
     }
 
-    /// Free blocks of `order` on the list of the kernel's type `number`.
+    /// Returns the free blocks of `order` on the list of the kernel's type `number`.
     pub(super) fn blocks(&self, order: usize, number: usize) -> u64 {
         word(&self.0, Self::BLOCKS + order * TYPES + number)
     }
@@ -101,12 +101,12 @@ impl ZoneEntry {
         word(&self.0, Self::CAPPED + order) >> number & 1 != 0
     }
 
-    /// Orders whose lists did not hold still, over all readings.
+    /// Returns how many times an order's lists changed under every walk, over all readings.
     pub(super) fn unsettled(&self) -> u64 {
         word(&self.0, Self::UNSETTLED)
     }
 
-    /// The lowest and the highest known address of a free block's `struct page`.
+    /// Returns the lowest and the highest known address of a free block's `struct page`.
     pub(super) fn pages(&self) -> Option<(u64, u64)> {
         let (low, high) = (word(&self.0, Self::LOW_PAGE), word(&self.0, Self::LOW_PAGE + 1));
         (low != 0).then_some((low, high))

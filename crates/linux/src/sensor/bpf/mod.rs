@@ -1,10 +1,11 @@
-//! Free blocks by BPF: in come zones, out come the kernel's own fields, read without its zone lock.
+//! Free blocks by BPF: zones come in, the kernel's own fields go out, read without the zone lock.
 //!
-//! The programs are in `crates/linux/bpf`. They are of type `syscall`, which run when they are asked to and
-//! are attached to nothing, and they take every offset, size and constant from the running kernel's type
-//! information. The crate `aya` was considered: up to 0.16 it does not load programs of that type.
+//! The programs are in `crates/linux/bpf`. They are of type `syscall`, which run on request and attach to
+//! nothing. Every offset, size and constant comes from the running kernel's type information. The crate
+//! `aya` was considered: up to 0.16 it cannot load programs of that type.
 //!
-//! Without the feature `bpf` there is no object of programs, and opening a sensor says so; the rest is the same.
+//! Without the feature `bpf` there are no programs, and opening a sensor returns an error; everything
+//! else is the same.
 
 mod locate;
 mod messages;

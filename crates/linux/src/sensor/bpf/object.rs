@@ -14,20 +14,20 @@ use crate::error::BpfError;
 /// The compiled programs.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/free_areas.bpf.o"));
 
-/// The kernel's description of its own types.
+/// The kernel's type information.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
-/// What libbpf had to say about the object that is being loaded.
+/// The warnings of libbpf about the object that is being loaded.
 static WARNINGS: Mutex<String> = Mutex::new(String::new());
 
-/// How much of it an error quotes.
+/// The most bytes of the warnings that an error quotes.
 const QUOTED_BYTES: usize = 400;
 
-/// The object in the kernel.
+/// The loaded object.
 #[derive(Debug)]
 pub(super) struct Programs {
     object: Object,
-    /// In the order of [`Map::ALL`].
+    /// The maps in the order of [`Map::ALL`].
     maps: Vec<MapHandle>,
 }
 
@@ -37,7 +37,7 @@ impl Programs {
         if !Path::new(BTF).exists() {
             return Err(BpfError::NoBtf { path: BTF });
         }
-        // libbpf prints to standard error where nobody takes its messages.
+        // Without a callback libbpf prints its messages to standard error.
         set_print(Some((PrintLevel::Warn, |_, text| {
             let mut warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
             if warnings.len() < QUOTED_BYTES {
@@ -60,7 +60,8 @@ impl Programs {
         Ok(Self { object, maps })
     }
 
-    /// Runs a program on `message`, which it may write its answer to. Returns the program's own return value.
+    /// Runs a program on `message`, in which it may write its answer. Returns the program's return
+    /// value.
     pub(super) fn run(&self, program: &'static str, message: &mut Message) -> Result<u32, BpfError> {
         let failed = |detail: String| BpfError::Run { program, detail };
         let found = self.object.progs_mut().find(|p| p.name() == program);
@@ -70,7 +71,7 @@ impl Programs {
         Ok(output.return_value)
     }
 
-    /// The entry of a map at `key`.
+    /// Returns the entry of a map at `key`.
     pub(super) fn get(&self, map: Map, key: u32) -> Result<Vec<u8>, BpfError> {
         let failed = |detail: String| BpfError::Run { program: "lookup", detail };
         match self.map(map).lookup(&key.to_ne_bytes(), MapFlags::ANY) {
@@ -94,7 +95,7 @@ impl Programs {
 impl Map {
     const ALL: [Self; 4] = [Self::Zones, Self::Nodes, Self::Pageblocks, Self::Frames];
 
-    /// Its name in the object.
+    /// Returns the map's name in the object.
     const fn name(self) -> &'static str {
         match self {
             Self::Zones => "zones",
@@ -111,7 +112,7 @@ fn handle(object: &Object, wanted: Map) -> Result<MapHandle, BpfError> {
     MapHandle::try_from(&map).map_err(|e| refusal(&e))
 }
 
-/// Why the kernel does not have the object, told apart by what it answered.
+/// Returns why the kernel did not load the object, by the kernel's answer.
 fn refusal(error: &libbpf_rs::Error) -> BpfError {
     let warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
     if error.kind() == ErrorKind::PermissionDenied && !may_load() {
@@ -120,9 +121,10 @@ fn refusal(error: &libbpf_rs::Error) -> BpfError {
     BpfError::Refused { detail: format!("{error}: {}", warnings.trim_end_matches("; ")) }
 }
 
-/// Returns true if this process has `CAP_BPF` and `CAP_PERFMON`, or `CAP_SYS_ADMIN`, which holds both.
+/// Returns true if this process has `CAP_BPF` and `CAP_PERFMON`, or `CAP_SYS_ADMIN`, which includes both.
 ///
-/// The verifier answers EACCES where it does not like a program, so the answer alone does not tell.
+/// EACCES alone does not show a missing capability: the verifier also returns it for a program that it
+/// rejects.
 fn may_load() -> bool {
     const SYS_ADMIN: u64 = 1 << 21;
     const PERFMON_AND_BPF: u64 = 1 << 38 | 1 << 39;

@@ -1,4 +1,4 @@
-//! Frames: the pageblocks that free blocks are in, and the slab caches that frames belong to.
+//! Frames: the pageblocks of free blocks, and the slab caches of frames.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,23 +11,26 @@ use super::messages::{BATCH, CHUNK, Map, Message, ZoneEntry, word};
 use super::sensor::{BpfSensor, kind_of};
 use crate::error::BpfError;
 
-/// What the table of all `struct page` is aligned to on x86-64, wherever the kernel has put it.
+/// The alignment of the table of all `struct page` on x86-64, also with KASLR.
 const TABLE_ALIGN: u64 = 1 << 30;
 
 /// Words of `struct name_question`: the cache and its name.
 const NAME_WORDS: usize = 9;
 
 impl BpfSensor {
-    /// The types on whose lists each pageblock has free blocks: pairs of a pageblock's number (its first
-    /// frame's number by the pages of a pageblock) and a type, by number.
+    /// Returns the types on whose lists each pageblock has free blocks, as pairs of the pageblock's
+    /// number (its first frame's number divided by the pages of a pageblock) and a type, in the order
+    /// of the numbers.
     ///
-    /// A pageblock without free blocks is not in it. One with free blocks on lists of two types is in it
-    /// twice, which kernels before 6.10 may have. All lists are walked to their ends; of one that changes
-    /// under each of several walks, what lies behind the change may be missing. A kernel without preemption
-    /// lets nothing else run on this CPU meanwhile, which a million blocks make a tenth of a second.
+    /// A pageblock without free blocks does not occur. A pageblock with free blocks on lists of two
+    /// types, as before 6.10, occurs twice. All lists are walked to their ends. If a list changes
+    /// under each of several walks, the blocks behind the change may be missing. A kernel without
+    /// preemption runs nothing else on this CPU during a walk; a million blocks take a tenth of a
+    /// second.
     ///
     /// # Errors
-    /// Where the sensor was opened without the order of a pageblock, or frame numbers cannot be told.
+    /// If the sensor was opened without the order of a pageblock, or frame numbers cannot be
+    /// determined.
     pub fn free_list_types(&mut self) -> Result<Vec<(u64, Migratetype)>, BpfError> {
         let order = self.pageblock_order.ok_or(BpfError::NoPageblockOrder)?;
         let page_table = self.page_table()?;
@@ -54,11 +57,11 @@ impl BpfSensor {
         Ok(found)
     }
 
-    /// The name of the slab cache that each of the frames `pfns` belongs to; `None` where a frame is no
-    /// slab's.
+    /// Returns the name of the slab cache of each of the frames `pfns`, or `None` for a frame that is
+    /// not a slab's.
     ///
     /// # Errors
-    /// Where frame numbers cannot be told, or this kernel's slabs are unknown.
+    /// If frame numbers cannot be determined, or the layout of this kernel's slabs is unknown.
     pub fn slab_names(&mut self, pfns: &[u64]) -> Result<Vec<Option<String>>, BpfError> {
         let page_table = self.page_table()?;
         let mut names = HashMap::new();
@@ -86,7 +89,7 @@ impl BpfSensor {
         let mut message = Message::new(&[cache], NAME_WORDS);
         let gone = self.programs.run("name_cache", &mut message)? != 0;
         let name = message.text(1);
-        // A page that became something else meanwhile may lead to what only looks like a cache.
+        // A page that was reused meanwhile may lead to memory that only looks like a cache.
         let plain = !name.is_empty() && name.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
         Ok((!gone && plain).then_some(name))
     }
@@ -96,7 +99,7 @@ impl BpfSensor {
         self.zones.iter().any(|zone| pfn >= zone.start_pfn && pfn - zone.start_pfn < zone.spanned)
     }
 
-    /// Where the table of all `struct page` starts: found out once.
+    /// Returns the start of the table of all `struct page`, which is determined once.
     fn page_table(&mut self) -> Result<u64, BpfError> {
         if let Some(known) = self.page_table {
             return Ok(known);
@@ -125,8 +128,8 @@ impl BpfSensor {
     }
 }
 
-/// The one start of the table with which all pages that were `seen` are in their zones; `named` is what the
-/// kernel calls it, where it says so.
+/// Returns the only start of the table that puts every page of `seen` into its zone. `named` is the
+/// kernel's symbol for the table, if it is readable.
 fn table_start(
     seen: &[(ZoneSnapshot, (u64, u64))],
     page_bytes: u64,
@@ -158,7 +161,7 @@ fn table_start(
     Ok(first)
 }
 
-/// The address of one of the kernel's variables, where `/proc/kallsyms` tells it to this process.
+/// Returns the address of a kernel variable, if `/proc/kallsyms` shows it to this process.
 fn symbol(name: &str) -> Option<u64> {
     let lines = BufReader::new(File::open("/proc/kallsyms").ok()?).lines();
     for line in lines.map_while(Result::ok) {

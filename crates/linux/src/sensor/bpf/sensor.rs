@@ -1,4 +1,4 @@
-//! The sensor: the kernel's free areas, read without the zone lock.
+//! The BPF sensor: reads the kernel's free areas without the zone lock.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, ZoneSnapshot};
@@ -10,12 +10,11 @@ use crate::clock;
 use crate::error::BpfError;
 use crate::sensor::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 
-/// Free blocks of the running kernel, read from its own fields by a BPF program.
+/// Reads the free blocks of the running kernel from its own fields by a BPF program.
 ///
-/// No lock is taken and nothing is written. On a quiet machine the numbers are exact, and no list is too
-/// long; on a busy one each order's numbers are off by no more than what changed while its lists were
-/// walked, since nothing holds them still. The longest list of an order is not walked: it is what the
-/// others leave of the kernel's own total.
+/// It takes no lock and writes nothing. On a quiet machine the numbers are exact, however long a list is.
+/// On a busy one each order's numbers are off by at most what changed while its lists were walked. The
+/// longest list of an order is not walked: its number is the kernel's total less the other lists.
 #[derive(Debug)]
 pub struct BpfSensor {
     pub(super) programs: Programs,
@@ -29,14 +28,14 @@ pub struct BpfSensor {
 }
 
 impl BpfSensor {
-    /// Loads the program and finds the populated ones of `zones` (as `/proc/zoneinfo` tells them) in the
+    /// Loads the programs and finds the populated ones of `zones` (from `/proc/zoneinfo`) in the
     /// kernel.
     ///
-    /// `pageblock_order` is only passed on, and what [`BpfSensor::free_list_types`] needs.
+    /// `pageblock_order` is passed on to the readings; [`BpfSensor::free_list_types`] needs it.
     ///
     /// # Errors
-    /// Where the kernel does not let this process do that, does not describe its types, or has zones other
-    /// than `zones`.
+    /// If the kernel does not let this process load programs, has no type information, or has other
+    /// zones than `zones`.
     pub fn open(zones: &[ZoneSnapshot], pageblock_order: Option<u8>) -> Result<Self, BpfError> {
         let zones: Vec<_> = zones.iter().filter(|zone| zone.present > 0).cloned().collect();
         let block_of = |pfn: u64| pageblock_order.map_or(0, |order| pfn >> order);
@@ -65,7 +64,7 @@ impl BpfSensor {
     /// Reads the free blocks of all zones.
     ///
     /// # Errors
-    /// Where the kernel stops running the program.
+    /// If the program cannot be run.
     pub fn read(&mut self) -> Result<FreeBlocks, BpfError> {
         let begin_ns = clock::monotonic_ns();
         self.programs.run("count", &mut Message::new(&[self.zones.len() as u64], 1))?;
@@ -88,15 +87,17 @@ impl BpfSensor {
         })
     }
 
-    /// How many times, over all readings, the lists of an order changed under each of several walks.
+    /// Returns how many times, over all readings, an order's lists changed under each of several
+    /// walks.
     ///
-    /// Such an order's numbers are still within what changed meanwhile, but not checked against its total.
+    /// Such an order's numbers are off by at most what changed meanwhile, but were not checked
+    /// against the kernel's total.
     pub fn unsettled(&self) -> u64 {
         self.unsettled
     }
 }
 
-/// What a zone's entry says, by this library's types.
+/// Translates a zone's entry into this library's types.
 fn free_blocks(zone: &ZoneSnapshot, entry: &ZoneEntry, layout: &Layout) -> ZoneFreeBlocks {
     let mut total = [FreeCount::default(); MAX_ORDERS];
     let mut by_type = [[FreeCount::default(); MAX_ORDERS]; MIGRATETYPES];
@@ -116,7 +117,7 @@ fn free_blocks(zone: &ZoneSnapshot, entry: &ZoneEntry, layout: &Layout) -> ZoneF
     }
 }
 
-/// The type that the kernel's text would name for list `number`.
+/// Returns the type that the kernel's texts name for list `number`.
 pub(super) fn kind_of(layout: &Layout, number: usize) -> Option<Migratetype> {
     layout.types.get(number).map(|(_, kind)| *kind)
 }

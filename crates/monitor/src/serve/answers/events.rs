@@ -1,4 +1,4 @@
-//! The stream of events of one page.
+//! The event stream of one page.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,19 +12,19 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::serve::publishing::{Published, Shown};
 
-/// Time between two models at least, however often samples are taken: faster than eyes are.
+/// The least time between two model events, however often samples are taken.
 const LEAST_GAP: Duration = Duration::from_millis(200);
 
-/// How long a stream is silent at most, so that a page notices a lost connection.
+/// The longest silence of a stream, so that a page notices a lost connection.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 
-/// Says that the stream is alive.
+/// A comment that shows that the stream is alive.
 const ALIVE: &[u8] = b": alive\n\n";
 
-/// How soon a page that lost its connection is to try again.
+/// How soon a page tries again after it lost the connection.
 const RETRY: &[u8] = b"retry: 2000\n\n";
 
-/// What one page has been told.
+/// One page's stream, and what was already sent on it.
 struct Listener {
     published: watch::Receiver<Arc<Published>>,
     map: Option<Arc<Shown>>,
@@ -32,10 +32,10 @@ struct Listener {
     not_before: Instant,
 }
 
-/// A body that never ends while the server runs: what is known now, then every change.
+/// Returns a body that ends with the server: the current state, then every change.
 ///
-/// Nothing is made before the connection asks for it: a client that is slow gets the newest model next, and
-/// misses those in between.
+/// An event is made only when the connection asks for the next one: a slow client gets the newest model
+/// next and misses those in between.
 pub(super) fn body(mut published: watch::Receiver<Arc<Published>>) -> Body {
     published.mark_changed();
     let pending = VecDeque::from([Bytes::from_static(RETRY)]);
@@ -47,7 +47,7 @@ pub(super) fn body(mut published: watch::Receiver<Arc<Published>>) -> Body {
 }
 
 impl Listener {
-    /// What to send next; none when the server ends.
+    /// Waits for the next event. Returns `None` when the server ends.
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(bytes) = self.pending.pop_front() {
             return Some(bytes);

@@ -1,11 +1,11 @@
-//! Which names a server on loopback answers to.
+//! Host names that a server on loopback answers to.
 //!
-//! A page of another site can let its own name point to 127.0.0.1 and have the browser read from here. The
-//! browser then sends that site's name, which is not one of this machine's own.
+//! A page of another site can point its own host name to 127.0.0.1 and make the browser read from this
+//! server. The browser then sends that site's name as the host, which is refused.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Returns true if `host`, as a request names it, can mean nothing but this machine.
+/// Returns true if the host of a request can only mean this machine.
 pub(super) fn is_own(host: &str) -> bool {
     let name = without_port(host);
     if let Some(address) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -17,7 +17,7 @@ pub(super) fn is_own(host: &str) -> bool {
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Returns true if `address` is this machine's alone. 127.0.0.0/8 may be written as addresses of IPv6 too.
+/// Returns true if `address` is a loopback address, which includes 127.0.0.0/8 mapped to IPv6.
 pub(in crate::serve) fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }

@@ -1,4 +1,4 @@
-//! Answers: in come requests, out go the page, its events, its history, metrics and health.
+//! Answers: requests come in; the page, its events, its history, metrics and health go out.
 
 mod events;
 mod host;

@@ -1,8 +1,8 @@
-//! The page: files that are in the binary, so that it needs nothing from elsewhere.
+//! The files of the page, which are built into the binary.
 
 use freehold_measure::PAGE_STYLE;
 
-/// Name, content type and text of each part.
+/// Name, content type and text of each file.
 const ASSETS: [(&str, &str, &str); 13] = [
     ("index.html", HTML, include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
@@ -23,7 +23,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const JS: &str = "text/javascript; charset=utf-8";
 
-/// Content type and text of the part with this name.
+/// Returns content type and text of the file of this name.
 pub(super) fn asset(name: &str) -> Option<(&'static str, &'static str)> {
     ASSETS.iter().find(|(known, ..)| *known == name).map(|(_, kind, text)| (*kind, *text))
 }

@@ -1,4 +1,4 @@
-//! What is answered to which request.
+//! The answer to each request.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use axum::routing::get;
 use tokio::sync::watch;
 
 use super::{events, host, page};
-use crate::serve::connections::Doorman;
+use crate::serve::connections::Acceptor;
 use crate::serve::metrics::{self, Scrape};
 use crate::serve::publishing::Published;
 
-/// What every answer comes with. The policy lets a page load nothing but what is served here.
+/// The headers of every answer. The policy lets a page load nothing from other servers.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -34,11 +34,12 @@ const HEADERS: [(HeaderName, &str); 6] = [
 /// What answers are made of.
 #[derive(Clone)]
 pub(in crate::serve) struct Shared {
-    /// What was seen last.
+    /// The last published state.
     pub(in crate::serve) published: watch::Receiver<Arc<Published>>,
-    /// Who counts the connections.
-    pub(in crate::serve) doorman: Arc<Doorman>,
-    /// True if only this machine is answered, and so only requests to its own names are.
+    /// Counts the connections.
+    pub(in crate::serve) acceptor: Arc<Acceptor>,
+    /// True if the server listens on loopback only; then requests with a foreign host name are
+    /// refused.
     pub(in crate::serve) only_loopback: bool,
 }
 
@@ -48,7 +49,7 @@ impl Shared {
     }
 }
 
-/// Answers to GET and HEAD; every other method is refused.
+/// Returns the routes. They answer GET and HEAD, and refuse every other method.
 pub(in crate::serve) fn router(shared: Shared) -> Router {
     Router::new()
         .route("/", get(|| async { asset("index.html") }))
@@ -75,8 +76,8 @@ async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Re
     answer
 }
 
-/// Returns true if every name that a request has for its host is one of this machine's. A request without any
-/// comes from no browser.
+/// Returns true if every host name in a request is this machine's. A request without one is not from a
+/// browser and is allowed.
 fn is_for_this_machine(request: &Request) -> bool {
     let named = request.headers().get_all(header::HOST).iter();
     let in_header = named.into_iter().all(|host| host.to_str().is_ok_and(host::is_own));
@@ -99,7 +100,7 @@ async fn history(State(shared): State<Shared>) -> Response {
 }
 
 async fn scrape(State(shared): State<Shared>) -> Response {
-    let (connections, refused) = (shared.doorman.connections(), shared.doorman.refused());
+    let (connections, refused) = (shared.acceptor.connections(), shared.acceptor.refused());
     let text = metrics::text(Scrape::new(shared.newest(), connections, refused));
     typed(metrics::CONTENT_TYPE, text)
 }
@@ -136,13 +137,13 @@ mod tests {
     #[test]
     fn history_is_answered_while_a_sample_is_taken() {
         let monitor = Mutex::new(Monitor::new(Machine::default()));
-        // As the sampling thread has the monitor while it makes a model of the sample after these three.
+        // The sampling thread holds this lock while it makes the model of the next sample.
         let mut taking = monitor.lock().unwrap();
         (0..2).for_each(|second| drop(published(&mut taking, second)));
         let (_publisher, receiver) = watch::channel(published(&mut taking, 2));
         taking.take(sample(3, "Normal", 3));
         let shared =
-            Shared { published: receiver, doorman: Arc::new(Doorman::default()), only_loopback: true };
+            Shared { published: receiver, acceptor: Arc::new(Acceptor::default()), only_loopback: true };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let text = runtime.block_on(async {
             let answer = tokio::time::timeout(Duration::from_secs(5), history(State(shared))).await;

@@ -1,6 +1,6 @@
-//! Connections: in come clients, out go those that are served; nobody may keep others waiting.
+//! Connections: clients come in, served requests go out; no client keeps others waiting.
 
-mod doorman;
+mod acceptor;
 mod stalling;
 
-pub(super) use doorman::Doorman;
+pub(super) use acceptor::Acceptor;

@@ -1,4 +1,4 @@
-//! A stream whose writes must go on.
+//! A stream that fails if its writes stop.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// Fails when its peer has taken nothing for as long as `patience`, so that clients that stopped reading do
-/// not keep their connections, and what waits to be sent on them.
+/// A stream that fails if its peer has taken nothing for `patience`. This frees the connections and
+/// buffers of clients that stopped reading.
 pub(super) struct Stalling<S> {
     inner: S,
     patience: Duration,
-    /// Runs out when a write has waited for too long; none while nothing waits.
+    /// Expires when a write has waited too long; `None` while no write waits.
     out_of_patience: Option<Pin<Box<Sleep>>>,
 }
 
@@ -22,7 +22,7 @@ impl<S> Stalling<S> {
         Self { inner, patience, out_of_patience: None }
     }
 
-    /// What a write that answered `done` is to answer.
+    /// Returns `done`, or an error if a pending write has waited too long.
     fn watched<T>(&mut self, done: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if done.is_ready() {
             self.out_of_patience = None;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::table::table;
 
-/// Every metric as a table in Markdown.
+/// Returns every metric as a table in Markdown.
 pub fn document() -> String {
     let mut text = String::from(
         "| metric | labels | unit | meaning | source | exactness | cost |\n|---|---|---|---|---|---|---|\n",
@@ -13,7 +13,7 @@ pub fn document() -> String {
         let labels: Vec<_> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
         let labels = if labels.is_empty() { "–".to_owned() } else { labels.join(", ") };
         let help = metric.help.trim_end_matches('.');
-        // A `String` takes everything.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(
             text,
             "| `{}` ({}) | {labels} | {} | {help} | {} | {} | {} |",

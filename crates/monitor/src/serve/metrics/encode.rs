@@ -1,4 +1,4 @@
-//! Metrics as a text in the `OpenMetrics` format.
+//! The text of the metrics in the `OpenMetrics` format.
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
@@ -13,12 +13,12 @@ use super::table::{Kind, Metric, table};
 /// The content type of the text.
 pub(in crate::serve) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The text of every metric that has a value.
+/// Returns the text of every metric that has a value.
 pub(in crate::serve) fn text(scrape: Scrape) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(All(scrape)));
     let mut text = String::new();
-    // A `String` takes everything, and no value here is beyond what the format has.
+    // Writing to a `String` cannot fail, and every value here fits the format.
     let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
     text
 }
@@ -51,7 +51,7 @@ fn write(encoder: &mut DescriptorEncoder, metric: &Metric, rows: &Rows) -> Resul
         Kind::Gauge => MetricType::Gauge,
         Kind::Info => MetricType::Info,
     };
-    // The format's own endings are written by the encoder.
+    // The encoder adds the format's suffixes.
     let name = metric.name.strip_suffix(metric.kind.ending()).unwrap_or(&metric.name);
     let (name, unit) = match (name.strip_suffix("_seconds"), name.strip_suffix("_bytes")) {
         (Some(name), _) => (name, Some(Unit::Seconds)),

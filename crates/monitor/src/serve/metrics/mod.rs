@@ -1,4 +1,4 @@
-//! Metrics for Prometheus: in comes what was published, out comes a text.
+//! Metrics for Prometheus: the published state comes in, a text goes out.
 
 mod document;
 mod encode;

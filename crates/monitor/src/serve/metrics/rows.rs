@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// The values of one metric, each with those of its labels.
+/// The values of one metric, each with its labels' values.
 #[derive(Default)]
 pub(super) struct Rows(pub(super) Vec<(Vec<String>, Value)>);
 

@@ -1,4 +1,4 @@
-//! What one scrape is answered from.
+//! The input of one scrape.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::process;
 use crate::model::{Map, Model};
 use crate::serve::publishing::Published;
 
-/// What one scrape is answered from.
+/// Everything that one scrape is answered from.
 pub(in crate::serve) struct Scrape {
     pub(super) published: Arc<Published>,
     pub(super) connections: usize,

@@ -1,4 +1,4 @@
-//! Every metric: what it is, where it comes from, how exact it is and what it costs.
+//! Every metric: its meaning, source, exactness and cost.
 
 use super::rows::Rows;
 use super::scrape::Scrape;
@@ -9,7 +9,7 @@ use crate::model::{RATED, Rated};
 pub struct Metric {
     /// The name of its samples.
     pub name: String,
-    /// What it is to Prometheus.
+    /// Its kind in Prometheus's terms.
     pub kind: Kind,
     /// What its values count.
     pub unit: &'static str,
@@ -19,26 +19,26 @@ pub struct Metric {
     pub help: String,
     /// Where its values come from.
     pub source: &'static str,
-    /// How exact they are.
+    /// How exact its values are.
     pub exactness: &'static str,
-    /// What a reading costs the machine.
+    /// What one reading costs the machine.
     pub cost: &'static str,
     fill: Fill,
 }
 
-/// What a metric is to Prometheus.
+/// The kind of a metric in Prometheus's terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It goes up and down.
+    /// A value that rises and falls.
     Gauge,
-    /// It only goes up.
+    /// A value that only rises.
     Counter,
-    /// It is 1, and its labels tell.
+    /// Always 1; the labels carry the information.
     Info,
 }
 
 impl Kind {
-    /// How the names of its samples end.
+    /// Returns the suffix of the names of its samples.
     pub const fn ending(self) -> &'static str {
         match self {
             Self::Gauge => "",
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The word for documents.
+    /// Returns the word for documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gauge => "gauge",
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-/// Where the values come from.
+/// How the values are found.
 #[derive(Clone, Copy)]
 enum Fill {
     By(fn(&Scrape, &mut Rows)),
@@ -107,7 +107,7 @@ type Row = (
 
 use Kind::{Counter, Gauge, Info};
 
-/// Free memory by zone.
+/// Metrics of each zone's free memory.
 const ZONES: [Row; 14] = [
     (
         ("freehold_free_blocks", Gauge, "blocks", ZONE_ORDER),
@@ -195,7 +195,7 @@ const ZONES: [Row; 14] = [
     ),
 ];
 
-/// The machine, the sensor and the server.
+/// Metrics of the machine, the sensor and the server.
 const OTHERS: [Row; 19] = [
     (
         ("freehold_pageblock_order", Gauge, "order", &[]),
@@ -321,7 +321,7 @@ const OTHERS: [Row; 19] = [
     ),
 ];
 
-/// Every metric, in the order of the text.
+/// Returns every metric, in the order of the text.
 pub fn table() -> Vec<Metric> {
     let metric = |row: &Row| {
         let ((name, kind, unit, labels), help, (source, exactness, cost), fill) = *row;
@@ -331,7 +331,7 @@ pub fn table() -> Vec<Metric> {
     let rate = |rated: &'static Rated| Metric {
         name: format!("freehold_vmstat_{}_total", rated.name),
         kind: Counter,
-        // Huge pages are counted as one each, and faults are no pages.
+        // A huge page counts as one event, and a fault is no page.
         unit: if rated.meaning.starts_with("pages ") { "pages" } else { "events" },
         labels: &[],
         help: format!("Since the boot: {}.", rated.meaning),

@@ -7,10 +7,10 @@ use super::rows::Rows;
 use super::scrape::Scrape;
 use crate::model::{Holds, Rated, ZoneModel, ZonePages};
 
-/// What the kernel shows as the extfrag index of an order that a request can have.
+/// The kernel's extfrag index of an order whose requests would succeed.
 const WOULD_NOT_FAIL: f64 = -1.0;
 
-/// Adds a value of every zone that has one.
+/// Adds the value of every zone that has one.
 fn each_zone(scrape: &Scrape, rows: &mut Rows, value: impl Fn(&ZoneModel) -> Option<u64>) {
     for zone in &scrape.model().zones {
         if let Some(value) = value(zone) {
@@ -23,7 +23,7 @@ fn each_zones_pages(scrape: &Scrape, rows: &mut Rows, value: impl Fn(&ZonePages)
     each_zone(scrape, rows, |zone| zone.pages.as_ref().map(&value));
 }
 
-/// The migratetypes that the machine's kernel has.
+/// Returns the migratetypes of the machine's kernel.
 fn types(scrape: &Scrape) -> impl Iterator<Item = Migratetype> {
     scrape.model().types.iter().filter_map(|name| Migratetype::from_name(name))
 }

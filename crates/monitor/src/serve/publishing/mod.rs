@@ -1,4 +1,5 @@
-//! Publishing: in come samples on a thread of their own, out comes what every request is answered from.
+//! Publishing: samples come in on a thread of their own, the state that requests are answered from goes
+//! out.
 
 mod published;
 mod sampling;

@@ -1,4 +1,4 @@
-//! What the sampling thread hands to the server.
+//! The state that the sampling thread publishes.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -10,24 +10,24 @@ use super::thinned::Thinned;
 use crate::model::{Holds, Map, Model, ZoneMap};
 use crate::series::History;
 
-/// Cells that a zone's pageblock map has on the page at most.
+/// The most cells of a zone's pageblock map on the page.
 const MAP_CELLS: usize = 4096;
 
-/// The machine as it was last seen, and how the seeing fares.
+/// The last known state of the machine, and how the sampling goes.
 ///
-/// The texts for clients are made when the first of them asks, and shared by all.
+/// Texts for clients are made when a client first needs them, and shared by all clients.
 pub(in crate::serve) struct Published {
-    /// What the last good sample said, without the map.
+    /// The model of the last successful sample, without the map.
     pub(in crate::serve) model: Arc<Model>,
-    /// What the pageblocks hold, where that can be read.
+    /// What the pageblocks hold; `None` if that cannot be read.
     pub(in crate::serve) map: Option<Arc<Shown>>,
-    /// How old the oldest part of the map is, in milliseconds.
+    /// The age of the oldest part of the map in milliseconds.
     pub(in crate::serve) map_age_ms: Option<u64>,
-    /// When the last good sample was taken.
+    /// The time of the last successful sample.
     pub(in crate::serve) taken: Instant,
-    /// What the samples were up to this one.
+    /// The history up to the last successful sample.
     history: History,
-    /// Why later samples failed; none where the last one did not.
+    /// Why the samples since then failed; `None` if the last sample succeeded.
     pub(in crate::serve) failing: Option<String>,
     /// Counts since the start.
     pub(in crate::serve) tally: Tally,
@@ -40,22 +40,23 @@ pub(in crate::serve) struct Published {
 /// What the sampling thread counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::serve) struct Tally {
-    /// Samples that were taken.
+    /// Samples that succeeded.
     pub(in crate::serve) samples: u64,
     /// Samples that failed.
     pub(in crate::serve) errors: u64,
-    /// What the readings of free blocks took together, in nanoseconds.
+    /// The total duration of the readings of free blocks in nanoseconds.
     pub(in crate::serve) read_ns: u64,
 }
 
-/// A map with the text of it that pages show.
+/// A map, and its text for the page.
 pub(in crate::serve) struct Shown {
     pub(in crate::serve) map: Arc<Map>,
     event: OnceLock<Bytes>,
 }
 
 impl Published {
-    /// What a good sample said, and the history up to it, after what was published `before`.
+    /// Publishes a successful sample's model and history. `before` is the state that was published
+    /// before.
     pub(in crate::serve) fn new(
         mut model: Model,
         history: History,
@@ -79,7 +80,7 @@ impl Published {
         }
     }
 
-    /// The same machine, of which a newer sample could not be taken.
+    /// Returns the same state with a failed sample noted.
     pub(in crate::serve) fn failing(&self, error: String, tally: Tally) -> Self {
         Self {
             model: Arc::clone(&self.model),
@@ -95,7 +96,7 @@ impl Published {
         }
     }
 
-    /// The event that tells a page the model.
+    /// Returns the event that carries the model.
     pub(in crate::serve) fn event(&self) -> Bytes {
         #[derive(Serialize)]
         struct Event<'a> {
@@ -108,14 +109,14 @@ impl Published {
         self.event.get_or_init(|| named_event("model", &event)).clone()
     }
 
-    /// What a page shows before its first event.
+    /// Returns the history that a page loads before its first event.
     pub(in crate::serve) fn history(&self) -> Bytes {
         self.history_text.get_or_init(|| Bytes::from(json(&Thinned::new(&self.history)))).clone()
     }
 }
 
 impl Shown {
-    /// `map`, or what was shown before if nothing in it changed.
+    /// Returns `map`, or `before` if both are equal.
     fn new(map: Arc<Map>, before: Option<&Arc<Self>>) -> Arc<Self> {
         match before {
             Some(before) if Arc::ptr_eq(&before.map, &map) || before.map.zones == map.zones => {
@@ -125,7 +126,7 @@ impl Shown {
         }
     }
 
-    /// The event that tells a page the map, as a letter a cell.
+    /// Returns the event that carries the map, a letter for each cell.
     pub(in crate::serve) fn event(&self) -> Bytes {
         #[derive(Serialize)]
         struct Zone {
@@ -152,7 +153,7 @@ impl Shown {
     }
 }
 
-/// The letter of the last kind that any pageblock of a cell holds.
+/// Returns the letter of the last kind of [`Holds::ALL`] that occurs in a cell.
 fn letter(counts: &[u32; Holds::ALL.len()]) -> char {
     let last = counts.iter().rposition(|&count| count > 0).unwrap_or_default();
     Holds::ALL[last].letter()
@@ -162,7 +163,7 @@ fn named_event(name: &str, value: &impl Serialize) -> Bytes {
     Bytes::from(format!("event: {name}\ndata: {}\n\n", json(value)))
 }
 
-/// `value` as JSON in one line; `null` where it has none, which none of these types lacks.
+/// Returns `value` as JSON in one line.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

@@ -1,4 +1,4 @@
-//! The thread that looks at the machine again and again.
+//! The thread that takes samples and publishes them.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -12,9 +12,9 @@ use super::published::{Published, Tally};
 use crate::series::Monitor;
 use crate::serve::error::ServeError;
 
-/// A machine that is being sampled; it no longer is when this is dropped.
+/// A running sampling thread. Dropping it ends the thread.
 pub(in crate::serve) struct Sampling {
-    /// What was seen last.
+    /// The last published state.
     pub(in crate::serve) published: watch::Receiver<Arc<Published>>,
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -23,7 +23,7 @@ pub(in crate::serve) struct Sampling {
 /// Takes a first sample, then one every `interval` on a thread of its own.
 ///
 /// # Errors
-/// A first sample that fails: there is nothing to show then.
+/// If the first sample fails.
 pub(in crate::serve) fn start(mut sampler: Sampler, interval: Duration) -> Result<Sampling, ServeError> {
     let mut monitor = Monitor::new(sampler.machine().clone());
     let mut tally = Tally::default();
@@ -41,13 +41,13 @@ impl Drop for Sampling {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so itself.
+            // A thread that panicked has already printed why.
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread works with.
+/// The state of the sampling thread.
 struct Rounds {
     sampler: Sampler,
     monitor: Monitor,
@@ -63,7 +63,8 @@ impl Rounds {
             == Err(RecvTimeoutError::Timeout)
         {
             self.round();
-            // A machine that slept, or a sample that took long, is not made up for.
+            // Samples that were missed, because the machine slept or a sample took long, are
+            // not repeated.
             due = (due + self.interval).max(Instant::now());
         }
     }

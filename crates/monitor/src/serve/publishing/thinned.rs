@@ -1,23 +1,23 @@
-//! A history that is short enough for a page.
+//! A history reduced to the size of a page.
 
 use serde::Serialize;
 
 use crate::series::{History, Point};
 
-/// Points of the last minutes that the page starts with, and points before them, at most each.
+/// The most points of the last 15 minutes that a page loads, and the most points before them.
 const HISTORY_POINTS: usize = 300;
 
-/// What a page calls the last minutes, in milliseconds.
+/// The time that counts as the last minutes, in milliseconds.
 const LAST_MINUTES_MS: u64 = 15 * 60_000;
 
 /// A zone at one time: its free pages, and its blocks of each order.
 type ThinZone<'a> = (u64, &'a [u64]);
 
-/// Points of a history, few enough for a page: the last minutes densely, the rest sparsely.
+/// A history with fewer points: dense in the last minutes, sparse before.
 #[derive(Serialize)]
 pub(super) struct Thinned<'a> {
     zones: &'a [(u32, String)],
-    /// Times, and the zones at each.
+    /// Times, and the zones at each time.
     points: Vec<(u64, Vec<ThinZone<'a>>)>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Thinned<'a> {
     }
 }
 
-/// At most as many of `points` as a page takes, the last among them.
+/// Returns at most [`HISTORY_POINTS`] of `points`, evenly chosen, the last among them.
 fn thinned<'a, 'b>(points: &'b [&'a Point]) -> impl Iterator<Item = &'a Point> + 'b {
     let step = points.len().div_ceil(HISTORY_POINTS).max(1);
     points.iter().skip((points.len() + step - 1) % step).step_by(step).copied()

@@ -1,4 +1,4 @@
-//! What goes where on a screen of some size.
+//! Places the parts of the page on a screen of any size.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -14,13 +14,13 @@ use crate::top::text::rows::{Rows, wrap};
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// The least columns and rows that the page fits into.
+/// The least columns and rows that the page needs.
 pub const LEAST: (u16, u16) = (60, 16);
 
-/// From these columns and rows on there are all zones, all rates and a chart.
+/// The least columns and rows for all zones, all rates and a chart.
 const ROOMY: (usize, usize) = (100, 34);
 
-/// Draws the page. It depends on nothing but its arguments.
+/// Draws the page as a pure function of its arguments.
 pub fn draw(frame: &mut Frame<'_>, model: &Model, history: &History, view: &View) {
     let area = frame.area();
     let buffer = frame.buffer_mut();
@@ -70,9 +70,9 @@ fn whole_page(rows: &mut Rows<'_>, model: &Model, history: &History, view: &View
     }
 }
 
-/// The table with what else the rows allow, the most telling first.
+/// Draws the table, and the most important other parts that the rows allow.
 fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
-    // The zone, the table and the trend are always there.
+    // The zone, the table and the trend are always shown.
     let mut spare = rows.left().saturating_sub(table::ROWS + 2);
     let mut grant = |wanted: usize| {
         let granted = spare >= wanted;
@@ -109,7 +109,8 @@ fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneMod
     header::note(&mut Rows::new(rows.buffer(), last), model, view);
 }
 
-/// All zones, the table beside or above a chart, all rates, and the map in what is left.
+/// Draws all zones, the table with a chart beside or below it, all rates, and the map in the rows that
+/// are left.
 fn roomy(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
     header::sensor(rows, model, view);
     header::pressure(rows, model, view);
@@ -118,7 +119,7 @@ fn roomy(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel
     }
     rows.take(1);
     let rates_rows = rates::rows_of(model, rows.width());
-    // The table with its pageblocks and the line above, the rates and theirs, the trend.
+    // Rows of the table with its pageblocks and its title, the rates and their title, and the trend.
     let fixed = table::ROWS + 3 + rates_rows + 1 + 1;
     let most = rows.left().saturating_sub(fixed).max(3);
     zones::draw(rows, model, history, view, zones::rows_of(model).min(most));
@@ -148,7 +149,7 @@ fn roomy(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel
     }
 }
 
-/// The chart in the rows that are left, if they are enough.
+/// Draws the chart in the rows that are left, if they are enough.
 fn fill_with_chart(
     rows: &mut Rows<'_>,
     wanted: bool,
@@ -163,7 +164,7 @@ fn fill_with_chart(
     }
 }
 
-/// The tables of the other zones in the rows that are left.
+/// Draws the tables of the other zones in the rows that are left.
 fn other_tables(rows: &mut Rows<'_>, model: &Model, chosen: &ZoneModel, view: &View) {
     for zone in model.zones.iter().filter(|&zone| !std::ptr::eq(zone, chosen)) {
         if rows.left() < table::ROWS + 2 {
@@ -175,7 +176,7 @@ fn other_tables(rows: &mut Rows<'_>, model: &Model, chosen: &ZoneModel, view: &V
     }
 }
 
-/// Draws the table; what is left beside it, if that is enough for a chart.
+/// Draws the table, and a chart beside it if the columns are enough.
 fn table_and_chart(
     buffer: &mut Buffer,
     area: Rect,

@@ -1,4 +1,4 @@
-//! The lines about the machine and about how it is looked at.
+//! The lines about the machine, the sensor and the keys.
 
 use freehold_linux::procfs::Stall;
 use freehold_linux::sensor::Source;
@@ -11,7 +11,7 @@ use crate::top::text::rows::{LABEL, Rows, both, fit, label, whole};
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// The first line: which machine, and when.
+/// Draws the first line: the machine and the time.
 pub(super) fn title(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let machine = &model.machine;
     let mut words = vec!["freehold top".to_owned()];
@@ -29,7 +29,7 @@ pub(super) fn title(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let mut room = width.saturating_sub(right.width() + 2);
     let mut left = String::new();
     for word in words {
-        // The release may be of any length: as much of it as fits still tells kernels apart.
+        // A release can have any length. It is cut, as its start still identifies the kernel.
         let word: String = format!(" {word} ").chars().take(room).collect();
         if !word.ends_with(' ') && !word.starts_with(" Linux") {
             break;
@@ -40,7 +40,7 @@ pub(super) fn title(rows: &mut Rows<'_>, model: &Model, view: &View) {
     rows.bar(&both(Line::raw(left), right, width), view.theme.bar());
 }
 
-/// Where the numbers come from, how exact they are and what they cost.
+/// Draws where the numbers come from, how exact they are and what they cost.
 pub(super) fn sensor(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let text = fit(&sensor_text(&model.sensor), rows.width().saturating_sub(LABEL));
     rows.line(&Line::from(vec![label("sensor", view.theme.label()), Span::raw(text)]));
@@ -61,7 +61,7 @@ fn sensor_text(sensor: &SensorModel) -> String {
     }
 }
 
-/// How long tasks waited for memory.
+/// Draws how long tasks waited for memory.
 pub(super) fn pressure(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let label = label("pressure", view.theme.label());
     let width = rows.width();
@@ -83,7 +83,7 @@ pub(super) fn pressure(rows: &mut Rows<'_>, model: &Model, view: &View) {
     rows.line(&whole([label, some, some_shares, full, full_shares, of], width));
 }
 
-/// The first of the notes, and how many more there are.
+/// Draws the first note and the number of the others.
 pub(super) fn note(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let Some(first) = model.notes.first() else { return rows.line(&Line::default()) };
     let more = match model.notes.len() {
@@ -99,7 +99,7 @@ pub(super) fn note(rows: &mut Rows<'_>, model: &Model, view: &View) {
     rows.line(&line);
 }
 
-/// The last line: the keys.
+/// Draws the last line: the keys.
 pub(super) fn hints(rows: &mut Rows<'_>, view: &View) {
     let hinted = BINDINGS.iter().filter(|binding| !binding.hint.is_empty());
     let pieces = hinted.flat_map(|binding| {
@@ -107,7 +107,7 @@ pub(super) fn hints(rows: &mut Rows<'_>, view: &View) {
         [Span::styled(format!(" {key}"), Theme::chosen()), Span::raw(format!(" {} ", binding.hint))]
     });
     let mut line = whole(pieces, rows.width());
-    // A key without its word would be the last thing of a line that is too short.
+    // On a line that is too short the last key would have no word: it is removed.
     if line.spans.len() % 2 == 1 {
         line.spans.pop();
     }

@@ -1,4 +1,4 @@
-//! The pageblock map: a letter, and a colour where there are colours, for each pageblock or few of them.
+//! The pageblock map: a letter, and a colour if there are colours, for one or several pageblocks.
 
 use ratatui::text::{Line, Span};
 
@@ -8,16 +8,16 @@ use crate::top::text::rows::{LABEL, Rows, fit, label, wrap};
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// Said where there is no map.
+/// The text if there is no map.
 const NONE: &str = "- (no map: needs root and a kernel with CONFIG_PROC_PAGE_MONITOR)";
 
-/// The kinds that have a share in memory.
+/// The kinds whose shares are shown.
 const SHOWN: [Holds; 4] = [Holds::Free, Holds::Movable, Holds::Mixed, Holds::Stuck];
 
-/// The room of the address before a row.
+/// The columns for the address before a row.
 const ADDRESS: usize = 10;
 
-/// The map of the chosen zone in one row, with the shares of what the pageblocks hold.
+/// Draws the selected zone's map in one row, with the share of each kind.
 pub(super) fn strip(rows: &mut Rows<'_>, model: &Model, zone: &ZoneModel, view: &View) {
     let mut line = Line::from(label("map", view.theme.label()));
     let width = rows.width();
@@ -37,7 +37,7 @@ fn of<'a>(map: &'a Map, zone: &ZoneModel) -> Option<&'a ZoneMap> {
     map.zones.iter().find(|known| known.node == zone.node && known.name == zone.name)
 }
 
-/// ` . 38% m 41% x 18% S  3%`.
+/// Returns the shares, such as ` . 38% m 41% x 18% S  3%`.
 fn shares(zone: &ZoneMap, view: &View) -> Vec<Span<'static>> {
     let totals = zone.totals();
     let count = |kind: Holds| Holds::ALL.iter().position(|&known| known == kind).map_or(0, |at| totals[at]);
@@ -52,7 +52,7 @@ fn shares(zone: &ZoneMap, view: &View) -> Vec<Span<'static>> {
     spans
 }
 
-/// A zone in at most `room` cells, the first of which is at the place `first`.
+/// Returns a zone's map in at most `room` cells. `first` is the first cell's place for [`shown`].
 fn cells(zone: &ZoneMap, room: usize, first: usize, view: &View) -> Vec<Span<'static>> {
     let cells: Vec<_> =
         zone.cells(room).iter().enumerate().map(|(at, cell)| shown(cell, first + at)).collect();
@@ -64,16 +64,16 @@ fn cells(zone: &ZoneMap, room: usize, first: usize, view: &View) -> Vec<Span<'st
     spans.collect()
 }
 
-/// What a cell shows of what its pageblocks hold: one of the kinds, chosen by the cell's place so that over
-/// several cells each kind is shown as often as there are pageblocks of it.
+/// Returns the kind that a cell shows. The cell's place decides among the kinds of its pageblocks, so
+/// that over several cells each kind is shown as often as it occurs.
 ///
-/// The worst of a cell would do where it has two or three pageblocks. In a large zone it has hundreds, and
-/// then nearly every cell has one of the worst in it, and hardly one has most of them.
+/// Showing the worst kind would do for cells of two or three pageblocks. In a large zone a cell has
+/// hundreds, and nearly every cell contains one of the worst kind.
 fn shown(cell: &[u32; Holds::ALL.len()], place: usize) -> Holds {
     let kinds =
         || Holds::ALL.into_iter().zip(cell).filter(|&(kind, &count)| kind != Holds::Absent && count > 0);
     let memory: u32 = kinds().map(|(_, &count)| count).sum();
-    // Multiples of the golden ratio spread evenly, however few or many of them are taken.
+    // Multiples of the golden ratio are evenly spread for any number of cells.
     let spread = (place as f64 * 0.618_033_988_75 + 0.5).fract();
     let mut left = spread * f64::from(memory);
     for (kind, &count) in kinds() {
@@ -85,7 +85,7 @@ fn shown(cell: &[u32; Holds::ALL.len()], place: usize) -> Holds {
     kinds().next_back().map_or(Holds::Absent, |(kind, _)| kind)
 }
 
-/// Every zone's map in the rows that are left but the last, which is the legend.
+/// Draws every zone's map and, in the last row, the legend.
 pub(super) fn page(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let width = rows.width();
     let Some(map) = model.map.as_ref().filter(|map| !map.zones.is_empty()) else {
@@ -116,7 +116,7 @@ pub(super) fn page(rows: &mut Rows<'_>, model: &Model, view: &View) {
     }
 }
 
-/// The map in rows that are too few for [`page`]: a row a zone, from the largest on.
+/// Draws a row for each zone, largest first, if there are too few rows for [`page`].
 pub(super) fn strips(rows: &mut Rows<'_>, map: &Map, view: &View) {
     let width = rows.width();
     if rows.left() > map.zones.len() {
@@ -135,12 +135,13 @@ pub(super) fn strips(rows: &mut Rows<'_>, map: &Map, view: &View) {
     }
 }
 
-/// How many rows [`page`] needs to be worth it.
+/// Returns how many rows [`page`] needs.
 pub(super) fn page_rows(map: &Map) -> usize {
     4 + 2 * map.zones.len()
 }
 
-/// How many pageblocks a cell stands for, so that all zones fit into `rows` of `across` cells.
+/// Returns how many pageblocks a cell stands for, so that all zones fit into `rows` rows of `across`
+/// cells.
 fn per_cell(map: &Map, across: usize, rows: usize) -> usize {
     let needed = |per_cell: usize| {
         map.zones.iter().map(|zone| zone.blocks.len().div_ceil(across * per_cell)).sum::<usize>()
@@ -159,7 +160,7 @@ fn address(model: &Model, block: u64) -> String {
     bytes(block.checked_shl(order).unwrap_or(0).saturating_mul(model.machine.page_bytes))
 }
 
-/// What the letters stand for.
+/// Returns what the letters stand for.
 fn legend(view: &View) -> Line<'static> {
     let mut line = Line::raw("  ");
     for kind in SHOWN.into_iter().chain([Holds::Unread]) {
@@ -169,7 +170,7 @@ fn legend(view: &View) -> Line<'static> {
     line
 }
 
-/// How much memory a letter stands for, and how old the map is, in at most `room`.
+/// Returns how much memory a letter stands for and how old the map is, in at most `room` columns.
 fn letter(map: &Map, model: &Model, per_cell: usize, room: usize) -> Option<String> {
     let size = block_size(model.machine.page_bytes, usize::from(model.pageblock_order.unwrap_or(9)));
     let age = stretch(map.age_ms as f64 / 1000.0);

@@ -1,4 +1,4 @@
-//! The page: in come model, history and view, out comes a screen of characters.
+//! The page: model, history and view come in, a screen of characters goes out.
 
 mod draw;
 mod header;

@@ -1,4 +1,4 @@
-//! How fast the machine's counters move.
+//! The rates of the machine's counters.
 
 use freehold_trace::FreeCount;
 use ratatui::text::{Line, Span};
@@ -9,7 +9,7 @@ use crate::top::text::rows::{Rows, label, whole, wrap};
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// The two lines of a small screen: the word before each, and what is shown in it under which short name.
+/// The two lines of a small screen: the word before each line, then names and short names of its rates.
 const SHORT: [(&str, &[(&str, &str)]); 2] = [
     (
         "a second",
@@ -35,17 +35,17 @@ const SHORT: [(&str, &[(&str, &str)]); 2] = [
     ),
 ];
 
-/// The room of a rate.
+/// Columns of a rate.
 const RATE: usize = 6;
 
-/// The room of a counter's name and of its total in a row of its own.
+/// Columns of a counter's name, and of its total, in a row of its own.
 const NAME: usize = 25;
 const TOTAL: usize = 13;
 
-/// The room of a name and its rate side by side with others.
+/// Columns of a name and its rate side by side with others.
 const CELL: usize = 38;
 
-/// What most of the rates are, in two rows.
+/// Draws the most important rates in two rows.
 pub(super) fn short(rows: &mut Rows<'_>, model: &Model, view: &View) {
     for (word, shown) in SHORT {
         let cells = shown.iter().flat_map(|(name, of)| {
@@ -53,7 +53,7 @@ pub(super) fn short(rows: &mut Rows<'_>, model: &Model, view: &View) {
             [Span::raw(format!("{name} ")), number(rate, view, RATE - 1), Span::raw(" ")]
         });
         let mut line = whole([label(word, view.theme.label())].into_iter().chain(cells), rows.width());
-        // A name whose number found no room says nothing.
+        // A name whose number does not fit is removed.
         if line.spans.len() % 3 == 2 {
             line.spans.pop();
         }
@@ -71,7 +71,7 @@ fn number(found: Option<&Rate>, view: &View, width: usize) -> Span<'static> {
     }
 }
 
-/// How many rows [`draw`] takes in `width` columns.
+/// Returns how many rows [`draw`] needs in `width` columns.
 pub(super) fn rows_of(model: &Model, width: usize) -> usize {
     1 + model.rates.len().div_ceil(across(width))
 }
@@ -80,7 +80,7 @@ fn across(width: usize) -> usize {
     (width / CELL).max(1)
 }
 
-/// Every rate, several in a row.
+/// Draws every rate, several in a row.
 pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let width = rows.width();
     rows.line(&Line::styled(format!("{:width$}", "  changes a second"), view.theme.head()));
@@ -94,7 +94,7 @@ pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, view: &View) {
     }
 }
 
-/// Every rate in a row of its own, with its total and what it means.
+/// Draws every rate in a row of its own, with its total and its meaning.
 pub(super) fn page(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let width = rows.width();
     let meaning_room = width.saturating_sub(NAME + RATE + 2 + TOTAL + 2);

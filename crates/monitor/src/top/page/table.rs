@@ -1,4 +1,4 @@
-//! The free blocks of one zone: a row an order, a column a migratetype.
+//! The free blocks of one zone: a row for each order, a column for each migratetype.
 
 use std::ops::RangeInclusive;
 
@@ -13,30 +13,30 @@ use crate::top::text::rows::Rows;
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// How many rows the table has: a head, and one an order.
+/// Rows of the table: a head, and one for each order.
 pub(super) const ROWS: usize = MAX_ORDERS + 1;
 
-/// How wide a column of numbers may be; the narrowest still shows every number, rounded.
+/// The width of a column of numbers; at the least width numbers may be rounded, not cut.
 const COLUMN: RangeInclusive<usize> = 6..=13;
 
-/// How wide the column of available blocks may be.
+/// The greatest width of the column of available blocks.
 const SUM: usize = 12;
 
-/// The room of the mark of the chosen row and the order.
+/// Columns of the mark of the selected row and of the order.
 const ORDER: usize = 3;
 
-/// The room of a block's size.
+/// Columns of a block's size.
 const SIZE: usize = 5;
 
-/// The least room of the unusable index with its head, and of its bar.
+/// The least columns of the unusable index with its head, and of its bar.
 const INDEX: usize = 9;
 const BAR: usize = 12;
 
-/// Where the columns are.
+/// The layout of the columns.
 struct Columns {
     types: Vec<Migratetype>,
     column: usize,
-    /// The room of the available blocks: more than of other numbers, as they are sums.
+    /// The width of the available blocks, which are sums and need more room.
     sum: usize,
     has_size: bool,
     has_extfrag: bool,
@@ -48,9 +48,9 @@ struct Columns {
 impl Columns {
     fn new(width: usize, model: &Model, zone: &ZoneModel) -> Self {
         let known: Vec<_> = model.types.iter().filter_map(|name| Migratetype::from_name(name)).collect();
-        // Every kernel has these; what it has besides is not known without a reading of types.
+        // Every kernel has these types; others are unknown without a reading by type.
         let types = if known.is_empty() { Migratetype::ALL[..4].to_vec() } else { known };
-        // The total, the types, the available blocks.
+        // The total, the types, and the available blocks.
         let numbers = types.len() + 2;
         let mut room = width.saturating_sub(ORDER + INDEX);
         let mut grant = |wanted: usize, least: usize| {
@@ -77,12 +77,12 @@ impl Columns {
     }
 }
 
-/// How wide the table gets in a room of `width`.
+/// Returns the width of the table in a room of `width` columns.
 pub(super) fn width(width: usize, model: &Model, zone: &ZoneModel) -> usize {
     Columns::new(width, model, zone).width()
 }
 
-/// The table of one zone; with its pageblocks where `pageblocks`.
+/// Draws the table of one zone, with a row of its pageblocks by type if `pageblocks`.
 pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, zone: &ZoneModel, view: &View, pageblocks: bool) {
     let columns = Columns::new(rows.width(), model, zone);
     rows.line(&head(&columns, view));
@@ -112,7 +112,7 @@ fn head(columns: &Columns, view: &View) -> Line<'static> {
     Line::styled(text, view.theme.head())
 }
 
-/// The kernel's name of a type, or as much of it as tells it apart.
+/// Returns the kernel's name of a type, or a prefix that is unique if the column is narrow.
 fn type_head(kind: Migratetype, column: usize) -> &'static str {
     if kind.name().len() < column {
         return kind.name();
@@ -164,24 +164,25 @@ fn order_row(columns: &Columns, model: &Model, zone: &ZoneModel, view: &View, or
     line
 }
 
-/// How many blocks of `order` the free blocks make up.
+/// Returns how many blocks of `order` the free blocks can be split into.
 fn available(zone: &ZoneModel, order: usize) -> FreeCount {
     FreeCount { blocks: zone.blocks[order], capped: zone.free[order..].iter().any(|count| count.capped) }
 }
 
-/// What a count that the kernel cut off does to numbers that are made from it.
+/// How a number depends on counts that the kernel cut off at 100 000.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bound {
-    /// Nothing was cut off.
+    /// No count was cut off.
     Exact,
     /// The number is at least this.
     AtLeast,
-    /// The number may be either side of this.
+    /// The number may be larger or smaller.
     About,
 }
 
 impl Bound {
-    /// For the unusable index of `order`: free memory below the order makes it grow, above it shrink.
+    /// Returns the bound of the unusable index of `order`: free memory below the order raises it,
+    /// free memory above lowers it.
     fn of(zone: &ZoneModel, order: usize) -> Self {
         let (below, above) = zone.free.split_at(order);
         let cut = |counts: &[FreeCount]| counts.iter().any(|count| count.capped);
@@ -201,7 +202,7 @@ impl Bound {
     }
 }
 
-/// A share as a bar of at most `width`.
+/// Returns a share as a bar of at most `width` columns.
 pub(super) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;

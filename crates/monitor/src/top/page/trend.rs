@@ -1,4 +1,4 @@
-//! Where the blocks of the chosen order are heading: a sentence, a line of bars, a chart.
+//! The trend of the selected order's blocks: a sentence, a line of bars, a chart.
 
 use freehold::MAX_ORDERS;
 use ratatui::layout::Rect;
@@ -13,13 +13,13 @@ use crate::top::text::numbers::{block_size, grouped, rate, stretch};
 use crate::top::text::rows::{LABEL, Rows, fit, label, whole};
 use crate::top::view::View;
 
-/// How far back the chart goes at most, in seconds.
+/// The most seconds that the chart shows.
 const CHART_SECONDS: f64 = 900.0;
 
-/// How many bars the line of bars has.
+/// The number of bars in the line of bars.
 const BARS: usize = 8;
 
-/// The least rows and columns of a chart that says something.
+/// The least rows and columns of a useful chart.
 pub(super) const CHART_ROWS: usize = 6;
 pub(super) const CHART_COLUMNS: usize = 36;
 
@@ -27,7 +27,7 @@ fn of(history: &History, zone: &ZoneModel, order: usize) -> Option<Trend> {
     trend(&history.blocks_over(zone.node, &zone.name, order, TREND_SECONDS))
 }
 
-/// The sentence, after a line of bars where there is room.
+/// Draws the sentence, after a line of bars if there is room.
 pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
     let order = view.order(model);
     let room = rows.width().saturating_sub(LABEL);
@@ -44,7 +44,8 @@ pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, history: &History, zone: 
     rows.line(&whole(pieces, rows.width()));
 }
 
-/// `order 9: 3,061 of 2M, -2.1/s for 5 min; gone in 24 min`, and shorter ways to say it.
+/// Returns a sentence such as `order 9: 3,061 of 2M, -2.1/s for 5 min; gone in 24 min`, then shorter
+/// ones.
 fn sentences(model: &Model, history: &History, zone: &ZoneModel, order: usize) -> Vec<String> {
     let size = block_size(model.machine.page_bytes, order);
     let blocks = grouped(zone.blocks.get(order).copied().unwrap_or_default());
@@ -65,7 +66,7 @@ fn sentences(model: &Model, history: &History, zone: &ZoneModel, order: usize) -
     }
 }
 
-/// `gone in 24 min`, `rising`, `level`; `-` where there is no trend.
+/// Returns `gone in 24 min`, `rising` or `level`, or `-` if there is no trend.
 pub(super) fn heading(history: &History, zone: &ZoneModel, order: usize) -> String {
     let Some(trend) = of(history, zone, order) else { return "-".to_owned() };
     match trend.exhausted_in_s {
@@ -75,7 +76,7 @@ pub(super) fn heading(history: &History, zone: &ZoneModel, order: usize) -> Stri
     }
 }
 
-/// A change a second in the unit in which it can be read.
+/// Returns a change per second in the most readable unit of time.
 fn pace(per_second: f64) -> String {
     let sign = if per_second < 0.0 { "-" } else { "+" };
     let size = per_second.abs();
@@ -85,7 +86,8 @@ fn pace(per_second: f64) -> String {
     format!("{sign}{}/{unit}", rate(size * seconds))
 }
 
-/// The last minutes as a line of bars: the least of each stretch, against the most of all.
+/// Returns the last minutes as a line of bars: the least value of each stretch of time, relative to the
+/// largest of all.
 fn bars(history: &History, zone: &ZoneModel, order: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let points = history.blocks_over(zone.node, &zone.name, order, TREND_SECONDS);
@@ -98,7 +100,7 @@ fn bars(history: &History, zone: &ZoneModel, order: usize) -> String {
     }
     let most = points.iter().map(|point| point.1).fold(1.0, f64::max);
     let height = |value: f64| HEIGHTS[((value / most * 8.0) as usize).min(7)];
-    // A stretch without a sample looks like the one before.
+    // A stretch without a sample repeats the value before it.
     let mut last = points[0].1;
     let bars = least.iter().map(|value| {
         last = value.unwrap_or(last);
@@ -107,7 +109,7 @@ fn bars(history: &History, zone: &ZoneModel, order: usize) -> String {
     bars.collect()
 }
 
-/// The blocks of the chosen order over time.
+/// Draws the blocks of the selected order over time.
 pub(super) fn chart(
     rows: &mut Rows<'_>,
     area: Rect,

@@ -1,4 +1,4 @@
-//! Pages of words: the keys, the notes.
+//! The pages of text: the help and the notes.
 
 use ratatui::text::{Line, Span};
 
@@ -8,10 +8,10 @@ use crate::top::text::rows::{Rows, fit, wrap};
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// The room of the names of keys.
+/// Columns of the names of keys.
 const KEYS: usize = 18;
 
-/// What the numbers of the table mean, after the keys.
+/// The meaning of the table's numbers, below the keys.
 const WORDS: [(&str, &str); 5] = [
     ("avail", "blocks that the free ones of the order and above make up"),
     ("unusable", "share of free memory in smaller blocks: 0 best, 1 worst"),
@@ -20,7 +20,7 @@ const WORDS: [(&str, &str); 5] = [
     ("≥  ~", "the kernel stopped counting: at least this, about this"),
 ];
 
-/// The keys and what they do, and what the numbers mean.
+/// Draws the keys and the meaning of the numbers.
 pub(super) fn help(rows: &mut Rows<'_>, view: &View) {
     let width = rows.width();
     let explain = |name: String, what: &str| {
@@ -37,7 +37,7 @@ pub(super) fn help(rows: &mut Rows<'_>, view: &View) {
     }
 }
 
-/// Everything that could not be had, why, and what to do about it.
+/// Draws everything that could not be read: the reason, and what to do about it.
 pub(super) fn notes(rows: &mut Rows<'_>, model: &Model, view: &View) {
     let width = rows.width();
     rows.line(&Line::styled(format!("{:width$}", "  notes"), view.theme.head()));

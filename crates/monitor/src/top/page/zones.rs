@@ -1,4 +1,4 @@
-//! The zones: which one is looked at, and how the others are.
+//! The zones: which one is selected, and the state of each.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -11,12 +11,12 @@ use crate::top::text::rows::{Rows, both, fit, label, whole};
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// The room of a zone's name, of a number of pages, and of a number of blocks.
+/// Columns of a zone's name, of a number of pages, and of a number of blocks.
 const NAME: usize = 14;
 const PAGES: usize = 12;
 const BLOCKS: usize = 7;
 
-/// The zones by name, and how much of the chosen one is free.
+/// Draws the zones by name, and how much of the selected one is free.
 pub(super) fn tabs(rows: &mut Rows<'_>, model: &Model, zone: &ZoneModel, view: &View) {
     let width = rows.width();
     let free = format!("free {} = {}", pages(zone.free_pages, zone), bytes(in_bytes(zone.free_pages, model)));
@@ -39,7 +39,7 @@ pub(super) fn tabs(rows: &mut Rows<'_>, model: &Model, zone: &ZoneModel, view: &
     rows.line(&both(left, Line::raw(free), width));
 }
 
-/// The chosen zone's pages against its watermarks.
+/// Draws the selected zone's pages and watermarks.
 pub(super) fn marks(rows: &mut Rows<'_>, zone: &ZoneModel, view: &View) {
     let label = label("marks", view.theme.label());
     let Some(known) = zone.pages else {
@@ -57,7 +57,7 @@ pub(super) fn marks(rows: &mut Rows<'_>, zone: &ZoneModel, view: &View) {
     rows.line(&whole(pieces, rows.width()));
 }
 
-/// How much of the zone is free, and the highest mark that it is below.
+/// Returns how much of the zone is free, and the highest watermark that it is below.
 fn standing(zone: &ZoneModel, view: &View) -> Span<'static> {
     let Some(known) = zone.pages else { return Span::raw("-") };
     let marks = [("min", known.min), ("low", known.low), ("high", known.high)];
@@ -68,12 +68,12 @@ fn standing(zone: &ZoneModel, view: &View) -> Span<'static> {
     }
 }
 
-/// How many rows [`draw`] takes for every zone.
+/// Returns how many rows [`draw`] needs for every zone.
 pub(super) fn rows_of(model: &Model) -> usize {
     1 + model.zones.len()
 }
 
-/// Every zone in a row, as many as `most` rows hold around the chosen one.
+/// Draws each zone in a row, at most `most` rows around the selected zone.
 pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, history: &History, view: &View, most: usize) {
     let order = view.order(model);
     let has_orders = rows.width() >= 190;
@@ -134,7 +134,7 @@ fn row(
     whole(pieces, width)
 }
 
-/// A number of a zone's pages, with `≥` where the kernel stopped counting.
+/// Returns a number of a zone's pages, with `≥` if the kernel cut a count off.
 fn pages(pages: u64, zone: &ZoneModel) -> String {
     let sign = if zone.free.iter().any(|count| count.capped) { "≥" } else { "" };
     format!("{sign}{}", grouped(pages))

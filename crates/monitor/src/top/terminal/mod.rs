@@ -1,4 +1,4 @@
-//! The terminal: in come keys, signals and the time, out go pages, until somebody ends it.
+//! The terminal: keys, signals and the time come in, pages go out.
 
 mod run;
 mod screen;

@@ -19,23 +19,23 @@ use crate::top::page::draw;
 use crate::top::theme::Theme;
 use crate::top::view::{Effect, View};
 
-/// What the page is about, and how it starts.
+/// What `freehold top` reads, and how it starts.
 #[derive(Clone, Debug)]
 pub struct TopOptions {
-    /// The folder that `/proc` and `/sys` lie below.
+    /// The folder that contains the machine's `/proc` and `/sys`.
     pub root: PathBuf,
-    /// Which sensor is asked for.
+    /// The requested sensor.
     pub sensor: Choice,
     /// Time between samples, until a key changes it.
     pub interval: Duration,
-    /// When there are colours.
+    /// When to use colours.
     pub colour: Colour,
 }
 
-/// When there are colours.
+/// When to use colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Colour {
-    /// Unless `NO_COLOR` is set or the terminal is known to have none.
+    /// Unless `NO_COLOR` is set or the terminal is known to have no colours.
     #[default]
     Auto,
     /// Always.
@@ -54,13 +54,13 @@ pub enum TopError {
          the same numbers once"
     )]
     NotATerminal,
-    /// The terminal cannot place text.
+    /// The terminal cannot place text (`TERM=dumb`).
     #[error(
         "the terminal cannot place text (TERM is {0:?}), which `freehold top` needs. `freehold snapshot` prints \
          the same numbers once; in a terminal that can, set TERM to its name, such as xterm-256color"
     )]
     Dumb(String),
-    /// The terminal does not do what it is told to.
+    /// The terminal failed.
     #[error("the terminal cannot be used: {0}. `freehold snapshot` prints the same numbers once")]
     Terminal(#[from] io::Error),
     /// The machine cannot be read.
@@ -68,11 +68,12 @@ pub enum TopError {
     Machine(#[from] freehold_linux::Error),
 }
 
-/// Shows the page until a key or a signal ends it. A signal then does to the process what it does by default.
+/// Shows pages until a key or a signal ends the program. A signal then has its default effect on the
+/// process.
 ///
 /// # Errors
-/// No terminal, one that fails, or a machine that cannot be read when it is looked at first. What fails later
-/// is shown on the page, and tried again.
+/// If there is no usable terminal, or if the first reading of the machine fails. Later failures are shown
+/// on the page and tried again.
 pub fn run(options: &TopOptions) -> Result<(), TopError> {
     if !io::stdout().is_terminal() {
         return Err(TopError::NotATerminal);
@@ -86,14 +87,14 @@ pub fn run(options: &TopOptions) -> Result<(), TopError> {
     let mut screen = Screen::enter(top.view.theme.colour)?;
     let ended = top.until_the_end(&mut screen, &signals);
     drop(screen);
-    // A terminal that is gone is why it fails, and the signal says so better.
+    // If the terminal hung up, the signal is the better explanation.
     if let Some(SignalRequest::End(signal)) = signals.asked() {
         Signals::die_of(signal)?;
     }
     ended
 }
 
-/// The machine, what is known of it, and how it is shown.
+/// The machine, its model and history, and the view.
 struct Top {
     sampler: Sampler,
     monitor: Monitor,
@@ -113,7 +114,7 @@ impl Top {
         Ok(Self { sampler, monitor, model, view, due: Instant::now() + options.interval })
     }
 
-    /// Draws and waits until a key or a signal says that it is enough.
+    /// Draws and waits until a key or a signal ends the program.
     fn until_the_end(&mut self, screen: &mut Screen, signals: &Signals) -> Result<(), TopError> {
         loop {
             screen.draw(|frame| draw(frame, &self.model, self.monitor.history(), &self.view))?;
@@ -125,7 +126,7 @@ impl Top {
             let readable = signals.wait(screen, wait)?;
             match signals.asked() {
                 Some(SignalRequest::End(_)) => return Ok(()),
-                // Whoever had the terminal meanwhile has left it in another state.
+                // Another program may have changed the terminal meanwhile.
                 Some(SignalRequest::GoOn) => screen.retake()?,
                 None => {}
             }
@@ -159,7 +160,7 @@ impl Top {
         Ok(effect)
     }
 
-    /// Takes a sample; one that fails leaves the last numbers, with a note that they are old.
+    /// Takes a sample. If it fails, keeps the last numbers and notes that they are old.
     fn sample(&mut self) {
         match self.sampler.sample() {
             Ok(sample) => self.model = self.monitor.take(sample),
@@ -169,12 +170,12 @@ impl Top {
                 self.model.notes.insert(0, note);
             }
         }
-        // The times that were missed while the machine was busy are not made up for.
+        // Samples that were missed while the machine was busy are not repeated.
         self.due = (self.due + self.view.interval).max(Instant::now());
     }
 }
 
-/// How the note about a sample that failed begins.
+/// The start of the note about a failed sample.
 const STALE: &str = "these numbers are old, the last reading failed:";
 
 /// Returns true if the page has colours.

@@ -1,4 +1,4 @@
-//! The terminal while it is ours, and as it was afterwards.
+//! The terminal while the program uses it, and its restoration.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
@@ -19,29 +19,29 @@ use ratatui::crossterm::{execute, queue};
 use ratatui::{Frame, Terminal};
 use rustix::process::{Signal, kill_current_process_group};
 
-/// The bytes of a page that are written at once.
+/// The size of the output buffer, enough for one page.
 const PAGE_BYTES: usize = 1 << 16;
 
-/// How often that may be so: the parts of one key may come one by one.
+/// The most reads in a row without a complete key: the bytes of one key may arrive one by one.
 const FRUITLESS: u32 = 8;
 
-/// Where pages are written to.
+/// Where pages are written.
 type Output = CrosstermBackend<BufWriter<Stdout>>;
 
-/// True while the terminal is ours: the hook of panics needs to know.
+/// True while the program uses the terminal; the panic hook reads it.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal while it is ours. Dropping it, and a panic, give it back as it was.
+/// The terminal in use. Dropping it, or a panic, restores the terminal.
 pub(super) struct Screen {
     terminal: Terminal<Output>,
-    /// Where keys come from if not from standard input.
+    /// The file that keys are read from; `None` means standard input.
     keyboard: Option<File>,
-    /// How many times in a row there was something to read, and no key came of it.
+    /// Reads in a row that found input but no complete key.
     fruitless: u32,
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Prepares the terminal for pages.
     pub(super) fn enter(colour: bool) -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -51,7 +51,7 @@ impl Screen {
                 report(info);
             }));
         });
-        // The page decides; the library would ask the environment again.
+        // The caller decides about colours; the library would read the environment again.
         force_color_output(colour);
         let keyboard = if io::stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
         take()?;
@@ -64,31 +64,31 @@ impl Screen {
         }
     }
 
-    /// Shows a page.
+    /// Draws a page.
     pub(super) fn draw(&mut self, page: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(page).map(|_| ())
     }
 
-    /// Forgets what is on the screen.
+    /// Clears the screen and forgets its contents.
     ///
-    /// The library's own way asks the terminal where the cursor is, waits for up to two seconds, and fails
-    /// where no answer comes, as from a terminal that has none or amid keys that are typed.
+    /// The library's own function asks the terminal for the cursor position. It waits up to two
+    /// seconds, and fails if the terminal does not answer or the answer is mixed with typed keys.
     pub(super) fn wipe(&mut self) -> io::Result<()> {
         self.terminal = blank()?;
         self.terminal.backend_mut().clear()
     }
 
-    /// Takes the terminal again from whoever had it meanwhile.
+    /// Prepares the terminal again after another program used it.
     pub(super) fn retake(&mut self) -> io::Result<()> {
         give_back();
         take()?;
         self.wipe()
     }
 
-    /// Gives the terminal back and stops until the shell says to go on.
+    /// Restores the terminal and stops the process group until the shell continues it.
     ///
-    /// The whole process group stops, as it would by Ctrl-Z without us: there may be a `sudo` in it. Where no
-    /// shell could ever say to go on, the kernel does not stop it.
+    /// The whole process group stops, as after Ctrl-Z: a `sudo` may be part of it. The kernel does
+    /// not stop an orphaned process group.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
         give_back();
         kill_current_process_group(Signal::TSTP)?;
@@ -96,7 +96,7 @@ impl Screen {
         self.wipe()
     }
 
-    /// Where keys come from.
+    /// Returns the file that keys are read from.
     pub(super) fn keyboard(&self) -> BorrowedFd<'_> {
         match &self.keyboard {
             Some(file) => file.as_fd(),
@@ -104,8 +104,7 @@ impl Screen {
         }
     }
 
-    /// The keys that were pressed, and changes of size; `readable` is whether the keyboard had something to
-    /// read.
+    /// Returns the pressed keys and changes of size. `readable` says that the keyboard has input.
     pub(super) fn events(&mut self, readable: bool) -> io::Result<Vec<Event>> {
         let mut events = Vec::new();
         while event::poll(Duration::ZERO)? {
@@ -113,8 +112,8 @@ impl Screen {
         }
         self.fruitless = if readable && events.is_empty() { self.fruitless + 1 } else { 0 };
         if self.fruitless == FRUITLESS {
-            // The library is told of bytes that come, not of bytes that are there. Of a long text that is pasted
-            // it may leave some unread, and these would keep us awake for ever.
+            // The library is woken by new bytes only. It may leave some bytes of a long paste
+            // unread, which would make every later wait return at once.
             self.fruitless = 0;
             rustix::io::read(self.keyboard(), &mut [0_u8; 4096])?;
         }
@@ -128,7 +127,7 @@ impl Drop for Screen {
     }
 }
 
-/// A page of which nothing is on the screen yet.
+/// Returns a terminal whose screen is taken to be empty.
 fn blank() -> io::Result<Terminal<Output>> {
     Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(PAGE_BYTES, io::stdout())))
 }
@@ -143,7 +142,7 @@ fn take() -> io::Result<()> {
     entered
 }
 
-/// Gives the terminal back, once. Where that fails there is nobody left to tell.
+/// Restores the terminal once. Failures are ignored, as no terminal is left to show them on.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let mut out = io::stdout();

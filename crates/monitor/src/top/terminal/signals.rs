@@ -1,4 +1,4 @@
-//! Signals, and waiting for what comes first: a signal, a key, or the time.
+//! Signals, and waiting for a signal, a key or a time.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -16,26 +16,26 @@ use super::screen::Screen;
 /// Signals that end the program.
 const ENDS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// What signals ask for.
+/// What a signal asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SignalRequest {
-    /// To end by this signal.
+    /// End by this signal.
     End(i32),
-    /// To go on after a stop.
+    /// Continue after a stop.
     GoOn,
 }
 
-/// The signals that have come.
+/// The signals that have arrived.
 pub(super) struct Signals {
     /// The signal that ends the program, or 0.
     end: Arc<AtomicUsize>,
     go_on: Arc<AtomicBool>,
-    /// Readable once a signal has come, so that none is slept through.
+    /// Readable once a signal has arrived, so that a wait cannot miss it.
     woken: UnixStream,
 }
 
 impl Signals {
-    /// Notes signals from now on.
+    /// Starts to watch signals.
     pub(super) fn watch() -> io::Result<Self> {
         let end = Arc::new(AtomicUsize::new(0));
         let go_on = Arc::new(AtomicBool::new(false));
@@ -43,7 +43,7 @@ impl Signals {
         let (woken, wake) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         for signal in ENDS {
-            // The same signal once more ends a program that does not get to look at the first.
+            // If the first signal is not handled, a second one ends the program.
             flag::register_conditional_default(signal, Arc::clone(&second))?;
             flag::register(signal, Arc::clone(&second))?;
             flag::register_usize(signal, Arc::clone(&end), signal as usize)?;
@@ -55,7 +55,7 @@ impl Signals {
         Ok(Self { end, go_on, woken })
     }
 
-    /// What signals have asked for since the last look; the end stays asked for.
+    /// Returns what signals have asked for since the last call. The request to end remains.
     pub(super) fn asked(&self) -> Option<SignalRequest> {
         match self.end.load(Ordering::SeqCst) {
             0 => self.go_on.swap(false, Ordering::SeqCst).then_some(SignalRequest::GoOn),
@@ -63,16 +63,15 @@ impl Signals {
         }
     }
 
-    /// Forgets that the program was told to go on: who stopped it has seen to that already.
+    /// Forgets a request to continue that the caller has already handled.
     pub(super) fn forget_to_go_on(&self) {
         self.go_on.store(false, Ordering::SeqCst);
     }
 
-    /// Waits until there is something to do, for `most` at most. Returns true if the keyboard has something to
-    /// read.
+    /// Waits for a signal or a key, for at most `most`. Returns true if the keyboard has input.
     ///
     /// # Errors
-    /// A terminal that hung up: whoever read keys from it would wait for ever.
+    /// If the terminal hung up; a read of keys would then wait for ever.
     pub(super) fn wait(&self, screen: &Screen, most: Option<Duration>) -> io::Result<bool> {
         let most = most.and_then(|most| Timespec::try_from(most).ok());
         let keyboard = screen.keyboard();
@@ -81,7 +80,7 @@ impl Signals {
             PollFd::from_borrowed_fd(self.woken.as_fd(), PollFlags::IN),
         ];
         match poll(&mut sources, most.as_ref()) {
-            // A signal has come, and the pipe says so as well.
+            // A signal interrupted the wait; the pipe is readable then.
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -95,7 +94,7 @@ impl Signals {
         Ok(readable)
     }
 
-    /// Does what the signal does by default.
+    /// Ends the process by the signal's default action.
     pub(super) fn die_of(signal: i32) -> io::Result<()> {
         low_level::emulate_default_handler(signal)
     }

@@ -1,8 +1,8 @@
-//! The page for terminals that know ASCII only.
+//! The page for terminals with ASCII only.
 
 use ratatui::buffer::Buffer;
 
-/// What stands for what; everything else is a `*`.
+/// Characters and their replacements; every other character becomes `*`.
 const STANDS_FOR: [(&str, &str); 20] = [
     ("≥", ">"),
     ("µ", "u"),
@@ -26,7 +26,7 @@ const STANDS_FOR: [(&str, &str); 20] = [
     ("█", "#"),
 ];
 
-/// Replaces what is not ASCII, a character by a character, so that every column stays where it is.
+/// Replaces each character that is not ASCII by one that is, so that columns keep their places.
 pub(in crate::top) fn replace(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if !cell.symbol().is_ascii() {

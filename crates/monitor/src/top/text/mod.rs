@@ -1,4 +1,4 @@
-//! Texts for a terminal: in come numbers and words, out come texts that fit into rows.
+//! Texts for a terminal: numbers and words come in, texts that fit into rows go out.
 
 pub(super) mod ascii;
 pub(super) mod numbers;

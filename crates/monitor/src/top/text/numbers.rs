@@ -1,8 +1,8 @@
-//! Numbers as the page shows them: never cut off, and as exact as the room allows.
+//! Numbers on the page: never cut off, and as exact as the width allows.
 
 use freehold_trace::FreeCount;
 
-/// `12,345`.
+/// Formats with separators: `12,345`.
 pub(in crate::top) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,7 +15,7 @@ pub(in crate::top) fn grouped(number: u64) -> String {
     text
 }
 
-/// `123k`, `1.2M`: at most five characters below a million millions.
+/// Formats as `123k`, `1.2M`: at most five characters below 10^12.
 fn rounded(number: f64) -> String {
     let (mut scaled, mut suffix) = (number / 1000.0, "k");
     for larger in ["M", "G", "T", "P", "E"] {
@@ -26,7 +26,7 @@ fn rounded(number: f64) -> String {
     if scaled < 99.95 { format!("{scaled:.1}{suffix}") } else { format!("{scaled:.0}{suffix}") }
 }
 
-/// How the numbers of one table are written: all the same way, so that columns can be compared.
+/// The format of all numbers of one table, so that columns can be compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::top) struct Figures {
     width: usize,
@@ -34,19 +34,19 @@ pub(in crate::top) struct Figures {
 }
 
 impl Figures {
-    /// For columns of `width` with a blank before each; in groups of three if all of `counts` have room for
-    /// it.
+    /// Returns the format for columns of `width` with a blank before each; with separators if all of
+    /// `counts` then fit.
     pub(in crate::top) fn new(width: usize, counts: impl Iterator<Item = FreeCount>) -> Self {
         let fits = |count: FreeCount| grouped(count.blocks).len() + usize::from(count.capped) < width;
         Self { width, groups: counts.into_iter().all(fits) }
     }
 
-    /// A number, right-aligned.
+    /// Formats a number, right-aligned.
     pub(in crate::top) fn number(self, number: u64) -> String {
         self.count(FreeCount { blocks: number, capped: false })
     }
 
-    /// A number, right-aligned, with `≥` where the kernel stopped counting.
+    /// Formats a count, right-aligned, with `≥` if the kernel cut it off.
     pub(in crate::top) fn count(self, count: FreeCount) -> String {
         let sign = if count.capped { "≥" } else { "" };
         let exact = if self.groups { grouped(count.blocks) } else { count.blocks.to_string() };
@@ -55,13 +55,13 @@ impl Figures {
         self.text(&format!("{sign}{digits}"))
     }
 
-    /// What stands in the place of a number, right-aligned.
+    /// Formats a word in the place of a number, right-aligned.
     pub(in crate::top) fn text(self, text: &str) -> String {
         format!("{text:>width$}", width = self.width)
     }
 }
 
-/// A rate in at most five characters below a million millions: `0`, `0.4`, `12`, `12.3k`.
+/// Formats a rate in at most five characters below 10^12: `0`, `0.4`, `12`, `12.3k`.
 pub(in crate::top) fn rate(per_second: f64) -> String {
     let size = per_second.abs();
     let text = if size < 0.05 {
@@ -76,7 +76,7 @@ pub(in crate::top) fn rate(per_second: f64) -> String {
     if per_second < 0.0 { format!("-{text}") } else { text }
 }
 
-/// `11.7 GiB`.
+/// Formats as `11.7 GiB`.
 pub(in crate::top) fn bytes(bytes: u64) -> String {
     let mut scaled = bytes as f64;
     let mut unit = "B";
@@ -92,7 +92,7 @@ pub(in crate::top) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// The size of a block in at most four characters: `4K`, `512K`, `2M`.
+/// Formats the size of a block in at most four characters: `4K`, `512K`, `2M`.
 pub(in crate::top) fn block_size(page_bytes: u64, order: usize) -> String {
     let size = page_bytes.checked_shl(order as u32).unwrap_or(0);
     match size {
@@ -102,7 +102,7 @@ pub(in crate::top) fn block_size(page_bytes: u64, order: usize) -> String {
     }
 }
 
-/// What a reading took: `850 ns`, `41 µs`, `1.2 ms`.
+/// Formats the duration of a reading: `850 ns`, `41 µs`, `1.2 ms`.
 pub(in crate::top) fn cost(ns: u64) -> String {
     let (scaled, unit) = match ns {
         0..1000 => return format!("{ns} ns"),
@@ -113,7 +113,7 @@ pub(in crate::top) fn cost(ns: u64) -> String {
     if scaled < 9.95 { format!("{scaled:.1} {unit}") } else { format!("{scaled:.0} {unit}") }
 }
 
-/// A stretch of time in words: `48 s`, `24 min`, `3 h 20 min`, `12 days`.
+/// Formats a duration in words: `48 s`, `24 min`, `3 h 20 min`, `12 days`.
 pub(in crate::top) fn stretch(seconds: f64) -> String {
     if !seconds.is_finite() || seconds >= 86400.0 * 365.0 {
         return "over a year".to_owned();
@@ -127,13 +127,13 @@ pub(in crate::top) fn stretch(seconds: f64) -> String {
     }
 }
 
-/// A moment of the day, `18:55:30 UTC`.
+/// Formats a time of day: `18:55:30 UTC`.
 pub(in crate::top) fn clock(unix_ms: u64) -> String {
     let second = unix_ms / 1000 % 86400;
     format!("{:02}:{:02}:{:02} UTC", second / 3600, second / 60 % 60, second % 60)
 }
 
-/// An interval in seconds, `0.1 s`.
+/// Formats an interval in seconds: `0.1 s`.
 pub(in crate::top) fn interval(interval: std::time::Duration) -> String {
     let tenths = (interval.as_millis() + 50) / 100;
     if tenths.is_multiple_of(10) {

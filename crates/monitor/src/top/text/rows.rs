@@ -1,14 +1,14 @@
-//! The screen from top to bottom, and texts that fit into a row of it.
+//! The rows of the screen, and texts that fit into them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// The room before the numbers of a labelled line.
+/// Columns before the numbers of a labelled line.
 pub(in crate::top) const LABEL: usize = 10;
 
-/// An area that is filled row by row.
+/// An area that is filled row by row from the top.
 pub(in crate::top) struct Rows<'a> {
     buffer: &'a mut Buffer,
     rest: Rect,
@@ -19,17 +19,17 @@ impl<'a> Rows<'a> {
         Self { rest: area.intersection(buffer.area), buffer }
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub(in crate::top) fn width(&self) -> usize {
         usize::from(self.rest.width)
     }
 
-    /// Rows that are left.
+    /// Returns the number of rows left.
     pub(in crate::top) fn left(&self) -> usize {
         usize::from(self.rest.height)
     }
 
-    /// Fills the next row; where none is left, nothing happens.
+    /// Fills the next row; does nothing if none is left.
     pub(in crate::top) fn line(&mut self, line: &Line<'_>) {
         let row = self.take(1);
         if row.height > 0 {
@@ -37,13 +37,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Fills the next row with a bar from edge to edge.
+    /// Fills the next row with a bar over the whole width.
     pub(in crate::top) fn bar(&mut self, line: &Line<'_>, style: Style) {
         self.buffer.set_style(Rect { height: self.rest.height.min(1), ..self.rest }, style);
         self.line(line);
     }
 
-    /// The next so many rows, for whoever fills them alone.
+    /// Takes the next `rows` rows for other drawing.
     pub(in crate::top) fn take(&mut self, rows: usize) -> Rect {
         let height = rows.min(self.left()) as u16;
         let taken = Rect { height, ..self.rest };
@@ -52,21 +52,20 @@ impl<'a> Rows<'a> {
         taken
     }
 
-    /// Leaves so many rows at the bottom to others.
+    /// Takes the last `rows` rows for other drawing.
     pub(in crate::top) fn keep_for_last(&mut self, rows: usize) -> Rect {
         let height = rows.min(self.left()) as u16;
         self.rest.height -= height;
         Rect { y: self.rest.y + self.rest.height, height, ..self.rest }
     }
 
-    /// What is drawn on.
+    /// Returns the buffer to draw on.
     pub(in crate::top) fn buffer(&mut self) -> &mut Buffer {
         self.buffer
     }
 }
 
-/// As much of a text as fits into `width` characters, whole words with `…` after them where some are left
-/// out.
+/// Returns as many whole words of a text as fit into `width` characters, with `…` if words are left out.
 pub(in crate::top) fn fit(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -77,7 +76,7 @@ pub(in crate::top) fn fit(text: &str, width: usize) -> String {
     if width == 0 { String::new() } else { format!("{}…", whole.trim_end()) }
 }
 
-/// A text in lines of whole words, longer words broken.
+/// Breaks a text into lines of whole words; words longer than a line are broken.
 pub(in crate::top) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
@@ -98,7 +97,7 @@ pub(in crate::top) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// As many of the pieces as fit into `width`: none is cut.
+/// Returns as many of the pieces as fit into `width`, none of them cut.
 pub(in crate::top) fn whole<'a>(pieces: impl IntoIterator<Item = Span<'a>>, width: usize) -> Line<'a> {
     let mut line = Line::default();
     let mut used = 0;
@@ -112,8 +111,8 @@ pub(in crate::top) fn whole<'a>(pieces: impl IntoIterator<Item = Span<'a>>, widt
     line
 }
 
-/// A line with one text at the left edge and one at the right; the right one goes first where there is no
-/// room for both.
+/// Returns a line with `left` at the left edge and `right` at the right edge. If both do not fit, `right`
+/// is left out.
 pub(in crate::top) fn both<'a>(left: Line<'a>, right: Line<'a>, width: usize) -> Line<'a> {
     let free = width.saturating_sub(left.width());
     if right.width() + 2 > free {
@@ -126,7 +125,7 @@ pub(in crate::top) fn both<'a>(left: Line<'a>, right: Line<'a>, width: usize) ->
     line
 }
 
-/// A word before a line's numbers.
+/// Returns the word before a line's numbers.
 pub(in crate::top) fn label(word: &'static str, style: Style) -> Span<'static> {
     Span::styled(format!("{word:LABEL$}"), style)
 }

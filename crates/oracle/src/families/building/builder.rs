@@ -1,4 +1,4 @@
-//! The writer of one script.
+//! Writes one script step by step.
 
 use std::mem;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::zone::Zone;
 use crate::kernel::KernelVersion;
 use crate::script::{MOST_BULK, Op, Place, Script, Step, Tunable};
 
-/// Which blocks of a pool go back first.
+/// Which blocks of a pool are freed first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::families) enum Leaving {
     Oldest,
@@ -20,27 +20,27 @@ pub(in crate::families) enum Leaving {
     Random,
 }
 
-/// A script as it is written, and what its writer believes to hold.
+/// A script in progress, and the blocks that it holds if every request succeeds.
 pub(in crate::families) struct Builder {
     pub(in crate::families) rng: Rng,
     pub(in crate::families) zone: Zone,
     pub(in crate::families) kernel: KernelVersion,
-    /// The CPU of the steps to come.
+    /// The CPU of the following steps.
     pub(in crate::families) cpu: u8,
-    /// Blocks that are held; what a family takes out while it works, it puts back.
+    /// Slots of the held blocks. A family that takes a slot out puts it back.
     pub(in crate::families) held: Vec<u32>,
     pub(in crate::families) cma_blocks: u32,
-    /// True if blocks may be marked. Ranges are taken only if not: a marked page is no page
-    /// that migration could really move.
+    /// True if blocks may be marked. Ranges are then not allocated: migration cannot really move a
+    /// marked page.
     pub(in crate::families) may_mark: bool,
     seed: u64,
     slots: Slots,
     steps: Vec<Step>,
-    /// Where the present phase ends.
+    /// The number of steps at which the current phase ends.
     limit: usize,
-    /// Where the script ends, about.
+    /// The number of steps at which the script ends, approximately.
     total: usize,
-    /// The most frees at its end.
+    /// The most frees at the end.
     last: usize,
     digest_every: usize,
     next_digest: usize,
@@ -75,23 +75,23 @@ impl Builder {
         }
     }
 
-    /// Returns true if the present phase has had its steps.
+    /// Returns true if the current phase has no steps left.
     pub(in crate::families) fn done(&self) -> bool {
         self.left() == 0
     }
 
-    /// So many times, or as often as the phase has steps left.
+    /// Returns a range of `wanted`, or of the steps left if those are fewer.
     pub(in crate::families) fn times(&self, wanted: usize) -> Range<usize> {
         0..wanted.min(self.left())
     }
 
-    /// Steps that the present phase has left.
+    /// Returns the steps left in the current phase.
     pub(in crate::families) fn left(&self) -> usize {
         let end = self.total - self.held.len().min(self.last);
         self.limit.min(end).saturating_sub(self.steps.len())
     }
 
-    /// Runs a phase of at most so many steps.
+    /// Runs a phase of at most `steps` steps.
     pub(in crate::families) fn phase(&mut self, steps: usize, run: impl FnOnce(&mut Self)) {
         let outer = self.limit;
         self.limit = outer.min(self.steps.len() + steps);
@@ -99,7 +99,7 @@ impl Builder {
         self.limit = outer;
     }
 
-    /// Frees what is left, or half of it, and closes the script.
+    /// Frees all held blocks or half of them, and returns the script.
     pub(in crate::families) fn finish(mut self) -> Script {
         let half = self.rng.bool();
         let count = self.held.len() / if half { 2 } else { 1 };
@@ -128,7 +128,7 @@ impl Builder {
         }
     }
 
-    /// A step that needs no slot.
+    /// Adds a step without a slot.
     pub(in crate::families) fn act(&mut self, op: Op) {
         self.push(0, op);
     }
@@ -137,7 +137,7 @@ impl Builder {
         self.push(0, Op::Set { tunable, value });
     }
 
-    /// Asks for a block and returns its slot, unless there are no slots left.
+    /// Allocates a block. Returns its slot, or `None` if no slot is free.
     pub(in crate::families) fn alloc(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
         let Some(slot) = self.slots.take(order) else {
             self.make_room();
@@ -147,26 +147,26 @@ impl Builder {
         Some(slot)
     }
 
-    /// Asks for a block that [`Self::split`] can take apart, or for another if there are no slots for it.
+    /// Allocates a block for [`Self::split`], or an ordinary one if there are no slots for its pages.
     pub(in crate::families) fn alloc_for_split(&mut self, order: u8, gfp: GfpFlags) -> Option<u32> {
         let Some(slot) = self.slots.take_for_split(order) else { return self.alloc(order, gfp) };
         self.push(slot, Op::Alloc { order: as_order(order), gfp });
         Some(slot)
     }
 
-    /// Frees something, and writes at least one step: a loop that waits for steps must end.
+    /// Frees something and adds at least one step, so that a loop over steps ends.
     fn make_room(&mut self) {
         self.act(Op::Drain);
         self.free_held(64, Leaving::Random);
     }
 
-    /// Asks for a block and keeps it among the held ones.
+    /// Allocates a block and adds it to the held ones.
     pub(in crate::families) fn hold(&mut self, order: u8, gfp: GfpFlags) {
         let slot = self.alloc(order, gfp);
         self.held.extend(slot);
     }
 
-    /// Asks for single pages at once.
+    /// Allocates single pages in bulk.
     pub(in crate::families) fn bulk(&mut self, pages: u32, gfp: GfpFlags) -> Range<u32> {
         let pages = pages.clamp(1, MOST_BULK);
         let Some(first) = self.slots.take_pages(pages) else {
@@ -177,7 +177,7 @@ impl Builder {
         first..first + pages
     }
 
-    /// Takes a range; nothing happens in a script that marks blocks.
+    /// Allocates a range; does nothing in a script that marks blocks.
     pub(in crate::families) fn contig(&mut self, pages: u32, from: u32, cma: bool) -> Range<u32> {
         let Some(run) = self.range_slots(pages) else { return 0..0 };
         self.slots.release(run.start);
@@ -185,7 +185,7 @@ impl Builder {
         run.start + 1..run.end
     }
 
-    /// Asks for a page, then takes a range counted from that page's pageblock.
+    /// Allocates a page, then a range relative to that page's pageblock.
     pub(in crate::families) fn contig_near(&mut self, gfp: GfpFlags, pages: u32, from: u32) -> Range<u32> {
         let Some(run) = self.range_slots(pages) else { return 0..0 };
         self.push(run.start, Op::Alloc { order: Order::ZERO, gfp });
@@ -194,19 +194,19 @@ impl Builder {
         run
     }
 
-    /// A slot and those that a range behind it fills.
+    /// Returns a slot and the slots that a range behind it fills.
     fn range_slots(&mut self, pages: u32) -> Option<Range<u32>> {
         let pages = pages.clamp(1, LONGEST_RUN - 1);
         let first = if self.may_mark { None } else { self.slots.take_pages(pages + 1) };
         first.map(|first| first..first + pages + 1)
     }
 
-    /// A call about the block in a slot.
+    /// Adds a step about the block in a slot.
     pub(in crate::families) fn at(&mut self, slot: u32, op: Op) {
         self.push(slot, op);
     }
 
-    /// Marks a block as one that compaction can move, or takes the mark away.
+    /// Marks a block as movable by compaction, or unmarks it.
     pub(in crate::families) fn mark(&mut self, slot: u32, movable: bool) {
         if self.may_mark && self.slots.is_marked(slot) != movable {
             self.slots.mark(slot, movable);
@@ -218,7 +218,8 @@ impl Builder {
         self.slots.can_split(slot)
     }
 
-    /// Takes a block apart and returns its pages; a block that cannot be, it returns as it is.
+    /// Splits a block and returns its pages' slots; a block that cannot be split is returned
+    /// unchanged.
     pub(in crate::families) fn split(&mut self, slot: u32) -> Range<u32> {
         if !self.can_split(slot) {
             return slot..slot + 1;
@@ -233,7 +234,7 @@ impl Builder {
         self.push(slot, Op::Free);
     }
 
-    /// Frees so many blocks of a pool.
+    /// Frees `count` blocks of a pool.
     pub(in crate::families) fn free_from(&mut self, pool: &mut Vec<u32>, count: usize, leaving: Leaving) {
         let count = count.min(pool.len());
         match leaving {
@@ -248,14 +249,14 @@ impl Builder {
         }
     }
 
-    /// Frees so many of the held blocks.
+    /// Frees `count` of the held blocks.
     pub(in crate::families) fn free_held(&mut self, count: usize, leaving: Leaving) {
         let mut held = mem::take(&mut self.held);
         self.free_from(&mut held, count, leaving);
         self.held = held;
     }
 
-    /// Frees held blocks, as the phase has steps for it, until no more than a share of the zone is held.
+    /// Frees held blocks until at most `percent` of the zone is held or the phase ends.
     pub(in crate::families) fn relieve(&mut self, percent: u64) {
         let aim = self.share(percent);
         while self.held_pages() > aim && !self.held.is_empty() && !self.done() {
@@ -265,12 +266,12 @@ impl Builder {
         }
     }
 
-    /// Pages that are held, had every request been granted.
+    /// Returns the held pages, if every request succeeds.
     pub(in crate::families) fn held_pages(&self) -> u64 {
         self.slots.held_pages()
     }
 
-    /// A share of the pages that can be had.
+    /// Returns a share of the usable pages.
     pub(in crate::families) fn share(&self, percent: u64) -> u64 {
         self.zone.usable() * percent / 100
     }
@@ -279,7 +280,7 @@ impl Builder {
         from[self.rng.usize(..from.len())]
     }
 
-    /// One of the choices, each as likely as its weight says.
+    /// Returns one of the choices at random, by weight.
     pub(in crate::families) fn weighed<T: Copy>(&mut self, choices: &[(u32, T)]) -> T {
         let sum: u32 = choices.iter().map(|choice| choice.0).sum();
         let mut at = self.rng.u32(..sum);
@@ -292,7 +293,7 @@ impl Builder {
         choices[0].1
     }
 
-    /// Returns true `percent` times in a hundred.
+    /// Returns true with a probability of `percent`.
     pub(in crate::families) fn chance(&mut self, percent: u32) -> bool {
         self.rng.u32(..100) < percent
     }
@@ -301,7 +302,7 @@ impl Builder {
         self.pick(&Kind::ALL)
     }
 
-    /// A request of a kind.
+    /// Returns a request of a kind.
     pub(in crate::families) fn request(&mut self, kind: Kind) -> GfpFlags {
         self.pick(kind.requests())
     }

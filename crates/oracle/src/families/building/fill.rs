@@ -1,11 +1,11 @@
-//! Memory filled to a level, and taken apart.
+//! Fills memory to a level, and frees parts of it.
 
 use freehold::GfpFlags;
 
 use super::builder::{Builder, Leaving};
 use super::zone::LARGEST_ORDER;
 
-/// Asks for more than there is: the largest blocks first, then what lies between them.
+/// Asks for more than there is: the largest blocks first, then smaller ones.
 pub(in crate::families) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
     let missing = b.share(108).saturating_sub(b.held_pages());
     let largest = if b.chance(80) { LARGEST_ORDER } else { b.rng.u8(4..=LARGEST_ORDER) };
@@ -20,7 +20,7 @@ pub(in crate::families) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
     }
 }
 
-/// Fills memory up to a level and returns the small blocks: as they came, or pages of large ones.
+/// Fills memory to a level and returns the small blocks: allocated as such, or split from large ones.
 pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
     if b.chance(60) {
         return fill_by_split(b, gfp, percent, |b| {
@@ -39,8 +39,8 @@ pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) ->
     pool
 }
 
-/// Fills memory up to a level with large blocks and returns the pages of those that were split,
-/// no more than the phase has steps for.
+/// Fills memory to a level with large blocks, splits as many as the phase has steps for, and returns
+/// their pages.
 pub(in crate::families) fn fill_by_split(
     b: &mut Builder,
     gfp: GfpFlags,
@@ -63,7 +63,7 @@ fn fill_the_rest(b: &mut Builder, gfp: GfpFlags, percent: u64) {
     }
 }
 
-/// Frees blocks at a distance: every so many but one, or one of every so many.
+/// Frees scattered blocks: one of every so many, or all but one.
 pub(in crate::families) fn thin_out(b: &mut Builder, pool: &mut Vec<u32>) {
     let distance = b.pick(&[2, 2, 2, 3, 4, 8, 16, 64, 512]);
     let keep_one = b.rng.bool();
@@ -71,7 +71,7 @@ pub(in crate::families) fn thin_out(b: &mut Builder, pool: &mut Vec<u32>) {
     free_where(b, pool, leaving, |at| usize::is_multiple_of(at, distance) != keep_one);
 }
 
-/// Frees the blocks of a pool at some positions.
+/// Frees the blocks of a pool at chosen positions.
 pub(in crate::families) fn free_where(
     b: &mut Builder,
     pool: &mut Vec<u32>,
@@ -91,7 +91,7 @@ pub(in crate::families) fn free_where(
     pool.append(&mut going);
 }
 
-/// Marks so many of a hundred blocks as movable by compaction.
+/// Marks `percent` of the blocks as movable by compaction.
 pub(in crate::families) fn mark_some(b: &mut Builder, pool: &[u32], percent: u32) {
     for &slot in pool {
         if b.done() {

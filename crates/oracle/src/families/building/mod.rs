@@ -1,4 +1,4 @@
-//! Building: in comes what a family wants, out come steps with slots that are free for them.
+//! Building: a family's calls come in, steps with free slots go out.
 
 mod builder;
 mod fill;

@@ -1,4 +1,4 @@
-//! What callers in real code ask for.
+//! Requests as the kernel's callers make them.
 
 use freehold::GfpFlags;
 
@@ -8,9 +8,9 @@ use crate::kernel::KernelVersion;
 const HUGE_LIGHT: GfpFlags = GfpFlags::TRANSHUGE_LIGHT.difference(GfpFlags::COMP);
 /// `GFP_TRANSHUGE` without the compound page.
 const HUGE: GfpFlags = GfpFlags::TRANSHUGE.difference(GfpFlags::COMP);
-/// A slab cache that a shrinker empties.
+/// A reclaimable slab cache.
 const SLAB_RECLAIMABLE: GfpFlags = GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE);
-/// The page cache of a file system that may not be re-entered.
+/// The page cache of a file system under `GFP_NOFS`.
 const PAGE_CACHE: GfpFlags = GfpFlags::NOFS.union(GfpFlags::MOVABLE).union(GfpFlags::HIGHMEM);
 
 const UNMOVABLE: [GfpFlags; 8] = [
@@ -31,7 +31,7 @@ const RECLAIMABLE: [GfpFlags; 4] = [
     SLAB_RECLAIMABLE.union(GfpFlags::NORETRY),
 ];
 
-/// What can be done about a page: nothing, move it by compaction, or free it by a shrinker.
+/// What can be done about a page: nothing, compaction, or a shrinker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::families) enum Kind {
     Unmovable,
@@ -42,7 +42,7 @@ pub(in crate::families) enum Kind {
 impl Kind {
     pub(in crate::families) const ALL: [Self; 3] = [Self::Unmovable, Self::Movable, Self::Reclaimable];
 
-    /// Ordinary requests of the kind.
+    /// Returns ordinary requests of the kind.
     pub(super) const fn requests(self) -> &'static [GfpFlags] {
         match self {
             Self::Unmovable => &UNMOVABLE,
@@ -52,14 +52,14 @@ impl Kind {
     }
 }
 
-/// How far a request may go below the marks.
+/// Access to memory below the watermarks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::families) enum Rights {
     Plain,
     NoWait,
     Atomic,
     AtomicNoReserve,
-    /// `__GFP_HIGH` alone, which before 6.3 was less than atomic.
+    /// `__GFP_HIGH` alone, which before 6.3 gave less access than an atomic request.
     High,
     MemAlloc,
     MemAllocNot,
@@ -76,7 +76,7 @@ impl Rights {
         Self::MemAllocNot,
     ];
 
-    /// A request with these rights, as the kernel's callers make it.
+    /// Returns a request with this access, as the kernel's callers make it.
     pub(in crate::families) fn gfp(self, kernel: KernelVersion) -> GfpFlags {
         let atomic = match kernel {
             KernelVersion::V6_1 => GfpFlags::GFP_ATOMIC | GfpFlags::ATOMIC,

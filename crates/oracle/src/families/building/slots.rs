@@ -1,12 +1,12 @@
-//! Which slots are taken, as far as a script's writer can know.
+//! The slots that a script has in use, if every request succeeds.
 
-/// Slots of a room, the unit in which slots come into use.
+/// Slots of a room, which is the unit of allocation.
 const ROOM: u32 = 2048;
 
 /// The longest run of slots.
 pub(super) const LONGEST_RUN: u32 = ROOM;
 
-/// Count of a room whose slots are handed out one by one.
+/// The count of a room whose slots are used one by one.
 const SINGLES: u32 = u32::MAX;
 
 const ORDER: u8 = 0x0f;
@@ -14,21 +14,21 @@ const IS_RUN: u8 = 0x20;
 const IN_ROOM: u8 = 0x40;
 const MARKED: u8 = 0x80;
 
-/// Slots, singly and in runs, each with what was put into it.
+/// Single slots and runs of slots, with the block in each.
 ///
-/// The writer believes that every allocation succeeds. An allocated block that may be split
-/// takes a run as long as it has pages. Runs are cut from rooms, and a room is used again
-/// when nothing of it is left, so that both kinds are constant work.
+/// Every allocation is assumed to succeed. A block that may be split takes a run as long as its pages.
+/// Runs are cut from rooms, and a room is reused when all of it is free, so that both kinds take constant
+/// time.
 #[derive(Default)]
 pub(super) struct Slots {
-    /// Per slot 0, or the order plus one and the bits above.
+    /// For each slot 0, or the order plus one and the bits above.
     states: Vec<u8>,
-    /// Slots that single blocks take.
+    /// Free slots for single blocks.
     singles: Vec<u32>,
-    /// Slots in use of each room.
+    /// Used slots of each room.
     rooms: Vec<u32>,
     empty_rooms: Vec<u32>,
-    /// The room that runs are cut from, and its first slot that is not in a run.
+    /// The room that runs are cut from, and its first slot that was not cut yet.
     current: Option<(u32, u32)>,
     most_rooms: usize,
     held_pages: u64,
@@ -39,22 +39,22 @@ impl Slots {
         Self { most_rooms: (zone_pages.div_ceil(u64::from(ROOM)) * 2 + 8) as usize, ..Self::default() }
     }
 
-    /// How many slots the script needs.
+    /// Returns how many slots the script needs.
     pub(super) fn len(&self) -> u64 {
         self.states.len() as u64
     }
 
-    /// Pages of all blocks that are held.
+    /// Returns the pages of all held blocks.
     pub(super) fn held_pages(&self) -> u64 {
         self.held_pages
     }
 
-    /// The order of the block in a slot.
+    /// Returns the order of the block in a slot.
     pub(super) fn order(&self, slot: u32) -> Option<u8> {
         (self.states[slot as usize] & ORDER).checked_sub(1)
     }
 
-    /// Returns true if a block was put where its pages have room for a split.
+    /// Returns true if the slots behind the block's have room for its pages.
     pub(super) fn can_split(&self, slot: u32) -> bool {
         self.states[slot as usize] & IS_RUN != 0 && self.order(slot).is_some()
     }
@@ -68,7 +68,7 @@ impl Slots {
         *state = if marked { *state | MARKED } else { *state & !MARKED };
     }
 
-    /// Puts a block into a slot of its own.
+    /// Puts a block into a single slot.
     pub(super) fn take(&mut self, order: u8) -> Option<u32> {
         if self.singles.is_empty() {
             let room = self.new_room(SINGLES)?;
@@ -79,7 +79,7 @@ impl Slots {
         Some(slot)
     }
 
-    /// Puts a block into the first of as many slots as it has pages.
+    /// Puts a block into the first slot of a run as long as its pages.
     pub(super) fn take_for_split(&mut self, order: u8) -> Option<u32> {
         let slot = self.run(1 << order)?;
         self.fill(slot, order, IN_ROOM | IS_RUN);
@@ -95,7 +95,7 @@ impl Slots {
         Some(first)
     }
 
-    /// Takes a block's pages apart; the slot must be one that [`Self::can_split`].
+    /// Splits a block; [`Self::can_split`] must be true for its slot.
     pub(super) fn split(&mut self, slot: u32) -> std::ops::Range<u32> {
         let pages = 1 << self.order(slot).unwrap_or_default();
         self.held_pages -= u64::from(pages);
@@ -105,7 +105,7 @@ impl Slots {
         slot..slot + pages
     }
 
-    /// Empties a slot.
+    /// Frees a slot.
     pub(super) fn release(&mut self, slot: u32) {
         let state = std::mem::take(&mut self.states[slot as usize]);
         let Some(order) = (state & ORDER).checked_sub(1) else { return };
@@ -131,7 +131,7 @@ impl Slots {
         self.held_pages += 1 << order;
     }
 
-    /// Cuts a run; its slots count as used.
+    /// Cuts a run, whose slots then count as used.
     fn run(&mut self, length: u32) -> Option<u32> {
         let fits = |(room, cut): &(u32, u32)| cut + length <= (room + 1) * ROOM;
         let (room, cut) = self.current.filter(fits).or_else(|| self.next_room())?;
@@ -140,10 +140,10 @@ impl Slots {
         Some(cut)
     }
 
-    /// An empty room to cut runs from; the one so far has no place for the next run.
+    /// Returns a free room to cut runs from. The current room has too few slots left.
     fn next_room(&mut self) -> Option<(u32, u32)> {
         let room = self.empty_rooms.pop().or_else(|| self.new_room(0))?;
-        // If all of it was released, nobody will say so again.
+        // If all its slots are free, no later release adds it to the free rooms.
         let left = self.current.take().filter(|&(left, _)| self.rooms[left as usize] == 0);
         self.empty_rooms.extend(left.map(|(left, _)| left));
         Some((room, room * ROOM))

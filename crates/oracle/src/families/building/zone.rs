@@ -1,12 +1,12 @@
-//! The zone that a script is for, as its writer sees it.
+//! The zone that a script is written for.
 
 /// Pages of a pageblock.
 pub(in crate::families) const PAGEBLOCK_PAGES: u64 = 512;
 
-/// The largest order that is asked for.
+/// The largest order of a request.
 pub(in crate::families) const LARGEST_ORDER: u8 = 10;
 
-/// The zone that a script is for.
+/// The zone that a script is written for.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::families) struct Zone {
     pub(in crate::families) memory_kib: u64,
@@ -22,7 +22,7 @@ impl Zone {
         self.memory_kib / 4
     }
 
-    /// About the pages that a script can have: without the kernel and the page table entries.
+    /// Returns about how many pages a script can get, without the kernel's own.
     pub(super) fn usable(self) -> u64 {
         self.pages() - self.pages() / 64 - 25 * 256
     }
@@ -31,8 +31,8 @@ impl Zone {
         (self.pages() / PAGEBLOCK_PAGES) as u32
     }
 
-    /// The pageblock behind the last that a script can have: the zone's very end is the kernel's
-    /// own table of pages.
+    /// Returns the first pageblock that a script cannot use: the kernel's own `struct page` table is
+    /// at the zone's end.
     pub(in crate::families) fn end_of_usable_blocks(self) -> u32 {
         self.pageblocks() - self.pageblocks().div_ceil(64)
     }

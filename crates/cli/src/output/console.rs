@@ -1,4 +1,4 @@
-//! What is printed, and what is said on standard error.
+//! Standard output and standard error.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::exit::{Cause, Failure};
 
-/// Prints a finished text.
+/// Prints a text to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
@@ -17,26 +17,26 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::new(Cause::Output, error))
 }
 
-/// Prints a value as JSON.
+/// Prints a value to standard output as JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(Cause::Bug, error))?;
     print(&text)
 }
 
-/// Says something on standard error. Where nobody can listen, the work goes on.
+/// Prints a message to standard error. A failure to do so is ignored.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Says on standard error what a machine could not tell.
+/// Prints to standard error what could not be read of a machine.
 pub(crate) fn notes(notes: &[String]) {
     for text in notes {
         note(&format!("freehold: {text}"));
     }
 }
 
-/// Tells the user of a failure, unless the pipe is closed: then who read from it has read enough. Returns the exit
-/// code.
+/// Prints a failure to standard error and returns its exit code. Prints nothing if the failure is a
+/// closed pipe.
 pub(crate) fn report(failure: &Failure) -> ExitCode {
     if failure.is_broken_pipe() {
         return ExitCode::SUCCESS;

@@ -1,4 +1,4 @@
-//! A file system that is soon full.
+//! A small file system, for tests of a full one.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
 
 use crate::machine::is_root;
-use crate::said::skip;
+use crate::skip::skip;
 
-/// A file system in memory of some size; unmounted when dropped.
+/// A tmpfs of a given size. Dropping it unmounts it.
 #[derive(Debug)]
-pub struct SmallDisk(tempfile::TempDir);
+pub struct SmallTmpfs(tempfile::TempDir);
 
-impl SmallDisk {
-    /// Mounts one of `kib` KiB. Where that cannot be, says that `test` is skipped.
+impl SmallTmpfs {
+    /// Mounts a tmpfs of `kib` KiB. Returns `None` if it cannot be mounted.
     pub fn mount(kib: u32, test: &str) -> Option<Self> {
         if !is_root(test) {
             return None;
@@ -28,12 +28,12 @@ impl SmallDisk {
         }
     }
 
-    /// Where it is.
+    /// Returns the mount point.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Makes it larger.
+    /// Changes the size to `kib` KiB.
     ///
     /// # Panics
     /// If the kernel refuses.
@@ -46,9 +46,9 @@ fn size(kib: u32) -> CString {
     CString::new(format!("size={kib}k")).expect("a text without zeros")
 }
 
-impl Drop for SmallDisk {
+impl Drop for SmallTmpfs {
     fn drop(&mut self) {
-        // Whatever stays mounted is in a folder that nobody looks into.
+        // A tmpfs that stays mounted is in a temporary folder and harms nothing.
         let _ = unmount(self.path(), UnmountFlags::DETACH);
     }
 }

@@ -1,8 +1,8 @@
-//! What is said of a recording, when it is made and when it is looked into.
+//! Sentences about a recording, for `freehold record` and `freehold trace info`.
 
 use freehold_trace::{ObserverEffect, Quartiles, StoppedBy};
 
-/// Why a recording ended.
+/// Returns why the recording ended.
 pub(super) fn stop_text(by: StoppedBy, trigger: Option<&str>) -> String {
     match trigger {
         Some(seen) => format!("stopped: {}: {seen}", by.text()),
@@ -10,7 +10,7 @@ pub(super) fn stop_text(by: StoppedBy, trigger: Option<&str>) -> String {
     }
 }
 
-/// What recording cost the command: its wall time, and its CPU time.
+/// Returns what recording cost the command: a line about wall time, a line about CPU time.
 pub(super) fn effect_lines(effect: &ObserverEffect) -> [String; 2] {
     let line = |what: &str, with: Quartiles, without: Quartiles, slowdown: Option<f64>| {
         let share = slowdown.map_or_else(String::new, |share| format!(" ({:+.1} %)", share * 100.0));

@@ -1,10 +1,10 @@
-//! What is asked for.
+//! The request that a verdict is about.
 
 use serde::Serialize;
 
-/// What somebody wants of the machine.
+/// A request for free blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Asked {
+pub struct BlockRequest {
     /// The order of a block.
     pub order: u8,
     /// How many blocks.
@@ -15,8 +15,8 @@ pub struct Asked {
     pub zone: Option<String>,
 }
 
-impl Asked {
-    /// Returns true if memory of this zone is wanted.
+impl BlockRequest {
+    /// Returns true if blocks of this zone count.
     pub fn wants(&self, node: u32, zone: &str) -> bool {
         self.node.is_none_or(|wanted| wanted == node)
             && self.zone.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(zone))

@@ -1,4 +1,4 @@
-//! Peers that number pages and never look at them.
+//! Peers that allocate page numbers and touch no page.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use freehold::{Order, Pfn};
 use super::peer::Peer;
 use crate::harness::Pages;
 
-/// The largest number of pages that the bitmap can hold.
+/// The most pages of the bitmap.
 const BITMAP_PAGES: u64 = 1 << 20;
 
-/// Returns the peers of this kind.
+/// Returns these peers.
 pub(super) fn peers() -> Vec<Peer> {
     vec![
-        // Its sets of free blocks grow with their number.
+        // The size of its sets depends on the number of free blocks.
         Peer::new("buddy_system_allocator, spin lock", None, 10, |pages| {
             let frames = Arc::new(LockedFrameAllocator::<33>::new());
             frames.lock().add_frame(0, pages as usize);

@@ -1,4 +1,4 @@
-//! What a recorder would read of a made-up machine.
+//! The snapshots of a workload's host: what a recorder would read of it.
 
 use freehold::{MAX_ORDERS, Memory, Migratetype, Order, Zone};
 use freehold_trace::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
@@ -7,7 +7,7 @@ use super::fallbacks::HostLocks;
 use super::users::Users;
 
 /// Fills a snapshot, which has the machine's zones, with what a recorder would read from `/proc`.
-pub(super) fn look(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
+pub(super) fn fill_snapshot(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
     let mut info = PageTypeInfo { pageblock_order: 9, ..PageTypeInfo::default() };
     info.types = Migratetype::ALL.iter().map(|&kind| kind as u8).collect();
     for zone in memory.zones() {
@@ -22,13 +22,13 @@ pub(super) fn look(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
         read.blocks = zone.blocks_by_type();
         info.zones.push(read);
         if let Some(seen) = snapshot.zones.iter_mut().find(|seen| seen.start_pfn == zone.start().0) {
-            look_at_zone(zone, seen);
+            fill_zone(zone, seen);
         }
     }
     snapshot.pagetypeinfo = info;
 }
 
-fn look_at_zone(zone: &Zone<'_, HostLocks>, seen: &mut ZoneSnapshot) {
+fn fill_zone(zone: &Zone<'_, HostLocks>, seen: &mut ZoneSnapshot) {
     seen.free = zone.free_pages();
     seen.boost = zone.watermark_boost();
     for set in &mut seen.pagesets {

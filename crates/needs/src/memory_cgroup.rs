@@ -1,4 +1,4 @@
-//! A control group with little memory.
+//! A memory cgroup with a small limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::said::skip;
+use crate::skip::skip;
 
-/// How often a group that still has processes is tried to be removed, a tenth of a second apart.
+/// The most attempts to remove a cgroup whose processes are still ending, a tenth of a second apart.
 const REMOVALS: u32 = 50;
 
-/// A control group that may have so many bytes of memory; removed when dropped, once its processes have ended.
+/// A cgroup with a memory limit. Dropping it waits for its processes to end and removes it.
 #[derive(Debug)]
-pub struct SmallGroup(PathBuf);
+pub struct MemoryCgroup(PathBuf);
 
-impl SmallGroup {
-    /// Makes one. Where there is no memory controller, says that `test` is skipped.
+impl MemoryCgroup {
+    /// Makes a cgroup with a limit of `bytes`. Returns `None` if there is no memory controller.
     pub fn new(bytes: u64, test: &str) -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("freehold-test-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -37,13 +37,13 @@ impl SmallGroup {
         None
     }
 
-    /// The words of a shell that join it.
+    /// Returns the shell command by which a shell joins the cgroup.
     pub fn join(&self) -> String {
         format!("echo $$ > {}/cgroup.procs", self.0.display())
     }
 }
 
-impl Drop for SmallGroup {
+impl Drop for MemoryCgroup {
     fn drop(&mut self) {
         for _ in 0..REMOVALS {
             if fs::remove_dir(&self.0).is_ok() {

@@ -1,4 +1,4 @@
-//! Sides that other processes measure: allocators of other programs, and a real Linux.
+//! Sides in other processes: allocators of other programs, and a real Linux.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,24 +15,24 @@ use super::shapes::Plan;
 use crate::error::BenchError;
 use crate::options::Outside;
 
-/// How long a side may take for an answer; the slowest one takes three samples for it.
+/// How long an answer may take; the slowest side takes three samples for one answer.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How long a side may take to end once nobody asks any more.
+/// How long a side may take to end after its input was closed.
 const LEAVE: Duration = Duration::from_secs(2);
 
-/// Lines of a side's own that an error shows.
+/// The most lines of a side's own output in an error.
 const SAID_LINES: usize = 4;
 
 static ROOMS: AtomicU32 = AtomicU32::new(0);
 
-/// Returns the side as a peer, and what has to be known of it.
+/// Starts the side once. Returns it as a peer, and the notes of its greeting.
 pub(super) fn peer(outside: &Outside, plan: Plan) -> Result<(Peer, Vec<String>), BenchError> {
     let Greeting { name, bytes_per_page, notes } = Process::start(outside, plan)?.1;
     let outside = outside.clone();
     let prepare = move |shape, plan| {
-        // A process of its own for each shape: it ends with its memory, and keeps to the
-        // processor of the thread that starts it.
+        // Each shape has a process of its own, which frees its memory at its end and inherits the
+        // pinning of the thread that starts it.
         let (mut process, _) = Process::start(&outside, plan)?;
         match process.ask(&protocol::prepare(shape, plan))?.as_str() {
             "prepared" => {}
@@ -50,27 +50,27 @@ pub(super) fn peer(outside: &Outside, plan: Plan) -> Result<(Peer, Vec<String>),
     Ok((Peer { name, bytes_per_page, prepare: Box::new(prepare) }, notes))
 }
 
-/// A line of a process: one for the benchmark, or one for people.
+/// A line of a process: an answer to the benchmark, or text for people.
 enum Line {
     Answer(String),
     Said(String),
 }
 
-/// A side's process.
+/// The process of a side.
 struct Process {
     child: Child,
-    /// Always there, until the process is to end.
+    /// `None` once the process is asked to end.
     input: Option<ChildStdin>,
     lines: Receiver<Line>,
-    /// What the process said last to people.
+    /// The last lines of text for people.
     said: VecDeque<String>,
-    /// What the user calls it, and what to do when it does not work.
+    /// The side's name in messages, and what to do if it does not work.
     called: (String, &'static str),
     _room: Room,
 }
 
 impl Process {
-    /// Starts it and hears its greeting.
+    /// Starts the process and reads its greeting.
     fn start(outside: &Outside, plan: Plan) -> Result<(Self, Greeting), BenchError> {
         let called = outside.called();
         let failed = |what: String| BenchError::Outside { side: called.0.clone(), what, remedy: called.1 };
@@ -111,23 +111,23 @@ impl Process {
         }
     }
 
-    /// Asks something; the answer.
+    /// Sends a question and returns the answer.
     fn ask(&mut self, what: &str) -> Result<String, BenchError> {
         let asked = self.input.as_mut().map(|input| writeln!(input, "{what}"));
         match asked {
-            // One that has ended cannot be asked; what it said before tells more.
+            // The process has ended: its last output explains more than the failed write.
             Some(Ok(()) | Err(_)) => self.answer(PATIENCE),
             None => Err(BenchError::Stopped),
         }
     }
 
-    /// Returns the next line that is for the benchmark.
+    /// Returns the next answer.
     fn answer(&mut self, within: Duration) -> Result<String, BenchError> {
         let start = Instant::now();
         loop {
             match self.lines.recv_timeout(within.saturating_sub(start.elapsed())) {
                 Ok(Line::Answer(line)) => return Ok(line),
-                // What follows a panic says less than its first line.
+                // The first line of a panic says the most.
                 Ok(Line::Said(line)) if line.contains("panic") => self.said = [line].into(),
                 Ok(Line::Said(_)) if self.said.iter().any(|line| line.contains("panic")) => {}
                 Ok(Line::Said(line)) => {
@@ -148,7 +148,7 @@ impl Process {
         }
     }
 
-    /// Returns an answer that is none.
+    /// Returns the error for an answer that is not valid.
     fn wrong(&self, answer: &str) -> BenchError {
         match answer.strip_prefix("wrong ") {
             Some(what) => BenchError::Wrong { side: self.called.0.clone(), what: what.to_owned() },
@@ -165,19 +165,19 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It is to end by itself, so that it can put its things away.
+        // The process should end by itself and clean up.
         self.input = None;
         let start = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < LEAVE {
             thread::sleep(Duration::from_millis(2));
         }
-        // There is nobody left to tell, and one that has ended cannot be killed.
+        // An error means that the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Hands on the lines of a process until it ends or nobody listens.
+/// Sends the lines of a process to the channel until either side closes.
 fn listen(output: impl Read + Send + 'static, lines: Sender<Line>) {
     thread::spawn(move || {
         let mut output = BufReader::new(output);
@@ -204,7 +204,7 @@ impl Outside {
         }
     }
 
-    /// Returns what a message calls it, and its remedy.
+    /// Returns the side's name in messages, and what to do if it does not work.
     fn called(&self) -> (String, &'static str) {
         match self {
             Self::Program(path) => (
@@ -221,7 +221,7 @@ impl Outside {
     fn command(&self, path: &Path, plan: Plan) -> Command {
         let mut command = Command::new(path);
         if matches!(self, Self::Linux(_)) {
-            // A page, what the kernel knows of it, and the kernel.
+            // 4 KiB for each page, its `struct page`, and the kernel itself.
             let memory_kib = plan.pages * 4 + plan.pages / 16 + (96 << 10);
             command.arg(format!("mem={memory_kib}K"));
             command.args(["freehold.bench", "uml_dir=./", "earlyprintk", "keep_bootcon", "con=null"]);
@@ -230,7 +230,7 @@ impl Outside {
     }
 }
 
-/// A folder of a process's own, gone when the process is.
+/// The folder of one process. Dropping it removes the folder.
 struct Room(PathBuf);
 
 impl Room {
@@ -244,7 +244,7 @@ impl Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // The folder is in the temporary folder and harms nothing.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -259,10 +259,11 @@ mod tests {
     use crate::harness::Digest;
     use crate::options::Scale;
 
-    /// A program that is being written cannot be run, nor while a child of another test has it open.
+    /// An executable cannot be started while any process has it open for writing, even a child of
+    /// another test.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// A program that is a shell script, and the folder that it is in.
+    /// Returns a shell script as a program, and its folder.
     fn script(body: &str) -> (Room, PathBuf) {
         let room = Room::new().unwrap();
         let program = room.0.join("side");
@@ -271,7 +272,7 @@ mod tests {
         (room, program)
     }
 
-    /// What comes of it.
+    /// Starts the script as a side.
     fn start(body: &str) -> Result<Greeting, String> {
         let _one = ONE_AT_A_TIME.lock();
         let (_room, program) = script(body);

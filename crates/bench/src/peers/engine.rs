@@ -1,4 +1,4 @@
-//! The engine's handles, and the two floors: nothing can be faster than a stack.
+//! The engine's handles, and two lower bounds: a stack without a lock and with one.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use super::peer::Peer;
 use crate::error::BenchError;
 use crate::harness::{LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks};
 
-/// Where freehold's locked handle is among the peers.
+/// The index of freehold's locked handle among the peers.
 pub(super) const LOCKED: usize = 3;
 
-/// Returns the floors and the engine.
+/// Returns the lower bounds and the engine's handles.
 pub(super) fn peers() -> Vec<Peer> {
     let pages = 1 << 20;
     let bytes = setup(pages).metadata::<SpinLocks>().len() as f64 / pages as f64;
@@ -44,7 +44,7 @@ fn setup(pages: u64) -> Setup {
     Setup::new(pages, 2, Era::Freehold.switches())
 }
 
-/// Returns a machine that lives as long as the program: some twelve megabytes a shape.
+/// Returns a machine that is never freed: about twelve megabytes for each shape.
 fn leaked<L: Locks<Tracepoints = ()> + 'static>(
     pages: u64,
 ) -> Result<&'static Memory<'static, L>, BenchError> {
@@ -76,7 +76,7 @@ impl Pages for Stack {
     }
 }
 
-/// The same behind a lock.
+/// Single pages on a stack behind a lock.
 struct LockedStack(Arc<spin::Mutex<Stack>>);
 
 impl Pages for LockedStack {

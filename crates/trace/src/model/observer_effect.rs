@@ -1,40 +1,41 @@
-//! What recording costs the command that is recorded.
+//! What recording costs the recorded command.
 
 use serde::{Deserialize, Serialize};
 
-/// The times of a command, run several times without and with recording, in turns.
+/// The times of a command that was run several times without and with recording.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ObserverEffect {
-    /// Runs of each sort.
+    /// Runs without recording, and as many with it.
     pub runs: u32,
-    /// Without recording.
+    /// The times without recording.
     pub without: RunTimes,
-    /// With recording.
+    /// The times with recording.
     pub with: RunTimes,
 }
 
-/// How long a command took, over several runs.
+/// The times of a command over several runs.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct RunTimes {
-    /// From its start to its end.
+    /// Wall time from start to end.
     pub wall_ns: Quartiles,
-    /// User and system time of it and of those of its children that it waited for.
+    /// User and system time of the command and of the children that it waited for.
     pub cpu_ns: Quartiles,
 }
 
-/// The middle of several numbers, and how far they spread.
+/// The quartiles of several numbers.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Quartiles {
-    /// A quarter of the numbers is not above it.
+    /// A quarter of the numbers is at most this.
     pub first: f64,
-    /// Half of the numbers is not above it.
+    /// Half of the numbers is at most this.
     pub median: f64,
-    /// Three quarters of the numbers are not above it.
+    /// Three quarters of the numbers are at most this.
     pub third: f64,
 }
 
 impl Quartiles {
-    /// The quartiles of some numbers, interpolated between neighbours; 0 of none.
+    /// Returns the quartiles of `numbers`, interpolated between neighbours; all are 0 if there are no
+    /// numbers.
     pub fn of(numbers: &[u64]) -> Self {
         let mut sorted = numbers.to_vec();
         sorted.sort_unstable();
@@ -50,12 +51,13 @@ impl Quartiles {
 }
 
 impl ObserverEffect {
-    /// How much longer the median run takes with recording, as a share; `None` where nothing was measured.
+    /// Returns by which share the median wall time is longer with recording; `None` if nothing was
+    /// measured.
     pub fn wall_slowdown(&self) -> Option<f64> {
         slowdown(self.without.wall_ns, self.with.wall_ns)
     }
 
-    /// How much more CPU time the median run takes with recording, as a share; `None` where none was used.
+    /// Returns by which share the median CPU time is longer with recording; `None` if none was used.
     pub fn cpu_slowdown(&self) -> Option<f64> {
         slowdown(self.without.cpu_ns, self.with.cpu_ns)
     }

@@ -1,4 +1,4 @@
-//! What recording costs the command: it runs several times without and with recording, in turns.
+//! Measures what recording costs a command: runs it without and with recording, in turns.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -13,16 +13,17 @@ use super::signals::Signals;
 use crate::error::{Error, SinkError};
 use crate::sink::EventSink;
 
-/// Runs the command once to warm up, then `runs` times without and `runs` times with recording, in turns; the last
-/// recording goes to `sink`, and its ending says what the runs took. The others go to the sinks that `discarded`
-/// makes, which should do the same work.
+/// Runs the command once to warm up, then `runs` times without and `runs` times with recording, in turns.
+/// The last recording goes to `sink`, and its ending holds the times of all runs. The other recordings go
+/// to the sinks that `discarded` makes, which must do the same work.
 ///
-/// In every other round the recorded run comes first, so that a machine that becomes slower or faster meanwhile
-/// counts for neither.
+/// In every other round the recorded run comes first, so that a machine that becomes slower or faster
+/// affects both equally.
 ///
 /// # Errors
 ///
-/// As [`super::record`]; and a stop that is asked for before the last recording.
+/// Those of [`super::record`], and [`Error::StoppedEarly`] if a stop is requested before the last
+/// recording.
 pub fn record_measured<'s>(
     options: &RecordOptions,
     runs: u32,

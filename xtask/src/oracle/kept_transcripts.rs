@@ -13,20 +13,20 @@ use super::tree::BuiltKernel;
 /// The seed of the families' transcripts.
 const SEED: u64 = 2026;
 
-/// Operations of each of them.
+/// Operations of each of these transcripts.
 const OPERATIONS: usize = 12_000;
 
-/// What the names of scripts start with that once showed a difference, or are to show one.
+/// The prefix of scripts that once showed a difference, or are made to show one.
 const FOUND: &str = "found-";
 
-/// Makes a kernel's transcripts anew: those of its families, and those of scripts that were kept.
+/// Makes a kernel's kept transcripts again: those of its families, and those of kept scripts.
 ///
 /// A transcript that differs from the engine is printed and not kept. Returns true if there was none.
 ///
 /// # Errors
 /// See [`OracleError`].
 pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> OracleResult<bool> {
-    // Nothing is written before all that was kept has been read.
+    // All kept scripts are read before anything is written.
     let kept = found(kernel)?;
     let mut agreed = true;
     for family in families {
@@ -39,7 +39,7 @@ pub fn regenerate(kernel: &BuiltKernel, families: &[Family], folder: &Path) -> O
     Ok(agreed)
 }
 
-/// Keeps a script of a file; it is kept under the file's name.
+/// Keeps the script in a file, and its transcript, under the file's name.
 ///
 /// # Errors
 /// See [`OracleError`].
@@ -56,7 +56,7 @@ pub fn keep_file(kernel: &BuiltKernel, path: &Path, folder: &Path) -> OracleResu
     keep(kernel, &format!("{FOUND}{}", name.trim_start_matches(FOUND)), &script, folder)
 }
 
-/// The kept scripts of a kernel that are not a family's, with their names.
+/// Returns the kept scripts of a kernel that are not a family's, with their names.
 fn found(kernel: &BuiltKernel) -> OracleResult<Vec<(String, Script)>> {
     let folder = home(kernel);
     let entries = fs::read_dir(&folder).map_err(OracleError::file(&folder))?;

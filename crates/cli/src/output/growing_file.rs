@@ -1,4 +1,4 @@
-//! A file that grows where it is to stay.
+//! A file that is written at its final path from the start.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use super::refusals::{cannot_create, exists};
 use crate::exit::Failure;
 
-/// A file that grows where it is to stay, so that it is there when its writer is killed.
+/// A file that is written at its final path from the start, so that it remains if the process is killed.
 ///
-/// What was there before goes with the first write only.
+/// An older file stays intact until the first write.
 #[derive(Debug)]
-pub(crate) struct InPlace {
+pub(crate) struct GrowingFile {
     file: File,
     path: PathBuf,
-    /// True if there was no file before.
+    /// True if this created the file.
     is_new: bool,
-    /// True while the file holds what is to be replaced.
+    /// True until the first write, while the file still holds its old contents.
     is_old: bool,
 }
 
-impl InPlace {
-    /// Opens `path`; refuses to replace a file unless `force`.
+impl GrowingFile {
+    /// Opens `path`. Fails if the file exists, unless `force`.
     pub(crate) fn create(path: &Path, force: bool) -> Result<Self, Failure> {
         let opened = match OpenOptions::new().write(true).create_new(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
@@ -38,10 +38,10 @@ impl InPlace {
         Ok(Self { file, path: path.to_owned(), is_new, is_old })
     }
 
-    /// Takes a file away again that did not exist before.
+    /// Removes the file if this created it.
     pub(crate) fn discard(self) {
         if self.is_new {
-            // The error that is about to be reported matters more than this one.
+            // The caller reports an earlier error, which matters more.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -52,7 +52,7 @@ impl InPlace {
     }
 }
 
-impl Write for InPlace {
+impl Write for GrowingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_old {
             self.file.set_len(0)?;

@@ -1,4 +1,4 @@
-//! Making a difference between kernel and engine as small as it gets.
+//! Shrinks a difference between a kernel and the engine.
 
 use std::path::Path;
 
@@ -8,22 +8,22 @@ use freehold_oracle::{Divergence, Op, Script, Step};
 use super::campaign::{Failure, difference};
 use super::tree::BuiltKernel;
 
-/// How many smaller scripts are tried.
+/// The most smaller scripts that are tried.
 const TRIES: usize = 300;
 
 /// The smallest script found that still differs.
 #[derive(Clone, Debug)]
-pub struct Prey {
-    /// The script, with the state written out before and after the operation that differs.
+pub struct ShrunkFailure {
+    /// The script, which dumps the state before and after the operation that differs.
     pub script: Script,
     /// The difference, with both states.
     pub divergence: Divergence,
 }
 
-/// Shrinks a failing script, and has the states around the difference written out.
+/// Shrinks a failing script and makes it dump the states around the difference.
 ///
-/// `None` if the difference does not show again: it then depends on how the kernel booted.
-pub fn hunt(kernel: &BuiltKernel, failure: &Failure, folder: &Path) -> Option<Prey> {
+/// Returns `None` if the difference does not occur again: it then depends on how the kernel booted.
+pub fn shrink_failure(kernel: &BuiltKernel, failure: &Failure, folder: &Path) -> Option<ShrunkFailure> {
     let mut cut = failure.script.clone();
     cut.steps.truncate(failure.divergence.operation + 1);
     let smallest = shrink(&cut, |script| difference(kernel, script, folder).is_some(), TRIES);
@@ -32,13 +32,13 @@ pub fn hunt(kernel: &BuiltKernel, failure: &Failure, folder: &Path) -> Option<Pr
         script.steps.truncate(divergence.operation + 1);
         let written_out = with_dumps(&script);
         match difference(kernel, &written_out, folder) {
-            Some(divergence) => Some(Prey { script: written_out, divergence }),
-            None => Some(Prey { script, divergence }),
+            Some(divergence) => Some(ShrunkFailure { script: written_out, divergence }),
+            None => Some(ShrunkFailure { script, divergence }),
         }
     })
 }
 
-/// The script with the state written out around its last operation.
+/// Returns the script with dumps around its last operation.
 fn with_dumps(script: &Script) -> Script {
     let mut script = script.clone();
     if let Some(last) = script.steps.pop() {

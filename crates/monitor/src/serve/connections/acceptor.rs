@@ -1,4 +1,4 @@
-//! Who is let in, how many at once, and for how long.
+//! Accepts connections, with limits on their number and on the time that a client may take.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,66 +16,67 @@ use tokio::sync::Semaphore;
 
 use super::stalling::Stalling;
 
-/// Connections at once; more are told to come back later.
+/// The most connections at once; further ones get the answer 503.
 const MOST_CONNECTIONS: usize = 512;
 
-/// How long a client may take to send a request, and how long it may keep quiet between two.
+/// How long a client may take to send a request, and how long it may be silent between two requests.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(15);
 
-/// How long a client may take nothing of what is sent to it.
+/// How long a client may take none of the bytes that are sent to it.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Bytes of a request's head at most, and of an answer that waits for its client beyond the one being sent.
+/// The most bytes of a request's head, and of an answer that waits behind the one being sent.
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Header lines of a request at most.
+/// The most header lines of a request.
 const MOST_HEADERS: usize = 64;
 
-/// How long answers that are on their way may take once the server is to end.
+/// How long answers in progress may take once the server ends.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long no connection is accepted after the system refused one.
+/// The pause after the system failed to accept a connection.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// The answer to one connection too many.
+/// The answer to a connection over the limit.
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n";
 
-/// Lets connections in.
-pub(in crate::serve) struct Doorman {
+/// Accepts and counts connections.
+pub(in crate::serve) struct Acceptor {
     seats: Arc<Semaphore>,
     refused: AtomicU64,
 }
 
-impl Default for Doorman {
+impl Default for Acceptor {
     fn default() -> Self {
         Self { seats: Arc::new(Semaphore::new(MOST_CONNECTIONS)), refused: AtomicU64::new(0) }
     }
 }
 
-/// Connections that are open when the server is to end.
+/// Connections that are open when the server ends.
 pub(in crate::serve) struct Open(GracefulShutdown);
 
 impl Open {
-    /// Lets answers that are on their way arrive.
+    /// Waits for the answers in progress, for at most [`END_PATIENCE`].
     pub(in crate::serve) async fn finish(self) {
-        // Who is not done by then is cut off.
+        // Connections that take longer are cut off.
         let _ = tokio::time::timeout(END_PATIENCE, self.0.shutdown()).await;
     }
 }
 
-impl Doorman {
-    /// Connections that are open.
+impl Acceptor {
+    /// Returns the number of open connections.
     pub(in crate::serve) fn connections(&self) -> usize {
         MOST_CONNECTIONS - self.seats.available_permits()
     }
 
-    /// Connections that were refused because too many were open. Approximate while it changes.
+    /// Returns how many connections were refused because too many were open. Approximate while it
+    /// changes.
     pub(in crate::serve) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Serves whoever comes until `end`.
+    /// Accepts and serves connections until `end`.
     pub(in crate::serve) async fn serve(
         &self,
         listener: TcpListener,
@@ -88,7 +89,8 @@ impl Doorman {
             let accepted = pin!(listener.accept());
             match select(accepted, end.as_mut()).await {
                 Either::Left((Ok((stream, _)), _)) => self.admit(stream, router.clone(), &graceful),
-                // Out of file descriptors, or a client that left at once: others may still come.
+                // There is no free file descriptor, or the client left at once: later
+                // connections may succeed.
                 Either::Left((Err(_), _)) => tokio::time::sleep(BREATH).await,
                 Either::Right(_) => return Open(graceful),
             }
@@ -98,11 +100,11 @@ impl Doorman {
     fn admit(&self, stream: TcpStream, router: Router, graceful: &GracefulShutdown) {
         let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() else {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            // Nobody waits for a client that cannot even take this.
+            // A client that cannot take this much gets no answer.
             let _ = stream.try_write(FULL);
             return;
         };
-        // Events are small and should arrive when they happen; a failure costs no more than that.
+        // Sends each event at once. A failure only makes events later.
         let _ = stream.set_nodelay(true);
         let stream = TokioIo::new(Stalling::new(stream, WRITE_PATIENCE));
         let connection = http1::Builder::new()
@@ -113,7 +115,7 @@ impl Doorman {
             .serve_connection(stream, TowerToHyperService::new(router));
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // What goes wrong on a connection is its client's business.
+            // An error of one connection concerns its client only.
             let _ = connection.await;
             drop(seat);
         });

@@ -1,15 +1,15 @@
-//! A user without rights.
+//! Programs that run without root's rights.
 
 use std::path::Path;
 use std::process::Command;
 
-use crate::said::skip;
+use crate::skip::skip;
 
-/// `program` as a user without rights, its arguments still to be added. Where this process cannot become another
-/// user, or not start the program as one, says that `test` is skipped.
+/// Returns a command, without arguments, that runs `program` as a user without rights. Returns `None` if that user
+/// cannot start the program.
 ///
 /// `harmless` are arguments with which the program does nothing and succeeds.
-pub fn as_nobody(program: &Path, harmless: &[&str], test: &str) -> Option<Command> {
+pub fn unprivileged_command(program: &Path, harmless: &[&str], test: &str) -> Option<Command> {
     if !rustix::process::geteuid().is_root() {
         return Some(Command::new(program));
     }
