@@ -76,7 +76,7 @@ pub use table::PageblockUse;
 pub use table::sync::{Locks, OwnersFreeOnce};
 pub use types::{
     AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES, Migratetype, Order,
-    PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError, Switch, Switches, Tracepoints,
-    ZONE_TYPES, ZoneStats, ZoneType,
+    PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError, Switch, SwitchField, Switches,
+    Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

@@ -252,7 +252,7 @@ fn zone_parts<'m, L: Locks>(
     let frames = carver.table(places, |_| Ok(Frame::absent()))?;
     let links = carver.table(places, |_| Ok(Links::none()))?;
     let blocks = carver.table(config.pageblocks(zone), |_| Ok(Pageblock::movable()))?;
-    let switches = config.switches.of_a_zone();
+    let switches = config.switches.in_effect();
     let mut cpus = carver.reserve::<CpuLists<'m, L>>(usize::from(config.cpus))?;
     let percpu = cpus.table(usize::from(config.cpus), |_| {
         let mut lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));

@@ -101,11 +101,76 @@ pub struct Switches {
     pub suits_by_counts: bool,
 }
 
+/// The name of a field of [`Switches`], and where it is.
+pub type SwitchField = (&'static str, fn(&mut Switches) -> &mut bool);
+
+/// Lists fields of [`Switches`]. A field that is left out does not compile.
+macro_rules! fields {
+    ($($name:ident),* $(,)?) => {{
+        const fn has_no_others(all: Switches) {
+            let Switches { $($name: _),* } = all;
+        }
+        let _: fn(Switches) = has_no_others;
+        [$((stringify!($name), {
+            fn field(all: &mut Switches) -> &mut bool {
+                &mut all.$name
+            }
+            field
+        })),*]
+    }};
+}
+
 impl Switches {
-    /// Returns the switches that take effect in a zone: without those that depend on another that is off.
-    pub(crate) const fn of_a_zone(self) -> Self {
+    /// Every field, in the order of the structure.
+    pub const FIELDS: [SwitchField; 24] = fields![
+        hygiene,
+        remembered_mode,
+        claims_by_counts,
+        batched_decay,
+        batched_free,
+        batched_drain,
+        counts,
+        derived_total,
+        claims_used_first,
+        retypes_pageblocks,
+        unmixes_pageblocks,
+        empties_pageblocks,
+        auto_tuned_high,
+        lazy_high_order_flush,
+        highatomic_by_free,
+        highatomic_first,
+        high_ignores_boost,
+        below_high_mark,
+        isolation_keeps_type,
+        ranges_freed_in_blocks,
+        bulk_mark_by_missing,
+        retries_with_new_rights,
+        compacts_large_blocks,
+        suits_by_counts,
+    ];
+
+    /// Returns the names of the fields that are on here and off in `other`, or the other way round.
+    pub fn differing(mut self, mut other: Self) -> impl Iterator<Item = &'static str> {
+        let differ = move |(_, of): &SwitchField| *of(&mut self) != *of(&mut other);
+        Self::FIELDS.into_iter().filter(differ).map(|(name, _)| name)
+    }
+
+    /// Returns the switches with the named fields as `from` has them.
+    #[must_use]
+    pub fn taking(mut self, fields: &[&str], mut from: Self) -> Self {
+        for (_, of) in Self::FIELDS.into_iter().filter(|(name, _)| fields.contains(name)) {
+            *of(&mut self) = *of(&mut from);
+        }
+        self
+    }
+
+    /// Returns the switches that take effect: those that depend on another that is off are off.
+    #[must_use]
+    pub const fn in_effect(self) -> Self {
         let counted = self.claims_by_counts && self.hygiene;
         Self {
+            derived_total: self.derived_total && self.counts,
+            suits_by_counts: self.suits_by_counts && self.counts,
             claims_by_counts: counted,
             claims_used_first: self.claims_used_first && counted,
             retypes_pageblocks: self.retypes_pageblocks && counted,
@@ -219,73 +284,5 @@ impl Era {
                 ..linux_7_3_counts
             },
         }
-    }
-}
-
-/// One of the switches, by name: for command lines and reports.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Switch {
-    /// [`Switches::hygiene`].
-    Hygiene,
-    /// [`Switches::remembered_mode`].
-    RememberedMode,
-    /// [`Switches::batched_decay`], [`Switches::batched_free`] and [`Switches::batched_drain`].
-    BatchedDraining,
-    /// [`Switches::counts`].
-    Counts,
-    /// [`Switches::claims_used_first`].
-    ClaimsUsedFirst,
-    /// [`Switches::retypes_pageblocks`].
-    RetypesPageblocks,
-    /// [`Switches::unmixes_pageblocks`].
-    UnmixesPageblocks,
-    /// [`Switches::empties_pageblocks`].
-    EmptiesPageblocks,
-}
-
-impl Switch {
-    /// The four systems, in the order in which Linux got them.
-    pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
-
-    /// The rules of placement in which Freehold differs from the newest Linux.
-    pub const PLACEMENT: [Self; 4] =
-        [Self::ClaimsUsedFirst, Self::RetypesPageblocks, Self::UnmixesPageblocks, Self::EmptiesPageblocks];
-
-    /// Returns the name used on command lines and in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hygiene => "hygiene",
-            Self::RememberedMode => "remembered-mode",
-            Self::BatchedDraining => "batched-draining",
-            Self::Counts => "counts",
-            Self::ClaimsUsedFirst => "claims-used-first",
-            Self::RetypesPageblocks => "retypes-pageblocks",
-            Self::UnmixesPageblocks => "unmixes-pageblocks",
-            Self::EmptiesPageblocks => "empties-pageblocks",
-        }
-    }
-
-    /// Returns the switch with this name, or `None` if there is none.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().chain(Self::PLACEMENT).find(|switch| switch.name() == name)
-    }
-
-    /// Returns `switches` with this system turned on or off.
-    pub const fn set(self, mut switches: Switches, on: bool) -> Switches {
-        match self {
-            Self::Hygiene => switches.hygiene = on,
-            Self::RememberedMode => switches.remembered_mode = on,
-            Self::BatchedDraining => {
-                switches.batched_decay = on;
-                switches.batched_free = on;
-                switches.batched_drain = on;
-            }
-            Self::Counts => switches.counts = on,
-            Self::ClaimsUsedFirst => switches.claims_used_first = on,
-            Self::RetypesPageblocks => switches.retypes_pageblocks = on,
-            Self::UnmixesPageblocks => switches.unmixes_pageblocks = on,
-            Self::EmptiesPageblocks => switches.empties_pageblocks = on,
-        }
-        switches
     }
 }

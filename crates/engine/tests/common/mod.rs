@@ -92,7 +92,7 @@ pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
     let mut sets = Vec::new();
     for era in Era::ALL {
         sets.push((era.name().to_owned(), era.switches()));
-        for switch in freehold::Switch::ALL.into_iter().chain(freehold::Switch::PLACEMENT) {
+        for switch in freehold::Switch::all() {
             for on in [false, true] {
                 let name = format!("{} with {} {on}", era.name(), switch.name());
                 sets.push((name, switch.set(era.switches(), on)));
