@@ -48,6 +48,42 @@ struct zone {
 	unsigned long present_pages;
 	const char *name;
 	struct free_area free_area[11];
+	struct per_cpu_pages *per_cpu_pageset;
+	unsigned long _watermark[4];
+	unsigned long watermark_boost;
+	unsigned long nr_reserved_highatomic;
+	unsigned long flags;
+	unsigned int compact_considered;
+	unsigned int compact_defer_shift;
+	int compact_order_failed;
+	unsigned long compact_cached_free_pfn;
+	unsigned long compact_cached_migrate_pfn[2];
+	_Bool compact_blockskip_flush;
+};
+
+struct per_cpu_pages {
+	int count;
+	int high;
+	int high_min;
+	int high_max;
+	int batch;
+	u8 flags;
+	u8 alloc_factor;
+	short free_factor;
+	short free_count;
+	struct list_head lists[14];
+};
+
+struct mem_section_usage {
+	unsigned long pageblock_flags[0];
+};
+
+struct mem_section {
+	struct mem_section_usage *usage;
+};
+
+struct bpf_array {
+	void *pptrs[0];
 };
 
 struct pglist_data {
@@ -60,6 +96,7 @@ struct page {
 	struct list_head buddy_list;
 	unsigned long compound_head;
 	unsigned int page_type;
+	unsigned long index;
 };
 
 /* What older kernels call the link of a free page. */
@@ -113,6 +150,11 @@ enum pageflags {
 
 enum pagetype {
 	PGTY_slab = 0xf5,
+};
+
+enum pageblock_bits {
+	PB_migrate_isolate = 4,
+	__NR_PAGEBLOCK_BITS = 5,
 };
 
 /* Reads what is at `address`, or leaves `into` at zero; tells whether it could. */

@@ -17,8 +17,9 @@ mod write;
 
 pub use format::{FORMAT_VERSION, TraceError};
 pub use model::{
-    Disturbance, Ending, Event, EventKind, EventLog, FrameUse, FreeCount, ObserverEffect, Origin,
-    PageTypeInfo, PageTypeZone, PageWork, Pageset, Quartiles, Run, RunTimes, Snapshot, StoppedBy,
+    Disturbance, EXACT_VERSION, Ending, Event, EventKind, EventLog, ExactCompaction, ExactCpu, ExactList,
+    ExactPart, ExactState, ExactZone, FrameUse, FreeCount, ObserverEffect, Origin, PageTypeInfo,
+    PageTypeZone, PageWork, PageblockRun, Pageset, Quartiles, Run, RunTimes, Snapshot, StoppedBy,
     ZoneSnapshot,
 };
 pub use read::{ReadOptions, TraceReader};

@@ -101,6 +101,14 @@ pub enum BpfError {
         /// The number of such blocks.
         blocks: u64,
     },
+    /// There are more free blocks than a trace has room for.
+    #[error("there are {blocks} free blocks, more than the {most} that a trace has room for")]
+    TooManyBlocks {
+        /// The number of blocks.
+        blocks: u64,
+        /// The most that there is room for.
+        most: u64,
+    },
     /// The order of a pageblock is unknown.
     #[error("the order of a pageblock is unknown. Name it when the sensor is opened")]
     NoPageblockOrder,

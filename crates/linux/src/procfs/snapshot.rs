@@ -31,7 +31,7 @@ pub fn snapshot(root: &Path, occupancy: Occupancy) -> Result<Snapshot, Error> {
         Occupancy::Skip => Vec::new(),
     };
     let time_ns = clock::monotonic_ns();
-    Ok(Snapshot { time_ns, zones, pagetypeinfo, vmstat, sysctl, occupancy })
+    Ok(Snapshot { time_ns, zones, pagetypeinfo, vmstat, sysctl, occupancy, ..Snapshot::default() })
 }
 
 /// Returns a sentence for each zone whose managed pages differ between two snapshots.

@@ -129,8 +129,8 @@ impl OpenZone {
             "batch:" => set.batch = number(line, key, value)?,
             "high:" => {
                 set.high = number(line, key, value)?;
-                // Kernels before 6.7 do not print the bounds, which then equal `high`;
-                // kernels since overwrite them below.
+                // Linux 6.12 and before do not print the bounds, which then equal `high`;
+                // 6.18 does: they are overwritten below.
                 (set.high_min, set.high_max) = (set.high, set.high);
             }
             "high_min:" => set.high_min = number(line, key, value)?,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use freehold_trace::{Disturbance, Ending};
+use freehold_trace::{Disturbance, Ending, ExactPart};
 
 use super::command;
 use super::cost::Costs;
@@ -15,6 +15,7 @@ use super::signals::Signals;
 use crate::clock;
 use crate::error::Error;
 use crate::procfs::{Occupancy, managed_changes};
+use crate::sensor::BPF_BUILT;
 use crate::sink::EventSink;
 use crate::tracefs::{Tracefs, remove_stale};
 
@@ -69,6 +70,14 @@ pub(super) fn record_once(
         costs.with.push(cost);
     }
     let mut warnings = managed_changes(&start, &end);
+    if let ExactPart::Missing { missing } = &start.exact
+        && BPF_BUILT
+        && options.exact
+    {
+        warnings.push(format!(
+            "the free lists were not read block by block ({missing}); a replay fits its start"
+        ));
+    }
     warnings.extend(closing.warnings());
     let ending = Ending {
         snapshot: Some(end),

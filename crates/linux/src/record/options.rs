@@ -37,6 +37,8 @@ pub struct RecordOptions {
     pub detail: Detail,
     /// What the start snapshot contains about single frames.
     pub occupancy: Occupancy,
+    /// True if the start and the end are read block by block, where BPF works.
+    pub exact: bool,
     /// True if SIGINT, SIGTERM and SIGHUP end the recording cleanly. An embedder with signal handlers
     /// of its own sets this to false and uses `stop`.
     pub handle_signals: bool,
@@ -56,6 +58,7 @@ impl Default for RecordOptions {
             buffer_kib_per_cpu: None,
             detail: Detail::Requests,
             occupancy: Occupancy::Read,
+            exact: true,
             handle_signals: true,
             stop: None,
         }

@@ -1,11 +1,12 @@
 //! A running recording: its tracefs instance, ring buffers and counts.
 
 use std::fs;
+use std::mem;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use freehold_trace::Snapshot;
+use freehold_trace::{ExactPart, Snapshot};
 
 use super::options::RecordOptions;
 use super::origin::{TRACE_CLOCK, online_cpus};
@@ -13,6 +14,7 @@ use crate::clock;
 use crate::error::{Error, ParseError};
 use crate::events::optional_events;
 use crate::procfs::{Occupancy, read_meminfo, read_pagetypeinfo, snapshot};
+use crate::sensor::{ExactSensor, open_exact};
 use crate::sink::EventSink;
 use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs};
 
@@ -34,6 +36,8 @@ pub(super) struct Session {
     last_turn_ns: u64,
     kib_per_cpu: u64,
     buffer_pages: u64,
+    /// What reads the free memory block by block, or why nothing does.
+    exact: Result<ExactSensor, String>,
     /// The recorded events, and the requested events that the kernel lacks.
     events: Vec<String>,
     missing_events: Vec<String>,
@@ -76,6 +80,12 @@ impl Closing {
 impl Session {
     /// Creates an instance and starts tracing in it.
     pub(super) fn start(tracefs: &Tracefs, options: &RecordOptions) -> Result<Self, Error> {
+        // Its memory is allocated before anything is recorded, and freed after all is.
+        let exact = if options.exact {
+            open_exact().map_err(|error| error.to_string())
+        } else {
+            Err("it was not asked for".to_owned())
+        };
         let decoder = decoder(tracefs, options)?;
         let instance = Instance::create(tracefs)?;
         instance.write("tracing_on", "0")?;
@@ -100,6 +110,7 @@ impl Session {
             last_turn_ns: clock::monotonic_ns(),
             kib_per_cpu,
             buffer_pages: kib_per_cpu / page_kib * u64::from(online_cpus()),
+            exact,
             events: Vec::new(),
             missing_events: Vec::new(),
         };
@@ -185,10 +196,14 @@ impl Session {
     /// not overflow.
     pub(super) fn snapshot(&mut self, occupancy: Occupancy) -> Result<Snapshot, Error> {
         let (tell, told) = std::sync::mpsc::channel();
-        thread::scope(|scope| {
+        let mut exact = mem::replace(&mut self.exact, Err(String::new()));
+        let done = thread::scope(|scope| {
+            let exact = &mut exact;
             let taker = scope.spawn(move || {
                 let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get());
-                snapshot(Path::new("/"), occupancy)
+                let taken = snapshot(Path::new("/"), occupancy)?;
+                let exact = exact_part(exact);
+                Ok(Snapshot { time_ns: clock::monotonic_ns(), exact, ..taken })
             });
             if let Ok(task) = told.recv() {
                 self.add_own(task);
@@ -200,7 +215,9 @@ impl Session {
             }
             let taken = taker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             drained.and(taken)
-        })
+        });
+        self.exact = exact;
+        done
     }
 
     /// Stops tracing, passes on the remaining events and removes the instance.
@@ -215,6 +232,18 @@ impl Session {
             lost_by_cpu: by_cpu(&losses),
             buffer_pages: self.buffer_pages,
         })
+    }
+}
+
+/// Reads the free memory block by block, or says why that failed.
+fn exact_part(exact: &mut Result<ExactSensor, String>) -> ExactPart {
+    let taken = match exact {
+        Ok(sensor) => sensor.read().map_err(|error| error.to_string()),
+        Err(missing) => Err(missing.clone()),
+    };
+    match taken {
+        Ok(state) => ExactPart::Taken(Box::new(state)),
+        Err(missing) => ExactPart::Missing { missing },
     }
 }
 

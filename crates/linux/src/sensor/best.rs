@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::bpf::{BPF_BUILT, BpfSensor};
+use super::bpf::{BPF_BUILT, BpfSensor, ExactSensor};
 use super::free_blocks::FreeBlocks;
 use super::procfs::{ProcfsSensor, Ration};
 use crate::error::{BpfError, Error};
@@ -111,6 +111,18 @@ pub fn open_bpf(root: &Path) -> Result<BpfSensor, Error> {
         return Err(BpfError::NotLive { root: root.to_owned() }.into());
     }
     Ok(BpfSensor::open(&read_zoneinfo(root)?, Some(pageblock_order(root)))?)
+}
+
+/// Opens the sensor that reads the running machine's free memory block by block. It takes no lock.
+///
+/// # Errors
+/// If BPF does not work or was not built, or frame numbers cannot be determined.
+pub fn open_exact() -> Result<ExactSensor, Error> {
+    let root = Path::new("/");
+    if !BPF_BUILT {
+        return Err(BpfError::NotBuilt.into());
+    }
+    Ok(ExactSensor::open(&read_zoneinfo(root)?, pageblock_order(root))?)
 }
 
 impl LockFree for BpfSensor {

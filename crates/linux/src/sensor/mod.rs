@@ -7,7 +7,7 @@ mod free_blocks;
 mod procfs;
 
 pub use crate::error::BpfError;
-pub use best::{Choice, Sensor, open_bpf};
-pub use bpf::{BPF_BUILT, BpfSensor};
+pub use best::{Choice, Sensor, open_bpf, open_exact};
+pub use bpf::{BPF_BUILT, BpfSensor, ExactSensor};
 pub use free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 pub use procfs::Ration;

@@ -1,8 +1,10 @@
 //! The frames of a snapshot's zones.
 
+use freehold::{Migratetype, Pfn};
+
 use super::error::{Place, TraceError};
 use super::limits::MAX_ZONES;
-use crate::model::{Run, Snapshot};
+use crate::model::{ExactState, PageblockRun, Run, Snapshot};
 
 /// The frames of the start snapshot's zones.
 #[derive(Clone, Debug)]
@@ -62,10 +64,46 @@ pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
             freehold::Order::MAX
         ));
     }
-    match info.types.iter().find(|&&t| freehold::Migratetype::new(t).is_none()) {
-        Some(code) => Err(format!("migratetype {code} in pagetypeinfo is unknown")),
-        None => Ok(()),
+    if let Some(code) = info.types.iter().find(|&&t| freehold::Migratetype::new(t).is_none()) {
+        return Err(format!("migratetype {code} in pagetypeinfo is unknown"));
     }
+    snapshot.exact.taken().map_or(Ok(()), |exact| check_exact(exact, snapshot))
+}
+
+/// Checks that every block of an exact state has a known order and type and lies inside its zone.
+fn check_exact(exact: &ExactState, snapshot: &Snapshot) -> Result<(), String> {
+    if exact.zones.len() > snapshot.zones.len() {
+        return Err("the exact state has more zones than the snapshot".to_owned());
+    }
+    for zone in &exact.zones {
+        let name = format!("zone {} of node {} in the exact state", zone.name, zone.node);
+        let own = snapshot.zones.iter().find(|own| (own.node, &own.name) == (zone.node, &zone.name));
+        let own = own.ok_or_else(|| format!("{name} is not in the snapshot"))?;
+        if zone.cpus.iter().any(|cpu| cpu.cpu >= u32::from(u16::MAX)) {
+            return Err(format!("{name} has lists of an impossible CPU"));
+        }
+        for list in zone.lists.iter().chain(zone.cpus.iter().flat_map(|cpu| &cpu.lists)) {
+            let (order, _) =
+                list.kind().ok_or_else(|| format!("{name} has a list of an unknown order or type"))?;
+            let is_inside = |pfn: u64| {
+                let first = pfn.checked_sub(own.start_pfn)?;
+                Some(first.checked_add(order.pages())? <= own.spanned && Pfn(pfn).is_aligned(order))
+            };
+            if let Some(pfn) = list.pfns.iter().find(|&&pfn| is_inside(pfn) != Some(true)) {
+                return Err(format!("{name}: no block of order {order} can be at frame {pfn}"));
+            }
+        }
+        let counted = zone.pageblocks.iter().fold(0_u64, |sum, run| sum.saturating_add(run.pageblocks));
+        if counted > own.spanned.saturating_add(1) {
+            return Err(format!("{name} has more pageblocks than frames"));
+        }
+        let unknown =
+            |run: &PageblockRun| run.migratetype.is_some_and(|code| Migratetype::new(code).is_none());
+        if zone.pageblocks.iter().any(unknown) {
+            return Err(format!("{name} has a pageblock of an unknown type"));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that `run` comes after `before_end`, and returns the frame behind it.

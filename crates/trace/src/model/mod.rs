@@ -2,12 +2,16 @@
 
 mod event;
 mod event_log;
+mod exact;
 mod observer_effect;
 mod provenance;
 mod snapshot;
 
 pub use event::{Event, EventKind, PageWork};
 pub use event_log::EventLog;
+pub use exact::{
+    EXACT_VERSION, ExactCompaction, ExactCpu, ExactList, ExactPart, ExactState, ExactZone, PageblockRun,
+};
 pub use observer_effect::{ObserverEffect, Quartiles, RunTimes};
 pub use provenance::{Disturbance, Ending, Origin, StoppedBy};
 pub use snapshot::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Pageset, Run, Snapshot, ZoneSnapshot};

@@ -3,6 +3,8 @@
 use freehold::{MAX_ORDERS, MIGRATETYPES, Pfn};
 use serde::{Deserialize, Serialize};
 
+use super::exact::ExactPart;
+
 /// The state of a machine's memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -19,6 +21,9 @@ pub struct Snapshot {
     /// The use of each frame; empty if it was not recorded.
     #[serde(skip)]
     pub occupancy: Vec<Run>,
+    /// The free memory block by block, or why that was not taken.
+    #[serde(default, skip_serializing_if = "ExactPart::is_untried")]
+    pub exact: ExactPart,
 }
 
 /// One zone as `/proc/zoneinfo` shows it. All sizes are in pages.
@@ -67,9 +72,9 @@ pub struct Pageset {
     pub high: u64,
     /// The number of pages that are moved at once.
     pub batch: u64,
-    /// Lower bound of the automatic tuning of `high` (kernels since 6.7; otherwise equal to `high`).
+    /// Lower bound of the automatic tuning of `high` (6.18 prints it; equal to `high` where a kernel does not, such as 6.12).
     pub high_min: u64,
-    /// Upper bound of the automatic tuning of `high` (kernels since 6.7; otherwise equal to `high`).
+    /// Upper bound of the automatic tuning of `high` (6.18 prints it; equal to `high` where a kernel does not, such as 6.12).
     pub high_max: u64,
 }
 

@@ -3,9 +3,9 @@
 
 use freehold::{GfpFlags, MIGRATETYPES, Migratetype, Order, Pfn};
 use freehold_trace::{
-    Disturbance, Ending, Event, EventKind, FrameUse, FreeCount, ObserverEffect, Origin, PageTypeInfo,
-    PageTypeZone, PageWork, Pageset, ReadOptions, Run, Snapshot, StoppedBy, TraceError, TraceReader,
-    TraceWriter, WriteOptions, ZoneSnapshot,
+    Disturbance, EXACT_VERSION, Ending, Event, EventKind, ExactList, ExactPart, ExactState, ExactZone,
+    FrameUse, FreeCount, ObserverEffect, Origin, PageTypeInfo, PageTypeZone, PageWork, Pageset, ReadOptions,
+    Run, Snapshot, StoppedBy, TraceError, TraceReader, TraceWriter, WriteOptions, ZoneSnapshot,
 };
 
 /// The zones of [`start`]: first frame and size.
@@ -52,6 +52,19 @@ pub(crate) fn start() -> Snapshot {
             Run { start: Pfn(1), pages: 99, used_for: FrameUse::Slab },
             Run { start: Pfn(0x10_0000), pages: 0x8_0000, used_for: FrameUse::Other },
         ],
+        exact: ExactPart::Taken(Box::new(exact())),
+    }
+}
+
+fn exact() -> ExactState {
+    let list = ExactList { order: 3, migratetype: 1, pfns: vec![16, 8], ..ExactList::default() };
+    let zone = ExactZone { name: "DMA".to_owned(), lists: vec![list], ..ExactZone::default() };
+    ExactState {
+        version: EXACT_VERSION,
+        begin_ns: 15,
+        end_ns: 16,
+        zones: vec![zone],
+        ..ExactState::default()
     }
 }
 

@@ -12,6 +12,15 @@ pub(super) const CHUNK: usize = 65536;
 /// The most frames in one question about slabs.
 pub(super) const BATCH: usize = 8192;
 
+/// The room for copies of whole states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Room {
+    /// CPUs that may come up.
+    pub(super) cpus: u32,
+    /// Entries of the map of blocks.
+    pub(super) chunks: u32,
+}
+
 /// A map that the programs and this process share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Map {
@@ -24,7 +33,16 @@ pub(super) enum Map {
     Pageblocks,
     /// The frames whose slab caches are asked for.
     Frames,
+    /// Blocks in the order of their lists, [`LISTED`] an entry.
+    Listed,
+    /// The numbers of each CPU's lists, by zone, then by CPU.
+    Cpus,
+    /// The numbers of each zone.
+    States,
 }
+
+/// Blocks of one entry of the map `listed`.
+pub(super) const LISTED: usize = 8192;
 
 /// Bytes of a number.
 const WORD: usize = 8;

@@ -7,6 +7,7 @@
 //! Without the feature `bpf` there are no programs, and opening a sensor returns an error; everything
 //! else is the same.
 
+mod exact;
 mod locate;
 mod messages;
 #[cfg(not(feature = "bpf"))]
@@ -16,6 +17,7 @@ mod object;
 mod pages;
 mod sensor;
 
+pub use exact::ExactSensor;
 #[cfg(not(feature = "bpf"))]
 use no_object::Programs;
 #[cfg(feature = "bpf")]

@@ -1,6 +1,6 @@
 //! The replacement of the loaded object in a build without the feature `bpf`: it cannot be created.
 
-use super::messages::{Map, Message};
+use super::messages::{Map, Message, Room};
 use crate::error::BpfError;
 
 /// The loaded object, which cannot exist in this build.
@@ -9,7 +9,7 @@ pub(super) enum Programs {}
 
 impl Programs {
     /// Returns the error that this build has no programs.
-    pub(super) fn load(_zones: u32, _chunks: u32) -> Result<Self, BpfError> {
+    pub(super) fn load(_zones: u32, _chunks: u32, _room: Option<Room>) -> Result<Self, BpfError> {
         Err(BpfError::NotBuilt)
     }
 

@@ -8,7 +8,7 @@ use libbpf_rs::{
     ErrorKind, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, PrintLevel, ProgramInput, set_print,
 };
 
-use super::messages::{Map, Message};
+use super::messages::{Map, Message, Room};
 use crate::error::BpfError;
 
 /// The compiled programs.
@@ -20,6 +20,9 @@ const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// The warnings of libbpf about the object that is being loaded.
 static WARNINGS: Mutex<String> = Mutex::new(String::new());
 
+/// The map that only the program itself uses, which copies whole states.
+const PROBE: &str = "probe";
+
 /// The most bytes of the warnings that an error quotes.
 const QUOTED_BYTES: usize = 400;
 
@@ -27,13 +30,14 @@ const QUOTED_BYTES: usize = 400;
 #[derive(Debug)]
 pub(super) struct Programs {
     object: Object,
-    /// The maps in the order of [`Map::ALL`].
-    maps: Vec<MapHandle>,
+    /// The maps in the order of [`Map::ALL`]; `None` for those that were not asked for.
+    maps: Vec<Option<MapHandle>>,
 }
 
 impl Programs {
-    /// Loads the programs, with room for `zones` zones and `chunks` chunks of pageblocks.
-    pub(super) fn load(zones: u32, chunks: u32) -> Result<Self, BpfError> {
+    /// Loads the programs, with room for `zones` zones and `chunks` chunks of pageblocks, and, if asked for, the
+    /// program that copies whole states, with room for these.
+    pub(super) fn load(zones: u32, chunks: u32, room: Option<Room>) -> Result<Self, BpfError> {
         if !Path::new(BTF).exists() {
             return Err(BpfError::NoBtf { path: BTF });
         }
@@ -48,15 +52,33 @@ impl Programs {
         WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(|e| refusal(&e))?;
         for mut map in open.maps_mut() {
-            let entries = match map.name().to_str() {
-                Some(name) if name == Map::Zones.name() => zones,
-                Some(name) if name == Map::Pageblocks.name() => chunks,
-                _ => continue,
+            if map.name() == PROBE {
+                map.set_autocreate(room.is_some()).map_err(|e| refusal(&e))?;
+            }
+            let Some(known) = Map::ALL.into_iter().find(|known| map.name() == known.name()) else { continue };
+            let entries = match known {
+                Map::Zones | Map::States => zones,
+                Map::Pageblocks => chunks,
+                Map::Cpus => zones * room.map_or(0, |room| room.cpus),
+                Map::Listed => room.map_or(0, |room| room.chunks),
+                Map::Nodes | Map::Frames => 0,
             };
-            map.set_max_entries(entries.max(1)).map_err(|e| refusal(&e))?;
+            if entries > 0 {
+                map.set_max_entries(entries).map_err(|e| refusal(&e))?;
+            }
+            if known.is_of_states() {
+                map.set_autocreate(room.is_some()).map_err(|e| refusal(&e))?;
+            }
+        }
+        for mut program in open.progs_mut() {
+            if program.name() == "take" {
+                program.set_autoload(room.is_some());
+            }
         }
         let object = open.load().map_err(|e| refusal(&e))?;
-        let maps = Map::ALL.into_iter().map(|map| handle(&object, map)).collect::<Result<_, _>>()?;
+        let wanted = |map: Map| room.is_some() || !map.is_of_states();
+        let handles = Map::ALL.map(|map| wanted(map).then(|| handle(&object, map)).transpose());
+        let maps = handles.into_iter().collect::<Result<_, _>>()?;
         Ok(Self { object, maps })
     }
 
@@ -74,7 +96,7 @@ impl Programs {
     /// Returns the entry of a map at `key`.
     pub(super) fn get(&self, map: Map, key: u32) -> Result<Vec<u8>, BpfError> {
         let failed = |detail: String| BpfError::Run { program: "lookup", detail };
-        match self.map(map).lookup(&key.to_ne_bytes(), MapFlags::ANY) {
+        match self.map(map)?.lookup(&key.to_ne_bytes(), MapFlags::ANY) {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => Err(failed(format!("there is no entry {key}"))),
             Err(error) => Err(failed(error.to_string())),
@@ -83,17 +105,25 @@ impl Programs {
 
     /// Writes the entry of a map at `key`.
     pub(super) fn put(&self, map: Map, key: u32, bytes: &[u8]) -> Result<(), BpfError> {
-        let put = self.map(map).update(&key.to_ne_bytes(), bytes, MapFlags::ANY);
+        let put = self.map(map)?.update(&key.to_ne_bytes(), bytes, MapFlags::ANY);
         put.map_err(|e| BpfError::Run { program: "update", detail: e.to_string() })
     }
 
-    fn map(&self, map: Map) -> &MapHandle {
-        &self.maps[map as usize]
+    fn map(&self, map: Map) -> Result<&MapHandle, BpfError> {
+        let missing =
+            || BpfError::Run { program: map.name(), detail: "the map was not asked for".to_owned() };
+        self.maps.get(map as usize).and_then(Option::as_ref).ok_or_else(missing)
     }
 }
 
 impl Map {
-    const ALL: [Self; 4] = [Self::Zones, Self::Nodes, Self::Pageblocks, Self::Frames];
+    const ALL: [Self; 7] =
+        [Self::Zones, Self::Nodes, Self::Pageblocks, Self::Frames, Self::Listed, Self::Cpus, Self::States];
+
+    /// Returns true if only the program that copies whole states uses the map.
+    const fn is_of_states(self) -> bool {
+        matches!(self, Self::Listed | Self::Cpus | Self::States)
+    }
 
     /// Returns the map's name in the object.
     const fn name(self) -> &'static str {
@@ -102,6 +132,9 @@ impl Map {
             Self::Nodes => "nodes",
             Self::Pageblocks => "pageblocks",
             Self::Frames => "frames",
+            Self::Listed => "listed",
+            Self::Cpus => "cpus",
+            Self::States => "states",
         }
     }
 }

@@ -100,7 +100,7 @@ impl BpfSensor {
     }
 
     /// Returns the start of the table of all `struct page`, which is determined once.
-    fn page_table(&mut self) -> Result<u64, BpfError> {
+    pub(super) fn page_table(&mut self) -> Result<u64, BpfError> {
         if let Some(known) = self.page_table {
             return Ok(known);
         }
@@ -115,16 +115,17 @@ impl BpfSensor {
                 seen.push((zone.clone(), pages));
             }
         }
-        let named = match symbol("vmemmap_base") {
-            Some(address) => {
-                let mut message = Message::new(&[address], 2);
-                (self.programs.run("peek", &mut message)? == 0).then(|| message.word(1))
-            }
-            None => None,
-        };
+        let named = self.variable("vmemmap_base")?;
         let table = table_start(&seen, self.layout.page_bytes, named)?;
         self.page_table = Some(table);
         Ok(table)
+    }
+
+    /// Returns the value of a kernel variable, if `/proc/kallsyms` shows its address to this process.
+    pub(super) fn variable(&self, name: &str) -> Result<Option<u64>, BpfError> {
+        let Some(address) = symbol(name) else { return Ok(None) };
+        let mut message = Message::new(&[address], 2);
+        Ok((self.programs.run("peek", &mut message)? == 0).then(|| message.word(1)))
     }
 }
 

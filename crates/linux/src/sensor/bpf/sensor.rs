@@ -5,7 +5,7 @@ use freehold_trace::{FreeCount, ZoneSnapshot};
 
 use super::Programs;
 use super::locate::{Layout, locate};
-use super::messages::{CHUNK, Map, Message, ZoneEntry};
+use super::messages::{CHUNK, Map, Message, Room, ZoneEntry};
 use crate::clock;
 use crate::error::BpfError;
 use crate::sensor::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
@@ -37,12 +37,21 @@ impl BpfSensor {
     /// If the kernel does not let this process load programs, has no type information, or has other
     /// zones than `zones`.
     pub fn open(zones: &[ZoneSnapshot], pageblock_order: Option<u8>) -> Result<Self, BpfError> {
+        Self::open_with(zones, pageblock_order, None)
+    }
+
+    /// Opens a sensor that can also copy whole states if `room` is given.
+    pub(super) fn open_with(
+        zones: &[ZoneSnapshot],
+        pageblock_order: Option<u8>,
+        room: Option<Room>,
+    ) -> Result<Self, BpfError> {
         let zones: Vec<_> = zones.iter().filter(|zone| zone.present > 0).cloned().collect();
         let block_of = |pfn: u64| pageblock_order.map_or(0, |order| pfn >> order);
         let first_pageblock = zones.iter().map(|zone| block_of(zone.start_pfn)).min().unwrap_or(0);
         let end = zones.iter().map(|zone| block_of(zone.start_pfn + zone.spanned) + 1).max().unwrap_or(0);
         let chunks = (end - first_pageblock).div_ceil(CHUNK as u64) as u32;
-        let programs = Programs::load(zones.len() as u32, chunks)?;
+        let programs = Programs::load(zones.len() as u32, chunks, room)?;
         let layout = Layout::ask(&programs)?;
         let addresses = locate(&programs, &zones)?;
         for (key, (address, zone)) in addresses.into_iter().zip(&zones).enumerate() {

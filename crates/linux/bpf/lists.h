@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Copies a whole state: every free list and every CPU's lists in list order, each pageblock's type, and what
+ * zones and CPUs remember besides. Nothing holds the machine still. The time before and after is told, so that
+ * the events in between can be reconciled; a list that changes under each of several walks is counted.
+ */
+#ifndef FREEHOLD_LISTS_H
+#define FREEHOLD_LISTS_H
+
+/* Blocks of one entry of the map `listed`. */
+#define LISTED 8192
+
+/* Words of a CPU's entry and of a zone's. */
+#define CPU_WORDS 12
+#define STATE_WORDS 20
+
+/* Lists of a CPU in one zone: more than any kernel has. */
+#define CPU_LISTS 64
+
+/* Pages of a section and bytes of a page on x86-64. Linux counterpart: PFN_SECTION_SHIFT. */
+#define SECTION_SHIFT 15
+#define PAGE_BYTES 4096
+
+struct listed_chunk {
+	u64 block[LISTED];
+};
+
+/*
+ * The blocks in the order in which they were read. Bits of a block, from the lowest: 34 of the frame number, 4
+ * of the order, 3 of the list's type, 3 of the type that a block on a CPU's list was freed under, 8 of the
+ * zone's key, 12 of the CPU plus one or 0 for the zone's own list.
+ */
+struct {
+	__uint(type, ARRAY_MAP);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct listed_chunk);
+} listed SEC(".maps");
+
+struct words_of_cpu {
+	u64 word[CPU_WORDS];
+};
+
+/* By zone, then by CPU. */
+struct {
+	__uint(type, ARRAY_MAP);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct words_of_cpu);
+} cpus SEC(".maps");
+
+struct words_of_zone {
+	u64 word[STATE_WORDS];
+};
+
+struct {
+	__uint(type, ARRAY_MAP);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct words_of_zone);
+} states SEC(".maps");
+
+/* The number of BPF_MAP_TYPE_PERCPU_ARRAY. */
+#define PERCPU_ARRAY_MAP 6
+
+/* Only its own address is of use: the difference to where each CPU has it is the CPU's offset. */
+struct {
+	__uint(type, PERCPU_ARRAY_MAP);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} probe SEC(".maps");
+
+/* The type of each pageblock plus one, and 0x80 if compaction skips it; 0 where that cannot be read. */
+#define SKIPPED 0x80
+
+struct take_question {
+	/* Asked for. */
+	u64 zones;
+	u64 cpus;
+	u64 page_table;
+	/* The value of the kernel's variable `mem_section`, or 0. */
+	u64 sections;
+	u64 pageblock_order;
+	u64 first_pageblock;
+	u64 pageblocks;
+	/* The most blocks that there is room for. */
+	u64 room;
+	/* Found. */
+	u64 begin_ns;
+	u64 end_ns;
+	u64 blocks;
+	u64 outside;
+	u64 torn;
+	/* Blocks on the lists of CPUs that were read. */
+	u64 cpus_read;
+};
+
+/* What is being copied. It is not on the stack, where the verifier would follow each of its values. */
+static struct {
+	struct take_question ask;
+	/* Where the blocks of the list begin in the map. */
+	u64 mark;
+	/* The list. */
+	u64 head;
+	u64 at;
+	u64 from;
+	u64 start_pfn;
+	u64 end_pfn;
+	u64 order;
+	u64 label;
+	u64 ended;
+	u64 is_cpus;
+	/* The CPU's lists. */
+	u64 lists;
+	u64 zone;
+	u64 cpu;
+	/* The address of the probe that no CPU has: what is added to it is a CPU's offset. */
+	u64 offset;
+	u64 number;
+} taking;
+
+/* The number of an address, which the verifier else takes for a pointer that may not be computed with. */
+static __always_inline u64 number_of(void *address)
+{
+	*(volatile u64 *)&taking.number = (u64)address;
+	return *(volatile u64 *)&taking.number;
+}
+
+static __always_inline void emit(u64 block)
+{
+	u64 at = taking.ask.blocks;
+	u32 key = at / LISTED, place = at % LISTED;
+	struct listed_chunk *chunk = bpf_map_lookup_elem(&listed, &key);
+
+	taking.ask.blocks = at + 1;
+	if (chunk)
+		chunk->block[place] = block;
+}
+
+/* The type that a page on a CPU's list was freed under, which kernels before 6.10 note in the page. */
+static __always_inline u64 freed_under(u64 page)
+{
+	u64 index = 7;
+
+	if (!bpf_core_field_exists(struct page, index))
+		return 7;
+	PEEK(index, FIELD(page, page, index));
+	return index < 7 ? index : 7;
+}
+
+static long take_block(u32 index, void *unused)
+{
+	u64 link[2], page, pfn, freed = 7;
+
+	if (!PEEK(link, taking.at) || link[1] != taking.from)
+		return 1;
+	page = taking.at - link_offset();
+	pfn = (page - taking.ask.page_table) / bpf_core_type_size(struct page);
+	if (pfn < taking.start_pfn || pfn >= taking.end_pfn || pfn & ((1ull << taking.order) - 1) || pfn >> 34) {
+		taking.ask.outside++;
+	} else {
+		if (taking.is_cpus)
+			freed = freed_under(page);
+		emit(pfn | taking.label | freed << 41);
+	}
+	taking.from = taking.at;
+	taking.at = link[0];
+	taking.ended = link[0] == taking.head;
+	return taking.ended != 0;
+}
+
+/* Copies one list, from its head on. */
+static __always_inline void take_list(u64 most)
+{
+	u32 try;
+
+	taking.mark = taking.ask.blocks;
+	taking.ended = 0;
+	for (try = 0; try < TRIES && !taking.ended; try++) {
+		taking.ask.blocks = taking.mark;
+		taking.from = taking.head;
+		if (!PEEK(taking.at, taking.head))
+			break;
+		taking.ended = taking.at == taking.head;
+		if (!taking.ended)
+			bpf_loop(most, take_block, 0, 0);
+	}
+	taking.ask.torn += !taking.ended;
+}
+
+static long take_zone_list(u32 index, void *unused)
+{
+	u32 key = index / (ORDERS * TYPES), order = index / TYPES % ORDERS, type = index % TYPES;
+	struct zone_entry *entry = bpf_map_lookup_elem(&zones, &key);
+	u64 nr_free = 0, area;
+
+	/* The verifier needs to see the check below, which the compiler would find needless. */
+	barrier_var(order);
+	if (!entry || !is_order(order) || type >= kernel_types())
+		return 0;
+	area = area_of(entry->zone, order);
+	PEEK(nr_free, FIELD(area, free_area, nr_free));
+	entry->nr_free[order] = nr_free;
+	taking.head = head_of(area, type);
+	taking.start_pfn = entry->start_pfn;
+	taking.end_pfn = entry->end_pfn;
+	taking.order = order;
+	taking.is_cpus = 0;
+	taking.label = (u64)order << 34 | (u64)type << 38 | (u64)key << 44;
+	take_list(nr_free + GROWTH < STEPS ? nr_free + GROWTH : STEPS);
+	return 0;
+}
+
+static long take_cpu_list(u32 index, void *unused)
+{
+	u64 number = bpf_core_field_size(struct per_cpu_pages, lists) / sizeof(struct list_head);
+	u64 small = 3 * 4, order = index / 3, type = index % 3;
+
+	if (index >= number)
+		return 1;
+	if (index >= small) {
+		/* The lists of huge pages: one for all that is not movable and one for what is, or one for all. */
+		order = taking.ask.pageblock_order;
+		type = number - small == 1 || index > small ? MIGRATE_MOVABLE : MIGRATE_UNMOVABLE;
+	}
+	taking.head = FIELD(taking.lists, per_cpu_pages, lists) + index * sizeof(struct list_head);
+	taking.order = order;
+	taking.is_cpus = 1;
+	taking.label = order << 34 | type << 38 | taking.zone << 44 | (taking.cpu + 1) << 52;
+	take_list(STEPS);
+	return 0;
+}
+
+/* Copies a field of `kernels` that not all kernels have. */
+#define COPY_FIELD(number, field)                                                                            \
+	do {                                                                                                 \
+		if (bpf_core_field_exists(kernels->field))                                                   \
+			words->word[number] = BPF_CORE_READ(kernels, field);                                 \
+		else                                                                                         \
+			words->word[number] = ~0ull;                                                         \
+	} while (0)
+
+static long take_cpu(u32 index, void *unused)
+{
+	u32 key = index, first = 0, zone_key = index / taking.ask.cpus, cpu = index % taking.ask.cpus;
+	struct zone_entry *entry = bpf_map_lookup_elem(&zones, &zone_key);
+	struct words_of_cpu *words = bpf_map_lookup_elem(&cpus, &key);
+	u64 own = number_of(bpf_map_lookup_percpu_elem(&probe, &first, cpu));
+	struct per_cpu_pages *kernels;
+	u64 lists = 0;
+
+	if (!entry || !words)
+		return 0;
+	words->word[0] = 0;
+	if (!own || !PEEK(lists, FIELD(entry->zone, zone, per_cpu_pageset)) || !lists)
+		return 0;
+	taking.lists = lists + (own - taking.offset);
+	taking.start_pfn = entry->start_pfn;
+	taking.end_pfn = entry->end_pfn;
+	taking.zone = zone_key;
+	taking.cpu = cpu;
+	kernels = (void *)taking.lists;
+	words->word[0] = 1;
+	COPY_FIELD(1, count);
+	COPY_FIELD(2, high);
+	COPY_FIELD(3, high_min);
+	COPY_FIELD(4, high_max);
+	COPY_FIELD(5, batch);
+	COPY_FIELD(6, flags);
+	COPY_FIELD(7, alloc_factor);
+	COPY_FIELD(8, free_factor);
+	COPY_FIELD(9, free_count);
+	taking.ask.cpus_read++;
+	bpf_loop(CPU_LISTS, take_cpu_list, 0, 0);
+	return 0;
+}
+
+static long take_zone(u32 index, void *unused)
+{
+	u32 key = index;
+	struct zone_entry *entry = bpf_map_lookup_elem(&zones, &key);
+	struct words_of_zone *words = bpf_map_lookup_elem(&states, &key);
+	struct zone *kernels;
+
+	if (!entry || !words)
+		return 0;
+	kernels = (void *)entry->zone;
+	COPY_FIELD(0, _watermark[0]);
+	COPY_FIELD(1, _watermark[1]);
+	COPY_FIELD(2, _watermark[2]);
+	COPY_FIELD(3, watermark_boost);
+	COPY_FIELD(4, nr_reserved_highatomic);
+	COPY_FIELD(5, flags);
+	COPY_FIELD(6, compact_considered);
+	COPY_FIELD(7, compact_defer_shift);
+	COPY_FIELD(8, compact_order_failed);
+	COPY_FIELD(9, compact_cached_free_pfn);
+	COPY_FIELD(10, compact_cached_migrate_pfn[0]);
+	COPY_FIELD(11, compact_cached_migrate_pfn[1]);
+	COPY_FIELD(12, compact_blockskip_flush);
+	return 0;
+}
+
+/* The bits that a pageblock has: 4, or more where a bit of its own says that it is isolated. */
+static __always_inline u64 bits_of_pageblock(void)
+{
+	if (bpf_core_enum_value_exists(enum pageblock_bits, __NR_PAGEBLOCK_BITS))
+		return bpf_core_enum_value(enum pageblock_bits, __NR_PAGEBLOCK_BITS) > 4 ? 8 : 4;
+	return 4;
+}
+
+static __always_inline u64 isolated_bit(void)
+{
+	if (bpf_core_enum_value_exists(enum pageblock_bits, PB_migrate_isolate))
+		return 1ull << bpf_core_enum_value(enum pageblock_bits, PB_migrate_isolate);
+	return 0;
+}
+
+static long take_pageblock(u32 index, void *unused)
+{
+	u32 key = index / CHUNK, place = index % CHUNK;
+	struct chunk *chunk = bpf_map_lookup_elem(&pageblocks, &key);
+	u64 number = taking.ask.first_pageblock + index, pfn = number << taking.ask.pageblock_order;
+	u64 section = pfn >> SECTION_SHIFT, a_root = PAGE_BYTES / bpf_core_type_size(struct mem_section);
+	u64 root = 0, usage = 0, word = 0, bit, bits;
+
+	if (!chunk)
+		return 1;
+	chunk->types[place] = 0;
+	if (!taking.ask.sections || !PEEK(root, taking.ask.sections + section / a_root * sizeof(u64)) || !root)
+		return 0;
+	root += section % a_root * bpf_core_type_size(struct mem_section);
+	if (!PEEK(usage, FIELD(root, mem_section, usage)) || !usage)
+		return 0;
+	bit = (pfn % (1 << SECTION_SHIFT) >> taking.ask.pageblock_order) * bits_of_pageblock();
+	if (!PEEK(word, FIELD(usage, mem_section_usage, pageblock_flags) + bit / 64 * sizeof(u64)))
+		return 0;
+	bits = word >> bit % 64 & 0xff;
+	if (bits & isolated_bit())
+		chunk->types[place] = bpf_core_enum_value(enum migratetype, MIGRATE_ISOLATE) + 1;
+	else
+		chunk->types[place] = (bits & 7) + 1;
+	if (bits & 8)
+		chunk->types[place] |= SKIPPED;
+	return 0;
+}
+
+/* Where the CPU that has no offset would have the probe. */
+static __always_inline u64 probe_address(void)
+{
+	u64 address = 0;
+
+	PEEK(address, number_of(&probe) + bpf_core_field_offset(struct bpf_array, pptrs));
+	return address;
+}
+
+SEC("?syscall")
+int take(struct take_question *ask)
+{
+	__builtin_memcpy(&taking.ask, ask, sizeof(*ask));
+	taking.ask.blocks = taking.ask.outside = taking.ask.torn = taking.ask.cpus_read = 0;
+	taking.offset = probe_address();
+	taking.ask.begin_ns = bpf_ktime_get_ns();
+	bpf_loop(taking.ask.zones * ORDERS * TYPES, take_zone_list, 0, 0);
+	if (taking.offset)
+		bpf_loop(taking.ask.zones * taking.ask.cpus, take_cpu, 0, 0);
+	bpf_loop(taking.ask.zones, take_zone, 0, 0);
+	bpf_loop(taking.ask.pageblocks, take_pageblock, 0, 0);
+	taking.ask.end_ns = bpf_ktime_get_ns();
+	__builtin_memcpy(ask, &taking.ask, sizeof(*ask));
+	return 0;
+}
+
+#endif
