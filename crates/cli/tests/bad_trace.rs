@@ -114,7 +114,7 @@ fn truncated_at_many_places() {
     let refused = run_words(&format!("compare {cut}")).fails(2, &["cut.arrows", "--partial"]);
     assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
     let table = run_words(&format!("compare {cut} --partial --repeat 1")).ok();
-    assert!(table.stderr.contains("cut short") && table.stdout.contains("claim attempts"));
+    assert!(table.stderr.contains("cut short") && table.stdout.contains("What it costs"));
 }
 
 #[test]

@@ -60,7 +60,18 @@ fn assert_every_row_for_every_era(comparison: &Value) {
         assert!(rows.iter().any(|row| row["measure"] == measure), "no row {measure}");
     }
     assert_eq!(comparison["eras"].as_array().unwrap().len(), 5);
-    assert_eq!(comparison["without"].as_array().unwrap().len(), 8);
+    assert_eq!(comparison["without"].as_array().unwrap().len(), 13);
+    let attributed = comparison["attributed"].as_array().unwrap();
+    assert_eq!(attributed.len(), 14);
+    for part in attributed {
+        assert!(
+            part["alone"]["variant"].as_str().unwrap().starts_with(part["before"].as_str().unwrap()),
+            "{part}"
+        );
+        assert!(!part["fields"].as_array().unwrap().is_empty(), "{part}");
+    }
+    assert_eq!(comparison["steps"].as_array().unwrap().len(), 4);
+    assert!(comparison["summary"]["sections"].as_array().unwrap().len() >= 3);
     assert!(comparison["sentences"].as_array().unwrap().len() >= 4);
 }
 
@@ -129,13 +140,22 @@ fn tables_of_csv(text: &str) -> Vec<(String, Vec<csv::StringRecord>)> {
 fn a_comparison_in_text_csv_and_svg() {
     let (folder, trace) = common::small_trace();
     let picture = folder.path().join("picture.svg");
-    let text = compare(&trace, &["--svg", picture.to_str().unwrap()]);
+    let text = compare(&trace, &["--full", "--svg", picture.to_str().unwrap()]);
     assert!(text.contains("start state: ") && !text.contains('\u{1b}'), "{text}");
-    let head = text.lines().find(|line| line.contains("linux-6.1 ")).expect("a line of eras");
-    assert!(ERAS.iter().all(|era| head.contains(era)), "{head}");
-    for sentence in ["- hygiene: ", "- remembered mode: ", "- batched draining: ", "- counts: "] {
+    assert!(text.lines().any(|line| ERAS.iter().all(|era| line.contains(era))), "no line of eras in {text}");
+    for sentence in
+        ["- linux-6.1 → linux-6.12: ", "- hygiene, alone on linux-6.1: ", "- counts, alone on linux-7.3: "]
+    {
         assert!(text.contains(sentence), "no {sentence:?} in {text}");
     }
+    let table = text.split("\n\n").find(|part| part.starts_with(' ') && part.contains("with it"));
+    assert!(table.is_some_and(|table| table.contains("linux-6.12 without it")), "{text}");
+    let is_nothing = |line: &&str| {
+        let cells = line.trim().split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+        let cells: Vec<_> = cells.skip(1).collect();
+        !cells.is_empty() && cells.iter().all(|cell| ["0", "–"].contains(cell))
+    };
+    assert_eq!(text.lines().find(is_nothing), None, "a row of nothing");
 
     let svg = std::fs::read_to_string(&picture).unwrap();
     let svg = roxmltree::Document::parse(&svg).expect("well-formed XML");
@@ -158,18 +178,61 @@ fn compare(trace: &Path, form: &[&str]) -> String {
     common::finish(freehold(args)).ok().stdout
 }
 
+/// A screen has so many lines of so many characters.
+const SCREEN: (usize, usize) = (40, 100);
+
+#[track_caller]
+fn assert_fits_a_screen(trace: &str) -> String {
+    let text = run(["compare", trace]).ok().stdout;
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    assert!(text.lines().count() <= SCREEN.0 && widest <= SCREEN.1, "{widest} wide:\n{text}");
+    for title in ["What the machine did", "What each era would change", "How far to believe it"] {
+        assert!(text.contains(title), "no {title:?} in {text}");
+    }
+    text
+}
+
 #[test]
-fn what_is_chance_is_a_table_where_it_is_asked_for() {
+fn the_answer_in_short_fits_a_screen() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+    let names = std::fs::read_dir(traces).unwrap().map(|entry| entry.unwrap().path());
+    let recorded: Vec<_> = names.filter(|path| path.extension().is_some_and(|end| end == "arrows")).collect();
+    assert_eq!(recorded.len(), 15);
+    for trace in recorded {
+        assert_fits_a_screen(&trace.display().to_string());
+    }
+}
+
+#[test]
+fn the_answer_in_short_says_what_each_era_changes_with_its_chance() {
+    let text = assert_fits_a_screen(&sample("c-build.arrows"));
+    for words in
+        ["linux-6.1 → linux-6.12", "more steals (21 → ", "linux-7.3-counts → freehold", "What it costs"]
+    {
+        assert!(text.contains(words), "no {words:?} in {text}");
+    }
+    assert!(text.contains("(means of 4 replays ± standard deviation)") && text.contains(" ± "), "{text}");
+}
+
+#[test]
+fn the_answer_in_short_of_an_imported_text_fits_a_screen() {
+    let (_folder, trace) = common::small_trace();
+    let text = assert_fits_a_screen(&trace.display().to_string());
+    assert!(text.contains("means of 8 replays"), "{text}");
+}
+
+#[test]
+fn what_is_chance_is_a_table_where_everything_is_asked_for() {
     let (_folder, trace) = common::small_trace();
     let title = "What is chance: 3 replays of each era, the daemons' looks shifted";
     let tables = tables_of_csv(&compare(&trace, &["--csv", "--chance", "3"]));
     let (_, rows) = tables.iter().find(|(found, _)| found == title).expect("the table");
-    assert_eq!(rows.len(), 14);
+    assert_eq!(rows.len(), 40);
     for row in rows {
         assert!((3..8).all(|cell| row[cell].parse::<f64>().is_ok()), "{row:?}");
     }
-    assert!(compare(&trace, &["--chance", "3"]).contains(title));
-    assert!(!compare(&trace, &[]).contains("What is chance"));
+    assert!(compare(&trace, &["--full", "--chance", "3"]).contains(title));
+    assert!(!compare(&trace, &["--chance", "3"]).contains("What is chance"));
     let mut args = vec!["compare", trace.to_str().unwrap()];
     args.extend(["--chance", "1"]);
     let refused = common::finish(freehold(args));
@@ -181,6 +244,7 @@ fn a_trace_without_a_kernel_release_says_that_no_trust_can_be_told() {
     let (_folder, trace) = common::small_trace();
     let trace = trace.display().to_string();
     let text = run(["compare", &trace, "--repeat", "1"]).ok().stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let untold = ["how far this may be believed cannot be told", "--kernel-release"];
     assert!(untold.iter().all(|words| text.contains(words)), "{text}");
     let ran = run(["compare", &trace, "--trust"]).ok();
@@ -195,5 +259,7 @@ fn trust_alone_is_a_row_for_each_trace() {
     let parts = told[0][1]["parts"].as_array().expect("parts");
     assert_eq!(parts.len(), 5, "{told}");
     let text = run(["compare", &trace, &trace, "--trust"]).ok().stdout;
-    assert_eq!(text.matches("database-3.arrows").count(), 2, "{text}");
+    // A row each, a line on the start and one on the answers.
+    assert_eq!(text.matches("database-3.arrows").count(), 6, "{text}");
+    assert!(text.contains("a fit") && text.contains("event by event"), "{text}");
 }

@@ -59,7 +59,9 @@ fn the_page_of_a_build_is_small_fast_and_alone() {
         "{}",
         browser.text("#distance")
     );
-    assert!(browser.text("#findings").contains("fewer fallback searches"));
+    assert!(browser.text("#answer").contains("What each era would change"));
+    assert!(browser.text("#answer").contains("more steals"), "{}", browser.text("#answer"));
+    assert!(browser.text("#findings").contains("hygiene, alone on linux-6.1"));
     let head = browser.text("#eras-body thead");
     assert!(common::ERAS.iter().all(|era| head.contains(era)), "{head}");
     let lines = "return document.querySelectorAll('#unusable-chart svg path').length";

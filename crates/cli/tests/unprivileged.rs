@@ -52,7 +52,7 @@ fn comparing_works() {
     fs::copy(trace, folder.path().join("small.arrows")).unwrap();
     let table =
         finish(unprivileged_command(folder.path(), &["compare", "small.arrows", "--repeat", "1"])).ok();
-    assert!(table.stdout.contains("claim attempts"), "{}", table.stdout);
+    assert!(table.stdout.contains("What each era would change"), "{}", table.stdout);
 }
 
 #[test]

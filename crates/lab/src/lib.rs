@@ -16,7 +16,7 @@ mod compare;
 mod counts;
 mod error;
 mod palette;
-mod parquet_file;
+pub mod parquet_file;
 pub mod predict;
 mod recorded;
 mod replay;
@@ -27,18 +27,19 @@ mod trace;
 pub mod workload;
 
 pub use compare::{
-    Bound, Chance, CompareOptions, Comparison, EndDistance, Hindsight, MOST_SHIFTS, Trust, TrustPart, UNTOLD,
-    Without, ZoneDistance, trust_table,
+    Attributed, Bound, Chance, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, MOST_SHIFTS,
+    Section, Summary, Trust, TrustPart, UNTOLD, ZoneDistance, trust_table,
 };
 pub use counts::{ByOrder, ByOrderAndType};
 pub use error::LabError;
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
-    Followed, Lab, Looks, MapCell, Measures, Options, OverTime, PageblockMap, Replay, Sample, Timing,
-    Variant, ZoneFree, ZoneSample, nearest_era,
+    Agreed, Agreement, Followed, Lab, Looks, MapCell, Measures, Options, OverTime, PARTS, PageblockMap,
+    Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample, nearest_era,
 };
 pub use report::{Provenance, Report, ReportFile};
 pub use start::{
-    BlockTypes, Corrections, FirstUse, FirstUses, FitReport, Machine, Occupancy, Start, StartReport, ZoneFit,
+    BlockTypes, Corrections, ExactReport, FirstUse, FirstUses, FitReport, Machine, Occupancy, Start,
+    StartReport, ZoneFit,
 };
 pub use trace::Trace;

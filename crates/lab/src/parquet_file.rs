@@ -10,10 +10,13 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 /// The rows of a file, which are written column by column.
-pub(crate) type Rows<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
+pub type Rows<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
 /// Returns a file with this schema. `write` writes its columns in their order.
-pub(crate) fn write_file(
+///
+/// # Errors
+/// Columns that do not fit the schema.
+pub fn write_file(
     schema: Type,
     write: impl FnOnce(&mut Rows<'_>) -> Result<(), ParquetError>,
 ) -> Result<Vec<u8>, ParquetError> {
@@ -27,12 +30,18 @@ pub(crate) fn write_file(
 }
 
 /// Writes the next column; every row has a value.
-pub(crate) fn required<T: DataType>(rows: &mut Rows<'_>, values: &[T::T]) -> Result<(), ParquetError> {
+///
+/// # Errors
+/// The schema has no further column, or one of another type.
+pub fn required<T: DataType>(rows: &mut Rows<'_>, values: &[T::T]) -> Result<(), ParquetError> {
     write::<T>(rows, values, None)
 }
 
 /// Writes the next column; a row may have no value.
-pub(crate) fn optional<T: DataType>(
+///
+/// # Errors
+/// As [`required`].
+pub fn optional<T: DataType>(
     rows: &mut Rows<'_>,
     values: impl Iterator<Item = Option<T::T>>,
 ) -> Result<(), ParquetError> {

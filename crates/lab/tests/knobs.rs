@@ -6,6 +6,7 @@ use std::path::Path;
 use freehold_lab::sweep::{Knob, Settings, Value};
 use freehold_lab::workload::{Generated, Synthetic};
 use freehold_lab::{Lab, Trace};
+use freehold_measure::Cell;
 use freehold_trace::{EventLog, Origin, ReadOptions, Snapshot, TraceReader};
 
 fn knob(name: &str) -> Knob {
@@ -55,6 +56,7 @@ fn every_knob_can_be_turned_and_replayed() {
         ("remembered-mode", "on"),
         ("batched-draining", "on"),
         ("counts", "on"),
+        ("claims-by-counts", "on"),
         ("claims-used-first", "on"),
         ("retypes-pageblocks", "on"),
         ("unmixes-pageblocks", "on"),
@@ -72,11 +74,11 @@ fn every_knob_can_be_turned_and_replayed() {
     for knob in Knob::all() {
         assert!(turned.iter().any(|(name, _)| *name == knob.name), "no value for {}", knob.name);
     }
-    let names = |measures: &[(String, freehold_measure::Cell)]| measures.len();
-    let plain = lab.measure(&[]).expect("a replay");
+    let names = |measures: &[(String, Cell)]| measures.len();
+    let plain = lab.measure(&[], 2).expect("a replay");
     for (name, text) in turned {
         let value = knob(name).parse(text).expect(text);
-        let measures = lab.measure(&[(knob(name), value)]).expect(name);
+        let measures = lab.measure(&[(knob(name), value)], 2).expect(name);
         assert_eq!(names(&measures), names(&plain), "{name}={text}");
         assert!(measures.iter().all(|(name, _)| {
             name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
@@ -90,7 +92,7 @@ fn a_replay_as_recorded_is_the_replay_of_the_nearest_era() {
     let lab = Lab::new(made.trace()).expect("a lab");
     let value = |name: &str| Value::Word(name.to_owned());
     let untimed = |settings: &[(Knob, Value)]| {
-        let measures = lab.measure(settings).expect("a replay");
+        let measures = lab.measure(settings, 1).expect("a replay");
         measures
             .into_iter()
             .filter(|(name, _)| !name.ends_with("_ns") && !name.starts_with("replay_speed"))
@@ -103,4 +105,34 @@ fn a_replay_as_recorded_is_the_replay_of_the_nearest_era() {
     );
     assert_ne!(plain, untimed(&[(knob("era"), value("linux-6.1"))]));
     assert_ne!(plain, untimed(&[(knob("pageblock_order"), Value::Number(6))]));
+}
+
+#[test]
+fn a_row_has_means_over_time_chance_and_trust() {
+    let made = made();
+    let lab = Lab::new(made.trace()).expect("a lab");
+    let (one, several) = (lab.measure(&[], 1).expect("a replay"), lab.measure(&[], 3).expect("replays"));
+    let cell = |row: &[(String, Cell)], name: &str| {
+        let found = row.iter().find(|(column, _)| column == name);
+        found.unwrap_or_else(|| panic!("no column {name}")).1
+    };
+    for name in ["over_time_free_pageblocks", "over_time_mixed_pageblocks", "over_time_free_pages"] {
+        // In this trace nothing is mixed, and no pageblock is ever free.
+        let least = if name.contains("pageblocks") { 0.0 } else { 1.0 };
+        assert!(
+            matches!(cell(&one, name), Cell::Real(mean) if mean >= least),
+            "{name}: {:?}",
+            cell(&one, name)
+        );
+    }
+    assert_eq!(one.len(), several.len(), "the same columns");
+    let sd = "chance_zone_lock_holds_standard_deviation";
+    assert_eq!(cell(&one, sd), Cell::Empty, "one replay has no scatter");
+    assert!(matches!(cell(&several, sd), Cell::Real(_)));
+    assert!(matches!(cell(&several, "chance_zone_lock_holds_mean"), Cell::Real(mean) if mean > 0.0));
+    let trust = lab.trust_columns().expect("a replay");
+    assert!(matches!(cell(&trust, "trust_free_pageblocks_percent_off"), Cell::Real(_)), "{trust:?}");
+    assert!(matches!(cell(&trust, "trust_bounds_kept"), Cell::Count(kept) if kept <= 5), "{trust:?}");
+    let pairs = cell(&trust, "trust_fallback_events_by_pair_of_types_percent_off");
+    assert!(matches!(pairs, Cell::Real(_)), "{pairs:?}");
 }

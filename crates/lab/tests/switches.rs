@@ -1,8 +1,8 @@
 //! The four systems show in the figures of a comparison.
 
-use freehold::Era;
+use freehold::{Era, Switch};
 use freehold_lab::workload::Synthetic;
-use freehold_lab::{Comparison, Lab, Options};
+use freehold_lab::{Comparison, Lab, Measures, Options, Variant};
 use freehold_measure::Cell;
 
 fn compare(workload: &Synthetic) -> Comparison {
@@ -14,24 +14,42 @@ fn compare(workload: &Synthetic) -> Comparison {
 #[test]
 fn each_system_shows_in_its_figure() {
     let comparison = compare(&Synthetic { events: 150_000, ..Synthetic::default() });
-    let base = &comparison.eras[4];
-    let without = |name: &str| {
-        &comparison.without.iter().find(|less| less.switch == name).expect("every system").measures
+    let of = |era: Era| comparison.eras.iter().find(|m| m.variant == era.name()).expect("every era");
+    // What a system does where it was introduced: the era without it, and as it is.
+    let taken_out = |name: &str, era: Era, of_measures: fn(&Measures) -> u64| {
+        let part = comparison.attributed.iter().find(|part| part.step.part == name && part.step.after == era);
+        let without = part.expect("every part of every era").taken_out.as_ref().expect("nothing rests on it");
+        (of_measures(without), of_measures(of(era)))
     };
-    let (with, less) = (base.locked.claim_attempts, without("remembered-mode").locked.claim_attempts);
+    let (less, with) = taken_out("remembered-mode", Era::Linux6_12, |m| m.locked.claim_attempts);
     assert!(with * 2 < less, "remembered mode: {less} claim attempts become {with}");
-    let (with, less) = (base.locked.hygiene_violations, without("hygiene").locked.hygiene_violations);
+    let (less, with) = taken_out("hygiene", Era::Linux6_12, |m| m.locked.hygiene_violations);
     assert!(with == 0 && less > 0, "hygiene: {less} blocks on another type's list become {with}");
-    let (with, less) = (base.locked.largest_drain, without("batched-draining").locked.largest_drain);
-    assert!(with * 2 < less, "batched draining: a largest drain of {less} pages becomes {with}");
-    let (with, less) = (base.nodes.max, without("counts").nodes.max);
+    let (less, with) = taken_out("counts", Era::Linux7_3Counts, |m| m.nodes.max);
     assert!(with == 0 && less > 0, "counts: {less} list nodes visited become {with}");
+    let base = of(Era::Freehold);
     assert!(comparison.eras.iter().all(|m| m.followed.refused == 0 && m.followed.misplaced == 0));
     assert!(base.metadata_bytes_per_page <= 16.0);
     let sentences = comparison.sentences();
-    for name in ["hygiene: ", "remembered mode: ", "batched draining: ", "counts: "] {
+    for name in ["hygiene, alone on linux-6.1: ", "counts, in linux-7.3-counts without it and with it: "] {
         assert!(sentences.iter().any(|s| s.starts_with(name)), "{sentences:?}");
     }
+    // The steps of Linux come first.
+    assert!(sentences[0].starts_with("linux-6.1 → linux-6.12: "), "{sentences:?}");
+}
+
+/// What Linux brought of it shows where a whole list is drained, as in `traces/c-build.arrows`. All of it shows here.
+#[test]
+fn batched_draining_shows_in_the_largest_drain() {
+    let made = Synthetic { events: 150_000, ..Synthetic::default() }.generate().expect("a valid workload");
+    let lab = Lab::new(made.trace()).expect("a valid trace");
+    let largest = |variant: &Variant| {
+        let options = Options { runs: 1, ..Options::default() };
+        lab.replay(variant, options).expect("a replay").measures.locked.largest_drain
+    };
+    let with = Variant::new(Era::Freehold);
+    let (with, less) = (largest(&with), largest(&with.without(Switch::BatchedDraining)));
+    assert!(with * 2 < less, "a largest drain of {less} pages becomes {with}");
 }
 
 #[test]

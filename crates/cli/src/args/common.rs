@@ -38,8 +38,8 @@ pub(super) fn parse_era(name: &str) -> Result<Era, String> {
 
 pub(super) fn parse_switch(name: &str) -> Result<Switch, String> {
     Switch::from_name(name).ok_or_else(|| {
-        let all = Switch::ALL.iter().chain(&Switch::PLACEMENT);
-        let known: Vec<_> = all.map(|switch| switch.name()).collect();
+        let all = Switch::all();
+        let known: Vec<_> = all.map(Switch::name).collect();
         format!("the systems and rules are {}", known.join(", "))
     })
 }

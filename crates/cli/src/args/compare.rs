@@ -7,6 +7,7 @@ use clap::Args;
 use super::common::{Form, Input};
 
 #[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Compare {
     /// The traces.
     #[arg(required = true, value_name = "TRACE")]
@@ -16,13 +17,17 @@ pub(crate) struct Compare {
     pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) form: Form,
+    /// Print every table and finding instead of one screen, and what each system and rule does alone.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Only replay the era nearest to each trace's own kernel, and say how far it is from what the machine did.
-    #[arg(long, conflicts_with_all = ["html", "out", "svg", "chance"])]
+    #[arg(long, conflicts_with_all = ["full", "html", "out", "svg", "chance"])]
     pub(crate) trust: bool,
-    /// Replays of each era, of which lock hold times are the least of each hold.
+    /// Replays of each era, of which lock hold times are the least of each hold; one where none are shown.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) repeat: u32,
-    /// Also replay each era N times with the daemons' looks shifted, for a table of what is chance.
+    /// Replays of each era with the daemons' looks shifted, which tell what is chance; 3 to 8 where not given, fewer of
+    /// longer traces.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
     pub(crate) chance: Option<u32>,
     /// Also write a page with every table and chart, which needs no network.
@@ -40,6 +45,11 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
+    /// Returns true if more is asked for than the answer in short: what the eras' parts do, times and maps.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.full || self.form.json || self.form.csv || self.html.is_some() || self.out.is_some()
+    }
+
     /// Returns one input for each trace, as the commands for one trace take it.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = Input> {
         self.traces.iter().map(|trace| Input { trace: trace.clone(), partial: self.partial })

@@ -14,7 +14,7 @@ replayed as it was recorded, in the era nearest to its kernel, and with the chan
 daemons' looks shifted. With --against, hold that against recordings of the same work under the change: did \
 the direction come, and the size?
 
-Five recordings a side are a good number: a difference is told only if it exceeds twice its standard error.";
+Five recordings a side are a good number: a difference is told only if its 99 % confidence interval leaves out 0.";
 
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("change").args(["set", "era", "with", "without"]).required(true).multiple(true))]

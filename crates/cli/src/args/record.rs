@@ -54,12 +54,22 @@ pub(crate) struct Record {
     /// Also record refills and drains of per-CPU lists.
     #[arg(long)]
     pub(crate) detail: bool,
-    /// Do not read what each frame is used for.
-    #[arg(long)]
-    pub(crate) no_occupancy: bool,
+    #[command(flatten)]
+    pub(crate) snapshots: Snapshots,
     /// What to run; without a command, record until Ctrl-C.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// What the snapshots leave out.
+#[derive(Args, Debug)]
+pub(crate) struct Snapshots {
+    /// Do not read what each frame is used for.
+    #[arg(long)]
+    pub(crate) no_occupancy: bool,
+    /// Do not read the free memory block by block, which a build with BPF does at the start and at the end.
+    #[arg(long)]
+    pub(crate) no_exact: bool,
 }
 
 /// What ends a recording; any of these does.

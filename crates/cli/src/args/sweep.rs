@@ -9,8 +9,9 @@ use super::common::{Form, parse_knob, parse_value};
 
 pub(super) const LONG_ABOUT: &str = "\
 Replay traces with every combination of the values given, on all processors, and write one Parquet file: \
-a row a run, with the trace, each varied setting, every measure of `freehold compare`'s overview, and why a \
-run failed where it did. Without --vary each trace is replayed once, as it was recorded.
+a row a run, with the trace, each varied setting, every measure of `freehold compare`'s overview, means over \
+time, mean and standard deviation of several replays, how far the trace's replay as recorded is from its machine, \
+and why a run failed where it did. Without --vary each trace is replayed once, as it was recorded.
 
 Each finished run is kept in a journal beside the output (FILE.journal). Whatever ends a sweep before its \
 time, the same command goes on where it stood; the journal goes when the output is there.";
@@ -50,6 +51,9 @@ pub(crate) struct Sweep {
     /// Start anew instead of going on where a sweep stopped; its finished runs are thrown away.
     #[arg(long)]
     pub(crate) restart: bool,
+    /// Replays of each run with the daemons' looks shifted, for the columns of what is chance; 1 for none.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
+    pub(crate) chance: u32,
     /// Replays at the same time; as many as there are processors where not given.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
     pub(crate) threads: Option<u16>,

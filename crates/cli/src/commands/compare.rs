@@ -3,13 +3,21 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use freehold_lab::{CompareOptions, Comparison, Lab, Options, Provenance, Report, UNTOLD, trust_table};
+use freehold_lab::{
+    CompareOptions, Comparison, Lab, Looks, Options, Provenance, Report, Section, UNTOLD, trust_table,
+};
 use serde::Serialize;
 
 use crate::args::Compare;
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Loaded};
 use crate::output::{self, Scratch, ScratchFolder, csv};
+
+/// The characters of a line and the lines of a screen.
+const SCREEN: (usize, usize) = (100, 40);
+
+/// The load below which a machine is quiet enough to time lock holds.
+const QUIET: f64 = 0.25;
 
 /// What `--json` prints for each trace if there are several.
 #[derive(Serialize)]
@@ -28,13 +36,13 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     if args.trust {
         return trust(args);
     }
+    let quiet = output::environment().load < QUIET;
     let mut outputs = Outputs::create(args)?;
     let mut printed = Vec::new();
     for input in args.inputs() {
         let loaded = load::whole(&input)?;
         let lab = loaded.lab()?;
-        let replay = Options { runs: args.repeat, ..Options::default() };
-        let options = CompareOptions { replay, chance: args.chance };
+        let options = options(args, &lab, quiet);
         let comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
         printed.push(shown(args, &loaded, &comparison)?);
         outputs.take(&loaded, &lab, comparison)?;
@@ -45,6 +53,15 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     } else {
         output::print(&printed.join(if args.form.csv { "\r\n" } else { "\n" }))
     }
+}
+
+/// Returns how much is replayed: for the answer in short neither maps and times nor parts of eras.
+fn options(args: &Compare, lab: &Lab<'_>, quiet: bool) -> CompareOptions {
+    let chance = args.chance.unwrap_or_else(|| lab.replays_by_default());
+    let all = args.wants_all();
+    let looks = if all || args.svg.is_some() { Looks::All } else { Looks::Totals };
+    let replay = Options { runs: if all { args.repeat } else { 1 }, looks, ..Options::default() };
+    CompareOptions { replay, chance, attribution: all, times: quiet }
 }
 
 /// Prints how far the replays of each trace are off in the era of its own kernel.
@@ -61,7 +78,17 @@ fn trust(args: &Compare) -> Result<(), Failure> {
         return output::print_json(&rows);
     }
     let table = trust_table(&rows);
-    output::print(&if args.form.csv { csv(&[table]) } else { table.to_text() })
+    if args.form.csv {
+        return output::print(&csv(&[table]));
+    }
+    let mut text = table.to_text();
+    for (name, trust) in &rows {
+        for line in trust.start_and_answers() {
+            // Writing to a `String` cannot fail.
+            let _ = write!(text, "\n{name}: {line}");
+        }
+    }
+    output::print(&text)
 }
 
 /// Returns the text to print for one trace.
@@ -83,7 +110,7 @@ fn shown(args: &Compare, loaded: &Loaded, comparison: &Comparison) -> Result<Str
         }
         return Ok(csv(&tables));
     }
-    Ok(text(loaded, comparison))
+    Ok(if args.full { full(loaded, comparison) } else { screen(loaded, comparison) })
 }
 
 /// The requested output files; none appears before all are complete.
@@ -139,6 +166,7 @@ fn provenance(args: &Compare) -> Provenance {
     let unoptimised = if environment.optimised { "" } else { ", not optimised" };
     let partial = if args.partial { " --partial" } else { "" };
     let chance = args.chance.map(|replays| format!(" --chance {replays}")).unwrap_or_default();
+    let busy = if environment.load < QUIET { "" } else { "; the machine had other work" };
     Provenance {
         program: format!("freehold {}{of}{unoptimised}", environment.version),
         machine: format!(
@@ -146,19 +174,32 @@ fn provenance(args: &Compare) -> Provenance {
             environment.processor, environment.processors, environment.kernel
         ),
         settings: format!(
-            "--repeat {}{chance}{partial}: of each zone lock hold the shortest time of {0} runs",
+            "--repeat {}{chance}{partial}: of each zone lock hold the shortest time of {0} runs{busy}",
             args.repeat
         ),
     }
 }
 
-fn text(loaded: &Loaded, comparison: &Comparison) -> String {
+/// Returns the answer in short, on one screen.
+fn screen(loaded: &Loaded, comparison: &Comparison) -> String {
+    let (width, height) = SCREEN;
+    let mut summary = comparison.summary();
+    summary.sections.insert(0, Section { title: loaded.headline(), ..Section::default() });
+    format!("{}\n", summary.to_text(width, height))
+}
+
+/// Returns the answer in short, every table, and every finding.
+fn full(loaded: &Loaded, comparison: &Comparison) -> String {
     let (start, trust) = (comparison.start.sentence(), comparison.trust_line());
-    let mut text = format!("{}\n{start}\n{trust}\n\n", loaded.headline());
-    // The table of indices by order is only on the page.
-    for (_, table) in comparison.named_tables().iter().filter(|(name, _)| *name != "fragmentation") {
+    let summary = comparison.summary().to_text(SCREEN.0, usize::MAX);
+    let mut text = format!("{}\n{start}\n{trust}\n\n{summary}\n\n", loaded.headline());
+    // Indices by order are only on the page.
+    for table in comparison.shown_tables().iter().filter(|table| !table.title.starts_with("Fragmentation")) {
         text += &table.to_text();
         text += "\n\n";
+    }
+    if !comparison.times {
+        text += "Lock holds have no times: this machine had other work.\n\n";
     }
     for sentence in comparison.sentences() {
         // Writing to a `String` cannot fail.

@@ -49,7 +49,7 @@ fn came(args: &Predict, lengths: &mut Lengths) -> Result<Vec<Came>, Failure> {
     let each = args.against.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
         let came = Came::new(loaded.trace()).map_err(|error| loaded.failure(error))?;
-        lengths.add(&loaded.name, came.allocations)?;
+        lengths.add(&loaded.name, came.requests())?;
         Ok(came)
     });
     each.collect()

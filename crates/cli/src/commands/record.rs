@@ -58,7 +58,8 @@ fn record_into(args: &Record, file: &mut GrowingFile) -> Result<RecordReport, Fa
         groups: args.events.iter().filter_map(|events| events.group()).collect(),
         buffer_kib_per_cpu: args.buffer,
         detail: if args.detail { Detail::Lists } else { Detail::Requests },
-        occupancy: if args.no_occupancy { Occupancy::Skip } else { Occupancy::Read },
+        occupancy: if args.snapshots.no_occupancy { Occupancy::Skip } else { Occupancy::Read },
+        exact: !args.snapshots.no_exact,
         ..RecordOptions::default()
     };
     let mut lookout = Lookout::new(&args.until)?;

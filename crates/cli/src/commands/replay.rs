@@ -20,13 +20,15 @@ struct Report<'a> {
 pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
     let loaded = load::whole(&args.input)?;
     let lab = loaded.lab()?;
-    let variant = Variant { era: args.era, with: args.with.clone(), without: args.without.clone() };
+    let variant =
+        Variant { with: args.with.clone(), without: args.without.clone(), ..Variant::new(args.era) };
     let options = Options { runs: args.repeat, ..Options::default() };
     let replay = lab.replay(&variant, options).map_err(|error| loaded.failure(error))?;
     if args.pagetypeinfo {
         return output::print(&replay.pagetypeinfo);
     }
-    let tables = lab.describe(&replay);
+    let mut tables = lab.describe(&replay);
+    tables.push(replay.measures.agreement.table());
     let gaps = lab.gaps();
     if args.form.json {
         output::print_json(&Report { start: lab.start_report(), replay: &replay, tables, gaps: &gaps })
@@ -37,9 +39,10 @@ pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
         let uncertain = gaps.sentences(&replay.measures.followed);
         let uncertain: Vec<_> = uncertain.iter().map(|sentence| format!("{sentence}\n")).collect();
         output::print(&format!(
-            "{}\n{}\n{}\n{}",
+            "{}\n{}\nevent by event: {}\n{}\n{}",
             loaded.headline(),
-            lab.start_report().sentence(),
+            lab.start_report().told(),
+            replay.measures.agreement,
             uncertain.concat(),
             tables.join("\n\n")
         ))

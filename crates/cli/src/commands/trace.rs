@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use freehold::GfpFlags;
 use freehold_measure::{Cell, Table, grouped};
-use freehold_trace::{Ending, Event, EventKind, Origin, TraceError, TraceSummary, WriteOptions, recompress};
+use freehold_trace::{
+    Ending, Event, EventKind, ExactPart, Origin, TraceError, TraceSummary, WriteOptions, recompress,
+};
 use serde::Serialize;
 
 use super::recording_text::{effect_lines, stop_text};
@@ -69,6 +71,7 @@ fn provenance(reader: &Reader, summary: &TraceSummary) -> String {
     line("without", &origin.missing_events.join(" "));
     line("seconds", &format!("{:.3}", summary.duration_ns() as f64 / 1e9));
     line("events/s", &summary.events_per_second().map_or_else(String::new, |rate| grouped(rate as u64)));
+    line("start", &start_text(&reader.start().exact));
     line("bytes", &grouped(summary.bytes));
     line("lost", &grouped(summary.lost.max(summary.lost_at_end)));
     if let Some(ending) = reader.ending() {
@@ -86,6 +89,24 @@ fn provenance(reader: &Reader, summary: &TraceSummary) -> String {
         }
     }
     text
+}
+
+/// Returns how exact the start is that a replay of the trace begins with.
+fn start_text(exact: &ExactPart) -> String {
+    match exact {
+        ExactPart::Taken(state) => {
+            let lists = state
+                .zones
+                .iter()
+                .flat_map(|zone| zone.lists.iter().chain(zone.cpus.iter().flat_map(|cpu| &cpu.lists)));
+            let blocks: u64 = lists.map(|list| list.pfns.len() as u64).sum();
+            format!("exact: {} free blocks in the order of their lists", grouped(blocks))
+        }
+        ExactPart::Missing { missing } => {
+            let why = if missing.is_empty() { "it was not read block by block" } else { missing };
+            format!("a replay fits it, and makes up the order of the lists: {why}")
+        }
+    }
 }
 
 fn events_table(summary: &TraceSummary) -> Table {

@@ -4,86 +4,74 @@
 //! whether a refill finds the lists of its own type empty, and the consequences can be as large as a difference
 //! between eras. So the same trace is replayed several times, with the daemons' looks shifted by some events.
 
-use freehold::{Era, Order};
+use freehold::Era;
 use freehold_measure::{Cell, Table};
 use serde::{Serialize, Serializer};
 
-use crate::error::LabError;
-use crate::recorded::Recorded;
-use crate::replay::{EVENTS_A_LOOK, Lab, Measures, Options, Variant};
-use crate::start::free_pageblocks;
+use super::change::{Change, Spread};
+use super::subjects::{OfMachine, SUBJECTS, Values};
+use crate::replay::{EVENTS_A_LOOK, Lab};
 
 /// The largest number of different replays of an era.
 pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;
 
+/// The events that all replays of all eras follow together, if nobody says how many replays there should be: about
+/// five seconds of two processors.
+const EVENTS_OF_ALL: u64 = 40_000_000;
+
+/// The bounds of that number of replays.
+const BY_DEFAULT: (u32, u32) = (3, 8);
+
 /// Several replays of each era that differ only in when daemons look at the zones.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chance {
-    /// The number of replays of each era.
+    /// The number of replays of each era; 1 if chance is not known.
     pub replays: u32,
-    /// The value of each subject in each replay of each era.
-    eras: Vec<Vec<[f64; SUBJECTS.len()]>>,
+    /// The value of each subject in each replay of each era. The first replay is that of [`super::Comparison::eras`].
+    pub(super) eras: Vec<Vec<Values>>,
     /// The value of each subject on the machine, if the trace tells it.
     machine: [Option<u64>; SUBJECTS.len()],
 }
 
-/// A number by which replays are compared: its name, its unit, its value in a replay with pageblocks of some
-/// order, and its value on the machine.
-type Subject = (&'static str, &'static str, fn(&Measures, Order) -> f64, fn(&OfMachine<'_>) -> Option<u64>);
-
-/// What the machine itself had.
-struct OfMachine<'r> {
-    recorded: &'r Recorded,
-    free_pageblocks: Option<u64>,
-}
-
-const SUBJECTS: [Subject; 7] = [
-    (
-        "free pageblocks at the end",
-        "pageblocks",
-        |m, _| m.free_pageblocks_at_end as f64,
-        |of| of.free_pageblocks,
-    ),
-    ("free pageblocks, mean over time", "pageblocks", |m, order| m.mean_free_pageblocks(order), |_| None),
-    ("huge pages held at the end", "", |m, _| m.followed.held_huge_pages_at_end as f64, |_| None),
-    ("huge pages refused", "", |m, _| m.followed.huge_page_failures as f64, |_| None),
-    ("mixed pageblocks at the end", "pageblocks", |m, _| m.mixed.end as f64, |_| None),
-    (
-        "fallback events",
-        "",
-        |m, _| (m.locked.claims + m.locked.steals) as f64,
-        |of| of.recorded.has_fallbacks.then_some(of.recorded.claims + of.recorded.steals),
-    ),
-    ("pages moved", "pages", |m, _| m.events.pgmigrate_success as f64, |_| None),
-];
-
 impl Lab<'_> {
-    /// Replays every era several times, at most [`MOST_SHIFTS`] times.
-    ///
-    /// # Errors
-    /// As [`Lab::replay`].
-    pub(super) fn chance(&self, replays: u32, options: Options) -> Result<Chance, LabError> {
-        let replays = replays.clamp(1, MOST_SHIFTS);
-        let variants = Era::ALL.map(Variant::new);
-        let order = self.machine.pageblock_order;
-        let mut eras: Vec<Vec<[f64; SUBJECTS.len()]>> = vec![Vec::new(); variants.len()];
-        for number in 0..replays {
-            let shift = number * EVENTS_A_LOOK / replays;
-            let round = self.replay_all(&variants, Options { runs: 1, shift, ..options })?;
-            for (of_era, replay) in eras.iter_mut().zip(round) {
-                // All measures of all replays would take much memory: samples and maps.
-                of_era.push(SUBJECTS.map(|(_, _, of, _)| of(&replay.measures, order)));
-            }
-        }
-        let recorded = self.recorded();
-        let free_pageblocks = self.end().map(|end| free_pageblocks(&self.machine, end));
-        let of_machine = OfMachine { recorded: &recorded, free_pageblocks };
-        let machine = SUBJECTS.map(|(_, _, _, of)| of(&of_machine));
-        Ok(Chance { replays, eras, machine })
+    /// Returns the number of replays of each era that tell what is chance and that a person waits for.
+    pub fn replays_by_default(&self) -> u32 {
+        let events = self.trace.events.len() as u64 * Era::ALL.len() as u64;
+        let replays = EVENTS_OF_ALL / events.max(1);
+        u32::try_from(replays).unwrap_or(u32::MAX).clamp(BY_DEFAULT.0, BY_DEFAULT.1)
     }
 }
 
 impl Chance {
+    pub(super) fn new(eras: Vec<Vec<Values>>, machine: &OfMachine<'_>) -> Self {
+        let replays = eras.first().map_or(0, Vec::len) as u32;
+        Self { replays, eras, machine: SUBJECTS.each_ref().map(|subject| (subject.machine)(machine)) }
+    }
+
+    /// Returns true if there are several replays.
+    pub(super) fn is_known(&self) -> bool {
+        self.replays > 1
+    }
+
+    /// Returns the mean and the scatter of a subject in an era.
+    pub(super) fn spread(&self, era: usize, subject: usize) -> Spread {
+        self.eras
+            .get(era)
+            .map_or(Spread::default(), |of_era| Spread::of(of_era.iter().map(|values| values[subject])))
+    }
+
+    /// Returns the mean and the scatter of each subject in an era and in the one after it.
+    pub(super) fn both(&self, era: usize) -> Vec<(Spread, Spread)> {
+        let of = |subject| (self.spread(era, subject), self.spread(era + 1, subject));
+        (0..SUBJECTS.len()).map(of).collect()
+    }
+
+    /// Returns the change of every subject from an era to the one after it.
+    pub(super) fn changes(&self, era: usize) -> Vec<Change> {
+        let both = self.both(era).into_iter().zip(&SUBJECTS);
+        both.map(|((before, after), subject)| Change::new(subject, before, after)).collect()
+    }
+
     /// Returns the mean and the standard deviation of each subject, with a column for each era and one for the
     /// machine.
     pub fn table(&self) -> Table {
@@ -91,18 +79,35 @@ impl Chance {
         let title =
             format!("What is chance: {} replays of each era, the daemons' looks shifted", self.replays);
         let mut table = Table::new(title, columns.collect());
-        for (number, (name, unit, ..)) in SUBJECTS.into_iter().enumerate() {
-            let series =
-                self.eras.iter().map(|of_era| of_era.iter().map(|values| values[number]).collect::<Vec<_>>());
-            let (means, deviations): (Vec<_>, Vec<_>) =
-                series.map(|values| mean_and_deviation(&values)).unzip();
+        for (number, subject) in SUBJECTS.iter().enumerate() {
+            let spreads: Vec<_> = (0..self.eras.len()).map(|era| self.spread(era, number)).collect();
             let machine = self.machine[number].map_or(Cell::Empty, Cell::Count);
-            let cells = |values: Vec<f64>, last| values.into_iter().map(Cell::Real).chain([last]).collect();
-            table.push(name, "mean", unit, cells(means, machine));
-            table.push(name, "standard deviation", unit, cells(deviations, Cell::Empty));
+            let means = spreads.iter().map(|spread| Cell::Real(spread.mean)).chain([machine]);
+            table.push(subject.name, "mean", subject.unit, means.collect());
+            let deviations = spreads.iter().map(|spread| spread.sd.map_or(Cell::Empty, Cell::Real));
+            table.push(
+                subject.name,
+                "standard deviation",
+                subject.unit,
+                deviations.chain([Cell::Empty]).collect(),
+            );
         }
         table
     }
+}
+
+/// Returns the shift of each of `replays` replays: the first one has none.
+pub(crate) fn shifts(replays: u32) -> impl Iterator<Item = u32> {
+    let replays = replays.clamp(1, MOST_SHIFTS);
+    (0..replays).map(move |number| number * EVENTS_A_LOOK / replays)
+}
+
+/// Returns the name of each subject with its mean and its standard deviation over replays of one variant.
+pub(crate) fn spreads(replays: &[Values]) -> impl Iterator<Item = (&'static str, Cell, Cell)> {
+    SUBJECTS.iter().enumerate().map(|(number, subject)| {
+        let spread = Spread::of(replays.iter().map(|values| values[number]));
+        (subject.name, Cell::Real(spread.mean), spread.sd.map_or(Cell::Empty, Cell::Real))
+    })
 }
 
 /// Serializes the number of replays, and the table.
@@ -114,32 +119,5 @@ impl Serialize for Chance {
             table: Table,
         }
         Document { replays: self.replays, table: self.table() }.serialize(serializer)
-    }
-}
-
-/// Returns the mean and the standard deviation of a sample.
-fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let count = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mean_and_deviation_of_samples() {
-        for (values, expected) in [
-            (&[1.0, 3.0][..], (2.0, 2.0_f64.sqrt())),
-            (&[2.0, 4.0, 6.0], (4.0, 2.0)),
-            (&[7.0], (7.0, 0.0)),
-            (&[], (0.0, 0.0)),
-        ] {
-            let (mean, deviation) = mean_and_deviation(values);
-            assert!((mean - expected.0).abs() < 1e-12, "{values:?}: {mean}");
-            assert!((deviation - expected.1).abs() < 1e-12, "{values:?}: {deviation}");
-        }
     }
 }

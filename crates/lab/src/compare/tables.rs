@@ -4,9 +4,9 @@ use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
 use freehold_measure::{Cell, Table};
 use freehold_trace::PageTypeInfo;
 
+use super::attributed::{Attributed, Held};
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
-use super::switched_off::{Without, turned_off};
 use crate::recorded::Recorded;
 use crate::replay::{Measures, ZoneSample};
 use crate::start::{Machine, free_pageblocks, target_of};
@@ -71,7 +71,7 @@ static MEASURES: [Measure; 63] = [
     measure(LOCK, "holds", "", |m| Cell::Count(m.locked.lock_holds)),
     measure(LOCK, "longest hold, touched", "pages", |m| Cell::Count(m.locked.longest_hold_touched)),
     measure(LOCK, "longest hold", "ns", |m| Cell::Count(m.timing.longest_hold_ns)),
-    measure(LISTS, "refills", "", |m| Cell::Count(m.locked.refills)),
+    recorded(measure(LISTS, "refills", "", |m| Cell::Count(m.locked.refills)), |r| optional(r.refills)),
     recorded(measure(LISTS, "blocks refilled", "", |m| Cell::Count(m.locked.refilled_blocks)), |r| optional(r.refilled_blocks)),
     measure(LISTS, "drains", "", |m| Cell::Count(m.locked.drains)),
     recorded(measure(LISTS, "pages drained", "pages", |m| Cell::Count(m.locked.drained_pages)), |r| optional(r.drained_pages)),
@@ -135,6 +135,22 @@ pub(super) struct Shown<'c> {
     pub(super) distance: Option<&'c EndDistance>,
 }
 
+/// Adds the failures and every measure of variants, without those of the trace and of the replay.
+fn add_rows(table: &mut Table, variants: &[&Measures]) {
+    let failed = variants.iter().map(|m| Cell::Count(m.failed())).collect();
+    table.push("failures", "all orders", "", failed);
+    for measure in MEASURES.iter().filter(|measure| ![TRACE, REPLAY].contains(&measure.group)) {
+        let cells = variants.iter().map(|m| (measure.of)(m)).collect();
+        table.push(measure.group, measure.name, measure.unit, cells);
+    }
+}
+
+/// Leaves out what tells nothing: rows without a number other than 0 and, unless times can be told, times.
+pub(super) fn leave_out(table: &mut Table, times: bool) {
+    let is_nothing = |cell: &Cell| matches!(cell, Cell::Empty | Cell::Count(0) | Cell::Signed(0));
+    table.rows.retain(|row| !row.cells.iter().all(is_nothing) && (times || row.unit != "ns"));
+}
+
 impl Shown<'_> {
     fn columns(&self) -> Vec<String> {
         self.eras.iter().map(|measures| measures.variant.clone()).chain([MACHINE.to_owned()]).collect()
@@ -179,19 +195,33 @@ impl Shown<'_> {
         table
     }
 
-    /// Returns the last era with and without each system and each rule of placement, all else equal.
-    pub(super) fn systems(&self, without: &[Without]) -> Table {
-        let columns = ["everything".to_owned()].into_iter();
-        let columns = columns.chain(turned_off().map(|switch| format!("no {}", switch.name()))).collect();
-        let mut table = Table::new("One system less (era freehold)", columns);
-        let all: Vec<_> =
-            self.eras.last().into_iter().chain(without.iter().map(|less| &less.measures)).collect();
-        let failed = all.iter().map(|m| Cell::Count(m.failed())).collect();
-        table.push("failures", "all orders", "", failed);
-        for measure in MEASURES.iter().filter(|measure| measure.group != TRACE) {
-            let cells = all.iter().map(|m| (measure.of)(m)).collect();
-            table.push(measure.group, measure.name, measure.unit, cells);
-        }
+    /// Returns every variant that differs from an era by one part, with a column for each.
+    pub(super) fn systems(attributed: &[Attributed]) -> Table {
+        let variants: Vec<_> =
+            attributed.iter().flat_map(|part| [&part.alone].into_iter().chain(&part.taken_out)).collect();
+        let columns = variants.iter().map(|measures| measures.variant.clone()).collect();
+        let mut table = Table::new("One system or rule more, or one less", columns);
+        add_rows(&mut table, &variants);
+        table
+    }
+
+    /// Returns one part of an era alone on the era before, and its era without it.
+    pub(super) fn attribution(held: &Held<'_>, part: &Attributed) -> Table {
+        let step = &part.step;
+        let era = held.eras.iter().find(|era| era.variant == step.after.name());
+        let within = part.taken_out.as_ref().zip(era);
+        let named = [(part.against.clone(), held.measures(&part.against))];
+        let named = named.into_iter().chain([("with it".to_owned(), Some(&part.alone))]);
+        let named = named.chain(within.into_iter().flat_map(|(without, with)| {
+            let name = step.after.name();
+            [(format!("{name} without it"), Some(without)), (name.to_owned(), Some(with))]
+        }));
+        let (columns, variants): (Vec<_>, Vec<_>) =
+            named.filter_map(|(name, measures)| Some((name, measures?))).unzip();
+        let title = format!("{}: {}, {}", step.part, step.after.name(), step.fields.join(", "));
+        let mut table = Table::new(title, columns);
+        add_rows(&mut table, &variants);
+        table.rows.retain(|row| row.cells.chunks(2).any(|pair| pair.first() != pair.last()));
         table
     }
 

@@ -10,7 +10,7 @@ use super::distance::{EndDistance, ZoneDistance};
 use crate::counts::pageblocks;
 use crate::error::LabError;
 use crate::recorded::{FallbackCount, Recorded, recorded_fallbacks};
-use crate::replay::{Lab, Measures, Options, Variant, nearest_era};
+use crate::replay::{Agreement, Lab, Measures, Options, Variant, nearest_era};
 
 /// The bound of the difference in free pages of one type, in percent of the machine's free pages of that type.
 const MOST_OF_TYPE: f64 = 10.0;
@@ -28,13 +28,16 @@ const MOST_OF_PAGEBLOCKS: f64 = 5.0;
 const MOST_OF_FALLBACKS: f64 = 10.0;
 
 /// What a replay is held against: the columns of [`trust_table`].
-const SUBJECTS: [&str; 5] = [
+pub(crate) const SUBJECTS: [&str; 5] = [
     "free pages of a type",
     "free pages of all types",
     "pages on CPUs' lists",
     "free pageblocks",
     "fallback events by pair of types",
 ];
+
+/// The columns of [`trust_table`] that count allocations.
+const AGREED: [&str; 3] = ["own frame", "own pageblock", "pageblock of own type"];
 
 /// How far a replay in the recorded kernel's own era is from the machine itself.
 ///
@@ -48,6 +51,10 @@ pub struct Trust {
     pub kernel_release: String,
     /// What is compared, as far as it was recorded.
     pub parts: Vec<TrustPart>,
+    /// How the start was obtained: read from the machine, or a fit, and why.
+    pub start: String,
+    /// How the answers agree with the machine's, allocation by allocation.
+    pub agreement: Agreement,
 }
 
 /// One thing in which a replay is held against the machine.
@@ -101,12 +108,37 @@ impl Trust {
             let machine = recorded_fallbacks(lab.trace.events, &[u64::MAX]).concat();
             parts.push(fallback_part(&by_pair(replayed), &by_pair(&machine)));
         }
-        Some(Self { variant, kernel_release, parts })
+        let start = lab.start_report().told();
+        Some(Self { variant, kernel_release, parts, start, agreement: measures.agreement.clone() })
+    }
+
+    /// Returns the lines on the start and on the answers, allocation by allocation.
+    pub fn start_and_answers(&self) -> [String; 2] {
+        [self.start.clone(), format!("event by event: {}", self.agreement)]
     }
 
     /// Returns true if every part that was recorded is within its bound and at least one part was recorded.
     pub fn is_kept(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(TrustPart::is_kept)
+    }
+
+    /// Returns the same in a few sentences: how many parts are within their bounds, which, and which are not.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let Self { variant, kernel_release, parts, .. } = self;
+        let of = |kept: bool| parts.iter().filter(move |part| part.is_kept() == kept);
+        let (told, kept) = (parts.len(), of(true).count());
+        let mut lines = vec![format!(
+            "{variant}, the era nearest to {kernel_release}, keeps {kept} of {told} bounds against the machine."
+        )];
+        for (kept, title) in
+            [(true, "within bounds"), (false, "too far off, so not to be believed of any era")]
+        {
+            let named: Vec<_> = of(kept)
+                .map(|part| format!("{} ({:.1} % off, bound {} %)", part.what, part.percent, part.most))
+                .collect();
+            lines.extend((!named.is_empty()).then(|| format!("{title}: {}", named.join(", "))));
+        }
+        lines
     }
 }
 
@@ -129,7 +161,8 @@ impl Lab<'_> {
 pub fn trust_table(traces: &[(String, Trust)]) -> Table {
     let bounds = [MOST_OF_TYPE, MOST_OF_FREE, MOST_OF_LISTS, MOST_OF_PAGEBLOCKS, MOST_OF_FALLBACKS];
     let columns = SUBJECTS.iter().zip(bounds).map(|(what, most)| format!("{what} (≤ {most} %)"));
-    let columns = columns.chain(["parts kept".to_owned(), "parts told".to_owned()]).collect();
+    let columns = columns.chain(["parts kept".to_owned(), "parts told".to_owned()]);
+    let columns = columns.chain(AGREED.map(str::to_owned)).collect();
     let mut table = Table::new("How far replays in the recorded kernel's own era are off", columns);
     for (name, trust) in traces {
         let of = |what: &&str| {
@@ -138,7 +171,9 @@ pub fn trust_table(traces: &[(String, Trust)]) -> Table {
         };
         let kept = trust.parts.iter().filter(|part| part.is_kept()).count() as u64;
         let counts = [Cell::Count(kept), Cell::Count(trust.parts.len() as u64)];
-        table.push(&trust.variant, name, "%", SUBJECTS.iter().map(of).chain(counts).collect());
+        let total = trust.agreement.total();
+        let agreed = [total.frame, total.pageblock, total.migratetype].map(|n| Cell::Real(total.percent(n)));
+        table.push(&trust.variant, name, "%", SUBJECTS.iter().map(of).chain(counts).chain(agreed).collect());
     }
     table
 }
@@ -347,7 +382,13 @@ mod tests {
     #[test]
     fn the_line_says_what_is_too_far() {
         let parts = vec![lists_part(95, 100, 0), lists_part(40, 100, 0)];
-        let mut trust = Trust { variant: "linux-6.12".into(), kernel_release: "6.12.3".into(), parts };
+        let mut trust = Trust {
+            variant: "linux-6.12".into(),
+            kernel_release: "6.12.3".into(),
+            parts,
+            start: String::new(),
+            agreement: Agreement::default(),
+        };
         let line = trust.to_string();
         assert!(line.contains("lists 95 against 100 (5.0 % off); pages"), "{line}");
         assert!(line.ends_with("40 against 100 (60.0 % off), too far; not within bounds"), "{line}");

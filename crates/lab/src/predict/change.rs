@@ -66,6 +66,11 @@ impl Change {
     pub(super) fn keeps_kernel(&self) -> bool {
         self.each().all(|turned| matches!(turned, Turned::Number(..)))
     }
+
+    /// Returns true if all of the kernel becomes another one.
+    pub(super) fn is_another_kernel(&self) -> bool {
+        self.each().any(|turned| matches!(turned, Turned::Era(_)))
+    }
 }
 
 impl fmt::Display for Turned {

@@ -9,6 +9,7 @@ mod noise;
 mod observation;
 mod own;
 mod prediction;
+mod requests;
 mod short;
 mod subjects;
 mod text;

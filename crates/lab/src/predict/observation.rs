@@ -3,6 +3,7 @@
 use super::change::Change;
 use super::own::Own;
 use super::subjects::{self, PAGEBLOCKS};
+use crate::counts::ByOrder;
 use crate::error::LabError;
 use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, in_parallel};
 use crate::start::Machine;
@@ -28,10 +29,12 @@ impl Default for ForetellOptions {
 /// A recording that is to be foretold from.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// The number of recorded allocations.
-    pub allocations: u64,
+    /// The number of recorded requests by order, those that failed included.
+    pub(super) requests: ByOrder,
     /// The machine's own value of each measure.
     pub(super) own: Vec<Option<f64>>,
+    /// The same at the start, of what was there before.
+    pub(super) at_start: Vec<Option<f64>>,
     /// The value of each measure in each replay as recorded.
     pub(super) baseline: Vec<Vec<Option<f64>>>,
     /// The same with the change, with the same shifts.
@@ -41,10 +44,12 @@ pub struct Observation {
 /// A recording under the change, which shows what came.
 #[derive(Clone, Debug)]
 pub struct Came {
-    /// The number of recorded allocations.
-    pub allocations: u64,
+    /// The number of recorded requests by order, those that failed included.
+    pub(super) requests: ByOrder,
     /// The machine's own value of each measure.
     pub(super) own: Vec<Option<f64>>,
+    /// The same at the start, of what was there before.
+    pub(super) at_start: Vec<Option<f64>>,
 }
 
 impl Came {
@@ -54,7 +59,13 @@ impl Came {
     /// A start snapshot that describes no machine.
     pub fn new(trace: Trace<'_>) -> Result<Self, LabError> {
         let own = Own::new(&Machine::new(trace.start, trace.events)?, trace);
-        Ok(Self { allocations: own.allocations, own: subjects::of_machine(&own) })
+        let (requests, at_start) = (own.requests, subjects::at_start(&own));
+        Ok(Self { requests, own: subjects::of_machine(&own), at_start })
+    }
+
+    /// Returns the number of recorded requests.
+    pub fn requests(&self) -> u64 {
+        self.requests.iter().sum()
     }
 }
 
@@ -87,7 +98,8 @@ impl Lab<'_> {
             leave_out_pageblocks(&mut changed);
         }
         let own = Own::new(&self.machine, self.trace);
-        Ok(Observation { allocations: own.allocations, own: subjects::of_machine(&own), baseline, changed })
+        let (requests, at_start) = (own.requests, subjects::at_start(&own));
+        Ok(Observation { requests, own: subjects::of_machine(&own), at_start, baseline, changed })
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a recording tells of the machine's own measures.
 
 use freehold::{MIGRATETYPES, Migratetype};
-use freehold_trace::EventKind;
+use freehold_trace::{EventKind, Snapshot};
 
-use crate::recorded::{Recorded, is_for_huge_page};
+use crate::counts::ByOrder;
+use crate::recorded::{Recorded, is_for_huge_page, percpu_pages};
 use crate::start::{Machine, free_pageblocks};
 use crate::trace::Trace;
 
@@ -17,6 +18,10 @@ pub(super) struct Own {
     pub(super) recorded: Recorded,
     /// Whole pageblocks in free blocks at the end.
     pub(super) free_pageblocks: Option<u64>,
+    /// The same at the start.
+    pub(super) free_pageblocks_at_start: Option<u64>,
+    /// Pages on all CPUs' lists at the start.
+    pub(super) percpu_pages_at_start: Option<u64>,
     /// Fallbacks by pair of types.
     pub(super) fallbacks: Option<ByPair>,
     /// Requests answered from another type's block whose pageblock changed its type, and those whose did not.
@@ -25,10 +30,12 @@ pub(super) struct Own {
     pub(super) huge_pages_refused: Option<u64>,
     /// Blocks taken to refill per-CPU lists.
     pub(super) refilled_blocks: Option<u64>,
+    /// Refills of per-CPU lists.
+    pub(super) refills: Option<u64>,
     /// Pages that left per-CPU lists.
     pub(super) drained_pages: Option<u64>,
-    /// Allocations, those that failed included.
-    pub(super) allocations: u64,
+    /// Requests by order, those that failed included.
+    pub(super) requests: ByOrder,
 }
 
 impl Own {
@@ -38,17 +45,21 @@ impl Own {
     pub(super) fn new(machine: &Machine, trace: Trace<'_>) -> Self {
         let recorded = Recorded::new(trace);
         let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
+        let free_in = |snapshot: Option<&Snapshot>| {
+            let told = snapshot.filter(|snapshot| !snapshot.pagetypeinfo.zones.is_empty());
+            told.map(|snapshot| free_pageblocks(machine, &snapshot.pagetypeinfo))
+        };
         let mut own = Self {
-            free_pageblocks: end
-                .filter(|end| !end.pagetypeinfo.zones.is_empty())
-                .map(|end| free_pageblocks(machine, &end.pagetypeinfo)),
+            free_pageblocks: free_in(end),
+            free_pageblocks_at_start: free_in(Some(trace.start)),
+            percpu_pages_at_start: percpu_pages(trace.start),
             ..Self::default()
         };
         let mut pairs = ByPair::default();
         let (mut refused, mut lost) = (0, false);
         trace.events.for_each(|event| match event.kind {
             EventKind::Alloc { pfn, order, gfp, .. } => {
-                own.allocations += 1;
+                own.requests[order.index()] += 1;
                 let is_refused = pfn.is_none() && order == machine.pageblock_order;
                 refused += u64::from(is_refused && is_for_huge_page(gfp));
             }
@@ -66,6 +77,7 @@ impl Own {
             own.huge_pages_refused = Some(refused);
             let or_none = |number: Option<u64>, event: &str| number.or(is_recorded(event).then_some(0));
             own.refilled_blocks = or_none(recorded.refilled_blocks, "kmem:mm_page_alloc_zone_locked");
+            own.refills = or_none(recorded.refills, "kmem:mm_page_alloc_zone_locked");
             own.drained_pages = or_none(recorded.drained_pages, "kmem:mm_page_pcpu_drain");
         }
         Self { recorded, ..own }

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::change::{Change, Turned};
 use super::facts::Facts;
-use super::noise::{Difference, Spread, paired, spread, unpaired};
+use super::noise::{Difference, Spread, mean, paired, spread, unpaired};
 use super::observation::{Came, Observation};
+use super::requests::asked_otherwise;
 use super::short::number;
 use super::subjects;
 use super::verdict::Verdict;
@@ -15,6 +16,9 @@ const NEAR: f64 = 1.25;
 
 /// How far it may be if the foretold change is larger than that.
 const FAR: f64 = 2.0;
+
+/// By which part of a change recordings may differ before their first event.
+const EARLIER: f64 = 0.25;
 
 /// What a measure is foretold to be, and what it came to be.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -39,9 +43,15 @@ pub struct Measure {
     pub verdict: Option<Verdict>,
     /// True if the values before are the machine's own; false if they are the replay's.
     pub before_is_recorded: bool,
-    /// Two standard errors of the foretold change; `None` for one recording.
+    /// The machine's own value in each recording before the change, or the mean of its replays; `None` as `before`.
+    pub before_each: Option<Vec<f64>>,
+    /// What each of these is foretold to be, as a mean of its replays.
+    pub foretold_each: Option<Vec<f64>>,
+    /// The value in each recording under the change; `None` as `came`.
+    pub came_each: Option<Vec<f64>>,
+    /// Half of the 99 % confidence interval of the foretold change; `None` for one recording.
     pub foretold_noise: Option<f64>,
-    /// Two standard errors of the change that came; `None` for one recording on a side.
+    /// The same of the change that came; `None` for one recording on a side.
     pub came_noise: Option<f64>,
     /// Why the recordings cannot tell; `None` if they can.
     pub why: Option<String>,
@@ -85,12 +95,31 @@ impl Prediction {
                 ));
             }
         }
+        let requests = |of: &Observation| of.requests;
+        let otherwise = came.and_then(|came| {
+            let [before, came] = [
+                before.iter().map(requests).collect::<Vec<_>>(),
+                came.iter().map(|came| came.requests).collect(),
+            ];
+            asked_otherwise(&before, &came)
+        });
+        notes.extend(otherwise.clone());
         let names = subjects::names().into_iter().enumerate();
+        let not_of_eras = subjects::why_not_of_eras();
         let measures = names.map(|(number, (name, unit))| {
-            let series = Series::new(number, before);
-            let known =
-                came.and_then(|came| came.iter().map(|of| of.own[number]).collect::<Option<Vec<_>>>());
-            measure(name, unit, &series, came.is_some(), known.as_deref())
+            let untold = not_of_eras[number].filter(|_| change.is_another_kernel());
+            let series = Series { untold, ..Series::new(number, before) };
+            let values = |of: fn(&Came) -> &[Option<f64>]| {
+                came.and_then(|came| came.iter().map(|one| of(one)[number]).collect::<Option<Vec<_>>>())
+            };
+            let (known, at_start) = (values(|came| &came.own), values(|came| &came.at_start));
+            let came = Held {
+                there_are: came.is_some(),
+                values: known.as_deref(),
+                at_start: at_start.as_deref(),
+                otherwise: otherwise.as_deref(),
+            };
+            measure(name, unit, &series, came)
         });
         let is_shown = |measure: &Measure| {
             let means = [measure.before, measure.foretold, measure.came];
@@ -145,14 +174,31 @@ fn instead_of(change: &Change, first: &Facts) -> String {
     texts.join(", ")
 }
 
+/// The values of one measure under the change, if there are recordings of it.
+#[derive(Clone, Copy, Default)]
+struct Held<'a> {
+    /// True if there are.
+    there_are: bool,
+    /// The machine's own in each recording; `None` if one does not tell.
+    values: Option<&'a [f64]>,
+    /// The same at the start; `None` of what begins with the recording.
+    at_start: Option<&'a [f64]>,
+    /// In what the requests differ from those before the change; `None` if they are the same.
+    otherwise: Option<&'a str>,
+}
+
 /// The values of one measure before the change.
 struct Series {
+    /// The machine's own at the start of each recording; `None` of what begins with the recording.
+    at_start: Option<Vec<f64>>,
     /// The machine's own in each recording; `None` if a recording does not tell.
     own: Option<Vec<f64>>,
     /// Of each recording the values of its replays as recorded; `None` if a replay does not do this.
     baseline: Option<Vec<Vec<f64>>>,
     /// The same with the change.
     changed: Option<Vec<Vec<f64>>>,
+    /// Why replays do not tell what the change makes of it; `None` if they do.
+    untold: Option<&'static str>,
 }
 
 impl Series {
@@ -164,9 +210,11 @@ impl Series {
             recordings.collect()
         };
         Self {
+            at_start: observations.iter().map(|observation| observation.at_start[number]).collect(),
             own: observations.iter().map(|observation| observation.own[number]).collect(),
             baseline: replays(|of| &of.baseline),
             changed: replays(|of| &of.changed),
+            untold: None,
         }
     }
 
@@ -186,7 +234,8 @@ impl Series {
 /// Returns the foretold values: those before times what the change makes of the replay, both as means over all
 /// recordings. What a replay differs from the others goes to its recording, so that the change is paired.
 ///
-/// A machine and its replay differ rather by a factor than by a sum. Where one of them has nothing, a sum it is.
+/// A machine and its replay differ rather by a factor than by a sum. Where one of them has nothing, a sum it is; nothing
+/// is ever less than none.
 fn foretold(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let [machine, base, after] = [before, baseline, changed].map(|values| spread(values).mean);
     let is_ratio = machine > 0.0 && base > 0.0;
@@ -195,7 +244,9 @@ fn foretold(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) ->
     recordings
         .map(|((before, baseline), changed)| {
             let replays = before.iter().zip(baseline).zip(changed);
-            replays.map(|((own, base), after)| ratio * own + scale * (after - ratio * base)).collect()
+            replays
+                .map(|((own, base), after)| (ratio * own + scale * (after - ratio * base)).max(0.0))
+                .collect()
         })
         .collect()
 }
@@ -204,6 +255,11 @@ fn foretold(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) ->
 fn differences(from: &[Vec<f64>], to: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let recordings = from.iter().zip(to);
     recordings.map(|(from, to)| from.iter().zip(to).map(|(from, to)| to - from).collect()).collect()
+}
+
+/// Returns the mean of each recording's replays.
+fn means(recordings: &[Vec<f64>]) -> Vec<f64> {
+    recordings.iter().map(|replays| mean(replays)).collect()
 }
 
 /// Returns how many times as large the larger of two numbers is.
@@ -217,7 +273,7 @@ fn times(one: f64, other: f64) -> f64 {
 fn is_too_far(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) -> Option<String> {
     let [machine, base, after] = [before, baseline, changed].map(|values| spread(values).mean);
     let off = times(machine, base);
-    let is_noise = paired(&differences(before, baseline)).is_some_and(|off| !off.is_beyond_noise());
+    let is_noise = paired(&differences(before, baseline)).is_some_and(|off| !off.is_likely());
     let is_believed = off <= NEAR || is_noise || (off <= FAR && off <= times(base, after));
     (!is_believed).then(|| {
         let [base, machine] = [base, machine].map(number);
@@ -225,34 +281,60 @@ fn is_too_far(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) 
     })
 }
 
-/// Foretells one measure and, if it `is_held` against recordings under the change, judges it by what `came`: `None` if
-/// they do not tell.
-fn measure(
-    name: String,
-    unit: &'static str,
+/// Returns why what came does not show the change: the sides differed before the first event, by more than a quarter of
+/// what was foretold or came. `None` if it does.
+fn differ_at_start(
     series: &Series,
-    is_held: bool,
-    came: Option<&[f64]>,
-) -> Measure {
+    at_start: Option<&[f64]>,
+    changes: [Option<Difference>; 2],
+) -> Option<String> {
+    let (before, under) = series.at_start.as_deref().zip(at_start)?;
+    let earlier = unpaired(before, under)?;
+    let most = changes.iter().flatten().fold(0.0_f64, |most, change| most.max(change.mean.abs()));
+    let is_large = earlier.is_beyond_noise() && earlier.mean.abs() > EARLIER * most;
+    is_large.then(|| {
+        let [from, to] = [before, under].map(|values| number(mean(values)));
+        format!("the recordings differ before their first event, {from} and {to}: what the change made of the time before is in it")
+    })
+}
+
+/// Foretells one measure and, if there are recordings under the change, judges it by what `came`.
+fn measure(name: String, unit: &'static str, series: &Series, held: Held<'_>) -> Measure {
+    let came = held.values;
     let before = series.before();
+    let is_events = subjects::EVENTS.contains(&unit);
     let before_spread = before.as_deref().map(spread);
     let own = series.own.as_deref();
-    let (mut after, mut change) = (None, None);
+    let (mut after, mut foretold_each, mut change) = (None, None, None);
     let mut why = match (&before, &series.baseline, &series.changed) {
         (Some(before), Some(baseline), Some(changed)) => {
-            let why = own.and_then(|_| is_too_far(before, baseline, changed));
+            let too_far = || own.and_then(|_| is_too_far(before, baseline, changed));
+            let why = series.untold.map(str::to_owned).or_else(too_far);
             if why.is_none() {
                 let values = foretold(before, baseline, changed);
                 after = Some(spread(&values));
+                foretold_each = Some(means(&values));
                 change = paired(&differences(before, &values));
+                let [from, to] = [before, &values].map(|values| (spread(values).mean, values.len()));
+                change = change.map(|change| if is_events { change.of_events(from, to) } else { change });
             }
             why
         }
         (_, None, _) => Some("the replay does not do this: it takes it from the trace".to_owned()),
         _ => Some("pageblocks have another size under the change".to_owned()),
     };
-    let came_change = own.zip(came).and_then(|(own, came)| unpaired(own, came));
-    let verdict = is_held.then(|| judged(&mut why, own, came, change, came_change));
+    let came_change = own.zip(came).and_then(|(own, came)| {
+        let change = unpaired(own, came)?;
+        let [from, to] = [own, came].map(|values| (mean(values), values.len()));
+        Some(if is_events { change.of_events(from, to) } else { change })
+    });
+    if why.is_none() {
+        why = differ_at_start(series, held.at_start, [change, came_change]);
+    }
+    if why.is_none() {
+        why = held.otherwise.map(str::to_owned);
+    }
+    let verdict = held.there_are.then(|| judged(&mut why, own, came, change, came_change));
     let came_spread = came.map(|came| {
         let recordings: Vec<_> = came.iter().map(|&value| vec![value]).collect();
         spread(&recordings)
@@ -270,6 +352,9 @@ fn measure(
         came_sd: sd_of(came_spread),
         verdict,
         before_is_recorded: own.is_some(),
+        before_each: before.as_deref().map(means),
+        foretold_each,
+        came_each: came.map(<[f64]>::to_vec),
         foretold_noise: change.map(Difference::noise),
         came_noise: came_change.map(Difference::noise),
         why,
@@ -290,7 +375,12 @@ fn judged(
     if let Some((foretold, came)) = change.zip(came_change) {
         let verdict = Verdict::new(foretold, came);
         if verdict == Verdict::CannotTell {
-            *why = Some("the machine's own scatter is larger than the foretold change".to_owned());
+            let reason = if foretold.is_beyond_noise() {
+                "the machine's own scatter is larger than the foretold change"
+            } else {
+                "what is foretold scatters by more than the change that came"
+            };
+            *why = Some(reason.to_owned());
         }
         return verdict;
     }
@@ -309,12 +399,34 @@ mod tests {
 
     fn series(own: Option<&[f64]>, baseline: &[f64], changed: &[f64]) -> Series {
         let one_replay = |values: &[f64]| Some(values.iter().map(|&value| vec![value]).collect());
-        Series { own: own.map(<[_]>::to_vec), baseline: one_replay(baseline), changed: one_replay(changed) }
+        let (baseline, changed) = (one_replay(baseline), one_replay(changed));
+        Series { at_start: None, own: own.map(<[_]>::to_vec), baseline, changed, untold: None }
     }
 
     fn judge(own: Option<&[f64]>, baseline: &[f64], changed: &[f64], came: &[f64]) -> Measure {
-        let came = (!came.is_empty()).then_some(came);
-        measure("free".to_owned(), "pages", &series(own, baseline, changed), true, came)
+        let held = Held { there_are: true, values: (!came.is_empty()).then_some(came), ..Held::default() };
+        measure("free".to_owned(), "pages", &series(own, baseline, changed), held)
+    }
+
+    #[test]
+    fn what_differs_before_the_first_event_is_not_what_the_change_made() {
+        let own = [118.0, 120.0, 121.0, 122.0];
+        let judge = |at_start: [f64; 4]| {
+            let series =
+                Series { at_start: Some(vec![119.0, 120.0, 121.0, 121.0]), ..series(Some(&own), &own, &own) };
+            let values = Some(&[66.0, 67.0, 68.0, 69.0][..]);
+            let held = Held { there_are: true, values, at_start: Some(&at_start), otherwise: None };
+            measure("free".to_owned(), "pages", &series, held)
+        };
+        let other_past = judge([69.0, 70.0, 71.0, 71.0]);
+        assert_eq!(other_past.verdict, Some(Verdict::CannotTell));
+        assert!(other_past.why.is_some_and(|why| why.contains("120 and 70")));
+        assert_eq!(judge([119.0, 120.0, 121.0, 120.0]).verdict, Some(Verdict::Missed), "the same start");
+        assert_eq!(
+            judge([115.0, 114.0, 115.0, 116.0]).verdict,
+            Some(Verdict::Missed),
+            "a small part of what came"
+        );
     }
 
     #[test]
@@ -343,7 +455,7 @@ mod tests {
 
     #[test]
     fn nothing_is_divided_by_nothing() {
-        let of = judge(Some(&[0.0, 0.0]), &[0.0, 0.0], &[7.0, 9.0], &[8.0, 8.5]);
+        let of = judge(Some(&[0.0; 4]), &[0.0; 4], &[7.0, 9.0, 8.0, 8.0], &[8.0, 8.5, 8.0, 8.5]);
         assert_eq!((of.foretold, of.verdict), (Some(8.0), Some(Verdict::Right)));
         let of = judge(Some(&[0.0, 0.0]), &[0.0, 0.0], &[0.0, 0.0], &[0.0, 0.0]);
         assert_eq!((of.foretold, of.verdict), (Some(0.0), Some(Verdict::Quiet)));
@@ -382,15 +494,15 @@ mod tests {
 
     #[test]
     fn planted_errors_have_their_verdicts() {
-        let (own, base) = ([100.0, 102.0, 104.0], [100.0, 102.0, 104.0]);
+        let (own, base) = ([100.0, 100.2, 100.4], [100.0, 100.2, 100.4]);
         for (changed, came, verdict) in [
-            ([150.0, 152.0, 154.0], [150.0, 151.0, 153.0], Verdict::Right),
-            ([150.0, 152.0, 154.0], [300.0, 301.0, 303.0], Verdict::Size),
-            ([150.0, 152.0, 154.0], [50.0, 51.0, 53.0], Verdict::Direction),
-            ([100.0, 102.0, 104.0], [150.0, 151.0, 153.0], Verdict::Missed),
-            ([150.0, 152.0, 154.0], [100.0, 102.0, 104.5], Verdict::FalseAlarm),
-            ([100.0, 102.0, 104.0], [100.0, 102.0, 104.5], Verdict::Quiet),
-            ([101.0, 103.0, 105.5], [100.0, 102.0, 104.5], Verdict::CannotTell),
+            ([150.0, 150.2, 150.4], [150.0, 150.1, 150.3], Verdict::Right),
+            ([150.0, 150.2, 150.4], [300.0, 300.1, 300.3], Verdict::Size),
+            ([150.0, 150.2, 150.4], [50.0, 50.1, 50.3], Verdict::Direction),
+            ([100.0, 100.2, 100.4], [150.0, 150.1, 150.3], Verdict::Missed),
+            ([150.0, 150.2, 150.4], [100.0, 100.2, 100.45], Verdict::FalseAlarm),
+            ([100.0, 100.2, 100.4], [100.0, 100.2, 100.45], Verdict::Quiet),
+            ([100.2, 100.4, 100.61], [100.0, 100.2, 100.45], Verdict::CannotTell),
         ] {
             let of = judge(Some(&own), &base, &changed, &came);
             assert_eq!(of.verdict, Some(verdict), "{of:?}");
@@ -399,9 +511,35 @@ mod tests {
     }
 
     #[test]
+    fn where_the_requests_differ_nothing_is_told() {
+        let own = [100.0, 100.2, 100.4];
+        let held = Held {
+            there_are: true,
+            values: Some(&[150.0, 150.1, 150.3]),
+            otherwise: Some("the machine asked otherwise"),
+            ..Held::default()
+        };
+        let of =
+            measure("refills".to_owned(), "refills", &series(Some(&own), &own, &[150.0, 150.2, 150.4]), held);
+        assert_eq!((of.verdict, of.foretold.is_some()), (Some(Verdict::CannotTell), true));
+        assert_eq!(of.why.as_deref(), Some("the machine asked otherwise"));
+    }
+
+    #[test]
+    fn what_no_era_has_is_not_foretold_although_replays_have_it() {
+        let own = [5.0, 6.0];
+        let of = Series { untold: Some("no era has this"), ..series(Some(&own), &own, &[9.0, 9.5]) };
+        let held = Held { there_are: true, values: Some(&[9.0, 9.5]), ..Held::default() };
+        let of = measure("reclaimed".to_owned(), "pages", &of, held);
+        assert_eq!((of.foretold, of.verdict), (None, Some(Verdict::CannotTell)));
+        assert_eq!(of.why.as_deref(), Some("no era has this"));
+    }
+
+    #[test]
     fn what_no_replay_does_cannot_be_told() {
-        let own = Series { own: Some(vec![5.0, 6.0]), baseline: None, changed: None };
-        let of = measure("scanned".to_owned(), "pages", &own, true, Some(&[9.0, 9.5]));
+        let own = Series { baseline: None, changed: None, ..series(Some(&[5.0, 6.0]), &[], &[]) };
+        let held = Held { there_are: true, values: Some(&[9.0, 9.5]), ..Held::default() };
+        let of = measure("scanned".to_owned(), "pages", &own, held);
         assert_eq!((of.before, of.foretold, of.came), (Some(5.5), None, Some(9.25)));
         assert_eq!(of.verdict, Some(Verdict::CannotTell));
     }

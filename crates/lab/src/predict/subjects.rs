@@ -8,27 +8,57 @@ use crate::replay::Measures;
 /// The unit of measures that a pageblock of another size would count otherwise.
 pub(super) const PAGEBLOCKS: &str = "pageblocks";
 
+/// The units of what happens one by one, so that their numbers scatter by chance.
+pub(super) const EVENTS: [&str; 5] = ["events", "requests", "wakes", "refills", "drains"];
+
 /// A measure: its name, its unit, its value in a replay with pageblocks of some order, and the machine's own.
+#[derive(Clone, Copy)]
 struct Subject {
     name: &'static str,
     unit: &'static str,
     /// `None` for what a replay does not do.
     of: Option<fn(&Measures, Order) -> f64>,
-    own: fn(&Own) -> Option<u64>,
+    own: fn(&Own) -> Option<f64>,
+    /// The machine's own at the start, of what is there at the end because it was there before.
+    at_start: Option<fn(&Own) -> Option<u64>>,
+    /// Why the eras do not tell what another kernel would have; `None` if they do.
+    not_of_eras: Option<&'static str>,
 }
+
+/// Why no era tells how much another kernel reclaims.
+const RECLAIM: &str =
+    "how much kswapd leaves to others is the recorded kernel's: the eras have no reclaim of their own";
+
+/// Why no era tells how much another kernel compacts.
+const COMPACTION: &str =
+    "kcompactd begins as often as the recorded one: the eras do not tell when another kernel's would";
 
 const fn subject(
     name: &'static str,
     unit: &'static str,
     of: fn(&Measures, Order) -> f64,
-    own: fn(&Own) -> Option<u64>,
+    own: fn(&Own) -> Option<f64>,
 ) -> Subject {
-    Subject { name, unit, of: Some(of), own }
+    Subject { name, unit, of: Some(of), own, at_start: None, not_of_eras: None }
 }
 
 /// Returns a measure that a replay takes from the trace.
-const fn not_replayed(name: &'static str, unit: &'static str, own: fn(&Own) -> Option<u64>) -> Subject {
-    Subject { name, unit, of: None, own }
+const fn not_replayed(name: &'static str, unit: &'static str, own: fn(&Own) -> Option<f64>) -> Subject {
+    Subject { name, unit, of: None, own, at_start: None, not_of_eras: None }
+}
+
+/// Returns a measure of what was there before the recording, too.
+const fn since(subject: Subject, at_start: fn(&Own) -> Option<u64>) -> Subject {
+    Subject { at_start: Some(at_start), ..subject }
+}
+
+/// Returns a measure that eras do not tell, with the reason.
+const fn not_of_eras(subject: Subject, why: &'static str) -> Subject {
+    Subject { not_of_eras: Some(why), ..subject }
+}
+
+fn real(count: Option<u64>) -> Option<f64> {
+    count.map(|count| count as f64)
 }
 
 /// Returns how many things there are of each; 0 of nothing.
@@ -39,33 +69,33 @@ fn share(things: u64, of: u64) -> f64 {
 /// Every measure but the fallbacks by pair of types.
 #[rustfmt::skip]
 static SUBJECTS: [Subject; 30] = [
-    subject("free pageblocks at the end", PAGEBLOCKS, |m, _| m.free_pageblocks_at_end as f64, |own| own.free_pageblocks),
+    since(subject("free pageblocks at the end", PAGEBLOCKS, |m, _| m.free_pageblocks_at_end as f64, |own| real(own.free_pageblocks)), |own| own.free_pageblocks_at_start),
     subject("free pageblocks, mean over time", PAGEBLOCKS, Measures::mean_free_pageblocks, |_| None),
     subject("mixed pageblocks at the end", PAGEBLOCKS, |m, _| m.mixed.end as f64, |_| None),
-    subject("pageblocks claimed", "events", |m, _| m.locked.claims as f64, |own| own.claims_and_steals.map(|both| both.0)),
-    subject("blocks stolen", "events", |m, _| m.locked.steals as f64, |own| own.claims_and_steals.map(|both| both.1)),
-    subject("refills", "refills", |m, _| m.locked.refills as f64, |_| None),
-    subject("blocks refilled", "blocks", |m, _| m.locked.refilled_blocks as f64, |own| own.refilled_blocks),
-    subject("blocks a refill", "blocks", |m, _| share(m.locked.refilled_blocks, m.locked.refills), |_| None),
+    subject("pageblocks claimed", "events", |m, _| m.locked.claims as f64, |own| real(own.claims_and_steals.map(|both| both.0))),
+    subject("blocks stolen", "events", |m, _| m.locked.steals as f64, |own| real(own.claims_and_steals.map(|both| both.1))),
+    subject("refills", "refills", |m, _| m.locked.refills as f64, |own| real(own.refills)),
+    subject("blocks refilled", "blocks", |m, _| m.locked.refilled_blocks as f64, |own| real(own.refilled_blocks)),
+    subject("blocks a refill", "blocks", |m, _| share(m.locked.refilled_blocks, m.locked.refills), |own| Some(share(own.refilled_blocks?, own.refills?))),
     subject("drains", "drains", |m, _| m.locked.drains as f64, |_| None),
-    subject("pages drained", "pages", |m, _| m.locked.drained_pages as f64, |own| own.drained_pages),
+    subject("pages drained", "pages", |m, _| m.locked.drained_pages as f64, |own| real(own.drained_pages)),
     subject("pages a drain", "pages", |m, _| share(m.locked.drained_pages, m.locked.drains), |_| None),
     subject("largest drain", "pages", |m, _| m.locked.largest_drain as f64, |_| None),
-    subject("pages on CPUs' lists at the end", "pages", |m, _| m.percpu_pages_at_end as f64, |own| own.recorded.percpu_pages_at_end),
-    subject("huge pages refused", "requests", |m, _| m.followed.huge_page_failures as f64, |own| own.huge_pages_refused),
-    subject("kcompactd wakes", "wakes", |m, _| m.events.compact_daemon_wake as f64, |own| own.recorded.events.compact_daemon_wake),
-    subject("direct compaction stalls", "requests", |m, _| m.events.compact_stall as f64, |own| own.recorded.events.compact_stall),
-    subject("direct compaction failures", "requests", |m, _| m.events.compact_fail as f64, |own| own.recorded.events.compact_fail),
-    subject("direct compaction successes", "requests", |m, _| m.events.compact_success as f64, |own| own.recorded.events.compact_success),
-    subject("pages moved", "pages", |m, _| m.events.pgmigrate_success as f64, |own| own.recorded.events.pgmigrate_success),
-    subject("pages that could not be moved", "pages", |m, _| m.events.pgmigrate_fail as f64, |own| own.recorded.events.pgmigrate_fail),
-    subject("scanned for pages to move", "pages", |m, _| m.events.compact_migrate_scanned as f64, |own| own.recorded.events.compact_migrate_scanned),
-    subject("scanned for free pages", "pages", |m, _| m.events.compact_free_scanned as f64, |own| own.recorded.events.compact_free_scanned),
-    subject("direct reclaim stalls", "requests", |m, _| m.events.allocstall as f64, |own| own.recorded.events.allocstall),
-    subject("scanned by direct reclaim", "pages", |m, _| m.events.pgscan_direct as f64, |own| own.recorded.events.pgscan_direct),
-    subject("reclaimed directly", "pages", |m, _| m.events.pgsteal_direct as f64, |own| own.recorded.events.pgsteal_direct),
-    not_replayed("scanned by kswapd", "pages", |own| own.recorded.events.pgscan_kswapd),
-    not_replayed("reclaimed by kswapd", "pages", |own| own.recorded.events.pgsteal_kswapd),
+    since(subject("pages on CPUs' lists at the end", "pages", |m, _| m.percpu_pages_at_end as f64, |own| real(own.recorded.percpu_pages_at_end)), |own| own.percpu_pages_at_start),
+    subject("huge pages refused", "requests", |m, _| m.followed.huge_page_failures as f64, |own| real(own.huge_pages_refused)),
+    not_of_eras(subject("kcompactd wakes", "wakes", |m, _| m.events.compact_daemon_wake as f64, |own| real(own.recorded.events.compact_daemon_wake)), COMPACTION),
+    subject("direct compaction stalls", "requests", |m, _| m.events.compact_stall as f64, |own| real(own.recorded.events.compact_stall)),
+    subject("direct compaction failures", "requests", |m, _| m.events.compact_fail as f64, |own| real(own.recorded.events.compact_fail)),
+    subject("direct compaction successes", "requests", |m, _| m.events.compact_success as f64, |own| real(own.recorded.events.compact_success)),
+    not_of_eras(subject("pages moved", "pages", |m, _| m.events.pgmigrate_success as f64, |own| real(own.recorded.events.pgmigrate_success)), COMPACTION),
+    not_of_eras(subject("pages that could not be moved", "pages", |m, _| m.events.pgmigrate_fail as f64, |own| real(own.recorded.events.pgmigrate_fail)), COMPACTION),
+    not_of_eras(subject("scanned for pages to move", "pages", |m, _| m.events.compact_migrate_scanned as f64, |own| real(own.recorded.events.compact_migrate_scanned)), COMPACTION),
+    not_of_eras(subject("scanned for free pages", "pages", |m, _| m.events.compact_free_scanned as f64, |own| real(own.recorded.events.compact_free_scanned)), COMPACTION),
+    not_of_eras(subject("direct reclaim stalls", "requests", |m, _| m.events.allocstall as f64, |own| real(own.recorded.events.allocstall)), RECLAIM),
+    not_of_eras(subject("scanned by direct reclaim", "pages", |m, _| m.events.pgscan_direct as f64, |own| real(own.recorded.events.pgscan_direct)), RECLAIM),
+    not_of_eras(subject("reclaimed directly", "pages", |m, _| m.events.pgsteal_direct as f64, |own| real(own.recorded.events.pgsteal_direct)), RECLAIM),
+    not_replayed("scanned by kswapd", "pages", |own| real(own.recorded.events.pgscan_kswapd)),
+    not_replayed("reclaimed by kswapd", "pages", |own| real(own.recorded.events.pgsteal_kswapd)),
     subject("zone lock holds", "holds", |m, _| m.locked.lock_holds as f64, |_| None),
     subject("most touched in one hold", "pages", |m, _| m.locked.longest_hold_touched as f64, |_| None),
     subject("requests below the low mark", "requests", |m, _| m.slow_paths as f64, |_| None),
@@ -76,6 +106,11 @@ pub(super) fn names() -> Vec<(String, &'static str)> {
     let fixed = SUBJECTS.iter().map(|subject| (subject.name.to_owned(), subject.unit));
     let by_pair = pairs().map(|(wanted, found)| (format!("fallback {wanted} from {found}"), "events"));
     fixed.chain(by_pair).collect()
+}
+
+/// Returns why eras do not tell each measure; `None` of those that they tell.
+pub(super) fn why_not_of_eras() -> Vec<Option<&'static str>> {
+    SUBJECTS.iter().map(|subject| subject.not_of_eras).chain(pairs().map(|_| None)).collect()
 }
 
 /// Returns the value of every measure in a replay; `None` for what a replay does not do.
@@ -93,8 +128,15 @@ pub(super) fn of_replay(measures: &Measures, pageblock_order: Order) -> Vec<Opti
 pub(super) fn of_machine(own: &Own) -> Vec<Option<f64>> {
     let by_pair =
         pairs().map(|(wanted, found)| Some(own.fallbacks.as_ref()?[wanted.index()][found.index()] as f64));
-    let fixed = SUBJECTS.iter().map(|subject| (subject.own)(own).map(|count| count as f64));
+    let fixed = SUBJECTS.iter().map(|subject| (subject.own)(own));
     fixed.chain(by_pair).collect()
+}
+
+/// Returns the machine's own value of every measure at the start; `None` for what begins with the recording.
+pub(super) fn at_start(own: &Own) -> Vec<Option<f64>> {
+    let fixed =
+        SUBJECTS.iter().map(|subject| subject.at_start.and_then(|of| of(own)).map(|count| count as f64));
+    fixed.chain(pairs().map(|_| None)).collect()
 }
 
 #[cfg(test)]
@@ -110,5 +152,6 @@ mod tests {
         }
         assert_eq!(of_machine(&Own::default()).len(), names.len());
         assert_eq!(of_replay(&Measures::default(), Order::MAX).len(), names.len());
+        assert_eq!(why_not_of_eras().len(), names.len());
     }
 }

@@ -1,14 +1,14 @@
 //! What was foretold, held against what came.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::noise::{Difference, NOISE};
+use super::noise::Difference;
 
 /// The share of what came by which the foretold difference may be off.
 const SIZE: f64 = 0.25;
 
 /// How what was foretold of a measure stands against what came.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Direction and size are right.
@@ -55,17 +55,18 @@ impl Verdict {
     /// Judges a foretold difference by the one that came. A difference within its noise is none.
     ///
     /// A foretold difference that is smaller than the noise of what came could not have been seen: it is no false
-    /// alarm, and the recordings cannot tell.
+    /// alarm, and the recordings cannot tell. Nor can they if what came is smaller than the noise of what was foretold.
     pub(super) fn new(foretold: Difference, came: Difference) -> Self {
         match (foretold.is_beyond_noise(), came.is_beyond_noise()) {
             (false, false) => Self::Quiet,
-            (false, true) => Self::Missed,
+            (false, true) if came.mean.abs() > foretold.noise() => Self::Missed,
+            (false, true) => Self::CannotTell,
             (true, false) if foretold.mean.abs() > came.noise() => Self::FalseAlarm,
             (true, false) => Self::CannotTell,
             (true, true) if (foretold.mean < 0.0) != (came.mean < 0.0) => Self::Direction,
             (true, true) => {
                 let off = (foretold.mean - came.mean).abs();
-                let uncertainty = NOISE * foretold.error.hypot(came.error);
+                let uncertainty = foretold.noise().hypot(came.noise());
                 if off <= uncertainty.max(SIZE * came.mean.abs()) { Self::Right } else { Self::Size }
             }
         }
@@ -92,8 +93,9 @@ mod tests {
         (-10.0, 1.0, 10.0, 4.0, Verdict::Direction),
         (1.0, 1.0, 10.0, 1.0, Verdict::Missed),
         (0.0, 0.0, 10.0, 1.0, Verdict::Missed),
-        // Large, but as uncertain: nothing is foretold.
-        (10.0, 6.0, 10.0, 1.0, Verdict::Missed),
+        (1.0, 4.0, 10.0, 1.0, Verdict::Missed),
+        // Large, but as uncertain: nothing is foretold, nor is it said that nothing will come.
+        (10.0, 6.0, 10.0, 1.0, Verdict::CannotTell),
         (10.0, 1.0, 0.0, 1.0, Verdict::FalseAlarm),
         (10.0, 1.0, 1.0, 1.0, Verdict::FalseAlarm),
         // What came scatters by more than what was foretold.
@@ -105,8 +107,8 @@ mod tests {
     #[test]
     fn every_verdict_is_reached() {
         for &(foretold, foretold_error, came, came_error, verdict) in TABLE {
-            let foretold = Difference { mean: foretold, error: foretold_error };
-            let came = Difference { mean: came, error: came_error };
+            let [foretold, came] =
+                [(foretold, foretold_error), (came, came_error)].map(|(mean, error)| difference(mean, error));
             assert_eq!(Verdict::new(foretold, came), verdict, "{foretold:?} {came:?}");
             // The same the other way round.
             let mirrored = |of: Difference| Difference { mean: -of.mean, ..of };
@@ -117,10 +119,14 @@ mod tests {
         }
     }
 
+    /// Returns a difference whose noise is twice its standard error, and a little more.
+    fn difference(mean: f64, error: f64) -> Difference {
+        Difference { mean, error: error * 2.0 / 2.576, freedom: 1e9 }
+    }
+
     #[test]
     fn a_planted_error_is_found() {
-        let came = Difference { mean: 50.0, error: 2.0 };
-        let right = Difference { mean: 48.0, error: 2.0 };
+        let [came, right] = [difference(50.0, 2.0), difference(48.0, 2.0)];
         assert_eq!(Verdict::new(right, came), Verdict::Right);
         let turned = Difference { mean: -right.mean, ..right };
         assert_eq!(Verdict::new(turned, came), Verdict::Direction);

@@ -1,7 +1,9 @@
 //! What the machine itself did, as far as its trace tells.
 
+use std::collections::HashSet;
+
 use freehold::GfpFlags;
-use freehold_trace::EventKind;
+use freehold_trace::{EventKind, Snapshot};
 use serde::Serialize;
 
 use super::counters::RecordedCounters;
@@ -28,6 +30,9 @@ pub struct Recorded {
     pub drained_pages: Option<u64>,
     /// Blocks taken to refill per-CPU lists; `None` where the event was not recorded.
     pub refilled_blocks: Option<u64>,
+    /// Refills of per-CPU lists: blocks that a CPU took without any other event of its own in between; `None` where the
+    /// event was not recorded.
+    pub refills: Option<u64>,
     /// Pages on all per-CPU lists at the end; `None` where the end was not recorded.
     pub percpu_pages_at_end: Option<u64>,
     /// True if the trace has a fallback event.
@@ -38,6 +43,13 @@ pub struct Recorded {
     pub work: Option<RecordedWork>,
 }
 
+/// Returns the pages on all per-CPU lists in a snapshot; `None` if it has no zones.
+pub(crate) fn percpu_pages(snapshot: &Snapshot) -> Option<u64> {
+    let sets = snapshot.zones.iter().flat_map(|zone| &zone.pagesets);
+    let pages = sets.fold(0_u64, |sum, set| sum.saturating_add(set.count));
+    (!snapshot.zones.is_empty()).then_some(pages)
+}
+
 impl Recorded {
     /// Counts the events of a trace.
     ///
@@ -45,14 +57,19 @@ impl Recorded {
     /// [`Recorded::has_fallbacks`] is false in both cases.
     pub fn new(trace: Trace<'_>) -> Self {
         let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
-        let zones = end.map(|end| &end.zones).filter(|zones| !zones.is_empty());
-        let pages = zones.map(|zones| {
-            zones.iter().flat_map(|zone| &zone.pagesets).fold(0_u64, |sum, set| sum.saturating_add(set.count))
-        });
+        let pages = end.and_then(percpu_pages);
         let events = end.map(|end| RecordedCounters::between(&trace.start.vmstat, &end.vmstat));
         let (events, work) = (events.unwrap_or_default(), RecordedWork::new(trace));
         let mut recorded = Self { percpu_pages_at_end: pages, events, work, ..Self::default() };
+        // The CPUs that refill now. A fallback is a part of the refill.
+        let mut refilling = HashSet::new();
         for event in trace.events.iter() {
+            let is_refill = matches!(event.kind, EventKind::ZoneLocked { percpu_refill: true, .. });
+            if is_refill && refilling.insert(event.cpu) {
+                recorded.refills = Some(recorded.refills.unwrap_or(0) + 1);
+            } else if !is_refill && !matches!(event.kind, EventKind::ExtFrag { .. }) {
+                refilling.remove(&event.cpu);
+            }
             match event.kind {
                 EventKind::Alloc { pfn: None, order, .. } => recorded.failures[order.index()] += 1,
                 EventKind::ExtFrag { change_ownership, .. } => {
@@ -73,5 +90,49 @@ impl Recorded {
             }
         }
         recorded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold::{Migratetype, Order, Pfn};
+    use freehold_trace::{Event, EventLog, Origin};
+
+    use super::*;
+
+    #[test]
+    fn a_refill_is_what_a_cpu_takes_in_a_row() {
+        let (pfn, order, migratetype) = (Pfn(9), Order::ZERO, Migratetype::Movable);
+        let taken = |percpu_refill| EventKind::ZoneLocked { pfn, order, migratetype, percpu_refill };
+        let fallback = EventKind::ExtFrag {
+            pfn,
+            order,
+            fallback_order: order,
+            migratetype,
+            fallback_migratetype: Migratetype::Unmovable,
+            change_ownership: false,
+        };
+        let freed = EventKind::Free { pfn, order };
+        let events: EventLog = [
+            (0, taken(true)),
+            (0, fallback),
+            (1, taken(true)),
+            (0, taken(true)),
+            (1, freed),
+            (0, taken(true)),
+            (1, taken(true)),
+            (0, freed),
+            (0, taken(false)),
+            (0, taken(true)),
+        ]
+        .into_iter()
+        .map(|(cpu, kind)| Event { time_ns: 0, cpu, pid: 1, kind })
+        .collect();
+        let (origin, start) = (Origin::default(), Snapshot::default());
+        let recorded = Recorded::new(Trace { origin: &origin, start: &start, events: &events, ending: None });
+        assert_eq!((recorded.refills, recorded.refilled_blocks), (Some(4), Some(6)));
+        let none = EventLog::default();
+        let recorded = Recorded::new(Trace { origin: &origin, start: &start, events: &none, ending: None });
+        assert_eq!(recorded.refills, None);
     }
 }

@@ -11,6 +11,7 @@ pub(crate) use compactors::{Compacting, kcompactd_tasks};
 pub use counters::RecordedCounters;
 pub use events::Recorded;
 pub(crate) use events::is_for_huge_page;
+pub(crate) use events::percpu_pages;
 pub use fallbacks::FallbackCount;
 pub(crate) use fallbacks::{Fallbacks, recorded_fallbacks};
 pub use gaps::{CpuGaps, Gap, Gaps};

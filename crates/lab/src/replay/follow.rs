@@ -1,11 +1,13 @@
 //! Follows the events of a trace, one after the other.
 
 use freehold::{GfpFlags, Memory, Order, Pfn, Request};
-use freehold_trace::{Event, EventKind};
+use freehold_trace::{Event, EventKind, EventLog};
 
+use super::agreement::{Agreement, Answer, PARTS, Parting, whereabouts};
 use super::daemons::Daemons;
 use super::ledger::{At, FreedBy, Holders, Pages};
 use super::measures::Followed;
+use super::untold::{Early, Search, Untold};
 use super::watch::ReplayLocks;
 use crate::recorded::{Compacting, is_for_huge_page};
 
@@ -32,10 +34,28 @@ pub(super) struct Follower<'f, 'm> {
     /// The order of huge pages.
     huge: Order,
     next_refresh_ns: u64,
+    /// Events up to this time are part of the start.
+    starts_ns: Option<u64>,
+    agreement: Agreement,
+    /// The events that were seen, and how many a part of [`Agreement`] has.
+    seen: usize,
+    events_a_part: usize,
+    /// Pages that the machine allocated without an event and that are still to come.
+    untold: &'f [Untold],
+    /// Requests that were made before their events.
+    early: Vec<Early>,
+    /// What finds such pages, if they are looked for.
+    search: Option<Search<'f>>,
 }
 
 impl<'f, 'm> Follower<'f, 'm> {
-    pub(super) fn new(holders: Holders<'f, 'm>, daemons: Daemons, first_ns: u64) -> Self {
+    pub(super) fn new(
+        holders: Holders<'f, 'm>,
+        daemons: Daemons,
+        events: &EventLog,
+        starts_ns: Option<u64>,
+    ) -> Self {
+        let first_ns = events.first().map_or(0, |event| event.time_ns);
         let zones = holders.memory().zones();
         Self {
             followed: Followed::default(),
@@ -43,6 +63,13 @@ impl<'f, 'm> Follower<'f, 'm> {
             daemons,
             huge: zones.first().map_or(Order::MAX, freehold::Zone::pageblock_order),
             next_refresh_ns: first_ns.saturating_add(SECOND_NS),
+            starts_ns,
+            agreement: Agreement::default(),
+            seen: 0,
+            events_a_part: events.len().div_ceil(PARTS).max(1),
+            untold: &[],
+            early: Vec::new(),
+            search: None,
             holders,
         }
     }
@@ -52,15 +79,40 @@ impl<'f, 'm> Follower<'f, 'm> {
         self.holders.memory()
     }
 
-    /// Returns what was counted, with the blocks that are still held.
-    pub(super) fn finish(self) -> Followed {
+    /// Tells which pages the machine allocated without an event.
+    pub(super) fn tell(&mut self, untold: &'f [Untold]) {
+        self.untold = untold;
+    }
+
+    /// Looks for pages that the machine allocated without an event.
+    pub(super) fn search(&mut self, search: Search<'f>) {
+        self.search = Some(search);
+    }
+
+    /// Returns the pages that the machine allocated without an event, as far as they were looked for.
+    pub(super) fn found(self) -> Vec<Untold> {
+        self.search.map(|search| search.found).unwrap_or_default()
+    }
+
+    /// Returns what was counted, with the blocks that are still held, and how the answers agree.
+    pub(super) fn finish(self) -> (Followed, Agreement) {
         let mut followed = self.followed;
         self.holders.finish(self.huge, &mut followed);
-        followed
+        (followed, self.agreement)
     }
 
     /// Does what happened on the machine at an event.
     pub(super) fn event(&mut self, event: &Event) {
+        self.seen += 1;
+        if self.starts_ns.is_some_and(|starts_ns| event.time_ns <= starts_ns) {
+            return;
+        }
+        while let Some((&untold, rest)) =
+            self.untold.split_first().filter(|(next, _)| next.before < self.seen)
+        {
+            self.untold = rest;
+            self.alloc_untold(untold);
+        }
         if event.time_ns >= self.next_refresh_ns {
             self.refresh(event.time_ns);
         }
@@ -69,7 +121,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.daemons.tidy_pageblocks(&mut self.holders, event.time_ns);
         }
         match event.kind {
-            EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event.cpu, pfn, order, gfp),
+            EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event, pfn, order, gfp),
             EventKind::Alloc { pfn: None, order, gfp, .. } => self.try_refused(event.cpu, order, gfp),
             EventKind::Free { pfn, order } if self.compacting.contains(event.pid) => {
                 self.free_while_compacting(event.cpu, pfn, order);
@@ -115,7 +167,14 @@ impl<'f, 'm> Follower<'f, 'm> {
     }
 
     #[inline]
-    fn alloc(&mut self, cpu: u16, pfn: Pfn, order: Order, gfp: GfpFlags) {
+    fn alloc(&mut self, event: &Event, pfn: Pfn, order: Order, gfp: GfpFlags) {
+        let cpu = event.cpu;
+        if !self.early.is_empty()
+            && let Some(early) = self.made_before()
+        {
+            self.followed.allocs += 1;
+            return self.compare(event, pfn, early.answer);
+        }
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.allocs += 1;
         if !self.holders.is_unknown(at, order) {
@@ -126,7 +185,11 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
         let gfp = self.gfp_of_its_time(gfp);
         let request = Request { cpu, node: self.holders.node(at), order, gfp };
-        let answer = self.answer(request);
+        let mut answer = self.answer(request);
+        if self.search.is_some() {
+            answer = self.look_for_untold(request, pfn, answer);
+        }
+        self.compare(event, pfn, answer);
         if order == self.huge {
             self.count_huge(gfp, answer.is_some());
         }
@@ -135,6 +198,89 @@ impl<'f, 'm> Follower<'f, 'm> {
             return self.holders.skip(at, order);
         };
         self.holders.hold(at, order, replayed, Pages::of(gfp));
+    }
+
+    /// Allocates a block that the machine allocated without an event, or before its event.
+    fn alloc_untold(&mut self, untold: Untold) {
+        let Some(at) = self.place(untold.pfn, untold.order) else { return };
+        if !self.holders.is_unknown(at, untold.order) {
+            return;
+        }
+        let gfp = self.gfp_of_its_time(untold.gfp);
+        let request = Request { cpu: untold.cpu, node: self.holders.node(at), order: untold.order, gfp };
+        let answer = self.answer(request);
+        self.keep_untold(at, untold, answer);
+    }
+
+    /// Notes the answer to a request that was made without an event, or before its event.
+    fn keep_untold(&mut self, at: At, untold: Untold, answer: Option<Pfn>) {
+        if let Some(index) = untold.told_at {
+            self.early.push(Early { told_at: index, answer });
+            self.followed.allocs_told_late += 1;
+        } else {
+            self.followed.untold_allocs += 1;
+        }
+        match answer {
+            Some(replayed) => self.holders.hold(at, untold.order, replayed, Pages::of(untold.gfp)),
+            None => self.holders.skip(at, untold.order),
+        }
+    }
+
+    /// Returns the answer to a request that was made before its event.
+    fn made_before(&mut self) -> Option<Early> {
+        let place = self.early.iter().position(|early| early.told_at == self.seen - 1)?;
+        Some(self.early.swap_remove(place))
+    }
+
+    /// Keeps answers that the machine must have given before, and returns the first other one.
+    #[cold]
+    fn look_for_untold(&mut self, request: Request, machine: Pfn, mut answer: Option<Pfn>) -> Option<Pfn> {
+        let Request { cpu, order, gfp, .. } = request;
+        while let Some(pfn) = answer.filter(|&found| found != machine) {
+            let memory = self.memory();
+            let (Some(zone), Some(search)) = (memory.zone_of(pfn), self.search.as_mut()) else { break };
+            let before = self.seen - 1;
+            let told_at = search.told_late(before, pfn, order);
+            let untold = Untold { before, pfn, order, cpu, gfp, told_at };
+            if told_at.is_none() && (order != Order::ZERO || !search.is_untold(zone, machine, untold)) {
+                break;
+            }
+            search.found.push(untold);
+            let Some(at) = self.place(pfn, order) else { break };
+            self.keep_untold(at, untold, Some(pfn));
+            answer = self.answer(request);
+        }
+        answer
+    }
+
+    /// Notes whether an answer is the machine's own.
+    #[inline]
+    fn compare(&mut self, event: &Event, machine: Pfn, replay: Option<Pfn>) {
+        let memory = self.memory();
+        let type_of = |pfn: Pfn| memory.zone_of(pfn)?.block_type(pfn);
+        let answer = Answer { machine, replay };
+        let part = (self.seen - 1) / self.events_a_part;
+        if self.agreement.note(part, answer, self.huge, type_of) {
+            self.part(event, answer);
+        }
+    }
+
+    /// Notes where the replay parts from the machine.
+    #[cold]
+    fn part(&mut self, event: &Event, answer: Answer) {
+        let EventKind::Alloc { order, migratetype, .. } = event.kind else { return };
+        let machine_frame = whereabouts(self.memory(), answer.machine);
+        self.agreement.first_difference = Some(Parting {
+            after: self.followed.allocs + self.followed.frees,
+            time_ns: event.time_ns,
+            cpu: event.cpu,
+            pid: event.pid,
+            order: order.get(),
+            migratetype: migratetype as u8,
+            machine_pfn: answer.machine.0,
+            replay_pfn: answer.replay.map(|pfn| pfn.0),
+            machine_frame,
+        });
     }
 
     /// Tries a request that the machine refused, if it was large: another generation may answer it. The block is

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use freehold_trace::PageTypeInfo;
 
+use super::untold::Untold;
+use super::variant::nearest_era;
 use crate::error::LabError;
 use crate::recorded::{Gaps, Recorded, kcompactd_tasks};
 use crate::start::{Machine, Start, StartReport};
@@ -51,6 +53,8 @@ pub struct Lab<'t> {
     pub start: Start,
     /// The tasks that are the machine's kcompactd, if the trace tells who compacts.
     pub(super) kcompactd: Option<HashSet<i32>>,
+    /// Pages that the machine allocated without an event, in the order of time; empty if the start is a fit.
+    pub(super) untold: Vec<Untold>,
 }
 
 impl<'t> Lab<'t> {
@@ -61,13 +65,26 @@ impl<'t> Lab<'t> {
     pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
         let machine = Machine::new(trace.start, trace.events)?;
         let start = Start::new(&machine, trace)?;
-        Ok(Self { trace, machine, start, kcompactd: kcompactd_tasks(trace) })
+        let kcompactd = kcompactd_tasks(trace);
+        let mut lab = Self { trace, machine, start, kcompactd, untold: Vec::new() };
+        if let Some(era) =
+            nearest_era(&trace.origin.kernel_release).filter(|_| lab.start.moment_ns().is_some())
+        {
+            lab.untold = lab.find_untold(&era.into())?;
+        }
+        Ok(lab)
     }
 
     /// Returns a lab of the same trace on a machine with other settings.
     pub(crate) fn on(&self, machine: Machine) -> Self {
         let start = self.start.with_pageblocks_of(&self.machine, &machine);
-        Self { trace: self.trace, machine, start, kcompactd: self.kcompactd.clone() }
+        Self {
+            trace: self.trace,
+            machine,
+            start,
+            kcompactd: self.kcompactd.clone(),
+            untold: self.untold.clone(),
+        }
     }
 
     /// Returns true if the trace tells when the machine's kcompactd compacted: the replay's compacts as often.

@@ -4,6 +4,7 @@ use freehold::{MAX_ORDERS, Order, VmEvents, ZoneStats};
 use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
+use super::agreement::Agreement;
 use super::pageblock_map::PageblockMap;
 use crate::counts::{ByOrder, ByOrderAndType, pageblocks};
 use crate::recorded::FallbackCount;
@@ -15,6 +16,8 @@ pub struct Measures {
     pub variant: String,
     /// How well the events could be followed.
     pub followed: Followed,
+    /// How the answers agree with the machine's.
+    pub agreement: Agreement,
     /// What happened under the zone locks, all zones together.
     pub locked: ZoneStats,
     /// What the replay's reclaim and compaction did. What the machine's own did is in the trace.
@@ -57,6 +60,10 @@ pub struct Followed {
     pub allocs: u64,
     /// Frees replayed.
     pub frees: u64,
+    /// Pages that the machine allocated without an event, allocated where the lists show that it must have been.
+    pub untold_allocs: u64,
+    /// Allocations whose events came after that of a task that took a later block.
+    pub allocs_told_late: u64,
     /// Requests that fail in the replay and did not on the machine, by order.
     pub failures: ByOrder,
     /// Requests that found no zone above its min mark: the machine had to reclaim for them.

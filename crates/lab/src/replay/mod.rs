@@ -1,5 +1,6 @@
 //! One replay: a prepared trace and a variant of the allocator go in, measures come out.
 
+mod agreement;
 mod daemons;
 mod ending;
 mod follow;
@@ -11,9 +12,11 @@ mod pageblock_map;
 mod parallel;
 mod run;
 mod sampling;
+mod untold;
 mod variant;
 mod watch;
 
+pub use agreement::{Agreed, Agreement, PARTS, Parting};
 pub(crate) use daemons::EVENTS_A_LOOK;
 pub use lab::{Lab, Looks, Options};
 pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample};
@@ -21,4 +24,4 @@ pub use pageblock_map::{MapCell, PageblockMap};
 pub(crate) use parallel::in_parallel;
 pub use run::Replay;
 pub(crate) use sampling::Schedule;
-pub use variant::{Variant, nearest_era};
+pub use variant::{Replaced, Variant, nearest_era};

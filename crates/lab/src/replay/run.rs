@@ -13,6 +13,7 @@ use super::ledger::Holders;
 use super::measures::{Measures, Timing};
 use super::parallel::in_parallel;
 use super::sampling::Sampler;
+use super::untold::{Search, Untold};
 use super::variant::Variant;
 use super::watch::{ReplayLocks, Watch};
 use crate::error::LabError;
@@ -65,16 +66,18 @@ impl Lab<'_> {
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
         let daemons = Daemons::new(self.kcompactd.clone(), span.0, options.shift);
         let holders = Holders::at_start(&memory, &self.machine, &self.start);
-        let mut follower = Follower::new(holders, daemons, span.0);
+        let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
+        follower.tell(&self.untold);
         let sampler = first.then(|| Sampler::new(options.looks, span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
-        let followed = follower.finish();
+        let (followed, agreement) = follower.finish();
         let requests = memory.request_stats();
         let holds = watch.timer.log();
         let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
         let mut measures = Measures {
             variant: variant.to_string(),
             followed,
+            agreement,
             locked: memory.zone_stats(),
             events: memory.vm_events(),
             type_mismatches: requests.type_mismatches,
@@ -102,6 +105,25 @@ impl Lab<'_> {
         let pagetypeinfo =
             if first { ending::pagetypeinfo(self.trace.start, &memory) } else { String::new() };
         Ok(Replay { measures, pagetypeinfo })
+    }
+
+    /// Follows the trace in the recorded kernel's own era, and returns the pages that the machine must have allocated
+    /// without an event.
+    pub(super) fn find_untold(&self, variant: &Variant) -> Result<Vec<Untold>, LabError> {
+        let switches = variant.switches();
+        let mut metadata = self.machine.metadata::<ReplayLocks>(switches);
+        let watch = Watch::default();
+        let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), &mut metadata, &watch)?;
+        memory.set_tunables(self.machine.tunables);
+        self.start.populate(&self.machine, &memory)?;
+        let events = self.trace.events;
+        let start_ns = events.first().map_or(0, |event| event.time_ns);
+        let daemons = Daemons::new(self.kcompactd.clone(), start_ns, 0);
+        let holders = Holders::at_start(&memory, &self.machine, &self.start);
+        let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
+        follower.search(Search::new(&self.machine, &self.start, events));
+        events.for_each(|event| follower.event(&event));
+        Ok(follower.found())
     }
 
     /// Follows all events. Returns the sampler, and the time that following took without sampling.

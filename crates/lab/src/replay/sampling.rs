@@ -68,7 +68,7 @@ impl Sampler {
         self.samples.push(Sample {
             time_ns: now_ns,
             mixed: map.as_ref().map(PageblockMap::mixed),
-            nodes: (walk && all).then(|| nodes_visited(memory, &zones)),
+            nodes: walk.then(|| nodes_visited(memory)),
             zones,
             fallbacks: watch.take_fallbacks(),
             map,
@@ -106,10 +106,10 @@ fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>, looks: Looks) -> ZoneSamp
 }
 
 /// Returns the number of list nodes that a reader of pagetypeinfo would visit now.
-fn nodes_visited(memory: &Memory<'_, ReplayLocks>, zones: &[ZoneSample]) -> u64 {
+fn nodes_visited(memory: &Memory<'_, ReplayLocks>) -> u64 {
     if memory.switches().counts {
         return 0;
     }
-    let lists = zones.iter().flat_map(|zone| zone.blocks);
+    let lists = memory.zones().iter().flat_map(|zone| zone.list_lengths().by_type);
     lists.flatten().map(|blocks| blocks.min(PAGETYPEINFO_CAP)).sum()
 }

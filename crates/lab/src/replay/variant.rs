@@ -13,12 +13,25 @@ pub struct Variant {
     pub with: Vec<Switch>,
     /// The systems and rules that are turned off, also if `with` has them.
     pub without: Vec<Switch>,
+    /// Fields that are as another era has them, whatever `with` and `without` say.
+    pub replaced: Vec<Replaced>,
+}
+
+/// Fields of [`Switches`] that a variant has from another era.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replaced {
+    /// What the fields are together.
+    pub name: &'static str,
+    /// The names of the fields.
+    pub fields: Vec<&'static str>,
+    /// The era that they are taken from.
+    pub from: Era,
 }
 
 impl Variant {
     /// Returns an era as it is.
     pub fn new(era: Era) -> Self {
-        Self { era, with: Vec::new(), without: Vec::new() }
+        Self { era, with: Vec::new(), without: Vec::new(), replaced: Vec::new() }
     }
 
     /// Returns the variant with one more system or rule turned on.
@@ -35,10 +48,18 @@ impl Variant {
         self
     }
 
+    /// Returns the variant with some fields as `from` has them; `name` says what they are together.
+    #[must_use]
+    pub fn replacing(mut self, name: &'static str, fields: &[&'static str], from: Era) -> Self {
+        self.replaced.push(Replaced { name, fields: fields.to_vec(), from });
+        self
+    }
+
     /// Returns the switches of the engine for this variant.
     pub fn switches(&self) -> Switches {
         let on = self.with.iter().fold(self.era.switches(), |all, switch| switch.set(all, true));
-        self.without.iter().fold(on, |all, switch| switch.set(all, false))
+        let set = self.without.iter().fold(on, |all, switch| switch.set(all, false));
+        self.replaced.iter().fold(set, |all, other| all.taking(&other.fields, other.from.switches()))
     }
 }
 
@@ -56,7 +77,7 @@ impl fmt::Display for Variant {
                 write!(f, " {word} {}", switch.name())?;
             }
         }
-        Ok(())
+        self.replaced.iter().try_for_each(|other| write!(f, " with {}'s {}", other.from.name(), other.name))
     }
 }
 
@@ -84,6 +105,10 @@ mod tests {
         assert_eq!(variant.to_string(), "freehold without counts");
         let variant = Variant::new(Era::Linux6_1).with(Switch::RememberedMode);
         assert!(variant.switches().remembered_mode);
+        let variant =
+            Variant::new(Era::Linux7_3).replacing("batched-draining", &["batched_free"], Era::Linux6_12);
+        assert_eq!(variant.to_string(), "linux-7.3 with linux-6.12's batched-draining");
+        assert!(variant.switches().differing(Era::Linux7_3.switches()).eq(["batched_free"]));
     }
 
     #[test]

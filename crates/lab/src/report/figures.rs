@@ -68,34 +68,21 @@ pub(super) fn figures(report: &TraceReport) -> Vec<Figure> {
             }
         }
     }
-    let systems = comparison.without.iter().map(|less| less.measures.variant.as_str());
-    let all_four = comparison.eras.last().map(|era| era.variant.as_str());
-    let columns: Vec<_> = all_four.into_iter().chain(systems).collect();
     let (overview, systems) = (comparison.overview(), comparison.systems());
-    let mut all: Vec<_> = tabled(&overview, &of, str::to_owned).collect();
-    all.extend(tabled(&systems, &of, |name| {
-        let at = systems.columns.iter().position(|column| column == name).unwrap_or(0);
-        // The first column is an era that the overview already has.
-        columns.get(at).filter(|_| at > 0).map_or(String::new(), |&variant| variant.to_owned())
-    }));
+    let mut all: Vec<_> = tabled(&overview, &of).chain(tabled(&systems, &of)).collect();
     all.extend(figures);
     all
 }
 
 /// Returns the figures of a table, without those of the indices: these are there over time.
-fn tabled<'a>(
-    table: &'a Table,
-    of: &'a impl Fn(&str) -> Figure,
-    variant: impl Fn(&str) -> String + 'a,
-) -> impl Iterator<Item = Figure> + 'a {
+fn tabled<'a>(table: &'a Table, of: &'a impl Fn(&str) -> Figure) -> impl Iterator<Item = Figure> + 'a {
     let rows = table.rows.iter().filter(|row| row.group != "fragmentation");
     let cells =
         rows.flat_map(|row| table.columns.iter().zip(&row.cells).map(move |(name, cell)| (row, name, cell)));
     cells.filter_map(move |(row, name, &cell)| {
-        let variant = variant(name);
-        let value = number(cell).filter(|_| !variant.is_empty())?;
+        let value = number(cell)?;
         let Row { group, measure, unit, .. } = row;
-        Some(of(&variant).valued(group, measure, unit, value))
+        Some(of(name).valued(group, measure, unit, value))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Where the pageblocks of a zone are, and what `/proc/pagetypeinfo` counted in it.
 
-use freehold::{Migratetype, Order};
+use freehold::{Migratetype, Order, Pfn};
 use freehold_trace::{PageTypeInfo, PageTypeZone};
 
 use super::machine::Machine;
@@ -61,4 +61,13 @@ pub(crate) fn target_of<'a>(
 pub(crate) fn free_pageblocks(machine: &Machine, info: &PageTypeInfo) -> u64 {
     let zones = info.zones.iter().flat_map(|zone| &zone.free);
     zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders[order].blocks)).sum()
+}
+
+/// Returns the zone of a block and its first frame, counted from the zone's first; `None` if no zone contains all
+/// of it.
+pub(crate) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
+    machine.zones.iter().enumerate().find_map(|(number, zone)| {
+        let index = pfn.0.checked_sub(zone.start.0)?;
+        (index.checked_add(order.pages())? <= zone.spanned).then_some((number, index as usize))
+    })
 }

@@ -64,6 +64,11 @@ impl StartLists {
         Self { lists, blocks: Vec::new(), pageblock_order: machine.pageblock_order }
     }
 
+    /// Returns no lists: what lies on them is known from elsewhere.
+    pub(super) fn known_elsewhere(machine: &Machine) -> Self {
+        Self { pageblock_order: machine.pageblock_order, ..Self::default() }
+    }
+
     /// Notes a block that the snapshot shows in use and that a CPU allocates before anybody freed it. Returns true
     /// if the CPU's list had room for it: then it lay there.
     pub(super) fn take(

@@ -8,6 +8,7 @@ use freehold::{
 };
 use freehold_trace::{EventLog, Pageset, Snapshot, ZoneSnapshot};
 
+use super::marks::add_unprinted_bounds;
 use crate::error::LabError;
 
 /// The most pages that a machine may span: a bound on the memory that a hostile trace can take.
@@ -68,14 +69,16 @@ impl Machine {
             order => Order::new(order)
                 .ok_or_else(|| LabError::OutOfRange { what: format!("pageblock order {order}") })?,
         };
-        Ok(Self {
+        let mut machine = Self {
             zones,
             snapshot_index,
             cpus,
             pageblock_order,
             watermark_boost_factor: boost,
             tunables: tunables(start),
-        })
+        };
+        add_unprinted_bounds(&mut machine, start);
+        Ok(machine)
     }
 
     /// Returns the engine's configuration for one generation of the allocator.
@@ -223,7 +226,7 @@ fn zone_config(zone: &ZoneSnapshot, columns: &ReserveColumns) -> Result<ZoneConf
 
 /// Returns the settings of a zone's per-CPU lists: those of its first CPU, since Linux gives all CPUs the same.
 ///
-/// Kernels before 6.7 print `high` only. A zone without lists gets the settings that Linux has at boot time.
+/// Linux 6.12 and before print `high` only, which is then both bounds. A zone without lists gets the settings that Linux has at boot time.
 fn percpu_settings(pagesets: &[Pageset]) -> PerCpuSettings {
     let small = |pages: u64| pages.min(1 << 20) as u32;
     let Some(set) = pagesets.first() else {

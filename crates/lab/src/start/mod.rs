@@ -1,6 +1,7 @@
 //! The state that a replay starts from: a trace's start snapshot and its events go in, a memory in the machine's
 //! state comes out.
 
+mod exact;
 mod fit;
 mod fit_search;
 mod geometry;
@@ -12,10 +13,11 @@ mod plausible;
 mod prepass;
 mod state;
 
+pub use exact::ExactReport;
 pub use fit::FitReport;
 pub use fit_search::ZoneFit;
 pub use geometry::BlockTypes;
-pub(crate) use geometry::{free_pageblocks, target_of};
+pub(crate) use geometry::{free_pageblocks, locate, target_of};
 pub use machine::Machine;
 pub(crate) use marks::{LEAST_HIGH_FRACTION, Sysctls};
 pub use occupancy::{Corrections, Occupancy};

@@ -15,6 +15,8 @@
 use freehold::{MIGRATETYPES, Migratetype, Order, Pfn};
 use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
 
+use super::exact::ExactStart;
+use super::geometry::locate;
 use super::lists::StartLists;
 use super::machine::Machine;
 use crate::error::LabError;
@@ -88,10 +90,42 @@ impl FirstUses {
     /// # Errors
     /// [`LabError::OutsideZones`] for the first block that is not inside one zone.
     pub fn new(machine: &Machine, start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
+        let mut first = Self::blank(machine, StartLists::new(machine, start));
+        first.go_through(machine, start, events, 0)?;
+        Ok(first)
+    }
+
+    /// Goes through the events after the moment that an exact start is of; `start` is the snapshot as of then.
+    pub(super) fn after(
+        machine: &Machine,
+        start: &Snapshot,
+        events: &EventLog,
+        exact: &ExactStart,
+    ) -> Result<Self, LabError> {
+        let mut first = Self::blank(machine, StartLists::known_elsewhere(machine));
+        for (number, blocks) in exact.blocks.iter().enumerate() {
+            for block in blocks.iter().filter(|block| block.cpu.is_some()) {
+                let index = (block.pfn.0 - machine.zones[number].start.0) as usize;
+                first.note(number, index, block.order, LISTED + block.list as u8);
+            }
+        }
+        first.go_through(machine, start, events, start.time_ns.saturating_add(1))?;
+        Ok(first)
+    }
+
+    fn blank(machine: &Machine, lists: StartLists) -> Self {
         let zones = machine.zones.iter().map(|zone| vec![UNTOUCHED; zone.spanned as usize]).collect();
-        let lists = StartLists::new(machine, start);
-        let mut first =
-            Self { zones, lists, misaligned: 0, taken_unseen: 0, freed_unseen: 0, homeless: Vec::new() };
+        Self { zones, lists, misaligned: 0, taken_unseen: 0, freed_unseen: 0, homeless: Vec::new() }
+    }
+
+    /// Goes through the events from a time on.
+    fn go_through(
+        &mut self,
+        machine: &Machine,
+        start: &Snapshot,
+        events: &EventLog,
+        from_ns: u64,
+    ) -> Result<(), LabError> {
         for (number, event) in events.iter().enumerate() {
             let (pfn, order, wanted) = match event.kind {
                 EventKind::Alloc { pfn: Some(pfn), order, migratetype, .. } => {
@@ -101,20 +135,23 @@ impl FirstUses {
                 _ => continue,
             };
             if !pfn.is_aligned(order) {
-                first.misaligned += 1;
+                self.misaligned += u64::from(event.time_ns >= from_ns);
                 continue;
             }
             let outside = || LabError::OutsideZones { event: number as u64, pfn: pfn.0, order: order.get() };
             let (zone, index) = locate(machine, pfn, order).ok_or_else(outside)?;
+            if event.time_ns < from_ns {
+                continue;
+            }
             let touch = Touch { zone, index, pfn, order, cpu: event.cpu, wanted };
             if event.time_ns <= start.time_ns || start.occupancy.is_empty() {
-                first.note_while_reading(start, &touch);
+                self.note_while_reading(start, &touch);
             } else {
-                first.note_later(start, &touch);
+                self.note_later(start, &touch);
             }
         }
-        first.find_homes();
-        Ok(first)
+        self.find_homes();
+        Ok(())
     }
 
     /// Notes an event that happened while the snapshot was being read, or any event if there is no occupancy.
@@ -234,15 +271,6 @@ fn shown(start: &Snapshot, pfn: Pfn) -> FrameUse {
 
 fn is_in_use(used_for: FrameUse) -> bool {
     !matches!(used_for, FrameUse::Free | FrameUse::Absent)
-}
-
-/// Returns the zone of a block and its first frame, counted from the zone's first; `None` if no zone contains all
-/// of it.
-pub(super) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
-    machine.zones.iter().enumerate().find_map(|(number, zone)| {
-        let index = pfn.0.checked_sub(zone.start.0)?;
-        (index.checked_add(order.pages())? <= zone.spanned).then_some((number, index as usize))
-    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use freehold_measure::grouped;
 use freehold_trace::FrameUse;
 use serde::Serialize;
 
+use super::exact::{ExactReport, ExactStart};
 use super::fit::{Counted, FitReport, counted_blocks, counted_in, fit};
 use super::geometry::{BlockTypes, Geometry, target_of};
 use super::machine::Machine;
@@ -25,6 +26,8 @@ pub struct Start {
     /// By zone: one frame of each pageblock that holds only pages that the kernel keeps for itself.
     kept: Vec<Vec<usize>>,
     first: FirstUses,
+    /// The free blocks in the order of their lists, if they were read from the machine.
+    exact: Option<ExactStart>,
 }
 
 /// How well the start state agrees with what was recorded.
@@ -38,11 +41,30 @@ pub struct StartReport {
     pub held_blocks: u64,
     /// Events whose block is not aligned to its size. They are not replayed.
     pub misaligned: u64,
+    /// How the start was read from the machine; `None` if it is a fit.
+    pub exact: Option<ExactReport>,
+    /// Why the start is a fit; empty if it is not.
+    pub why_fitted: String,
 }
 
 impl StartReport {
+    /// Returns [`Self::sentence`], and for a fit why the start is one and what that costs.
+    pub fn told(&self) -> String {
+        if self.exact.is_some() {
+            return self.sentence();
+        }
+        format!(
+            "{}; a fit, in which the order of the lists and most frames are made up: {}",
+            self.sentence(),
+            self.why_fitted
+        )
+    }
+
     /// Returns one line on how well the start state agrees with the machine's.
     pub fn sentence(&self) -> String {
+        if let Some(exact) = &self.exact {
+            return exact.sentence();
+        }
         let differ: u64 = self.fit.zones.iter().map(|zone| zone.free_pages).sum();
         let free: u64 = self.fit.zones.iter().map(|zone| zone.machine_free_pages).sum();
         let percent = differ as f64 * 100.0 / free.max(1) as f64;
@@ -61,19 +83,82 @@ impl Start {
     /// # Errors
     /// [`LabError::OutsideZones`] if the block of an event is not inside one zone.
     pub fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, LabError> {
+        match ExactStart::new(machine, trace) {
+            Ok(exact) => Self::read(machine, trace, exact),
+            Err(why) => Self::fitted(machine, trace, why),
+        }
+    }
+
+    /// Returns the start that was read from the machine.
+    fn read(machine: &Machine, trace: Trace<'_>, exact: ExactStart) -> Result<Self, LabError> {
+        let snapshot = exact.snapshot(machine, trace.start);
+        let first = FirstUses::after(machine, &snapshot, trace.events, &exact)?;
+        let occupancy = Occupancy::new(machine, &snapshot, &first);
+        let unread = exact.report.unread_pageblocks > 0;
+        let fitted = unread.then(|| fit(machine, &snapshot, &occupancy).0);
+        let zones = 0..machine.zones.len();
+        let block_types = zones.map(|zone| {
+            let types = exact.pageblock_types(zone, &Geometry::new(machine, zone)).into_iter();
+            let fitted = |block: usize| fitted.as_ref().map_or(Migratetype::Movable, |all| all[zone][block]);
+            types.enumerate().map(|(block, kind)| kind.unwrap_or_else(|| fitted(block))).collect()
+        });
+        let block_types = block_types.collect();
+        Ok(Self::put_together(
+            machine,
+            trace,
+            (occupancy, block_types, FitReport::default()),
+            first,
+            Ok(exact),
+        ))
+    }
+
+    /// Returns a start that is fitted to the counts of the snapshot.
+    fn fitted(machine: &Machine, trace: Trace<'_>, why: String) -> Result<Self, LabError> {
         let first = FirstUses::new(machine, trace.start, trace.events)?;
         let occupancy = Occupancy::new(machine, trace.start, &first);
         let (block_types, fit) = fit(machine, trace.start, &occupancy);
+        Ok(Self::put_together(machine, trace, (occupancy, block_types, fit), first, Err(why)))
+    }
+
+    fn put_together(
+        machine: &Machine,
+        trace: Trace<'_>,
+        (occupancy, block_types, fit): (Occupancy, Vec<BlockTypes>, FitReport),
+        first: FirstUses,
+        exact: Result<ExactStart, String>,
+    ) -> Self {
         let report = StartReport {
             corrections: occupancy.corrections,
             fit,
             held_blocks: 0,
             misaligned: first.misaligned,
+            exact: exact.as_ref().ok().map(|exact| exact.report.clone()),
+            why_fitted: exact.as_ref().err().cloned().unwrap_or_default(),
         };
         let kept = kept(machine, trace, &occupancy);
-        let mut start = Self { occupancy, block_types, report, kept, first };
+        let mut start = Self { occupancy, block_types, report, kept, first, exact: exact.ok() };
         start.report.held_blocks = start.held(machine).count() as u64;
-        Ok(start)
+        start
+    }
+
+    /// Returns the time of the last event that the start has in it; events up to it are not replayed.
+    ///
+    /// Units: nanoseconds on the trace's clock.
+    pub(crate) fn moment_ns(&self) -> Option<u64> {
+        self.exact.as_ref().map(|exact| exact.report.moment_ns)
+    }
+
+    /// Returns the zone, the first frame counted from the zone's first, and the order of each block that was on a
+    /// list at the exact start; nothing if the start is a fit.
+    pub(crate) fn exact_blocks<'s>(
+        &'s self,
+        machine: &'s Machine,
+    ) -> impl Iterator<Item = (usize, usize, Order)> + 's {
+        let zones = self.exact.iter().flat_map(|exact| exact.blocks.iter().enumerate());
+        zones.flat_map(|(zone, blocks)| {
+            let start = machine.zones[zone].start.0;
+            blocks.iter().map(move |block| (zone, (block.pfn.0 - start) as usize, block.order))
+        })
     }
 
     /// Returns the same state with pageblocks of another order. A smaller pageblock has the type of the recorded
@@ -133,6 +218,7 @@ impl Start {
                     .map_err(|error| LabError::OutOfRange { what: error.to_string() })?;
             }
             let frames = &self.occupancy.zones[number];
+            let is_exact = self.exact.is_some();
             for &index in &self.kept[number] {
                 zone.add_reserved(config.start.add(index as u64), 1)?;
             }
@@ -163,6 +249,7 @@ impl Start {
                 };
                 match used_for {
                     FrameUse::Absent => {}
+                    FrameUse::Free if is_exact => {}
                     FrameUse::Free => zone.add_free(pfn, pages as u64)?,
                     FrameUse::Hugetlb if pages as u64 == huge.pages() => {
                         zone.add_allocated(pfn, huge, migratetype(used_for))?;
@@ -173,7 +260,13 @@ impl Start {
                 at += pages;
             }
         }
-        self.first.lists.restore(machine, memory)
+        match &self.exact {
+            Some(exact) => {
+                exact.restore_free(machine, memory)?;
+                exact.restore_rest(machine, memory)
+            }
+            None => self.first.lists.restore(machine, memory),
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl Knob {
     /// Returns every knob: the era, the systems, the numbers.
     pub fn all() -> impl Iterator<Item = Self> {
         let era = Self { name: "era", unit: "", doc: "which generation of the allocator", kind: Kind::Era };
-        let switches = Switch::ALL.into_iter().chain(Switch::PLACEMENT).map(|switch| Self {
+        let switches = Switch::all().map(|switch| Self {
             name: switch.name(),
             unit: "",
             doc: "a system or a rule of placement, turned on or off whatever the era has",

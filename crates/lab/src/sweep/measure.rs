@@ -1,23 +1,32 @@
-//! One replay with some settings, as a row of measures.
+//! Replays with some settings, as a row of measures.
 
 use freehold::MAX_ORDERS;
 use freehold_measure::Cell;
 
 use super::columns;
 use super::knobs::{Knob, Settings, Value};
+use crate::compare::{TRUST_SUBJECTS, TrustPart, shifts, spreads, values};
 use crate::error::LabError;
-use crate::replay::{Lab, Options};
+use crate::replay::{Lab, Looks, Measures, Options, ZoneSample};
 
 impl Lab<'_> {
-    /// Replays once with some settings. Returns every measure of a comparison's overview, with the name of its
-    /// column.
+    /// Replays with some settings, `replays` times with the daemons' looks shifted. Returns every measure of a
+    /// comparison's overview, means over time, and means and standard deviations of all replays, each with the name of
+    /// its column.
     ///
     /// # Errors
     /// As [`Lab::replay`].
-    pub fn measure(&self, settings: &[(Knob, Value)]) -> Result<Vec<(String, Cell)>, LabError> {
+    pub fn measure(&self, settings: &[(Knob, Value)], replays: u32) -> Result<Vec<(String, Cell)>, LabError> {
         let Settings { machine, variant, .. } = Settings::new(self, settings);
         let lab = self.on(machine);
-        let replay = lab.replay(&variant, Options { runs: 1, threads: Some(1), ..Options::default() })?;
+        let order = lab.machine.pageblock_order;
+        let options = Options { runs: 1, threads: Some(1), ..Options::default() };
+        let replay = lab.replay(&variant, options)?;
+        let mut all = vec![values(&replay.measures, order)];
+        for shift in shifts(replays).skip(1) {
+            let shifted = lab.replay(&variant, Options { shift, looks: Looks::Totals, ..options })?;
+            all.push(values(&shifted.measures, order));
+        }
         let mut measures = vec![("failures_all_orders".to_owned(), Cell::Count(replay.measures.failed()))];
         for order in 0..MAX_ORDERS {
             let failed = Cell::Count(replay.measures.followed.failures[order]);
@@ -29,6 +38,48 @@ impl Lab<'_> {
             let name = columns::name(&[&row.group, &row.measure, &row.unit]);
             measures.push((name, row.cells.first().copied().unwrap_or_default()));
         }
+        let free_pageblocks = replay.measures.mean_free_pageblocks(order);
+        measures.push(("over_time_free_pageblocks".to_owned(), Cell::Real(free_pageblocks)));
+        measures.extend(over_time(&replay.measures));
+        for (name, mean, deviation) in spreads(&all) {
+            measures.push((columns::name(&["chance", name, "mean"]), mean));
+            measures.push((columns::name(&["chance", name, "standard deviation"]), deviation));
+        }
         Ok(measures)
     }
+
+    /// Replays the trace as it was recorded and returns how far that ends from the machine, with the names of columns.
+    /// What was not recorded is empty.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn trust_columns(&self) -> Result<Vec<(String, Cell)>, LabError> {
+        let parts = self.trust()?.map(|trust| trust.parts);
+        let of = |what: &str| parts.iter().flatten().find(|part| part.what == what);
+        let percent = |part: &TrustPart| Cell::Real(part.percent);
+        let columns = TRUST_SUBJECTS.map(|what| {
+            (columns::name(&["trust", what, "percent off"]), of(what).map_or(Cell::Empty, percent))
+        });
+        let kept = parts.as_ref().map(|parts| parts.iter().filter(|part| part.is_kept()).count() as u64);
+        let told = parts.as_ref().map(|parts| parts.len() as u64);
+        let count = |count: Option<u64>| count.map_or(Cell::Empty, Cell::Count);
+        let counts = [("trust_bounds_kept", count(kept)), ("trust_bounds_told", count(told))];
+        Ok(columns.into_iter().chain(counts.map(|(name, cell)| (name.to_owned(), cell))).collect())
+    }
+}
+
+/// Returns means over the samples of a replay.
+fn over_time(measures: &Measures) -> [(String, Cell); 3] {
+    let mean = |values: &mut dyn Iterator<Item = u64>| {
+        let (sum, count) = values.fold((0, 0_u64), |(sum, count), value| (sum + value, count + 1));
+        Cell::Real(sum as f64 / count.max(1) as f64)
+    };
+    let samples = &measures.samples;
+    let free = |zones: &[ZoneSample]| zones.iter().map(|zone| zone.free_pages).sum::<u64>();
+    [
+        ("over_time_mixed_pageblocks", mean(&mut samples.iter().filter_map(|sample| sample.mixed))),
+        ("over_time_list_nodes", mean(&mut samples.iter().filter_map(|sample| sample.nodes))),
+        ("over_time_free_pages", mean(&mut samples.iter().map(|sample| free(&sample.zones)))),
+    ]
+    .map(|(name, cell)| (name.to_owned(), cell))
 }

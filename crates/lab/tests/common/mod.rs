@@ -31,8 +31,10 @@ pub(crate) fn machine() -> Snapshot {
         ..ZoneSnapshot::default()
     };
     let occupancy = vec![Run { start: Pfn(0), pages: PAGES, used_for: FrameUse::Free }];
+    // Set by the user: otherwise the lists would be tuned.
+    let sysctl = [("percpu_pagelist_high_fraction".to_owned(), PAGES.to_string())].into();
     // Taken after the scripts' first second, so that their first frees tell of the start.
-    Snapshot { time_ns: 1_000_000_000, zones: vec![zone], occupancy, ..Snapshot::default() }
+    Snapshot { time_ns: 1_000_000_000, zones: vec![zone], occupancy, sysctl, ..Snapshot::default() }
 }
 
 /// Events, one a microsecond.

@@ -18,6 +18,7 @@ use crate::output::cannot_create;
 pub(super) struct Asked {
     pub(super) freehold: String,
     pub(in crate::commands) partial: bool,
+    pub(in crate::commands) chance: u32,
     pub(in crate::commands) traces: Vec<TraceFile>,
     pub(in crate::commands) vary: Vec<(String, Vec<freehold_lab::sweep::Value>)>,
 }

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     let asked = Asked {
         freehold: env!("CARGO_PKG_VERSION").to_owned(),
         partial: args.partial,
+        chance: args.chance,
         traces: args.traces.iter().map(|path| TraceFile::new(path)).collect(),
         vary: grid.varied.iter().map(|(knob, values)| (knob.name.to_owned(), values.clone())).collect(),
     };
@@ -142,12 +143,23 @@ impl Work<'_> {
             Ok(lab) => lab,
             Err(failure) => return self.keep_failed(missing.iter().map(|&run| row(run)), &failure),
         };
+        let trust = match lab.trust_columns() {
+            Ok(columns) => columns,
+            Err(error) => {
+                let failure = loaded.failure(error);
+                return self.keep_failed(missing.iter().map(|&run| row(run)), &failure);
+            }
+        };
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..self.threads().min(missing.len()) {
                 scope.spawn(|| {
                     while let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if !self.keep(self.replay(&lab, row(run), run % combinations)) {
+                        let mut row = self.replay(&lab, row(run), run % combinations);
+                        if row.error.is_none() {
+                            row.measures.extend(trust.iter().cloned());
+                        }
+                        if !self.keep(row) {
                             break;
                         }
                     }
@@ -179,7 +191,7 @@ impl Work<'_> {
     /// Does one run. An error is written into the row and does not end the sweep.
     fn replay(&self, lab: &Lab<'_>, mut row: SweepRow, combination: usize) -> SweepRow {
         let settings = self.grid.combination(combination);
-        match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings))) {
+        match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings, self.args.chance))) {
             Ok(Ok(measures)) => row.measures = measures,
             Ok(Err(error)) => row.error = Some(Failure::from(error).to_string()),
             Err(_) => row.error = Some("a bug in Freehold: the replay panicked".to_owned()),

@@ -34,7 +34,9 @@ class HoldsView {
     };
     byId("holds-controls").replaceChildren(
       choice("Show", ["holds of at least that size", "holds of that size"], this.sums ? 0 : 1, (at) => { this.sums = at === 0; draw(); }),
-      element("span", { class: "quiet" }, "times are of the machine that replayed: of each hold the shortest of all runs"));
+      element("span", { class: "quiet" }, trace.times
+        ? "times are of the machine that replayed: of each hold the shortest of all runs"
+        : "no times: the machine that replayed had other work"));
     draw();
   }
 }

@@ -7,7 +7,9 @@ const views = [new UnusableView(), new BlocksView(), new MapView(), new HoldsVie
 function showTrace(trace) {
   const eras = trace.eras.map((era) => era.name);
   document.title = `Freehold: ${trace.stem}`;
-  showSummary(trace);
+  showAnswer(trace, eras);
+  showFindings(trace);
+  byId("holds-time").hidden = !trace.times;
   const [overview, ...others] = trace.tables;
   tableWithTick(byId("eras-body"), overview, eras, trace.stem, false);
   byId("tables-body").replaceChildren(...others.map((table) => {
@@ -21,8 +23,20 @@ function showTrace(trace) {
   showFacts(trace);
 }
 
+/** The answer in short, as `freehold compare` prints it. */
+function showAnswer({ summary }, eras) {
+  byId("answer").replaceChildren(...summary.sections.map(({ title, lines, lists, table }) => {
+    const place = element("div");
+    if (table) showTable(place, table, false, eras);
+    return element("div", {}, element("h3", {}, title),
+      ...lines.map((line) => element("p", {}, line)),
+      ...lists.map(([name, clauses]) => element("div", {}, element("h4", {}, name), element("ul", {}, ...clauses.map((clause) => element("li", {}, clause))))),
+      place);
+  }));
+}
+
 /** The distance first, then the findings, each system's together. */
-function showSummary({ trust, distance, findings }) {
+function showFindings({ trust, distance, findings }) {
   byId("distance").textContent = distance
     ? `How far to trust this: ${distance.variant}, the era nearest to the recorded kernel, ends ${whole(distance.blocks)} free blocks `
       + `(${whole(distance.pages)} pages, ${cellText(distance.percent)} % of the free pages) away from the machine’s own pagetypeinfo.${trust ? ` Of what the lab promises: ${trust}.` : ""}`

@@ -1,0 +1,55 @@
+//! What README says of the eras is what `freehold compare` prints.
+
+mod common;
+
+use std::path::Path;
+
+use common::{run, sample};
+
+fn readme() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    plain(&std::fs::read_to_string(path).expect("README.md"))
+}
+
+/// Numbers with plain spaces between their digits.
+fn plain(text: &str) -> String {
+    text.replace('\u{202f}', " ")
+}
+
+/// The first block of text in README.
+fn pasted(readme: &str) -> &str {
+    let (_, rest) = readme.split_once("```text\n").expect("a block of text");
+    rest.split_once("```").expect("its end").0
+}
+
+#[test]
+fn what_readme_pastes_is_printed() {
+    let (readme, printed) = (readme(), plain(&run(["compare", &sample("c-build.arrows")]).ok().stdout));
+    assert!(printed.contains(pasted(&readme).trim_end()), "README has another screen than:\n{printed}");
+    for command in ["cargo run --release -- compare traces/c-build.arrows", "cargo test --workspace"] {
+        assert!(readme.contains(command), "no {command}");
+    }
+}
+
+#[test]
+fn what_readme_says_of_systems_follows_from_attribution() {
+    let readme = readme();
+    let printed = plain(&run(["compare", &sample("c-build.arrows"), "--full", "--repeat", "1"]).ok().stdout);
+    let told = |start: &str, what: &str| {
+        let line = printed.lines().find(|line| line.starts_with(start) && line.contains(what));
+        let line = line.unwrap_or_else(|| panic!("no {start:?} with {what:?} in:\n{printed}"));
+        let numbers = line.rsplit_once('(').expect("numbers").1.trim_end_matches(')').to_owned();
+        numbers.split_once(" → ").map(|(less, with)| (less.to_owned(), with.to_owned())).expect("two numbers")
+    };
+    let within = |part: &str, era: &str| format!("- {part}, in {era} without it and with it: ");
+    for (start, what) in [
+        ("- hygiene, alone on linux-6.1: ".to_owned(), "steals"),
+        (within("remembered mode", "linux-6.12"), "steals"),
+        (within("batched draining", "freehold"), "pages in the largest drain"),
+    ] {
+        let (less, with) = told(&start, what);
+        assert!(readme.contains(&format!("{less} → {with}")), "{start}{less} → {with}");
+    }
+    let (less, with) = told(&within("hygiene", "linux-6.12"), "free blocks on another type's list");
+    assert!(readme.contains(&format!("another type's list {with}, then {less}")), "{less} → {with}");
+}

@@ -1,0 +1,102 @@
+//! What one system or rule makes of a trace, with nothing else changed.
+
+use freehold::{Order, Switch};
+use serde::Serialize;
+
+use super::chance::Chance;
+use super::change::{ALL_KINDS, Change, Spread, told};
+use super::steps::EraStep;
+use super::subjects::{Values, values};
+use crate::replay::Measures;
+
+/// What one part of an era makes of a trace: alone on top of the era before, and taken out of its own era.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Attributed {
+    /// The part, and its fields in this era.
+    #[serde(flatten)]
+    pub step: EraStep,
+    /// The variant to which the part was added: the era before, with what the part needs.
+    pub against: String,
+    /// The measures of that variant with the part.
+    pub alone: Measures,
+    /// The measures of the part's era without it; `None` if other parts of the era lose their effect as well.
+    pub taken_out: Option<Measures>,
+}
+
+/// Returns the name of the number that a system or rule is meant to change.
+fn purpose(switch: Switch) -> &'static str {
+    match switch {
+        Switch::Hygiene => "free blocks on another type's list",
+        Switch::RememberedMode => "claim attempts",
+        Switch::BatchedDraining => "pages in the largest drain",
+        Switch::Counts => "list nodes for a reader of pagetypeinfo",
+        Switch::ClaimsByCounts => "claims",
+        Switch::ClaimsUsedFirst => "steals",
+        Switch::RetypesPageblocks | Switch::UnmixesPageblocks => "mixed pageblocks at the end",
+        Switch::EmptiesPageblocks => "free pageblocks at the end",
+    }
+}
+
+/// What attributed parts are held against.
+pub(super) struct Held<'c> {
+    pub(super) eras: &'c [Measures],
+    pub(super) attributed: &'c [Attributed],
+    pub(super) chance: &'c Chance,
+    pub(super) order: Order,
+}
+
+impl Held<'_> {
+    /// Returns the measures of a variant; `None` if it was not replayed.
+    pub(super) fn measures(&self, variant: &str) -> Option<&Measures> {
+        let alone = self.attributed.iter().map(|part| &part.alone);
+        self.eras.iter().chain(alone).find(|measures| measures.variant == variant)
+    }
+
+    /// Returns the standard deviations of replays of the two eras of a step.
+    fn scatter(&self, step: &EraStep) -> Vec<(Spread, Spread)> {
+        let at = self.eras.iter().position(|era| era.variant == step.before.name()).unwrap_or(0);
+        self.chance.both(at)
+    }
+
+    /// Returns sentences on the changes that a part makes: alone, then within its era.
+    pub(super) fn sentences(&self, part: &Attributed) -> Vec<String> {
+        let step = &part.step;
+        let (name, scatter) = (step.part.replace('-', " "), self.scatter(step));
+        let values = |measures: &Measures| values(measures, self.order);
+        let mut sentences = Vec::new();
+        let mut tell = |place: String, before: &Values, after: &Values| {
+            let changes = Change::of_single(before, after, &scatter);
+            let purpose = step.switch.map(purpose);
+            let meant = changes.iter().filter(|change| Some(change.what) == purpose);
+            let also = told(&changes, &ALL_KINDS).into_iter();
+            let also = also.filter(|change| Some(change.what) != purpose);
+            let all: Vec<_> = meant.copied().chain(also).collect();
+            sentences.extend(all.iter().map(|change| format!("{name}, {place}: {}", change.clause())));
+            if all.is_empty() {
+                sentences.push(format!("{name}, {place}: no difference beyond chance on this trace"));
+            }
+        };
+        if let Some(without) = self.measures(&part.against) {
+            tell(format!("alone on {}", part.against), &values(without), &values(&part.alone));
+        }
+        let within = self.eras.iter().find(|era| era.variant == step.after.name());
+        if let Some((without, with)) = part.taken_out.as_ref().zip(within) {
+            let place = format!("in {} without it and with it", step.after.name());
+            tell(place, &values(without), &values(with));
+        }
+        sentences
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::subjects::SUBJECTS;
+    use super::*;
+
+    #[test]
+    fn every_purpose_is_a_subject() {
+        for switch in Switch::all() {
+            assert!(SUBJECTS.iter().any(|subject| subject.name == purpose(switch)), "{}", switch.name());
+        }
+    }
+}

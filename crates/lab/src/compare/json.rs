@@ -1,0 +1,85 @@
+//! A comparison as JSON.
+
+use freehold::Era;
+use freehold_measure::Table;
+use serde::{Serialize, Serializer};
+
+use super::attributed::Attributed;
+use super::chance::Chance;
+use super::change::{ALL_KINDS, Change, told};
+use super::comparison::Comparison;
+use super::distance::EndDistance;
+use super::hindsight::Hindsight;
+use super::summary::Summary;
+use super::trust::Trust;
+use crate::recorded::{Gaps, Recorded};
+use crate::replay::Measures;
+use crate::start::StartReport;
+
+/// Serializes the data, and the tables and sentences that follow from it.
+impl Serialize for Comparison {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Without<'c> {
+            switch: &'static str,
+            measures: &'c Measures,
+        }
+        #[derive(Serialize)]
+        struct Told {
+            before: &'static str,
+            after: &'static str,
+            changes: Vec<Change>,
+        }
+        #[derive(Serialize)]
+        struct Document<'c> {
+            start: &'c StartReport,
+            summary: Summary,
+            steps: Vec<Told>,
+            sentences: Vec<String>,
+            overview: Table,
+            systems: Table,
+            free_blocks: Table,
+            fragmentation: Table,
+            placement: Table,
+            hindsight: &'c Hindsight,
+            distance: Option<&'c EndDistance>,
+            trust: Option<&'c Trust>,
+            eras: &'c [Measures],
+            without: Vec<Without<'c>>,
+            attributed: &'c [Attributed],
+            chance: Option<&'c Chance>,
+            recorded: &'c Recorded,
+            gaps: &'c Gaps,
+        }
+        let without = self
+            .attributed
+            .iter()
+            .filter_map(|part| Some(Without { switch: part.step.part, measures: part.taken_out.as_ref()? }));
+        let steps = Era::ALL.windows(2).enumerate().map(|(era, eras)| Told {
+            before: eras[0].name(),
+            after: eras[1].name(),
+            changes: told(&self.chance.changes(era), &ALL_KINDS),
+        });
+        let document = Document {
+            start: &self.start,
+            summary: self.summary(),
+            steps: steps.collect(),
+            sentences: self.sentences(),
+            overview: self.overview(),
+            systems: self.systems(),
+            free_blocks: self.free_blocks(),
+            fragmentation: self.fragmentation(),
+            placement: self.placement(),
+            hindsight: &self.hindsight,
+            distance: self.distance.as_ref(),
+            trust: self.trust.as_ref(),
+            eras: &self.eras,
+            without: without.collect(),
+            attributed: &self.attributed,
+            chance: self.chance.is_known().then_some(&self.chance),
+            recorded: &self.recorded,
+            gaps: &self.gaps,
+        };
+        document.serialize(serializer)
+    }
+}

@@ -1,0 +1,142 @@
+//! What each era changed, a part at a time.
+
+use freehold::{Era, Switch, Switches};
+use serde::{Serialize, Serializer};
+
+use crate::replay::Variant;
+
+/// The name of the part that has all fields which belong to no system and no rule.
+const OTHERS: &str = "other-changes";
+
+/// A part of what changed from one era to the next: a system, a rule, or all else together.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct EraStep {
+    /// The name of the part.
+    pub part: &'static str,
+    /// The era before.
+    #[serde(serialize_with = "name")]
+    pub before: Era,
+    /// The era that introduced it.
+    #[serde(serialize_with = "name")]
+    pub after: Era,
+    /// The fields of [`Switches`] that it consists of in this step.
+    pub fields: Vec<&'static str>,
+    /// What must be there for it to have an effect, of what the same era introduced.
+    #[serde(skip)]
+    pub(super) needs: Option<Switch>,
+    /// The system or rule; `None` for all else.
+    #[serde(skip)]
+    pub(super) switch: Option<Switch>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn name<S: Serializer>(era: &Era, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(era.name())
+}
+
+/// Two variants that differ by one part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Pair {
+    pub(super) without: Variant,
+    pub(super) with: Variant,
+}
+
+impl Pair {
+    /// Returns the fields by which the two differ, of those that take effect.
+    fn difference(&self) -> impl Iterator<Item = &'static str> {
+        self.without.switches().in_effect().differing(self.with.switches().in_effect())
+    }
+}
+
+/// Returns the names of the fields of `of` that differ between two eras.
+fn differing(of: &[&'static str], before: Switches, after: Switches) -> Vec<&'static str> {
+    before.differing(after).filter(|field| of.contains(field)).collect()
+}
+
+impl EraStep {
+    /// Returns every part of every era, the oldest era first.
+    pub(super) fn all() -> Vec<Self> {
+        let mut steps = Vec::new();
+        for eras in Era::ALL.windows(2) {
+            let (before, after) = (eras[0], eras[1]);
+            let differing = |of: &[&'static str]| differing(of, before.switches(), after.switches());
+            let mut left: Vec<_> = before.switches().differing(after.switches()).collect();
+            for switch in Switch::all() {
+                let fields = differing(switch.fields());
+                left.retain(|field| !fields.contains(field));
+                let needs = switch.needs().filter(|needed| !differing(needed.fields()).is_empty());
+                let step = Self { part: switch.name(), before, after, fields, needs, switch: Some(switch) };
+                steps.extend((!step.fields.is_empty()).then_some(step));
+            }
+            let rest = Self { part: OTHERS, before, after, fields: left, needs: None, switch: None };
+            steps.extend((!rest.fields.is_empty()).then_some(rest));
+        }
+        steps
+    }
+
+    /// Returns the era before without the part and with it. If the part needs another part of its era to have an
+    /// effect, both variants have that.
+    pub(super) fn alone(&self) -> Pair {
+        let before = Variant::new(self.before);
+        let without = match self.needs {
+            Some(needed) => before.replacing(needed.name(), needed.fields(), self.after),
+            None => before,
+        };
+        Pair { with: without.clone().replacing(self.part, &self.fields, self.after), without }
+    }
+
+    /// Returns the part's era without it and as it is; `None` if other parts of the era would lose their effect as
+    /// well.
+    pub(super) fn taken_out(&self) -> Option<Pair> {
+        let with = Variant::new(self.after);
+        let pair = Pair { without: with.clone().replacing(self.part, &self.fields, self.before), with };
+        pair.difference().eq(self.fields.iter().copied()).then_some(pair)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_variant_differs_from_its_neighbour_by_exactly_the_named_fields() {
+        for step in EraStep::all() {
+            let fields = || step.fields.iter().copied();
+            assert!(step.alone().difference().eq(fields()), "{step:?}");
+            match step.taken_out() {
+                Some(pair) => assert!(pair.difference().eq(fields()), "{step:?}"),
+                None => assert_eq!(step.part, "claims-by-counts", "only that has parts that rest on it"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_system_in_another_era_than_its_own_is_found_out() {
+        // The comparison that this one replaced: freehold without hygiene has lost five rules besides.
+        let with = Variant::new(Era::Freehold);
+        let pair = Pair { without: with.clone().without(Switch::Hygiene), with };
+        assert_eq!(pair.difference().count(), 6);
+        // All three fields of batched draining at once, of which 6.12 brought one.
+        let with = Variant::new(Era::Linux6_1).with(Switch::BatchedDraining);
+        let pair = Pair { without: Variant::new(Era::Linux6_1), with };
+        assert!(!pair.difference().eq(["batched_decay"]));
+    }
+
+    #[test]
+    fn every_field_that_an_era_changes_belongs_to_exactly_one_step() {
+        for eras in Era::ALL.windows(2) {
+            let changed: Vec<_> = eras[0].switches().differing(eras[1].switches()).collect();
+            let steps: Vec<_> = EraStep::all().into_iter().filter(|step| step.after == eras[1]).collect();
+            let told: Vec<_> = steps.iter().flat_map(|step| &step.fields).collect();
+            assert_eq!(told.len(), changed.len());
+            assert!(changed.iter().all(|field| told.contains(&field)), "{changed:?}");
+        }
+        let homes = |part| {
+            EraStep::all().iter().filter(|step| step.part == part).map(|s| s.after).collect::<Vec<_>>()
+        };
+        assert_eq!(homes("hygiene"), [Era::Linux6_12]);
+        assert_eq!(homes("batched-draining"), [Era::Linux6_12, Era::Linux7_3, Era::Freehold]);
+        assert_eq!(homes("counts"), [Era::Linux7_3Counts]);
+        assert_eq!(homes("empties-pageblocks"), [Era::Freehold]);
+    }
+}
