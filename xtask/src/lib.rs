@@ -1,5 +1,6 @@
 //! The repository's checks and builds, which tests can call.
 
+pub mod counterfactual;
 pub mod coverage;
 pub mod fuzz;
 pub mod instructions;

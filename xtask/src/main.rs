@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::counterfactual::command::CounterfactualArgs;
 use xtask::fuzz::FuzzArgs;
 use xtask::instructions::InstructionsArgs;
 use xtask::oracle::command::OracleArgs;
@@ -27,6 +28,8 @@ enum Chore {
     Oracle(OracleArgs),
     /// Apply, build, test and measure the series for Linux
     Series(SeriesArgs),
+    /// Hold what is foretold from recordings against what comes on real kernels
+    Counterfactual(CounterfactualArgs),
     /// Look for bytes that break a property of what reads foreign bytes
     Fuzz(FuzzArgs),
     /// Hold the instructions of the engine's operations against the kept table
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
+        Chore::Counterfactual(arguments) => xtask::counterfactual::command::run(&arguments, root),
         Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),

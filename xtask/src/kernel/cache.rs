@@ -92,7 +92,7 @@ fn is_old(path: &Path) -> bool {
 }
 
 /// Returns the path of the cache.
-fn cache() -> KernelResult<PathBuf> {
+pub(crate) fn cache() -> KernelResult<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("FREEHOLD_CACHE")
         .or_else(|| Some(set("XDG_CACHE_HOME")?.join("freehold")))

@@ -1,9 +1,10 @@
 //! Linux kernels: a version comes in; its source, a folder for it and the commands that build it go out.
 //!
-//! [`source`] gets the package of a [`version`] from Debian's mirror ([`mirror`]), [`cache`] has a folder
+//! [`source`] gets the package of a [`version`] from Debian's mirror ([`mirror`], [`apt`]), [`cache`] has a folder
 //! for it, [`process`] runs the commands that build it. What is built into a kernel is decided in
 //! [`crate::oracle`] and [`crate::series`].
 
+pub(super) mod apt;
 pub mod cache;
 pub mod error;
 pub(super) mod files;

@@ -2,15 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use super::error::{KernelError, KernelResult, tail};
-use super::files::{read, write_if_changed};
-use super::mirror;
+use super::apt::Apt;
+use super::error::{KernelError, KernelResult};
+use super::files::read;
 use super::process::{Job, command, is_on_path, require};
 use super::version::{KernelVersion, package_of, suite_of};
-
-const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// Puts the source of a kernel into `tree`, which does not exist yet or is complete.
 ///
@@ -89,12 +86,13 @@ fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Ke
 /// Downloads Debian's package, from the machine's own suites or from the suite that has it.
 fn fetch(version: KernelVersion, room: &Path, job: &Job) -> KernelResult<PathBuf> {
     let mut said = "apt-get is not on this machine".to_owned();
-    let attempts: &[Suites] = match version {
-        KernelVersion::V6_1 | KernelVersion::V6_12 => &[Suites::OfTheMachine, Suites::OfTheKernel],
-        KernelVersion::V7_3 => &[Suites::OfTheKernel],
+    let machines_own = match version {
+        KernelVersion::V6_1 | KernelVersion::V6_12 => Some(None),
+        KernelVersion::V7_3 => None,
     };
-    for suites in attempts.iter().filter(|_| is_on_path("apt-get")) {
-        match download(version, *suites, room, job) {
+    let attempts = machines_own.into_iter().chain([Some(suite_of(version))]);
+    for suite in attempts.filter(|_| is_on_path("apt-get")) {
+        match download(version, suite, room, job) {
             Ok(package) => return Ok(package),
             Err(detail) => said = detail,
         }
@@ -102,72 +100,12 @@ fn fetch(version: KernelVersion, room: &Path, job: &Job) -> KernelResult<PathBuf
     Err(KernelError::NoPackage { package: package_of(version), detail: said })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Suites {
-    OfTheMachine,
-    OfTheKernel,
-}
-
 /// Returns the downloaded file, or apt's error.
-fn download(
-    version: KernelVersion,
-    suites: Suites,
-    room: &Path,
-    job: &Job,
-) -> std::result::Result<PathBuf, String> {
-    let io = |error: std::io::Error| error.to_string();
-    for folder in ["lists/partial", "cache/archives/partial"] {
-        fs::create_dir_all(room.join(folder)).map_err(io)?;
-    }
-    let mut options = vec![
-        format!("Dir::State::Lists={}", room.join("lists").display()),
-        format!("Dir::Cache={}", room.join("cache").display()),
-        // apt's own user cannot write to this folder.
-        "APT::Sandbox::User=root".to_owned(),
-        "Acquire::Languages=none".to_owned(),
-    ];
-    if suites == Suites::OfTheKernel {
-        let list = room.join("sources.list");
-        let address = mirror::configured(Path::new("/etc/apt"))
-            .ok_or("apt's settings on this machine name no mirror of Debian")?;
-        write_if_changed(&list, &source_line(&address, suite_of(version)))
-            .map_err(|error| error.to_string())?;
-        options.push(format!("Dir::Etc::sourcelist={}", list.display()));
-        options.push("Dir::Etc::sourceparts=-".to_owned());
-    }
-    let apt = |words: &[&str]| {
-        let mut apt = command("apt-get");
-        apt.current_dir(room).arg("-q").args(words);
-        for option in &options {
-            apt.arg("-o").arg(option);
-        }
-        said(job.guard(&mut apt).map_err(|error| error.to_string())?)
-    };
+fn download(version: KernelVersion, suite: Option<&str>, room: &Path, job: &Job) -> Result<PathBuf, String> {
+    let apt = Apt::new(room, suite, job)?;
     // Another index may have the package, so a failure is ignored.
-    let update = apt(&["update"]);
-    apt(&["download", &package_of(version)]).map_err(|error| match &update {
-        Ok(()) => error,
-        Err(update) => update.clone(),
-    })?;
-    let entries = fs::read_dir(room).map_err(io)?.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut packages = entries.filter(|path| path.extension().is_some_and(|extension| extension == "deb"));
-    packages.next().ok_or_else(|| "apt-get fetched nothing".to_owned())
-}
-
-/// Returns the line for apt's sources.
-fn source_line(address: &str, suite: &str) -> String {
-    let signed = if Path::new(KEYRING).is_file() { format!("[signed-by={KEYRING}] ") } else { String::new() };
-    format!("deb {signed}{address} {suite} main\n")
-}
-
-/// Runs a command. The error is its last output.
-fn said(command: &mut Command) -> std::result::Result<(), String> {
-    let output = command.output().map_err(|error| error.to_string())?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let words = String::from_utf8_lossy(&output.stderr);
-    Err(tail(&words, 1).trim().to_owned())
+    let update = apt.update();
+    apt.download(&package_of(version)).map_err(|error| update.err().unwrap_or(error))
 }
 
 #[cfg(test)]
@@ -191,12 +129,5 @@ mod tests {
         let error = check(KernelVersion::V6_1, &folder).unwrap_err().to_string();
         assert!(error.ends_with("is not an unpacked source of Linux 6.1: it is Linux 5.4"), "{error}");
         fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn the_suite_is_asked_on_the_machines_mirror() {
-        let line = source_line("http://mirror.example/debian", suite_of(KernelVersion::V7_3));
-        assert!(line.starts_with("deb "), "{line}");
-        assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
     }
 }

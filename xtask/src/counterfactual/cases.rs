@@ -1,0 +1,159 @@
+//! The cases: a workload, the side that is recorded to foretell from, and the side that is foretold.
+
+use std::fmt;
+
+use super::kernels::Kernel;
+use super::workloads::{WORKLOADS, Workload};
+
+/// Where a side runs, and what is set there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    /// The kernel of a guest; `None` on this machine.
+    pub(crate) kernel: Option<&'static Kernel>,
+    /// What differs from the defaults.
+    pub(crate) setting: Option<Setting>,
+}
+
+/// A sysctl below `vm` with a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Setting {
+    pub(crate) name: &'static str,
+    pub(crate) value: Value,
+}
+
+/// The value of a setting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Value {
+    Is(u64),
+    /// So many times what the machine has.
+    Times(u64),
+}
+
+/// One case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case {
+    pub(crate) workload: &'static Workload,
+    pub(crate) before: Side,
+    pub(crate) after: Side,
+}
+
+/// From which kernel to which.
+const KERNEL_PAIRS: [(&str, &str); 8] = [
+    ("6.1", "6.12"),
+    ("6.12", "6.1"),
+    ("6.12", "6.18"),
+    ("6.18", "6.12"),
+    ("6.12", "7.3"),
+    ("7.3", "6.12"),
+    ("6.1", "7.3"),
+    ("7.3", "6.1"),
+];
+
+/// What is set on this machine: every setting that the lab can vary, but those that no kernel can change while it runs.
+const LIVE_SETTINGS: [Setting; 7] = [
+    Setting { name: "percpu_pagelist_high_fraction", value: Value::Is(64) },
+    Setting { name: "watermark_boost_factor", value: Value::Is(0) },
+    Setting { name: "watermark_scale_factor", value: Value::Is(300) },
+    Setting { name: "min_free_kbytes", value: Value::Times(4) },
+    Setting { name: "defrag_mode", value: Value::Is(1) },
+    Setting { name: "compaction_proactiveness", value: Value::Is(100) },
+    Setting { name: "extfrag_threshold", value: Value::Is(100) },
+];
+
+/// The workloads of a guest that settings are tried under, and those settings.
+const GUEST_SETTINGS: (&str, [&str; 2], [Setting; 5]) = (
+    "7.3",
+    ["build", "memory-files"],
+    [
+        Setting { name: "percpu_pagelist_high_fraction", value: Value::Is(64) },
+        Setting { name: "watermark_boost_factor", value: Value::Is(0) },
+        Setting { name: "watermark_scale_factor", value: Value::Is(300) },
+        Setting { name: "min_free_kbytes", value: Value::Is(12_000) },
+        Setting { name: "defrag_mode", value: Value::Is(1) },
+    ],
+);
+
+/// Returns every case: between kernels, settings in a guest, settings on this machine.
+pub(crate) fn cases() -> Vec<Case> {
+    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting };
+    let mut cases = Vec::new();
+    for workload in WORKLOADS.iter().filter(|workload| workload.guest.is_some()) {
+        for (before, after) in KERNEL_PAIRS {
+            cases.push(Case { workload, before: guest(before, None), after: guest(after, None) });
+        }
+    }
+    let (version, names, settings) = GUEST_SETTINGS;
+    for workload in WORKLOADS.iter().filter(|workload| names.contains(&workload.name)) {
+        for setting in settings {
+            cases.push(Case { workload, before: guest(version, None), after: guest(version, Some(setting)) });
+        }
+    }
+    let live = |setting| Side { kernel: None, setting };
+    for workload in WORKLOADS.iter().filter(|workload| workload.live.is_some()) {
+        for setting in LIVE_SETTINGS {
+            cases.push(Case { workload, before: live(None), after: live(Some(setting)) });
+        }
+    }
+    cases
+}
+
+impl Side {
+    /// Returns true if the side runs on this machine.
+    pub(crate) fn is_live(&self) -> bool {
+        self.kernel.is_none()
+    }
+}
+
+impl Case {
+    /// Returns the case's name, by which `--case` finds it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}: {} to {}", self.workload.name, self.before, self.after)
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Value::Is(value) => write!(f, "{}={value}", self.name),
+            Value::Times(times) => write!(f, "{}=x{times}", self.name),
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kernel {
+            Some(kernel) => f.write_str(kernel.version)?,
+            None => f.write_str("live")?,
+        }
+        self.setting.map_or(Ok(()), |setting| write!(f, "+{setting}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_case_has_a_name_of_its_own_and_two_sides_that_differ() {
+        let cases = cases();
+        let names: BTreeSet<_> = cases.iter().map(Case::name).collect();
+        assert_eq!(names.len(), cases.len());
+        for case in &cases {
+            assert_ne!(case.before.to_string(), case.after.to_string());
+            assert_eq!(case.before.is_live(), case.after.is_live(), "{}", case.name());
+        }
+    }
+
+    #[test]
+    fn every_setting_is_tried_under_four_workloads_or_more() {
+        for setting in LIVE_SETTINGS {
+            let under = cases()
+                .into_iter()
+                .filter(|case| case.after.is_live() && case.after.setting == Some(setting));
+            assert!(under.count() >= 4, "{setting}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `cargo xtask counterfactual`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::cases::{Case, cases};
+use super::foretold::{Told, told};
+use super::page::{Made, page};
+use super::parquet;
+use super::programs::{freehold, said};
+use super::recordings::Recordings;
+use super::score::Score;
+use crate::kernel::cache;
+use crate::kernel::process::command;
+
+/// Where the cases are kept.
+const PAGE: &str = "docs/counterfactuals.md";
+
+/// Where every recording's values are kept.
+const VALUES: &str = "docs/counterfactuals.parquet";
+
+/// Record workloads under two settings in turns, and hold what is foretold against what came
+#[derive(Args, Debug)]
+pub struct CounterfactualArgs {
+    /// Only cases whose name contains this, such as `forks`, `6.12 to 7.3` or `defrag_mode`.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+    /// List the cases.
+    #[arg(long)]
+    list: bool,
+    /// Recordings a side.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=100), value_name = "N")]
+    rounds: u32,
+    /// Where recordings are kept; those that are there already are not made again.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// The program that records and foretells, such as one with BPF, which takes the exact start; built from this checkout
+    /// where not given.
+    #[arg(long, value_name = "FILE")]
+    freehold: Option<PathBuf>,
+    /// Make the recordings, and foretell nothing.
+    #[arg(long)]
+    record_only: bool,
+    /// Write `docs/counterfactuals.md` and `docs/counterfactuals.parquet`.
+    #[arg(long, conflicts_with = "record_only")]
+    keep: bool,
+}
+
+/// Records, foretells, and prints or keeps the page. Returns true if the score reaches the goals.
+///
+/// # Errors
+/// A sentence, if recordings cannot be made or a prediction fails.
+pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> {
+    let is_wanted = |case: &Case| {
+        let name = case.name();
+        arguments.case.is_empty() || arguments.case.iter().any(|part| name.contains(part.as_str()))
+    };
+    let cases: Vec<_> = cases().into_iter().filter(is_wanted).collect();
+    if cases.is_empty() {
+        return Err("no case has such a name; --list shows them".to_owned());
+    }
+    if arguments.list {
+        for case in &cases {
+            println!("{}", case.name());
+        }
+        return Ok(true);
+    }
+    let folder = arguments.folder.clone().unwrap_or_else(|| root.join("target/counterfactual"));
+    let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let cache = cache::cache().map_err(|error| error.to_string())?.join("guests");
+    let freehold = arguments.freehold.clone().map_or_else(|| freehold(root), Ok)?;
+    let freehold =
+        std::path::absolute(&freehold).map_err(|error| format!("{}: {error}", freehold.display()))?;
+    let recordings =
+        Recordings { root, folder: &folder, cache: &cache, freehold: &freehold, rounds: arguments.rounds };
+    recordings.make(&cases)?;
+    if arguments.record_only {
+        return Ok(true);
+    }
+    let mut all = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        let [before, after] = [case.before, case.after].map(|side| recordings.paths(case.workload, &side));
+        all.push(told(&freehold, &folder, *case, &before, &after)?);
+        let measures = all.last().and_then(|told| told.prediction.as_ref().ok()).map(|of| &of.measures);
+        let said = measures.map_or("refused".to_owned(), |measures| {
+            let score = Score::of(measures);
+            format!("{} right of {} that came", score.right, score.came())
+        });
+        eprintln!("{} of {}: {}: {said}", number + 1, cases.len(), case.name());
+    }
+    finish(arguments, root, &all)
+}
+
+/// Prints the page, or keeps it with the values. Returns true if the score reaches the goals.
+fn finish(arguments: &CounterfactualArgs, root: &Path, all: &[Told]) -> Result<bool, String> {
+    let commit = said(command("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root))?;
+    let text = page(all, &Made::here(arguments.rounds, commit.trim()));
+    if arguments.keep {
+        for (path, bytes) in [(PAGE, text.into_bytes()), (VALUES, parquet::file(all)?)] {
+            fs::write(root.join(path), bytes).map_err(|error| format!("{path}: {error}"))?;
+        }
+        println!("{} cases written to {PAGE} and {VALUES}", all.len());
+    } else {
+        print!("{text}");
+    }
+    let measures = all.iter().filter_map(|told| told.prediction.as_ref().ok()).flat_map(|of| &of.measures);
+    Ok(Score::of(measures).is_reached())
+}

@@ -1,0 +1,85 @@
+//! What `freehold predict --against` says of a case.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use freehold_lab::predict::Verdict;
+use serde::Deserialize;
+
+use super::cases::Case;
+use super::live;
+
+/// A measure, as `freehold predict --json` has it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Measure {
+    #[serde(rename = "measure")]
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    pub(crate) before: Option<f64>,
+    pub(crate) before_sd: Option<f64>,
+    pub(crate) foretold: Option<f64>,
+    pub(crate) foretold_sd: Option<f64>,
+    pub(crate) came: Option<f64>,
+    pub(crate) came_sd: Option<f64>,
+    pub(crate) verdict: Verdict,
+    /// The value of each recording before the change.
+    pub(crate) before_each: Option<Vec<f64>>,
+    /// What each of these is foretold to be.
+    pub(crate) foretold_each: Option<Vec<f64>>,
+    /// The value of each recording under the change.
+    pub(crate) came_each: Option<Vec<f64>>,
+}
+
+/// A prediction, as `freehold predict --json` has it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Prediction {
+    pub(crate) kernel_release: String,
+    pub(crate) measures: Vec<Measure>,
+}
+
+/// A case with what was said of it.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) case: Case,
+    /// The prediction, or the sentence by which it was refused.
+    pub(crate) prediction: Result<Prediction, String>,
+}
+
+/// The exit code of `freehold` for input that does not go together, or cannot tell.
+const REFUSED: i32 = 2;
+
+/// Asks `freehold predict` from the recordings `before`, held against `after`; both are paths below `folder`.
+///
+/// # Errors
+/// The program fails otherwise than by refusing, or its answer cannot be read.
+pub(crate) fn told(
+    freehold: &Path,
+    folder: &Path,
+    case: Case,
+    before: &[PathBuf],
+    after: &[PathBuf],
+) -> Result<Told, String> {
+    let mut predict = Command::new(freehold);
+    predict.current_dir(folder).arg("predict").args(before);
+    match (case.after.setting, case.after.kernel) {
+        (Some(setting), _) => {
+            predict.arg("--set").arg(format!("{}={}", setting.name, live::number(setting)?));
+        }
+        (None, Some(kernel)) => {
+            predict.args(["--era", kernel.era]);
+        }
+        (None, None) => return Err(format!("{}: nothing changes", case.name())),
+    }
+    predict.arg("--against").args(after).arg("--json");
+    let ran = predict.output().map_err(|error| format!("{}: {error}", freehold.display()))?;
+    let complaint = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
+    let prediction = match ran.status.code() {
+        Some(0) => {
+            let read = serde_json::from_slice(&ran.stdout);
+            Ok(read.map_err(|error| format!("{}: what predict says cannot be read: {error}", case.name()))?)
+        }
+        Some(REFUSED) => Err(complaint),
+        _ => return Err(format!("{}: {complaint}", case.name())),
+    };
+    Ok(Told { case, prediction })
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+# The only process of a guest besides what it runs: sets what is asked for, prepares, records, and gives the trace out.
+export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mountpoint -q /dev || mount -t devtmpfs dev /dev
+mkdir -p /dev/shm
+mount -t tmpfs -o size=95% shm /dev/shm
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t tmpfs tmp /tmp
+export WORK=/var/tmp/freehold
+mkdir -p "$WORK"
+for word in $(cat /proc/cmdline); do
+    case $word in
+    freehold.workload=*) workload=${word#*=} ;;
+    freehold.set=*)
+        setting=${word#*=}
+        echo "${setting#*=}" > "/proc/sys/vm/${setting%%=*}" || { echo "FAILED: $setting"; echo o > /proc/sysrq-trigger; sleep 60; }
+        ;;
+    esac
+done
+echo "up after $(cut -d ' ' -f 1 /proc/uptime) s: Linux $(uname -r)"
+sh "/usr/local/bin/prepare-$workload" || echo "FAILED: prepare-$workload"
+echo "prepared after $(cut -d ' ' -f 1 /proc/uptime) s"
+freehold record --detail -o /var/trace.arrows --force -- sh "/usr/local/bin/run-$workload" 2> /tmp/said || echo "FAILED: record"
+tr '\r' '\n' < /tmp/said | tail -n 3
+echo "recorded after $(cut -d ' ' -f 1 /proc/uptime) s"
+dd if=/var/trace.arrows of=/dev/nvme1n1 bs=1M seek=1 2> /dev/null
+sync
+printf '%020d' "$(stat -c %s /var/trace.arrows)" | dd of=/dev/nvme1n1 conv=notrunc 2> /dev/null
+sync
+echo o > /proc/sysrq-trigger
+sleep 60

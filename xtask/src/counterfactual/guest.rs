@@ -1,0 +1,160 @@
+//! Records a workload in a guest: one of Debian's kernels on an emulated machine.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use super::cases::{Setting, Side, Value};
+use super::kernels::{KERNELS, Kernel};
+use super::workloads::Workload;
+use crate::kernel::error::{CONSOLE_LINES, tail};
+use crate::kernel::process::{limited, require};
+
+const EMULATOR: &str = "qemu-system-x86_64";
+
+/// The machine: a serial line and two disks. QEMU's emulated `cmpxchg16b` is not atomic between the threads of two CPUs,
+/// which Linux's slab allocator does not survive.
+const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -serial stdio \
+    -machine q35 -accel tcg,thread=multi -cpu max,la57=off,cx16=off -smp 2 -m 448";
+
+/// The most seconds of a boot.
+const LIMIT: u64 = 240;
+
+/// How often a boot is tried: an emulated machine may hang.
+const ATTEMPTS: u32 = 3;
+
+/// Where the trace begins on the second disk; its size stands before it, as decimal digits.
+const TRACE_AT: u64 = 1 << 20;
+
+/// What guests need.
+#[derive(Debug)]
+pub(crate) struct Guests {
+    image: PathBuf,
+    /// The kernels that were fetched.
+    kernels: Vec<(&'static Kernel, PathBuf)>,
+}
+
+impl Guests {
+    /// Fetches every kernel into `cache`; the image is of [`super::root`].
+    ///
+    /// # Errors
+    /// A sentence, if something cannot be had.
+    pub(crate) fn new(cache: &Path, image: PathBuf) -> Result<Self, String> {
+        require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
+        let kernels = KERNELS.iter().map(|kernel| Ok((kernel, kernel.fetch(cache)?)));
+        Ok(Self { image, kernels: kernels.collect::<Result<_, String>>()? })
+    }
+
+    /// Boots, records, and writes the trace to `place`.
+    ///
+    /// # Errors
+    /// The end of the last console, if no attempt gave a trace.
+    pub(crate) fn record(&self, workload: &Workload, side: &Side, place: &Path) -> Result<(), String> {
+        let disk = place.with_extension("disk");
+        let mut failure = String::new();
+        for _ in 0..ATTEMPTS {
+            match self.boot(workload, side, &disk, place) {
+                Ok(()) => {
+                    let _ = fs::remove_file(&disk);
+                    return Ok(());
+                }
+                Err(error) => failure = error,
+            }
+            eprintln!("{}: {failure}", place.display());
+        }
+        let _ = fs::remove_file(&disk);
+        Err(failure)
+    }
+
+    fn boot(&self, workload: &Workload, side: &Side, disk: &Path, place: &Path) -> Result<(), String> {
+        let io = |error: std::io::Error| format!("{}: {error}", disk.display());
+        let _ = fs::remove_file(disk);
+        File::create(disk).and_then(|file| file.set_len(256 << 20)).map_err(io)?;
+        let kernel = self.kernels.iter().find(|(kernel, _)| Some(*kernel) == side.kernel);
+        let (_, kernel) = kernel.ok_or("a side of this machine has no guest")?;
+        let mut qemu = limited(LIMIT).map_err(|error| error.to_string())?;
+        qemu.arg(EMULATOR).args(MACHINE.split_whitespace()).arg("-kernel").arg(kernel);
+        for (name, path, options) in
+            [("root", self.image.as_path(), "snapshot=on"), ("trace", disk, "cache=unsafe")]
+        {
+            let drive = format!("file={},if=none,id={name},format=raw,{options}", path.display());
+            qemu.args(["-drive", &drive, "-device", &format!("nvme,drive={name},serial={name}")]);
+        }
+        qemu.args(["-append", &parameters(workload, side.setting)]);
+        let ran = qemu.stderr(Stdio::piped()).output().map_err(|error| format!("{EMULATOR}: {error}"))?;
+        let console = String::from_utf8_lossy(&ran.stdout);
+        let failed = |what: &str| {
+            let complaint = String::from_utf8_lossy(&ran.stderr);
+            format!(
+                "the guest {what}; its console ended with\n{}\n{complaint}",
+                tail(&console, CONSOLE_LINES)
+            )
+        };
+        if console.contains("FAILED: ") {
+            return Err(failed("failed"));
+        }
+        let trace = trace_on(disk).map_err(io)?.ok_or_else(|| failed("gave no trace"))?;
+        let partial = place.with_extension("partial");
+        fs::write(&partial, trace).map_err(io)?;
+        fs::rename(&partial, place).map_err(io)
+    }
+}
+
+/// Returns the kernel's parameters.
+fn parameters(workload: &Workload, setting: Option<Setting>) -> String {
+    let set = setting.map_or(String::new(), |Setting { name, value }| match value {
+        Value::Is(value) | Value::Times(value) => format!(" freehold.set={name}={value}"),
+    });
+    format!(
+        "console=ttyS0 quiet nokaslr panic=-1 root=/dev/nvme0n1 rw init=/usr/local/bin/guest-init \
+         freehold.workload={}{set}",
+        workload.name
+    )
+}
+
+/// Returns the trace on a disk; `None` if there is none.
+fn trace_on(disk: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let mut file = File::open(disk)?;
+    let mut digits = [0; 20];
+    file.read_exact(&mut digits)?;
+    let size = std::str::from_utf8(&digits).ok().and_then(|digits| digits.parse::<u64>().ok());
+    let Some(size) = size.filter(|&size| size > 0) else { return Ok(None) };
+    file.seek(SeekFrom::Start(TRACE_AT))?;
+    let mut trace = Vec::new();
+    file.take(size).read_to_end(&mut trace)?;
+    Ok((trace.len() as u64 == size).then_some(trace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workloads::WORKLOADS;
+    use super::*;
+
+    #[test]
+    fn a_setting_is_a_parameter() {
+        let build = &WORKLOADS[0];
+        let setting = Setting { name: "defrag_mode", value: Value::Is(1) };
+        assert!(parameters(build, None).ends_with("freehold.workload=build"));
+        assert!(
+            parameters(build, Some(setting)).ends_with("freehold.workload=build freehold.set=defrag_mode=1")
+        );
+    }
+
+    #[test]
+    fn a_disk_without_a_whole_trace_has_none() {
+        let disk = std::env::temp_dir().join(format!("freehold-disk-{}", std::process::id()));
+        let written = |digits: &str, length: usize| {
+            let mut bytes = vec![0; TRACE_AT as usize];
+            bytes[..digits.len()].copy_from_slice(digits.as_bytes());
+            bytes.extend(vec![7; length]);
+            fs::write(&disk, bytes).expect("written");
+            trace_on(&disk).expect("readable")
+        };
+        assert_eq!(written("", 5), None, "the guest wrote nothing");
+        assert_eq!(written("00000000000000000000", 5), None);
+        assert_eq!(written("00000000000000000006", 5), None, "cut short");
+        assert_eq!(written("00000000000000000005", 9), Some(vec![7; 5]));
+        fs::remove_file(&disk).expect("removed");
+    }
+}

@@ -1,0 +1,20 @@
+//! Foretold and came: a workload under two settings comes in; how `freehold predict` did goes out.
+//!
+//! [`cases`] says which [`workloads`] run under which sides. [`recordings`] makes what is missing, in turns: a side of
+//! a kernel in QEMU ([`guest`], which boots the image of [`root`] with a kernel of [`kernels`]), a side of this machine
+//! by [`live`], which puts its settings back even when it is killed. [`foretold`] asks `freehold predict --against`,
+//! [`score`] counts its verdicts, [`page`] and [`parquet`] keep them.
+
+pub(super) mod cases;
+pub mod command;
+pub(super) mod foretold;
+pub(super) mod guest;
+pub(super) mod kernels;
+pub(super) mod live;
+pub(super) mod page;
+pub(super) mod parquet;
+pub(super) mod programs;
+pub(super) mod recordings;
+pub(super) mod root;
+pub(super) mod score;
+pub(super) mod workloads;

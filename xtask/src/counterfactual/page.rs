@@ -1,0 +1,226 @@
+//! The page: the score, the cases, the measures, and every difference.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+
+use freehold_lab::predict::Verdict;
+
+use super::foretold::{Measure, Prediction, Told};
+use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
+use super::workloads::WORKLOADS;
+
+/// What a page rests on.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// The recordings a side.
+    pub(crate) rounds: u32,
+    /// The commit.
+    pub(crate) commit: String,
+    /// The processor, and the kernel of this machine.
+    pub(crate) machine: String,
+}
+
+impl Made {
+    /// Returns what is so on this machine.
+    pub(crate) fn here(rounds: u32, commit: &str) -> Self {
+        let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        let processor = model.map_or("a processor without a name", |(_, name)| name);
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let processors = text.lines().filter(|line| line.starts_with("processor")).count();
+        let machine = format!("{processors} CPUs ({processor}), Linux {}", release.trim());
+        Self { rounds, commit: commit.to_owned(), machine }
+    }
+}
+
+const HEAD: &str = "# Foretold and came
+
+What [`freehold predict`](predict.md) foretold from recordings of real kernels under one setting, held against recordings of the same
+work under the other. Written by `cargo xtask counterfactual --keep`; every recording's value of every measure is in
+`docs/counterfactuals.parquet`.
+";
+
+/// Returns the page.
+pub(crate) fn page(told: &[Told], made: &Made) -> String {
+    let mut text = String::from(HEAD);
+    // Writing to a `String` cannot fail.
+    let _ = write!(
+        text,
+        "\n{} cases, {} recordings a side, made in turns; {}; commit {}. Guests are emulated machines with 448 MiB and two \
+         CPUs, whose kernels are Debian's own; `live` is this machine with all but 2 GiB of its free memory set aside.\n",
+        told.len(),
+        made.rounds,
+        made.machine,
+        made.commit
+    );
+    let releases: BTreeSet<_> = predictions(told).map(|of| of.kernel_release.as_str()).collect();
+    let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
+    scores(&mut text, told);
+    by_case(&mut text, told);
+    by_measure(&mut text, told);
+    differences(&mut text, told);
+    refused(&mut text, told);
+    text
+}
+
+fn predictions(told: &[Told]) -> impl Iterator<Item = &Prediction> {
+    told.iter().filter_map(|told| told.prediction.as_ref().ok())
+}
+
+fn measures<'a>(told: &'a [Told], holds: impl Fn(&Told) -> bool + 'a) -> impl Iterator<Item = &'a Measure> {
+    let of = told.iter().filter(move |told| holds(told));
+    of.filter_map(|told| told.prediction.as_ref().ok()).flat_map(|of| &of.measures)
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
+}
+
+fn scores(text: &mut String, told: &[Told]) {
+    let _ = write!(
+        text,
+        "\n## The score\n\n\
+         Of the differences that came beyond the noise, and that the lab did not say it cannot tell: the share whose direction was \
+         foretold, and the share whose size was, too. Of the differences that were foretold: the share that came in that \
+         direction, and the share that did not come. The goals are \
+         {:.0} %, {:.0} % and less than {:.0} %.\n\n\
+         | | cases | came | direction | size | foretold | so it came | false alarms | quiet | cannot tell |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        100.0 * DIRECTION_GOAL,
+        100.0 * SIZE_GOAL,
+        100.0 * FALSE_ALARM_GOAL
+    );
+    let mut row = |name: &str, holds: &dyn Fn(&Told) -> bool| {
+        let cases = told.iter().filter(|told| told.prediction.is_ok() && holds(told)).count();
+        if cases == 0 {
+            return;
+        }
+        let score = Score::of(measures(told, |told| holds(told)));
+        let _ = writeln!(
+            text,
+            "| {name} | {cases} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            score.came(),
+            percent(score.direction_share()),
+            percent(score.size_share()),
+            score.foretold(),
+            percent(score.kept_share()),
+            percent(score.false_alarm_share()),
+            score.quiet,
+            score.cannot_tell
+        );
+    };
+    row("**all**", &|_| true);
+    row("between kernels", &|told| told.case.after.setting.is_none());
+    row("settings in guests", &|told| told.case.after.setting.is_some() && !told.case.after.is_live());
+    row("settings of this machine", &|told| told.case.after.is_live());
+    for workload in &WORKLOADS {
+        row(&format!("{}: {}", workload.name, workload.what), &|told| {
+            told.case.workload.name == workload.name
+        });
+    }
+}
+
+const VERDICTS: &str = "right | size | direction | missed | false alarm | quiet | cannot tell |";
+
+fn verdicts(score: Score) -> String {
+    let Score { right, size, direction, missed, false_alarm, quiet, cannot_tell } = score;
+    format!("{right} | {size} | {direction} | {missed} | {false_alarm} | {quiet} | {cannot_tell} |")
+}
+
+fn by_case(text: &mut String, told: &[Told]) {
+    let _ = writeln!(text, "\n## By case\n\n| case | {VERDICTS}\n|---|{}", "---:|".repeat(7));
+    for Told { case, prediction } in told {
+        let _ = match prediction {
+            Ok(prediction) => {
+                writeln!(text, "| {} | {}", case.name(), verdicts(Score::of(&prediction.measures)))
+            }
+            Err(_) => writeln!(text, "| {} | refused{}", case.name(), " |".repeat(7)),
+        };
+    }
+}
+
+fn by_measure(text: &mut String, told: &[Told]) {
+    let mut by_name: BTreeMap<&str, Vec<&Measure>> = BTreeMap::new();
+    for measure in measures(told, |_| true) {
+        let name = if measure.name.starts_with("fallback ") { "fallbacks by pair" } else { &measure.name };
+        by_name.entry(name).or_default().push(measure);
+    }
+    let _ = writeln!(text, "\n## By measure\n\n| measure | {VERDICTS}\n|---|{}", "---:|".repeat(7));
+    for (name, measures) in by_name {
+        let _ = writeln!(text, "| {name} | {}", verdicts(Score::of(measures.into_iter())));
+    }
+}
+
+/// Writes every difference that came or was foretold.
+fn differences(text: &mut String, told: &[Told]) {
+    let _ = writeln!(
+        text,
+        "\n## Every difference\n\nWhat came beyond the noise or was foretold, each ± the standard deviation of a single recording.\n"
+    );
+    let _ = writeln!(
+        text,
+        "| case | measure | before | foretold | came | verdict |\n|---|---|---:|---:|---:|---|"
+    );
+    for Told { case, prediction } in told {
+        let Ok(prediction) = prediction else { continue };
+        let is_told = |measure: &&Measure| !matches!(measure.verdict, Verdict::Quiet | Verdict::CannotTell);
+        for measure in prediction.measures.iter().filter(is_told) {
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} |",
+                case.name(),
+                measure.name,
+                number(measure.before, measure.before_sd),
+                number(measure.foretold, measure.foretold_sd),
+                number(measure.came, measure.came_sd),
+                measure.verdict.name()
+            );
+        }
+    }
+}
+
+fn number(mean: Option<f64>, sd: Option<f64>) -> String {
+    let short = |value: f64| match value.abs() {
+        size if size >= 99_950.0 => format!("{:.0}k", value / 1000.0),
+        size if size >= 9_995.0 => format!("{:.1}k", value / 1000.0),
+        size if size >= 100.0 => format!("{value:.0}"),
+        _ if value.fract().abs() < 0.05 => format!("{value:.0}"),
+        _ => format!("{value:.1}"),
+    };
+    match (mean, sd) {
+        (Some(mean), Some(sd)) => format!("{} ± {}", short(mean), short(sd)),
+        (Some(mean), None) => short(mean),
+        _ => "–".to_owned(),
+    }
+}
+
+fn refused(text: &mut String, told: &[Told]) {
+    let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for told in told {
+        if let Err(reason) = &told.prediction {
+            let plain = reason.lines().next().unwrap_or_default().to_owned();
+            by_reason.entry(plain).or_default().push(told.case.name());
+        }
+    }
+    if by_reason.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n## Refused\n");
+    for (reason, cases) in by_reason {
+        let _ = writeln!(text, "- {}: {reason}", cases.join(", "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(number(Some(12_345.0), Some(0.04)), "12.3k ± 0");
+        assert_eq!(number(Some(123_456.0), None), "123k");
+        assert_eq!(number(Some(1.25), Some(100.4)), "1.2 ± 100");
+        assert_eq!(number(None, Some(1.0)), "–");
+    }
+}

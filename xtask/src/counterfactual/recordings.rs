@@ -1,0 +1,152 @@
+//! The recordings of all sides, made in turns; those that are there already are kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::cases::{Case, Side};
+use super::guest::Guests;
+use super::live::Live;
+use super::root;
+use super::workloads::Workload;
+
+/// Where recordings are, and how many each side has.
+#[derive(Debug)]
+pub(crate) struct Recordings<'a> {
+    /// The repository.
+    pub(crate) root: &'a Path,
+    /// The recordings, in a folder for each workload and side.
+    pub(crate) folder: &'a Path,
+    /// What guests boot, kept between runs.
+    pub(crate) cache: &'a Path,
+    /// The program that records.
+    pub(crate) freehold: &'a Path,
+    /// The recordings a side.
+    pub(crate) rounds: u32,
+}
+
+/// A workload under a side.
+type Sided = (&'static Workload, Side);
+
+impl Recordings<'_> {
+    /// Makes the recordings that are missing, a round of all sides after the other: what drifts weighs on all alike.
+    ///
+    /// # Errors
+    /// A sentence for the first one that cannot be made.
+    pub(crate) fn make(&self, cases: &[Case]) -> Result<(), String> {
+        let sides = sides(cases);
+        let of_guests: Vec<_> = sides.iter().filter(|(_, side)| !side.is_live()).copied().collect();
+        let of_machine: Vec<_> = sides.iter().filter(|(_, side)| side.is_live()).copied().collect();
+        let io = |path: &Path| format!("{} cannot be made", path.display());
+        for folder in [self.folder, self.cache] {
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", io(folder)))?;
+        }
+        if !self.missing(&of_guests).is_empty() {
+            let image = root::image(self.root, self.cache, self.folder, self.freehold)?;
+            let guests = Guests::new(self.cache, image)?;
+            self.rounds_of(&of_guests, |workload, side, place| guests.record(workload, side, place))?;
+        }
+        if !self.missing(&of_machine).is_empty() {
+            let live = Live::new(self.root, self.folder, self.freehold)?;
+            self.rounds_of(&of_machine, |workload, side, place| live.record(workload, side, place))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the paths of a side's recordings below the folder.
+    pub(crate) fn paths(&self, workload: &Workload, side: &Side) -> Vec<PathBuf> {
+        (1..=self.rounds).map(|round| path(workload, side, round)).collect()
+    }
+
+    fn place(&self, workload: &Workload, side: &Side, round: u32) -> PathBuf {
+        self.folder.join(path(workload, side, round))
+    }
+
+    fn missing(&self, sides: &[Sided]) -> Vec<(u32, Sided)> {
+        let all = (1..=self.rounds).flat_map(|round| sides.iter().map(move |sided| (round, *sided)));
+        all.filter(|(round, (workload, side))| !self.place(workload, side, *round).is_file()).collect()
+    }
+
+    fn rounds_of(
+        &self,
+        sides: &[Sided],
+        record: impl Fn(&Workload, &Side, &Path) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let missing = self.missing(sides);
+        for (done, (round, (workload, side))) in missing.iter().enumerate() {
+            let place = self.place(workload, side, *round);
+            let folder = place.parent().unwrap_or(self.folder);
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            let begun = Instant::now();
+            record(workload, side, &place)
+                .map_err(|error| format!("{} under {side}, round {round}: {error}", workload.name))?;
+            let took = begun.elapsed().as_secs();
+            eprintln!(
+                "{} of {}: {} under {side}, round {round}: {took} s",
+                done + 1,
+                missing.len(),
+                workload.name
+            );
+        }
+        Ok(())
+    }
+}
+
+fn path(workload: &Workload, side: &Side, round: u32) -> PathBuf {
+    Path::new(workload.name).join(side.to_string()).join(format!("{round}.arrows"))
+}
+
+/// Returns each workload and side that the cases need, once.
+fn sides(cases: &[Case]) -> Vec<Sided> {
+    let mut sides: Vec<Sided> = Vec::new();
+    for case in cases {
+        for side in [case.before, case.after] {
+            let name = |(workload, side): &Sided| (workload.name, side.to_string());
+            let sided = (case.workload, side);
+            if !sides.iter().any(|known| name(known) == name(&sided)) {
+                sides.push(sided);
+            }
+        }
+    }
+    sides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::cases;
+    use super::*;
+
+    #[test]
+    fn a_side_of_several_cases_is_recorded_once() {
+        let cases = cases();
+        let sides = sides(&cases);
+        assert!(sides.len() < 2 * cases.len());
+        for case in &cases {
+            for side in [case.before, case.after] {
+                let is_it = |(workload, other): &&Sided| {
+                    workload.name == case.workload.name && other.to_string() == side.to_string()
+                };
+                assert_eq!(sides.iter().filter(is_it).count(), 1, "{}", case.name());
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_are_taken_in_turns_and_nothing_is_recorded_twice() {
+        let folder = std::env::temp_dir().join(format!("freehold-rounds-{}", std::process::id()));
+        let recordings =
+            Recordings { root: &folder, folder: &folder, cache: &folder, freehold: &folder, rounds: 2 };
+        let cases = cases();
+        let two = &sides(&cases)[..2];
+        let made = std::cell::RefCell::new(Vec::new());
+        let record = |_: &Workload, side: &Side, place: &Path| {
+            made.borrow_mut().push(side.to_string());
+            fs::write(place, "").map_err(|error| error.to_string())
+        };
+        recordings.rounds_of(two, record).expect("recorded");
+        assert_eq!(*made.borrow(), ["6.1", "6.12", "6.1", "6.12"]);
+        recordings.rounds_of(two, record).expect("recorded");
+        assert_eq!(made.borrow().len(), 4, "what is there is kept");
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+}

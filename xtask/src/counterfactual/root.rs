@@ -1,0 +1,91 @@
+//! The file system of the guests: a small Debian, the workloads, and `freehold`.
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::programs::{compile, said};
+use super::workloads::WORKLOADS;
+use crate::kernel::apt::mirror_address;
+use crate::kernel::process::{command, require};
+
+/// What the workloads need besides the smallest Debian.
+const PACKAGES: &str = "gcc,libc6-dev,make,sqlite3,libelf1,zlib1g";
+
+/// The only process of a guest besides what it runs.
+const INIT: &str = include_str!("guest-init.sh");
+
+/// The options of ext4. Its checksums would need a module that no kernel has built in.
+const FILE_SYSTEM: [&str; 4] = ["-q", "-F", "-O", "^metadata_csum,^64bit"];
+
+/// The size of the image; what is not written takes no place.
+const SIZE: &str = "1200M";
+
+/// Makes the image in `folder`, and returns its path. The small Debian is kept below `cache`.
+///
+/// # Errors
+/// A sentence, if a program is missing or fails.
+pub(crate) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -> Result<PathBuf, String> {
+    for (program, package) in
+        [("debootstrap", "debootstrap"), ("mkfs.ext4", "e2fsprogs"), ("strip", "binutils")]
+    {
+        require(program, package).map_err(|error| error.to_string())?;
+    }
+    let io = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| format!("{path}: {error}")
+    };
+    let lock = File::create(cache.join("lock")).map_err(io(cache))?;
+    lock.lock().map_err(io(cache))?;
+    let debian = debian(cache)?;
+    let bin = debian.join("usr/local/bin");
+    let install = |name: &str, text: &[u8]| {
+        let place = bin.join(name);
+        fs::write(&place, text).map_err(io(&place))?;
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).map_err(io(&place))
+    };
+    for entry in fs::read_dir(root.join("traces/workloads")).map_err(io(root))?.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        if let Some(program) = name.strip_suffix(".c") {
+            compile(&path, &bin.join(program))?;
+        } else {
+            install(&name, &fs::read(&path).map_err(io(&path))?)?;
+        }
+    }
+    for workload in &WORKLOADS {
+        let Some(steps) = &workload.guest else { continue };
+        install(&format!("prepare-{}", workload.name), format!("set -eu\n{}\n", steps.prepare).as_bytes())?;
+        install(&format!("run-{}", workload.name), format!("set -eu\n{}\n", steps.run).as_bytes())?;
+    }
+    install("guest-init", INIT.as_bytes())?;
+    said(command("strip").arg("-o").arg(bin.join("freehold")).arg(freehold))?;
+    let image = folder.join("root.img");
+    let _ = fs::remove_file(&image);
+    said(command("mkfs.ext4").args(FILE_SYSTEM).arg("-d").arg(&debian).arg(&image).arg(SIZE))?;
+    Ok(image)
+}
+
+/// Returns the folder of a small Debian of this machine's own release, and unpacks it if it is not there yet.
+fn debian(cache: &Path) -> Result<PathBuf, String> {
+    let folder = cache.join("debian");
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let suite = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
+    let suite =
+        suite.ok_or("the guests get a Debian of this machine's release, and /etc/os-release names none")?;
+    let partial = cache.join("debian.partial");
+    let _ = fs::remove_dir_all(&partial);
+    eprintln!("unpacking Debian {suite} for the guests");
+    let packages = format!("--include={PACKAGES}");
+    let mut debootstrap = command("debootstrap");
+    debootstrap.args(["--variant=minbase", &packages, suite]).arg(&partial).arg(mirror_address()?);
+    said(&mut debootstrap)?;
+    for folder in ["var/cache/apt/archives", "var/lib/apt/lists"] {
+        let _ = fs::remove_dir_all(partial.join(folder));
+    }
+    fs::rename(&partial, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}

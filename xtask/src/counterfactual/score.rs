@@ -1,0 +1,112 @@
+//! Counts verdicts.
+
+use freehold_lab::predict::Verdict;
+
+use super::foretold::Measure;
+
+/// The least share of the differences that came whose direction is to be right.
+pub(crate) const DIRECTION_GOAL: f64 = 0.90;
+
+/// The least share of the differences that came whose size is to be right.
+pub(crate) const SIZE_GOAL: f64 = 0.70;
+
+/// The largest share of the foretold differences that may be false alarms.
+pub(crate) const FALSE_ALARM_GOAL: f64 = 0.10;
+
+/// Numbers of verdicts.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Score {
+    pub(crate) right: u32,
+    pub(crate) size: u32,
+    pub(crate) direction: u32,
+    pub(crate) missed: u32,
+    pub(crate) false_alarm: u32,
+    pub(crate) quiet: u32,
+    pub(crate) cannot_tell: u32,
+}
+
+impl Score {
+    /// Counts the verdicts of some measures.
+    pub(crate) fn of<'a>(measures: impl IntoIterator<Item = &'a Measure>) -> Self {
+        let mut score = Self::default();
+        for measure in measures {
+            let count = match measure.verdict {
+                Verdict::Right => &mut score.right,
+                Verdict::Size => &mut score.size,
+                Verdict::Direction => &mut score.direction,
+                Verdict::Missed => &mut score.missed,
+                Verdict::FalseAlarm => &mut score.false_alarm,
+                Verdict::Quiet => &mut score.quiet,
+                Verdict::CannotTell => &mut score.cannot_tell,
+            };
+            *count += 1;
+        }
+        score
+    }
+
+    /// Returns how many differences came beyond the noise that the lab spoke of: what it said cannot be told is not
+    /// among them.
+    pub(crate) fn came(&self) -> u32 {
+        self.right + self.size + self.direction + self.missed
+    }
+
+    /// Returns how many differences were foretold, and could have been seen.
+    pub(crate) fn foretold(&self) -> u32 {
+        self.right + self.size + self.direction + self.false_alarm
+    }
+
+    /// Returns the share of the differences that came whose direction was foretold; `None` if none came.
+    pub(crate) fn direction_share(&self) -> Option<f64> {
+        share(self.right + self.size, self.came())
+    }
+
+    /// Returns the share of the differences that came whose size was foretold, too; `None` if none came.
+    pub(crate) fn size_share(&self) -> Option<f64> {
+        share(self.right, self.came())
+    }
+
+    /// Returns the share of the foretold differences that came, in that direction; `None` if none was foretold.
+    pub(crate) fn kept_share(&self) -> Option<f64> {
+        share(self.right + self.size, self.foretold())
+    }
+
+    /// Returns the share of the foretold differences that did not come; `None` if none was foretold.
+    pub(crate) fn false_alarm_share(&self) -> Option<f64> {
+        share(self.false_alarm, self.foretold())
+    }
+
+    /// Returns true if all three goals are reached.
+    pub(crate) fn is_reached(&self) -> bool {
+        self.direction_share().is_none_or(|share| share >= DIRECTION_GOAL)
+            && self.size_share().is_none_or(|share| share >= SIZE_GOAL)
+            && self.false_alarm_share().is_none_or(|share| share < FALSE_ALARM_GOAL)
+    }
+}
+
+fn share(part: u32, of: u32) -> Option<f64> {
+    (of > 0).then(|| f64::from(part) / f64::from(of))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_missed_counts_against_the_direction() {
+        let score = Score { right: 7, size: 2, missed: 1, ..Score::default() };
+        assert_eq!((score.direction_share(), score.size_share()), (Some(0.9), Some(0.7)));
+        assert!(score.is_reached());
+        assert!(!Score { missed: 2, ..score }.is_reached());
+        assert!(!Score { direction: 1, ..score }.is_reached());
+        assert!(!Score { size: 3, right: 6, ..score }.is_reached());
+    }
+
+    #[test]
+    fn a_false_alarm_counts_among_what_was_foretold() {
+        let score = Score { right: 19, false_alarm: 1, quiet: 1000, ..Score::default() };
+        assert_eq!(score.false_alarm_share(), Some(0.05));
+        assert!(score.is_reached());
+        assert!(!Score { false_alarm: 3, ..score }.is_reached(), "what is quiet does not make it smaller");
+        assert_eq!((score.kept_share(), Score::default().direction_share()), (Some(0.95), None));
+    }
+}

@@ -1,0 +1,129 @@
+//! Packages from Debian's mirror, fetched without touching the machine's own settings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::error::tail;
+use super::files::write_if_changed;
+use super::mirror;
+use super::process::{Job, command};
+
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// An `apt-get` with lists and a cache of its own.
+#[derive(Debug)]
+pub(crate) struct Apt<'a> {
+    room: &'a Path,
+    job: &'a Job,
+    options: Vec<String>,
+}
+
+impl<'a> Apt<'a> {
+    /// Returns one that keeps its files in `room`. It asks the machine's own suites, or another `suite` on the
+    /// machine's mirror.
+    ///
+    /// # Errors
+    /// The folders cannot be made, or the machine's settings name no mirror of Debian.
+    pub(crate) fn new(room: &'a Path, suite: Option<&str>, job: &'a Job) -> Result<Self, String> {
+        for folder in ["lists/partial", "cache/archives/partial"] {
+            fs::create_dir_all(room.join(folder)).map_err(|error| error.to_string())?;
+        }
+        let mut options = vec![
+            format!("Dir::State::Lists={}", room.join("lists").display()),
+            format!("Dir::Cache={}", room.join("cache").display()),
+            // apt's own user cannot write to this folder.
+            "APT::Sandbox::User=root".to_owned(),
+            "Acquire::Languages=none".to_owned(),
+        ];
+        if let Some(suite) = suite {
+            let list = room.join("sources.list");
+            write_if_changed(&list, &source_line(&mirror_address()?, suite))
+                .map_err(|error| error.to_string())?;
+            options.push(format!("Dir::Etc::sourcelist={}", list.display()));
+            options.push("Dir::Etc::sourceparts=-".to_owned());
+        }
+        Ok(Self { room, job, options })
+    }
+
+    /// Reads the suites' lists.
+    ///
+    /// # Errors
+    /// The last line that apt said.
+    pub(crate) fn update(&self) -> Result<(), String> {
+        self.said("apt-get", &["-q", "update"]).map(drop)
+    }
+
+    /// Downloads a package, and returns its file.
+    ///
+    /// # Errors
+    /// The last line that apt said.
+    pub(crate) fn download(&self, package: &str) -> Result<PathBuf, String> {
+        self.said("apt-get", &["-q", "download", package])?;
+        let entries = fs::read_dir(self.room).map_err(|error| error.to_string())?;
+        let mut files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let begins = format!("{package}_");
+        let is_it = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&begins) && name.ends_with(".deb")
+        };
+        files.find(is_it).ok_or_else(|| "apt-get fetched nothing".to_owned())
+    }
+
+    /// Returns the packages whose names match a regular expression.
+    ///
+    /// # Errors
+    /// The last line that apt said.
+    pub(crate) fn names(&self, pattern: &str) -> Result<Vec<String>, String> {
+        let said = self.said("apt-cache", &["search", "--names-only", pattern])?;
+        Ok(said.lines().filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect())
+    }
+
+    /// Runs one of apt's programs. The error is its last output.
+    fn said(&self, program: &str, words: &[&str]) -> Result<String, String> {
+        let mut apt = command(program);
+        apt.current_dir(self.room);
+        for option in &self.options {
+            apt.arg("-o").arg(option);
+        }
+        apt.args(words);
+        said(self.job.guard(&mut apt).map_err(|error| error.to_string())?)
+    }
+}
+
+/// Returns the address of Debian's archive in the machine's settings.
+///
+/// # Errors
+/// They name none.
+pub(crate) fn mirror_address() -> Result<String, String> {
+    mirror::configured(Path::new("/etc/apt"))
+        .ok_or_else(|| "apt's settings on this machine name no mirror of Debian".to_owned())
+}
+
+/// Returns the line for apt's sources.
+fn source_line(address: &str, suite: &str) -> String {
+    let signed = if Path::new(KEYRING).is_file() { format!("[signed-by={KEYRING}] ") } else { String::new() };
+    format!("deb {signed}{address} {suite} main\n")
+}
+
+/// Runs a command and returns its output. The error is the last line of what it complained.
+fn said(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    Err(tail(&words, 1).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suite_is_asked_on_the_machines_mirror() {
+        let line = source_line("http://mirror.example/debian", "trixie-backports");
+        assert!(line.starts_with("deb "), "{line}");
+        assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
+    }
+}
