@@ -73,11 +73,15 @@ impl Loaded {
         Lab::new(self.trace()).map_err(|error| self.failure(error))
     }
 
-    /// Returns the number of allocations, failed ones included.
-    pub(super) fn allocations(&self) -> u64 {
-        let mut allocations = 0;
-        self.events.for_each(|event| allocations += u64::from(matches!(event.kind, EventKind::Alloc { .. })));
-        allocations
+    /// Returns the pages that were asked for.
+    pub(super) fn asked_pages(&self) -> u64 {
+        let mut pages = 0;
+        self.events.for_each(|event| {
+            if let EventKind::Alloc { order, .. } = event.kind {
+                pages += order.pages();
+            }
+        });
+        pages
     }
 
     /// Returns a failure that names the trace.

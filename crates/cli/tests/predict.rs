@@ -150,7 +150,7 @@ fn what_does_not_go_together_is_refused() {
     predict(&other, &ERA, &[], &[]).fails(2, &["another machine", "2 CPUs, not 4"]);
     recordings.make("long", &["--era", "linux-6.1", "--events", "200000"]);
     let long = [old[1].clone(), recordings.path("long")];
-    predict(&long, &ERA, &[], &[]).fails(2, &["allocations", "more than 2 times", "same work"]);
+    predict(&long, &ERA, &[], &[]).fails(2, &["pages asked for", "more than 2 times", "same work"]);
     predict(&old, &ERA, &[recordings.folder.path().join("none")], &[]).fails(2, &["check the path"]);
 }
 

@@ -151,9 +151,12 @@ fn torn_lists_are_not_believed() {
     assert!(replay(&start, behind()).0.told().ends_with("no BPF here"));
 }
 
+/// Makes an error in a zone.
+type Plant = fn(&mut ExactZone);
+
 #[test]
 fn a_state_that_no_machine_has_is_not_used() {
-    let plants: [(fn(&mut ExactZone), &str); 7] = [
+    let plants: [(Plant, &str); 7] = [
         (|zone| zone.lists[0].pfns[0] = PAGES, "frame"),
         (|zone| zone.lists[0].pfns[0] = u64::MAX, "frame"),
         (|zone| zone.lists[0].order = 3, "order 3 at frame 100"),

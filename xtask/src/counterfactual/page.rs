@@ -47,8 +47,8 @@ pub(crate) fn page(told: &[Told], made: &Made) -> String {
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
-        "\n{} cases, {} recordings a side, made in turns; {}; commit {}. Guests are emulated machines with 448 MiB and two \
-         CPUs, whose kernels are Debian's own; `live` is this machine with all but 2 GiB of its free memory set aside.\n",
+        "\n{} cases, {} recordings a side, made in rounds of all sides; {}; commit {}. Guests are emulated machines with 448 MiB and two \
+         CPUs, whose kernels are Debian's own; each side begins with as much free memory. `live` is this machine with all but 2 GiB of its free memory set aside.\n",
         told.len(),
         made.rounds,
         made.machine,

@@ -32,14 +32,14 @@ fn facts(args: &Predict, traces: &[PathBuf]) -> Result<Vec<Facts>, Failure> {
     each.collect()
 }
 
-/// The allocations of the recordings that were read so far.
+/// The pages that were asked for in the recordings that were read so far.
 #[derive(Default)]
 struct Lengths(Vec<(String, u64)>);
 
 impl Lengths {
     /// Adds a recording, if it is about as long as the others.
-    fn add(&mut self, name: &str, allocations: u64) -> Result<(), Failure> {
-        self.0.push((name.to_owned(), allocations));
+    fn add(&mut self, name: &str, pages: u64) -> Result<(), Failure> {
+        self.0.push((name.to_owned(), pages));
         let lengths: Vec<_> = self.0.iter().map(|(name, length)| (name.as_str(), *length)).collect();
         Ok(check_lengths(&lengths)?)
     }
@@ -49,7 +49,7 @@ fn came(args: &Predict, lengths: &mut Lengths) -> Result<Vec<Came>, Failure> {
     let each = args.against.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
         let came = Came::new(loaded.trace()).map_err(|error| loaded.failure(error))?;
-        lengths.add(&loaded.name, came.requests())?;
+        lengths.add(&loaded.name, came.asked_pages())?;
         Ok(came)
     });
     each.collect()
@@ -60,8 +60,7 @@ fn observed(args: &Predict, change: &Change, lengths: &mut Lengths) -> Result<Ve
     let options = ForetellOptions { replays: args.chance, threads: args.threads.map(usize::from) };
     let each = args.traces.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
-        let allocations = loaded.allocations();
-        lengths.add(&loaded.name, allocations)?;
+        lengths.add(&loaded.name, loaded.asked_pages())?;
         let observed = loaded.lab()?.observe(change, options);
         observed.map_err(|error| loaded.failure(error))
     });

@@ -6,7 +6,7 @@ use super::change::{Change, Turned};
 use super::error::PredictError;
 use super::facts::Facts;
 
-/// How many times as many allocations one recording of the same work may have as another.
+/// How many times as many pages one recording of the same work may ask for as another.
 const MOST_TIMES: u64 = 2;
 
 /// The settings that older kernels do not have, with the first kernel that has each.
@@ -49,23 +49,23 @@ pub fn check_settings(
     against.first().map_or(Ok(Vec::new()), |other| shows(change, first, era, other))
 }
 
-/// Checks that recordings of the same work have about as many allocations.
+/// Checks that recordings of the same work ask for about as many pages.
 ///
 /// # Errors
-/// The first recording that has more than twice as many allocations as one before it or fewer than half of them, or
+/// The first recording that asks for more than twice as many pages as one before it or fewer than half of them, or for
 /// none at all.
 pub fn check_lengths(recordings: &[(&str, u64)]) -> Result<(), PredictError> {
-    for (number, &(name, allocations)) in recordings.iter().enumerate() {
-        if allocations == 0 {
+    for (number, &(name, pages)) in recordings.iter().enumerate() {
+        if pages == 0 {
             return Err(PredictError::Empty { name: name.to_owned() });
         }
         let differs = |other: u64| {
-            let (least, most) = (allocations.min(other), allocations.max(other));
+            let (least, most) = (pages.min(other), pages.max(other));
             most > least.saturating_mul(MOST_TIMES)
         };
         if let Some(&(first, expected)) = recordings[..number].iter().find(|(_, other)| differs(*other)) {
             let (name, first) = (name.to_owned(), first.to_owned());
-            return Err(PredictError::Length { name, allocations, first, expected, times: MOST_TIMES });
+            return Err(PredictError::Length { name, pages, first, expected, times: MOST_TIMES });
         }
     }
     Ok(())
@@ -392,7 +392,7 @@ mod tests {
     fn lengths_are_within_a_factor_of_two() {
         assert_eq!(check_lengths(&[("a", 100), ("b", 200), ("c", 150)]), Ok(()));
         let between = check_lengths(&[("a", 100), ("b", 200), ("c", 99)]).expect_err("refused").to_string();
-        assert!(between.starts_with("c: 99") && between.contains("b has 200"), "{between}");
+        assert!(between.starts_with("c: 99") && between.contains("200 in b"), "{between}");
         for other in [201, 49] {
             let said = check_lengths(&[("a", 100), ("b", other)]).expect_err("refused").to_string();
             assert!(said.contains("more than 2 times") && said.contains("same work"), "{said}");

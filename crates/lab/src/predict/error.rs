@@ -111,16 +111,16 @@ pub enum PredictError {
     },
     /// Recordings of very different lengths.
     #[error(
-        "{name}: {allocations} allocations, but {first} has {expected}, more than {times} times as many or as few; give recordings of the same work"
+        "{name}: {pages} pages asked for, but {expected} in {first}, more than {times} times as many or as few; give recordings of the same work"
     )]
     Length {
         /// The recording.
         name: String,
-        /// Its allocations.
-        allocations: u64,
+        /// The pages that it asks for.
+        pages: u64,
         /// The recording that it is held against.
         first: String,
-        /// The allocations of that one.
+        /// The pages that that one asks for.
         expected: u64,
         /// The bound.
         times: u64,

@@ -2,8 +2,8 @@
 
 use super::change::Change;
 use super::own::Own;
+use super::requests::Asked;
 use super::subjects::{self, PAGEBLOCKS};
-use crate::counts::ByOrder;
 use crate::error::LabError;
 use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, in_parallel};
 use crate::start::Machine;
@@ -29,8 +29,8 @@ impl Default for ForetellOptions {
 /// A recording that is to be foretold from.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// The number of recorded requests by order, those that failed included.
-    pub(super) requests: ByOrder,
+    /// What the machine was asked for.
+    pub(super) asked: Asked,
     /// The machine's own value of each measure.
     pub(super) own: Vec<Option<f64>>,
     /// The same at the start, of what was there before.
@@ -44,8 +44,8 @@ pub struct Observation {
 /// A recording under the change, which shows what came.
 #[derive(Clone, Debug)]
 pub struct Came {
-    /// The number of recorded requests by order, those that failed included.
-    pub(super) requests: ByOrder,
+    /// What the machine was asked for.
+    pub(super) asked: Asked,
     /// The machine's own value of each measure.
     pub(super) own: Vec<Option<f64>>,
     /// The same at the start, of what was there before.
@@ -59,13 +59,13 @@ impl Came {
     /// A start snapshot that describes no machine.
     pub fn new(trace: Trace<'_>) -> Result<Self, LabError> {
         let own = Own::new(&Machine::new(trace.start, trace.events)?, trace);
-        let (requests, at_start) = (own.requests, subjects::at_start(&own));
-        Ok(Self { requests, own: subjects::of_machine(&own), at_start })
+        let at_start = subjects::at_start(&own);
+        Ok(Self { own: subjects::of_machine(&own), asked: own.asked, at_start })
     }
 
-    /// Returns the number of recorded requests.
-    pub fn requests(&self) -> u64 {
-        self.requests.iter().sum()
+    /// Returns the pages that the machine was asked for.
+    pub fn asked_pages(&self) -> u64 {
+        self.asked.pages()
     }
 }
 
@@ -98,8 +98,8 @@ impl Lab<'_> {
             leave_out_pageblocks(&mut changed);
         }
         let own = Own::new(&self.machine, self.trace);
-        let (requests, at_start) = (own.requests, subjects::at_start(&own));
-        Ok(Observation { requests, own: subjects::of_machine(&own), at_start, baseline, changed })
+        let at_start = subjects::at_start(&own);
+        Ok(Observation { own: subjects::of_machine(&own), asked: own.asked, at_start, baseline, changed })
     }
 }
 

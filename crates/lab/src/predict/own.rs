@@ -3,7 +3,7 @@
 use freehold::{MIGRATETYPES, Migratetype};
 use freehold_trace::{EventKind, Snapshot};
 
-use crate::counts::ByOrder;
+use super::requests::Asked;
 use crate::recorded::{Recorded, is_for_huge_page, percpu_pages};
 use crate::start::{Machine, free_pageblocks};
 use crate::trace::Trace;
@@ -34,8 +34,8 @@ pub(super) struct Own {
     pub(super) refills: Option<u64>,
     /// Pages that left per-CPU lists.
     pub(super) drained_pages: Option<u64>,
-    /// Requests by order, those that failed included.
-    pub(super) requests: ByOrder,
+    /// What the machine was asked for.
+    pub(super) asked: Asked,
 }
 
 impl Own {
@@ -59,10 +59,11 @@ impl Own {
         let (mut refused, mut lost) = (0, false);
         trace.events.for_each(|event| match event.kind {
             EventKind::Alloc { pfn, order, gfp, .. } => {
-                own.requests[order.index()] += 1;
+                own.asked.add_request(event.cpu, pfn, order);
                 let is_refused = pfn.is_none() && order == machine.pageblock_order;
                 refused += u64::from(is_refused && is_for_huge_page(gfp));
             }
+            EventKind::Free { pfn, order } => own.asked.add_free(event.cpu, pfn, order),
             EventKind::ExtFrag { migratetype, fallback_migratetype, .. } => {
                 pairs[migratetype.index()][fallback_migratetype.index()] += 1;
             }
@@ -80,7 +81,7 @@ impl Own {
             own.refills = or_none(recorded.refills, "kmem:mm_page_alloc_zone_locked");
             own.drained_pages = or_none(recorded.drained_pages, "kmem:mm_page_pcpu_drain");
         }
-        Self { recorded, ..own }
+        Self { recorded, asked: own.asked.without_holders(), ..own }
     }
 }
 

@@ -95,12 +95,9 @@ impl Prediction {
                 ));
             }
         }
-        let requests = |of: &Observation| of.requests;
         let otherwise = came.and_then(|came| {
-            let [before, came] = [
-                before.iter().map(requests).collect::<Vec<_>>(),
-                came.iter().map(|came| came.requests).collect(),
-            ];
+            let before: Vec<_> = before.iter().map(|of| &of.asked).collect();
+            let came: Vec<_> = came.iter().map(|of| &of.asked).collect();
             asked_otherwise(&before, &came)
         });
         notes.extend(otherwise.clone());

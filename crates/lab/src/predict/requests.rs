@@ -1,75 +1,140 @@
 //! What the machine was asked for on both sides: a change of the allocator is not to be told from one of the requests.
 
-use super::noise::{mean, unpaired};
+use std::collections::HashMap;
+
+use freehold::{Order, Pfn};
+
+use super::noise::{Difference, mean, unpaired};
 use super::short::number;
 use crate::counts::ByOrder;
 
 /// The share of the requested pages that may be requested otherwise.
 const SAME: f64 = 0.10;
 
-/// Returns a sentence if the recordings under a change asked for blocks of other sizes, or for more or fewer of them, than
-/// those before: by more than a tenth of the pages, and beyond the noise. `None` if they asked for the same.
-pub(super) fn asked_otherwise(before: &[ByOrder], came: &[ByOrder]) -> Option<String> {
-    let orders = before.first()?.len();
-    let of_order =
-        |side: &[ByOrder], order: usize| side.iter().map(|each| each[order] as f64).collect::<Vec<_>>();
-    let pages = |side: &[ByOrder]| -> Vec<f64> {
-        (0..orders).map(|order| mean(&of_order(side, order)) * (1_u64 << order) as f64).collect()
-    };
-    let (from, to) = (pages(before), pages(came));
-    let differing: Vec<f64> = from.iter().zip(&to).map(|(from, to)| (from - to).abs()).collect();
-    let all = from.iter().sum::<f64>().max(to.iter().sum());
-    if differing.iter().sum::<f64>() <= SAME * all {
-        return None;
+/// What a machine was asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// Requests by order, those that failed included.
+    by_order: ByOrder,
+    /// Pages of blocks that were freed on another CPU than had asked for them.
+    freed_elsewhere: u64,
+    /// The CPU that asked for each block that is held.
+    holders: HashMap<Pfn, u16>,
+}
+
+impl Asked {
+    /// Adds a request of a CPU, and the block that answered it.
+    pub(super) fn add_request(&mut self, cpu: u16, pfn: Option<Pfn>, order: Order) {
+        self.by_order[order.index()] += 1;
+        if let Some(pfn) = pfn {
+            self.holders.insert(pfn, cpu);
+        }
     }
-    let most = (0..orders).max_by(|&one, &other| differing[one].total_cmp(&differing[other]))?;
-    let (one, other) = (of_order(before, most), of_order(came, most));
-    unpaired(&one, &other).filter(|difference| difference.is_beyond_noise())?;
+
+    /// Adds a block that a CPU freed.
+    pub(super) fn add_free(&mut self, cpu: u16, pfn: Pfn, order: Order) {
+        if self.holders.remove(&pfn).is_some_and(|holder| holder != cpu) {
+            self.freed_elsewhere += order.pages();
+        }
+    }
+
+    /// Forgets who holds blocks, once nothing is added any more.
+    pub(super) fn without_holders(self) -> Self {
+        Self { holders: HashMap::new(), ..self }
+    }
+
+    /// Returns the pages that were asked for.
+    pub(super) fn pages(&self) -> u64 {
+        Order::ZERO.up_to(Order::MAX).map(|order| self.by_order[order.index()] << order.get()).sum()
+    }
+}
+
+/// Returns a sentence if the machine was asked otherwise under a change than before, beyond the noise: a tenth of the pages
+/// in blocks of another size, or fewer or more of them, or a tenth freed on another CPU than had asked for them. `None` if
+/// it was asked for the same.
+pub(super) fn asked_otherwise(before: &[&Asked], came: &[&Asked]) -> Option<String> {
+    let pages = |side: &[&Asked]| mean(&side.iter().map(|of| of.pages() as f64).collect::<Vec<_>>());
+    let most = SAME * pages(before).max(pages(came));
+    let orders = Order::ZERO.up_to(Order::MAX);
+    let of_order = orders.map(|order| {
+        let [one, other] = [before, came]
+            .map(|side| side.iter().map(|of| of.by_order[order.index()] as f64).collect::<Vec<_>>());
+        let pages = order.pages() as f64 * (mean(&one) - mean(&other)).abs();
+        (pages, one, other, format!("blocks of order {order}"))
+    });
+    let of_order: Vec<_> = of_order.collect();
+    let differing: f64 = of_order.iter().map(|(pages, ..)| pages).sum();
+    let largest = of_order.into_iter().max_by(|one, other| one.0.total_cmp(&other.0));
+    let [one, other] =
+        [before, came].map(|side| side.iter().map(|of| of.freed_elsewhere as f64).collect::<Vec<_>>());
+    let elsewhere = (mean(&one) - mean(&other)).abs();
+    let what = "pages freed on another CPU than had asked for them".to_owned();
+    let found = [
+        largest.map(|(_, one, other, what)| (differing, one, other, what)),
+        Some((elsewhere, one, other, what)),
+    ];
+    let is_beyond = |(pages, one, other, _): &(f64, Vec<f64>, Vec<f64>, String)| {
+        *pages > most && unpaired(one, other).is_some_and(Difference::is_beyond_noise)
+    };
+    let (_, one, other, what) = found.into_iter().flatten().find(is_beyond)?;
     let [one, other] = [one, other].map(|values| number(mean(&values)));
-    Some(format!(
-        "the machine asked otherwise under the change: {other} blocks of order {most}, {one} before"
-    ))
+    Some(format!("the machine was asked otherwise under the change: {other} {what}, {one} before"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn recordings(of: &[[u64; 3]]) -> Vec<ByOrder> {
-        let requests = |few: &[u64; 3]| {
-            let mut all = ByOrder::default();
-            all[..3].copy_from_slice(few);
-            all
-        };
-        of.iter().map(requests).collect()
+    /// Single pages, blocks of order 2, and pages freed elsewhere.
+    type Of = (u64, u64, u64);
+
+    /// Returns what so many single pages, and blocks of order 2, make; the first of the single pages are freed on another
+    /// CPU.
+    fn asked(pages: u64, larger: u64, elsewhere: u64) -> Asked {
+        let mut asked = Asked::default();
+        for pfn in (0..pages).map(Pfn) {
+            asked.add_request(0, Some(pfn), Order::ZERO);
+            asked.add_free((pfn.0 < elsewhere).into(), pfn, Order::ZERO);
+        }
+        for _ in 0..larger {
+            asked.add_request(1, None, Order::ZERO.up().and_then(Order::up).expect("order 2"));
+        }
+        asked
+    }
+
+    #[track_caller]
+    fn otherwise(before: [Of; 3], came: [Of; 3]) -> Option<String> {
+        let [before, came] = [before, came].map(|side| side.map(|(a, b, c)| asked(a, b, c)));
+        asked_otherwise(&before.each_ref(), &came.each_ref())
     }
 
     #[test]
     fn the_same_requests_are_no_difference() {
-        let before = recordings(&[[1000, 5, 0], [1010, 4, 0], [990, 6, 0]]);
-        assert_eq!(asked_otherwise(&before, &before), None);
-        let fewer = recordings(&[[910, 5, 0], [915, 5, 0], [905, 5, 0]]);
-        assert_eq!(asked_otherwise(&before, &fewer), None, "nine of a hundred");
+        let before = [(1000, 5, 100), (1010, 4, 100), (990, 6, 100)];
+        assert_eq!(otherwise(before, before), None);
+        assert_eq!(otherwise(before, before.map(|(pages, larger, _)| (pages - 90, larger, 190))), None);
         assert_eq!(asked_otherwise(&[], &[]), None);
+        assert_eq!(asked(1000, 5, 100).pages(), 1020);
     }
 
     #[test]
-    fn other_sizes_and_other_numbers_are_told() {
-        let before = recordings(&[[1000, 5, 0], [1010, 4, 0], [990, 6, 0]]);
-        let larger = recordings(&[[800, 5, 50], [805, 5, 50], [795, 5, 50]]);
-        let told = asked_otherwise(&before, &larger).expect("as many pages, in other blocks");
-        assert!(
-            told.contains("50 blocks of order 2, 0 before") || told.contains("800 blocks of order 0"),
-            "{told}"
-        );
-        let fewer = recordings(&[[800, 5, 0], [805, 5, 0], [795, 5, 0]]);
-        assert!(asked_otherwise(&before, &fewer).expect("fewer").contains("order 0, 1"));
+    fn other_sizes_numbers_and_cpus_are_told() {
+        let before = [(1000, 5, 100), (1010, 4, 105), (990, 6, 95)];
+        let told = |came: fn(Of) -> Of| otherwise(before, before.map(came)).expect("told");
+        let larger = told(|(pages, larger, elsewhere)| (pages - 200, larger + 50, elsewhere));
+        assert!(larger.contains("order 2, 5 before") || larger.contains("800 blocks of order 0"), "{larger}");
+        let fewer = told(|(pages, larger, elsewhere)| (pages - 200, larger, elsewhere));
+        assert!(fewer.contains("800 blocks of order 0, 1"), "{fewer}");
+        let elsewhere = told(|(pages, larger, elsewhere)| (pages, larger, elsewhere + 300));
+        assert!(elsewhere.contains("400 pages freed on another CPU"), "{elsewhere}");
     }
 
     #[test]
     fn what_scatters_as_much_is_no_difference() {
-        let before = recordings(&[[1000, 0, 0], [1500, 0, 0], [700, 0, 0]]);
-        let came = recordings(&[[1200, 0, 0], [900, 0, 0], [600, 0, 0]]);
-        assert_eq!(asked_otherwise(&before, &came), None);
+        assert_eq!(
+            otherwise([(1000, 0, 0), (1500, 0, 0), (700, 0, 0)], [(1200, 0, 0), (900, 0, 0), (600, 0, 0)]),
+            None
+        );
+        assert_eq!(otherwise([(1000, 0, 0), (1000, 0, 900), (1000, 0, 0)], [(1000, 0, 0); 3]), None);
     }
 }

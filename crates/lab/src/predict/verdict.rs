@@ -60,9 +60,8 @@ impl Verdict {
         match (foretold.is_beyond_noise(), came.is_beyond_noise()) {
             (false, false) => Self::Quiet,
             (false, true) if came.mean.abs() > foretold.noise() => Self::Missed,
-            (false, true) => Self::CannotTell,
             (true, false) if foretold.mean.abs() > came.noise() => Self::FalseAlarm,
-            (true, false) => Self::CannotTell,
+            (false, true) | (true, false) => Self::CannotTell,
             (true, true) if (foretold.mean < 0.0) != (came.mean < 0.0) => Self::Direction,
             (true, true) => {
                 let off = (foretold.mean - came.mean).abs();

@@ -8,7 +8,7 @@ use freehold::{
 };
 use freehold_trace::{EventLog, Pageset, Snapshot, ZoneSnapshot};
 
-use super::marks::add_unprinted_bounds;
+use super::bounds::add_unprinted_bounds;
 use crate::error::LabError;
 
 /// The most pages that a machine may span: a bound on the memory that a hostile trace can take.
@@ -69,16 +69,15 @@ impl Machine {
             order => Order::new(order)
                 .ok_or_else(|| LabError::OutOfRange { what: format!("pageblock order {order}") })?,
         };
-        let mut machine = Self {
+        add_unprinted_bounds(&mut zones, &snapshot_index, cpus, start);
+        Ok(Self {
             zones,
             snapshot_index,
             cpus,
             pageblock_order,
             watermark_boost_factor: boost,
             tunables: tunables(start),
-        };
-        add_unprinted_bounds(&mut machine, start);
-        Ok(machine)
+        })
     }
 
     /// Returns the engine's configuration for one generation of the allocator.

@@ -1,8 +1,9 @@
-//! Watermarks and the bounds of per-CPU lists, computed from sysctls as Linux computes them.
+//! Watermarks, computed from sysctls as Linux computes them.
 
 use freehold::{Watermarks, ZoneConfig, ZoneType};
-use freehold_trace::{Snapshot, ZoneSnapshot};
+use freehold_trace::Snapshot;
 
+use super::bounds::set_bounds;
 use super::machine::Machine;
 
 /// `SWAP_CLUSTER_MAX`: the least min watermark of a zone whose pages the kernel cannot address directly.
@@ -13,9 +14,6 @@ const MOST_HIGHMEM_MIN: u64 = 128;
 
 /// Linux's own `watermark_scale_factor`, in parts of 10 000.
 const DEFAULT_SCALE_FACTOR: u64 = 10;
-
-/// `MIN_PERCPU_PAGELIST_HIGH_FRACTION`: the lists hold at most an eighth of a zone.
-pub(crate) const LEAST_HIGH_FRACTION: u64 = 8;
 
 /// The sysctls from which Linux computes the watermarks and the bounds of the per-CPU lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,7 +53,7 @@ impl Sysctls {
             set_watermarks(&mut machine.zones, pages, scale.unwrap_or(DEFAULT_SCALE_FACTOR));
         }
         let fraction = self.percpu_pagelist_high_fraction.or(recorded.percpu_pagelist_high_fraction);
-        set_bounds(machine, fraction.unwrap_or(0));
+        set_bounds(&mut machine.zones, machine.cpus, fraction.unwrap_or(0));
     }
 }
 
@@ -84,78 +82,9 @@ fn set_watermarks(zones: &mut [ZoneConfig], min_pages: Option<u64>, scale_factor
     }
 }
 
-/// Sets the bounds of all per-CPU lists.
-fn set_bounds(machine: &mut Machine, fraction: u64) {
-    let cpus = cpus_of_a_node(machine);
-    for zone in machine.zones.iter_mut().filter(|zone| zone.managed > 0) {
-        let batch = zone.percpu.batch;
-        let (least, most) = match fraction {
-            0 => (bound(zone.watermarks.low, cpus, batch), tuned_most(zone, cpus)),
-            fraction => {
-                (bound(zone.managed / fraction, cpus, batch), bound(zone.managed / fraction, cpus, batch))
-            }
-        };
-        zone.percpu.high_min = least;
-        zone.percpu.high_max = most.max(least);
-    }
-}
-
-/// Gives the per-CPU lists their bounds where the recorded kernel does not print them: before 6.7 it has one bound, and 6.12
-/// prints what it tuned each CPU to.
-pub(super) fn add_unprinted_bounds(machine: &mut Machine, start: &Snapshot) {
-    let sets = || start.zones.iter().flat_map(|zone| &zone.pagesets);
-    let is_printed = sets().any(|set| set.high_min != set.high_max);
-    if is_printed || Sysctls::recorded(start).percpu_pagelist_high_fraction.unwrap_or(0) != 0 {
-        return;
-    }
-    let cpus = cpus_of_a_node(machine);
-    for (zone, &index) in machine.zones.iter_mut().zip(&machine.snapshot_index) {
-        let recorded = &start.zones[index];
-        if recorded.pagesets.is_empty() || zone.managed == 0 {
-            continue;
-        }
-        let most = tuned_most(zone, cpus);
-        let least = told_high_min(recorded, start, most);
-        zone.percpu.high_min = least.unwrap_or_else(|| bound(zone.watermarks.low, cpus, zone.percpu.batch));
-        zone.percpu.high_max = most.max(zone.percpu.high_min);
-    }
-}
-
-/// Returns the lower bound of a zone's lists: the one that was read from the machine, or the one that all CPUs have and none
-/// was tuned from. `None` if it is not told.
-fn told_high_min(zone: &ZoneSnapshot, start: &Snapshot, most: u32) -> Option<u32> {
-    let exact = start.exact.taken().into_iter().flat_map(|state| &state.zones);
-    let mut exact = exact.filter(|own| (own.node, &own.name) == (zone.node, &zone.name));
-    if let Some(cpu) = exact.next().and_then(|own| own.cpus.first()) {
-        return u32::try_from(cpu.high_min).ok().filter(|&least| 0 < least && least <= most);
-    }
-    let high = zone.pagesets.first()?.high;
-    let is_of_all = zone.pagesets.len() > 1 && zone.pagesets.iter().all(|set| set.high == high);
-    u32::try_from(high).ok().filter(|&high| is_of_all && 0 < high && high < most)
-}
-
-fn cpus_of_a_node(machine: &Machine) -> u64 {
-    let mut nodes: Vec<_> = machine.zones.iter().map(|zone| zone.node).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    u64::from(machine.cpus).div_ceil(nodes.len().max(1) as u64).max(1)
-}
-
-/// Returns the most pages that tuned lists of a zone may have.
-fn tuned_most(zone: &ZoneConfig, cpus: u64) -> u32 {
-    bound(zone.managed / LEAST_HIGH_FRACTION, cpus, zone.percpu.batch)
-}
-
-/// Returns a bound of each CPU's lists, if all of them together have so many pages.
-///
-/// Linux counterpart: `zone_highsize`.
-fn bound(pages: u64, cpus: u64, batch: u32) -> u32 {
-    u32::try_from((pages / cpus).max(u64::from(batch) * 4)).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
-    use freehold_trace::{EventLog, ExactCpu, ExactPart, ExactState, ExactZone, Pageset};
+    use freehold_trace::{EventLog, ZoneSnapshot};
 
     use super::*;
 
@@ -187,58 +116,5 @@ mod tests {
         fixed.apply(&mut machine, &start, 4096);
         assert_eq!((machine.zones[1].percpu.high_min, machine.zones[1].percpu.high_max), (3000, 3000));
         assert_eq!(machine.zones[0].watermarks.low, 11_000, "marks stay");
-    }
-    /// Were what an old kernel prints both bounds, its lists could not grow in a replay.
-    #[test]
-    fn bounds_that_are_not_printed_are_computed() {
-        let bounds = |highs: [u64; 2], fraction: &str| {
-            let mut normal = ZoneSnapshot { watermark_low: 760, ..zone("Normal", 0, 100_000) };
-            let set = |(cpu, high)| Pageset {
-                cpu,
-                batch: 31,
-                high,
-                high_min: high,
-                high_max: high,
-                ..Pageset::default()
-            };
-            normal.pagesets = (0..).zip(highs).map(set).collect();
-            let sysctl = [("percpu_pagelist_high_fraction".to_owned(), fraction.to_owned())].into();
-            let start = Snapshot { zones: vec![normal], sysctl, ..Snapshot::default() };
-            let machine = Machine::new(&start, &EventLog::default()).expect("a machine");
-            (machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max)
-        };
-        assert_eq!(bounds([378, 378], "0"), (378, 6250), "6.1: every CPU has the lower bound");
-        assert_eq!(bounds([6052, 2742], "0"), (380, 6250), "6.12: tuned by CPU");
-        assert_eq!(bounds([6250, 6250], "0"), (380, 6250), "6.12: all at the upper bound");
-        assert_eq!(bounds([0, 0], "0"), (380, 6250), "6.12: never used");
-        assert_eq!(bounds([1562, 1562], "64"), (1562, 1562), "set by the user");
-    }
-
-    #[test]
-    fn a_bound_that_was_read_from_the_machine_counts() {
-        let set = Pageset { batch: 31, high: 2000, high_min: 2000, high_max: 2000, ..Pageset::default() };
-        let normal = ZoneSnapshot { watermark_low: 760, pagesets: vec![set], ..zone("Normal", 0, 100_000) };
-        let cpu = ExactCpu { high: 2000, high_min: 700, ..ExactCpu::default() };
-        let own = ExactZone { name: "Normal".into(), cpus: vec![cpu], ..ExactZone::default() };
-        let state = ExactState { zones: vec![own], ..ExactState::default() };
-        let exact = ExactPart::Taken(Box::new(state));
-        let mut start = Snapshot { zones: vec![normal], exact, ..Snapshot::default() };
-        let bounds = |start: &Snapshot| {
-            let machine = Machine::new(start, &EventLog::default()).expect("a machine");
-            (machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max)
-        };
-        assert_eq!(bounds(&start), (700, 12_500));
-        start.exact = ExactPart::default();
-        assert_eq!(bounds(&start), (760, 12_500), "one CPU does not tell");
-    }
-
-    #[test]
-    fn bounds_that_are_printed_are_kept() {
-        let mut normal = zone("Normal", 0, 100_000);
-        normal.pagesets =
-            vec![Pageset { batch: 63, high: 378, high_min: 300, high_max: 500, ..Pageset::default() }];
-        let start = Snapshot { zones: vec![normal], ..Snapshot::default() };
-        let machine = Machine::new(&start, &EventLog::default()).expect("a machine");
-        assert_eq!((machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max), (300, 500));
     }
 }

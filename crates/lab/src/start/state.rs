@@ -5,7 +5,8 @@ use freehold_measure::grouped;
 use freehold_trace::FrameUse;
 use serde::Serialize;
 
-use super::exact::{ExactReport, ExactStart};
+use super::exact::ExactStart;
+use super::exact_report::ExactReport;
 use super::fit::{Counted, FitReport, counted_blocks, counted_in, fit};
 use super::geometry::{BlockTypes, Geometry, target_of};
 use super::machine::Machine;
