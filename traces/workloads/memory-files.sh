@@ -6,6 +6,8 @@
 set -eu
 
 [ $# = 2 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+trap 'rm -f "/dev/shm/memory-files.$$".*' EXIT
+trap 'exit 1' TERM INT HUP
 files() {
     i=0
     while [ $i -lt "$2" ]; do

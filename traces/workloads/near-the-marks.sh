@@ -9,6 +9,7 @@ set -eu
 folder=/dev/shm/near-the-marks.$$
 mkdir "$folder"
 trap 'rm -r "$folder"' EXIT
+trap 'exit 1' TERM INT HUP
 available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
 head -c "$((available - $1))M" /dev/zero > "$folder/base"
 i=0

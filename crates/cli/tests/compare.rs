@@ -82,7 +82,8 @@ fn has_distance(comparison: &Value) -> bool {
 
 #[test]
 fn a_build() {
-    let comparison = run(["compare", &sample("c-build.arrows"), "--repeat", "1", "--json"]).ok().json();
+    let comparison =
+        run(["compare", &sample("c-build.arrows"), "--repeat", "1", "--chance", "2", "--json"]).ok().json();
     assert_every_row_for_every_era(&comparison);
     assert!(has_distance(&comparison));
 }
@@ -90,7 +91,7 @@ fn a_build() {
 #[test]
 fn huge_pages_in_batches() {
     let trace = sample("thp-churn.arrows");
-    let comparison = run(["compare", &trace, "--repeat", "1", "--json"]).ok().json();
+    let comparison = run(["compare", &trace, "--repeat", "1", "--chance", "2", "--json"]).ok().json();
     assert_every_row_for_every_era(&comparison);
     assert!(has_distance(&comparison));
 }
@@ -117,7 +118,7 @@ fn an_imported_text_plain_and_compressed() {
     }
     assert!(traces[0] == traces[1] && traces[0] == traces[2], "packing changes nothing");
     let trace = at("imported.arrows").display().to_string();
-    let comparison = run(["compare", &trace, "--repeat", "1", "--json"]).ok().json();
+    let comparison = run(["compare", &trace, "--repeat", "1", "--chance", "2", "--json"]).ok().json();
     assert_every_row_for_every_era(&comparison);
     assert!(has_distance(&comparison));
 }

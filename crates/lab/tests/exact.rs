@@ -7,7 +7,7 @@ use freehold::{Era, Pfn};
 use freehold_lab::{Agreement, Followed, Lab, Options, StartReport, Trace};
 use freehold_trace::{
     EXACT_VERSION, EventKind, EventLog, ExactCpu, ExactList, ExactPart, ExactState, ExactZone, FrameUse,
-    Origin, PageblockRun, Run, Snapshot,
+    Origin, PageblockRun, Run, Snapshot, ZoneSnapshot,
 };
 
 /// When the state was read, by the clock of [`Script`].
@@ -172,6 +172,15 @@ fn a_state_that_no_machine_has_is_not_used() {
         let (report, ..) = replay(&start, behind().alloc(50, 0));
         assert!(report.exact.is_none() && report.told().contains(words), "{words}: {}", report.told());
     }
+}
+
+#[test]
+fn two_zones_of_one_name_are_not_told_apart() {
+    let mut start = start(&[100, 7, 300], &[50, 40]);
+    let second = ZoneSnapshot { start_pfn: PAGES, ..start.zones[0].clone() };
+    start.zones.push(second);
+    let (report, ..) = replay(&start, behind().alloc(50, 0));
+    assert!(report.exact.is_none() && report.told().contains("several zones Normal"), "{}", report.told());
 }
 
 #[test]

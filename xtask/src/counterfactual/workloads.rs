@@ -29,22 +29,22 @@ pub(crate) static WORKLOADS: [Workload; 7] = [
         name: "build",
         what: "gcc compiles small files, three at a time",
         guest: Some(Steps {
-            prepare: "read-files.sh; build.sh make $WORK/one 6; build.sh make $WORK/two 9; build.sh run $WORK/one 3; leave.sh 160",
-            run: "build.sh run $WORK/two 3",
+            prepare: "read-files.sh; build.sh make \"$WORK/one\" 6; build.sh make \"$WORK/two\" 9; build.sh run \"$WORK/one\" 3; leave.sh 160",
+            run: "build.sh run \"$WORK/two\" 3",
         }),
         live: Some(Steps {
-            prepare: "build.sh make $WORK/two 150",
-            run: "build.sh run $WORK/two 3; rm -r $WORK/two",
+            prepare: "build.sh make \"$WORK/two\" 150",
+            run: "build.sh run \"$WORK/two\" 3; rm -r \"$WORK/two\"",
         }),
     },
     Workload {
         name: "files",
         what: "small files are copied and removed, large ones are read",
         guest: Some(Steps {
-            prepare: "read-files.sh; file-churn.sh $WORK/warm 2 /usr/include; leave.sh 100",
-            run: "file-churn.sh $WORK/files 5 /usr/include",
+            prepare: "read-files.sh; file-churn.sh \"$WORK/warm\" 2 /usr/include; leave.sh 100",
+            run: "file-churn.sh \"$WORK/files\" 5 /usr/include",
         }),
-        live: Some(Steps { prepare: "", run: "file-churn.sh $WORK/files 10 /usr/share/doc" }),
+        live: Some(Steps { prepare: "", run: "file-churn.sh \"$WORK/files\" 10 /usr/share/doc" }),
     },
     Workload {
         name: "forks",
@@ -75,8 +75,8 @@ pub(crate) static WORKLOADS: [Workload; 7] = [
         name: "database",
         what: "two SQLite databases: rows are added, sorted, changed, removed",
         guest: Some(Steps {
-            prepare: "read-files.sh; tables.sh $WORK/warm 2000; leave.sh 96",
-            run: "tables.sh $WORK/tables 20000",
+            prepare: "read-files.sh; tables.sh \"$WORK/warm\" 2000; leave.sh 96",
+            run: "tables.sh \"$WORK/tables\" 20000",
         }),
         live: None,
     },

@@ -95,7 +95,7 @@ impl Prediction {
                 ));
             }
         }
-        let otherwise = came.and_then(|came| {
+        let otherwise = came.filter(|_| change.is_another_kernel()).and_then(|came| {
             let before: Vec<_> = before.iter().map(|of| &of.asked).collect();
             let came: Vec<_> = came.iter().map(|of| &of.asked).collect();
             asked_otherwise(&before, &came)

@@ -56,6 +56,9 @@ fn told_high_min(zone: &ZoneSnapshot, start: &Snapshot, most: u32) -> Option<u32
     u32::try_from(high).ok().filter(|&high| is_of_all && 0 < high && high < most)
 }
 
+/// A bound on what a hostile trace can ask of the engine's sums.
+const MOST_PAGES: u64 = 1 << 20;
+
 fn is_set_by_user(start: &Snapshot) -> bool {
     let fraction = start.sysctl.get("percpu_pagelist_high_fraction");
     fraction.and_then(|text| text.trim().parse::<u64>().ok()).is_some_and(|fraction| fraction != 0)
@@ -77,7 +80,7 @@ fn tuned_most(zone: &ZoneConfig, cpus: u64) -> u32 {
 ///
 /// Linux counterpart: `zone_highsize`.
 fn bound(pages: u64, cpus: u64, batch: u32) -> u32 {
-    u32::try_from((pages / cpus).max(u64::from(batch) * 4)).unwrap_or(u32::MAX)
+    (pages / cpus).max(u64::from(batch) * 4).min(MOST_PAGES) as u32
 }
 
 #[cfg(test)]

@@ -320,11 +320,15 @@ fn percpu_state(exact: &ExactCpu, fresh: PerCpuState, switches: &freehold::Switc
 
 /// Returns the exact state of each zone of a machine.
 fn zones_of(machine: &Machine, start: &Snapshot, state: &ExactState) -> Result<Vec<ExactZone>, String> {
+    let mut taken = vec![false; state.zones.len()];
     let of_zone = |&index: &usize| {
         let zone = &start.zones[index];
-        let own = state.zones.iter().find(|own| (own.node, &own.name) == (zone.node, &zone.name));
-        match own {
-            Some(own) => Ok(own.clone()),
+        let is_own = |own: &ExactZone| (own.node, &own.name) == (zone.node, &zone.name);
+        match state.zones.iter().position(is_own) {
+            Some(own) if std::mem::replace(&mut taken[own], true) => {
+                Err(format!("there are several zones {} of node {}", zone.name, zone.node))
+            }
+            Some(own) => Ok(state.zones[own].clone()),
             None if zone.present == 0 => Ok(ExactZone::default()),
             None => Err(format!("zone {} of node {} was not read block by block", zone.name, zone.node)),
         }
