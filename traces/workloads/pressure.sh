@@ -4,7 +4,7 @@
 #   pressure.sh on MIB_LEFT FOLDER...   sets all but MIB_LEFT MiB of the free memory aside as
 #                                       hugetlb pages, then fills what is left with the page
 #                                       cache of the files below the folders
-#   pressure.sh off                     gives the hugetlb pages back
+#   pressure.sh off                     gives all hugetlb pages back
 set -eu
 
 free_mib() { awk '/^MemFree:/ { print int($2 / 1024) }' /proc/meminfo; }
@@ -17,7 +17,8 @@ on)
     echo 3 > /proc/sys/vm/drop_caches
     pages=$(( ($(free_mib) - left) / 2 ))
     [ "$pages" -gt 0 ] || { echo "less than $left MiB are free" >&2; exit 1; }
-    echo "$pages" > /proc/sys/vm/nr_hugepages
+    had=$(cat /proc/sys/vm/nr_hugepages)
+    echo "$((had + pages))" > /proc/sys/vm/nr_hugepages
     find "$@" -xdev -type f -size -4M -exec cat {} + > /dev/null 2>&1 || true
     echo "hugetlb pages: $(cat /proc/sys/vm/nr_hugepages), free: $(free_mib) MiB"
     ;;

@@ -39,6 +39,8 @@ static struct {
 	u64 patience;
 	u32 strict;
 	u32 broken;
+	/* What the kernel counts, read last. */
+	u64 nr_free;
 	/* Over all lists: blocks, the two largest counts, the larger's type, and the only open list's. */
 	u64 sum;
 	u64 first;
@@ -121,31 +123,35 @@ static __always_inline void tally(void)
 	bpf_loop(TYPES, weigh, 0, 0);
 }
 
-/* Walks all lists of an order; tells whether what was counted can be. */
-static __always_inline int try_walk(u64 *nr_free)
+/*
+ * Walks all lists of an order; tells whether what was counted can be. A function of its own, which the verifier
+ * looks at once: it remembers a state for each way to each call of a function that it follows, and since 7.x took
+ * 34 MiB to do so, which fragments what is measured.
+ */
+__noinline int try_walk(void)
 {
 	u64 address = FIELD(walk.area, free_area, nr_free), steps;
 
-	PEEK(*nr_free, address);
-	steps = *nr_free + GROWTH < STEPS ? *nr_free + GROWTH : STEPS;
+	PEEK(walk.nr_free, address);
+	steps = walk.nr_free + GROWTH < STEPS ? walk.nr_free + GROWTH : STEPS;
 	line_up();
 	if (!walk.broken)
 		bpf_loop(steps, step, 0, 0);
-	PEEK(*nr_free, address);
+	PEEK(walk.nr_free, address);
 	tally();
 	if (walk.broken)
 		return 0;
 	if (!walk.open)
-		return walk.sum == *nr_free;
+		return walk.sum == walk.nr_free;
 	if (walk.open & (walk.open - 1))
 		return steps == STEPS;
-	return walk.sum <= *nr_free;
+	return walk.sum <= walk.nr_free;
 }
 
 /* Gives the list that has not ended what the others leave, and notes what the next reading needs. */
-static __always_inline void settle(struct zone_entry *entry, u32 order, u64 nr_free)
+static __always_inline void settle(struct zone_entry *entry, u32 order)
 {
-	u64 several = walk.open & (walk.open - 1);
+	u64 several = walk.open & (walk.open - 1), nr_free = walk.nr_free;
 	u32 type;
 
 	entry->capped[order] = several ? walk.open : 0;
@@ -165,7 +171,6 @@ static long count_order(u32 index, void *unused)
 {
 	u32 key = index / ORDERS, order = index % ORDERS, try;
 	struct zone_entry *entry = bpf_map_lookup_elem(&zones, &key);
-	u64 nr_free = 0;
 
 	/* The verifier needs to see the check below, which the compiler would find needless. */
 	barrier_var(order);
@@ -178,14 +183,14 @@ static long count_order(u32 index, void *unused)
 		/* Nothing is known before the first reading. */
 		walk.waiting = walk.patience ? 1 << entry->longest[order] : 0;
 		walk.heir = entry->longest[order];
-		if (try_walk(&nr_free))
+		if (try_walk())
 			break;
 	}
 	if (try == TRIES) {
 		entry->unsettled++;
 		walk.open = 0;
 	}
-	settle(entry, order, nr_free);
+	settle(entry, order);
 	return 0;
 }
 

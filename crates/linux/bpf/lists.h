@@ -101,15 +101,8 @@ static struct {
 	struct take_question ask;
 	/* Where the blocks of the list begin in the map. */
 	u64 mark;
-	/* The list. */
-	u64 head;
-	u64 at;
-	u64 from;
-	u64 start_pfn;
-	u64 end_pfn;
-	u64 order;
+	struct list_walk list;
 	u64 label;
-	u64 ended;
 	u64 is_cpus;
 	/* The CPU's lists. */
 	u64 lists;
@@ -153,21 +146,21 @@ static long take_block(u32 index, void *unused)
 {
 	u64 link[2], page, pfn, freed = 7;
 
-	if (!PEEK(link, taking.at) || link[1] != taking.from)
+	if (!PEEK(link, taking.list.at) || link[1] != taking.list.from)
 		return 1;
-	page = taking.at - link_offset();
+	page = taking.list.at - link_offset();
 	pfn = (page - taking.ask.page_table) / bpf_core_type_size(struct page);
-	if (pfn < taking.start_pfn || pfn >= taking.end_pfn || pfn & ((1ull << taking.order) - 1) || pfn >> 34) {
+	if (is_misplaced(&taking.list, pfn) || pfn >> 34) {
 		taking.ask.outside++;
 	} else {
 		if (taking.is_cpus)
 			freed = freed_under(page);
 		emit(pfn | taking.label | freed << 41);
 	}
-	taking.from = taking.at;
-	taking.at = link[0];
-	taking.ended = link[0] == taking.head;
-	return taking.ended != 0;
+	taking.list.from = taking.list.at;
+	taking.list.at = link[0];
+	taking.list.ended = link[0] == taking.list.head;
+	return taking.list.ended != 0;
 }
 
 /* Copies one list, from its head on. */
@@ -176,17 +169,17 @@ static __always_inline void take_list(u64 most)
 	u32 try;
 
 	taking.mark = taking.ask.blocks;
-	taking.ended = 0;
-	for (try = 0; try < TRIES && !taking.ended; try++) {
+	taking.list.ended = 0;
+	for (try = 0; try < TRIES && !taking.list.ended; try++) {
 		taking.ask.blocks = taking.mark;
-		taking.from = taking.head;
-		if (!PEEK(taking.at, taking.head))
+		taking.list.from = taking.list.head;
+		if (!PEEK(taking.list.at, taking.list.head))
 			break;
-		taking.ended = taking.at == taking.head;
-		if (!taking.ended)
+		taking.list.ended = taking.list.at == taking.list.head;
+		if (!taking.list.ended)
 			bpf_loop(most, take_block, 0, 0);
 	}
-	taking.ask.torn += !taking.ended;
+	taking.ask.torn += !taking.list.ended;
 }
 
 static long take_zone_list(u32 index, void *unused)
@@ -202,10 +195,10 @@ static long take_zone_list(u32 index, void *unused)
 	area = area_of(entry->zone, order);
 	PEEK(nr_free, FIELD(area, free_area, nr_free));
 	entry->nr_free[order] = nr_free;
-	taking.head = head_of(area, type);
-	taking.start_pfn = entry->start_pfn;
-	taking.end_pfn = entry->end_pfn;
-	taking.order = order;
+	taking.list.head = head_of(area, type);
+	taking.list.start_pfn = entry->start_pfn;
+	taking.list.end_pfn = entry->end_pfn;
+	taking.list.order = order;
 	taking.is_cpus = 0;
 	taking.label = (u64)order << 34 | (u64)type << 38 | (u64)key << 44;
 	take_list(nr_free + GROWTH < STEPS ? nr_free + GROWTH : STEPS);
@@ -224,8 +217,8 @@ static long take_cpu_list(u32 index, void *unused)
 		order = taking.ask.pageblock_order;
 		type = number - small == 1 || index > small ? MIGRATE_MOVABLE : MIGRATE_UNMOVABLE;
 	}
-	taking.head = FIELD(taking.lists, per_cpu_pages, lists) + index * sizeof(struct list_head);
-	taking.order = order;
+	taking.list.head = FIELD(taking.lists, per_cpu_pages, lists) + index * sizeof(struct list_head);
+	taking.list.order = order;
 	taking.is_cpus = 1;
 	taking.label = order << 34 | type << 38 | taking.zone << 44 | (taking.cpu + 1) << 52;
 	take_list(STEPS);
@@ -256,8 +249,8 @@ static long take_cpu(u32 index, void *unused)
 	if (!own || !PEEK(lists, FIELD(entry->zone, zone, per_cpu_pageset)) || !lists)
 		return 0;
 	taking.lists = lists + (own - taking.offset);
-	taking.start_pfn = entry->start_pfn;
-	taking.end_pfn = entry->end_pfn;
+	taking.list.start_pfn = entry->start_pfn;
+	taking.list.end_pfn = entry->end_pfn;
 	taking.zone = zone_key;
 	taking.cpu = cpu;
 	kernels = (void *)taking.lists;

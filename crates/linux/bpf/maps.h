@@ -100,6 +100,23 @@ static __always_inline u64 head_of(u64 area, u64 type)
 	return FIELD(area, free_area, free_list) + type * sizeof(struct list_head);
 }
 
+/* A list of a zone, or of a CPU, that is being walked. */
+struct list_walk {
+	u64 head;
+	u64 at;
+	u64 from;
+	u64 start_pfn;
+	u64 end_pfn;
+	u64 order;
+	u64 ended;
+};
+
+/* Whether a block that the list leads to cannot be one of its own. */
+static __always_inline int is_misplaced(const struct list_walk *list, u64 pfn)
+{
+	return pfn < list->start_pfn || pfn >= list->end_pfn || pfn & ((1ull << list->order) - 1);
+}
+
 /* The link in `struct page` that free blocks are listed by. */
 static __always_inline u64 link_offset(void)
 {

@@ -80,16 +80,9 @@ static struct {
 	u64 blocks;
 	u64 outside;
 	u64 unsettled;
-	/* The list. */
-	u64 head;
-	u64 at;
-	u64 from;
-	u64 start_pfn;
-	u64 end_pfn;
-	u64 order;
+	struct list_walk list;
 	u64 seen;
 	u64 bit;
-	u64 ended;
 	/* Where the block starts. */
 	u64 pageblock;
 } marking;
@@ -110,22 +103,22 @@ static long mark_block(u32 index, void *unused)
 {
 	u64 link[2], pfn, larger = 0;
 
-	if (!PEEK(link, marking.at) || link[1] != marking.from)
+	if (!PEEK(link, marking.list.at) || link[1] != marking.list.from)
 		return 1;
-	pfn = (marking.at - link_offset() - marking.page_table) / bpf_core_type_size(struct page);
+	pfn = (marking.list.at - link_offset() - marking.page_table) / bpf_core_type_size(struct page);
 	marking.seen++;
-	if (pfn < marking.start_pfn || pfn >= marking.end_pfn || pfn & ((1ull << marking.order) - 1)) {
+	if (is_misplaced(&marking.list, pfn)) {
 		marking.outside++;
 	} else {
 		marking.pageblock = (pfn >> marking.pageblock_order) - marking.first_pageblock;
-		if (marking.order > marking.pageblock_order)
-			larger = marking.order - marking.pageblock_order;
+		if (marking.list.order > marking.pageblock_order)
+			larger = marking.list.order - marking.pageblock_order;
 		bpf_loop(1u << larger, mark_pageblock, 0, 0);
 	}
-	marking.from = marking.at;
-	marking.at = link[0];
-	marking.ended = link[0] == marking.head;
-	return marking.ended != 0;
+	marking.list.from = marking.list.at;
+	marking.list.at = link[0];
+	marking.list.ended = link[0] == marking.list.head;
+	return marking.list.ended != 0;
 }
 
 static long mark_list(u32 index, void *unused)
@@ -137,24 +130,24 @@ static long mark_list(u32 index, void *unused)
 	if (!entry || order >= kernel_orders() || type >= kernel_types())
 		return 0;
 	area = area_of(entry->zone, order);
-	marking.head = head_of(area, type);
-	marking.start_pfn = entry->start_pfn;
-	marking.end_pfn = entry->end_pfn;
-	marking.order = order;
+	marking.list.head = head_of(area, type);
+	marking.list.start_pfn = entry->start_pfn;
+	marking.list.end_pfn = entry->end_pfn;
+	marking.list.order = order;
 	marking.bit = 1 << type;
-	marking.ended = 0;
-	for (try = 0; try < TRIES && !marking.ended; try++) {
-		if (!PEEK(marking.at, marking.head) || !PEEK(nr_free, FIELD(area, free_area, nr_free)))
+	marking.list.ended = 0;
+	for (try = 0; try < TRIES && !marking.list.ended; try++) {
+		if (!PEEK(marking.list.at, marking.list.head) || !PEEK(nr_free, FIELD(area, free_area, nr_free)))
 			return 1;
-		marking.from = marking.head;
+		marking.list.from = marking.list.head;
 		marking.seen = 0;
-		marking.ended = marking.at == marking.head;
+		marking.list.ended = marking.list.at == marking.list.head;
 		steps = nr_free + GROWTH < STEPS ? nr_free + GROWTH : STEPS;
-		if (!marking.ended)
+		if (!marking.list.ended)
 			bpf_loop(steps, mark_block, 0, 0);
 	}
 	marking.blocks += marking.seen;
-	marking.unsettled += !marking.ended;
+	marking.unsettled += !marking.list.ended;
 	return 0;
 }
 

@@ -289,3 +289,21 @@ fn slab_pages_are_named_and_others_are_not() {
     assert!(named * 20 < others.len(), "{named} of {} pages that are no slab's", others.len());
     assert_eq!(sensor.slab_names(&[u64::MAX, u64::MAX >> 12]), Ok(vec![None, None]), "no such frames");
 }
+
+/// The verifier keeps a state for each way to each call that it follows: `count` once took 12 791 steps, and 34 MiB of
+/// Unmovable memory while Linux 7.3 checked it, for which a small machine gave up eighteen pageblocks.
+#[cfg(feature = "bpf")]
+#[test]
+fn the_kernel_checks_the_programs_in_few_steps() {
+    const MOST_STEPS: u32 = 4000;
+    let _machine = machine();
+    let Some(_sensor) = sensor("the_kernel_checks_the_programs_in_few_steps") else { return };
+    let programs: Vec<_> = libbpf_rs::query::ProgInfoIter::default()
+        .filter(|program| ["count", "mark", "edges", "find_nodes"].iter().any(|name| program.name == *name))
+        .collect();
+    assert!(programs.len() >= 4, "{programs:?}");
+    for program in programs {
+        let steps = program.verified_insns;
+        assert!(steps > 0 && steps < MOST_STEPS, "{:?}: {steps} steps", program.name);
+    }
+}

@@ -93,16 +93,18 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     finish(arguments, root, &all)
 }
 
-/// Returns true if a name contains a text that begins with a word: `files` is not in `memory-files`.
+/// Returns true if a name contains a text that begins and ends with a word: `files` is not in `memory-files`, nor `6.1` in
+/// `6.12`.
 fn has_words(name: &str, text: &str) -> bool {
-    let is_part = |before: char| before.is_alphanumeric() || before == '-';
-    name.match_indices(text).any(|(at, _)| !name[..at].ends_with(is_part))
+    let is_part = |next: char| next.is_alphanumeric() || matches!(next, '-' | '.');
+    name.match_indices(text)
+        .any(|(at, _)| !name[..at].ends_with(is_part) && !name[at + text.len()..].starts_with(is_part))
 }
 
 /// Prints the page, or keeps it with the values. Returns true if the score reaches the goals.
 fn finish(arguments: &CounterfactualArgs, root: &Path, all: &[Told]) -> Result<bool, String> {
     let commit = said(command("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root))?;
-    let text = page(all, &Made::here(arguments.rounds, commit.trim()));
+    let text = page(all, &Made::here(cases().len(), arguments.rounds, commit.trim()));
     if arguments.keep {
         for (path, bytes) in [(PAGE, text.into_bytes()), (VALUES, parquet::file(all)?)] {
             fs::write(root.join(path), bytes).map_err(|error| format!("{path}: {error}"))?;
@@ -122,10 +124,10 @@ mod tests {
     #[test]
     fn a_case_is_found_by_its_words() {
         let name = "memory-files: 6.1 to 7.3+defrag_mode=1";
-        for text in ["memory", "memory-files: 6.1", "7.3", "6.1 to", "defrag_mode"] {
+        for text in ["memory-files", "memory-files: 6.1", "7.3", "7.3+", "6.1 to", "defrag_mode"] {
             assert!(has_words(name, text), "{text}");
         }
-        for text in ["files", "6.12", "emory"] {
+        for text in ["files", "memory", "6.12", "6.1 to 7", "emory"] {
             assert!(!has_words(name, text), "{text}");
         }
     }

@@ -22,6 +22,8 @@ pub(crate) struct Measure {
     pub(crate) came: Option<f64>,
     pub(crate) came_sd: Option<f64>,
     pub(crate) verdict: Verdict,
+    /// Why the recordings cannot tell.
+    pub(crate) why: Option<String>,
     /// The value of each recording before the change.
     pub(crate) before_each: Option<Vec<f64>>,
     /// What each of these is foretold to be.

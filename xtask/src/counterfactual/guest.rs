@@ -22,7 +22,7 @@ const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -ser
 const LIMIT: u64 = 240;
 
 /// How often a boot is tried: an emulated machine may hang.
-const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 6;
 
 /// Where the trace begins on the second disk; its size stands before it, as decimal digits.
 const TRACE_AT: u64 = 1 << 20;

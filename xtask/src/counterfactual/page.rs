@@ -13,6 +13,8 @@ use super::workloads::WORKLOADS;
 /// What a page rests on.
 #[derive(Debug)]
 pub(crate) struct Made {
+    /// The number of cases that there are.
+    pub(crate) cases: usize,
     /// The recordings a side.
     pub(crate) rounds: u32,
     /// The commit.
@@ -23,14 +25,14 @@ pub(crate) struct Made {
 
 impl Made {
     /// Returns what is so on this machine.
-    pub(crate) fn here(rounds: u32, commit: &str) -> Self {
+    pub(crate) fn here(cases: usize, rounds: u32, commit: &str) -> Self {
         let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
         let processor = model.map_or("a processor without a name", |(_, name)| name);
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let processors = text.lines().filter(|line| line.starts_with("processor")).count();
         let machine = format!("{processors} CPUs ({processor}), Linux {}", release.trim());
-        Self { rounds, commit: commit.to_owned(), machine }
+        Self { cases, rounds, commit: commit.to_owned(), machine }
     }
 }
 
@@ -41,18 +43,23 @@ work under the other. Written by `cargo xtask counterfactual --keep`; every reco
 `docs/counterfactuals.parquet`.
 ";
 
+const LIVE: &str = " `live` is this machine with all but 3 GiB of its free memory set aside.";
+
 /// Returns the page.
 pub(crate) fn page(told: &[Told], made: &Made) -> String {
     let mut text = String::from(HEAD);
+    let is_live = told.iter().any(|told| told.case.after.is_live());
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
-        "\n{} cases, {} recordings a side, made in rounds of all sides; {}; commit {}. Guests are emulated machines with 448 MiB and two \
-         CPUs, whose kernels are Debian's own; each side begins with as much free memory. `live` is this machine with all but 2 GiB of its free memory set aside.\n",
+        "\n{} of {} cases, {} recordings a side, made in rounds of all sides; {}; commit {}. Guests are emulated machines with 448 MiB and \
+         two CPUs, whose kernels are Debian's own; each side begins with as much free memory.{}\n",
         told.len(),
+        made.cases,
         made.rounds,
         made.machine,
-        made.commit
+        made.commit,
+        if is_live { LIVE } else { "" }
     );
     let releases: BTreeSet<_> = predictions(told).map(|of| of.kernel_release.as_str()).collect();
     let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
@@ -60,6 +67,7 @@ pub(crate) fn page(told: &[Told], made: &Made) -> String {
     by_case(&mut text, told);
     by_measure(&mut text, told);
     differences(&mut text, told);
+    untold(&mut text, told);
     refused(&mut text, told);
     text
 }
@@ -195,6 +203,34 @@ fn number(mean: Option<f64>, sd: Option<f64>) -> String {
     }
 }
 
+/// Writes why nothing is told, the most frequent reason first.
+fn untold(text: &mut String, told: &[Told]) {
+    let mut by_reason: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
+    for Told { case, prediction } in told {
+        for why in prediction.iter().flat_map(|of| &of.measures).filter_map(|measure| measure.why.as_deref())
+        {
+            let (measures, cases) = by_reason.entry(without_numbers(why)).or_default();
+            *measures += 1;
+            cases.insert(case.name());
+        }
+    }
+    let mut reasons: Vec<_> = by_reason.into_iter().collect();
+    reasons.sort_by_key(|(_, (measures, _))| std::cmp::Reverse(*measures));
+    let _ = writeln!(text, "\n## What it cannot tell\n\n| why | measures | in cases |\n|---|---:|---:|");
+    for (reason, (measures, cases)) in reasons {
+        let _ = writeln!(text, "| {reason} | {measures} | {} |", cases.len());
+    }
+}
+
+/// Returns a sentence with an `N` for each number.
+fn without_numbers(text: &str) -> String {
+    let word = |word: &str| {
+        let is_number = word.starts_with(|first: char| first.is_ascii_digit());
+        if is_number { format!("N{}", if word.ends_with(',') { "," } else { "" }) } else { word.to_owned() }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 fn refused(text: &mut String, told: &[Told]) {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for told in told {
@@ -215,6 +251,12 @@ fn refused(text: &mut String, told: &[Told]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_with_other_numbers_are_the_same() {
+        let why = "as recorded the replay has 60.5, the machine 10.1k of order 2";
+        assert_eq!(without_numbers(why), "as recorded the replay has N, the machine N of order N");
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -49,36 +49,45 @@ impl Asked {
     }
 }
 
-/// Returns a sentence if the machine was asked otherwise under a change than before, beyond the noise: a tenth of the pages
-/// in blocks of another size, or fewer or more of them, or a tenth freed on another CPU than had asked for them. `None` if
-/// it was asked for the same.
+/// Returns a sentence if the machine was asked otherwise under a change than before: a tenth of the pages in blocks of
+/// another size, or fewer or more of them, or a tenth freed on another CPU than had asked for them. What is within the
+/// noise does not count. `None` if it was asked for the same.
 pub(super) fn asked_otherwise(before: &[&Asked], came: &[&Asked]) -> Option<String> {
-    let pages = |side: &[&Asked]| mean(&side.iter().map(|of| of.pages() as f64).collect::<Vec<_>>());
-    let most = SAME * pages(before).max(pages(came));
-    let orders = Order::ZERO.up_to(Order::MAX);
-    let of_order = orders.map(|order| {
-        let [one, other] = [before, came]
-            .map(|side| side.iter().map(|of| of.by_order[order.index()] as f64).collect::<Vec<_>>());
-        let pages = order.pages() as f64 * (mean(&one) - mean(&other)).abs();
-        (pages, one, other, format!("blocks of order {order}"))
-    });
-    let of_order: Vec<_> = of_order.collect();
-    let differing: f64 = of_order.iter().map(|(pages, ..)| pages).sum();
-    let largest = of_order.into_iter().max_by(|one, other| one.0.total_cmp(&other.0));
-    let [one, other] =
-        [before, came].map(|side| side.iter().map(|of| of.freed_elsewhere as f64).collect::<Vec<_>>());
-    let elsewhere = (mean(&one) - mean(&other)).abs();
-    let what = "pages freed on another CPU than had asked for them".to_owned();
-    let found = [
-        largest.map(|(_, one, other, what)| (differing, one, other, what)),
-        Some((elsewhere, one, other, what)),
-    ];
-    let is_beyond = |(pages, one, other, _): &(f64, Vec<f64>, Vec<f64>, String)| {
-        *pages > most && unpaired(one, other).is_some_and(Difference::is_beyond_noise)
+    let each = |side: &[&Asked], of: &dyn Fn(&Asked) -> u64| -> Vec<f64> {
+        side.iter().map(|asked| of(asked) as f64).collect()
     };
-    let (_, one, other, what) = found.into_iter().flatten().find(is_beyond)?;
-    let [one, other] = [one, other].map(|values| number(mean(&values)));
-    Some(format!("the machine was asked otherwise under the change: {other} {what}, {one} before"))
+    let difference = |what: String, pages: u64, of: &dyn Fn(&Asked) -> u64| {
+        let [one, other] = [before, came].map(|side| each(side, of));
+        let is_beyond = unpaired(&one, &other).is_some_and(Difference::is_beyond_noise);
+        let [one, other] = [one, other].map(|values| mean(&values));
+        is_beyond.then(|| Otherwise { pages: pages as f64 * (one - other).abs(), what, one, other })
+    };
+    let of_orders = Order::ZERO.up_to(Order::MAX).filter_map(|order| {
+        let of = |asked: &Asked| asked.by_order[order.index()];
+        difference(format!("blocks of order {order}"), order.pages(), &of)
+    });
+    let of_orders: Vec<_> = of_orders.collect();
+    let what = "pages freed on another CPU than had asked for them".to_owned();
+    let elsewhere: Vec<_> = difference(what, 1, &|asked| asked.freed_elsewhere).into_iter().collect();
+    let pages = |side: &[&Asked]| mean(&each(side, &Asked::pages));
+    let most = SAME * pages(before).max(pages(came));
+    let found =
+        [of_orders, elsewhere].into_iter().find(|all| all.iter().map(|of| of.pages).sum::<f64>() > most)?;
+    let largest = found.into_iter().max_by(|one, other| one.pages.total_cmp(&other.pages))?;
+    let [one, other] = [largest.one, largest.other].map(number);
+    Some(format!("the machine was asked otherwise under the change: {other} {}, {one} before", largest.what))
+}
+
+/// One thing that was asked for more or less often, beyond the noise.
+struct Otherwise {
+    /// By how many pages.
+    pages: f64,
+    /// What it is.
+    what: String,
+    /// How often before the change.
+    one: f64,
+    /// How often under it.
+    other: f64,
 }
 
 #[cfg(test)]
@@ -136,5 +145,13 @@ mod tests {
             None
         );
         assert_eq!(otherwise([(1000, 0, 0), (1000, 0, 900), (1000, 0, 0)], [(1000, 0, 0); 3]), None);
+    }
+
+    #[test]
+    fn an_order_that_scatters_does_not_hide_one_that_does_not() {
+        let before = [(1000, 0, 0), (2000, 0, 0), (300, 0, 0)];
+        let came = [(1100, 100, 0), (1900, 101, 0), (900, 99, 0)];
+        let told = otherwise(before, came).expect("told");
+        assert!(told.contains("100 blocks of order 2, 0 before"), "{told}");
     }
 }

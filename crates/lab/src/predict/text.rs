@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::prediction::{Measure, Prediction};
+use super::measure::Measure;
+use super::prediction::Prediction;
 use super::short::number;
 use super::verdict::Verdict;
 

@@ -5,6 +5,7 @@ mod counters;
 mod events;
 mod fallbacks;
 mod gaps;
+mod kswapd;
 mod work;
 
 pub(crate) use compactors::{Compacting, kcompactd_tasks};
@@ -15,4 +16,5 @@ pub(crate) use events::percpu_pages;
 pub use fallbacks::FallbackCount;
 pub(crate) use fallbacks::{Fallbacks, recorded_fallbacks};
 pub use gaps::{CpuGaps, Gap, Gaps};
+pub(crate) use kswapd::kswapd_reclaims;
 pub use work::RecordedWork;

@@ -1,6 +1,7 @@
 //! The kswapd and kcompactd of a replay.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use freehold::Zone;
 
@@ -26,9 +27,10 @@ const CPU: u16 = 0;
 /// Each node's kswapd and kcompactd.
 ///
 /// What the machine's kswapd reclaimed is in the trace, as frees. What changes in the allocator while kswapd is
-/// awake is done here. The trace also has what the machine's kcompactd moved, but not where to. So the replay's
-/// own kcompactd compacts instead, and only as often as the machine's did, if the trace tells. Without that bound
-/// it would still compact where the machine's had deferred compaction long ago.
+/// awake is done here: it is while the machine's reclaims, if the trace tells. The trace also has what the machine's
+/// kcompactd moved, but not where to. So the replay's own kcompactd compacts instead, and only as often as the machine's
+/// did, if the trace tells. Without that bound it would still compact where the machine's had deferred compaction long
+/// ago.
 pub(super) struct Daemons {
     events: u32,
     /// How often the machine's kcompactd has begun to compact a zone, less what the replay's own did of it: one
@@ -37,6 +39,12 @@ pub(super) struct Daemons {
     begun: Option<u32>,
     /// The tasks that are the machine's kcompactd.
     kcompactd: HashSet<i32>,
+    /// The events during which the machine's kswapd reclaims that are still to come or under way, the last ones first.
+    reclaims: Vec<Range<usize>>,
+    /// True while the machine's kswapd reclaims; `None` if the trace does not tell.
+    machine_reclaims: Option<bool>,
+    /// The event at which that changes.
+    reclaim_changes: usize,
     /// Which nodes' kswapd is awake: one bit for each node; nodes 64 apart share a bit.
     awake: u64,
     /// The time before which no proactive compaction is tried.
@@ -46,13 +54,25 @@ pub(super) struct Daemons {
 }
 
 impl Daemons {
-    /// Returns the daemons of a trace. `kcompactd` are the tasks that are the machine's kcompactd, if the trace
-    /// tells. The daemons look at the zones `shift` events earlier than they otherwise would.
-    pub(super) fn new(kcompactd: Option<HashSet<i32>>, start_ns: u64, shift: u32) -> Self {
+    /// Returns the daemons of a trace. `kcompactd` are the tasks that are the machine's kcompactd, and `kswapd` the events
+    /// during which its kswapd reclaimed, if the trace tells. The daemons look at the zones `shift` events earlier than
+    /// they otherwise would.
+    pub(super) fn new(
+        kcompactd: Option<HashSet<i32>>,
+        kswapd: Option<Vec<Range<usize>>>,
+        start_ns: u64,
+        shift: u32,
+    ) -> Self {
+        let machine_reclaims = kswapd.as_ref().map(|_| false);
+        let mut reclaims = kswapd.unwrap_or_default();
+        reclaims.reverse();
         Self {
             events: shift,
             begun: kcompactd.as_ref().map(|_| 0),
             kcompactd: kcompactd.unwrap_or_default(),
+            machine_reclaims,
+            reclaim_changes: reclaims.last().map_or(usize::MAX, |next| next.start),
+            reclaims,
             awake: 0,
             not_before_ns: 0,
             tidy_ns: start_ns.saturating_add(TIDYING_STEP_NS),
@@ -80,10 +100,30 @@ impl Daemons {
         self.events.is_multiple_of(EVENTS_A_LOOK)
     }
 
+    /// Returns true if the machine's kswapd begins to reclaim, or ends, at an event.
+    #[inline]
+    pub(super) fn reclaim_changes_at(&self, number: usize) -> bool {
+        number >= self.reclaim_changes
+    }
+
+    /// Lets kswapd begin or end as the machine's does.
+    #[cold]
+    pub(super) fn follow_kswapd(&mut self, holders: &mut Holders<'_, '_>, number: usize) {
+        while self.reclaims.last().is_some_and(|reclaim| reclaim.end <= number) {
+            self.reclaims.pop();
+        }
+        let next = self.reclaims.last();
+        let reclaims = next.is_some_and(|reclaim| reclaim.contains(&number));
+        self.machine_reclaims = Some(reclaims);
+        let change = |reclaim: &Range<usize>| if reclaims { reclaim.end } else { reclaim.start };
+        self.reclaim_changes = next.map_or(usize::MAX, change);
+        self.look_after(holders);
+    }
+
     /// Wakes and puts to sleep the kswapd of each node, and lets kcompactd compact where it is wanted.
     ///
-    /// kswapd wakes if a request asked for it and no zone of the node is above its high mark. It goes to sleep,
-    /// and takes the boosts back, once a zone is above its high mark.
+    /// kswapd is awake while the machine's reclaims. If the trace does not tell, it wakes if a request asked for it and no
+    /// zone of the node is above its high mark, until one is. It takes the boosts back when it goes to sleep.
     pub(super) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
@@ -92,7 +132,10 @@ impl Daemons {
             let was_awake = self.awake & bit != 0;
             let wanted = zones.iter().fold(false, |wanted, zone| zone.take_kswapd_wake() | wanted);
             let boosted = zones.iter().any(|zone| zone.watermark_boost() > 0);
-            let is_awake = (was_awake || wanted) && !zones.iter().any(Zone::is_balanced);
+            let is_awake = match self.machine_reclaims {
+                Some(reclaims) => reclaims,
+                None => (was_awake || wanted) && !zones.iter().any(Zone::is_balanced),
+            };
             if is_awake != was_awake {
                 for zone in zones {
                     zone.set_reclaim_active(is_awake);
@@ -151,13 +194,13 @@ mod tests {
 
     #[test]
     fn kcompactd_works_as_often_as_the_machines() {
-        let mut told = Daemons::new(Some(HashSet::from([7])), 0, 0);
+        let mut told = Daemons::new(Some(HashSet::from([7])), None, 0, 0);
         assert!(!told.take_turn());
         told.compaction_begins(8);
         assert!(!told.take_turn(), "a request for itself");
         told.compaction_begins(7);
         assert!(told.take_turn() && !told.take_turn());
-        let mut untold = Daemons::new(None, 0, 0);
+        let mut untold = Daemons::new(None, None, 0, 0);
         untold.compaction_begins(7);
         assert!(untold.take_turn() && untold.take_turn());
     }

@@ -1,13 +1,15 @@
 //! A trace that is prepared for any number of replays.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use freehold_trace::PageTypeInfo;
 
+use super::daemons::Daemons;
 use super::untold::Untold;
 use super::variant::nearest_era;
 use crate::error::LabError;
-use crate::recorded::{Gaps, Recorded, kcompactd_tasks};
+use crate::recorded::{Gaps, Recorded, kcompactd_tasks, kswapd_reclaims};
 use crate::start::{Machine, Start, StartReport};
 use crate::trace::Trace;
 
@@ -53,6 +55,8 @@ pub struct Lab<'t> {
     pub start: Start,
     /// The tasks that are the machine's kcompactd, if the trace tells who compacts.
     pub(super) kcompactd: Option<HashSet<i32>>,
+    /// The events during which the machine's kswapd reclaimed, if the trace tells.
+    pub(super) kswapd: Option<Vec<Range<usize>>>,
     /// Pages that the machine allocated without an event, in the order of time; empty if the start is a fit.
     pub(super) untold: Vec<Untold>,
 }
@@ -66,7 +70,8 @@ impl<'t> Lab<'t> {
         let machine = Machine::new(trace.start, trace.events)?;
         let start = Start::new(&machine, trace)?;
         let kcompactd = kcompactd_tasks(trace);
-        let mut lab = Self { trace, machine, start, kcompactd, untold: Vec::new() };
+        let kswapd = kswapd_reclaims(trace, machine.zones.chunk_by(|a, b| a.node == b.node).count());
+        let mut lab = Self { trace, machine, start, kcompactd, kswapd, untold: Vec::new() };
         if let Some(era) =
             nearest_era(&trace.origin.kernel_release).filter(|_| lab.start.moment_ns().is_some())
         {
@@ -83,8 +88,15 @@ impl<'t> Lab<'t> {
             machine,
             start,
             kcompactd: self.kcompactd.clone(),
+            kswapd: self.kswapd.clone(),
             untold: self.untold.clone(),
         }
+    }
+
+    /// Returns the daemons of a replay whose trace begins at a time, and which look at the zones so many events earlier
+    /// than they otherwise would.
+    pub(super) fn daemons(&self, start_ns: u64, shift: u32) -> Daemons {
+        Daemons::new(self.kcompactd.clone(), self.kswapd.clone(), start_ns, shift)
     }
 
     /// Returns true if the trace tells when the machine's kcompactd compacted: the replay's compacts as often.

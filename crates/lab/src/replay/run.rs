@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 use freehold::Memory;
 use serde::Serialize;
 
-use super::daemons::Daemons;
 use super::ending;
 use super::follow::Follower;
 use super::lab::{Lab, Options};
@@ -64,7 +63,7 @@ impl Lab<'_> {
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
-        let daemons = Daemons::new(self.kcompactd.clone(), span.0, options.shift);
+        let daemons = self.daemons(span.0, options.shift);
         let holders = Holders::at_start(&memory, &self.machine, &self.start);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
         follower.tell(&self.untold);
@@ -118,7 +117,7 @@ impl Lab<'_> {
         self.start.populate(&self.machine, &memory)?;
         let events = self.trace.events;
         let start_ns = events.first().map_or(0, |event| event.time_ns);
-        let daemons = Daemons::new(self.kcompactd.clone(), start_ns, 0);
+        let daemons = self.daemons(start_ns, 0);
         let holders = Holders::at_start(&memory, &self.machine, &self.start);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
         follower.search(Search::new(&self.machine, &self.start, events));

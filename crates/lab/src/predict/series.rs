@@ -1,0 +1,130 @@
+//! The values of a measure in each recording and in its replays, and what they say of a change.
+
+use super::noise::{Difference, mean, paired, spread, unpaired};
+use super::observation::Observation;
+use super::short::number;
+
+/// How far the replay as recorded may be from the machine to be believed if it foretells no change.
+const NEAR: f64 = 1.25;
+
+/// How far it may be if the foretold change is larger than that.
+const FAR: f64 = 2.0;
+
+/// By which part of a change recordings may differ before their first event.
+const EARLIER: f64 = 0.25;
+
+/// The values of one measure before the change.
+pub(super) struct Series {
+    /// The machine's own at the start of each recording; `None` of what begins with the recording.
+    pub(super) at_start: Option<Vec<f64>>,
+    /// The machine's own in each recording; `None` if a recording does not tell.
+    pub(super) own: Option<Vec<f64>>,
+    /// Of each recording the values of its replays as recorded; `None` if a replay does not do this.
+    pub(super) baseline: Option<Vec<Vec<f64>>>,
+    /// The same with the change.
+    pub(super) changed: Option<Vec<Vec<f64>>>,
+    /// Why replays do not tell what the change makes of it; `None` if they do.
+    pub(super) untold: Option<&'static str>,
+}
+
+impl Series {
+    pub(super) fn new(number: usize, observations: &[Observation]) -> Self {
+        let replays = |of: fn(&Observation) -> &[Vec<Option<f64>>]| {
+            let recordings = observations.iter().map(|observation| {
+                of(observation).iter().map(|replay| replay[number]).collect::<Option<Vec<f64>>>()
+            });
+            recordings.collect()
+        };
+        Self {
+            at_start: observations.iter().map(|observation| observation.at_start[number]).collect(),
+            own: observations.iter().map(|observation| observation.own[number]).collect(),
+            baseline: replays(|of| &of.baseline),
+            changed: replays(|of| &of.changed),
+            untold: None,
+        }
+    }
+
+    /// Returns the values before the change, in the shape of the replays: the machine's own, or the replays'.
+    pub(super) fn before(&self) -> Option<Vec<Vec<f64>>> {
+        match (&self.own, &self.baseline) {
+            (None, baseline) => baseline.clone(),
+            (Some(own), None) => Some(own.iter().map(|&value| vec![value]).collect()),
+            (Some(own), Some(baseline)) => {
+                let pairs = own.iter().zip(baseline);
+                Some(pairs.map(|(&value, replays)| vec![value; replays.len()]).collect())
+            }
+        }
+    }
+}
+
+/// Returns the foretold values: those before times what the change makes of the replay, both as means over all
+/// recordings. What a replay differs from the others goes to its recording, so that the change is paired.
+///
+/// A machine and its replay differ rather by a factor than by a sum. Where one of them has nothing, a sum it is; nothing
+/// is ever less than none.
+pub(super) fn foretold(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let [machine, base, after] = [before, baseline, changed].map(|values| spread(values).mean);
+    let is_ratio = machine > 0.0 && base > 0.0;
+    let (ratio, scale) = if is_ratio { (after / base, machine / base) } else { (1.0, 1.0) };
+    let recordings = before.iter().zip(baseline).zip(changed);
+    recordings
+        .map(|((before, baseline), changed)| {
+            let replays = before.iter().zip(baseline).zip(changed);
+            replays
+                .map(|((own, base), after)| (ratio * own + scale * (after - ratio * base)).max(0.0))
+                .collect()
+        })
+        .collect()
+}
+
+/// Returns the differences of two series of the same shape.
+pub(super) fn differences(from: &[Vec<f64>], to: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let recordings = from.iter().zip(to);
+    recordings.map(|(from, to)| from.iter().zip(to).map(|(from, to)| to - from).collect()).collect()
+}
+
+/// Returns the mean of each recording's replays.
+pub(super) fn means(recordings: &[Vec<f64>]) -> Vec<f64> {
+    recordings.iter().map(|replays| mean(replays)).collect()
+}
+
+/// Returns how many times as large the larger of two numbers is.
+fn times(one: f64, other: f64) -> f64 {
+    let (least, most) = (one.min(other), one.max(other));
+    if most <= 0.0 { 1.0 } else { most / least.max(0.0) }
+}
+
+/// Returns why a replay is not to be believed: it is too far from the machine as recorded, or further than what it
+/// foretells, if it `foretells` a change beyond the noise. `None` if it is to be believed.
+pub(super) fn is_too_far(
+    before: &[Vec<f64>],
+    baseline: &[Vec<f64>],
+    changed: &[Vec<f64>],
+    foretells: bool,
+) -> Option<String> {
+    let [machine, base, after] = [before, baseline, changed].map(|values| spread(values).mean);
+    let off = times(machine, base);
+    let is_noise = paired(&differences(before, baseline)).is_some_and(|off| !off.is_likely());
+    let is_less = off <= FAR && off <= times(base, after);
+    let is_believed = is_noise || is_less || (off <= NEAR && !foretells);
+    let [base, machine] = [base, machine].map(number);
+    let further = if off <= NEAR { ", further off than what it foretells" } else { "" };
+    (!is_believed).then(|| format!("as recorded the replay has {base}, the machine {machine}{further}"))
+}
+
+/// Returns why what came does not show the change: the sides differed before the first event, by more than a quarter of
+/// what was foretold or came. `None` if it does.
+pub(super) fn differ_at_start(
+    series: &Series,
+    at_start: Option<&[f64]>,
+    changes: [Option<Difference>; 2],
+) -> Option<String> {
+    let (before, under) = series.at_start.as_deref().zip(at_start)?;
+    let earlier = unpaired(before, under)?;
+    let most = changes.iter().flatten().fold(0.0_f64, |most, change| most.max(change.mean.abs()));
+    let is_large = earlier.is_beyond_noise() && earlier.mean.abs() > EARLIER * most;
+    is_large.then(|| {
+        let [from, to] = [before, under].map(|values| number(mean(values)));
+        format!("the recordings differ before their first event, {from} and {to}: what the change made of the time before is in it")
+    })
+}

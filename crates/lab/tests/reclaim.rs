@@ -1,0 +1,60 @@
+//! What a replay does while, and after, the machine reclaims.
+
+mod common;
+
+use common::{PAGES, Script, machine, order};
+use freehold::{Era, Migratetype, Pfn};
+use freehold_lab::{Lab, Measures, Options, Trace};
+use freehold_trace::{EventKind, Origin, PageWork, Pageset, Snapshot};
+
+/// Pages that a CPU's lists keep, and how many are moved at once.
+const HIGH: u64 = 400;
+const BATCH: u64 = 31;
+
+/// Returns a machine whose per-CPU lists keep pages.
+fn with_lists() -> Snapshot {
+    let mut start = machine();
+    start.zones[0].pagesets =
+        vec![Pageset { batch: BATCH, high: HIGH, high_min: HIGH, high_max: HIGH, ..Pageset::default() }];
+    start.sysctl = [("percpu_pagelist_high_fraction".to_owned(), (PAGES / HIGH).to_string())].into();
+    start
+}
+
+/// Replays events on that machine, of which these were recorded.
+fn replay(script: &Script, recorded: &[&str]) -> Measures {
+    let events = recorded.iter().map(|&event| event.to_owned()).collect();
+    let (origin, start) = (Origin { events, ..Origin::default() }, with_lists());
+    let trace = Trace { origin: &origin, start: &start, events: &script.into(), ending: None };
+    let lab = Lab::new(trace).expect("a valid trace");
+    lab.replay(&Era::Linux6_12.into(), Options { runs: 1, ..Options::default() }).expect("a replay").measures
+}
+
+/// Allocates so many pages and frees them.
+fn used_and_freed(script: Script, pages: u64) -> Script {
+    let used = (0..pages).fold(script, |script, pfn| script.alloc(1024 + pfn, 0));
+    (0..pages).fold(used, |script, pfn| script.free(1024 + pfn, 0))
+}
+
+#[test]
+fn lists_are_short_while_the_machines_kswapd_reclaims() {
+    const KSWAPD: [&str; 1] = ["vmscan:mm_vmscan_kswapd_wake"];
+    let wake = EventKind::KswapdWake { order: order(0) };
+    let reclaims = used_and_freed(Script::default().push(wake), 300);
+    let asleep = used_and_freed(Script::default().push(wake).push(EventKind::KswapdSleep), 300);
+    let kept = |script: &Script, recorded: &[&str]| replay(script, recorded).percpu_pages_at_end;
+    assert!(kept(&reclaims, &KSWAPD) <= 4 * BATCH, "four batches: {}", kept(&reclaims, &KSWAPD));
+    assert!(kept(&asleep, &KSWAPD) >= 300, "{}", kept(&asleep, &KSWAPD));
+    assert!(kept(&reclaims, &[]) >= 300, "a trace that does not tell, in a replay that lacks nothing");
+}
+
+#[test]
+fn a_task_that_reclaimed_in_vain_empties_the_lists_of_all_cpus() {
+    let freed = || used_and_freed(Script::default(), 300);
+    let reclaimed = EventKind::Work { work: PageWork::DirectReclaim, pages: 0, obtained: 3 };
+    let drain = EventKind::PcpuDrain { pfn: Pfn(1024), order: order(0), migratetype: Migratetype::Movable };
+    let kept = |script: &Script| replay(script, &[]).percpu_pages_at_end;
+    assert!(kept(&freed()) >= 300);
+    assert_eq!(kept(&freed().push(reclaimed).push(drain)), 0);
+    assert!(kept(&freed().push(drain)) >= 300, "nobody reclaimed");
+    assert!(kept(&freed().push(reclaimed).alloc(1024, 0).push(drain)) >= 299, "it found a page");
+}
