@@ -11,6 +11,9 @@ use freehold_trace::{EventKind, Origin, PageWork, Pageset, Snapshot};
 const HIGH: u64 = 400;
 const BATCH: u64 = 31;
 
+/// The most pages that a CPU's lists keep while kswapd reclaims.
+const SHORT: u64 = 4 * BATCH;
+
 /// Returns a machine whose per-CPU lists keep pages.
 fn with_lists() -> Snapshot {
     let mut start = machine();
@@ -42,9 +45,9 @@ fn lists_are_short_while_the_machines_kswapd_reclaims() {
     let reclaims = used_and_freed(Script::default().push(wake), 300);
     let asleep = used_and_freed(Script::default().push(wake).push(EventKind::KswapdSleep), 300);
     let kept = |script: &Script, recorded: &[&str]| replay(script, recorded).percpu_pages_at_end;
-    assert!(kept(&reclaims, &KSWAPD) <= 4 * BATCH, "four batches: {}", kept(&reclaims, &KSWAPD));
-    assert!(kept(&asleep, &KSWAPD) >= 300, "{}", kept(&asleep, &KSWAPD));
-    assert!(kept(&reclaims, &[]) >= 300, "a trace that does not tell, in a replay that lacks nothing");
+    assert!(kept(&reclaims, &KSWAPD) <= SHORT, "{}", kept(&reclaims, &KSWAPD));
+    assert!(kept(&asleep, &KSWAPD) > SHORT, "{}", kept(&asleep, &KSWAPD));
+    assert!(kept(&reclaims, &[]) > SHORT, "a trace that does not tell, in a replay that lacks nothing");
 }
 
 #[test]
@@ -53,8 +56,8 @@ fn a_task_that_reclaimed_in_vain_empties_the_lists_of_all_cpus() {
     let reclaimed = EventKind::Work { work: PageWork::DirectReclaim, pages: 0, obtained: 3 };
     let drain = EventKind::PcpuDrain { pfn: Pfn(1024), order: order(0), migratetype: Migratetype::Movable };
     let kept = |script: &Script| replay(script, &[]).percpu_pages_at_end;
-    assert!(kept(&freed()) >= 300);
+    assert!(kept(&freed()) > SHORT);
     assert_eq!(kept(&freed().push(reclaimed).push(drain)), 0);
-    assert!(kept(&freed().push(drain)) >= 300, "nobody reclaimed");
-    assert!(kept(&freed().push(reclaimed).alloc(1024, 0).push(drain)) >= 299, "it found a page");
+    assert!(kept(&freed().push(drain)) > SHORT, "nobody reclaimed");
+    assert!(kept(&freed().push(reclaimed).alloc(1024, 0).push(drain)) > SHORT, "it found a page");
 }
