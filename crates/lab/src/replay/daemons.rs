@@ -93,22 +93,22 @@ impl Daemons {
         may
     }
 
-    /// Counts an event. Returns true if it is time to look at the zones.
+    /// Does what is due at an event: kswapd begins and ends with the machine's, and now and then the zones are looked at.
     #[inline]
-    pub(super) fn count_event(&mut self) -> bool {
+    pub(super) fn at_event(&mut self, holders: &mut Holders<'_, '_>, number: usize, now_ns: u64) {
+        if number >= self.reclaim_changes {
+            self.follow_kswapd(holders, number);
+        }
         self.events += 1;
-        self.events.is_multiple_of(EVENTS_A_LOOK)
-    }
-
-    /// Returns true if the machine's kswapd begins to reclaim, or ends, at an event.
-    #[inline]
-    pub(super) fn reclaim_changes_at(&self, number: usize) -> bool {
-        number >= self.reclaim_changes
+        if self.events.is_multiple_of(EVENTS_A_LOOK) {
+            self.look_after(holders);
+            self.tidy_pageblocks(holders, now_ns);
+        }
     }
 
     /// Lets kswapd begin or end as the machine's does.
     #[cold]
-    pub(super) fn follow_kswapd(&mut self, holders: &mut Holders<'_, '_>, number: usize) {
+    fn follow_kswapd(&mut self, holders: &mut Holders<'_, '_>, number: usize) {
         while self.reclaims.last().is_some_and(|reclaim| reclaim.end <= number) {
             self.reclaims.pop();
         }
@@ -124,7 +124,7 @@ impl Daemons {
     ///
     /// kswapd is awake while the machine's reclaims. If the trace does not tell, it wakes if a request asked for it and no
     /// zone of the node is above its high mark, until one is. It takes the boosts back when it goes to sleep.
-    pub(super) fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
+    fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
             let node = zones[0].node();
@@ -158,7 +158,7 @@ impl Daemons {
     }
 
     /// Tidies pageblocks, if it is time and the era does so.
-    pub(super) fn tidy_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+    fn tidy_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         if now_ns < self.tidy_ns {
             return;
         }

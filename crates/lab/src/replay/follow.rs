@@ -1,12 +1,13 @@
 //! Follows the events of a trace, one after the other.
 
 use freehold::{GfpFlags, Memory, Order, Pfn, Request};
-use freehold_trace::{Event, EventKind, EventLog, PageWork};
+use freehold_trace::{Event, EventKind, EventLog};
 
 use super::agreement::{Agreement, Answer, PARTS, Parting, whereabouts};
 use super::daemons::Daemons;
 use super::ledger::{At, FreedBy, Holders, Pages};
 use super::measures::Followed;
+use super::reclaimed::Reclaimed;
 use super::untold::{Early, Search, Untold};
 use super::watch::ReplayLocks;
 use crate::recorded::{Compacting, is_for_huge_page};
@@ -31,8 +32,7 @@ pub(super) struct Follower<'f, 'm> {
     /// The machine's tasks that compact now.
     compacting: Compacting,
     daemons: Daemons,
-    /// The machine's tasks that have just reclaimed for a request of their own.
-    reclaimed: Vec<i32>,
+    reclaimed: Reclaimed,
     /// The order of huge pages.
     huge: Order,
     next_refresh_ns: u64,
@@ -63,7 +63,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             followed: Followed::default(),
             compacting: Compacting::default(),
             daemons,
-            reclaimed: Vec::new(),
+            reclaimed: Reclaimed::default(),
             huge: zones.first().map_or(Order::MAX, freehold::Zone::pageblock_order),
             next_refresh_ns: first_ns.saturating_add(SECOND_NS),
             starts_ns,
@@ -119,15 +119,9 @@ impl<'f, 'm> Follower<'f, 'm> {
         if event.time_ns >= self.next_refresh_ns {
             self.refresh(event.time_ns);
         }
-        if self.daemons.reclaim_changes_at(self.seen - 1) {
-            self.daemons.follow_kswapd(&mut self.holders, self.seen - 1);
-        }
-        if self.daemons.count_event() {
-            self.daemons.look_after(&mut self.holders);
-            self.daemons.tidy_pageblocks(&mut self.holders, event.time_ns);
-        }
-        if !self.reclaimed.is_empty() {
-            self.drain_as_the_machine(event);
+        self.daemons.at_event(&mut self.holders, self.seen - 1, event.time_ns);
+        if self.reclaimed.drains(event) {
+            self.memory().drain_all();
         }
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event, pfn, order, gfp),
@@ -141,28 +135,12 @@ impl<'f, 'm> Follower<'f, 'm> {
                 self.daemons.compaction_begins(event.pid);
             }
             EventKind::CompactionEnd => self.compacting.end(event.pid),
-            EventKind::Work { work: PageWork::DirectReclaim, .. } if !self.reclaimed.contains(&event.pid) => {
-                self.reclaimed.push(event.pid);
-            }
             EventKind::Lost { count } => {
                 self.followed.lost_places += 1;
                 self.followed.lost_events = self.followed.lost_events.saturating_add(count);
             }
             // The machine's allocator did this by itself; `Recorded` counts it.
             _ => {}
-        }
-    }
-
-    /// Gives back what is on all CPUs' lists where a task of the machine did: one that reclaimed and still found no page. It
-    /// shows by blocks that leave these lists before the task's request is answered.
-    #[cold]
-    fn drain_as_the_machine(&mut self, event: &Event) {
-        let drains = matches!(event.kind, EventKind::PcpuDrain { .. });
-        if (drains || matches!(event.kind, EventKind::Alloc { .. })) && self.reclaimed.contains(&event.pid) {
-            self.reclaimed.retain(|&pid| pid != event.pid);
-            if drains {
-                self.memory().drain_all();
-            }
         }
     }
 

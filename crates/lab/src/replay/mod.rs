@@ -10,6 +10,7 @@ mod measures;
 mod one_thread;
 mod pageblock_map;
 mod parallel;
+mod reclaimed;
 mod run;
 mod sampling;
 mod untold;
