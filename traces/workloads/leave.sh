@@ -1,6 +1,6 @@
 #!/bin/sh
 # Leaves a machine so much memory, in the same state on any kernel: caches are dropped, files in memory take what is free,
-# of every type, down to a few MiB, and the file that was written first, from Movable's own pages, is removed again. The
+# of every type, down to 16 MiB, and the file that was written first, from Movable's own pages, is removed again. The
 # rest stays aside until the machine goes down. Free pages are counted with those on CPUs' lists. Needs a tmpfs at /dev/shm.
 #
 #   leave.sh MIB_LEFT

@@ -21,7 +21,7 @@ const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -ser
 /// The most seconds of a boot.
 const LIMIT: u64 = 240;
 
-/// How often a boot is tried: an emulated machine may hang.
+/// How often a boot is tried: an emulated machine may hang or die.
 const ATTEMPTS: u32 = 6;
 
 /// Where the trace begins on the second disk; its size stands before it, as decimal digits.

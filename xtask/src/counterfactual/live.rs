@@ -26,7 +26,7 @@ const LIMIT: u64 = 120;
 /// The memory that is left to a recording; what else is free is set aside as hugetlb pages.
 ///
 /// Units: MiB.
-const LEFT: &str = "3072";
+pub(super) const LEFT: &str = "3072";
 
 /// This machine, with most of its memory set aside.
 #[derive(Debug)]

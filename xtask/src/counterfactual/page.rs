@@ -7,6 +7,7 @@ use std::fs;
 use freehold_lab::predict::Verdict;
 
 use super::foretold::{Measure, Prediction, Told};
+use super::live::LEFT;
 use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
 use super::workloads::WORKLOADS;
 
@@ -43,12 +44,11 @@ work under the other. Written by `cargo xtask counterfactual --keep`; every reco
 `docs/counterfactuals.parquet`.
 ";
 
-const LIVE: &str = " `live` is this machine with all but 3 GiB of its free memory set aside.";
-
 /// Returns the page.
 pub(crate) fn page(told: &[Told], made: &Made) -> String {
     let mut text = String::from(HEAD);
     let is_live = told.iter().any(|told| told.case.after.is_live());
+    let live = format!(" `live` is this machine with all but {LEFT} MiB of its free memory set aside.");
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
@@ -59,7 +59,7 @@ pub(crate) fn page(told: &[Told], made: &Made) -> String {
         made.rounds,
         made.machine,
         made.commit,
-        if is_live { LIVE } else { "" }
+        if is_live { &live } else { "" }
     );
     let releases: BTreeSet<_> = predictions(told).map(|of| of.kernel_release.as_str()).collect();
     let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
@@ -226,7 +226,8 @@ fn untold(text: &mut String, told: &[Told]) {
 fn without_numbers(text: &str) -> String {
     let word = |word: &str| {
         let is_number = word.starts_with(|first: char| first.is_ascii_digit());
-        if is_number { format!("N{}", if word.ends_with(',') { "," } else { "" }) } else { word.to_owned() }
+        let end = word.chars().last().filter(|end| matches!(end, ',' | ':'));
+        if is_number { format!("N{}", end.map_or_else(String::new, String::from)) } else { word.to_owned() }
     };
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
@@ -256,6 +257,7 @@ mod tests {
     fn reasons_with_other_numbers_are_the_same() {
         let why = "as recorded the replay has 60.5, the machine 10.1k of order 2";
         assert_eq!(without_numbers(why), "as recorded the replay has N, the machine N of order N");
+        assert_eq!(without_numbers("differ, 9 and 12: so"), "differ, N and N: so");
     }
 
     #[test]
