@@ -97,10 +97,9 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
 /// `6.12`.
 fn has_words(name: &str, text: &str) -> bool {
     let is_part = |next: char| next.is_alphanumeric() || matches!(next, '-' | '.');
-    let is_whole = |before: &str, after: &str| {
-        !before.ends_with(is_part) && !(text.ends_with(is_part) && after.starts_with(is_part))
-    };
-    name.match_indices(text).any(|(at, _)| is_whole(&name[..at], &name[at + text.len()..]))
+    let goes_on = |after: &str| text.ends_with(is_part) && after.starts_with(is_part);
+    name.match_indices(text)
+        .any(|(at, _)| !name[..at].ends_with(is_part) && !goes_on(&name[at + text.len()..]))
 }
 
 /// Prints the page, or keeps it with the values. Returns true if the score reaches the goals.
