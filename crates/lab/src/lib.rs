@@ -28,14 +28,14 @@ pub mod workload;
 
 pub use compare::{
     Attributed, Bound, Chance, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, MOST_SHIFTS,
-    Section, Summary, Trust, TrustPart, UNTOLD, ZoneDistance, trust_table,
+    Rival, Section, Summary, Trust, TrustPart, UNTOLD, ZoneDistance, trust_table,
 };
 pub use counts::{ByOrder, ByOrderAndType};
 pub use error::LabError;
-pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, Recorded, RecordedCounters, RecordedWork};
+pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, MoveCost, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
-    Agreed, Agreement, Followed, Lab, Looks, MapCell, Measures, Options, OverTime, PARTS, PageblockMap,
-    Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample, nearest_era,
+    Agreed, Agreement, Background, Followed, Lab, Looks, MapCell, Measures, Options, OverTime, PARTS,
+    PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample, nearest_era,
 };
 pub use report::{Provenance, Report, ReportFile};
 pub use start::{

@@ -10,7 +10,7 @@ use super::foretold::{Told, told};
 use super::page::{Made, page};
 use super::parquet;
 use super::programs::{freehold, said};
-use super::recordings::Recordings;
+use super::recordings::{MOST_ROUNDS, Recordings};
 use super::score::Score;
 use crate::kernel::cache;
 use crate::kernel::process::command;
@@ -30,8 +30,8 @@ pub struct CounterfactualArgs {
     /// List the cases.
     #[arg(long)]
     list: bool,
-    /// Recordings a side.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=100), value_name = "N")]
+    /// Recordings a side, at the least; all that are in the folder are used.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_ROUNDS)), value_name = "N")]
     rounds: u32,
     /// Where recordings are kept; those that are there already are not made again.
     #[arg(long, value_name = "FOLDER")]

@@ -52,7 +52,7 @@ pub(crate) fn page(told: &[Told], made: &Made) -> String {
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
-        "\n{} of {} cases, {} recordings a side, made in rounds of all sides; {}; commit {}. Guests are emulated machines with 448 MiB and \
+        "\n{} of {} cases, {} recordings a side or more, made in rounds of all sides; {}; commit {}. Guests are emulated machines with 448 MiB and \
          two CPUs, whose kernels are Debian's own; each side begins with as much free memory.{}\n",
         told.len(),
         made.cases,

@@ -10,6 +10,9 @@ use super::live::Live;
 use super::root;
 use super::workloads::Workload;
 
+/// The largest number of recordings a side.
+pub(crate) const MOST_ROUNDS: u32 = 100;
+
 /// Where recordings are, and how many each side has.
 #[derive(Debug)]
 pub(crate) struct Recordings<'a> {
@@ -21,7 +24,7 @@ pub(crate) struct Recordings<'a> {
     pub(crate) cache: &'a Path,
     /// The program that records.
     pub(crate) freehold: &'a Path,
-    /// The recordings a side.
+    /// The least number of recordings a side.
     pub(crate) rounds: u32,
 }
 
@@ -53,9 +56,10 @@ impl Recordings<'_> {
         Ok(())
     }
 
-    /// Returns the paths of a side's recordings below the folder.
+    /// Returns the paths of a side's recordings below the folder: those that were asked for, and more if there are any.
     pub(crate) fn paths(&self, workload: &Workload, side: &Side) -> Vec<PathBuf> {
-        (1..=self.rounds).map(|round| path(workload, side, round)).collect()
+        let is_there = |round: &u32| *round <= self.rounds || self.place(workload, side, *round).is_file();
+        (1..=MOST_ROUNDS).take_while(is_there).map(|round| path(workload, side, round)).collect()
     }
 
     fn place(&self, workload: &Workload, side: &Side, round: u32) -> PathBuf {
@@ -147,6 +151,10 @@ mod tests {
         assert_eq!(*made.borrow(), ["6.1", "6.12", "6.1", "6.12"]);
         recordings.rounds_of(two, record).expect("recorded");
         assert_eq!(made.borrow().len(), 4, "what is there is kept");
+        let (workload, side) = two[0];
+        assert_eq!(recordings.paths(workload, &side).len(), 2);
+        let fewer = Recordings { rounds: 1, ..recordings };
+        assert_eq!(fewer.paths(workload, &side).len(), 2, "more than were asked for are used as well");
         fs::remove_dir_all(&folder).expect("removed");
     }
 }

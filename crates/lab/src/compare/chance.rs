@@ -96,6 +96,11 @@ impl Chance {
     }
 }
 
+/// Returns the mean of a count as a cell of a table.
+pub(super) fn cell(mean: f64) -> Cell {
+    if mean >= 100.0 || mean.fract() == 0.0 { Cell::Count(mean.round() as u64) } else { Cell::Real(mean) }
+}
+
 /// Returns the shift of each of `replays` replays: the first one has none.
 pub(crate) fn shifts(replays: u32) -> impl Iterator<Item = u32> {
     let replays = replays.clamp(1, MOST_SHIFTS);

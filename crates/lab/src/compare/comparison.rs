@@ -7,6 +7,7 @@ use super::attributed::{Attributed, Held};
 use super::chance::Chance;
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
+use super::rival::Rival;
 use super::sentences::sentences;
 use super::tables::{Shown, leave_out};
 use super::trust::Trust;
@@ -61,6 +62,8 @@ pub struct Comparison {
     pub gaps: Gaps,
     /// The upper bound of what any placement could have done.
     pub hindsight: Hindsight,
+    /// What Linux does with the time that rules which move pages have.
+    pub rival: Rival,
     /// The end of the era nearest to the recorded kernel, against the machine's own.
     pub distance: Option<EndDistance>,
     /// How far the era nearest to the recorded kernel may be believed.
@@ -125,6 +128,7 @@ impl Comparison {
     /// Returns every table with a short name, the most important first.
     pub fn named_tables(&self) -> Vec<(&'static str, Table)> {
         let mut tables = vec![("eras", self.overview()), ("placement", self.placement())];
+        tables.extend(self.rival.is_told().then(|| ("price", self.rival.table(&self.chance))));
         tables.extend((!self.attributed.is_empty()).then(|| ("systems", self.systems())));
         tables.extend([("free-blocks", self.free_blocks()), ("fragmentation", self.fragmentation())]);
         tables.extend(self.chance.is_known().then(|| ("chance", self.chance.table())));

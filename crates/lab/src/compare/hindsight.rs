@@ -15,13 +15,76 @@ use crate::start::FirstUse;
 /// allocates may lie anywhere, beside any others, and move without cost. So an allocator that moves nothing of
 /// the start cannot have more whole pageblocks free, nor fewer pageblocks that hold pages of different types. In
 /// general it cannot reach these numbers either: it places a page before it is known how long the page will be
-/// used. An allocator that fails requests of the trace, or reclaims pages of it, holds less and may exceed them.
+/// used. An allocator that fails requests of the trace, or reclaims pages of it, holds less and may exceed them. One that
+/// moves pages of the start has a bound of its own, [`Hindsight::end_with_moves`]: each move may serve to empty the
+/// pageblock that takes the fewest.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Hindsight {
     /// The bound at the end.
     pub end: Bound,
     /// The most whole pageblocks that could have been free, on average over the time of the trace.
     pub mean_free_pageblocks: f64,
+    /// What the bounds follow from: at the start, at every sample, at the end.
+    #[serde(skip)]
+    moments: Vec<Moment>,
+}
+
+/// What the bound at one moment follows from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Moment {
+    /// Frames of a pageblock.
+    pageblock: u64,
+    /// Pageblocks that hold nothing of the start.
+    empty: u64,
+    /// Frames for pages of the trace in all others.
+    room: u64,
+    /// Pages that the trace holds, without those in whole pageblocks.
+    placed: u64,
+    /// The number of whole pageblocks that the trace holds.
+    whole: u64,
+    /// Pageblocks from which nothing but movable pages of the start keeps others, by the number of these.
+    emptiable: Vec<u64>,
+    /// Pageblocks that hold movable pages of the start beside others, by the number of the movable ones.
+    mixed: Vec<u64>,
+}
+
+impl Moment {
+    /// Returns the bound if at most so many pages of the start have moved.
+    fn bound(&self, moves: u64) -> Bound {
+        let emptied = dearer_left(&self.emptiable, moves).0;
+        let room = i128::from(self.room) - i128::from(emptied * self.pageblock);
+        let beyond =
+            u64::try_from(i128::from(self.placed) - room).unwrap_or(0).div_ceil(self.pageblock.max(1));
+        let free_pageblocks = (self.empty + emptied).saturating_sub(self.whole + beyond);
+        Bound { free_pageblocks, mixed_pageblocks: dearer_left(&self.mixed, moves).1 }
+    }
+}
+
+/// Returns the most pageblocks that so many moves can clear, and the number of the others. `by_pages` has the number of
+/// pageblocks that take so many moves each.
+fn dearer_left(by_pages: &[u64], moves: u64) -> (u64, u64) {
+    let (mut cleared, mut left, mut budget) = (0, 0, moves);
+    for (pages, &blocks) in (0_u64..).zip(by_pages) {
+        let fit = budget.checked_div(pages).unwrap_or(blocks).min(blocks);
+        budget -= fit * pages;
+        cleared += fit;
+        left += blocks - fit;
+    }
+    (cleared, left)
+}
+
+impl Hindsight {
+    /// Returns the bound at the end for an allocator that moves at most so many pages of the start.
+    pub fn end_with_moves(&self, pages: u64) -> Bound {
+        self.moments.last().map_or(self.end, |end| end.bound(pages))
+    }
+
+    /// Returns the most whole pageblocks that could have been free, on average over the time of the trace, for an
+    /// allocator that moves at most so many pages of the start.
+    pub fn mean_with_moves(&self, pages: u64) -> f64 {
+        let sum: u64 = self.moments.iter().map(|moment| moment.bound(pages).free_pageblocks).sum();
+        sum as f64 / self.moments.len().max(1) as f64
+    }
 }
 
 /// The upper bound at one moment.
@@ -40,17 +103,18 @@ impl Lab<'_> {
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
         let mut schedule = Schedule::new(span.0, span.1);
         let mut frames = Frames::at_start(self);
-        let (mut sum, mut samples) = (frames.bound().free_pageblocks, 1_u64);
+        let mut moments = vec![frames.moment()];
         for event in events.iter() {
             if event.time_ns >= schedule.next_ns() {
                 schedule.advance(event.time_ns);
-                sum += frames.bound().free_pageblocks;
-                samples += 1;
+                moments.push(frames.moment());
             }
             frames.event(&event);
         }
-        let end = frames.bound();
-        Hindsight { end, mean_free_pageblocks: (sum + end.free_pageblocks) as f64 / (samples + 1) as f64 }
+        moments.push(frames.moment());
+        let found = Hindsight { moments, ..Hindsight::default() };
+        let mean_free_pageblocks = found.mean_with_moves(0);
+        Hindsight { end: found.end_with_moves(0), mean_free_pageblocks, ..found }
     }
 }
 
@@ -185,21 +249,34 @@ impl Frames {
         })
     }
 
-    /// Returns the upper bound for the pages that the trace holds now.
-    fn bound(&self) -> Bound {
+    /// Returns what the upper bound follows from, for the pages that the trace holds now.
+    fn moment(&self) -> Moment {
         let pageblock = self.pageblock.pages();
-        let (mut empty, mut room, mut mixed) = (0, 0, 0);
+        let by_pages = vec![0; pageblock as usize + 1];
+        let (placed, whole) = (self.placed, self.whole);
+        let mut moment = Moment {
+            pageblock,
+            placed,
+            whole,
+            emptiable: by_pages.clone(),
+            mixed: by_pages,
+            ..Moment::default()
+        };
         for block in self.zones.iter().flat_map(|zone| &zone.blocks) {
-            if block.fixed() == 0 && u64::from(block.present) == pageblock {
-                empty += 1;
-            } else {
-                room += u64::from(block.present.saturating_sub(block.fixed()));
+            let is_whole = u64::from(block.present) == pageblock;
+            if block.fixed() == 0 && is_whole {
+                moment.empty += 1;
+                continue;
             }
-            mixed += u64::from(block.movable > 0 && block.unmovable > 0);
+            moment.room += u64::from(block.present.saturating_sub(block.fixed()));
+            if block.fixed() == block.movable && is_whole {
+                moment.emptiable[block.movable as usize] += 1;
+            }
+            if block.movable > 0 && block.unmovable > 0 {
+                moment.mixed[block.movable as usize] += 1;
+            }
         }
-        let beyond = self.placed.saturating_sub(room).div_ceil(pageblock);
-        let free_pageblocks = u64::saturating_sub(empty, self.whole + beyond);
-        Bound { free_pageblocks, mixed_pageblocks: mixed }
+        moment
     }
 }
 

@@ -10,6 +10,7 @@ use super::change::{ALL_KINDS, Change, told};
 use super::comparison::Comparison;
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
+use super::rival::Rival;
 use super::summary::Summary;
 use super::trust::Trust;
 use crate::recorded::{Gaps, Recorded};
@@ -42,6 +43,8 @@ impl Serialize for Comparison {
             fragmentation: Table,
             placement: Table,
             hindsight: &'c Hindsight,
+            rival: &'c Rival,
+            price: Table,
             distance: Option<&'c EndDistance>,
             trust: Option<&'c Trust>,
             eras: &'c [Measures],
@@ -71,6 +74,8 @@ impl Serialize for Comparison {
             fragmentation: self.fragmentation(),
             placement: self.placement(),
             hindsight: &self.hindsight,
+            rival: &self.rival,
+            price: self.rival.table(&self.chance),
             distance: self.distance.as_ref(),
             trust: self.trust.as_ref(),
             eras: &self.eras,

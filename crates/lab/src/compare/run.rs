@@ -9,6 +9,7 @@ use super::attributed::Attributed;
 use super::chance::{Chance, shifts};
 use super::comparison::{CompareOptions, Comparison};
 use super::distance::EndDistance;
+use super::rival::{self, Rival};
 use super::steps::EraStep;
 use super::subjects::{OfMachine, Values, values};
 use super::tables::Shown;
@@ -31,7 +32,8 @@ struct Outcome {
     measures: Option<Measures>,
 }
 
-/// Returns the replays of all eras, then those of their parts, then those that tell what is chance, round by round.
+/// Returns the replays of all eras, then those of their parts, then those that tell what is chance, round by round, and
+/// those of the rival.
 fn jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
     let whole = |variant, options| Job { variant, options, whole: true };
     let eras = Era::ALL.map(Variant::new);
@@ -44,6 +46,10 @@ fn jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
     for shift in shifts(options.chance).skip(1) {
         let options = Options { shift, looks: Looks::Totals, ..once };
         jobs.extend(eras.iter().map(|variant| Job { variant: variant.clone(), options, whole: false }));
+    }
+    for shift in shifts(options.chance) {
+        let options = Rival::options(Options { shift, looks: Looks::Totals, ..once });
+        jobs.push(Job { variant: Variant::new(rival::ERA), options, whole: false });
     }
     jobs
 }
@@ -82,9 +88,11 @@ impl Lab<'_> {
         }
         let parts = jobs.iter().filter(|job| job.whole).count() - eras.len();
         let attributed = attributed(steps, outcomes.by_ref().take(parts).filter_map(|one| one.measures));
-        for (number, outcome) in outcomes.enumerate() {
+        let rounds = shifts(options.chance).count();
+        for (number, outcome) in outcomes.by_ref().take((rounds - 1) * Era::ALL.len()).enumerate() {
             series[number % Era::ALL.len()].push(outcome.values);
         }
+        let rival = Rival { moves: self.moves(), replays: outcomes.map(|outcome| outcome.values).collect() };
         let distance = self.end_distance(&eras);
         let free_pageblocks = self.end().map(|end| free_pageblocks(&self.machine, end));
         Ok(Comparison {
@@ -99,6 +107,7 @@ impl Lab<'_> {
             attributed,
             recorded,
             hindsight,
+            rival,
             distance,
         })
     }

@@ -1,9 +1,10 @@
 //! The answer in short: what the machine did, what each era would change, what that costs, how far to believe it.
 
 use freehold::Era;
-use freehold_measure::{Cell, Table, grouped};
+use freehold_measure::{Table, grouped};
 use serde::Serialize;
 
+use super::chance::cell;
 use super::change::{Change, told};
 use super::comparison::Comparison;
 use super::sentences::step_name;
@@ -42,6 +43,8 @@ impl Comparison {
     pub fn summary(&self) -> Summary {
         let mut sections = vec![Section::of_lines("What the machine did", machine(self)), steps(self)];
         sections.extend(costs(self));
+        let price = format!("At the same price ({})", self.rival.price());
+        sections.extend(self.rival.sentence(&self.chance).map(|line| Section::of_lines(&price, vec![line])));
         sections.push(Section::of_lines("How far to believe it", belief(self)));
         Summary { sections }
     }
@@ -118,15 +121,8 @@ fn costs(comparison: &Comparison) -> Option<Section> {
         (0..Era::ALL.len() - 1).flat_map(|era| told(&chance.changes(era), &[Kind::Cost])).collect();
     for (number, subject) in SUBJECTS.iter().enumerate() {
         if differ.iter().any(|change| change.what == subject.name) {
-            let cell = |era| {
-                let mean = chance.spread(era, number).mean;
-                if mean >= 100.0 || mean.fract() == 0.0 {
-                    Cell::Count(mean.round() as u64)
-                } else {
-                    Cell::Real(mean)
-                }
-            };
-            table.push("", subject.name, "", (0..Era::ALL.len()).map(cell).collect());
+            let of = |era| cell(chance.spread(era, number).mean);
+            table.push("", subject.name, "", (0..Era::ALL.len()).map(of).collect());
         }
     }
     (!table.rows.is_empty()).then(|| Section {

@@ -232,17 +232,36 @@ impl Shown<'_> {
         let order = self.machine.pageblock_order;
         let machine = self.end.map(|end| free_pageblocks(self.machine, end));
         let at_end = |m: &Measures| m.free_pageblocks_at_end;
-        let best = hindsight.end.free_pageblocks;
         let mut push = |name: &str, unit: &str, of: &dyn Fn(&Measures) -> Cell, machine: Cell, best: Cell| {
             let cells = self.row(of, machine).into_iter().chain([best]).collect();
             table.push("placement", name, unit, cells);
         };
         let free = format!("free in blocks of order {order} and above");
         let count = |blocks| Cell::Count(blocks);
+        let best = hindsight.end.free_pageblocks;
         push(&format!("{free}, end"), "pageblocks", &|m| count(at_end(m)), optional(machine), count(best));
-        let percent = |blocks: u64| Cell::Real(blocks as f64 * 100.0 / best.max(1) as f64);
-        let of_best = machine.map_or(Cell::Empty, percent);
-        push("the same, of the best", "%", &|m| percent(at_end(m)), of_best, percent(best));
+        // What moves pages is held against what as many moves could have done.
+        let moved = |m: &Measures| m.events.pgmigrate_success;
+        let with_moves = |pages: u64| hindsight.end_with_moves(pages).free_pageblocks;
+        let own_moves = self.recorded.events.pgmigrate_success;
+        let own_best = own_moves.map_or(Cell::Empty, |pages| count(with_moves(pages)));
+        push(
+            "best possible with as many pages moved",
+            "pageblocks",
+            &|m| count(with_moves(moved(m))),
+            own_best,
+            count(best),
+        );
+        let percent = |blocks: u64, best: u64| Cell::Real(blocks as f64 * 100.0 / best.max(1) as f64);
+        let of_best =
+            machine.zip(own_moves).map_or(Cell::Empty, |(free, pages)| percent(free, with_moves(pages)));
+        push(
+            "the same, of the best",
+            "%",
+            &|m| percent(at_end(m), with_moves(moved(m))),
+            of_best,
+            percent(best, best),
+        );
         let mean = |m: &Measures| Cell::Real(m.mean_free_pageblocks(order));
         let best = Cell::Real(hindsight.mean_free_pageblocks);
         push(&format!("{free}, mean"), "pageblocks", &mean, Cell::Empty, best);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::noise::{Difference, Spread, mean, paired, spread, unpaired};
-use super::series::{Series, differ_at_start, differences, foretold, is_too_far, means};
+use super::series::{Series, differ_at_start, differences, foretold, is_of_lists, is_too_far, means};
 use super::subjects;
 use super::verdict::Verdict;
 
@@ -87,7 +87,8 @@ pub(super) fn measure(name: String, unit: &'static str, series: &Series, held: H
                 difference.map(|change| if is_events { change.of_events(from, to) } else { change });
             let foretells = difference.is_some_and(Difference::is_beyond_noise);
             let too_far = || own.and_then(|_| is_too_far(before, baseline, changed, foretells));
-            let why = series.untold.map(str::to_owned).or_else(too_far);
+            let of_lists = || is_of_lists(series.by_lists, difference?);
+            let why = series.untold.map(str::to_owned).or_else(too_far).or_else(of_lists);
             if why.is_none() {
                 after = Some(spread(&values));
                 foretold_each = Some(means(&values));
@@ -175,7 +176,8 @@ mod tests {
     fn series(own: Option<&[f64]>, baseline: &[f64], changed: &[f64]) -> Series {
         let one_replay = |values: &[f64]| Some(values.iter().map(|&value| vec![value]).collect());
         let (baseline, changed) = (one_replay(baseline), one_replay(changed));
-        Series { at_start: None, own: own.map(<[_]>::to_vec), baseline, changed, untold: None }
+        let own = own.map(<[_]>::to_vec);
+        Series { at_start: None, own, baseline, changed, untold: None, by_lists: 0.0 }
     }
 
     fn judge(own: Option<&[f64]>, baseline: &[f64], changed: &[f64], came: &[f64]) -> Measure {
@@ -317,6 +319,28 @@ mod tests {
         let of = measure("reclaimed".to_owned(), "pages", &of, held);
         assert_eq!((of.foretold, of.verdict), (None, Some(Verdict::CannotTell)));
         assert_eq!(of.why.as_deref(), Some("no era has this"));
+    }
+
+    #[test]
+    fn what_lists_give_back_once_is_not_told_of_pageblocks() {
+        let own = [30.0, 30.2, 30.4];
+        let judge = |by_lists: f64, changed: [f64; 3]| {
+            let of = Series { by_lists, ..series(Some(&own), &own, &changed) };
+            let held = Held { there_are: true, values: Some(&[30.1, 30.2, 30.3]), ..Held::default() };
+            measure("free".to_owned(), "pageblocks", &of, held)
+        };
+        let five_more = [35.0, 35.2, 35.4];
+        let of = judge(13.0, five_more);
+        assert_eq!(
+            (of.foretold, of.verdict),
+            (None, Some(Verdict::CannotTell)),
+            "thirteen come back at most"
+        );
+        assert!(of.why.is_some_and(|why| why.contains("13 where 5")));
+        for by_lists in [0.0, 4.0, -13.0] {
+            assert_eq!(judge(by_lists, five_more).verdict, Some(Verdict::FalseAlarm), "{by_lists}");
+        }
+        assert_eq!(judge(13.0, own).verdict, Some(Verdict::Quiet), "nothing is foretold");
     }
 
     #[test]

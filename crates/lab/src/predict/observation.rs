@@ -84,8 +84,10 @@ impl Lab<'_> {
         let replay = |job: usize| {
             let (lab, variant) = sides[job % 2];
             let shift = (job / 2) as u32 * EVENTS_A_LOOK / replays;
-            let replay =
-                lab.replay(variant, Options { runs: 1, threads: Some(1), shift, looks: Looks::Totals })?;
+            let replay = lab.replay(
+                variant,
+                Options { runs: 1, threads: Some(1), shift, looks: Looks::Totals, ..Options::default() },
+            )?;
             Ok::<_, LabError>(subjects::of_replay(&replay.measures, lab.machine.pageblock_order))
         };
         let mut values = [Vec::new(), Vec::new()];

@@ -57,9 +57,11 @@ impl Prediction {
         notes.extend(otherwise.clone());
         let names = subjects::names().into_iter().enumerate();
         let not_of_eras = subjects::why_not_of_eras();
+        let by_lists = by_lists(first, before);
         let measures = names.map(|(number, (name, unit))| {
             let untold = not_of_eras[number].filter(|_| change.is_another_kernel());
-            let series = Series { untold, ..Series::new(number, before) };
+            let by_lists = if name == subjects::FREE_PAGEBLOCKS { by_lists } else { 0.0 };
+            let series = Series { untold, by_lists, ..Series::new(number, before) };
             let values = |of: fn(&Came) -> &[Option<f64>]| {
                 came.and_then(|came| came.iter().map(|one| of(one)[number]).collect::<Option<Vec<_>>>())
             };
@@ -92,6 +94,14 @@ impl Prediction {
     pub fn count(&self, verdict: Verdict) -> usize {
         self.measures.iter().filter(|measure| measure.verdict == Some(verdict)).count()
     }
+}
+
+/// Returns by how many pageblocks more are free if what a change makes CPUs' lists hold less is given back: fewer if they
+/// hold more, none if the recording does not tell how large a pageblock is.
+fn by_lists(first: &Facts, before: &[Observation]) -> f64 {
+    let number = subjects::names().iter().position(|(name, _)| name == subjects::ON_LISTS);
+    let held = number.map_or(0.0, |number| Series::new(number, before).change());
+    first.number("pageblock_order").map_or(0.0, |order| -held / f64::exp2(order as f64))
 }
 
 /// Returns the recorded setting in place of what changes.

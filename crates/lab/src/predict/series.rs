@@ -25,6 +25,9 @@ pub(super) struct Series {
     pub(super) changed: Option<Vec<Vec<f64>>>,
     /// Why replays do not tell what the change makes of it; `None` if they do.
     pub(super) untold: Option<&'static str>,
+    /// By how much it changes if what the change makes CPUs' lists hold less comes back, or what they hold more is
+    /// taken; 0 if it does not depend on that.
+    pub(super) by_lists: f64,
 }
 
 impl Series {
@@ -41,7 +44,14 @@ impl Series {
             baseline: replays(|of| &of.baseline),
             changed: replays(|of| &of.changed),
             untold: None,
+            by_lists: 0.0,
         }
+    }
+
+    /// Returns by how much the change alters the values of the replays; 0 if they do not tell.
+    pub(super) fn change(&self) -> f64 {
+        let both = self.baseline.as_ref().zip(self.changed.as_ref());
+        both.map_or(0.0, |(baseline, changed)| spread(changed).mean - spread(baseline).mean)
     }
 
     /// Returns the values before the change, in the shape of the replays: the machine's own, or the replays'.
@@ -110,6 +120,16 @@ pub(super) fn is_too_far(
     let [base, machine] = [base, machine].map(number);
     let further = if off <= NEAR { ", further off than what it foretells" } else { "" };
     (!is_believed).then(|| format!("as recorded the replay has {base}, the machine {machine}{further}"))
+}
+
+/// Returns why a change is not told: what CPUs' lists give back or keep, that once, can be all of it, and a machine that
+/// has always been set so began without that. `None` if it is more.
+pub(super) fn is_of_lists(by_lists: f64, change: Difference) -> Option<String> {
+    let is_all = change.mean * by_lists > 0.0 && change.mean.abs() <= by_lists.abs();
+    (change.is_beyond_noise() && is_all).then(|| {
+        let [by_lists, change] = [by_lists, change.mean].map(number);
+        format!("what waits on CPUs' lists when a recording begins is of the recorded setting: given back or kept, it alone makes up to {by_lists} where {change} are foretold")
+    })
 }
 
 /// Returns why what came does not show the change: the sides differed before the first event, by more than a quarter of

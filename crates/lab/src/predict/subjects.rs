@@ -8,6 +8,12 @@ use crate::replay::Measures;
 /// The unit of measures that a pageblock of another size would count otherwise.
 pub(super) const PAGEBLOCKS: &str = "pageblocks";
 
+/// The name of what lists of CPUs take from, and give back to.
+pub(super) const FREE_PAGEBLOCKS: &str = "free pageblocks at the end";
+
+/// The name of what waits on CPUs' lists.
+pub(super) const ON_LISTS: &str = "pages on CPUs' lists at the end";
+
 /// The units of what happens one by one, so that their numbers scatter by chance.
 pub(super) const EVENTS: [&str; 5] = ["events", "requests", "wakes", "refills", "drains"];
 
@@ -69,7 +75,7 @@ fn share(things: u64, of: u64) -> f64 {
 /// Every measure but the fallbacks by pair of types.
 #[rustfmt::skip]
 static SUBJECTS: [Subject; 30] = [
-    since(subject("free pageblocks at the end", PAGEBLOCKS, |m, _| m.free_pageblocks_at_end as f64, |own| real(own.free_pageblocks)), |own| own.free_pageblocks_at_start),
+    since(subject(FREE_PAGEBLOCKS, PAGEBLOCKS, |m, _| m.free_pageblocks_at_end as f64, |own| real(own.free_pageblocks)), |own| own.free_pageblocks_at_start),
     subject("free pageblocks, mean over time", PAGEBLOCKS, Measures::mean_free_pageblocks, |_| None),
     subject("mixed pageblocks at the end", PAGEBLOCKS, |m, _| m.mixed.end as f64, |_| None),
     subject("pageblocks claimed", "events", |m, _| m.locked.claims as f64, |own| real(own.claims_and_steals.map(|both| both.0))),
@@ -81,7 +87,7 @@ static SUBJECTS: [Subject; 30] = [
     subject("pages drained", "pages", |m, _| m.locked.drained_pages as f64, |own| real(own.drained_pages)),
     subject("pages a drain", "pages", |m, _| share(m.locked.drained_pages, m.locked.drains), |_| None),
     subject("largest drain", "pages", |m, _| m.locked.largest_drain as f64, |_| None),
-    since(subject("pages on CPUs' lists at the end", "pages", |m, _| m.percpu_pages_at_end as f64, |own| real(own.recorded.percpu_pages_at_end)), |own| own.percpu_pages_at_start),
+    since(subject(ON_LISTS, "pages", |m, _| m.percpu_pages_at_end as f64, |own| real(own.recorded.percpu_pages_at_end)), |own| own.percpu_pages_at_start),
     subject("huge pages refused", "requests", |m, _| m.followed.huge_page_failures as f64, |own| real(own.huge_pages_refused)),
     not_of_eras(subject("kcompactd wakes", "wakes", |m, _| m.events.compact_daemon_wake as f64, |own| real(own.recorded.events.compact_daemon_wake)), COMPACTION),
     subject("direct compaction stalls", "requests", |m, _| m.events.compact_stall as f64, |own| real(own.recorded.events.compact_stall)),

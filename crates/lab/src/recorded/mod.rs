@@ -6,6 +6,7 @@ mod events;
 mod fallbacks;
 mod gaps;
 mod kswapd;
+mod move_cost;
 mod work;
 
 pub(crate) use compactors::{Compacting, kcompactd_tasks};
@@ -17,4 +18,6 @@ pub use fallbacks::FallbackCount;
 pub(crate) use fallbacks::{Fallbacks, recorded_fallbacks};
 pub use gaps::{CpuGaps, Gap, Gaps};
 pub(crate) use kswapd::kswapd_reclaims;
+pub use move_cost::MoveCost;
+pub(crate) use move_cost::PARTS as MOVE_PARTS;
 pub use work::RecordedWork;

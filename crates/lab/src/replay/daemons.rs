@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use freehold::Zone;
 
+use super::budget::Budget;
 use super::ledger::Holders;
+use super::options::Background;
 
 /// The number of events between two looks at the zones. A real daemon does not start at once either.
 pub(crate) const EVENTS_A_LOOK: u32 = 64;
@@ -17,9 +19,9 @@ const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 /// The time between two calls that tidy pageblocks.
 const TIDYING_STEP_NS: u64 = 100_000_000;
 
-/// The number of pages after which a call that tidies pageblocks stops: at most 160 MiB a second with pages of 4
-/// KiB.
-const TIDIED_PAGES: u64 = 4096;
+/// The number of such times between two looks for proactive compaction. Linux counterpart:
+/// `HPAGE_FRAG_CHECK_INTERVAL_MSEC`.
+const STEPS_A_LOOK: u32 = 5;
 
 /// The CPU on which the daemons run.
 const CPU: u16 = 0;
@@ -49,19 +51,24 @@ pub(super) struct Daemons {
     awake: u64,
     /// The time before which no proactive compaction is tried.
     not_before_ns: u64,
-    /// The time at which pageblocks are tidied next.
+    /// What moves pages although nobody waits for a block, and the time that is left for it.
+    background: Background,
+    budget: Budget,
+    /// The time at which pageblocks are tidied next, and how often they were.
     tidy_ns: u64,
+    steps: u32,
 }
 
 impl Daemons {
     /// Returns the daemons of a trace. `kcompactd` are the tasks that are the machine's kcompactd, and `kswapd` the events
     /// during which its kswapd reclaimed, if the trace tells. The daemons look at the zones `shift` events earlier than
-    /// they otherwise would.
+    /// they otherwise would. `background` is what moves pages unasked, and the time that it has.
     pub(super) fn new(
         kcompactd: Option<HashSet<i32>>,
         kswapd: Option<Vec<Range<usize>>>,
         start_ns: u64,
         shift: u32,
+        (background, budget): (Background, Budget),
     ) -> Self {
         let machine_reclaims = kswapd.as_ref().map(|_| false);
         let mut reclaims = kswapd.unwrap_or_default();
@@ -75,7 +82,10 @@ impl Daemons {
             reclaims,
             awake: 0,
             not_before_ns: 0,
+            background,
+            budget,
             tidy_ns: start_ns.saturating_add(TIDYING_STEP_NS),
+            steps: 0,
         }
     }
 
@@ -102,7 +112,7 @@ impl Daemons {
         self.events += 1;
         if self.events.is_multiple_of(EVENTS_A_LOOK) {
             self.look_after(holders);
-            self.tidy_pageblocks(holders, now_ns);
+            self.move_in_background(holders, now_ns);
         }
     }
 
@@ -157,22 +167,37 @@ impl Daemons {
         }
     }
 
-    /// Tidies pageblocks, if it is time and the era does so.
-    fn tidy_pageblocks(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
+    /// Moves pages that nobody asked to be moved, if it is time and there is time left for it.
+    fn move_in_background(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         if now_ns < self.tidy_ns {
             return;
         }
         self.tidy_ns = now_ns.saturating_add(TIDYING_STEP_NS);
+        self.steps += 1;
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
-            memory.tidy_pageblocks(zones[0].node(), TIDIED_PAGES, holders);
+            let (node, pages) = (zones[0].node(), self.budget.pages(now_ns));
+            if pages == 0 {
+                continue;
+            }
+            let is_awake = self.awake & 1 << (node % 64) != 0;
+            let is_due = self.steps.is_multiple_of(STEPS_A_LOOK) && !is_awake;
+            let tried = holders.unasked(|holders| match self.background {
+                Background::OfVariant => memory.tidy_pageblocks(node, pages, holders),
+                Background::ProactiveCompaction if is_due && memory.should_compact_proactively(node) => {
+                    memory.compact_proactively(node, CPU, holders);
+                }
+                Background::ProactiveCompaction => {}
+            });
+            self.budget.spend(tried);
         }
     }
 
     /// Compacts the nodes that are too fragmented and whose kswapd is asleep.
     pub(super) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         let memory = holders.memory();
-        if now_ns < self.not_before_ns || self.begun.is_some() {
+        let has_budget = self.background == Background::ProactiveCompaction;
+        if has_budget || now_ns < self.not_before_ns || self.begun.is_some() {
             return;
         }
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
@@ -192,15 +217,19 @@ impl Daemons {
 mod tests {
     use super::*;
 
+    fn unasked() -> (Background, Budget) {
+        (Background::OfVariant, Budget::new(1, 0))
+    }
+
     #[test]
     fn kcompactd_works_as_often_as_the_machines() {
-        let mut told = Daemons::new(Some(HashSet::from([7])), None, 0, 0);
+        let mut told = Daemons::new(Some(HashSet::from([7])), None, 0, 0, unasked());
         assert!(!told.take_turn());
         told.compaction_begins(8);
         assert!(!told.take_turn(), "a request for itself");
         told.compaction_begins(7);
         assert!(told.take_turn() && !told.take_turn());
-        let mut untold = Daemons::new(None, None, 0, 0);
+        let mut untold = Daemons::new(None, None, 0, 0, unasked());
         untold.compaction_begins(7);
         assert!(untold.take_turn() && untold.take_turn());
     }

@@ -5,44 +5,15 @@ use std::ops::Range;
 
 use freehold_trace::PageTypeInfo;
 
+use super::budget::Budget;
 use super::daemons::Daemons;
+use super::options::Options;
 use super::untold::Untold;
 use super::variant::nearest_era;
 use crate::error::LabError;
-use crate::recorded::{Gaps, Recorded, kcompactd_tasks, kswapd_reclaims};
+use crate::recorded::{Gaps, MoveCost, Recorded, kcompactd_tasks, kswapd_reclaims};
 use crate::start::{Machine, Start, StartReport};
 use crate::trace::Trace;
-
-/// How a trace is replayed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// The number of runs of each replay. Further runs change only the times.
-    pub runs: u32,
-    /// The number of replays that run at the same time; `None` for one on each processor.
-    pub threads: Option<usize>,
-    /// The number of events by which the daemons look at the zones earlier. The trace does not tell when they
-    /// looked: each shift is a replay that it allows.
-    pub shift: u32,
-    /// What samples have.
-    pub looks: Looks,
-}
-
-/// What is looked at for the samples of a replay.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Looks {
-    /// Free blocks by order and type, pageblocks and lists.
-    #[default]
-    All,
-    /// Free blocks by order, without their types. Pageblocks and lists are looked at only before the first event and
-    /// after the last one. Where much memory is free in small blocks that saves most of the time.
-    Totals,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { runs: 3, threads: None, shift: 0, looks: Looks::All }
-    }
-}
 
 /// A trace that is prepared for any number of replays.
 #[derive(Clone, Debug)]
@@ -57,6 +28,8 @@ pub struct Lab<'t> {
     pub(super) kcompactd: Option<HashSet<i32>>,
     /// The events during which the machine's kswapd reclaimed, if the trace tells.
     pub(super) kswapd: Option<Vec<Range<usize>>>,
+    /// What moving pages costs, and how many stay where they are.
+    pub(super) moves: MoveCost,
     /// Pages that the machine allocated without an event, in the order of time; empty if the start is a fit.
     pub(super) untold: Vec<Untold>,
 }
@@ -71,7 +44,8 @@ impl<'t> Lab<'t> {
         let start = Start::new(&machine, trace)?;
         let kcompactd = kcompactd_tasks(trace);
         let kswapd = kswapd_reclaims(trace, machine.zones.chunk_by(|a, b| a.node == b.node).count());
-        let mut lab = Self { trace, machine, start, kcompactd, kswapd, untold: Vec::new() };
+        let moves = MoveCost::new(trace);
+        let mut lab = Self { trace, machine, start, kcompactd, kswapd, moves, untold: Vec::new() };
         if let Some(era) =
             nearest_era(&trace.origin.kernel_release).filter(|_| lab.start.moment_ns().is_some())
         {
@@ -89,14 +63,22 @@ impl<'t> Lab<'t> {
             start,
             kcompactd: self.kcompactd.clone(),
             kswapd: self.kswapd.clone(),
+            moves: self.moves,
             untold: self.untold.clone(),
         }
     }
 
     /// Returns the daemons of a replay whose trace begins at a time, and which look at the zones so many events earlier
     /// than they otherwise would.
-    pub(super) fn daemons(&self, start_ns: u64, shift: u32) -> Daemons {
-        Daemons::new(self.kcompactd.clone(), self.kswapd.clone(), start_ns, shift)
+    pub(super) fn daemons(&self, start_ns: u64, options: Options) -> Daemons {
+        let budget = Budget::new(self.moves.ns_a_page, start_ns);
+        let (kcompactd, kswapd) = (self.kcompactd.clone(), self.kswapd.clone());
+        Daemons::new(kcompactd, kswapd, start_ns, options.shift, (options.background, budget))
+    }
+
+    /// Returns what moving pages costs, and how many stay where they are.
+    pub(crate) fn moves(&self) -> MoveCost {
+        self.moves
     }
 
     /// Returns true if the trace tells when the machine's kcompactd compacted: the replay's compacts as often.

@@ -1,6 +1,7 @@
 //! One replay: a prepared trace and a variant of the allocator go in, measures come out.
 
 mod agreement;
+mod budget;
 mod daemons;
 mod ending;
 mod follow;
@@ -8,6 +9,7 @@ mod lab;
 mod ledger;
 mod measures;
 mod one_thread;
+mod options;
 mod pageblock_map;
 mod parallel;
 mod reclaimed;
@@ -18,9 +20,11 @@ mod variant;
 mod watch;
 
 pub use agreement::{Agreed, Agreement, PARTS, Parting};
+pub(crate) use budget::CPU_SHARE;
 pub(crate) use daemons::EVENTS_A_LOOK;
-pub use lab::{Lab, Looks, Options};
+pub use lab::Lab;
 pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample};
+pub use options::{Background, Looks, Options};
 pub use pageblock_map::{MapCell, PageblockMap};
 pub(crate) use parallel::in_parallel;
 pub use run::Replay;

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::ending;
 use super::follow::Follower;
-use super::lab::{Lab, Options};
+use super::lab::Lab;
 use super::ledger::Holders;
 use super::measures::{Measures, Timing};
+use super::options::{Background, Options};
 use super::parallel::in_parallel;
 use super::sampling::Sampler;
 use super::untold::{Search, Untold};
@@ -58,13 +59,17 @@ impl Lab<'_> {
     ) -> Result<Replay, LabError> {
         let switches = variant.switches();
         let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
-        memory.set_tunables(self.machine.tunables);
+        let mut tunables = self.machine.tunables;
+        if options.background == Background::ProactiveCompaction {
+            tunables.compaction_proactiveness = 100;
+        }
+        memory.set_tunables(tunables);
         self.start.populate(&self.machine, &memory)?;
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
-        let daemons = self.daemons(span.0, options.shift);
-        let holders = Holders::at_start(&memory, &self.machine, &self.start);
+        let daemons = self.daemons(span.0, options);
+        let holders = Holders::at_start(&memory, &self.machine, &self.start, self.moves);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
         follower.tell(&self.untold);
         let sampler = first.then(|| Sampler::new(options.looks, span.0, span.1));
@@ -117,8 +122,8 @@ impl Lab<'_> {
         self.start.populate(&self.machine, &memory)?;
         let events = self.trace.events;
         let start_ns = events.first().map_or(0, |event| event.time_ns);
-        let daemons = self.daemons(start_ns, 0);
-        let holders = Holders::at_start(&memory, &self.machine, &self.start);
+        let daemons = self.daemons(start_ns, Options::default());
+        let holders = Holders::at_start(&memory, &self.machine, &self.start, self.moves);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
         follower.search(Search::new(&self.machine, &self.start, events));
         events.for_each(|event| follower.event(&event));

@@ -2,8 +2,8 @@
 
 use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
 
-use super::lab::Looks;
 use super::measures::{Measures, Sample, ZoneSample};
+use super::options::Looks;
 use super::pageblock_map::PageblockMap;
 use super::watch::{ReplayLocks, Watch};
 

@@ -8,6 +8,8 @@ use super::moved::MovedBlocks;
 use super::page_cache::PageCache;
 use super::places::{Holder, Places};
 use super::traced::{At, Entry, Pages, Traced, TracedFrames};
+use super::tries::Tries;
+use crate::recorded::MoveCost;
 use crate::replay::measures::Followed;
 use crate::replay::watch::ReplayLocks;
 use crate::start::{Machine, Start};
@@ -29,6 +31,9 @@ pub(in crate::replay) struct Holders<'f, 'm> {
     splits: u64,
     /// Splits and frees that the engine refused.
     refused: u64,
+    /// Which moves succeed of those that nobody asked for, and whether such are made now.
+    tries: Tries,
+    is_unasked: bool,
 }
 
 /// Who freed the frames of a traced block.
@@ -57,16 +62,39 @@ impl<'f, 'm> Holders<'f, 'm> {
         memory: &'f Memory<'m, ReplayLocks>,
         machine: &Machine,
         start: &Start,
+        moves: MoveCost,
     ) -> Self {
         let traced = TracedFrames::at_start(machine, start);
         let cache = PageCache::new(&traced);
         let (moved, places) = (MovedBlocks::default(), Places::default());
-        Self { memory, traced, moved, places, cache, left_to_trace: 0, splits: 0, refused: 0 }
+        let tries = Tries::new(moves.fails_of_1024);
+        Self {
+            memory,
+            traced,
+            moved,
+            places,
+            cache,
+            left_to_trace: 0,
+            splits: 0,
+            refused: 0,
+            tries,
+            is_unasked: false,
+        }
     }
 
     /// Returns the memory whose pages these are.
     pub(in crate::replay) fn memory(&self) -> &'f Memory<'m, ReplayLocks> {
         self.memory
+    }
+
+    /// Lets something move pages unasked: of these moves as many fail as did on the machine. Returns the number of pages
+    /// that it tried to move.
+    pub(in crate::replay) fn unasked(&mut self, moving: impl FnOnce(&mut Self)) -> u64 {
+        let before = self.tries.pages;
+        self.is_unasked = true;
+        moving(self);
+        self.is_unasked = false;
+        self.tries.pages - before
     }
 
     /// Finds a traced block that is inside one zone.
@@ -246,6 +274,9 @@ impl Relocate for Holders<'_, '_> {
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
+        if self.is_unasked && !self.tries.succeeds(order) {
+            return false;
+        }
         let holder = self.holder(from);
         match holder {
             Holder::Traced(place) => {

@@ -5,6 +5,7 @@ mod moved;
 mod page_cache;
 mod places;
 mod traced;
+mod tries;
 
 pub(super) use holders::{FreedBy, Holders};
 pub(super) use traced::{At, Pages};

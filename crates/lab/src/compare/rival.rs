@@ -1,0 +1,103 @@
+//! What Linux does with the time for moving pages that the rules of other eras have.
+//!
+//! An era that moves pages unasked has more free pageblocks than one that does not. So it is held against Linux with
+//! proactive compaction at its most eager: both have the same part of a CPU, a page takes both as long, and as many moves
+//! fail.
+
+use freehold::Era;
+use freehold_measure::{Cell, Table};
+use serde::Serialize;
+
+use super::chance::{Chance, cell};
+use super::change::Spread;
+use super::subjects::{SUBJECTS, Values};
+use crate::recorded::{MOVE_PARTS, MoveCost};
+use crate::replay::{Background, CPU_SHARE, Options};
+
+/// The era that compacts proactively.
+pub(super) const ERA: Era = Era::Linux7_3;
+
+/// The rows, by the names of their subjects; the first three are told in short.
+const ROWS: [&str; 6] = [
+    "free pageblocks at the end",
+    "free pageblocks, mean over time",
+    "pages moved",
+    "mixed pageblocks at the end",
+    "huge pages refused",
+    "zone lock holds",
+];
+
+/// Linux with proactive compaction, within the time that rules which move pages have.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Rival {
+    /// What moving pages costs, for every era.
+    pub moves: MoveCost,
+    /// The value of each subject in each replay.
+    #[serde(skip)]
+    pub(super) replays: Vec<Values>,
+}
+
+impl Rival {
+    /// Returns how it is replayed, where its era is replayed with `options`.
+    pub(super) fn options(options: Options) -> Options {
+        Options { background: Background::ProactiveCompaction, ..options }
+    }
+
+    /// Returns true if it was replayed.
+    pub(super) fn is_told(&self) -> bool {
+        !self.replays.is_empty()
+    }
+
+    /// Returns what both sides are given.
+    pub(super) fn price(&self) -> String {
+        let MoveCost { ns_a_page, fails_of_1024, is_recorded } = self.moves;
+        format!(
+            "{} % of a CPU for moving unasked; {:.1} µs a page, {:.1} % fail{}",
+            100 / CPU_SHARE,
+            ns_a_page as f64 / 1000.0,
+            f64::from(fails_of_1024) * 100.0 / f64::from(MOVE_PARTS),
+            if is_recorded { ", as here" } else { "" }
+        )
+    }
+
+    /// Returns a subject's spread in the rival's era without moving unasked, in the rival, and in the era with rules that
+    /// move pages.
+    fn spreads(&self, chance: &Chance, subject: usize) -> [Spread; 3] {
+        let at = |era: Era| Era::ALL.iter().position(|&other| other == era).unwrap_or(0);
+        let own = Spread::of(self.replays.iter().map(|values| values[subject]));
+        [chance.spread(at(ERA), subject), own, chance.spread(at(Era::Freehold), subject)]
+    }
+
+    /// Returns one sentence on what both make of it.
+    pub(super) fn sentence(&self, chance: &Chance) -> Option<String> {
+        let spread = |name: &str| {
+            let number = SUBJECTS.iter().position(|subject| subject.name == name)?;
+            Some(self.spreads(chance, number))
+        };
+        let told: Option<Vec<_>> = ROWS[..3].iter().map(|name| spread(name)).collect();
+        let told = told.filter(|_| self.is_told())?;
+        let of = |side: usize| told.iter().map(move |spreads| spreads[side].text()).collect::<Vec<_>>();
+        let ([end, mean, moved], ours) = (<[String; 3]>::try_from(of(1)).ok()?, of(2).join(", "));
+        let (rival, tidying) = (ERA.name(), Era::Freehold.name());
+        Some(format!(
+            "{rival} compacting proactively: {end} pageblocks free at the end, {mean} over time, {moved} pages moved; {tidying}: {ours}."
+        ))
+    }
+
+    /// Returns its numbers beside those of its era without it, and of the era with rules that move pages.
+    pub(super) fn table(&self, chance: &Chance) -> Table {
+        let name = ERA.name();
+        let columns = [name.to_owned(), format!("{name}, proactive"), Era::Freehold.name().to_owned()];
+        let mut table = Table::new(format!("At the same price: {}", self.price()), columns.to_vec());
+        for (number, subject) in
+            SUBJECTS.iter().enumerate().filter(|(_, subject)| ROWS.contains(&subject.name))
+        {
+            let spreads = self.spreads(chance, number);
+            let means = spreads.iter().map(|spread| cell(spread.mean)).collect();
+            table.push(subject.name, "mean", subject.unit, means);
+            let deviations = spreads.iter().map(|spread| spread.sd.map_or(Cell::Empty, Cell::Real));
+            table.push(subject.name, "standard deviation", subject.unit, deviations.collect());
+        }
+        table
+    }
+}
