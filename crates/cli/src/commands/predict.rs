@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use freehold::Era;
 use freehold_lab::predict::{
     Came, Change, Facts, ForetellOptions, Observation, Prediction, check_lengths, check_settings,
 };
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
     let (before, against) = (facts(args, &args.traces)?, facts(args, &args.against)?);
     let notes = check_settings(&change, &before, &against)?;
     let mut lengths = Lengths::default();
-    let came = came(args, &mut lengths)?;
+    let came = came(args, change.is_another_kernel().then(|| before[0].era()).flatten(), &mut lengths)?;
     let observed = observed(args, &change, &mut lengths)?;
     let came = (!args.against.is_empty()).then_some(came.as_slice());
     let prediction = Prediction::new(&change, &before[0], &observed, came, notes);
@@ -45,23 +46,31 @@ impl Lengths {
     }
 }
 
-fn came(args: &Predict, lengths: &mut Lengths) -> Result<Vec<Came>, Failure> {
+/// Reads the recordings under the change, and replays them in the era before it if that is of another kernel.
+fn came(args: &Predict, before: Option<Era>, lengths: &mut Lengths) -> Result<Vec<Came>, Failure> {
     let each = args.against.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
-        let came = Came::new(loaded.trace()).map_err(|error| loaded.failure(error))?;
+        let came = match before {
+            Some(era) => Came::with_replays(&loaded.lab()?, era, options(args)),
+            None => Came::new(loaded.trace()),
+        };
+        let came = came.map_err(|error| loaded.failure(error))?;
         lengths.add(&loaded.name, came.asked_pages())?;
         Ok(came)
     });
     each.collect()
 }
 
+fn options(args: &Predict) -> ForetellOptions {
+    ForetellOptions { replays: args.chance, threads: args.threads.map(usize::from) }
+}
+
 /// Replays the recordings, one after the other; the replays of each run at the same time.
 fn observed(args: &Predict, change: &Change, lengths: &mut Lengths) -> Result<Vec<Observation>, Failure> {
-    let options = ForetellOptions { replays: args.chance, threads: args.threads.map(usize::from) };
     let each = args.traces.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
         lengths.add(&loaded.name, loaded.asked_pages())?;
-        let observed = loaded.lab()?.observe(change, options);
+        let observed = loaded.lab()?.observe(change, options(args));
         observed.map_err(|error| loaded.failure(error))
     });
     each.collect()

@@ -68,7 +68,7 @@ impl Change {
     }
 
     /// Returns true if all of the kernel becomes another one.
-    pub(super) fn is_another_kernel(&self) -> bool {
+    pub fn is_another_kernel(&self) -> bool {
         self.each().any(|turned| matches!(turned, Turned::Era(_)))
     }
 }

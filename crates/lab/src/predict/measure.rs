@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::noise::{Difference, Spread, mean, paired, spread, unpaired};
-use super::series::{Series, differ_at_start, differences, foretold, is_of_lists, is_too_far, means};
+use super::series::{
+    Series, differ_at_start, differences, foretold, is_of_lists, is_of_requests, is_too_far, means,
+};
 use super::subjects;
 use super::verdict::Verdict;
 
@@ -66,6 +68,8 @@ pub(super) struct Held<'a> {
     pub(super) values: Option<&'a [f64]>,
     /// The same at the start; `None` of what begins with the recording.
     pub(super) at_start: Option<&'a [f64]>,
+    /// The values in the replays of each recording in the era before the change; `None` if there are none.
+    pub(super) replayed: Option<&'a [Vec<f64>]>,
     /// In what the requests differ from those before the change; `None` if they are the same.
     pub(super) otherwise: Option<&'a str>,
 }
@@ -109,6 +113,9 @@ pub(super) fn measure(name: String, unit: &'static str, series: &Series, held: H
     }
     if why.is_none() {
         why = held.otherwise.map(str::to_owned);
+    }
+    if why.is_none() {
+        why = is_of_requests(series, held.replayed, [change, came_change]);
     }
     let verdict = held.there_are.then(|| judged(&mut why, own, came, change, came_change));
     let came_spread = came.map(|came| {
@@ -192,7 +199,7 @@ mod tests {
             let series =
                 Series { at_start: Some(vec![119.0, 120.0, 121.0, 121.0]), ..series(Some(&own), &own, &own) };
             let values = Some(&[66.0, 67.0, 68.0, 69.0][..]);
-            let held = Held { there_are: true, values, at_start: Some(&at_start), otherwise: None };
+            let held = Held { there_are: true, values, at_start: Some(&at_start), ..Held::default() };
             measure("free".to_owned(), "pages", &series, held)
         };
         let other_past = judge([69.0, 70.0, 71.0, 71.0]);
@@ -294,6 +301,23 @@ mod tests {
             assert_eq!(of.verdict, Some(verdict), "{of:?}");
             assert_eq!(of.why.is_some(), verdict == Verdict::CannotTell);
         }
+    }
+
+    #[test]
+    fn what_other_requests_make_without_the_change_is_not_told_of_it() {
+        let own = [163.0, 160.0, 166.0];
+        let judge = |replayed: [f64; 3], changed: [f64; 3], came: [f64; 3]| {
+            let replayed = replayed.map(|value| vec![value]);
+            let held =
+                Held { there_are: true, values: Some(&came), replayed: Some(&replayed), ..Held::default() };
+            measure("refills".to_owned(), "pages", &series(Some(&own), &own, &changed), held)
+        };
+        let of = judge([243.0, 245.0, 247.0], own, [244.0, 246.0, 242.0]);
+        assert_eq!(of.verdict, Some(Verdict::CannotTell), "all of it is of the requests");
+        assert!(of.why.is_some_and(|why| why.contains("have 245 already, and the others 163")));
+        assert_eq!(judge(own, own, [244.0, 246.0, 242.0]).verdict, Some(Verdict::Missed), "none of it is");
+        let most = judge([170.0, 173.0, 176.0], [20.0, 21.0, 22.0], [25.0, 26.0, 27.0]);
+        assert_eq!(most.verdict, Some(Verdict::Right), "a small part of it is");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! One recording: what the machine itself had, and what replays have without and with a change.
 
+use freehold::Era;
+
 use super::change::Change;
 use super::own::Own;
 use super::requests::Asked;
 use super::subjects::{self, PAGEBLOCKS};
 use crate::error::LabError;
-use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, in_parallel};
+use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, Variant, in_parallel};
 use crate::start::Machine;
 use crate::sweep::Settings;
 use crate::trace::Trace;
@@ -50,6 +52,8 @@ pub struct Came {
     pub(super) own: Vec<Option<f64>>,
     /// The same at the start, of what was there before.
     pub(super) at_start: Vec<Option<f64>>,
+    /// The value of each measure in each replay in the era before the change; none if it was not replayed.
+    pub(super) before_change: Vec<Vec<Option<f64>>>,
 }
 
 impl Came {
@@ -60,7 +64,17 @@ impl Came {
     pub fn new(trace: Trace<'_>) -> Result<Self, LabError> {
         let own = Own::new(&Machine::new(trace.start, trace.events)?, trace);
         let at_start = subjects::at_start(&own);
-        Ok(Self { own: subjects::of_machine(&own), asked: own.asked, at_start })
+        Ok(Self { own: subjects::of_machine(&own), asked: own.asked, at_start, before_change: Vec::new() })
+    }
+
+    /// Reads what the machine had, and replays it several times in the era before the change: what differs there from the
+    /// other recordings is of what the machine was asked for, or of where it began, and not of the allocator.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn with_replays(lab: &Lab<'_>, before: Era, options: ForetellOptions) -> Result<Self, LabError> {
+        let replayed = replays(&[(lab, &before.into())], options)?;
+        Ok(Self { before_change: replayed.into_iter().flatten().collect(), ..Self::new(lab.trace)? })
     }
 
     /// Returns the pages that the machine was asked for.
@@ -80,22 +94,9 @@ impl Lab<'_> {
         let changed = Settings::new(self, change.turned());
         let changed_lab = self.on(changed.machine);
         let sides = [(self, &baseline.variant), (&changed_lab, &changed.variant)];
-        let replays = options.replays.clamp(1, EVENTS_A_LOOK);
-        let replay = |job: usize| {
-            let (lab, variant) = sides[job % 2];
-            let shift = (job / 2) as u32 * EVENTS_A_LOOK / replays;
-            let replay = lab.replay(
-                variant,
-                Options { runs: 1, threads: Some(1), shift, looks: Looks::Totals, ..Options::default() },
-            )?;
-            Ok::<_, LabError>(subjects::of_replay(&replay.measures, lab.machine.pageblock_order))
-        };
-        let mut values = [Vec::new(), Vec::new()];
-        let jobs = 2 * replays as usize;
-        for (job, replayed) in in_parallel(jobs, options.threads, replay).into_iter().enumerate() {
-            values[job % 2].push(replayed.unwrap_or(Err(LabError::Stopped))?);
-        }
-        let [baseline, mut changed] = values;
+        let mut replayed = replays(&sides, options)?.into_iter();
+        let baseline = replayed.next().unwrap_or_default();
+        let mut changed = replayed.next().unwrap_or_default();
         if changed_lab.machine.pageblock_order != self.machine.pageblock_order {
             leave_out_pageblocks(&mut changed);
         }
@@ -103,6 +104,27 @@ impl Lab<'_> {
         let at_start = subjects::at_start(&own);
         Ok(Observation { own: subjects::of_machine(&own), asked: own.asked, at_start, baseline, changed })
     }
+}
+
+/// Replays each of some sides several times. Returns of each the values of every measure in each replay.
+fn replays(
+    sides: &[(&Lab<'_>, &Variant)],
+    options: ForetellOptions,
+) -> Result<Vec<Vec<Vec<Option<f64>>>>, LabError> {
+    let count = options.replays.clamp(1, EVENTS_A_LOOK);
+    let replay = |job: usize| {
+        let (lab, variant) = sides[job % sides.len()];
+        let shift = (job / sides.len()) as u32 * EVENTS_A_LOOK / count;
+        let once = Options { runs: 1, threads: Some(1), shift, looks: Looks::Totals, ..Options::default() };
+        let replay = lab.replay(variant, once)?;
+        Ok::<_, LabError>(subjects::of_replay(&replay.measures, lab.machine.pageblock_order))
+    };
+    let mut values = vec![Vec::new(); sides.len()];
+    let jobs = sides.len() * count as usize;
+    for (job, replayed) in in_parallel(jobs, options.threads, replay).into_iter().enumerate() {
+        values[job % sides.len()].push(replayed.unwrap_or(Err(LabError::Stopped))?);
+    }
+    Ok(values)
 }
 
 /// Leaves out what is counted in pageblocks: theirs have another size than those of the machine.

@@ -66,10 +66,12 @@ impl Prediction {
                 came.and_then(|came| came.iter().map(|one| of(one)[number]).collect::<Option<Vec<_>>>())
             };
             let (known, at_start) = (values(|came| &came.own), values(|came| &came.at_start));
+            let replayed = came.and_then(|came| replays_of(came, number));
             let came = Held {
                 there_are: came.is_some(),
                 values: known.as_deref(),
                 at_start: at_start.as_deref(),
+                replayed: replayed.as_deref(),
                 otherwise: otherwise.as_deref(),
             };
             measure(name, unit, &series, came)
@@ -94,6 +96,12 @@ impl Prediction {
     pub fn count(&self, verdict: Verdict) -> usize {
         self.measures.iter().filter(|measure| measure.verdict == Some(verdict)).count()
     }
+}
+
+/// Returns the values of a measure in the replays of each recording under the change; `None` if one was not replayed.
+fn replays_of(came: &[Came], number: usize) -> Option<Vec<Vec<f64>>> {
+    let of = |one: &Came| one.before_change.iter().map(|replay| replay[number]).collect::<Option<Vec<_>>>();
+    came.iter().map(|one| of(one).filter(|replays| !replays.is_empty())).collect()
 }
 
 /// Returns by how many pageblocks more are free if what a change makes CPUs' lists hold less is given back: fewer if they

@@ -132,6 +132,26 @@ pub(super) fn is_of_lists(by_lists: f64, change: Difference) -> Option<String> {
     })
 }
 
+/// Returns why what came is not of the allocator alone: what the machine was asked for under the change, or where it began,
+/// makes another value of it already in the era before the change (`replayed`), by more than a quarter of what was foretold
+/// or came. `None` if it does not.
+pub(super) fn is_of_requests(
+    series: &Series,
+    replayed: Option<&[Vec<f64>]>,
+    changes: [Option<Difference>; 2],
+) -> Option<String> {
+    let (own, baseline, replayed) = (series.own.as_deref()?, series.baseline.as_deref()?, replayed?);
+    let otherwise = unpaired(&means(baseline), &means(replayed))?;
+    let [machine, base] = [mean(own), mean(&means(baseline))];
+    let scale = if machine > 0.0 && base > 0.0 { machine / base } else { 1.0 };
+    let most = changes.iter().flatten().fold(0.0_f64, |most, change| most.max(change.mean.abs()));
+    let is_large = otherwise.is_beyond_noise() && scale * otherwise.mean.abs() > EARLIER * most;
+    is_large.then(|| {
+        let [from, to] = [baseline, replayed].map(|values| number(mean(&means(values))));
+        format!("what came is not of the allocator alone: replayed without the change, these requests have {to} already, and the others {from}")
+    })
+}
+
 /// Returns why what came does not show the change: the sides differed before the first event, by more than a quarter of
 /// what was foretold or came. `None` if it does.
 pub(super) fn differ_at_start(
