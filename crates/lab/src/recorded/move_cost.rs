@@ -28,8 +28,8 @@ pub struct MoveCost {
 }
 
 impl Default for MoveCost {
-    /// The medians of the seven recordings in `traces` whose machines moved enough, an AMD EPYC with 2 processors and
-    /// Linux 6.18: 1.7 to 5.9 µs a page, of which 0.2 to 12.2 % stayed.
+    /// About the medians of the eight recordings in `traces` whose machines moved enough, an AMD EPYC with 2 processors and
+    /// Linux 6.18: 1.7 to 5.5 µs a page, of which 0.2 to 12.2 % stayed.
     fn default() -> Self {
         Self { ns_a_page: 4_000, fails_of_1024: 61, is_recorded: false }
     }
