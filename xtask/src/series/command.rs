@@ -13,7 +13,7 @@ use crate::series::build::workshop::Workshop;
 use crate::series::measure::bench::{self, BenchPlan, Measure};
 use crate::series::measure::instructions;
 use crate::series::patch::git::Identity;
-use crate::series::patch::mail;
+use crate::series::patch::mail as posting;
 use crate::series::test::under_qemu::{self, LoadPlan, Watch};
 use crate::series::test::under_uml::{self, Load};
 
@@ -35,8 +35,9 @@ pub struct SeriesArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum Task {
-    /// Make ordinary patches for `git am`, and check them
-    Patches(PatchesArgs),
+    /// Make the posting, as `git send-email` takes it, and check it
+    #[command(alias = "patches")]
+    Mail(MailArgs),
     /// Build kernels
     Build(BuildArgs),
     /// Boot them: the unit tests in the kernel, a mixed load, and the counts held against the lists
@@ -50,7 +51,7 @@ enum Task {
 }
 
 #[derive(Args, Clone, Debug)]
-struct PatchesArgs {
+struct MailArgs {
     /// Where to put them; without, target/series/VERSION/patches
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -138,7 +139,7 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
     for kernel in kernels {
         let workshop = Workshop::new(root, kernel, args.source.as_deref())?;
         all_is_well &= match &args.task {
-            Task::Patches(task) => patches(&workshop, task, root)?,
+            Task::Mail(task) => mail(&workshop, task, root)?,
             Task::Build(task) => build(&workshop, args, task)?,
             Task::Test(task) => test(&workshop, args, task, root)?,
             Task::Boot(task) => boot(&workshop, args, task, root)?,
@@ -157,13 +158,14 @@ impl SeriesArgs {
 }
 
 /// Makes the mails. Returns true if the kernel's `checkpatch.pl` has no objections.
-fn patches(workshop: &Workshop, args: &PatchesArgs, root: &Path) -> SeriesResult<bool> {
+fn mail(workshop: &Workshop, args: &MailArgs, root: &Path) -> SeriesResult<bool> {
     let folder = match &args.out {
         Some(folder) => folder.clone(),
         None => root.join("target/series").join(workshop.version().name()).join("patches"),
     };
     let sender = Identity::of(root)?;
-    let mails = mail::write(workshop.series(), workshop.applied()?, &workshop.original()?, &folder, &sender)?;
+    let mails =
+        posting::write(workshop.series(), workshop.applied()?, &workshop.original()?, &folder, &sender)?;
     for file in &mails.files {
         println!("{}", file.display());
     }
@@ -181,7 +183,7 @@ fn build(workshop: &Workshop, args: &SeriesArgs, task: &BuildArgs) -> SeriesResu
         let built = workshop.kernel(&Recipe::new(task.machine, &fragments, variant))?;
         println!("{variant}: {}", built.program.display());
     }
-    let steps = if task.steps { workshop.series().patches.as_slice() } else { &[] };
+    let steps = if task.steps { workshop.series().posted() } else { &[] };
     for (number, patch) in steps.iter().enumerate() {
         let recipe = Recipe::new(task.machine, &fragments, Variant::Derived).after(number + 1);
         println!("{}: {}", patch.name, workshop.kernel(&recipe)?.program.display());

@@ -89,7 +89,7 @@ mod tests {
     use crate::series::build::variant::Variant;
 
     fn arguments(order: &str, is_counting: bool) -> String {
-        let recipe = Recipe::new(Arch::X86_64, &["qemu"], Variant::Off);
+        let recipe = Recipe::new(Arch::X86_64, &["qemu"], Variant::Beside);
         let kernel = Built { recipe, version: KernelVersion::V7_3, program: PathBuf::from("bzImage") };
         let (initramfs, parameters, seconds) = (Path::new("init"), "x=1", 1);
         QemuBoot { kernel: &kernel, initramfs, order, parameters, is_counting, seconds }.arguments().join(" ")

@@ -135,7 +135,7 @@ mod tests {
             ["CONFIG_A=y", "# CONFIG_B is not set", "CONFIG_N=8"]
         );
         assert_eq!(
-            wanted(KernelVersion::V7_3, Variant::Off)[2..],
+            wanted(KernelVersion::V7_3, Variant::Beside)[2..],
             ["CONFIG_SMP=y", "CONFIG_COUNTS=y", "CONFIG_N=8"]
         );
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn what_is_no_line_is_refused() {
         let absent = BTreeSet::new();
-        let wanted = Selection { version: KernelVersion::V7_3, variant: Variant::Off, absent: &absent };
+        let wanted = Selection { version: KernelVersion::V7_3, variant: Variant::Beside, absent: &absent };
         assert_eq!(wanted.of("A=y").unwrap_err(), "`A=y` is no line of a configuration");
     }
 

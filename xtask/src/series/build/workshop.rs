@@ -52,7 +52,7 @@ impl Workshop {
     /// # Errors
     /// If the series cannot be read, or `from` is not that kernel or already contains the series.
     pub fn new(root: &Path, version: KernelVersion, from: Option<&Path>) -> SeriesResult<Self> {
-        let series = Series::open(&root.join("kernel/series"))?;
+        let series = Series::open(&root.join("kernel/series/counts"))?;
         if let Some(from) = from {
             check(&series.patches, from, version)?;
         }
@@ -217,7 +217,7 @@ impl Workshop {
         let all = &self.series.patches;
         match (recipe.variant, recipe.patches) {
             (Variant::Vanilla, _) => &[],
-            (_, Some(count)) => &all[..count.min(all.len())],
+            (_, Some(count)) => &all[..count.min(self.series.posted)],
             (_, None) => all,
         }
     }
@@ -250,7 +250,7 @@ impl Workshop {
         }
         for patch in self.patches(recipe) {
             patch.hunks.iter().for_each(|hunk| add(&hunk.text));
-            for line in &patch.lines {
+            for line in patch.lines.iter().filter(|line| line.is_for(self.version())) {
                 add(&format!("{}: {:?}: {}", line.file, line.before, line.text));
             }
             for (name, text) in &patch.new {
@@ -315,24 +315,21 @@ impl Workshop {
         for (file, text) in fragments {
             settings.extend(wanted.of(text).map_err(|fault| SeriesError::fault(file, fault))?);
         }
-        let variant = recipe.variant.configuration().join("\n");
+        let variant = recipe.variant.configuration().unwrap_or_default();
         settings.extend(wanted.of(&variant).unwrap_or_default());
         Ok(settings)
     }
 
-    /// Returns the options of the series that the tree lacks, or that cannot be set while the series
-    /// is switched off.
+    /// Returns the options of the series and of the harness that the tree lacks.
     fn absent(&self, recipe: &Recipe) -> BTreeSet<String> {
         let of = |patches: &[Patch]| -> BTreeSet<String> {
             let files = patches.iter().flat_map(|patch| &patch.new);
-            let kconfigs = files.filter(|(name, _)| name.contains("Kconfig"));
+            let lines = patches.iter().flat_map(|patch| &patch.lines).map(|line| (&line.file, &line.text));
+            let kconfigs = files.chain(lines).filter(|(name, _)| name.contains("Kconfig"));
             kconfigs.flat_map(|(_, text)| config::options(text)).collect()
         };
         let mut absent = of(&self.series.patches);
-        let present = match recipe.variant {
-            Variant::Off => recipe.variant.options(),
-            _ => of(self.patches(recipe)),
-        };
+        let present = of(self.patches(recipe));
         absent.retain(|option| !present.contains(option));
         absent
     }

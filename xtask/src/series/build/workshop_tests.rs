@@ -9,17 +9,19 @@ const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n\
     olddefconfig: ; sed -i /CONFIG_GONE/d $(O)/.config\n\
     linux: ; echo again >> $(O)/times; cat mm/shelf.c $(O)/.config $(O)/times > $(O)/linux\n";
 
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 12] = [
     ("cache/source/Makefile", MAKEFILE),
     ("cache/source/mm/shelf.c", "shelf\n"),
     ("cache/source/mm/Kconfig", "menu\n"),
     ("cache/source/mm/Makefile", "obj-y += shelf.o\n"),
     ("root/kernel/bench/Kconfig", "config FREEHOLD_BENCH\n"),
     ("root/kernel/config/uml.config", "CONFIG_A=y\nCONFIG_LATE=y\n# only series\nCONFIG_EARLY=y\n"),
-    ("root/kernel/series/0001-early/lines", "mm/shelf.c: end: early\n"),
-    ("root/kernel/series/0001-early/new/mm/Kconfig.early", "config EARLY\n"),
-    ("root/kernel/series/0002-late/lines", "mm/shelf.c: end: late\n"),
-    ("root/kernel/series/0002-late/new/mm/Kconfig.late", "config LATE\n"),
+    ("root/kernel/series/counts/0001-early/lines", "mm/shelf.c: end: early\n"),
+    ("root/kernel/series/counts/0001-early/new/mm/Kconfig.early", "config EARLY\n"),
+    ("root/kernel/series/counts/0002-late/lines", "mm/shelf.c: end: late\n"),
+    ("root/kernel/series/counts/0002-late/new/mm/Kconfig.late", "config LATE\n"),
+    ("root/kernel/series/counts/harness/0001-check/lines", "mm/shelf.c: end: check\n"),
+    ("root/kernel/series/counts/harness/0001-check/append/mm/Kconfig", "config FREE_COUNTS_BESIDE_TOTAL\n"),
 ];
 
 /// Returns a workshop of that kernel. Its source is in place, so nothing is downloaded.
@@ -31,8 +33,10 @@ fn workshop(name: &str) -> Option<(Scratch, Workshop)> {
     for (name, text) in FILES {
         scratch.write(name, text).unwrap();
     }
-    for patch in ["0001-early", "0002-late"] {
-        scratch.write(&format!("root/kernel/series/{patch}/message"), "shelf: more\n\nMore.\n").unwrap();
+    for patch in ["0001-early", "0002-late", "harness/0001-check"] {
+        scratch
+            .write(&format!("root/kernel/series/counts/{patch}/message"), "shelf: more\n\nMore.\n")
+            .unwrap();
     }
     let workshop = opened(&scratch);
     Some((scratch, workshop))
@@ -40,7 +44,7 @@ fn workshop(name: &str) -> Option<(Scratch, Workshop)> {
 
 fn opened(scratch: &Scratch) -> Workshop {
     let (root, version) = (scratch.path().join("root"), KernelVersion::V6_12);
-    let series = Series::open(&root.join("kernel/series")).unwrap();
+    let series = Series::open(&root.join("kernel/series/counts")).unwrap();
     let folder = Folder::at(&scratch.path().join("cache"), version);
     Workshop { root, folder, from: None, series, applied: OnceCell::new() }
 }
@@ -57,16 +61,24 @@ fn each_variant_has_its_source_and_configuration() {
     let text = |recipe: &Recipe| fs::read_to_string(workshop.kernel(recipe).unwrap().program).unwrap();
     assert_eq!(text(&recipe(Variant::Vanilla)), "shelf\nCONFIG_A=y\nagain\n");
     let derived = text(&recipe(Variant::Derived));
-    let wanted = "shelf\nearly\nlate\nCONFIG_A=y\nCONFIG_LATE=y\nCONFIG_EARLY=y\n\
-        CONFIG_FREE_COUNTS_DERIVED_TOTAL=y\n";
+    let wanted = "shelf\nearly\nlate\ncheck\nCONFIG_A=y\nCONFIG_LATE=y\nCONFIG_EARLY=y\n\
+        # CONFIG_FREE_COUNTS_BESIDE_TOTAL is not set\n";
     assert!(derived.starts_with(wanted), "{derived}");
-    let off = text(&recipe(Variant::Off));
-    assert!(off.starts_with("shelf\nearly\nlate\nCONFIG_A=y\nCONFIG_FREE_COUNTS_OFF=y\n"), "{off}");
+    let beside = text(&recipe(Variant::Beside));
+    assert!(
+        beside.contains("check\nCONFIG_A=y\nCONFIG_LATE=y\nCONFIG_EARLY=y\nCONFIG_FREE_COUNTS_BESIDE"),
+        "{beside}"
+    );
     let first = text(&recipe(Variant::Derived).after(1));
-    assert!(first.starts_with("shelf\nearly\nCONFIG_A=y\nCONFIG_EARLY=y\nCONFIG_FREE"), "{first}");
+    assert!(first.starts_with("shelf\nearly\nCONFIG_A=y\nCONFIG_EARLY=y\nagain"), "{first}");
+    let last = text(&recipe(Variant::Derived).after(2));
+    assert!(
+        last.starts_with("shelf\nearly\nlate\nCONFIG_A=y\nCONFIG_LATE=y"),
+        "the harness is no step: {last}"
+    );
     let tree = workshop.folder.path().join("series/mm");
     let kconfig = fs::read_to_string(tree.join("Kconfig")).unwrap();
-    assert_eq!(kconfig, "menu\nsource \"mm/Kconfig.freehold_bench\"\n");
+    assert_eq!(kconfig, "menu\nconfig FREE_COUNTS_BESIDE_TOTAL\nsource \"mm/Kconfig.freehold_bench\"\n");
 }
 
 #[test]
@@ -76,10 +88,10 @@ fn a_kernel_is_built_once_for_the_same_inputs() {
     assert_eq!(workshop.kernel(&recipe(Variant::Derived)).unwrap(), built);
     let times = workshop.folder.path().join("build/um-uml-derived/times");
     assert_eq!(fs::read_to_string(&times).unwrap(), "again\n");
-    scratch.write("root/kernel/series/0002-late/lines", "mm/shelf.c: end: later\n").unwrap();
+    scratch.write("root/kernel/series/counts/0002-late/lines", "mm/shelf.c: end: later\n").unwrap();
     let other = opened(&scratch).kernel(&recipe(Variant::Derived)).unwrap();
     assert_ne!(other.program, built.program);
-    assert!(fs::read_to_string(other.program).unwrap().starts_with("shelf\nearly\nlater\n"));
+    assert!(fs::read_to_string(other.program).unwrap().starts_with("shelf\nearly\nlater\ncheck\n"));
     assert_eq!(fs::read_to_string(&times).unwrap(), "again\nagain\n");
 }
 

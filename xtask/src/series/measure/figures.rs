@@ -162,7 +162,7 @@ mod tests {
         let said = samples.iter().map(
             |(lost, mean)| json!({"test": "pagealloc", "order": 4, "lost": lost, "alloc": {"mean": mean}}),
         );
-        Figures { boots: vec![BootFigures { variant: Variant::Off, said: said.collect() }] }
+        Figures { boots: vec![BootFigures { variant: Variant::Beside, said: said.collect() }] }
     }
 
     #[test]
@@ -179,13 +179,13 @@ mod tests {
     fn figures_are_found_by_their_fields() {
         let figures = figures(&[(0.0, 5.0), (3.0, 7.0)]);
         let wanted = [("test", json!("pagealloc")), ("order", json!(4))];
-        assert_eq!(figures.samples(Variant::Off, &wanted, "alloc.mean"), [5.0, 7.0]);
+        assert_eq!(figures.samples(Variant::Beside, &wanted, "alloc.mean"), [5.0, 7.0]);
         assert!(figures.samples(Variant::Vanilla, &wanted, "alloc.mean").is_empty());
-        assert!(figures.samples(Variant::Off, &[("order", json!(0))], "alloc.mean").is_empty());
-        assert!(figures.samples(Variant::Off, &wanted, "free.mean").is_empty());
+        assert!(figures.samples(Variant::Beside, &[("order", json!(0))], "alloc.mean").is_empty());
+        assert!(figures.samples(Variant::Beside, &wanted, "free.mean").is_empty());
         assert_eq!(
             (figures.variants(), figures.values("pagealloc", "order")),
-            (vec![Variant::Off], vec![json!(4)])
+            (vec![Variant::Beside], vec![json!(4)])
         );
     }
 
@@ -200,15 +200,15 @@ mod tests {
             slice(2, true, 900, 999.0),
             slice(2, false, 0, 100.0),
         ];
-        let figures = Figures { boots: vec![BootFigures { variant: Variant::Off, said }] };
-        let losses = figures.losses(Variant::Off, &[("test", json!("pagealloc"))], "free");
+        let figures = Figures { boots: vec![BootFigures { variant: Variant::Beside, said }] };
+        let losses = figures.losses(Variant::Beside, &[("test", json!("pagealloc"))], "free");
         assert_eq!(losses.iter().map(|loss| loss.round()).collect::<Vec<_>>(), [3.0, 1.0]);
     }
 
     #[test]
     fn what_the_host_disturbed_is_left_out_unless_most_is() {
         let wanted = [("test", json!("pagealloc"))];
-        let of = |samples: &[(f64, f64)]| figures(samples).samples(Variant::Off, &wanted, "alloc.mean");
+        let of = |samples: &[(f64, f64)]| figures(samples).samples(Variant::Beside, &wanted, "alloc.mean");
         assert_eq!(of(&[(500.0, 9.0), (0.0, 1.0), (0.0, 2.0)]), [1.0, 2.0]);
         assert_eq!(of(&[(500.0, 9.0), (90.0, 3.0), (0.0, 1.0)]), [1.0, 3.0]);
     }

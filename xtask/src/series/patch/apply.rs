@@ -92,7 +92,8 @@ impl Bench<'_> {
                 self.put(&mut before, file, Some(text), after);
             }
         }
-        for line in &patch.lines {
+        let version = self.version;
+        for line in patch.lines.iter().filter(|line| line.is_for(version)) {
             let name = format!("{}/lines", patch.name);
             let text = self.text(&line.file, &name)?;
             let after = line.put_into(&text).map_err(|fault| self.misfit(name, fault))?;

@@ -1,15 +1,19 @@
-//! Lines that a patch adds to files of the kernel that are not C: Kconfig, Makefile.
+//! Lines that a patch adds to files of the kernel that are not C: Kconfig, Makefile, MAINTAINERS.
 
 use std::path::Path;
 
+use crate::kernel::KernelVersion;
 use crate::kernel::files::read;
 use crate::series::error::{Misfit, SeriesError, SeriesResult};
+use crate::series::kernels;
 
 /// One line to add.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
     /// The file, relative to the tree.
     pub file: String,
+    /// The only kernel that gets the line; `None` if each does.
+    pub version: Option<KernelVersion>,
     /// The line is added before the last occurrence of this line; `None` adds it at the end of the
     /// file.
     pub before: Option<String>,
@@ -17,7 +21,7 @@ pub struct Line {
     pub text: String,
 }
 
-/// Parses a `lines` file: `FILE: end: TEXT` or `FILE: before-last LINE: TEXT`.
+/// Parses a `lines` file: `FILE: end: TEXT` or `FILE: before-last LINE: TEXT`; `FILE 7.3: …` is for that kernel alone.
 pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
     let text = read(path)?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -33,16 +37,32 @@ pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
 
 fn parse(line: &str) -> Option<Line> {
     let (file, rest) = line.split_once(": ")?;
+    let (file, version) = match file.split_once(' ') {
+        None => (file, None),
+        Some((file, version)) => (file, Some(kernels::from_name(version)?)),
+    };
     let (place, text) = rest.split_once(": ")?;
     let before = match place.strip_prefix("before-last ") {
         Some(before) => Some(before.to_owned()),
         None if place == "end" => None,
         None => return None,
     };
-    Some(Line { file: file.to_owned(), before, text: text.to_owned() })
+    Some(Line { file: file.to_owned(), version, before, text: text.to_owned() })
+}
+
+/// Returns the lines of a text that goes to the end of a file.
+pub(super) fn appended(file: &str, text: &str) -> Vec<Line> {
+    let line =
+        |text: &str| Line { file: file.to_owned(), version: None, before: None, text: text.to_owned() };
+    text.lines().map(line).collect()
 }
 
 impl Line {
+    /// Returns true if a kernel gets the line.
+    pub fn is_for(&self, version: KernelVersion) -> bool {
+        self.version.is_none_or(|only| only == version)
+    }
+
     /// Returns the file's text with the line added.
     pub(super) fn put_into(&self, text: &str) -> Result<String, Misfit> {
         let mut lines: Vec<&str> = text.lines().collect();
@@ -74,7 +94,19 @@ mod tests {
     }
 
     #[test]
+    fn a_line_may_be_for_one_kernel() {
+        let line = parse("MAINTAINERS 7.3: before-last F:\tmm/b.c: F:\tmm/a.h").unwrap();
+        assert_eq!((line.file.as_str(), line.before.as_deref()), ("MAINTAINERS", Some("F:\tmm/b.c")));
+        assert!(line.is_for(KernelVersion::V7_3) && !line.is_for(KernelVersion::V6_12));
+        assert_eq!(line.put_into("F:\tmm/b.c\n").unwrap(), "F:\tmm/a.h\nF:\tmm/b.c\n");
+        let both = appended("mm/Makefile", "\na\n");
+        assert_eq!(both.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["", "a"]);
+        assert!(both[0].is_for(KernelVersion::V6_12));
+    }
+
+    #[test]
     fn other_lines_are_refused() {
+        assert_eq!(parse("mm/Makefile 5.4: end: x"), None);
         assert_eq!(parse("mm/Makefile: start: x"), None);
         assert_eq!(parse("mm/Makefile: x"), None);
     }

@@ -1,4 +1,4 @@
-//! Reads the patches of `kernel/series`, in order.
+//! Reads the patches of a series below `kernel/series`, in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,15 +11,25 @@ use crate::kernel::files::read;
 use crate::series::error::{SeriesError, SeriesResult};
 
 /// The permitted contents of a patch's folder, for errors.
-const CONTENTS: &str = "a patch has `message`, `NN-what.cocci`, `lines` and `new/`";
+const CONTENTS: &str = "a patch has `message`, `NN-what.cocci`, `lines`, `append/` and `new/`";
+
+/// The file with the letter that goes before the patches.
+const COVER: &str = "cover";
+
+/// The folder of patches that kernels to test and measure get besides.
+const HARNESS: &str = "harness";
 
 /// The series.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Series {
     /// The folder.
     pub folder: PathBuf,
-    /// Its patches in order.
+    /// Its patches in order, then those of the harness.
     pub patches: Vec<Patch>,
+    /// The number of patches that are posted: all but the harness's.
+    pub posted: usize,
+    /// The letter that goes before them: a subject line, an empty line, and a body; `None` if there is none.
+    pub cover: Option<String>,
 }
 
 /// One patch.
@@ -43,29 +53,47 @@ impl Series {
     /// # Errors
     /// If a patch is not complete; see [`SeriesError::Fault`].
     pub fn open(folder: &Path) -> SeriesResult<Self> {
-        let mut patches = Vec::new();
-        for path in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
-            let wanted = format!("{:04}-", patches.len() + 1);
-            if !file_name(&path).starts_with(&wanted) {
-                return Err(SeriesError::fault(
-                    &path,
-                    format!("patches are numbered without gaps; this one should start with {wanted}"),
-                ));
-            }
-            patches.push(Patch::open(&path)?);
-        }
+        let mut patches = numbered(folder)?;
         if patches.is_empty() {
             return Err(SeriesError::fault(folder, "has no patches: folders named 0001-name, 0002-name, …"));
         }
-        Ok(Self { folder: folder.to_owned(), patches })
+        let (posted, harness) = (patches.len(), folder.join(HARNESS));
+        if harness.is_dir() {
+            patches.extend(numbered(&harness)?);
+        }
+        let cover = folder.join(COVER);
+        let cover = if cover.is_file() { Some(message(&cover)?) } else { None };
+        Ok(Self { folder: folder.to_owned(), patches, posted, cover })
     }
+
+    /// Returns the patches that are posted.
+    pub fn posted(&self) -> &[Patch] {
+        &self.patches[..self.posted]
+    }
+}
+
+/// Reads the patches of a folder.
+fn numbered(folder: &Path) -> SeriesResult<Vec<Patch>> {
+    let mut patches = Vec::new();
+    let is_patch = |path: &PathBuf| path.is_dir() && file_name(path) != HARNESS;
+    for path in entries(folder)?.into_iter().filter(is_patch) {
+        let wanted = format!("{:04}-", patches.len() + 1);
+        if !file_name(&path).starts_with(&wanted) {
+            return Err(SeriesError::fault(
+                &path,
+                format!("patches are numbered without gaps; this one should start with {wanted}"),
+            ));
+        }
+        patches.push(Patch::open(&path)?);
+    }
+    Ok(patches)
 }
 
 impl Series {
     /// Returns the kernel's own files that the series changes.
     pub fn touched(&self, version: KernelVersion) -> BTreeSet<&str> {
         let hunks = self.patches.iter().flat_map(|patch| &patch.hunks);
-        let lines = self.patches.iter().flat_map(|patch| &patch.lines);
+        let lines = self.patches.iter().flat_map(|patch| &patch.lines).filter(|line| line.is_for(version));
         let files = hunks.flat_map(|hunk| hunk.files(version).into_keys());
         let files = files.chain(lines.map(|line| line.file.as_str()));
         let is_new = |file: &str| self.patches.iter().any(|patch| patch.new.contains_key(file));
@@ -88,7 +116,12 @@ impl Patch {
             let is_hunk = path.extension().is_some_and(|extension| extension == "cocci");
             match file_name(&path).as_str() {
                 "message" => {}
-                "lines" => patch.lines = lines::open(&path)?,
+                "lines" => patch.lines.extend(lines::open(&path)?),
+                "append" if path.is_dir() => {
+                    let mut texts = BTreeMap::new();
+                    new_files(&path, &path, &mut texts)?;
+                    patch.lines.extend(texts.iter().flat_map(|(file, text)| lines::appended(file, text)));
+                }
                 "new" if path.is_dir() => new_files(&path, &path, &mut patch.new)?,
                 _ if is_hunk => patch.hunks.push(Hunk::open(&path)?),
                 _ => return Err(SeriesError::fault(&path, format!("does not belong here: {CONTENTS}"))),
@@ -180,21 +213,26 @@ mod tests {
             ("0001-a/20-z.cocci", "// Z.\n// places 6.12: a.c f\n"),
             ("0001-a/10-y.cocci", "// Y.\n// places 6.12: a.c f\n"),
             ("0001-a/new/mm/x/y.c", "text"),
+            ("0002-b/append/mm/Makefile", "obj-y += y.o\n"),
+            ("harness/0001-c/message", MESSAGE),
+            ("harness/0001-c/lines", "mm/y.h: end: z\n"),
         ])
         .unwrap();
         let names: Vec<_> = series.patches.iter().map(|patch| patch.name.as_str()).collect();
-        assert_eq!(names, ["0001-a", "0002-b"]);
+        assert_eq!(names, ["0001-a", "0002-b", "0001-c"]);
         let first = &series.patches[0];
         assert_eq!((first.hunks[0].prose.as_str(), first.subject()), ("Y.", "mm: count"));
         assert_eq!(first.new["mm/x/y.c"], "text");
         let touched = series.touched(KernelVersion::V6_12);
-        assert_eq!(touched.into_iter().collect::<Vec<_>>(), ["a.c", "mm/Kconfig"]);
-        assert_eq!(series.patches[1].lines[0].text, "x");
+        assert_eq!(touched.into_iter().collect::<Vec<_>>(), ["a.c", "mm/Kconfig", "mm/Makefile", "mm/y.h"]);
+        assert_eq!(series.patches[1].lines[1].text, "x");
+        assert_eq!(series.posted().len(), 2);
     }
 
     #[test]
     fn the_series_of_this_repository_changes_both_kernels() {
-        let series = Series::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/series")).unwrap();
+        let series =
+            Series::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/series/counts")).unwrap();
         for version in crate::series::kernels::KERNELS {
             assert!(series.touched(version).contains("mm/page_alloc.c"), "Linux {version}");
         }

@@ -1,5 +1,4 @@
 //! Tests: kernels with the series come in, findings go out, a line each.
 
-pub mod identity;
 pub mod under_qemu;
 pub mod under_uml;

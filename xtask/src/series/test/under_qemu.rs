@@ -114,7 +114,7 @@ pub fn run(
 fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> SeriesResult<Ran> {
     let order = format!("load,operations={},seconds={}", plan.operations, plan.seconds);
     let mut every = String::new();
-    if kernel.recipe.variant.has_counts() {
+    if kernel.recipe.variant.has_series() {
         every = format!("free_counts.check_every={}", plan.check_every);
     }
     let (order, parameters, seconds) = (order.as_str(), every.as_str(), plan.seconds + BOOT_SECONDS);
@@ -131,7 +131,7 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
     let mut findings = ran.findings();
     let suite = Suite::read(&ran.text, SUITE);
     findings.extend(suite.as_ref().map(Suite::findings).unwrap_or_default());
-    if suite.is_none() && variant.has_counts() {
+    if suite.is_none() && variant.has_series() {
         findings.push(format!("KUnit: the suite {SUITE} did not run"));
     }
     let report = report(ran);
@@ -154,7 +154,7 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
             findings.push(format!("the load had no {name}"));
         }
     }
-    if variant.has_counts() && (number("checks") == 0 || number("movements") == 0) {
+    if variant.has_series() && (number("checks") == 0 || number("movements") == 0) {
         findings.push("nothing was checked".to_owned());
     }
     if number("operations") < plan.operations {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_good_load_has_no_findings() {
-        assert!(findings(GOOD, Variant::Off).is_empty());
+        assert!(findings(GOOD, Variant::Vanilla).is_empty());
         assert_eq!(findings(GOOD, Variant::Derived), ["KUnit: the suite free_counts did not run"]);
     }
 
@@ -232,11 +232,11 @@ mod tests {
     fn what_was_not_done_or_went_wrong_is_found() {
         let other = GOOD.replace("\"differences\":0", "\"differences\":4").replace("\"cma\":2", "\"cma\":0");
         assert_eq!(
-            findings(&other, Variant::Off),
+            findings(&other, Variant::Vanilla),
             ["4 differences between counts and lists", "the load had no cma"]
         );
         let slow = GOOD.replace("\"operations\":100", "\"operations\":99");
-        assert_eq!(findings(&slow, Variant::Off), ["99 of 100 pages in 9 s: give it more --seconds"]);
+        assert_eq!(findings(&slow, Variant::Vanilla), ["99 of 100 pages in 9 s: give it more --seconds"]);
         let silent = findings("Linux version 7.3\nfreehold: {\"done\":true}", Variant::Vanilla);
         assert_eq!(silent, ["nothing was said of the load"]);
         let warned = findings(&format!("WARNING: at mm/x.c\n{GOOD}"), Variant::Vanilla);

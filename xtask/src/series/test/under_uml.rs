@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::identity;
 use crate::kernel::scratch::Scratch;
 use crate::series::boot::guest;
 use crate::series::boot::ktap::{SUITE, Suite};
@@ -43,11 +42,8 @@ pub fn run(
     for &variant in variants {
         let kernel = workshop.kernel(&Recipe::new(Arch::Um, &["uml", "uml-test"], variant))?;
         findings.extend(test.variant(&kernel)?);
-        if variant == Variant::Off {
-            findings.extend(identity::findings(workshop)?);
-        }
     }
-    let patches = if steps { workshop.series().patches.as_slice() } else { &[] };
+    let patches = if steps { workshop.series().posted() } else { &[] };
     for (number, patch) in patches.iter().enumerate() {
         let recipe = Recipe::new(Arch::Um, &["uml"], Variant::Derived).after(number + 1);
         let kernel = workshop.kernel(&recipe)?;
@@ -77,7 +73,7 @@ impl Test {
         findings.extend(suite_findings(variant, suite.as_ref()));
         let order = format!("check,operations={}", self.load.operations);
         let every = format!("free_counts.check_every={}", self.load.check_every);
-        let parameters: &[&str] = if variant.has_counts() { &[&every] } else { &[] };
+        let parameters: &[&str] = if variant.has_series() { &[&every] } else { &[] };
         let loaded = self.boot(kernel, &order, parameters)?;
         findings.extend(loaded.findings());
         findings.extend(said_findings(&loaded.console.said, variant));
@@ -109,7 +105,7 @@ impl Test {
 fn suite_findings(variant: Variant, suite: Option<&Suite>) -> Vec<String> {
     match suite {
         Some(suite) => suite.findings(),
-        None if variant.has_counts() => vec![format!("KUnit: the suite {SUITE} did not run")],
+        None if variant.has_series() => vec![format!("KUnit: the suite {SUITE} did not run")],
         None => Vec::new(),
     }
 }
@@ -132,7 +128,7 @@ fn said_findings(said: &[Value], variant: Variant) -> Vec<String> {
     }
     let lines = of(said, "difference").filter_map(|object| object["line"].as_str());
     findings.extend(lines.map(str::to_owned));
-    if variant.has_counts() && !of(said, "check").any(|check| check["present"] == true) {
+    if variant.has_series() && !of(said, "check").any(|check| check["present"] == true) {
         findings.push("there is no free_counts/check".to_owned());
     }
     findings
@@ -209,7 +205,7 @@ mod tests {
         assert_eq!(said_findings(&said, Variant::Beside), ["nothing was checked"]);
         said[2] = json!({"test": "check", "present": false});
         assert_eq!(said_findings(&said, Variant::Derived), ["there is no free_counts/check"]);
-        assert!(said_findings(&said, Variant::Off).is_empty());
+        assert!(said_findings(&said, Variant::Vanilla).is_empty());
         said[1]["agrees"] = json!(false);
         assert_eq!(text_findings(&said), ["/proc/pagetypeinfo does not add up to /proc/buddyinfo"]);
         assert_eq!(text_findings(&[]), ["nothing was said of /proc/pagetypeinfo"]);
@@ -218,6 +214,6 @@ mod tests {
     #[test]
     fn a_variant_with_counts_needs_its_suite() {
         assert_eq!(suite_findings(Variant::Derived, None), ["KUnit: the suite free_counts did not run"]);
-        assert!(suite_findings(Variant::Off, None).is_empty());
+        assert!(suite_findings(Variant::Vanilla, None).is_empty());
     }
 }
