@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
     let (before, against) = (facts(args, &args.traces)?, facts(args, &args.against)?);
     let notes = check_settings(&change, &before, &against)?;
     let mut lengths = Lengths::default();
-    let came = came(args, change.is_another_kernel().then(|| before[0].era()).flatten(), &mut lengths)?;
+    let came = came(args, change.is_only_another_kernel().then(|| before[0].era()).flatten(), &mut lengths)?;
     let observed = observed(args, &change, &mut lengths)?;
     let came = (!args.against.is_empty()).then_some(came.as_slice());
     let prediction = Prediction::new(&change, &before[0], &observed, came, notes);

@@ -256,7 +256,7 @@ impl Shown<'_> {
         let of_best =
             machine.zip(own_moves).map_or(Cell::Empty, |(free, pages)| percent(free, with_moves(pages)));
         push(
-            "the same, of the best",
+            "free at the end, of the best with as many moved",
             "%",
             &|m| percent(at_end(m), with_moves(moved(m))),
             of_best,

@@ -67,8 +67,13 @@ impl Change {
         self.each().all(|turned| matches!(turned, Turned::Number(..)))
     }
 
+    /// Returns true if the kernel becomes another one, and nothing else changes.
+    pub fn is_only_another_kernel(&self) -> bool {
+        self.is_another_kernel() && self.each().count() == 1
+    }
+
     /// Returns true if all of the kernel becomes another one.
-    pub fn is_another_kernel(&self) -> bool {
+    pub(super) fn is_another_kernel(&self) -> bool {
         self.each().any(|turned| matches!(turned, Turned::Era(_)))
     }
 }

@@ -6,7 +6,7 @@ pub(crate) const CPU_SHARE: u64 = 20;
 /// The time over which unused time is kept.
 const KEPT_NS: u64 = 1_000_000_000;
 
-/// The time that a daemon has for moving pages that nobody asked it to move: the same for every era, and as much a page as
+/// The time that the daemons of all nodes have for moving pages that nobody asked them to move: the same for every era, and as much a page as
 /// the recorded machine took.
 ///
 /// Linux counterpart: none; its proactive compaction is bounded by how fragmented a node is, and by pauses.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use freehold::Zone;
+use freehold::{Tunables, Zone};
 
 use super::budget::Budget;
 use super::ledger::Holders;
@@ -182,10 +182,16 @@ impl Daemons {
             }
             let is_awake = self.awake & 1 << (node % 64) != 0;
             let is_due = self.steps.is_multiple_of(STEPS_A_LOOK) && !is_awake;
-            let tried = holders.unasked(|holders| match self.background {
+            let tried = holders.unasked(pages, |holders| match self.background {
                 Background::OfVariant => memory.tidy_pageblocks(node, pages, holders),
-                Background::ProactiveCompaction if is_due && memory.should_compact_proactively(node) => {
-                    memory.compact_proactively(node, CPU, holders);
+                Background::ProactiveCompaction if is_due => {
+                    // Only here: the machine's own kcompactd was as eager as it was set.
+                    let as_recorded = memory.tunables();
+                    memory.set_tunables(Tunables { compaction_proactiveness: 100, ..as_recorded });
+                    if memory.should_compact_proactively(node) {
+                        memory.compact_proactively(node, CPU, holders);
+                    }
+                    memory.set_tunables(as_recorded);
                 }
                 Background::ProactiveCompaction => {}
             });

@@ -22,8 +22,8 @@ pub enum Background {
     /// What the variant has: rules that tidy pageblocks, or nothing. Proactive compaction is the recorded machine's.
     #[default]
     OfVariant,
-    /// Proactive compaction at its most eager, `vm.compaction_proactiveness` 100, besides the
-    /// recorded machine's, and without Linux's pauses.
+    /// Proactive compaction at its most eager, `vm.compaction_proactiveness` 100, and without Linux's pauses. What the
+    /// recorded machine's kcompactd did comes besides, if the trace tells.
     ProactiveCompaction,
 }
 

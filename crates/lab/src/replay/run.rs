@@ -10,7 +10,7 @@ use super::follow::Follower;
 use super::lab::Lab;
 use super::ledger::Holders;
 use super::measures::{Measures, Timing};
-use super::options::{Background, Options};
+use super::options::Options;
 use super::parallel::in_parallel;
 use super::sampling::Sampler;
 use super::untold::{Search, Untold};
@@ -59,11 +59,7 @@ impl Lab<'_> {
     ) -> Result<Replay, LabError> {
         let switches = variant.switches();
         let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
-        let mut tunables = self.machine.tunables;
-        if options.background == Background::ProactiveCompaction {
-            tunables.compaction_proactiveness = 100;
-        }
-        memory.set_tunables(tunables);
+        memory.set_tunables(self.machine.tunables);
         self.start.populate(&self.machine, &memory)?;
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
         let events = self.trace.events;

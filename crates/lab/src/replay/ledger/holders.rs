@@ -31,9 +31,10 @@ pub(in crate::replay) struct Holders<'f, 'm> {
     splits: u64,
     /// Splits and frees that the engine refused.
     refused: u64,
-    /// Which moves succeed of those that nobody asked for, and whether such are made now.
+    /// Which moves succeed of those that nobody asked for, and up to how many such pages may be tried; `None` while
+    /// somebody waits for the moves.
     tries: Tries,
-    is_unasked: bool,
+    unasked_to: Option<u64>,
 }
 
 /// Who freed the frames of a traced block.
@@ -78,7 +79,7 @@ impl<'f, 'm> Holders<'f, 'm> {
             splits: 0,
             refused: 0,
             tries,
-            is_unasked: false,
+            unasked_to: None,
         }
     }
 
@@ -87,13 +88,13 @@ impl<'f, 'm> Holders<'f, 'm> {
         self.memory
     }
 
-    /// Lets something move pages unasked: of these moves as many fail as did on the machine. Returns the number of pages
-    /// that it tried to move.
-    pub(in crate::replay) fn unasked(&mut self, moving: impl FnOnce(&mut Self)) -> u64 {
+    /// Lets something move at most so many pages unasked, and a block more: of these moves as many fail as did on the
+    /// machine. Returns the number of pages that it tried to move.
+    pub(in crate::replay) fn unasked(&mut self, most: u64, moving: impl FnOnce(&mut Self)) -> u64 {
         let before = self.tries.pages;
-        self.is_unasked = true;
+        self.unasked_to = Some(before + most);
         moving(self);
-        self.is_unasked = false;
+        self.unasked_to = None;
         self.tries.pages - before
     }
 
@@ -266,6 +267,9 @@ impl<'f, 'm> Holders<'f, 'm> {
 
 impl Relocate for Holders<'_, '_> {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
+        if self.unasked_to.is_some_and(|most| self.tries.pages >= most) {
+            return false;
+        }
         match self.holder(pfn) {
             Holder::Traced(place) => self.traced.entry(self.traced.at_place(place)).pages() != Pages::Pinned,
             Holder::Moved(_) => true,
@@ -274,7 +278,7 @@ impl Relocate for Holders<'_, '_> {
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
-        if self.is_unasked && !self.tries.succeeds(order) {
+        if self.unasked_to.is_some() && !self.tries.succeeds(order) {
             return false;
         }
         let holder = self.holder(from);
