@@ -5,7 +5,7 @@ mod common;
 use common::{PAGES, Script, machine, recorded};
 use freehold::Era;
 use freehold_lab::workload::{Plan, Workload, collect};
-use freehold_lab::{Lab, Options, Trace};
+use freehold_lab::{Background, Lab, Options, Trace};
 use freehold_trace::{EventKind, Origin};
 
 /// Replays of eras that were held against the bound, and how many of them moved pages.
@@ -67,6 +67,23 @@ fn recorded_traces_are_within_the_bound() {
         moving += bounded.moving;
     }
     assert!(moving > 0, "a replay that moves pages was held against the bound");
+}
+
+/// The machine of `forks` moved nothing, so a page costs 4 µs of a twentieth of a CPU, and no era moves any for a request.
+#[test]
+fn nothing_moves_more_pages_unasked_than_are_paid_for() {
+    let recording = recorded("forks");
+    let trace = recording.trace();
+    let span = trace.events.last().expect("events").time_ns - trace.events.first().expect("events").time_ns;
+    let lab = Lab::new(trace).expect("a valid trace");
+    for (era, background) in
+        [(Era::Linux7_3, Background::ProactiveCompaction), (Era::Freehold, Background::OfVariant)]
+    {
+        let replay = lab.replay(&era.into(), Options { runs: 1, background, ..Options::default() });
+        let moved = replay.expect("a replay").measures.events.pgmigrate_success;
+        let most = span / 20 / 4_000 + 512;
+        assert!((1..=most).contains(&moved), "{}: {moved} of {most}", era.name());
+    }
 }
 
 #[test]

@@ -1,9 +1,7 @@
 // Who wants to know the total asks for it: it may have to be added up.
 // places 6.12: mm/page_alloc.c find_suitable_fallback, mm/page_alloc.c __zone_watermark_ok
-// places 6.12: mm/compaction.c fast_isolate_freepages, mm/compaction.c fast_find_migrateblock
 // places 6.12: mm/page_reporting.c page_reporting_cycle, mm/show_mem.c show_free_areas
 // places 7.3: mm/page_alloc.c find_suitable_fallback, mm/page_alloc.c __zone_watermark_ok
-// places 7.3: mm/compaction.c fast_isolate_freepages, mm/compaction.c fast_find_migrateblock
 // places 7.3: mm/page_reporting.c page_reporting_cycle, mm/show_mem.c show_free_areas
 
 @ total @

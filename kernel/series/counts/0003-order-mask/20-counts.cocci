@@ -38,7 +38,6 @@ identifier z, order, from, to, area;
  {
  ...
  area->nr_free_type[from]--;
-+/* Who asks for a block of either type meanwhile finds one. */
 +free_orders_set(z, order, to);
 +free_orders_clear(z, order, from);
  }

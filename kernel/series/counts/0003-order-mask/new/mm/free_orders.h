@@ -4,8 +4,9 @@
  *
  * A mask follows the counts of free_counts.h: written under zone->lock, read by
  * anybody. Searching the lists for the smallest or largest order that has a
- * block is a bit scan then. Whether a list has one is for the list to say: a
- * mask only tells which lists need not be looked at.
+ * block is a bit scan then, and the list says whether it has one: to a search a
+ * mask only tells which lists need not be looked at. The watermark check looks
+ * at nothing else.
  */
 #ifndef __MM_FREE_ORDERS_H
 #define __MM_FREE_ORDERS_H
@@ -18,7 +19,8 @@ static __always_inline void
 free_orders_set(struct zone *zone, unsigned int order, int type)
 {
 	if (zone->free_area[order].nr_free_type[type] == 1)
-		zone->free_orders[type] |= BIT(order);
+		WRITE_ONCE(zone->free_orders[type],
+			   zone->free_orders[type] | BIT(order));
 }
 
 /* After a block has left: the last one clears it. */
@@ -26,7 +28,8 @@ static __always_inline void
 free_orders_clear(struct zone *zone, unsigned int order, int type)
 {
 	if (!zone->free_area[order].nr_free_type[type])
-		zone->free_orders[type] &= ~BIT(order);
+		WRITE_ONCE(zone->free_orders[type],
+			   zone->free_orders[type] & ~BIT(order));
 }
 
 static inline void free_orders_reset(struct zone *zone, unsigned int order)
