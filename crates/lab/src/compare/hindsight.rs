@@ -51,18 +51,18 @@ struct Moment {
 impl Moment {
     /// Returns the bound if at most so many pages of the start have moved.
     fn bound(&self, moves: u64) -> Bound {
-        let emptied = dearer_left(&self.emptiable, moves).0;
+        let emptied = cleared_and_left(&self.emptiable, moves).0;
         let room = i128::from(self.room) - i128::from(emptied * self.pageblock);
         let beyond =
             u64::try_from(i128::from(self.placed) - room).unwrap_or(0).div_ceil(self.pageblock.max(1));
         let free_pageblocks = (self.empty + emptied).saturating_sub(self.whole + beyond);
-        Bound { free_pageblocks, mixed_pageblocks: dearer_left(&self.mixed, moves).1 }
+        Bound { free_pageblocks, mixed_pageblocks: cleared_and_left(&self.mixed, moves).1 }
     }
 }
 
 /// Returns the most pageblocks that so many moves can clear, and the number of the others. `by_pages` has the number of
 /// pageblocks that take so many moves each.
-fn dearer_left(by_pages: &[u64], moves: u64) -> (u64, u64) {
+fn cleared_and_left(by_pages: &[u64], moves: u64) -> (u64, u64) {
     let (mut cleared, mut left, mut budget) = (0, 0, moves);
     for (pages, &blocks) in (0_u64..).zip(by_pages) {
         let fit = budget.checked_div(pages).unwrap_or(blocks).min(blocks);
@@ -330,5 +330,34 @@ impl Zone {
     fn block_mut(&mut self, index: u64, pageblock: Order) -> &mut Pageblock {
         let number = ((self.start + index) >> pageblock.get()) - self.first_block;
         &mut self.blocks[number as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_go_to_the_pageblocks_that_take_the_fewest() {
+        // Pageblocks of 8 frames: one is empty, two hold one movable page of the start, one holds three.
+        let mut emptiable = vec![0; 9];
+        (emptiable[1], emptiable[3]) = (2, 1);
+        let moment = Moment {
+            pageblock: 8,
+            empty: 1,
+            room: 7 + 7 + 5,
+            emptiable,
+            mixed: vec![0, 1, 1],
+            ..Moment::default()
+        };
+        let of = |moves| {
+            let bound = moment.bound(moves);
+            (bound.free_pageblocks, bound.mixed_pageblocks)
+        };
+        assert_eq!([0, 1, 2, 4].map(of), [(1, 2), (2, 1), (3, 1), (3, 0)]);
+        assert_eq!([5, u64::MAX].map(of), [(3, 0); 2], "the pages that moved have to lie somewhere");
+        // Pages of the trace fill what was to be emptied: 19 fit beside the others, 5 more take a pageblock.
+        let filled = |placed, moves| Moment { placed, ..moment.clone() }.bound(moves).free_pageblocks;
+        assert_eq!((filled(19, 0), filled(19, 5), filled(24, 5)), (1, 1, 0));
     }
 }
