@@ -20,6 +20,9 @@ use crate::series::test::under_uml::{self, Load};
 /// What to do, and with which kernel.
 #[derive(Args, Clone, Debug)]
 pub struct SeriesArgs {
+    /// Which series: a folder of kernel/series
+    #[arg(long, global = true, default_value = "counts", value_name = "NAME")]
+    series: String,
     /// The kernel: 6.12 or 7.3; without, both one after the other
     #[arg(long, global = true, value_parser = version)]
     kernel: Option<KernelVersion>,
@@ -137,7 +140,7 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
     };
     let mut all_is_well = true;
     for kernel in kernels {
-        let workshop = Workshop::new(root, kernel, args.source.as_deref())?;
+        let workshop = Workshop::new(root, &args.series, kernel, args.source.as_deref())?;
         all_is_well &= match &args.task {
             Task::Mail(task) => mail(&workshop, task, root)?,
             Task::Build(task) => build(&workshop, args, task)?,
@@ -153,7 +156,7 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
 impl SeriesArgs {
     /// Returns the requested variants.
     fn variants(&self) -> Vec<Variant> {
-        if self.variant.is_empty() { Variant::ALL.to_vec() } else { self.variant.clone() }
+        if self.variant.is_empty() { Variant::of(&self.series).to_vec() } else { self.variant.clone() }
     }
 }
 

@@ -1,11 +1,10 @@
 //! A kernel's configuration: fragments on top of the smallest one, and a check of the result.
 //!
 //! A fragment has lines of the kernel's syntax, `CONFIG_X=value` and `# CONFIG_X is not set`. Lines after
-//! `# only 7.3` or `# only series` are for that kernel, or for trees with the series, until `# all`.
+//! `# only 7.3` or `# only counts` are for that kernel, or for trees with that series, until `# all`.
 
 use std::collections::BTreeSet;
 
-use super::variant::Variant;
 use crate::kernel::KernelVersion;
 
 /// The conditions that select lines of a fragment.
@@ -13,8 +12,8 @@ use crate::kernel::KernelVersion;
 pub(super) struct Selection<'a> {
     /// The kernel.
     pub(super) version: KernelVersion,
-    /// The variant of the series.
-    pub(super) variant: Variant,
+    /// The series that the tree has.
+    pub(super) series: Option<&'a str>,
     /// The options of the series that this tree lacks.
     pub(super) absent: &'a BTreeSet<String>,
 }
@@ -55,10 +54,8 @@ impl Selection<'_> {
         let mut applies = true;
         for line in fragment.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(only) = line.strip_prefix("# only ") {
-                applies = match only {
-                    "series" => self.variant.has_series(),
-                    only => only.split_whitespace().any(|name| name == self.version.name()),
-                };
+                let mut names = only.split_whitespace();
+                applies = names.any(|name| name == self.version.name() || Some(name) == self.series);
             } else if line == "# all" {
                 applies = true;
             } else if let Some(setting) = Setting::parse(line) {
@@ -120,22 +117,22 @@ mod tests {
     use super::*;
 
     const FRAGMENT: &str = "# Words.\nCONFIG_A=y\n# CONFIG_B is not set\n# only 7.3\nCONFIG_SMP=y\n\
-        # only series\nCONFIG_COUNTS=y\nCONFIG_LATER=y\n# all\nCONFIG_N=8\n";
+        # only counts\nCONFIG_COUNTS=y\nCONFIG_LATER=y\n# all\nCONFIG_N=8\n";
 
-    fn wanted(version: KernelVersion, variant: Variant) -> Vec<String> {
+    fn wanted(version: KernelVersion, series: Option<&str>) -> Vec<String> {
         let absent = ["LATER".to_owned()].into();
-        let settings = Selection { version, variant, absent: &absent }.of(FRAGMENT).unwrap();
+        let settings = Selection { version, series, absent: &absent }.of(FRAGMENT).unwrap();
         settings.iter().map(Setting::line).collect()
     }
 
     #[test]
     fn lines_are_for_all_kernels_or_for_some() {
         assert_eq!(
-            wanted(KernelVersion::V6_12, Variant::Vanilla),
+            wanted(KernelVersion::V6_12, Some("other")),
             ["CONFIG_A=y", "# CONFIG_B is not set", "CONFIG_N=8"]
         );
         assert_eq!(
-            wanted(KernelVersion::V7_3, Variant::Beside)[2..],
+            wanted(KernelVersion::V7_3, Some("counts"))[2..],
             ["CONFIG_SMP=y", "CONFIG_COUNTS=y", "CONFIG_N=8"]
         );
     }
@@ -159,7 +156,7 @@ mod tests {
     #[test]
     fn what_is_no_line_is_refused() {
         let absent = BTreeSet::new();
-        let wanted = Selection { version: KernelVersion::V7_3, variant: Variant::Beside, absent: &absent };
+        let wanted = Selection { version: KernelVersion::V7_3, series: None, absent: &absent };
         assert_eq!(wanted.of("A=y").unwrap_err(), "`A=y` is no line of a configuration");
     }
 

@@ -81,18 +81,18 @@ impl Recipe {
         Self { patches: Some(patches), ..self }
     }
 
-    /// Returns a short name, which is the same for kernels that share a build folder.
+    /// Returns a short name.
     pub fn name(&self) -> String {
         let steps = if self.patches.is_some() { "-steps" } else { "" };
         format!("{}-{}-{}{steps}", self.arch.name(), self.config.join("+"), self.variant)
     }
 
-    /// Returns the name of the tree that it is built from.
-    pub(super) const fn tree(&self) -> &'static str {
+    /// Returns the name of the tree that it is built from, with patches of that series.
+    pub(super) fn tree(&self, series: &str) -> String {
         match (self.variant, self.patches) {
-            (Variant::Vanilla, _) => "vanilla",
-            (_, None) => "series",
-            (_, Some(_)) => "steps",
+            (Variant::Vanilla, _) => "vanilla".to_owned(),
+            (_, None) => series.to_owned(),
+            (_, Some(_)) => format!("{series}-steps"),
         }
     }
 }
@@ -135,9 +135,12 @@ mod tests {
     #[test]
     fn kernels_of_different_kinds_do_not_share_a_folder() {
         let whole = Recipe::new(Arch::Um, &["uml", "uml-test"], Variant::Derived);
-        assert_eq!((whole.name().as_str(), whole.tree()), ("um-uml+uml-test-derived", "series"));
+        assert_eq!((whole.name().as_str(), whole.tree("x")), ("um-uml+uml-test-derived", "x".to_owned()));
         let step = whole.clone().after(2);
-        assert_eq!((step.name().as_str(), step.tree()), ("um-uml+uml-test-derived-steps", "steps"));
-        assert_eq!(Recipe::new(Arch::X86_64, &["qemu"], Variant::Vanilla).tree(), "vanilla");
+        assert_eq!(
+            (step.name().as_str(), step.tree("x")),
+            ("um-uml+uml-test-derived-steps", "x-steps".to_owned())
+        );
+        assert_eq!(Recipe::new(Arch::X86_64, &["qemu"], Variant::Vanilla).tree("x"), "vanilla");
     }
 }

@@ -1,18 +1,20 @@
-//! The variants of the series.
+//! The variants of a series.
 
 use std::fmt;
 
 use clap::ValueEnum;
 
-/// A variant: how the kernel counts free blocks by type.
+/// A variant: what a kernel has of a series.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, ValueEnum)]
 pub enum Variant {
     /// Linux as it is, the series not applied
     Vanilla,
-    /// Counts beside the total: the series and a patch of the harness
+    /// Of `counts`: the series and a patch of the harness, counts beside the total
     Beside,
-    /// The series: counts, and the total derived from them
+    /// Of `counts`: the series, and the total derived from the counts
     Derived,
+    /// Any other series
+    Patched,
 }
 
 /// The harness's option for counts beside the total.
@@ -20,7 +22,12 @@ const BESIDE: &str = "FREE_COUNTS_BESIDE_TOTAL";
 
 impl Variant {
     /// Every variant, the least changed first.
-    pub const ALL: [Self; 3] = [Self::Vanilla, Self::Beside, Self::Derived];
+    pub const ALL: [Self; 4] = [Self::Vanilla, Self::Beside, Self::Derived, Self::Patched];
+
+    /// Returns the variants of a series, the least changed first.
+    pub fn of(series: &str) -> &'static [Self] {
+        if series == "counts" { &Self::ALL[..3] } else { &[Self::Vanilla, Self::Patched] }
+    }
 
     /// Returns the name on the command line and in results.
     pub const fn name(self) -> &'static str {
@@ -28,10 +35,11 @@ impl Variant {
             Self::Vanilla => "vanilla",
             Self::Beside => "beside",
             Self::Derived => "derived",
+            Self::Patched => "patched",
         }
     }
 
-    /// Returns true if the series is applied, so that there are counts that can be tested and checked.
+    /// Returns true if the series is applied.
     pub const fn has_series(self) -> bool {
         !matches!(self, Self::Vanilla)
     }
@@ -39,7 +47,7 @@ impl Variant {
     /// Returns the variant's line of the kernel's configuration.
     pub fn configuration(self) -> Option<String> {
         match self {
-            Self::Vanilla => None,
+            Self::Vanilla | Self::Patched => None,
             Self::Beside => Some(format!("CONFIG_{BESIDE}=y")),
             Self::Derived => Some(format!("# CONFIG_{BESIDE} is not set")),
         }

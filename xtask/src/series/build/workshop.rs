@@ -47,12 +47,12 @@ pub struct Built {
 }
 
 impl Workshop {
-    /// Opens the workshop of this checkout's series.
+    /// Opens the workshop of one of this checkout's series, a folder of `kernel/series`.
     ///
     /// # Errors
     /// If the series cannot be read, or `from` is not that kernel or already contains the series.
-    pub fn new(root: &Path, version: KernelVersion, from: Option<&Path>) -> SeriesResult<Self> {
-        let series = Series::open(&root.join("kernel/series/counts"))?;
+    pub fn new(root: &Path, series: &str, version: KernelVersion, from: Option<&Path>) -> SeriesResult<Self> {
+        let series = Series::open(&root.join("kernel/series").join(series))?;
         if let Some(from) = from {
             check(&series.patches, from, version)?;
         }
@@ -111,8 +111,11 @@ impl Workshop {
     /// Removes the source and everything made from it.
     fn forget(&self) -> SeriesResult<()> {
         // The source is removed last: while it exists, an interrupted removal is continued.
-        for name in ["vanilla", "series", "steps", "build", "source"] {
-            let path = self.folder.path().join(name);
+        let folder = self.folder.path();
+        let entries = fs::read_dir(folder).map_err(SeriesError::file(folder))?;
+        let folders = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+        let made = folders.filter(|path| !path.ends_with("source"));
+        for path in made.chain([folder.join("source")]) {
             if path.exists() {
                 fs::remove_dir_all(&path).map_err(SeriesError::file(&path))?;
             }
@@ -146,7 +149,7 @@ impl Workshop {
         let extras = Extras::open(&self.root)?;
         let fragments = self.fragments(recipe)?;
         let hash = self.inputs(recipe, &source, &extras, &fragments)?;
-        let program = self.folder.path().join(format!("linux-{}-{hash:08x}", recipe.name()));
+        let program = self.folder.path().join(format!("linux-{}-{hash:08x}", self.name(recipe)));
         let built = Built { recipe: recipe.clone(), version: self.version(), program };
         if built.program.is_file() {
             return Ok(built);
@@ -160,7 +163,7 @@ impl Workshop {
         // Another process may have built it while this one waited for the lock.
         if !built.program.is_file() {
             let product = self.build(recipe, &source, &extras, &fragments, &job)?;
-            self.folder.keep(&product, &built.program, &format!("linux-{}-", recipe.name()))?;
+            self.folder.keep(&product, &built.program, &format!("linux-{}-", self.name(recipe)))?;
         }
         Ok(built)
     }
@@ -191,9 +194,19 @@ impl Workshop {
         Ok(own.map(|(name, _)| name.clone()).collect())
     }
 
+    /// Returns a short name of a recipe with this series, which is the same for kernels that share a build folder.
+    fn name(&self, recipe: &Recipe) -> String {
+        let of = if recipe.variant == Variant::Patched {
+            format!("-{}", self.series.name())
+        } else {
+            String::new()
+        };
+        recipe.name() + &of
+    }
+
     /// Returns the build folder of a recipe.
     fn output(&self, recipe: &Recipe) -> PathBuf {
-        self.folder.path().join("build").join(recipe.name())
+        self.folder.path().join("build").join(self.name(recipe))
     }
 
     /// Waits for the lock and returns a job that writes to the log.
@@ -236,7 +249,7 @@ impl Workshop {
             hash.update(&(text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
         };
-        add(&format!("{RECIPE} {release} {}", recipe.name()));
+        add(&format!("{RECIPE} {release} {}", self.name(recipe)));
         for (_, text) in fragments {
             add(text);
         }
@@ -293,14 +306,14 @@ impl Workshop {
         fragments: &[(PathBuf, String)],
         job: &Job,
     ) -> SeriesResult<PathBuf> {
-        let tree = Tree::new(source, recipe.tree(), job)?;
+        let tree = Tree::new(source, &recipe.tree(self.series.name()), job)?;
         tree.set(&self.files(recipe, source, extras)?)?;
         let output = self.output(recipe);
         fs::create_dir_all(&output).map_err(SeriesError::file(&output))?;
         let settings = self.settings(recipe, fragments)?;
         configure(recipe.arch, &tree, &output, &settings, job)?;
         let step = recipe.patches.map_or(String::new(), |count| format!(" after {count} patches"));
-        eprintln!("building Linux {} ({}){step}", self.version(), recipe.name());
+        eprintln!("building Linux {} ({}){step}", self.version(), self.name(recipe));
         job.run(make(recipe.arch, &tree, &output).arg(recipe.arch.target()))?;
         let said = read(&self.log())?;
         said.lines().filter(|line| line.contains(" warning: ")).for_each(|line| eprintln!("{line}"));
@@ -310,7 +323,8 @@ impl Workshop {
     /// Returns the settings that a recipe needs.
     fn settings(&self, recipe: &Recipe, fragments: &[(PathBuf, String)]) -> SeriesResult<Vec<Setting>> {
         let absent = self.absent(recipe);
-        let wanted = Selection { version: self.version(), variant: recipe.variant, absent: &absent };
+        let series = recipe.variant.has_series().then(|| self.series.name());
+        let wanted = Selection { version: self.version(), series, absent: &absent };
         let mut settings = Vec::new();
         for (file, text) in fragments {
             settings.extend(wanted.of(text).map_err(|fault| SeriesError::fault(file, fault))?);

@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 12] = [
     ("cache/source/mm/Kconfig", "menu\n"),
     ("cache/source/mm/Makefile", "obj-y += shelf.o\n"),
     ("root/kernel/bench/Kconfig", "config FREEHOLD_BENCH\n"),
-    ("root/kernel/config/uml.config", "CONFIG_A=y\nCONFIG_LATE=y\n# only series\nCONFIG_EARLY=y\n"),
+    ("root/kernel/config/uml.config", "CONFIG_A=y\nCONFIG_LATE=y\n# only counts\nCONFIG_EARLY=y\n"),
     ("root/kernel/series/counts/0001-early/lines", "mm/shelf.c: end: early\n"),
     ("root/kernel/series/counts/0001-early/new/mm/Kconfig.early", "config EARLY\n"),
     ("root/kernel/series/counts/0002-late/lines", "mm/shelf.c: end: late\n"),
@@ -76,7 +76,7 @@ fn each_variant_has_its_source_and_configuration() {
         last.starts_with("shelf\nearly\nlate\nCONFIG_A=y\nCONFIG_LATE=y"),
         "the harness is no step: {last}"
     );
-    let tree = workshop.folder.path().join("series/mm");
+    let tree = workshop.folder.path().join("counts/mm");
     let kconfig = fs::read_to_string(tree.join("Kconfig")).unwrap();
     assert_eq!(kconfig, "menu\nconfig FREE_COUNTS_BESIDE_TOTAL\nsource \"mm/Kconfig.freehold_bench\"\n");
 }

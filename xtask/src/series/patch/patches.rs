@@ -66,6 +66,11 @@ impl Series {
         Ok(Self { folder: folder.to_owned(), patches, posted, cover })
     }
 
+    /// Returns its name: that of its folder.
+    pub fn name(&self) -> &str {
+        self.folder.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+
     /// Returns the patches that are posted.
     pub fn posted(&self) -> &[Patch] {
         &self.patches[..self.posted]
