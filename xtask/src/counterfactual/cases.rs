@@ -73,7 +73,31 @@ const GUEST_SETTINGS: (&str, [&str; 2], [Setting; 5]) = (
     ],
 );
 
-/// Returns every case: between kernels, settings in a guest, settings on this machine.
+/// The workloads under which the series `tidying` is held against Linux 7.3 as it is.
+const TIDIED: [&str; 5] = ["build", "files", "huge-pages", "database", "memory-short"];
+
+/// More pages a second than an emulated machine can move: its budget of time bounds tidying.
+const TIDYING: Setting = Setting { name: "pageblock_tidying_pages", value: Value::Is(1_000_000) };
+
+/// What Linux 7.3 has for the same end.
+const RIVALS: [Setting; 2] = [
+    Setting { name: "compaction_proactiveness", value: Value::Is(100) },
+    Setting { name: "defrag_mode", value: Value::Is(1) },
+];
+
+/// Returns the cases of the series `tidying`: with it, and with what Linux has for the same end.
+pub(crate) fn tidying_cases() -> Vec<Case> {
+    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting };
+    let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
+    let of = |workload| {
+        let rivals = RIVALS.map(|setting| guest("7.3-built", Some(setting)));
+        let afters = [guest("7.3-tidying", Some(TIDYING))].into_iter().chain(rivals);
+        afters.map(move |after| Case { workload, before: guest("7.3-built", None), after })
+    };
+    tidied.flat_map(of).collect()
+}
+
+/// Returns every other case: between kernels, settings in a guest, settings on this machine.
 pub(crate) fn cases() -> Vec<Case> {
     let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting };
     let mut cases = Vec::new();
@@ -138,7 +162,7 @@ mod tests {
 
     #[test]
     fn each_case_has_a_name_of_its_own_and_two_sides_that_differ() {
-        let cases = cases();
+        let cases = [cases(), tidying_cases()].concat();
         let names: BTreeSet<_> = cases.iter().map(Case::name).collect();
         assert_eq!(names.len(), cases.len());
         for case in &cases {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::cases::{Case, cases};
+use super::cases::{Case, cases, tidying_cases};
+use super::costs;
 use super::foretold::{Told, told};
-use super::page::{Made, page};
+use super::page::{COUNTERFACTUALS, Made, TIDYING, page};
 use super::parquet;
 use super::programs::{freehold, said};
 use super::recordings::{MOST_ROUNDS, Recordings};
@@ -21,12 +22,19 @@ const PAGE: &str = "docs/counterfactuals.md";
 /// Where every recording's values are kept.
 const VALUES: &str = "docs/counterfactuals.parquet";
 
+/// Where the cases of the series `tidying` are kept, and their recordings' values.
+const TIDYING_KEPT: [&str; 2] = ["docs/tidying-kernels.md", "docs/tidying-kernels.parquet"];
+
 /// Record workloads under two settings in turns, and hold what is foretold against what came
 #[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct CounterfactualArgs {
     /// Only cases whose name contains this, such as `forks`, `6.12 to 7.3` or `defrag_mode`.
     #[arg(long, value_name = "NAME")]
     case: Vec<String>,
+    /// The cases of the series `tidying`, in place of all others.
+    #[arg(long)]
+    tidying: bool,
     /// List the cases.
     #[arg(long)]
     list: bool,
@@ -43,7 +51,7 @@ pub struct CounterfactualArgs {
     /// Make the recordings, and foretell nothing.
     #[arg(long)]
     record_only: bool,
-    /// Write `docs/counterfactuals.md` and `docs/counterfactuals.parquet`.
+    /// Write `docs/counterfactuals.md` and `docs/counterfactuals.parquet`, or those of tidying.
     #[arg(long, conflicts_with = "record_only")]
     keep: bool,
 }
@@ -57,7 +65,8 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
         let name = case.name();
         arguments.case.is_empty() || arguments.case.iter().any(|part| has_words(&name, part))
     };
-    let cases: Vec<_> = cases().into_iter().filter(is_wanted).collect();
+    let all = if arguments.tidying { tidying_cases() } else { cases() };
+    let cases: Vec<_> = all.into_iter().filter(is_wanted).collect();
     if cases.is_empty() {
         return Err("no case has such a name; --list shows them".to_owned());
     }
@@ -90,7 +99,8 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
         });
         eprintln!("{} of {}: {}: {said}", number + 1, cases.len(), case.name());
     }
-    finish(arguments, root, &all)
+    let costs = if arguments.tidying { Some(costs::table(&cases, &recordings)?) } else { None };
+    finish(arguments, root, &all, costs.as_deref())
 }
 
 /// Returns true if a name contains a text that begins and ends with a word: `files` is not in `memory-files`, nor `6.1` in
@@ -103,14 +113,24 @@ fn has_words(name: &str, text: &str) -> bool {
 }
 
 /// Prints the page, or keeps it with the values. Returns true if the score reaches the goals.
-fn finish(arguments: &CounterfactualArgs, root: &Path, all: &[Told]) -> Result<bool, String> {
+fn finish(
+    arguments: &CounterfactualArgs,
+    root: &Path,
+    all: &[Told],
+    costs: Option<&str>,
+) -> Result<bool, String> {
     let commit = said(command("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root))?;
-    let text = page(all, &Made::here(cases().len(), arguments.rounds, commit.trim()));
+    let (subject, cases, [kept, values]) = if arguments.tidying {
+        (TIDYING, tidying_cases().len(), TIDYING_KEPT)
+    } else {
+        (COUNTERFACTUALS, cases().len(), [PAGE, VALUES])
+    };
+    let text = page(all, &Made::here(subject, cases, arguments.rounds, commit.trim()), costs);
     if arguments.keep {
-        for (path, bytes) in [(PAGE, text.into_bytes()), (VALUES, parquet::file(all)?)] {
+        for (path, bytes) in [(kept, text.into_bytes()), (values, parquet::file(all)?)] {
             fs::write(root.join(path), bytes).map_err(|error| format!("{path}: {error}"))?;
         }
-        println!("{} cases written to {PAGE} and {VALUES}", all.len());
+        println!("{} cases written to {kept} and {values}", all.len());
     } else {
         print!("{text}");
     }

@@ -64,13 +64,13 @@ pub(crate) fn told(
     let mut predict = Command::new(freehold);
     predict.current_dir(folder).arg("predict").args(before);
     match (case.after.setting, case.after.kernel) {
+        (_, Some(kernel)) if Some(kernel) != case.before.kernel => {
+            predict.args(["--era", kernel.era]);
+        }
         (Some(setting), _) => {
             predict.arg("--set").arg(format!("{}={}", setting.name, live::number(setting)?));
         }
-        (None, Some(kernel)) => {
-            predict.args(["--era", kernel.era]);
-        }
-        (None, None) => return Err(format!("{}: nothing changes", case.name())),
+        (None, _) => return Err(format!("{}: nothing changes", case.name())),
     }
     predict.arg("--against").args(after).arg("--json");
     let ran = predict.output().map_err(|error| format!("{}: {error}", freehold.display()))?;

@@ -23,9 +23,22 @@ for word in $(cat /proc/cmdline); do
 done
 echo "up after $(cut -d ' ' -f 1 /proc/uptime) s: Linux $(uname -r)"
 sh "/usr/local/bin/prepare-$workload" || echo "FAILED: prepare-$workload"
+# The nanoseconds that a thread of the kernel was on a processor.
+daemon() {
+    for comm in /proc/[0-9]*/comm; do
+        read -r name < "$comm" && [ "$name" = "$1" ] && cut -d ' ' -f 1 "${comm%comm}schedstat"
+    done
+}
+counters() { grep -E '^(tidy_|pgmigrate_|compact_stall|compact_success|compact_fail|allocstall_|thp_fault_)' /proc/vmstat; }
+counters > /tmp/before
+compacted=$(daemon kcompactd0)
+begun=$(cut -d ' ' -f 1 /proc/uptime)
 echo "prepared after $(cut -d ' ' -f 1 /proc/uptime) s"
 freehold record --detail -o /var/trace.arrows --force -- sh "/usr/local/bin/run-$workload" 2> /tmp/said || echo "FAILED: record"
 tr '\r' '\n' < /tmp/said | tail -n 3
+ended=$(cut -d ' ' -f 1 /proc/uptime)
+more=$(counters | cat /tmp/before - | awk '{ if ($1 in had) { printf ",\"%s\":%d", $1, $2 - had[$1] } else { had[$1] = $2 } }')
+echo "cost: {\"seconds\":$(echo "$ended $begun" | awk '{ print $1 - $2 }'),\"kcompactd_ns\":$(echo "$(daemon kcompactd0) ${compacted:-0}" | awk '{ print $1 - $2 }')$more}"
 echo "recorded after $(cut -d ' ' -f 1 /proc/uptime) s"
 dd if=/var/trace.arrows of=/dev/nvme1n1 bs=1M seek=1 2> /dev/null
 sync

@@ -1,4 +1,4 @@
-//! Records a workload in a guest: one of Debian's kernels on an emulated machine.
+//! Records a workload in a guest: a kernel on an emulated machine.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::cases::{Setting, Side, Value};
-use super::kernels::{KERNELS, Kernel};
+use super::costs::beside;
+use super::kernels::Kernel;
 use super::workloads::Workload;
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::{limited, require};
@@ -24,6 +25,9 @@ const LIMIT: u64 = 240;
 /// How often a boot is tried: an emulated machine may hang or die.
 const ATTEMPTS: u32 = 6;
 
+/// What a guest says before the cost of the work, an object.
+const COST: &str = "cost: ";
+
 /// Where the trace begins on the second disk; its size stands before it, as decimal digits.
 const TRACE_AT: u64 = 1 << 20;
 
@@ -36,13 +40,18 @@ pub(crate) struct Guests {
 }
 
 impl Guests {
-    /// Fetches every kernel into `cache`; the image is of [`super::root`].
+    /// Gets some kernels, with `cache` for those that are fetched; the image is of [`super::root`].
     ///
     /// # Errors
     /// A sentence, if something cannot be had.
-    pub(crate) fn new(cache: &Path, image: PathBuf) -> Result<Self, String> {
+    pub(crate) fn new(
+        root: &Path,
+        cache: &Path,
+        image: PathBuf,
+        kernels: &[&'static Kernel],
+    ) -> Result<Self, String> {
         require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
-        let kernels = KERNELS.iter().map(|kernel| Ok((kernel, kernel.fetch(cache)?)));
+        let kernels = kernels.iter().map(|&kernel| Ok((kernel, kernel.fetch(root, cache)?)));
         Ok(Self { image, kernels: kernels.collect::<Result<_, String>>()? })
     }
 
@@ -95,6 +104,9 @@ impl Guests {
             return Err(failed("failed"));
         }
         let trace = trace_on(disk).map_err(io)?.ok_or_else(|| failed("gave no trace"))?;
+        let cost = console.lines().find_map(|line| line.trim().strip_prefix(COST));
+        let cost = cost.ok_or_else(|| failed("did not say what the work has cost"))?;
+        fs::write(beside(place), cost).map_err(io)?;
         let partial = place.with_extension("partial");
         fs::write(&partial, trace).map_err(io)?;
         fs::rename(&partial, place).map_err(io)

@@ -1,29 +1,46 @@
-//! Debian's own kernels for cloud machines: plain ones, with the kmem events and BTF.
+//! The kernels of guests: Debian's own for cloud machines, with the kmem events and BTF, and those with a series.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::kernel::KernelVersion;
 use crate::kernel::apt::Apt;
 use crate::kernel::process::{Job, command, require};
+use crate::series::build::recipe::{Arch, Recipe};
+use crate::series::build::variant::Variant;
+use crate::series::build::workshop::Workshop;
 
-/// A kernel that Debian ships.
+/// A kernel that guests boot.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
-    /// The first two numbers of its version.
+    /// The first two numbers of its version, and what it has besides.
     pub(crate) version: &'static str,
-    /// The suite that has it.
-    suite: &'static str,
+    origin: Origin,
     /// The era nearest to it.
     pub(crate) era: &'static str,
 }
 
+/// Where a kernel comes from.
+#[derive(Debug, PartialEq, Eq)]
+enum Origin {
+    /// The suite of Debian that has it.
+    Debian(&'static str),
+    /// Built from Debian's source, as it is or with the series `tidying`.
+    Built(Variant),
+}
+
 /// Every kernel that is recorded, the oldest first.
-pub(crate) static KERNELS: [Kernel; 4] = [
-    Kernel { version: "6.1", suite: "bookworm", era: "linux-6.1" },
-    Kernel { version: "6.12", suite: "trixie", era: "linux-6.12" },
-    Kernel { version: "6.18", suite: "trixie-backports", era: "linux-7.3" },
-    Kernel { version: "7.3", suite: "trixie-backports", era: "linux-7.3" },
+pub(crate) static KERNELS: [Kernel; 6] = [
+    Kernel { version: "6.1", origin: Origin::Debian("bookworm"), era: "linux-6.1" },
+    Kernel { version: "6.12", origin: Origin::Debian("trixie"), era: "linux-6.12" },
+    Kernel { version: "6.18", origin: Origin::Debian("trixie-backports"), era: "linux-7.3" },
+    Kernel { version: "7.3", origin: Origin::Debian("trixie-backports"), era: "linux-7.3" },
+    Kernel { version: "7.3-built", origin: Origin::Built(Variant::Vanilla), era: "linux-7.3" },
+    Kernel { version: "7.3-tidying", origin: Origin::Built(Variant::Patched), era: "freehold" },
 ];
+
+/// The fragments of the configuration of kernels that are built for guests.
+const CONFIG: [&str; 2] = ["qemu", "qemu-guest"];
 
 impl Kernel {
     /// Returns the kernel by its version.
@@ -31,11 +48,23 @@ impl Kernel {
         KERNELS.iter().find(|kernel| kernel.version == version)
     }
 
-    /// Returns the path of the kernel below `folder`, and fetches it if it is not there yet.
+    /// Returns the path of the kernel, and builds it or fetches it into `folder` if it is not there yet.
     ///
     /// # Errors
     /// A sentence, if it cannot be had.
-    pub(crate) fn fetch(&self, folder: &Path) -> Result<PathBuf, String> {
+    pub(crate) fn fetch(&self, root: &Path, folder: &Path) -> Result<PathBuf, String> {
+        match self.origin {
+            Origin::Debian(suite) => self.fetch_from(suite, folder),
+            Origin::Built(variant) => {
+                let workshop = Workshop::new(root, "tidying", KernelVersion::V7_3, None);
+                let recipe = Recipe::new(Arch::X86_64, &CONFIG, variant);
+                let built = workshop.and_then(|workshop| workshop.kernel(&recipe));
+                Ok(built.map_err(|error| error.to_string())?.program)
+            }
+        }
+    }
+
+    fn fetch_from(&self, suite: &str, folder: &Path) -> Result<PathBuf, String> {
         let place = folder.join(format!("vmlinuz-{}", self.version));
         if place.is_file() {
             return Ok(place);
@@ -46,9 +75,9 @@ impl Kernel {
         let lock = fs::File::create(room.join("lock")).map_err(|error| error.to_string())?;
         let job = Job::new(lock, room.join("log")).map_err(|error| error.to_string())?;
         let said = |detail: String| format!("Linux {} cannot be had: {detail}", self.version);
-        let apt = Apt::new(&room, Some(self.suite), &job).map_err(said)?;
+        let apt = Apt::new(&room, Some(suite), &job).map_err(said)?;
         apt.update().map_err(said)?;
-        let package = self.package(&apt).map_err(said)?;
+        let package = self.package(&apt, suite).map_err(said)?;
         let archive = apt.download(&package).map_err(said)?;
         let unpacked = room.join("unpacked");
         job.run(command("dpkg").arg("-x").arg(&archive).arg(&unpacked)).map_err(|error| error.to_string())?;
@@ -59,7 +88,7 @@ impl Kernel {
     }
 
     /// Returns the name of the newest package that has the kernel itself.
-    fn package(&self, apt: &Apt<'_>) -> Result<String, String> {
+    fn package(&self, apt: &Apt<'_>, suite: &str) -> Result<String, String> {
         let version = self.version.replace('.', "\\.");
         for kind in ["binary", "image"] {
             let mut names = apt.names(&format!("^linux-{kind}-{version}\\..*-cloud-amd64$"))?;
@@ -68,7 +97,7 @@ impl Kernel {
                 return Ok(name);
             }
         }
-        Err(format!("{} has no package of it for cloud machines", self.suite))
+        Err(format!("{suite} has no package of it for cloud machines"))
     }
 }
 

@@ -3,10 +3,11 @@
 //! [`cases`] says which [`workloads`] run under which sides. [`recordings`] makes what is missing, in turns: a side of
 //! a kernel in QEMU ([`guest`], which boots the image of [`root`] with a kernel of [`kernels`]), a side of this machine
 //! by [`live`], which puts its settings back even when it is killed. [`foretold`] asks `freehold predict --against`,
-//! [`score`] counts its verdicts, [`page`] and [`parquet`] keep them.
+//! [`score`] counts its verdicts, [`costs`] tells what the work took; [`page`] and [`parquet`] keep them.
 
 pub(super) mod cases;
 pub mod command;
+mod costs;
 pub(super) mod foretold;
 pub(super) mod guest;
 pub(super) mod kernels;

@@ -11,9 +11,28 @@ use super::live::LEFT;
 use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
 use super::workloads::WORKLOADS;
 
+/// What a page is about.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    /// Its beginning, with the title.
+    pub(crate) head: &'static str,
+    /// What the kernels of guests are.
+    pub(crate) kernels: &'static str,
+}
+
+/// Kernels against each other, and settings.
+pub(crate) const COUNTERFACTUALS: Subject = Subject { head: HEAD, kernels: "are Debian's own" };
+
+/// The series `tidying` against Linux as it is.
+pub(crate) const TIDYING: Subject = Subject {
+    head: TIDYING_HEAD,
+    kernels: "are built from Debian's source of 7.3 with one configuration, `7.3-tidying` with the series",
+};
+
 /// What a page rests on.
 #[derive(Debug)]
 pub(crate) struct Made {
+    pub(crate) subject: Subject,
     /// The number of cases that there are.
     pub(crate) cases: usize,
     /// The recordings a side.
@@ -26,14 +45,14 @@ pub(crate) struct Made {
 
 impl Made {
     /// Returns what is so on this machine.
-    pub(crate) fn here(cases: usize, rounds: u32, commit: &str) -> Self {
+    pub(crate) fn here(subject: Subject, cases: usize, rounds: u32, commit: &str) -> Self {
         let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
         let processor = model.map_or("a processor without a name", |(_, name)| name);
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let processors = text.lines().filter(|line| line.starts_with("processor")).count();
         let machine = format!("{processors} CPUs ({processor}), Linux {}", release.trim());
-        Self { cases, rounds, commit: commit.to_owned(), machine }
+        Self { subject, cases, rounds, commit: commit.to_owned(), machine }
     }
 }
 
@@ -44,25 +63,40 @@ work under the other. Written by `cargo xtask counterfactual --keep`; every reco
 `docs/counterfactuals.parquet`.
 ";
 
-/// Returns the page.
-pub(crate) fn page(told: &[Told], made: &Made) -> String {
-    let mut text = String::from(HEAD);
+const TIDYING_HEAD: &str = "# Tidying pageblocks in Linux: foretold and came
+
+What [`freehold predict`](predict.md) foretold of era `freehold` from recordings of Linux 7.3 as it is, held against recordings of the same
+work under the [series `tidying`](../kernel/series/tidying/README.md); and what proactive compaction and defrag mode do for the same end.
+Written by `cargo xtask counterfactual --tidying --keep`; every recording's value of every measure is in `docs/tidying-kernels.parquet`.
+";
+
+/// Returns the page; `costs` is a table of what each side's work cost, if there is one.
+pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&str>) -> String {
+    let mut text = String::from(made.subject.head);
     let is_live = told.iter().any(|told| told.case.after.is_live());
     let live = format!(" `live` is this machine with all but {LEFT} MiB of its free memory set aside.");
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
         "\n{} of {} cases, {} recordings a side or more, made in rounds of all sides; {}; commit {}. Guests are emulated machines with 448 MiB and \
-         two CPUs, whose kernels are Debian's own; each side begins with as much free memory.{}\n",
+         two CPUs, whose kernels {}; each side begins with as much free memory.{}\n",
         told.len(),
         made.cases,
         made.rounds,
         made.machine,
         made.commit,
+        made.subject.kernels,
         if is_live { &live } else { "" }
     );
     let releases: BTreeSet<_> = predictions(told).map(|of| of.kernel_release.as_str()).collect();
     let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
+    if let Some(costs) = costs {
+        let _ = write!(
+            text,
+            "\n## What the work cost\n\nBy the guests' own counters, from before the recording to after it, mean ± standard deviation; \
+             times are of an emulated processor.\n\n{costs}"
+        );
+    }
     scores(&mut text, told);
     by_case(&mut text, told);
     by_measure(&mut text, told);

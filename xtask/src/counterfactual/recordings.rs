@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::cases::{Case, Side};
 use super::guest::Guests;
+use super::kernels::Kernel;
 use super::live::Live;
 use super::root;
 use super::workloads::Workload;
@@ -29,7 +30,7 @@ pub(crate) struct Recordings<'a> {
 }
 
 /// A workload under a side.
-type Sided = (&'static Workload, Side);
+pub(super) type Sided = (&'static Workload, Side);
 
 impl Recordings<'_> {
     /// Makes the recordings that are missing, a round of all sides after the other: what drifts weighs on all alike.
@@ -46,7 +47,8 @@ impl Recordings<'_> {
         }
         if !self.missing(&of_guests).is_empty() {
             let image = root::image(self.root, self.cache, self.folder, self.freehold)?;
-            let guests = Guests::new(self.cache, image)?;
+            let kernels = self.kernels(&of_guests);
+            let guests = Guests::new(self.root, self.cache, image, &kernels)?;
             self.rounds_of(&of_guests, |workload, side, place| guests.record(workload, side, place))?;
         }
         if !self.missing(&of_machine).is_empty() {
@@ -64,6 +66,15 @@ impl Recordings<'_> {
 
     fn place(&self, workload: &Workload, side: &Side, round: u32) -> PathBuf {
         self.folder.join(path(workload, side, round))
+    }
+
+    /// Returns the kernels of recordings that are missing.
+    fn kernels(&self, sides: &[Sided]) -> Vec<&'static Kernel> {
+        let mut kernels: Vec<_> =
+            self.missing(sides).iter().filter_map(|(_, (_, side))| side.kernel).collect();
+        kernels.sort_by_key(|kernel| kernel.version);
+        kernels.dedup();
+        kernels
     }
 
     fn missing(&self, sides: &[Sided]) -> Vec<(u32, Sided)> {
@@ -101,7 +112,7 @@ fn path(workload: &Workload, side: &Side, round: u32) -> PathBuf {
 }
 
 /// Returns each workload and side that the cases need, once.
-fn sides(cases: &[Case]) -> Vec<Sided> {
+pub(super) fn sides(cases: &[Case]) -> Vec<Sided> {
     let mut sides: Vec<Sided> = Vec::new();
     for case in cases {
         for side in [case.before, case.after] {

@@ -1,8 +1,5 @@
 //! The results of a `KUnit` suite.
 
-/// The suite of the series.
-pub(in crate::series) const SUITE: &str = "free_counts";
-
 /// One suite's outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Suite {

@@ -44,6 +44,29 @@ impl Variant {
         !matches!(self, Self::Vanilla)
     }
 
+    /// Returns true if free blocks are counted by type, so that there are counts that can be tested and checked.
+    pub const fn has_counts(self) -> bool {
+        matches!(self, Self::Beside | Self::Derived)
+    }
+
+    /// Returns the `KUnit` suite of the variant's series.
+    pub const fn suite(self) -> Option<&'static str> {
+        match self {
+            Self::Vanilla => None,
+            Self::Beside | Self::Derived => Some("free_counts"),
+            Self::Patched => Some("pageblock_tidying"),
+        }
+    }
+
+    /// Returns the kernel parameter that has the variant's kernel at work while it is tested.
+    pub fn parameter(self, check_every: u64) -> String {
+        match self {
+            Self::Vanilla => String::new(),
+            Self::Beside | Self::Derived => format!("free_counts.check_every={check_every}"),
+            Self::Patched => "sysctl.vm.pageblock_tidying_pages=1000000".to_owned(),
+        }
+    }
+
     /// Returns the variant's line of the kernel's configuration.
     pub fn configuration(self) -> Option<String> {
         match self {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::kernel::scratch::Scratch;
 use crate::series::boot::guest;
-use crate::series::boot::ktap::{SUITE, Suite};
+use crate::series::boot::ktap::Suite;
 use crate::series::boot::qemu::QemuBoot;
 use crate::series::boot::uml::Ran;
 use crate::series::build::recipe::{Arch, Recipe};
@@ -113,10 +113,7 @@ pub fn run(
 
 fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> SeriesResult<Ran> {
     let order = format!("load,operations={},seconds={}", plan.operations, plan.seconds);
-    let mut every = String::new();
-    if kernel.recipe.variant.has_series() {
-        every = format!("free_counts.check_every={}", plan.check_every);
-    }
+    let every = kernel.recipe.variant.parameter(plan.check_every);
     let (order, parameters, seconds) = (order.as_str(), every.as_str(), plan.seconds + BOOT_SECONDS);
     QemuBoot { kernel, initramfs, order, parameters, is_counting: false, seconds }.boot()
 }
@@ -129,10 +126,10 @@ fn report(ran: &Ran) -> &Value {
 /// Returns the findings, a line each.
 fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
     let mut findings = ran.findings();
-    let suite = Suite::read(&ran.text, SUITE);
+    let suite = variant.suite().and_then(|name| Suite::read(&ran.text, name));
     findings.extend(suite.as_ref().map(Suite::findings).unwrap_or_default());
-    if suite.is_none() && variant.has_series() {
-        findings.push(format!("KUnit: the suite {SUITE} did not run"));
+    if let (None, Some(name)) = (&suite, variant.suite()) {
+        findings.push(format!("KUnit: the suite {name} did not run"));
     }
     let report = report(ran);
     if report.is_null() {
@@ -154,7 +151,7 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
             findings.push(format!("the load had no {name}"));
         }
     }
-    if variant.has_series() && (number("checks") == 0 || number("movements") == 0) {
+    if variant.has_counts() && (number("checks") == 0 || number("movements") == 0) {
         findings.push("nothing was checked".to_owned());
     }
     if number("operations") < plan.operations {
@@ -196,7 +193,9 @@ fn table(title: String, columns: &[(String, Ran)]) -> Table {
         );
     };
     row("KUnit tests passed", |ran| {
-        Suite::read(&ran.text, SUITE).map_or_else(|| "–".to_owned(), |suite| suite.passed.len().to_string())
+        let names = Variant::ALL.into_iter().filter_map(Variant::suite);
+        let suite = names.into_iter().find_map(|name| Suite::read(&ran.text, name));
+        suite.map_or_else(|| "–".to_owned(), |suite| suite.passed.len().to_string())
     });
     row("alarms in the log", |ran| ran.console.alarms.len().to_string());
     row("seconds in all", |ran| format!("{:.0}", ran.took.as_secs_f64()));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::kernel::scratch::Scratch;
 use crate::series::boot::guest;
-use crate::series::boot::ktap::{SUITE, Suite};
+use crate::series::boot::ktap::Suite;
 use crate::series::boot::uml::{Ran, UmlBoot};
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
@@ -69,12 +69,10 @@ impl Test {
         let variant = kernel.recipe.variant;
         let booted = self.boot(kernel, "kunit", &[])?;
         let mut findings = booted.findings();
-        let suite = Suite::read(&booted.text, SUITE);
+        let suite = variant.suite().and_then(|name| Suite::read(&booted.text, name));
         findings.extend(suite_findings(variant, suite.as_ref()));
         let order = format!("check,operations={}", self.load.operations);
-        let every = format!("free_counts.check_every={}", self.load.check_every);
-        let parameters: &[&str] = if variant.has_series() { &[&every] } else { &[] };
-        let loaded = self.boot(kernel, &order, parameters)?;
+        let loaded = self.boot(kernel, &order, &[&variant.parameter(self.load.check_every)])?;
         findings.extend(loaded.findings());
         findings.extend(said_findings(&loaded.console.said, variant));
         let name = format!("Linux {} {variant}", kernel.version);
@@ -103,10 +101,10 @@ impl Test {
 }
 
 fn suite_findings(variant: Variant, suite: Option<&Suite>) -> Vec<String> {
-    match suite {
-        Some(suite) => suite.findings(),
-        None if variant.has_series() => vec![format!("KUnit: the suite {SUITE} did not run")],
-        None => Vec::new(),
+    match (suite, variant.suite()) {
+        (Some(suite), _) => suite.findings(),
+        (None, Some(name)) => vec![format!("KUnit: the suite {name} did not run")],
+        (None, None) => Vec::new(),
     }
 }
 
@@ -128,7 +126,7 @@ fn said_findings(said: &[Value], variant: Variant) -> Vec<String> {
     }
     let lines = of(said, "difference").filter_map(|object| object["line"].as_str());
     findings.extend(lines.map(str::to_owned));
-    if variant.has_series() && !of(said, "check").any(|check| check["present"] == true) {
+    if variant.has_counts() && !of(said, "check").any(|check| check["present"] == true) {
         findings.push("there is no free_counts/check".to_owned());
     }
     findings

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What each pageblock's pages are used for: two numbers, kept while somebody
+ * wants them.
+ */
+#include <linux/bitmap.h>
+#include <linux/cleanup.h>
+#include <linux/memory_hotplug.h>
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+#include "page_alloc.h"
+#include "pageblock_use.h"
+
+/* The pageblocks that a zone spanned when they were first counted. */
+struct pageblock_uses {
+	unsigned long start_pfn;
+	unsigned long nr_blocks;
+	struct pageblock_use *of;
+	/* a bit for each page that has left the lists for a movable request */
+	unsigned long *movable;
+};
+
+DEFINE_STATIC_KEY_FALSE(pageblock_use_key);
+
+static struct pageblock_uses *zone_uses[MAX_NUMNODES][MAX_NR_ZONES];
+static DEFINE_MUTEX(pageblock_use_mutex);
+
+static struct pageblock_uses *uses_of(struct zone *zone)
+{
+	/* pairs with the release in pageblock_use_prepare() */
+	return smp_load_acquire(&zone_uses[zone_to_nid(zone)][zone_idx(zone)]);
+}
+
+static struct pageblock_use *use_in(struct pageblock_uses *uses,
+				    unsigned long pfn)
+{
+	unsigned long block;
+
+	if (!uses || pfn < uses->start_pfn)
+		return NULL;
+	block = (pfn - uses->start_pfn) >> pageblock_order;
+	return block < uses->nr_blocks ? &uses->of[block] : NULL;
+}
+
+/**
+ * pageblock_use_of() - read the numbers of a pageblock
+ * @zone: the zone that it is in
+ * @pfn: any page in it
+ * @use: the numbers
+ *
+ * Return: false if the pageblock is not counted.
+ */
+bool pageblock_use_of(struct zone *zone, unsigned long pfn,
+		      struct pageblock_use *use)
+{
+	struct pageblock_use *found;
+
+	if (!pageblock_use_counted())
+		return false;
+	found = use_in(uses_of(zone), pfn);
+	if (!found)
+		return false;
+	use->free = READ_ONCE(found->free);
+	use->movable = READ_ONCE(found->movable);
+	return true;
+}
+
+void __pageblock_use_listed(struct zone *zone, struct page *page, int nr_pages)
+{
+	struct pageblock_use *use = use_in(uses_of(zone), page_to_pfn(page));
+
+	if (use)
+		WRITE_ONCE(use->free, use->free + nr_pages);
+}
+
+/* Marks the pages of a block, all of one pageblock, as movable or not. */
+static void mark(struct pageblock_uses *uses, unsigned long pfn,
+		 unsigned int nr_pages, bool movable)
+{
+	struct pageblock_use *use = use_in(uses, pfn);
+	int more = movable ? nr_pages : 0;
+	unsigned long bit, end;
+
+	if (!use)
+		return;
+	bit = pfn - uses->start_pfn;
+	end = bit + nr_pages;
+	for (; bit < end; bit++) {
+		if (movable)
+			more -= __test_and_set_bit(bit, uses->movable);
+		else
+			more -= __test_and_clear_bit(bit, uses->movable);
+	}
+	WRITE_ONCE(use->movable, use->movable + more);
+}
+
+static void mark_block(struct zone *zone, unsigned long pfn,
+		       unsigned int order, bool movable)
+{
+	struct pageblock_uses *uses = uses_of(zone);
+	unsigned long end = pfn + (1UL << order);
+	unsigned int step = min(1UL << order, pageblock_nr_pages);
+
+	for (; pfn < end; pfn += step)
+		mark(uses, pfn, step, movable);
+}
+
+void __pageblock_use_taken(struct zone *zone, struct page *page,
+			   unsigned int order)
+{
+	mark_block(zone, page_to_pfn(page), order, true);
+}
+
+void __pageblock_use_returned(struct zone *zone, unsigned long pfn,
+			      unsigned int order)
+{
+	mark_block(zone, pfn, order, false);
+}
+
+/* Counts a pageblock anew, whatever was counted before. */
+static void recount(struct zone *zone, struct pageblock_uses *uses,
+		    unsigned long start)
+{
+	struct pageblock_use *use = use_in(uses, start);
+	unsigned long pfn = start, end = start + pageblock_nr_pages;
+
+	guard(spinlock_irqsave)(&zone->lock);
+	use->free = 0;
+	use->movable = 0;
+	bitmap_clear(uses->movable, start - uses->start_pfn,
+		     pageblock_nr_pages);
+	while (pfn < end) {
+		struct page *page = pfn_to_page(pfn);
+
+		if (PageBuddy(page)) {
+			unsigned int order = buddy_order(page);
+
+			if (order < pageblock_order)
+				use->free += 1 << order;
+			pfn += 1UL << order;
+			continue;
+		}
+		if (PageLRU(page) || page_has_movable_ops(page)) {
+			__set_bit(pfn - uses->start_pfn, uses->movable);
+			use->movable++;
+		}
+		pfn++;
+	}
+}
+
+static int pageblock_use_prepare(struct zone *zone)
+{
+	unsigned long start = pageblock_start_pfn(zone->zone_start_pfn);
+	unsigned long nr_pages = pageblock_align(zone_end_pfn(zone)) - start;
+	struct pageblock_uses *uses;
+
+	if (uses_of(zone))
+		return 0;
+	uses = kzalloc(sizeof(*uses), GFP_KERNEL);
+	if (!uses)
+		return -ENOMEM;
+	uses->start_pfn = start;
+	uses->nr_blocks = nr_pages >> pageblock_order;
+	uses->of = kvcalloc(uses->nr_blocks, sizeof(*uses->of), GFP_KERNEL);
+	uses->movable = kvcalloc(BITS_TO_LONGS(nr_pages), sizeof(long),
+				 GFP_KERNEL);
+	if (!uses->of || !uses->movable) {
+		kvfree(uses->movable);
+		kvfree(uses->of);
+		kfree(uses);
+		return -ENOMEM;
+	}
+	/* pairs with the acquire in uses_of() */
+	smp_store_release(&zone_uses[zone_to_nid(zone)][zone_idx(zone)], uses);
+	return 0;
+}
+
+/**
+ * pageblock_use_start() - count what pageblocks are used for from now on
+ *
+ * Memory that a zone did not span when it was first counted is left out.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int pageblock_use_start(void)
+{
+	struct zone *zone;
+	int err = 0;
+
+	guard(mutex)(&pageblock_use_mutex);
+	if (pageblock_use_counted())
+		return 0;
+	get_online_mems();
+	for_each_populated_zone(zone) {
+		err = pageblock_use_prepare(zone);
+		if (err)
+			goto out;
+	}
+	/* Movements count from here on, and each pageblock is right once it is counted anew. */
+	static_branch_enable(&pageblock_use_key);
+	for_each_populated_zone(zone) {
+		struct pageblock_uses *uses = uses_of(zone);
+		unsigned long block;
+
+		for (block = 0; block < uses->nr_blocks; block++) {
+			unsigned long pfn = uses->start_pfn +
+				(block << pageblock_order);
+
+			if (pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages, zone))
+				recount(zone, uses, pfn);
+			cond_resched();
+		}
+	}
+out:
+	put_online_mems();
+	return err;
+}
+
+/**
+ * pageblock_use_stop() - stop counting
+ */
+void pageblock_use_stop(void)
+{
+	guard(mutex)(&pageblock_use_mutex);
+	static_branch_disable(&pageblock_use_key);
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tidying pageblocks: each comes to hold pages of one kind, and those that
+ * hold few pages become free.
+ */
+#include <linux/compaction.h>
+#include <linux/jump_label.h>
+#include <linux/math64.h>
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/sched/cputime.h>
+#include <linux/sysctl.h>
+#include <linux/vmstat.h>
+
+#include "internal.h"
+#include "page_alloc.h"
+#include "pageblock_claim.h"
+#include "pageblock_tidying.h"
+
+/* Few pages are at most one in so many of a pageblock. */
+#define FEW 8
+
+/* The most pages that kcompactd moves for this a second and node; 0 is off. */
+static unsigned int sysctl_tidying_pages;
+
+/* The most milliseconds of a second that it takes for it. */
+static unsigned int sysctl_tidying_ms = 50;
+
+/* What kcompactd of a node may still do; what a second brings is kept at most. */
+struct tidy_budget {
+	u64 earned_to_ns;
+	s64 left_ns;
+	s64 left_pages;
+	/* time that has not yet made a whole millisecond of the statistics */
+	u64 told_ns;
+};
+
+static struct tidy_budget tidy_budgets[MAX_NUMNODES];
+
+/* The pageblock at which tidying goes on, from the start of the zone. */
+static unsigned long tidied_to[MAX_NUMNODES][MAX_NR_ZONES];
+
+bool pageblock_tidying_is_on(void)
+{
+	return READ_ONCE(sysctl_tidying_pages) && pageblock_use_counted();
+}
+
+/**
+ * pageblock_chore() - tell what should be done about a pageblock
+ * @type: its migratetype
+ * @stays: pages in it that cannot be moved
+ * @movable: pages in it that can
+ *
+ * Return: what should be done.
+ */
+enum pageblock_chore pageblock_chore(int type, unsigned int stays,
+				     unsigned int movable)
+{
+	const unsigned int few = max(pageblock_nr_pages / FEW, 1UL);
+
+	if (type != MIGRATE_MOVABLE) {
+		if (stays <= few && movable >= pageblock_nr_pages / 4)
+			return PAGEBLOCK_TO_MOVABLE;
+		if (movable && movable <= few)
+			return PAGEBLOCK_EMPTY;
+		return PAGEBLOCK_LEAVE;
+	}
+	if (stays >= pageblock_nr_pages - few)
+		return PAGEBLOCK_TO_UNMOVABLE;
+	if (!stays && movable && pageblock_nr_pages - movable >= few)
+		return PAGEBLOCK_EMPTY;
+	return PAGEBLOCK_LEAVE;
+}
+
+/* Returns true if a pageblock is one block, free or in use, or part of one. */
+static bool is_one_block(struct page *page, unsigned long pfn)
+{
+	unsigned int order;
+
+	if (PageCompound(page) && compound_order(compound_head(page)) >= pageblock_order)
+		return true;
+	for (order = pageblock_order; order <= MAX_PAGE_ORDER; order++) {
+		struct page *head = page - (pfn & ((1UL << order) - 1));
+
+		if (PageBuddy(head) && buddy_order_unsafe(head) >= order)
+			return true;
+	}
+	return false;
+}
+
+/* Looks at the pages of a pageblock; approximate, as no lock is held. */
+static void look_at_pages(unsigned long pfn, unsigned int *stays,
+			  unsigned int *movable, unsigned int *listed)
+{
+	unsigned long end = pfn + pageblock_nr_pages;
+
+	*stays = 0;
+	*movable = 0;
+	*listed = 0;
+	while (pfn < end) {
+		struct page *page = pfn_to_page(pfn);
+
+		if (PageBuddy(page)) {
+			unsigned long order = buddy_order_unsafe(page);
+
+			pfn += order <= MAX_PAGE_ORDER ? 1UL << order : 1;
+			continue;
+		}
+		if (PageLRU(page) || page_has_movable_ops(page))
+			(*movable)++;
+		else if (!PageCompound(page) && !page_count(page) && !PageSlab(page))
+			(*listed)++;
+		else
+			(*stays)++;
+		pfn++;
+	}
+}
+
+/* Tells what should be done about a pageblock, and how many pages are on CPUs' lists. */
+static enum pageblock_chore chore_at(struct zone *zone, struct page *page,
+				     unsigned long pfn, unsigned int *listed)
+{
+	int type = get_pageblock_migratetype(page);
+	unsigned int stays, movable;
+	struct pageblock_use use;
+
+	*listed = 0;
+	if (type != MIGRATE_UNMOVABLE && type != MIGRATE_RECLAIMABLE &&
+	    type != MIGRATE_MOVABLE)
+		return PAGEBLOCK_LEAVE;
+	if (is_one_block(page, pfn) || !pageblock_use_of(zone, pfn, &use))
+		return PAGEBLOCK_LEAVE;
+	stays = pageblock_nr_pages -
+		min_t(unsigned int, use.free + use.movable, pageblock_nr_pages);
+	if (pageblock_chore(type, stays, use.movable) == PAGEBLOCK_LEAVE)
+		return PAGEBLOCK_LEAVE;
+	look_at_pages(pfn, &stays, &movable, listed);
+	return pageblock_chore(type, stays, movable);
+}
+
+/* A pageblock that is being emptied. */
+struct tidy_control {
+	struct zone *zone;
+	unsigned long pfn;
+	bool is_movable;
+};
+
+static struct folio *tidy_alloc_noprof(struct folio *src, unsigned long data)
+{
+	struct tidy_control *control = (struct tidy_control *)data;
+	unsigned int free_below = pageblock_nr_pages + 1;
+	unsigned int order = folio_order(src);
+	struct pageblock_use use;
+	struct page *page;
+
+	if (control->is_movable) {
+		if (!pageblock_use_of(control->zone, control->pfn, &use))
+			return NULL;
+		free_below = use.free;
+	}
+	page = take_fuller_page(control->zone, order, free_below);
+	if (!page)
+		return NULL;
+	post_alloc_hook(page, order, __GFP_MOVABLE, ALLOC_DEFAULT);
+	set_page_refcounted(page);
+	if (order)
+		prep_compound_page(page, order);
+	return page_rmappable_folio(page);
+}
+
+static struct folio *tidy_alloc(struct folio *src, unsigned long data)
+{
+	return alloc_hooks(tidy_alloc_noprof(src, data));
+}
+
+static void tidy_free(struct folio *dst, unsigned long data)
+{
+	folio_put(dst);
+}
+
+/* Moves the movable pages of a pageblock to others; returns how many it tried. */
+static unsigned int empty(struct zone *zone, unsigned long pfn, int type)
+{
+	struct compact_control cc = {
+		.zone = zone,
+		.order = -1,
+		.gfp_mask = GFP_KERNEL,
+		.mode = MIGRATE_ASYNC,
+		.ignore_skip_hint = true,
+		.no_set_skip_hint = true,
+	};
+	struct tidy_control control = {
+		.zone = zone,
+		.pfn = pfn,
+		.is_movable = type == MIGRATE_MOVABLE,
+	};
+	unsigned long at = pfn, end = pfn + pageblock_nr_pages;
+	unsigned int tried = 0;
+
+	INIT_LIST_HEAD(&cc.migratepages);
+	while (at < end) {
+		unsigned int moved = 0;
+		int err;
+
+		cc.nr_migratepages = 0;
+		if (isolate_to_tidy(&cc, at, end) && list_empty(&cc.migratepages))
+			break;
+		at = cc.migrate_pfn;
+		if (list_empty(&cc.migratepages))
+			continue;
+		tried += cc.nr_migratepages;
+		err = migrate_pages(&cc.migratepages, tidy_alloc, tidy_free,
+				    (unsigned long)&control, cc.mode,
+				    MR_COMPACTION, &moved);
+		count_vm_events(TIDY_MOVED, moved);
+		if (err) {
+			count_vm_events(TIDY_FAILED, cc.nr_migratepages - min(moved, cc.nr_migratepages));
+			putback_movable_pages(&cc.migratepages);
+			break;
+		}
+	}
+	return tried;
+}
+
+/* Does what should be done about a pageblock; returns how many pages it tried to move. */
+static unsigned int tidy_pageblock(struct zone *zone, unsigned long pfn,
+				   bool *drained)
+{
+	struct page *page = pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages, zone);
+	enum pageblock_chore chore;
+	unsigned int listed;
+	int type;
+
+	if (!page)
+		return 0;
+	type = get_pageblock_migratetype(page);
+	chore = chore_at(zone, page, pfn, &listed);
+	if (chore == PAGEBLOCK_EMPTY && type == MIGRATE_MOVABLE && listed) {
+		if (*drained)
+			return 0;
+		drain_all_pages(zone);
+		*drained = true;
+		chore = chore_at(zone, page, pfn, &listed);
+		if (chore == PAGEBLOCK_EMPTY && listed)
+			return 0;
+	}
+	switch (chore) {
+	case PAGEBLOCK_TO_MOVABLE:
+		count_vm_events(TIDY_RETYPED,
+				retype_pageblock(zone, pfn, type, MIGRATE_MOVABLE));
+		return 0;
+	case PAGEBLOCK_TO_UNMOVABLE:
+		count_vm_events(TIDY_RETYPED,
+				retype_pageblock(zone, pfn, type, MIGRATE_UNMOVABLE));
+		return 0;
+	case PAGEBLOCK_EMPTY:
+		count_vm_event(TIDY_EMPTIED);
+		return empty(zone, pfn, type);
+	case PAGEBLOCK_LEAVE:
+		break;
+	}
+	return 0;
+}
+
+/* Adds what the time since the last call has brought. */
+static void earn(struct tidy_budget *budget, u64 now_ns)
+{
+	u64 since = min(now_ns - budget->earned_to_ns, (u64)NSEC_PER_SEC);
+	s64 most_ns = (s64)READ_ONCE(sysctl_tidying_ms) * NSEC_PER_MSEC;
+	s64 most_pages = READ_ONCE(sysctl_tidying_pages);
+
+	budget->earned_to_ns = now_ns;
+	budget->left_ns = min(budget->left_ns + (s64)div_u64(since * (most_ns / NSEC_PER_MSEC), MSEC_PER_SEC),
+			      most_ns);
+	budget->left_pages = min(budget->left_pages + (s64)div_u64(since * most_pages, NSEC_PER_SEC),
+				 most_pages);
+}
+
+/* Tidies a zone from where it stopped, until the budget is spent or all is passed. */
+static void tidy_zone(struct zone *zone, struct tidy_budget *budget)
+{
+	unsigned long start = pageblock_start_pfn(zone->zone_start_pfn);
+	unsigned long blocks = (pageblock_align(zone_end_pfn(zone)) - start) >> pageblock_order;
+	unsigned long *to = &tidied_to[zone_to_nid(zone)][zone_idx(zone)];
+	unsigned long passed;
+	bool drained = false;
+	unsigned int tried = 0;
+
+	for (passed = 0; passed < blocks && budget->left_ns > 0 && budget->left_pages > 0; passed++) {
+		u64 before = task_sched_runtime(current);
+		unsigned int pages;
+
+		*to = *to < blocks ? *to : 0;
+		pages = tidy_pageblock(zone, start + (*to << pageblock_order), &drained);
+		(*to)++;
+		tried += pages;
+		budget->left_pages -= pages;
+		before = task_sched_runtime(current) - before;
+		budget->left_ns -= before;
+		budget->told_ns += before;
+		cond_resched();
+	}
+	/* The old places of what was moved are on this CPU's lists, and do not merge there. */
+	if (tried)
+		lru_add_drain_cpu_zone(zone);
+}
+
+/**
+ * tidy_pageblocks() - tidy a node's pageblocks as far as the budget reaches
+ * @pgdat: the node, whose kcompactd calls
+ */
+void tidy_pageblocks(pg_data_t *pgdat)
+{
+	struct tidy_budget *budget = &tidy_budgets[pgdat->node_id];
+	int zid;
+
+	earn(budget, ktime_get_ns());
+	for (zid = 0; zid < MAX_NR_ZONES; zid++) {
+		struct zone *zone = &pgdat->node_zones[zid];
+
+		if (populated_zone(zone))
+			tidy_zone(zone, budget);
+	}
+	count_vm_events(TIDY_MS, div_u64(budget->told_ns, NSEC_PER_MSEC));
+	budget->told_ns -= div_u64(budget->told_ns, NSEC_PER_MSEC) * NSEC_PER_MSEC;
+}
+
+static int tidying_pages_handler(const struct ctl_table *table, int write,
+				 void *buffer, size_t *length, loff_t *ppos)
+{
+	int err = proc_douintvec(table, write, buffer, length, ppos);
+	int nid;
+
+	if (err || !write)
+		return err;
+	if (!READ_ONCE(sysctl_tidying_pages)) {
+		pageblock_use_stop();
+		return 0;
+	}
+	err = pageblock_use_start();
+	if (err)
+		return err;
+	for_each_node_state(nid, N_MEMORY)
+		wake_up_interruptible(&NODE_DATA(nid)->kcompactd_wait);
+	return 0;
+}
+
+static const struct ctl_table vm_tidying[] = {
+	{
+		.procname	= "pageblock_tidying_pages",
+		.data		= &sysctl_tidying_pages,
+		.maxlen		= sizeof(sysctl_tidying_pages),
+		.mode		= 0644,
+		.proc_handler	= tidying_pages_handler,
+	},
+	{
+		.procname	= "pageblock_tidying_ms",
+		.data		= &sysctl_tidying_ms,
+		.maxlen		= sizeof(sysctl_tidying_ms),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE_THOUSAND,
+	},
+};
+
+static int __init tidying_init(void)
+{
+	register_sysctl_init("vm", vm_tidying);
+	return 0;
+}
+subsys_initcall(tidying_init)
