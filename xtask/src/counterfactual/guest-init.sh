@@ -40,9 +40,13 @@ ended=$(cut -d ' ' -f 1 /proc/uptime)
 more=$(counters | cat /tmp/before - | awk '{ if ($1 in had) { printf ",\"%s\":%d", $1, $2 - had[$1] } else { had[$1] = $2 } }')
 echo "cost: {\"seconds\":$(echo "$ended $begun" | awk '{ print $1 - $2 }'),\"kcompactd_ns\":$(echo "$(daemon kcompactd0) ${compacted:-0}" | awk '{ print $1 - $2 }')$more}"
 echo "recorded after $(cut -d ' ' -f 1 /proc/uptime) s"
-dd if=/var/trace.arrows of=/dev/nvme1n1 bs=1M seek=1 2> /dev/null
+# Which of the disks a kernel finds first is chance: the one for the trace is the one without a partition.
+for disk in /sys/block/nvme*; do
+    [ -e "$disk/${disk##*/}p1" ] || out=/dev/${disk##*/}
+done
+dd if=/var/trace.arrows of="$out" bs=1M seek=1 2> /dev/null
 sync
-printf '%020d' "$(stat -c %s /var/trace.arrows)" | dd of=/dev/nvme1n1 conv=notrunc 2> /dev/null
+printf '%020d' "$(stat -c %s /var/trace.arrows)" | dd of="$out" conv=notrunc 2> /dev/null
 sync
 echo o > /proc/sysrq-trigger
 sleep 60

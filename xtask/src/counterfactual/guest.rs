@@ -8,6 +8,7 @@ use std::process::Stdio;
 use super::cases::{Setting, Side, Value};
 use super::costs::beside;
 use super::kernels::Kernel;
+use super::root::PARTITION;
 use super::workloads::Workload;
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::{limited, require};
@@ -119,7 +120,7 @@ fn parameters(workload: &Workload, setting: Option<Setting>) -> String {
         Value::Is(value) | Value::Times(value) => format!(" freehold.set={name}={value}"),
     });
     format!(
-        "console=ttyS0 quiet nokaslr panic=-1 root=/dev/nvme0n1 rw init=/usr/local/bin/guest-init \
+        "console=ttyS0 quiet nokaslr panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/guest-init \
          freehold.workload={}{set}",
         workload.name
     )

@@ -1,6 +1,7 @@
 //! The file system of the guests: a small Debian, the workloads, and `freehold`.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,27 @@ const INIT: &str = include_str!("guest-init.sh");
 /// The options of ext4. Its checksums would need a module that no kernel has built in.
 const FILE_SYSTEM: [&str; 4] = ["-q", "-F", "-O", "^metadata_csum,^64bit"];
 
-/// The size of the image; what is not written takes no place.
-const SIZE: &str = "1200M";
+/// The size of the file system in MiB; what is not written takes no place.
+const SIZE_MIB: u32 = 1200;
+
+/// The disk's identifier and the partition's number, by which kernels find the root.
+pub(super) const PARTITION: &str = "46524545-01";
+
+/// Returns the first sector of the image: a table of one partition, from 1 MiB on. Kernels find it by [`PARTITION`] in
+/// whatever order they find disks.
+fn partition_table() -> [u8; 512] {
+    const IDENTIFIER_AT: usize = 440;
+    const ENTRY_AT: usize = 446;
+    const SECTORS_A_MIB: u32 = 2048;
+    let mut sector = [0; 512];
+    sector[IDENTIFIER_AT..][..4].copy_from_slice(&0x4652_4545_u32.to_le_bytes());
+    // Of type Linux.
+    sector[ENTRY_AT + 4] = 0x83;
+    sector[ENTRY_AT + 8..][..4].copy_from_slice(&SECTORS_A_MIB.to_le_bytes());
+    sector[ENTRY_AT + 12..][..4].copy_from_slice(&(SIZE_MIB * SECTORS_A_MIB).to_le_bytes());
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    sector
+}
 
 /// Makes the image in `folder`, and returns its path. The small Debian is kept below `cache`.
 ///
@@ -62,7 +82,12 @@ pub(crate) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -
     said(command("strip").arg("-o").arg(bin.join("freehold")).arg(freehold))?;
     let image = folder.join("root.img");
     let _ = fs::remove_file(&image);
-    said(command("mkfs.ext4").args(FILE_SYSTEM).arg("-d").arg(&debian).arg(&image).arg(SIZE))?;
+    let mut file = File::create(&image).map_err(io(&image))?;
+    file.write_all(&partition_table()).map_err(io(&image))?;
+    file.set_len(u64::from(SIZE_MIB + 1) << 20).map_err(io(&image))?;
+    let mut format = command("mkfs.ext4");
+    format.args(FILE_SYSTEM).args(["-E", "offset=1048576", "-d"]).arg(&debian).arg(&image);
+    said(format.arg(format!("{SIZE_MIB}M")))?;
     Ok(image)
 }
 
@@ -88,4 +113,18 @@ fn debian(cache: &Path) -> Result<PathBuf, String> {
     }
     fs::rename(&partial, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_the_partition_that_kernels_look_for() {
+        let table = partition_table();
+        let number = |at: usize| u32::from_le_bytes(table[at..at + 4].try_into().unwrap());
+        assert_eq!(format!("{:08x}-01", number(440)), PARTITION);
+        assert_eq!((number(454), number(458)), (2048, 1200 * 2048), "the first sector, and how many");
+        assert_eq!(table[510..], [0x55, 0xaa]);
+    }
 }
