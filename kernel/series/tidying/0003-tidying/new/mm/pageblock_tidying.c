@@ -116,14 +116,19 @@ static void look_at_pages(unsigned long pfn, unsigned int *stays,
 	}
 }
 
-/* Tells what should be done about a pageblock, and how many pages are on CPUs' lists. */
+/*
+ * Tells what should be done about a pageblock, how many of its pages can be
+ * moved, and how many are on CPUs' lists.
+ */
 static enum pageblock_chore chore_at(struct zone *zone, struct page *page,
-				     unsigned long pfn, unsigned int *listed)
+				     unsigned long pfn, unsigned int *movable,
+				     unsigned int *listed)
 {
 	int type = get_pageblock_migratetype(page);
-	unsigned int stays, movable;
 	struct pageblock_use use;
+	unsigned int stays;
 
+	*movable = 0;
 	*listed = 0;
 	if (type != MIGRATE_UNMOVABLE && type != MIGRATE_RECLAIMABLE &&
 	    type != MIGRATE_MOVABLE)
@@ -134,8 +139,8 @@ static enum pageblock_chore chore_at(struct zone *zone, struct page *page,
 		min_t(unsigned int, use.free + use.movable, pageblock_nr_pages);
 	if (pageblock_chore(type, stays, use.movable) == PAGEBLOCK_LEAVE)
 		return PAGEBLOCK_LEAVE;
-	look_at_pages(pfn, &stays, &movable, listed);
-	return pageblock_chore(type, stays, movable);
+	look_at_pages(pfn, &stays, movable, listed);
+	return pageblock_chore(type, stays, *movable);
 }
 
 /* A pageblock that is being emptied. */
@@ -178,8 +183,13 @@ static void tidy_free(struct folio *dst, unsigned long data)
 	folio_put(dst);
 }
 
-/* Moves the movable pages of a pageblock to others; returns how many it tried. */
-static unsigned int empty(struct zone *zone, unsigned long pfn, int type)
+/*
+ * Moves the movable pages of a pageblock to others, if all of them can be had:
+ * a single one that stays keeps the pageblock as it is. Returns how many pages
+ * it tried to move.
+ */
+static unsigned int empty(struct zone *zone, unsigned long pfn, int type,
+			  unsigned int movable)
 {
 	struct compact_control cc = {
 		.zone = zone,
@@ -188,38 +198,29 @@ static unsigned int empty(struct zone *zone, unsigned long pfn, int type)
 		.mode = MIGRATE_ASYNC,
 		.ignore_skip_hint = true,
 		.no_set_skip_hint = true,
+		.finish_pageblock = true,
 	};
 	struct tidy_control control = {
 		.zone = zone,
 		.pfn = pfn,
 		.is_movable = type == MIGRATE_MOVABLE,
 	};
-	unsigned long at = pfn, end = pfn + pageblock_nr_pages;
-	unsigned int tried = 0;
+	unsigned int moved = 0;
 
 	INIT_LIST_HEAD(&cc.migratepages);
-	while (at < end) {
-		unsigned int moved = 0;
-		int err;
-
-		cc.nr_migratepages = 0;
-		if (isolate_to_tidy(&cc, at, end) && list_empty(&cc.migratepages))
-			break;
-		at = cc.migrate_pfn;
-		if (list_empty(&cc.migratepages))
-			continue;
-		tried += cc.nr_migratepages;
-		err = migrate_pages(&cc.migratepages, tidy_alloc, tidy_free,
-				    (unsigned long)&control, cc.mode,
-				    MR_COMPACTION, &moved);
-		count_vm_events(TIDY_MOVED, moved);
-		if (err) {
-			count_vm_events(TIDY_FAILED, cc.nr_migratepages - min(moved, cc.nr_migratepages));
-			putback_movable_pages(&cc.migratepages);
-			break;
-		}
+	isolate_to_tidy(&cc, pfn, pfn + pageblock_nr_pages);
+	if (cc.nr_migratepages < movable) {
+		count_vm_events(TIDY_FAILED, movable - cc.nr_migratepages);
+		putback_movable_pages(&cc.migratepages);
+		return 0;
 	}
-	return tried;
+	count_vm_event(TIDY_EMPTIED);
+	if (migrate_pages(&cc.migratepages, tidy_alloc, tidy_free,
+			  (unsigned long)&control, cc.mode, MR_COMPACTION, &moved))
+		putback_movable_pages(&cc.migratepages);
+	count_vm_events(TIDY_MOVED, moved);
+	count_vm_events(TIDY_FAILED, cc.nr_migratepages - min(moved, cc.nr_migratepages));
+	return cc.nr_migratepages;
 }
 
 /* Does what should be done about a pageblock; returns how many pages it tried to move. */
@@ -227,20 +228,20 @@ static unsigned int tidy_pageblock(struct zone *zone, unsigned long pfn,
 				   bool *drained)
 {
 	struct page *page = pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages, zone);
+	unsigned int movable, listed;
 	enum pageblock_chore chore;
-	unsigned int listed;
 	int type;
 
 	if (!page)
 		return 0;
 	type = get_pageblock_migratetype(page);
-	chore = chore_at(zone, page, pfn, &listed);
+	chore = chore_at(zone, page, pfn, &movable, &listed);
 	if (chore == PAGEBLOCK_EMPTY && type == MIGRATE_MOVABLE && listed) {
 		if (*drained)
 			return 0;
 		drain_all_pages(zone);
 		*drained = true;
-		chore = chore_at(zone, page, pfn, &listed);
+		chore = chore_at(zone, page, pfn, &movable, &listed);
 		if (chore == PAGEBLOCK_EMPTY && listed)
 			return 0;
 	}
@@ -254,8 +255,7 @@ static unsigned int tidy_pageblock(struct zone *zone, unsigned long pfn,
 				retype_pageblock(zone, pfn, type, MIGRATE_UNMOVABLE));
 		return 0;
 	case PAGEBLOCK_EMPTY:
-		count_vm_event(TIDY_EMPTIED);
-		return empty(zone, pfn, type);
+		return empty(zone, pfn, type, movable);
 	case PAGEBLOCK_LEAVE:
 		break;
 	}
