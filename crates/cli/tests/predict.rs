@@ -130,6 +130,23 @@ fn one_recording_foretells_and_cannot_tell() {
     );
 }
 
+/// Nothing is tidied that is not paid for.
+#[test]
+fn dear_moves_are_fewer() {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/forks.arrows");
+    let free_at = |ns: &str| {
+        let more = ["--json", "--page-move-ns", ns];
+        let ran = predict(std::slice::from_ref(&trace), &["--era", "freehold"], &[], &more).ok();
+        assert_eq!(ran.json()["page_move_ns"].as_u64().map(|ns| ns.to_string()).as_deref(), Some(ns));
+        let free = measures(&ran).into_iter().find(|measure| measure["measure"] == "free pageblocks at the end");
+        let free = free.expect("a measure");
+        free["foretold"].as_f64().expect("foretold") - free["before"].as_f64().expect("before")
+    };
+    let (cheap, dear) = (free_at("4000"), free_at("1000000000"));
+    assert!(cheap > 20.0, "{cheap} pageblocks more at 4 µs a page");
+    assert!(dear.abs() < 1.0, "{dear} pageblocks more at a second a page");
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     let recordings = Recordings::new();

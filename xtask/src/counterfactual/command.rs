@@ -25,6 +25,9 @@ const VALUES: &str = "docs/counterfactuals.parquet";
 /// Where the cases of the series `tidying` are kept, and their recordings' values.
 const TIDYING_KEPT: [&str; 2] = ["docs/tidying-kernels.md", "docs/tidying-kernels.parquet"];
 
+/// The workload under which Linux as it is compacts, by which is known what moving a page takes on an emulated machine.
+const MOVES: &str = "huge-pages";
+
 /// Record workloads under two settings in turns, and hold what is foretold against what came
 #[derive(Args, Debug)]
 #[allow(clippy::struct_excessive_bools)]
@@ -88,10 +91,17 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     if arguments.record_only {
         return Ok(true);
     }
+    let told_of = |case: &Case, page_move_ns| {
+        let [before, after] = [case.before, case.after].map(|side| recordings.paths(case.workload, &side));
+        told(&freehold, &folder, *case, [&before, &after], page_move_ns)
+    };
+    let page_move_ns = match cases.iter().find(|case| arguments.tidying && case.workload.name == MOVES) {
+        Some(case) => told_of(case, None)?.prediction.ok().and_then(|of| of.page_move_ns),
+        None => None,
+    };
     let mut all = Vec::new();
     for (number, case) in cases.iter().enumerate() {
-        let [before, after] = [case.before, case.after].map(|side| recordings.paths(case.workload, &side));
-        all.push(told(&freehold, &folder, *case, &before, &after)?);
+        all.push(told_of(case, page_move_ns)?);
         let measures = all.last().and_then(|told| told.prediction.as_ref().ok()).map(|of| &of.measures);
         let said = measures.map_or("refused".to_owned(), |measures| {
             let score = Score::of(measures);

@@ -36,6 +36,8 @@ pub(crate) struct Measure {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Prediction {
     pub(crate) kernel_release: String,
+    /// What moving a page takes, in nanoseconds, if the recordings tell.
+    pub(crate) page_move_ns: Option<u64>,
     pub(crate) measures: Vec<Measure>,
 }
 
@@ -43,6 +45,8 @@ pub(crate) struct Prediction {
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) case: Case,
+    /// What moving a page was said to take, in nanoseconds.
+    pub(crate) page_move_ns: Option<u64>,
     /// The prediction, or the sentence by which it was refused.
     pub(crate) prediction: Result<Prediction, String>,
 }
@@ -50,7 +54,8 @@ pub(crate) struct Told {
 /// The exit code of `freehold` for input that does not go together, or cannot tell.
 const REFUSED: i32 = 2;
 
-/// Asks `freehold predict` from the recordings `before`, held against `after`; both are paths below `folder`.
+/// Asks `freehold predict` from the recordings `before`, held against `after`; both are paths below `folder`. Moving a page
+/// takes `page_move_ns`, if that is given.
 ///
 /// # Errors
 /// The program fails otherwise than by refusing, or its answer cannot be read.
@@ -58,8 +63,8 @@ pub(crate) fn told(
     freehold: &Path,
     folder: &Path,
     case: Case,
-    before: &[PathBuf],
-    after: &[PathBuf],
+    [before, after]: [&[PathBuf]; 2],
+    page_move_ns: Option<u64>,
 ) -> Result<Told, String> {
     let mut predict = Command::new(freehold);
     predict.current_dir(folder).arg("predict").args(before);
@@ -72,6 +77,9 @@ pub(crate) fn told(
         }
         (None, _) => return Err(format!("{}: nothing changes", case.name())),
     }
+    if let Some(ns) = page_move_ns {
+        predict.args(["--page-move-ns", &ns.to_string()]);
+    }
     predict.arg("--against").args(after).arg("--json");
     let ran = predict.output().map_err(|error| format!("{}: {error}", freehold.display()))?;
     let complaint = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
@@ -83,5 +91,5 @@ pub(crate) fn told(
         Some(REFUSED) => Err(complaint),
         _ => return Err(format!("{}: {complaint}", case.name())),
     };
-    Ok(Told { case, prediction })
+    Ok(Told { case, page_move_ns, prediction })
 }

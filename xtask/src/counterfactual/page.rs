@@ -90,6 +90,12 @@ pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&str>) -> String {
     );
     let releases: BTreeSet<_> = predictions(told).map(|of| of.kernel_release.as_str()).collect();
     let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
+    if let Some(ns) = told.iter().find_map(|told| told.page_move_ns) {
+        let _ = writeln!(
+            text,
+            "Moving a page takes {ns} ns there, by the compactions of the recordings that have enough of them."
+        );
+    }
     if let Some(costs) = costs {
         let _ = write!(
             text,
@@ -172,7 +178,7 @@ fn verdicts(score: Score) -> String {
 
 fn by_case(text: &mut String, told: &[Told]) {
     let _ = writeln!(text, "\n## By case\n\n| case | {VERDICTS}\n|---|{}", "---:|".repeat(7));
-    for Told { case, prediction } in told {
+    for Told { case, prediction, .. } in told {
         let _ = match prediction {
             Ok(prediction) => {
                 writeln!(text, "| {} | {}", case.name(), verdicts(Score::of(&prediction.measures)))
@@ -204,7 +210,7 @@ fn differences(text: &mut String, told: &[Told]) {
         text,
         "| case | measure | before | foretold | came | verdict |\n|---|---|---:|---:|---:|---|"
     );
-    for Told { case, prediction } in told {
+    for Told { case, prediction, .. } in told {
         let Ok(prediction) = prediction else { continue };
         let is_told = |measure: &&Measure| !matches!(measure.verdict, Verdict::Quiet | Verdict::CannotTell);
         for measure in prediction.measures.iter().filter(is_told) {
@@ -240,7 +246,7 @@ fn number(mean: Option<f64>, sd: Option<f64>) -> String {
 /// Writes why nothing is told, the most frequent reason first.
 fn untold(text: &mut String, told: &[Told]) {
     let mut by_reason: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
-    for Told { case, prediction } in told {
+    for Told { case, prediction, .. } in told {
         for why in prediction.iter().flat_map(|of| &of.measures).filter_map(|measure| measure.why.as_deref())
         {
             let (measures, cases) = by_reason.entry(without_numbers(why)).or_default();

@@ -27,7 +27,7 @@ const SCHEMA: &str = "message counterfactuals {
 pub(crate) fn file(told: &[Told]) -> Result<Vec<u8>, String> {
     let mut texts: [Vec<ByteArray>; 7] = Default::default();
     let (mut recordings, mut values) = (Vec::new(), Vec::new());
-    for Told { case, prediction } in told {
+    for Told { case, prediction, .. } in told {
         let Ok(prediction) = prediction else { continue };
         let (before, after) = (case.before.to_string(), case.after.to_string());
         for measure in &prediction.measures {

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use freehold::{Era, Switch};
+use freehold_lab::Lab;
 use freehold_lab::sweep::{Knob, Value};
 
 use super::common::{Input, parse_era, parse_knob, parse_switch, parse_value};
+use crate::exit::Failure;
+use crate::load::Loaded;
 
 pub(super) const LONG_ABOUT: &str = "\
 Foretell from recordings under one setting what each measure would be under another: each recording is \
@@ -40,6 +43,10 @@ pub(crate) struct Predict {
     /// Replays of each recording, without and with the change, the daemons' looks shifted.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
     pub(crate) chance: u32,
+    /// What moving a page takes on this machine, in nanoseconds; what each recording tells where not given, and 4000 where it
+    /// tells nothing.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), value_name = "NS")]
+    pub(crate) page_move_ns: Option<u64>,
     /// Use what is readable of a trace that ends in the middle of a record.
     #[arg(long)]
     pub(crate) partial: bool,
@@ -58,6 +65,15 @@ impl Predict {
     /// One trace of several, as other commands have it.
     pub(crate) fn input(&self, trace: &std::path::Path) -> Input {
         Input { trace: trace.to_owned(), partial: self.partial }
+    }
+
+    /// Returns the lab for a recording.
+    pub(crate) fn lab<'t>(&self, loaded: &'t Loaded) -> Result<Lab<'t>, Failure> {
+        let lab = loaded.lab()?;
+        Ok(match self.page_move_ns {
+            Some(ns) => lab.with_page_move_ns(ns),
+            None => lab,
+        })
     }
 
     /// What is changed, as knobs of the sweep with their values.

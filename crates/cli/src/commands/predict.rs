@@ -51,7 +51,7 @@ fn came(args: &Predict, before: Option<Era>, lengths: &mut Lengths) -> Result<Ve
     let each = args.against.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
         let came = match before {
-            Some(era) => Came::with_replays(&loaded.lab()?, era, options(args)),
+            Some(era) => Came::with_replays(&args.lab(&loaded)?, era, options(args)),
             None => Came::new(loaded.trace()),
         };
         let came = came.map_err(|error| loaded.failure(error))?;
@@ -70,7 +70,7 @@ fn observed(args: &Predict, change: &Change, lengths: &mut Lengths) -> Result<Ve
     let each = args.traces.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
         lengths.add(&loaded.name, loaded.asked_pages())?;
-        let observed = loaded.lab()?.observe(change, options(args));
+        let observed = args.lab(&loaded)?.observe(change, options(args));
         observed.map_err(|error| loaded.failure(error))
     });
     each.collect()

@@ -7,6 +7,7 @@ use super::own::Own;
 use super::requests::Asked;
 use super::subjects::{self, PAGEBLOCKS};
 use crate::error::LabError;
+use crate::recorded::MoveCost;
 use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, Variant, in_parallel};
 use crate::start::Machine;
 use crate::sweep::Settings;
@@ -31,6 +32,8 @@ impl Default for ForetellOptions {
 /// A recording that is to be foretold from.
 #[derive(Clone, Debug)]
 pub struct Observation {
+    /// What moving a page costs there.
+    pub(super) moves: MoveCost,
     /// What the machine was asked for.
     pub(super) asked: Asked,
     /// The machine's own value of each measure.
@@ -102,7 +105,15 @@ impl Lab<'_> {
         }
         let own = Own::new(&self.machine, self.trace);
         let at_start = subjects::at_start(&own);
-        Ok(Observation { own: subjects::of_machine(&own), asked: own.asked, at_start, baseline, changed })
+        let moves = self.moves();
+        Ok(Observation {
+            moves,
+            own: subjects::of_machine(&own),
+            asked: own.asked,
+            at_start,
+            baseline,
+            changed,
+        })
     }
 }
 

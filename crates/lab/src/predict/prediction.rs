@@ -26,6 +26,9 @@ pub struct Prediction {
     pub replays: usize,
     /// The number of recordings under the change; `None` if there are none to hold it against.
     pub against: Option<usize>,
+    /// What moving a page takes, in nanoseconds: the mean of the recordings that tell, or what was given; `None` if none
+    /// tells, and the replays take that of other machines.
+    pub page_move_ns: Option<u64>,
     /// What could not be checked, and what the number of recordings does not allow.
     pub notes: Vec<String>,
     /// The measures. Fallbacks between two types are left out if no recording and no replay has any.
@@ -87,6 +90,7 @@ impl Prediction {
             recordings: before.len(),
             replays: before.first().map_or(0, |observation| observation.baseline.len()),
             against: came.map(<[_]>::len),
+            page_move_ns: page_move_ns(before),
             notes,
             measures: measures.filter(is_shown).collect(),
         }
@@ -96,6 +100,12 @@ impl Prediction {
     pub fn count(&self, verdict: Verdict) -> usize {
         self.measures.iter().filter(|measure| measure.verdict == Some(verdict)).count()
     }
+}
+
+/// Returns the mean of what moving a page takes in the recordings that tell.
+fn page_move_ns(before: &[Observation]) -> Option<u64> {
+    let told: Vec<_> = before.iter().filter(|of| of.moves.is_recorded).map(|of| of.moves.ns_a_page).collect();
+    told.iter().sum::<u64>().checked_div(told.len() as u64)
 }
 
 /// Returns the values of a measure in the replays of each recording under the change; `None` if one was not replayed.

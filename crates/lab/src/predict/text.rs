@@ -186,6 +186,7 @@ mod tests {
             recordings: 5,
             replays: 4,
             against: verdict.map(|_| 5),
+            page_move_ns: None,
             notes: vec!["a note".repeat(30); 7],
             measures,
         }

@@ -54,6 +54,13 @@ impl<'t> Lab<'t> {
         Ok(lab)
     }
 
+    /// Returns the same lab for a machine that takes so many nanoseconds to move a page, whatever the trace tells.
+    #[must_use]
+    pub fn with_page_move_ns(mut self, ns: u64) -> Self {
+        self.moves = MoveCost { ns_a_page: ns, is_recorded: true, ..self.moves };
+        self
+    }
+
     /// Returns a lab of the same trace on a machine with other settings.
     pub(crate) fn on(&self, machine: Machine) -> Self {
         let start = self.start.with_pageblocks_of(&self.machine, &machine);
