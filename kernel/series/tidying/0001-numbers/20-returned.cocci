@@ -24,7 +24,8 @@ expression capc, p, order, type, z;
  <...
  if (compaction_capture(capc, p, order, type)) {
  account_freepages(z, -(1 << order), type);
-+pageblock_use_taken(z, p, order, capc->migratetype);
++pageblock_use_taken(z, p, order,
++		    capc->migratetype);
  return;
  }
  ...>

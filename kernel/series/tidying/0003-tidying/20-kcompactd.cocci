@@ -3,11 +3,14 @@
 
 @ wait @
 expression pgdat, timeout;
+statement S;
 @@
  kcompactd(...)
  {
  <...
--wait_event_freezable_timeout(pgdat->kcompactd_wait, kcompactd_work_requested(pgdat), timeout)
-+kcompactd_wait_tidying(pgdat, timeout)
+-if (wait_event_freezable_timeout(pgdat->kcompactd_wait, kcompactd_work_requested(pgdat), timeout) && !pgdat->proactive_compact_trigger)
++if (kcompactd_wait_tidying(pgdat, timeout) &&
++    !pgdat->proactive_compact_trigger)
+ S
  ...>
  }

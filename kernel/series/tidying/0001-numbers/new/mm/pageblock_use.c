@@ -160,7 +160,7 @@ static int pageblock_use_prepare(struct zone *zone)
 
 	if (uses_of(zone))
 		return 0;
-	uses = kzalloc(sizeof(*uses), GFP_KERNEL);
+	uses = kzalloc_obj(*uses);
 	if (!uses)
 		return -ENOMEM;
 	uses->start_pfn = start;
@@ -200,7 +200,7 @@ int pageblock_use_start(void)
 		if (err)
 			goto out;
 	}
-	/* Movements count from here on, and each pageblock is right once it is counted anew. */
+	/* from here on movements count; a pageblock is right once counted anew */
 	static_branch_enable(&pageblock_use_key);
 	for_each_populated_zone(zone) {
 		struct pageblock_uses *uses = uses_of(zone);
@@ -210,7 +210,8 @@ int pageblock_use_start(void)
 			unsigned long pfn = uses->start_pfn +
 				(block << pageblock_order);
 
-			if (pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages, zone))
+			if (pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages,
+						  zone))
 				recount(zone, uses, pfn);
 			cond_resched();
 		}

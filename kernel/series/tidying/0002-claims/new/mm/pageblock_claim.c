@@ -30,7 +30,7 @@ static unsigned int alike(const struct pageblock_use *use, int start_type,
  * it is lost to large blocks in any case.
  */
 bool pageblock_suits(const struct pageblock_use *use, int start_type,
-			 int block_type)
+		     int block_type)
 {
 	unsigned int like_wanted = alike(use, start_type, block_type);
 
@@ -51,11 +51,11 @@ bool pageblock_suits(const struct pageblock_use *use, int start_type,
  *
  * Return: the largest such block, of those at the heads of the lists, or NULL.
  */
-struct page *pageblock_to_claim(struct zone *zone, int order,
-				    int start_type, const int *types,
-				    int *found, int *block_type)
+struct page *pageblock_to_claim(struct zone *zone, int order, int start_type,
+				const int *types, int *found, int *block_type)
 {
 	struct pageblock_use use;
+	struct list_head *list;
 	struct page *page;
 	int at, i;
 
@@ -63,12 +63,14 @@ struct page *pageblock_to_claim(struct zone *zone, int order,
 		for (i = 0; i < MIGRATE_PCPTYPES - 1; i++) {
 			int looks = PAGEBLOCK_LOOKS;
 
-			list_for_each_entry(page, &zone->free_area[at].free_list[types[i]],
-					    buddy_list) {
+			list = &zone->free_area[at].free_list[types[i]];
+			list_for_each_entry(page, list, buddy_list) {
 				if (!looks--)
 					break;
-				if (!pageblock_use_of(zone, page_to_pfn(page), &use) ||
-				    !pageblock_suits(&use, start_type, types[i]))
+				if (!pageblock_use_of(zone, page_to_pfn(page),
+						      &use))
+					continue;
+				if (!pageblock_suits(&use, start_type, types[i]))
 					continue;
 				*found = at;
 				*block_type = types[i];

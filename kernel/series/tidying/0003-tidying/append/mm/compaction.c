@@ -14,11 +14,13 @@ long kcompactd_wait_tidying(pg_data_t *pgdat, long timeout)
 
 	for (;;) {
 		bool on = pageblock_tidying_is_on();
+		long wait = on ? min(timeout, step) : timeout;
 		unsigned long start = jiffies;
 
 		wait_event_freezable_timeout(pgdat->kcompactd_wait,
-			kcompactd_work_requested(pgdat) || pageblock_tidying_is_on() != on,
-			on ? min(timeout, step) : timeout);
+					     kcompactd_work_requested(pgdat) ||
+					     pageblock_tidying_is_on() != on,
+					     wait);
 		if (kcompactd_work_requested(pgdat))
 			return 1;
 		if (on)

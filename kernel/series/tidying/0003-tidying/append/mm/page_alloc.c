@@ -15,6 +15,7 @@ struct page *take_fuller_page(struct zone *zone, unsigned int order,
 {
 	unsigned long mark = min_wmark_pages(zone) + (1UL << order);
 	struct pageblock_use use;
+	struct list_head *list;
 	struct page *page;
 	unsigned int at;
 
@@ -24,14 +25,15 @@ struct page *take_fuller_page(struct zone *zone, unsigned int order,
 	for (at = order; at < pageblock_order; at++) {
 		int looks = PAGEBLOCK_LOOKS;
 
-		list_for_each_entry(page, &zone->free_area[at].free_list[MIGRATE_MOVABLE],
-				    buddy_list) {
+		list = &zone->free_area[at].free_list[MIGRATE_MOVABLE];
+		list_for_each_entry(page, list, buddy_list) {
 			if (!looks--)
 				break;
 			if (!pageblock_use_of(zone, page_to_pfn(page), &use) ||
 			    use.free >= free_below)
 				continue;
-			page_del_and_expand(zone, page, order, at, MIGRATE_MOVABLE);
+			page_del_and_expand(zone, page, order, at,
+					    MIGRATE_MOVABLE);
 			pageblock_use_taken(zone, page, order, MIGRATE_MOVABLE);
 			return page;
 		}

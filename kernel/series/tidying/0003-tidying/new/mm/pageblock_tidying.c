@@ -3,11 +3,13 @@
  * Tidying pageblocks: each comes to hold pages of one kind, and those that
  * hold few pages become free.
  */
+#include <linux/cleanup.h>
 #include <linux/compaction.h>
 #include <linux/jump_label.h>
 #include <linux/math64.h>
 #include <linux/migrate.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/sched/cputime.h>
 #include <linux/sysctl.h>
 #include <linux/vmstat.h>
@@ -26,7 +28,7 @@ static unsigned int sysctl_tidying_pages;
 /* The most milliseconds of a second that it takes for it. */
 static unsigned int sysctl_tidying_ms = 50;
 
-/* What kcompactd of a node may still do; what a second brings is kept at most. */
+/* What kcompactd of a node may still do; what a second brings is the most. */
 struct tidy_budget {
 	u64 earned_to_ns;
 	s64 left_ns;
@@ -77,7 +79,8 @@ static bool is_one_block(struct page *page, unsigned long pfn)
 {
 	unsigned int order;
 
-	if (PageCompound(page) && compound_order(compound_head(page)) >= pageblock_order)
+	if (PageCompound(page) &&
+	    compound_order(compound_head(page)) >= pageblock_order)
 		return true;
 	for (order = pageblock_order; order <= MAX_PAGE_ORDER; order++) {
 		struct page *head = page - (pfn & ((1UL << order) - 1));
@@ -108,7 +111,8 @@ static void look_at_pages(unsigned long pfn, unsigned int *stays,
 		}
 		if (PageLRU(page) || page_has_movable_ops(page))
 			(*movable)++;
-		else if (!PageCompound(page) && !page_count(page) && !PageSlab(page))
+		else if (!page_count(page) && !PageCompound(page) &&
+			 !PageSlab(page))
 			(*listed)++;
 		else
 			(*stays)++;
@@ -216,22 +220,25 @@ static unsigned int empty(struct zone *zone, unsigned long pfn, int type,
 	}
 	count_vm_event(TIDY_EMPTIED);
 	if (migrate_pages(&cc.migratepages, tidy_alloc, tidy_free,
-			  (unsigned long)&control, cc.mode, MR_COMPACTION, &moved))
+			  (unsigned long)&control, cc.mode, MR_COMPACTION,
+			  &moved))
 		putback_movable_pages(&cc.migratepages);
 	count_vm_events(TIDY_MOVED, moved);
-	count_vm_events(TIDY_FAILED, cc.nr_migratepages - min(moved, cc.nr_migratepages));
+	count_vm_events(TIDY_FAILED,
+			cc.nr_migratepages - min(moved, cc.nr_migratepages));
 	return cc.nr_migratepages;
 }
 
-/* Does what should be done about a pageblock; returns how many pages it tried to move. */
+/* Does what should be done; returns how many pages it tried to move. */
 static unsigned int tidy_pageblock(struct zone *zone, unsigned long pfn,
 				   bool *drained)
 {
-	struct page *page = pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages, zone);
 	unsigned int movable, listed;
 	enum pageblock_chore chore;
+	struct page *page;
 	int type;
 
+	page = pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages, zone);
 	if (!page)
 		return 0;
 	type = get_pageblock_migratetype(page);
@@ -247,12 +254,12 @@ static unsigned int tidy_pageblock(struct zone *zone, unsigned long pfn,
 	}
 	switch (chore) {
 	case PAGEBLOCK_TO_MOVABLE:
-		count_vm_events(TIDY_RETYPED,
-				retype_pageblock(zone, pfn, type, MIGRATE_MOVABLE));
+		if (retype_pageblock(zone, pfn, type, MIGRATE_MOVABLE))
+			count_vm_event(TIDY_RETYPED);
 		return 0;
 	case PAGEBLOCK_TO_UNMOVABLE:
-		count_vm_events(TIDY_RETYPED,
-				retype_pageblock(zone, pfn, type, MIGRATE_UNMOVABLE));
+		if (retype_pageblock(zone, pfn, type, MIGRATE_UNMOVABLE))
+			count_vm_event(TIDY_RETYPED);
 		return 0;
 	case PAGEBLOCK_EMPTY:
 		return empty(zone, pfn, type, movable);
@@ -266,32 +273,38 @@ static unsigned int tidy_pageblock(struct zone *zone, unsigned long pfn,
 static void earn(struct tidy_budget *budget, u64 now_ns)
 {
 	u64 since = min(now_ns - budget->earned_to_ns, (u64)NSEC_PER_SEC);
-	s64 most_ns = (s64)READ_ONCE(sysctl_tidying_ms) * NSEC_PER_MSEC;
-	s64 most_pages = READ_ONCE(sysctl_tidying_pages);
+	u64 most_pages = READ_ONCE(sysctl_tidying_pages);
+	u64 most_ms = READ_ONCE(sysctl_tidying_ms);
+	s64 more_pages = div_u64(since * most_pages, NSEC_PER_SEC);
+	s64 more_ns = div_u64(since * most_ms, MSEC_PER_SEC);
 
 	budget->earned_to_ns = now_ns;
-	budget->left_ns = min(budget->left_ns + (s64)div_u64(since * (most_ns / NSEC_PER_MSEC), MSEC_PER_SEC),
-			      most_ns);
-	budget->left_pages = min(budget->left_pages + (s64)div_u64(since * most_pages, NSEC_PER_SEC),
-				 most_pages);
+	budget->left_ns = min(budget->left_ns + more_ns,
+			      (s64)(most_ms * NSEC_PER_MSEC));
+	budget->left_pages = min(budget->left_pages + more_pages,
+				 (s64)most_pages);
 }
 
-/* Tidies a zone from where it stopped, until the budget is spent or all is passed. */
+/* Tidies a zone from where it stopped, until the budget or the zone ends. */
 static void tidy_zone(struct zone *zone, struct tidy_budget *budget)
 {
 	unsigned long start = pageblock_start_pfn(zone->zone_start_pfn);
-	unsigned long blocks = (pageblock_align(zone_end_pfn(zone)) - start) >> pageblock_order;
+	unsigned long end = pageblock_align(zone_end_pfn(zone));
+	unsigned long blocks = (end - start) >> pageblock_order;
 	unsigned long *to = &tidied_to[zone_to_nid(zone)][zone_idx(zone)];
 	unsigned long passed;
 	bool drained = false;
 	unsigned int tried = 0;
 
-	for (passed = 0; passed < blocks && budget->left_ns > 0 && budget->left_pages > 0; passed++) {
+	for (passed = 0; passed < blocks; passed++) {
 		u64 before = task_sched_runtime(current);
 		unsigned int pages;
 
+		if (budget->left_ns <= 0 || budget->left_pages <= 0)
+			break;
 		*to = *to < blocks ? *to : 0;
-		pages = tidy_pageblock(zone, start + (*to << pageblock_order), &drained);
+		pages = tidy_pageblock(zone, start + (*to << pageblock_order),
+				       &drained);
 		(*to)++;
 		tried += pages;
 		budget->left_pages -= pages;
@@ -300,7 +313,7 @@ static void tidy_zone(struct zone *zone, struct tidy_budget *budget)
 		budget->told_ns += before;
 		cond_resched();
 	}
-	/* The old places of what was moved are on this CPU's lists, and do not merge there. */
+	/* what has moved left its place to this CPU's lists, where nothing merges */
 	if (tried)
 		lru_add_drain_cpu_zone(zone);
 }
@@ -312,6 +325,7 @@ static void tidy_zone(struct zone *zone, struct tidy_budget *budget)
 void tidy_pageblocks(pg_data_t *pgdat)
 {
 	struct tidy_budget *budget = &tidy_budgets[pgdat->node_id];
+	u64 ms;
 	int zid;
 
 	earn(budget, ktime_get_ns());
@@ -321,16 +335,21 @@ void tidy_pageblocks(pg_data_t *pgdat)
 		if (populated_zone(zone))
 			tidy_zone(zone, budget);
 	}
-	count_vm_events(TIDY_MS, div_u64(budget->told_ns, NSEC_PER_MSEC));
-	budget->told_ns -= div_u64(budget->told_ns, NSEC_PER_MSEC) * NSEC_PER_MSEC;
+	ms = div_u64(budget->told_ns, NSEC_PER_MSEC);
+	count_vm_events(TIDY_MS, ms);
+	budget->told_ns -= ms * NSEC_PER_MSEC;
 }
+
+/* Held while tidying is turned on or off. */
+static DEFINE_MUTEX(tidying_mutex);
 
 static int tidying_pages_handler(const struct ctl_table *table, int write,
 				 void *buffer, size_t *length, loff_t *ppos)
 {
-	int err = proc_douintvec(table, write, buffer, length, ppos);
-	int nid;
+	int err, nid;
 
+	guard(mutex)(&tidying_mutex);
+	err = proc_douintvec(table, write, buffer, length, ppos);
 	if (err || !write)
 		return err;
 	if (!READ_ONCE(sysctl_tidying_pages)) {

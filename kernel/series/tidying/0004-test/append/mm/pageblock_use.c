@@ -1,5 +1,12 @@
 
 #ifdef CONFIG_PAGEBLOCK_TIDYING_KUNIT_TEST
+#include "pageblock_use_check.h"
+
+/* Returns whether a page counts as one that left for a movable request. */
+static bool is_marked(struct pageblock_uses *uses, unsigned long pfn)
+{
+	return test_bit(pfn - uses->start_pfn, uses->movable);
+}
 
 /**
  * pageblock_use_differences() - hold a zone's numbers against its lists
@@ -13,7 +20,8 @@ unsigned long pageblock_use_differences(struct zone *zone)
 	unsigned long block, wrong = 0;
 
 	for (block = 0; uses && block < uses->nr_blocks; block++) {
-		unsigned long start = uses->start_pfn + (block << pageblock_order);
+		unsigned long start = uses->start_pfn +
+			(block << pageblock_order);
 		unsigned long pfn = start, end = start + pageblock_nr_pages;
 		unsigned int free = 0, movable = 0;
 
@@ -22,22 +30,27 @@ unsigned long pageblock_use_differences(struct zone *zone)
 		guard(spinlock_irqsave)(&zone->lock);
 		while (pfn < end) {
 			struct page *page = pfn_to_page(pfn);
-			unsigned int order = PageBuddy(page) ? buddy_order(page) : 0;
+			bool listed = PageBuddy(page);
+			unsigned int order = listed ? buddy_order(page) : 0;
 
-			if (PageBuddy(page) && order < pageblock_order)
+			if (listed && order < pageblock_order)
 				free += 1 << order;
 			/* a page on a free list has not left it */
-			wrong += PageBuddy(page) && test_bit(pfn - uses->start_pfn, uses->movable);
+			wrong += listed && is_marked(uses, pfn);
 			pfn += 1UL << order;
 		}
 		for (pfn = start; pfn < end; pfn++)
-			movable += test_bit(pfn - uses->start_pfn, uses->movable);
-		wrong += free != uses->of[block].free || movable != uses->of[block].movable;
+			movable += is_marked(uses, pfn);
+		wrong += free != uses->of[block].free;
+		wrong += movable != uses->of[block].movable;
 	}
 	return wrong;
 }
 
-/* Makes the numbers of a zone's first pageblock in use wrong, for the test of the test. */
+/**
+ * pageblock_use_spoil() - make a number wrong, or right again
+ * @zone: the zone
+ */
 void pageblock_use_spoil(struct zone *zone)
 {
 	struct pageblock_uses *uses = uses_of(zone);
