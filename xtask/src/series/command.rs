@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::error::SeriesResult;
 use super::kernels::{self, KERNELS};
-use crate::kernel::KernelVersion;
+use crate::kernel::{KernelVersion, source};
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
@@ -167,8 +167,9 @@ fn mail(workshop: &Workshop, args: &MailArgs, root: &Path) -> SeriesResult<bool>
         None => root.join("target/series").join(workshop.version().name()).join("patches"),
     };
     let sender = Identity::of(root)?;
-    let mails =
-        posting::write(workshop.series(), workshop.applied()?, &workshop.original()?, &folder, &sender)?;
+    let source = workshop.original()?;
+    let release = source::release(workshop.version(), &source)?;
+    let mails = posting::write(workshop.series(), workshop.applied()?, &source, &release, &folder, &sender)?;
     for file in &mails.files {
         println!("{}", file.display());
     }
