@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Holds /proc/pagetypeinfo against /proc/buddyinfo.
  *
