@@ -45,6 +45,10 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#ifdef CONFIG_ARM64
+#include <asm/sysreg.h>
+#endif
+
 #ifdef CONFIG_UML
 #include <os.h>
 
@@ -116,20 +120,44 @@ static u64 fb_now_ns(void)
 }
 
 /*
- * On real x86 the cycle counter: under an emulator that counts instructions it
- * counts those. Elsewhere nanoseconds.
+ * On real x86 and arm64 the cycle counter: under an emulator that counts
+ * instructions it counts those. Elsewhere nanoseconds.
  */
-#ifdef CONFIG_X86
+#if defined(CONFIG_X86)
 #define FB_UNIT	"ticks"
 static u64 fb_now(void)
 {
 	return get_cycles();
+}
+
+static void fb_start_clock(void)
+{
+}
+#elif defined(CONFIG_ARM64)
+#define FB_UNIT	"ticks"
+static u64 fb_now(void)
+{
+	isb();
+	return read_sysreg(pmccntr_el0);
+}
+
+/* On the calling CPU; all three registers are the performance monitor's. */
+static void fb_start_clock(void)
+{
+	write_sysreg(0, pmccfiltr_el0);
+	write_sysreg(1UL << 31, pmcntenset_el0);
+	write_sysreg(1 | 1 << 6, pmcr_el0);
+	isb();
 }
 #else
 #define FB_UNIT	"ns"
 static u64 fb_now(void)
 {
 	return fb_now_ns();
+}
+
+static void fb_start_clock(void)
+{
 }
 #endif
 
@@ -784,6 +812,7 @@ static int fb_answer(void *data)
 	struct fb_request *request = data;
 	int err;
 
+	fb_start_clock();
 	fb_say(request, "{");
 	err = request->command->run(request);
 	if (err) {

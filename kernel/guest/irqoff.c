@@ -11,41 +11,50 @@
 
 #define TRACING	"/sys/kernel/tracing/"
 
-static long longest_us(long reads, long pause_ms)
+/* Over that time; how often the file was read in it goes to `reads`, if it is wanted. */
+static long longest_us(uint64_t ns, long *reads)
 {
+	uint64_t start = now_ns();
 	char text[64];
 
 	if (!put(TRACING "tracing_max_latency", "0"))
 		fail("the longest latency cannot be set back");
-	while (reads--)
-		read_pagetypeinfo();
-	if (pause_ms)
-		sleep_ms(pause_ms);
+	if (reads) {
+		do {
+			read_pagetypeinfo();
+			++*reads;
+		} while (now_ns() - start < ns);
+	} else {
+		sleep_ms(ns / 1000000 + 1);
+	}
 	/* Before anything else is done: the answer is read in a critical section or two of its own. */
 	if (!slurp(TRACING "tracing_max_latency", text, sizeof(text)))
 		fail("the longest latency cannot be read");
 	return atol(text);
 }
 
-/* Many short looks: in one of them the host takes this kernel's processor away, not in most. */
-static void measure(const char *state, long rounds, long reads)
+/*
+ * Many short looks: in one of them the host takes this kernel's processor away, not in most. All are of one
+ * length, whatever a reading takes: a longer one sees more of what else keeps interrupts off.
+ */
+static void measure(const char *state, long rounds, long window_ms)
 {
-	long round, pause, idle;
+	long round, reads, idle, reading;
 	uint64_t start;
 
 	for (round = 0; round < rounds; round++) {
+		reads = 0;
 		start = now_ns();
-		read_pagetypeinfo();
-		pause = (now_ns() - start) * reads / 1000000 + 1;
-		idle = longest_us(0, pause);
+		reading = longest_us(window_ms * 1000000ULL, &reads);
+		idle = longest_us(now_ns() - start, NULL);
 		say("{\"test\":\"irqoff\",\"state\":\"%s\",\"unit\":\"us\",\"reads\":%ld,"
-		    "\"idle\":%ld,\"reading\":%ld}", state, reads, idle, longest_us(reads, 0));
+		    "\"idle\":%ld,\"reading\":%ld}", state, reads, idle, reading);
 	}
 }
 
 void do_irqoff(void)
 {
-	long rounds = option("rounds", 20), reads = option("reads", 5);
+	long rounds = option("rounds", 20), window_ms = option("window_ms", 100);
 
 	pin(0);
 	if (!put(TRACING "current_tracer", "irqsoff"))
@@ -56,7 +65,7 @@ void do_irqoff(void)
 	if (!put(TRACING "tracing_on", "1"))
 		fail("tracing cannot be switched on");
 	bring_into(FRESH);
-	measure(state_names[FRESH], rounds, reads);
+	measure(state_names[FRESH], rounds, window_ms);
 	bring_into(SHUFFLED);
-	measure(state_names[SHUFFLED], rounds, reads);
+	measure(state_names[SHUFFLED], rounds, window_ms);
 }

@@ -2,10 +2,10 @@
 /*
  * Counts free blocks by order and type.
  *
- * The kernel keeps one number for each order, the sum over its lists, so the longest list need not be
- * walked: it is what the others leave. Which one it is shows by walking all lists in step until only one
- * has not ended, which costs no more than each list being as long as the second longest. The list that
- * was the longest last time waits until the others are twice as long as they were then, as it will most
+ * The kernel keeps the sum over the lists of each order, or counts that add up to it, so the longest list
+ * need not be walked: it is what the others leave. Which one it is shows by walking all lists in step until
+ * only one has not ended, which costs no more than each list being as long as the second longest. The list
+ * that was the longest last time waits until the others are twice as long as they were then, as it will most
  * likely be the longest again.
  *
  * Nothing holds the lists still. Each step checks that the page it came from is the one that the next
@@ -130,14 +130,14 @@ static __always_inline void tally(void)
  */
 __noinline int try_walk(void)
 {
-	u64 address = FIELD(walk.area, free_area, nr_free), steps;
+	u64 steps;
 
-	PEEK(walk.nr_free, address);
+	read_total(&walk.nr_free, walk.area);
 	steps = walk.nr_free + GROWTH < STEPS ? walk.nr_free + GROWTH : STEPS;
 	line_up();
 	if (!walk.broken)
 		bpf_loop(steps, step, 0, 0);
-	PEEK(walk.nr_free, address);
+	read_total(&walk.nr_free, walk.area);
 	tally();
 	if (walk.broken)
 		return 0;

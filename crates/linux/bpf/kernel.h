@@ -109,6 +109,11 @@ struct page___info {
 	unsigned long compound_info;
 };
 
+/* What a kernel has that counts free blocks by type and keeps no total. */
+struct free_area___by_type {
+	unsigned long nr_free_type[6];
+};
+
 struct kmem_cache {
 	const char *name;
 	struct list_head list;

@@ -193,7 +193,7 @@ static long take_zone_list(u32 index, void *unused)
 	if (!entry || !is_order(order) || type >= kernel_types())
 		return 0;
 	area = area_of(entry->zone, order);
-	PEEK(nr_free, FIELD(area, free_area, nr_free));
+	read_total(&nr_free, area);
 	entry->nr_free[order] = nr_free;
 	taking.list.head = head_of(area, type);
 	taking.list.start_pfn = entry->start_pfn;

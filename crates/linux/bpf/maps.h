@@ -100,6 +100,28 @@ static __always_inline u64 head_of(u64 area, u64 type)
 	return FIELD(area, free_area, free_list) + type * sizeof(struct list_head);
 }
 
+/*
+ * Reads how many free blocks the kernel counts in an area: its total, or the sum over types where it keeps no
+ * total. Leaves `total` as it is if it cannot; tells whether it could. A function of its own: out of a loop the
+ * compiler would take what only one of the two kinds of kernel has.
+ */
+static __noinline int read_total(u64 *total, u64 area)
+{
+	u64 of_type[TYPES] = {}, sum = 0, size;
+	u32 type;
+
+	if (bpf_core_field_exists(struct free_area, nr_free))
+		return PEEK(*total, FIELD(area, free_area, nr_free));
+	size = bpf_core_field_size(struct free_area___by_type, nr_free_type);
+	if (bpf_probe_read_kernel(of_type, size, (void *)FIELD(area, free_area___by_type, nr_free_type)))
+		return 0;
+#pragma unroll
+	for (type = 0; type < TYPES; type++)
+		sum += of_type[type];
+	*total = sum;
+	return 1;
+}
+
 /* A list of a zone, or of a CPU, that is being walked. */
 struct list_walk {
 	u64 head;

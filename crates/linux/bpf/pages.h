@@ -137,7 +137,7 @@ static long mark_list(u32 index, void *unused)
 	marking.bit = 1 << type;
 	marking.list.ended = 0;
 	for (try = 0; try < TRIES && !marking.list.ended; try++) {
-		if (!PEEK(marking.list.at, marking.list.head) || !PEEK(nr_free, FIELD(area, free_area, nr_free)))
+		if (!PEEK(marking.list.at, marking.list.head) || !read_total(&nr_free, area))
 			return 1;
 		marking.list.from = marking.list.head;
 		marking.seen = 0;

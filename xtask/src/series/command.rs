@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::error::SeriesResult;
 use super::kernels::{self, KERNELS};
-use crate::kernel::KernelVersion;
+use crate::kernel::{KernelVersion, source};
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
@@ -104,6 +104,9 @@ struct BenchArgs {
 
 #[derive(Args, Clone, Debug)]
 struct BootArgs {
+    /// Where they run: qemu or qemu-arm64
+    #[arg(long, value_name = "WHERE", default_value = "qemu", value_parser = emulated)]
+    machine: Arch,
     /// What watches the kernel; without, each in turn
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     watch: Vec<Watch>,
@@ -120,6 +123,9 @@ struct BootArgs {
 
 #[derive(Args, Clone, Debug)]
 struct InstructionsArgs {
+    /// Where they run: qemu or qemu-arm64
+    #[arg(long, value_name = "WHERE", default_value = "qemu", value_parser = emulated)]
+    machine: Arch,
     /// Boots of each variant
     #[arg(long, default_value_t = 1)]
     boots: usize,
@@ -127,6 +133,12 @@ struct InstructionsArgs {
 
 fn version(name: &str) -> std::result::Result<KernelVersion, String> {
     kernels::from_name(name).ok_or_else(|| format!("the series is for {}", kernels::names(" and ")))
+}
+
+/// Parses a machine that QEMU is.
+fn emulated(name: &str) -> std::result::Result<Arch, String> {
+    let arch = Arch::from_str(name, false).ok().filter(|arch| *arch != Arch::Um);
+    arch.ok_or_else(|| "the machine is qemu or qemu-arm64".to_owned())
 }
 
 /// Runs the command. Returns true if it found nothing wrong.
@@ -146,7 +158,9 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
             Task::Build(task) => build(&workshop, args, task)?,
             Task::Test(task) => test(&workshop, args, task, root)?,
             Task::Boot(task) => boot(&workshop, args, task, root)?,
-            Task::Instructions(task) => instructions::run(&workshop, root, &args.variants(), task.boots)?,
+            Task::Instructions(task) => {
+                instructions::run(&workshop, root, task.machine, &args.variants(), task.boots)?
+            }
             Task::Bench(task) => bench::run(&workshop, root, &args.variants(), &task.plan())?,
         };
     }
@@ -167,8 +181,9 @@ fn mail(workshop: &Workshop, args: &MailArgs, root: &Path) -> SeriesResult<bool>
         None => root.join("target/series").join(workshop.version().name()).join("patches"),
     };
     let sender = Identity::of(root)?;
-    let mails =
-        posting::write(workshop.series(), workshop.applied()?, &workshop.original()?, &folder, &sender)?;
+    let source = workshop.original()?;
+    let release = source::release(workshop.version(), &source)?;
+    let mails = posting::write(workshop.series(), workshop.applied()?, &source, &release, &folder, &sender)?;
     for file in &mails.files {
         println!("{}", file.display());
     }
@@ -215,7 +230,7 @@ fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) ->
 fn boot(workshop: &Workshop, args: &SeriesArgs, task: &BootArgs, root: &Path) -> SeriesResult<bool> {
     let watches = if task.watch.is_empty() { Watch::value_variants().to_vec() } else { task.watch.clone() };
     let (operations, seconds, check_every) = (task.operations, task.seconds, task.check_every);
-    let plan = LoadPlan { watches, operations, seconds, check_every };
+    let plan = LoadPlan { arch: task.machine, watches, operations, seconds, check_every };
     let findings = under_qemu::run(workshop, root, &args.variants(), &plan)?;
     for finding in &findings {
         println!("{finding}");

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::kernel::KernelError;
-use crate::kernel::process::{command, is_on_path};
+use crate::kernel::process::command;
+use crate::series::build::recipe::Arch;
 use crate::series::error::{SeriesError, SeriesResult};
 
 /// The mode of folders.
@@ -14,22 +14,20 @@ const PROGRAM: u32 = 0o100_755;
 /// The folders for mounts.
 const FOLDERS: [&str; 4] = ["dev", "proc", "sys", "tmp"];
 
-/// Compiles `kernel/guest` and packs it. Both files stay in `folder`.
+/// Compiles `kernel/guest` for an architecture and packs it. Both files stay in `folder`.
 ///
 /// # Errors
 /// If there is no compiler, or compiling fails.
-pub fn initramfs(root: &Path, folder: &Path) -> SeriesResult<PathBuf> {
-    if !is_on_path("gcc") {
-        return Err(KernelError::NoCompiler { program: "gcc".to_owned() }.into());
-    }
+pub fn initramfs(root: &Path, folder: &Path, arch: Arch) -> SeriesResult<PathBuf> {
+    let compiler = arch.compiler()?;
     let program = folder.join("init");
-    let mut compile = command("gcc");
+    let mut compile = command(&compiler);
     compile.args(["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
     let answer = compile.args(sources(&root.join("kernel/guest"))?).output();
-    let answer = answer.map_err(SeriesError::file(Path::new("gcc")))?;
+    let answer = answer.map_err(SeriesError::file(Path::new(&compiler)))?;
     if !answer.status.success() {
         let said = String::from_utf8_lossy(&answer.stderr).into_owned();
-        return Err(SeriesError::Failed { command: "gcc -static kernel/guest/*.c".to_owned(), said });
+        return Err(SeriesError::Failed { command: format!("{compiler} -static kernel/guest/*.c"), said });
     }
     let packed = pack(&fs::read(&program).map_err(SeriesError::file(&program))?);
     let place = folder.join("initramfs");

@@ -1,7 +1,8 @@
 //! A kernel's configuration: fragments on top of the smallest one, and a check of the result.
 //!
 //! A fragment has lines of the kernel's syntax, `CONFIG_X=value` and `# CONFIG_X is not set`. Lines after
-//! `# only 7.3` or `# only counts` are for that kernel, or for trees with that series, until `# all`.
+//! `# only 7.3`, `# only arm64` or `# only counts` are for that kernel, for that architecture, or for trees with
+//! that series, until `# all`.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +13,8 @@ use crate::kernel::KernelVersion;
 pub(super) struct Selection<'a> {
     /// The kernel.
     pub(super) version: KernelVersion,
+    /// The kernel's name of the architecture.
+    pub(super) arch: &'a str,
     /// The series that the tree has.
     pub(super) series: Option<&'a str>,
     /// The options of the series that this tree lacks.
@@ -55,7 +58,8 @@ impl Selection<'_> {
         for line in fragment.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(only) = line.strip_prefix("# only ") {
                 let mut names = only.split_whitespace();
-                applies = names.any(|name| name == self.version.name() || Some(name) == self.series);
+                let named = [Some(self.version.name()), Some(self.arch), self.series];
+                applies = names.any(|name| named.contains(&Some(name)));
             } else if line == "# all" {
                 applies = true;
             } else if let Some(setting) = Setting::parse(line) {
@@ -117,22 +121,22 @@ mod tests {
     use super::*;
 
     const FRAGMENT: &str = "# Words.\nCONFIG_A=y\n# CONFIG_B is not set\n# only 7.3\nCONFIG_SMP=y\n\
-        # only counts\nCONFIG_COUNTS=y\nCONFIG_LATER=y\n# all\nCONFIG_N=8\n";
+        # only counts\nCONFIG_COUNTS=y\nCONFIG_LATER=y\n# only arm64\nCONFIG_EFI=y\n# all\nCONFIG_N=8\n";
 
-    fn wanted(version: KernelVersion, series: Option<&str>) -> Vec<String> {
+    fn wanted(version: KernelVersion, arch: &str, series: Option<&str>) -> Vec<String> {
         let absent = ["LATER".to_owned()].into();
-        let settings = Selection { version, series, absent: &absent }.of(FRAGMENT).unwrap();
+        let settings = Selection { version, arch, series, absent: &absent }.of(FRAGMENT).unwrap();
         settings.iter().map(Setting::line).collect()
     }
 
     #[test]
     fn lines_are_for_all_kernels_or_for_some() {
         assert_eq!(
-            wanted(KernelVersion::V6_12, Some("other")),
-            ["CONFIG_A=y", "# CONFIG_B is not set", "CONFIG_N=8"]
+            wanted(KernelVersion::V6_12, "arm64", Some("other")),
+            ["CONFIG_A=y", "# CONFIG_B is not set", "CONFIG_EFI=y", "CONFIG_N=8"]
         );
         assert_eq!(
-            wanted(KernelVersion::V7_3, Some("counts"))[2..],
+            wanted(KernelVersion::V7_3, "um", Some("counts"))[2..],
             ["CONFIG_SMP=y", "CONFIG_COUNTS=y", "CONFIG_N=8"]
         );
     }
@@ -156,7 +160,8 @@ mod tests {
     #[test]
     fn what_is_no_line_is_refused() {
         let absent = BTreeSet::new();
-        let wanted = Selection { version: KernelVersion::V7_3, series: None, absent: &absent };
+        let version = KernelVersion::V7_3;
+        let wanted = Selection { version, arch: "um", series: None, absent: &absent };
         assert_eq!(wanted.of("A=y").unwrap_err(), "`A=y` is no line of a configuration");
     }
 

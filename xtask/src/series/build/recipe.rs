@@ -8,6 +8,8 @@ use clap::ValueEnum;
 
 use super::variant::Variant;
 use crate::kernel::files::read;
+use crate::kernel::process::is_on_path;
+use crate::kernel::{KernelError, KernelResult};
 use crate::series::error::{SeriesError, SeriesResult};
 
 /// Where a kernel runs.
@@ -19,6 +21,9 @@ pub enum Arch {
     /// On an x86-64 machine that QEMU is
     #[value(name = "qemu")]
     X86_64,
+    /// On an arm64 machine that QEMU is
+    #[value(name = "qemu-arm64")]
+    Arm64,
 }
 
 impl Arch {
@@ -27,14 +32,41 @@ impl Arch {
         match self {
             Self::Um => "um",
             Self::X86_64 => "x86_64",
+            Self::Arm64 => "arm64",
         }
+    }
+
+    /// Returns the prefix of the compiler's name; empty for the host's own.
+    pub(super) const fn prefix(self) -> &'static str {
+        match self {
+            Self::Um | Self::X86_64 => "",
+            Self::Arm64 => "aarch64-linux-gnu-",
+        }
+    }
+
+    /// Returns the compiler, which must be on this machine.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(in crate::series) fn compiler(self) -> KernelResult<String> {
+        let compiler = format!("{}gcc", self.prefix());
+        if is_on_path(&compiler) {
+            return Ok(compiler);
+        }
+        Err(match self {
+            Self::Um | Self::X86_64 => KernelError::NoCompiler { program: compiler },
+            Self::Arm64 => KernelError::NoProgram {
+                program: compiler,
+                package: "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross",
+            },
+        })
     }
 
     /// Returns the fragment of the configuration that all kernels of this kind have.
     pub const fn fragment(self) -> &'static str {
         match self {
             Self::Um => "uml",
-            Self::X86_64 => "qemu",
+            Self::X86_64 | Self::Arm64 => "qemu",
         }
     }
 
@@ -43,6 +75,7 @@ impl Arch {
         match self {
             Self::Um => "linux",
             Self::X86_64 => "bzImage",
+            Self::Arm64 => "Image",
         }
     }
 
@@ -51,6 +84,7 @@ impl Arch {
         match self {
             Self::Um => "linux",
             Self::X86_64 => "arch/x86/boot/bzImage",
+            Self::Arm64 => "arch/arm64/boot/Image",
         }
     }
 }

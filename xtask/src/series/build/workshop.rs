@@ -155,6 +155,7 @@ impl Workshop {
             return Ok(built);
         }
         require_build_programs()?;
+        recipe.arch.compiler()?;
         // A series that does not fit fails here, before anything is changed.
         if recipe.variant.has_series() {
             self.applied()?;
@@ -264,7 +265,7 @@ impl Workshop {
         for patch in self.patches(recipe) {
             patch.hunks.iter().for_each(|hunk| add(&hunk.text));
             for line in patch.lines.iter().filter(|line| line.is_for(self.version())) {
-                add(&format!("{}: {:?}: {}", line.file, line.before, line.text));
+                add(&format!("{}: {:?}: {}", line.file, line.position, line.text));
             }
             for (name, text) in &patch.new {
                 add(name);
@@ -324,7 +325,8 @@ impl Workshop {
     fn settings(&self, recipe: &Recipe, fragments: &[(PathBuf, String)]) -> SeriesResult<Vec<Setting>> {
         let absent = self.absent(recipe);
         let series = recipe.variant.has_series().then(|| self.series.name());
-        let wanted = Selection { version: self.version(), series, absent: &absent };
+        let arch = recipe.arch.name();
+        let wanted = Selection { version: self.version(), arch, series, absent: &absent };
         let mut settings = Vec::new();
         for (file, text) in fragments {
             settings.extend(wanted.of(text).map_err(|fault| SeriesError::fault(file, fault))?);
@@ -354,6 +356,9 @@ fn make(arch: Arch, tree: &Tree, output: &Path) -> std::process::Command {
     let mut make = kernel_make("linux");
     make.env("KBUILD_BUILD_VERSION", "1").current_dir(tree.path());
     make.arg(format!("ARCH={}", arch.name())).arg(format!("O={}", output.display()));
+    if !arch.prefix().is_empty() {
+        make.arg(format!("CROSS_COMPILE={}", arch.prefix()));
+    }
     make
 }
 

@@ -80,7 +80,7 @@ impl BenchPlan {
 /// If a kernel cannot be built or does not reach its end.
 pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchPlan) -> SeriesResult<bool> {
     let scratch = Scratch::new()?;
-    let initramfs = guest::initramfs(root, scratch.path())?;
+    let initramfs = guest::initramfs(root, scratch.path(), Arch::Um)?;
     let build = |measure: &Measure| -> SeriesResult<Vec<Built>> {
         let recipes = variants.iter().map(|&variant| Recipe::new(Arch::Um, measure.config(), variant));
         recipes.map(|recipe| workshop.kernel(&recipe)).collect()

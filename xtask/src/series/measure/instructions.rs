@@ -65,12 +65,18 @@ const PROMISES: [(u64, f64); 2] = [(0, 0.5), (4, 1.0)];
 ///
 /// # Errors
 /// If a kernel cannot be built or does not reach its end.
-pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], boots: usize) -> SeriesResult<bool> {
+pub fn run(
+    workshop: &Workshop,
+    root: &Path,
+    arch: Arch,
+    variants: &[Variant],
+    boots: usize,
+) -> SeriesResult<bool> {
     let scratch = Scratch::new()?;
-    let initramfs = guest::initramfs(root, scratch.path())?;
+    let initramfs = guest::initramfs(root, scratch.path(), arch)?;
     let mut figures = Figures::default();
     for &variant in variants {
-        let kernel = workshop.kernel(&Recipe::new(Arch::X86_64, &["qemu"], variant))?;
+        let kernel = workshop.kernel(&Recipe::new(arch, &["qemu"], variant))?;
         let (initramfs, is_counting) = (initramfs.as_path(), true);
         let run = QemuBoot {
             kernel: &kernel,
@@ -86,12 +92,12 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], boots: usize)
             figures.boots.push(BootFigures { variant, said: console.said });
         }
     }
-    let (table, targets) = (table(&figures, workshop.version()), targets(&figures));
+    let (table, targets) = (table(&figures, workshop.version(), arch), targets(&figures));
     println!("{}\n", table.text());
     for target in &targets {
         println!("{}", target.text());
     }
-    println!("{}", write(root, workshop.version(), &figures, &table, &targets)?.display());
+    println!("{}", write(root, workshop.version(), arch, &figures, &table, &targets)?.display());
     Ok(targets.iter().all(Target::is_met))
 }
 
@@ -103,10 +109,10 @@ fn samples(figures: &Figures, variant: Variant, row: &Row) -> Vec<f64> {
 }
 
 /// Returns the table: a row for each figure, a column for each variant, compared with the first one.
-fn table(figures: &Figures, version: KernelVersion) -> Table {
+fn table(figures: &Figures, version: KernelVersion, arch: Arch) -> Table {
     let variants = figures.variants();
     let names = variants.iter().map(|variant| variant.name().to_owned());
-    let title = format!("Linux {version}: instructions; ± between boots");
+    let title = format!("Linux {version}: instructions of {}; ± between boots", arch.name());
     let columns = std::iter::once("what".to_owned()).chain(names).collect();
     let rows = ROWS.iter().map(|row| {
         let all: Vec<_> = variants.iter().map(|variant| samples(figures, *variant, row)).collect();
@@ -158,6 +164,7 @@ fn targets(figures: &Figures) -> Vec<Target> {
 fn write(
     root: &Path,
     version: KernelVersion,
+    arch: Arch,
     figures: &Figures,
     table: &Table,
     targets: &[Target],
@@ -166,14 +173,14 @@ fn write(
     fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;
     let all = json!({
         "kernel": version.name(),
-        "machine": {"kind": "QEMU, instructions counted", "cpus": 1},
+        "machine": {"kind": "QEMU, instructions counted", "arch": arch.name(), "cpus": 1},
         "order": ORDER,
         "tables": [table.json()],
         "targets": targets.iter().map(Target::json).collect::<Value>(),
         "boots": figures.json(),
     });
-    let place = folder.join("instructions.json");
-    let partial = folder.join("instructions.json.partial");
+    let name = format!("instructions-{}.json", arch.name());
+    let (place, partial) = (folder.join(&name), folder.join(format!("{name}.partial")));
     fs::write(&partial, format!("{all:#}\n")).map_err(SeriesError::file(&partial))?;
     fs::rename(&partial, &place).map_err(SeriesError::file(&place))?;
     Ok(place)
@@ -206,7 +213,7 @@ mod tests {
         assert_eq!(targets.len(), 3);
         assert!(targets.iter().all(|target| (target.seen - 0.5).abs() < 1e-9 && target.is_met()));
         assert_eq!(targets[2].what, "instructions of allocation and free, order 4, one by one, derived, %");
-        let table = table(&figures, KernelVersion::V7_3);
+        let table = table(&figures, KernelVersion::V7_3, Arch::Arm64);
         assert_eq!(table.columns, ["what", "vanilla", "beside", "derived"]);
         assert_eq!(table.rows[0][1..], ["100.0", "104.0 (+4.00 %)", "101.0 ±0.50 (+1.00 %)"]);
         assert_eq!(table.rows[15][1], "–");

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -70,9 +72,16 @@ impl Repository {
         self.scratch.path()
     }
 
-    /// Writes files into the work tree.
+    /// Writes files into the work tree. Scripts are executable, as they are in the kernel.
     pub(super) fn write(&self, files: &BTreeMap<String, String>) -> SeriesResult<()> {
-        Ok(files.iter().try_for_each(|(name, text)| self.scratch.write(name, text).map(drop))?)
+        for (name, text) in files {
+            let path = self.scratch.write(name, text)?;
+            if text.starts_with("#!") {
+                fs::set_permissions(&path, Permissions::from_mode(0o755))
+                    .map_err(SeriesError::file(&path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Commits everything.

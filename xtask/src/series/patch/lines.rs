@@ -1,4 +1,4 @@
-//! Lines that a patch adds to files of the kernel that are not C: Kconfig, Makefile, MAINTAINERS.
+//! Lines that a patch adds to files of the kernel that are not C: Kconfig, Makefile, MAINTAINERS, documents.
 
 use std::path::Path;
 
@@ -7,6 +7,17 @@ use crate::kernel::files::read;
 use crate::series::error::{Misfit, SeriesError, SeriesResult};
 use crate::series::kernels;
 
+/// Where a line is added.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Position {
+    /// At the end of the file
+    End,
+    /// Before the last occurrence of this line
+    Before(String),
+    /// After the last occurrence of this line
+    After(String),
+}
+
 /// One line to add.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
@@ -14,21 +25,22 @@ pub struct Line {
     pub file: String,
     /// The only kernel that gets the line; `None` if each does.
     pub version: Option<KernelVersion>,
-    /// The line is added before the last occurrence of this line; `None` adds it at the end of the
-    /// file.
-    pub before: Option<String>,
+    /// Its place in the file.
+    pub position: Position,
     /// The line.
     pub text: String,
 }
 
-/// Parses a `lines` file: `FILE: end: TEXT` or `FILE: before-last LINE: TEXT`; `FILE 7.3: …` is for that kernel alone.
+/// Parses a `lines` file: `FILE: end: TEXT`, `FILE: before-last LINE: TEXT` or `FILE: after-last LINE: TEXT`; `FILE
+/// 7.3: …` is for that kernel alone.
 pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
     let text = read(path)?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
             parse(line).ok_or_else(|| {
-                let forms = "`FILE: end: TEXT` nor `FILE: before-last LINE: TEXT`";
+                let forms =
+                    "`FILE: end: TEXT`, `FILE: before-last LINE: TEXT` nor `FILE: after-last LINE: TEXT`";
                 SeriesError::fault(path, format!("`{line}` is neither {forms}"))
             })
         })
@@ -42,18 +54,23 @@ fn parse(line: &str) -> Option<Line> {
         Some((file, version)) => (file, Some(kernels::from_name(version)?)),
     };
     let (place, text) = rest.split_once(": ")?;
-    let before = match place.strip_prefix("before-last ") {
-        Some(before) => Some(before.to_owned()),
-        None if place == "end" => None,
-        None => return None,
+    let position = match place.split_once(' ') {
+        None if place == "end" => Position::End,
+        Some(("before-last", line)) => Position::Before(line.to_owned()),
+        Some(("after-last", line)) => Position::After(line.to_owned()),
+        _ => return None,
     };
-    Some(Line { file: file.to_owned(), version, before, text: text.to_owned() })
+    Some(Line { file: file.to_owned(), version, position, text: text.to_owned() })
 }
 
 /// Returns the lines of a text that goes to the end of a file.
 pub(super) fn appended(file: &str, text: &str) -> Vec<Line> {
-    let line =
-        |text: &str| Line { file: file.to_owned(), version: None, before: None, text: text.to_owned() };
+    let line = |text: &str| Line {
+        file: file.to_owned(),
+        version: None,
+        position: Position::End,
+        text: text.to_owned(),
+    };
     text.lines().map(line).collect()
 }
 
@@ -66,12 +83,14 @@ impl Line {
     /// Returns the file's text with the line added.
     pub(super) fn put_into(&self, text: &str) -> Result<String, Misfit> {
         let mut lines: Vec<&str> = text.lines().collect();
-        let at = match &self.before {
-            None => lines.len(),
-            Some(before) => lines
-                .iter()
-                .rposition(|line| line == before)
-                .ok_or_else(|| Misfit::NoLine { file: self.file.clone(), line: before.clone() })?,
+        let last = |wanted: &String| {
+            let at = lines.iter().rposition(|line| line == wanted);
+            at.ok_or_else(|| Misfit::NoLine { file: self.file.clone(), line: wanted.clone() })
+        };
+        let at = match &self.position {
+            Position::End => lines.len(),
+            Position::Before(line) => last(line)?,
+            Position::After(line) => last(line)? + 1,
         };
         lines.insert(at, &self.text);
         Ok(lines.join("\n") + "\n")
@@ -83,12 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_goes_to_the_end_or_before_another() {
+    fn a_line_goes_to_the_end_or_beside_another() {
         let end = parse("mm/Makefile: end: obj-$(CONFIG_X) += x.o").unwrap();
         assert_eq!(end.put_into("a\nb\n").unwrap(), "a\nb\nobj-$(CONFIG_X) += x.o\n");
         let before = parse("mm/Kconfig: before-last endmenu: source \"mm/Kconfig.x\"").unwrap();
         let put = before.put_into("endmenu\na\nendmenu\nb\n").unwrap();
         assert_eq!(put, "endmenu\na\nsource \"mm/Kconfig.x\"\nendmenu\nb\n");
+        let after = parse("Documentation/x.rst: after-last b: More: c").unwrap();
+        assert_eq!(after.put_into("b\na\nb\nd\n").unwrap(), "b\na\nb\nMore: c\nd\n");
         let error = before.put_into("a\n").unwrap_err();
         assert_eq!(error.to_string(), "mm/Kconfig has no line `endmenu`");
     }
@@ -96,7 +117,8 @@ mod tests {
     #[test]
     fn a_line_may_be_for_one_kernel() {
         let line = parse("MAINTAINERS 7.3: before-last F:\tmm/b.c: F:\tmm/a.h").unwrap();
-        assert_eq!((line.file.as_str(), line.before.as_deref()), ("MAINTAINERS", Some("F:\tmm/b.c")));
+        assert_eq!(line.file, "MAINTAINERS");
+        assert_eq!(line.position, Position::Before("F:\tmm/b.c".to_owned()));
         assert!(line.is_for(KernelVersion::V7_3) && !line.is_for(KernelVersion::V6_12));
         assert_eq!(line.put_into("F:\tmm/b.c\n").unwrap(), "F:\tmm/a.h\nF:\tmm/b.c\n");
         let both = appended("mm/Makefile", "\na\n");
@@ -108,6 +130,7 @@ mod tests {
     fn other_lines_are_refused() {
         assert_eq!(parse("mm/Makefile 5.4: end: x"), None);
         assert_eq!(parse("mm/Makefile: start: x"), None);
+        assert_eq!(parse("mm/Makefile: end x: y"), None);
         assert_eq!(parse("mm/Makefile: x"), None);
     }
 }

@@ -27,7 +27,8 @@ pub struct Mails {
 /// Writes the mails of an applied series into `folder`, replacing older mails.
 ///
 /// The mails are applied to the kernel's files again and must give the same bytes. `source` is the
-/// kernel's source, whose `checkpatch.pl` checks the mails; `sender` signs them.
+/// kernel's source, whose `checkpatch.pl` checks the mails; the letter names its `release` as the base; `sender`
+/// signs them.
 ///
 /// # Errors
 /// If applying the mails gives other files than the semantic patches.
@@ -35,13 +36,14 @@ pub fn write(
     series: &Series,
     applied: &[Applied],
     source: &Path,
+    release: &str,
     folder: &Path,
     sender: &Identity,
 ) -> SeriesResult<Mails> {
     let scratch = Scratch::new()?;
     // The harness is not posted.
     let applied = &applied[..series.posted.min(applied.len())];
-    let names = made(series, applied, sender, scratch.path())?;
+    let names = made(series, applied, release, sender, scratch.path())?;
     let fresh: Vec<_> = names.iter().map(|name| scratch.path().join(name)).collect();
     let is_patch = |path: &&PathBuf| !path.ends_with(COVER);
     let patches: Vec<_> = fresh.iter().filter(is_patch).cloned().collect();
@@ -72,7 +74,13 @@ fn base(applied: &[Applied]) -> BTreeMap<String, String> {
 }
 
 /// Makes the mails in `folder`. Returns their names.
-fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) -> SeriesResult<Vec<String>> {
+fn made(
+    series: &Series,
+    applied: &[Applied],
+    release: &str,
+    sender: &Identity,
+    folder: &Path,
+) -> SeriesResult<Vec<String>> {
     let repository = Repository::new(sender.clone(), &base(applied), "base\n")?;
     for (patch, applied) in series.posted().iter().zip(applied) {
         let files = applied.files.iter().map(|(file, change)| (file.clone(), change.after.clone()));
@@ -91,7 +99,8 @@ fn made(series: &Series, applied: &[Applied], sender: &Identity, folder: &Path) 
         let path = folder.join(COVER);
         let (subject, body) = cover.split_once("\n\n").unwrap_or((cover, ""));
         let letter = read(&path)?.replace("*** SUBJECT HERE ***", subject.trim());
-        let letter = letter.replace("*** BLURB HERE ***", body.trim_end());
+        let blurb = format!("{}\n\nBase: v{release}", body.trim_end());
+        let letter = letter.replace("*** BLURB HERE ***", &blurb);
         fs::write(&path, letter).map_err(SeriesError::file(&path))?;
     }
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -191,11 +200,15 @@ mod tests {
             applied("0002-b", &[("mm/a.c", Some("one\ncounted\ntwo\n"), last), ("mm/new/n.h", None, "n\n")]),
         ];
         let sender = Identity { name: "A B".into(), email: "a@b.example".into() };
-        let mails = write(&series, &applied, &scratch.path().join("source"), &out, &sender).unwrap();
+        let source = scratch.path().join("source");
+        let mails = write(&series, &applied, &source, "7.3.4", &out, &sender).unwrap();
         let mut texts: Vec<_> = mails.files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
         assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "mails of another time are gone");
         let letter = texts.remove(0);
-        assert!(letter.contains("[PATCH 0/2] shelf: counts\n") && letter.contains("\nWhy.\n"), "{letter}");
+        assert!(
+            letter.contains("[PATCH 0/2] shelf: counts\n") && letter.contains("\nWhy.\n\nBase: v7.3.4\n"),
+            "{letter}"
+        );
         Some((texts, mails.objections))
     }
 

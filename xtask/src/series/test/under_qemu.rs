@@ -1,4 +1,4 @@
-//! Tests the series on an x86-64 machine in QEMU, under a mixed load.
+//! Tests the series on a machine in QEMU, under a mixed load.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,8 @@ impl Watch {
 /// The size of the load.
 #[derive(Clone, Debug)]
 pub struct LoadPlan {
+    /// The machine.
+    pub arch: Arch,
     /// The checks; each has a kernel of its own.
     pub watches: Vec<Watch>,
     /// The least number of pages that are allocated and freed.
@@ -90,14 +92,14 @@ pub fn run(
     plan: &LoadPlan,
 ) -> SeriesResult<Vec<String>> {
     let scratch = Scratch::new()?;
-    let initramfs = guest::initramfs(root, scratch.path())?;
+    let initramfs = guest::initramfs(root, scratch.path(), plan.arch)?;
     let folder = root.join("target/series").join(workshop.version().name());
     fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;
     let (mut findings, mut columns) = (Vec::new(), Vec::new());
     for &watch in &plan.watches {
         for &variant in variants {
-            let kernel = workshop.kernel(&Recipe::new(Arch::X86_64, watch.config(), variant))?;
-            let name = format!("{variant}-{}", watch.name());
+            let kernel = workshop.kernel(&Recipe::new(plan.arch, watch.config(), variant))?;
+            let name = name(plan.arch, variant, watch);
             eprintln!("Linux {} {name}: loaded in QEMU", workshop.version());
             let ran = boot(&kernel, &initramfs, plan)?;
             let wrong = judge(&ran, variant, plan);
@@ -109,6 +111,12 @@ pub fn run(
     let title = format!("Linux {}: a mixed load on two CPUs in QEMU", workshop.version());
     println!("{}", table(title, &columns).text());
     Ok(findings)
+}
+
+/// Returns the name of a load. Loads of x86-64 do not name their machine.
+fn name(arch: Arch, variant: Variant, watch: Watch) -> String {
+    let machine = if arch == Arch::X86_64 { String::new() } else { format!("{}-", arch.name()) };
+    format!("{machine}{variant}-{}", watch.name())
 }
 
 fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> SeriesResult<Ran> {
@@ -214,10 +222,17 @@ mod tests {
         \"differences\":0,\"compactions\":1,\"cma\":2,\"offlined\":1,\"reads\":9,\"bad_reads\":0,\"failed\":0}}\n\
         freehold: {\"done\":true}\n";
 
+    #[test]
+    fn loads_on_different_machines_are_kept_apart() {
+        assert_eq!(name(Arch::X86_64, Variant::Derived, Watch::Kcsan), "derived-kcsan");
+        assert_eq!(name(Arch::Arm64, Variant::Derived, Watch::Checks), "arm64-derived-checks");
+    }
+
     fn findings(text: &str, variant: Variant) -> Vec<String> {
         let console = Console::read(text);
         let ran = Ran { console, text: text.to_owned(), is_late: false, took: Duration::from_secs(1) };
-        let plan = LoadPlan { watches: vec![Watch::Checks], operations: 100, seconds: 9, check_every: 10 };
+        let watches = vec![Watch::Checks];
+        let plan = LoadPlan { arch: Arch::X86_64, watches, operations: 100, seconds: 9, check_every: 10 };
         judge(&ran, variant, &plan)
     }
 

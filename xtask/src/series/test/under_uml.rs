@@ -37,7 +37,7 @@ pub fn run(
     steps: bool,
 ) -> SeriesResult<Vec<String>> {
     let scratch = Scratch::new()?;
-    let test = Test { initramfs: guest::initramfs(root, scratch.path())?, load };
+    let test = Test { initramfs: guest::initramfs(root, scratch.path(), Arch::Um)?, load };
     let mut findings = Vec::new();
     for &variant in variants {
         let kernel = workshop.kernel(&Recipe::new(Arch::Um, &["uml", "uml-test"], variant))?;
