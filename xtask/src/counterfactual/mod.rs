@@ -8,13 +8,13 @@
 pub(super) mod cases;
 pub mod command;
 pub(super) mod foretold;
-pub(super) mod guest;
+pub(crate) mod guest;
 pub(super) mod kernels;
 pub(super) mod live;
 pub(super) mod page;
 pub(super) mod parquet;
 pub(super) mod programs;
 pub(super) mod recordings;
-pub(super) mod root;
+pub(crate) mod root;
 pub(super) mod score;
 pub(super) mod workloads;
