@@ -117,7 +117,12 @@ pub(crate) struct Drive<'a> {
 }
 
 /// Returns the emulator's arguments for a machine with so much memory, those disks, a kernel and its parameters.
-pub(crate) fn arguments(memory_mib: u32, kernel: &Path, drives: &[Drive<'_>], parameters: &str) -> Vec<String> {
+pub(crate) fn arguments(
+    memory_mib: u32,
+    kernel: &Path,
+    drives: &[Drive<'_>],
+    parameters: &str,
+) -> Vec<String> {
     let mut arguments: Vec<_> = MACHINE.split_whitespace().map(str::to_owned).collect();
     arguments.extend(["-m".to_owned(), memory_mib.to_string()]);
     arguments.extend(["-kernel".to_owned(), kernel.display().to_string()]);
@@ -173,9 +178,14 @@ mod tests {
     #[test]
     fn a_machine_has_its_disks_in_order() {
         let drive = |name| Drive { name, path: Path::new(name), options: "snapshot=on" };
-        let line = arguments(512, Path::new("bzImage"), &[drive("root"), drive("swap")], "quiet x=1").join(" ");
-        assert!(line.contains("-smp 2 -m 512 -kernel bzImage -drive file=root,if=none,id=root,format=raw,snapshot=on"));
-        assert!(line.ends_with("id=swap,format=raw,snapshot=on -device nvme,drive=swap,serial=swap -append quiet x=1"));
+        let line =
+            arguments(512, Path::new("bzImage"), &[drive("root"), drive("swap")], "quiet x=1").join(" ");
+        assert!(line.contains(
+            "-smp 2 -m 512 -kernel bzImage -drive file=root,if=none,id=root,format=raw,snapshot=on"
+        ));
+        assert!(line.ends_with(
+            "id=swap,format=raw,snapshot=on -device nvme,drive=swap,serial=swap -append quiet x=1"
+        ));
     }
 
     #[test]

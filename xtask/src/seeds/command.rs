@@ -61,10 +61,10 @@ fn boot_all(
     seed: &Seed,
     kept: &[PathBuf],
 ) -> Result<Vec<Boots>, String> {
-    let workshop =
-        Workshop::new(root, seed.series, seed.version, None).map_err(|error| error.to_string())?;
+    let workshop = Workshop::new(root, seed.series, seed.version, None).map_err(|error| error.to_string())?;
     let build = |part: &Part| -> Result<Vec<Built>, String> {
-        let recipes = SIDES.iter().map(|&side| Recipe::new(Arch::X86_64, part.config, side).as_change_of_vanilla());
+        let recipes =
+            SIDES.iter().map(|&side| Recipe::new(Arch::X86_64, part.config, side).as_change_of_vanilla());
         recipes.map(|recipe| workshop.kernel(&recipe).map_err(|error| error.to_string())).collect()
     };
     let kernels = seed.parts.iter().map(build).collect::<Result<Vec<_>, _>>()?;
@@ -136,8 +136,15 @@ mod tests {
         write(&place, &Boots([vec![boot(20), boot(30)], vec![boot(50), boot(50)]])).unwrap();
         let seed = Name::Batches.seed();
         let table = text(&seed, &[read(&place).unwrap()]);
-        assert!(table.starts_with("Seed 003, without and with freeing in batches, Linux 7.3, 2 and 2 boots\n\n| |"));
-        assert!(table.contains("| the other CPU's turns | – | – | – | 25.0 ± 7.07 | 50.0 ± 0 | +100.0 % |\n"), "{table}");
+        assert!(
+            table.starts_with(
+                "Seed 003, without and with freeing in batches, Linux 7.3, 2 and 2 boots\n\n| |"
+            )
+        );
+        assert!(
+            table.contains("| the other CPU's turns | – | – | – | 25.0 ± 7.07 | 50.0 ± 0 | +100.0 % |\n"),
+            "{table}"
+        );
         fs::write(&place, "{\"without\": []}").unwrap();
         assert!(read(&place).unwrap_err().ends_with("it has not the boots of both sides"));
     }

@@ -68,7 +68,10 @@ impl Boot {
     }
 
     fn phase(&self, phase: &str, what: &str) -> Option<&Value> {
-        self.0.iter().find(|object| object["phase"] == phase && object.get(what).is_some()).map(|of| &of[what])
+        self.0
+            .iter()
+            .find(|object| object["phase"] == phase && object.get(what).is_some())
+            .map(|of| &of[what])
     }
 }
 
@@ -145,9 +148,7 @@ pub(super) mod tests {
 
     /// Returns what a guest with two builds said.
     pub(in crate::seeds) fn two_builds() -> Boot {
-        let vmstat = |phase: &str, swapped: u64, scanned: u64| {
-            json!({"phase": phase, "vmstat": {"pswpout": swapped, "allocstall_dma32": 1, "allocstall_movable": scanned}})
-        };
+        let vmstat = |phase: &str, swapped: u64, scanned: u64| json!({"phase": phase, "vmstat": {"pswpout": swapped, "allocstall_dma32": 1, "allocstall_movable": scanned}});
         let counts = |phase: &str, mismatches: u64| {
             json!({"phase": phase, "counts": {"mismatches": mismatches,
                 "held": {"samples": 4, "total": 40, "most": 30, "buckets": [[1, 2], [4, 1], [28, 1]]}}})
@@ -193,7 +194,10 @@ pub(super) mod tests {
     fn a_histogram_has_shares_and_a_tail() {
         let held = two_builds().histogram("build 1", "held").unwrap();
         assert_eq!((held.mean(), held.most), (Some(10.0), 30.0));
-        assert_eq!([0.5, 0.51, 0.75, 0.76, 1.0].map(|share| held.at(share).unwrap()), [1.0, 4.0, 4.0, 28.0, 28.0]);
+        assert_eq!(
+            [0.5, 0.51, 0.75, 0.76, 1.0].map(|share| held.at(share).unwrap()),
+            [1.0, 4.0, 4.0, 28.0, 28.0]
+        );
         assert_eq!((held.from(4.0), held.from(29.0)), (2.0, 0.0));
         let none = Histogram { samples: 0.0, total: 0.0, most: 0.0, buckets: Vec::new() };
         assert_eq!((none.mean(), none.at(0.5)), (None, None));

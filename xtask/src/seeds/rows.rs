@@ -45,7 +45,9 @@ pub(super) fn mode_times() -> Vec<Row> {
 pub(super) fn mode_holds() -> Vec<Row> {
     vec![
         row("calls for a whole pageblock", NONE, |boot| Some(boot.histogram("mixed", "claims")?.total)),
-        row("such calls in a hold that has any, mean", NONE, |boot| boot.histogram("mixed", "claims")?.mean()),
+        row("such calls in a hold that has any, mean", NONE, |boot| {
+            boot.histogram("mixed", "claims")?.mean()
+        }),
         row("such calls in a hold, most", NONE, |boot| Some(boot.histogram("mixed", "claims")?.most)),
         row("longest hold, µs", [Some(93_635.0), None], |boot| {
             Some(us(boot.histogram("mixed", "held")?.most))

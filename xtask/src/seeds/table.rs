@@ -66,9 +66,9 @@ fn number(value: f64) -> String {
         _ => 3,
     };
     let text = format!("{value:.places$}");
-    let (whole, rest) = text.split_once('.').map_or((text.as_str(), String::new()), |(whole, rest)| {
-        (whole, format!(".{rest}"))
-    });
+    let (whole, rest) = text
+        .split_once('.')
+        .map_or((text.as_str(), String::new()), |(whole, rest)| (whole, format!(".{rest}")));
     let mut grouped = String::new();
     for (at, digit) in whole.chars().enumerate() {
         if at > 0 && (whole.len() - at).is_multiple_of(3) && grouped != "-" {

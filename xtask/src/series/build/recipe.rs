@@ -159,7 +159,10 @@ mod tests {
         assert_eq!(Recipe::new(Arch::X86_64, &["qemu"], Variant::Vanilla).tree("x"), "vanilla");
         assert_eq!(whole.base(), None);
         let change = whole.as_change_of_vanilla();
-        assert_eq!((change.tree("x").as_str(), change.name().as_str()), ("vanilla", "um-uml+uml-test-derived"));
+        assert_eq!(
+            (change.tree("x").as_str(), change.name().as_str()),
+            ("vanilla", "um-uml+uml-test-derived")
+        );
         assert_eq!(change.base().unwrap().name(), "um-uml+uml-test-vanilla");
     }
 }
