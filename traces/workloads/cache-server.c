@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // A cache server and its clients in one process, in the manner of memcached: values lie in slabs of 1 MiB of anonymous
-// memory, are overwritten at random, and the number of slabs grows and shrinks; requests and answers go over sockets,
-// which come and go and keep what was not yet read, in the kernel's own memory.
+// memory, are overwritten at random, and the number of slabs grows and shrinks; requests go over sockets, which come and
+// go and keep what was not yet read, in the kernel's own memory. At times the server reads less than it is sent.
 //
 //   cache-server LEAST_MIB MOST_MIB SOCKETS
 //
@@ -52,7 +52,7 @@ static size_t value_size(void)
 	return 64 + random_below(random_below(8) ? 1024 : MOST_VALUE - 64);
 }
 
-static void request(int (*sockets)[2], long count, char **slabs, long held)
+static void request(int (*sockets)[2], long count, char **slabs, long held, int is_slow)
 {
 	static char bytes[MOST_VALUE];
 	long which = random_below(count);
@@ -66,8 +66,7 @@ static void request(int (*sockets)[2], long count, char **slabs, long held)
 			exit(1);
 	}
 	got = send(sockets[which][0], bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-	/* The server reads what is there, now or on a later request. */
-	if (got < 0 || random_below(4))
+	if (!is_slow || !random_below(8))
 		got = recv(sockets[which][1], bytes, sizeof bytes, MSG_DONTWAIT);
 	if (got > 0)
 		memcpy(slabs[random_below(held)] + random_below(SLAB - MOST_VALUE), bytes, got);
@@ -78,6 +77,7 @@ int main(int count, char **arguments)
 	struct rlimit files = { 1 << 16, 1 << 16 };
 	struct timespec pause = { 0, 2000000 };
 	long least, most, held, wanted, connections;
+	int is_slow = 0;
 	int(*sockets)[2];
 	char **slabs;
 
@@ -98,8 +98,10 @@ int main(int count, char **arguments)
 		slabs[held] = new_slab();
 	wanted = held;
 	for (unsigned long number = 0;; number++) {
-		if (number % PHASE == 0)
+		if (number % PHASE == 0) {
 			wanted = least + random_below(most - least + 1);
+			is_slow = random_below(2);
+		}
 		if (number % BURST == 0) {
 			if (held < wanted) {
 				slabs[held++] = new_slab();
@@ -111,6 +113,6 @@ int main(int count, char **arguments)
 			}
 			nanosleep(&pause, NULL);
 		}
-		request(sockets, connections, slabs, held);
+		request(sockets, connections, slabs, held, is_slow);
 	}
 }

@@ -17,7 +17,7 @@ pub(crate) const EMULATOR: &str = "qemu-system-x86_64";
 /// The machine: a serial line and two disks. QEMU's emulated `cmpxchg16b` is not atomic between the threads of two CPUs,
 /// which Linux's slab allocator does not survive.
 const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -serial stdio \
-    -machine q35 -accel tcg,thread=multi -cpu max,la57=off,cx16=off -smp 2";
+    -machine q35 -cpu max,la57=off,cx16=off";
 
 /// The memory of a guest that records.
 ///
@@ -85,7 +85,7 @@ impl Guests {
             Drive { name: "trace", path: disk, options: "cache=unsafe" },
         ];
         qemu.arg(EMULATOR);
-        qemu.args(arguments(MEMORY_MIB, kernel, &drives, &parameters(workload, side.setting)));
+        qemu.args(arguments(Cpus::Two, MEMORY_MIB, kernel, &drives, &parameters(workload, side.setting)));
         let ran = qemu.stderr(Stdio::piped()).output().map_err(|error| format!("{EMULATOR}: {error}"))?;
         let console = String::from_utf8_lossy(&ran.stdout);
         let failed = |what: &str| {
@@ -105,6 +105,24 @@ impl Guests {
     }
 }
 
+/// The CPUs of a guest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cpus {
+    /// Two, each on a thread of the host
+    Two,
+    /// One, whose clock is the number of executed instructions, however busy the host is: a nanosecond each
+    Counting,
+}
+
+impl Cpus {
+    const fn arguments(self) -> &'static str {
+        match self {
+            Self::Two => "-accel tcg,thread=multi -smp 2",
+            Self::Counting => "-accel tcg,thread=single -icount shift=0,sleep=on -smp 1",
+        }
+    }
+}
+
 /// A disk of a guest, `/dev/nvme0n1` and so on in their order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive<'a> {
@@ -116,14 +134,16 @@ pub(crate) struct Drive<'a> {
     pub(crate) options: &'a str,
 }
 
-/// Returns the emulator's arguments for a machine with so much memory, those disks, a kernel and its parameters.
+/// Returns the emulator's arguments for a machine with those CPUs, so much memory, those disks, a kernel and its parameters.
 pub(crate) fn arguments(
+    cpus: Cpus,
     memory_mib: u32,
     kernel: &Path,
     drives: &[Drive<'_>],
     parameters: &str,
 ) -> Vec<String> {
-    let mut arguments: Vec<_> = MACHINE.split_whitespace().map(str::to_owned).collect();
+    let words = MACHINE.split_whitespace().chain(cpus.arguments().split_whitespace());
+    let mut arguments: Vec<_> = words.map(str::to_owned).collect();
     arguments.extend(["-m".to_owned(), memory_mib.to_string()]);
     arguments.extend(["-kernel".to_owned(), kernel.display().to_string()]);
     for Drive { name, path, options } in drives {
@@ -178,14 +198,13 @@ mod tests {
     #[test]
     fn a_machine_has_its_disks_in_order() {
         let drive = |name| Drive { name, path: Path::new(name), options: "snapshot=on" };
-        let line =
-            arguments(512, Path::new("bzImage"), &[drive("root"), drive("swap")], "quiet x=1").join(" ");
-        assert!(line.contains(
-            "-smp 2 -m 512 -kernel bzImage -drive file=root,if=none,id=root,format=raw,snapshot=on"
-        ));
-        assert!(line.ends_with(
-            "id=swap,format=raw,snapshot=on -device nvme,drive=swap,serial=swap -append quiet x=1"
-        ));
+        let drives = [drive("root"), drive("swap")];
+        let of = |cpus| arguments(cpus, 512, Path::new("bzImage"), &drives, "quiet x=1").join(" ");
+        let line = of(Cpus::Two);
+        let start = "-smp 2 -m 512 -kernel bzImage -drive file=root,if=none,id=root,format=raw,snapshot=on ";
+        let end = "id=swap,format=raw,snapshot=on -device nvme,drive=swap,serial=swap -append quiet x=1";
+        assert!(line.contains(start) && line.ends_with(end) && !line.contains("icount"), "{line}");
+        assert!(of(Cpus::Counting).contains("-icount shift=0,sleep=on -smp 1 -m 512"));
     }
 
     #[test]

@@ -11,13 +11,8 @@ use crate::kernel::process::{command, require};
 use crate::series::boot::uml::watch;
 use crate::series::build::workshop::Built;
 
-/// The first process, and the workload of each seed.
-const SCRIPTS: [(&str, &str); 4] = [
-    ("seeds-init", include_str!("guest/init.sh")),
-    ("seed-001.sh", include_str!("guest/seed-001.sh")),
-    ("seed-003.sh", include_str!("guest/seed-003.sh")),
-    ("seed-004.sh", include_str!("guest/seed-004.sh")),
-];
+/// The folder of the first process and of each seed's workload.
+const SCRIPTS: &str = "xtask/src/seeds/guest";
 
 /// The size of the disk for swap; what is not written takes no place.
 const SWAP_BYTES: u64 = 1 << 30;
@@ -40,7 +35,7 @@ impl Guests {
     pub(super) fn new(root: &Path, cache: &Path, folder: &Path) -> Result<Self, String> {
         require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
         let image = root::image_with(root, cache, folder, |programs| {
-            SCRIPTS.iter().try_for_each(|(name, text)| programs.install(name, text.as_bytes()))
+            scripts(root)?.into_iter().try_for_each(|(name, text)| programs.install(&name, &text))
         })?;
         Ok(Self { image, swap: folder.join("swap") })
     }
@@ -70,7 +65,7 @@ impl Guests {
             Drive { name: "swap", path: &self.swap, options: "cache=unsafe" },
         ];
         let mut qemu = command(EMULATOR);
-        qemu.args(arguments(seed.memory_mib, &kernel.program, &drives, &parameters(seed)));
+        qemu.args(arguments(seed.cpus, seed.memory_mib, &kernel.program, &drives, &parameters(seed)));
         let name = format!("seed {} on Linux {} ({})", seed.number, kernel.version, kernel.recipe.variant);
         let ran = watch(&qemu, seed.seconds, &name).map_err(|error| error.to_string())?;
         let findings = ran.findings();
@@ -82,6 +77,19 @@ impl Guests {
         let last: Vec<_> = last.into_iter().rev().collect();
         Err(format!("{name}: {}; it ended with\n{}", findings.join("; "), last.join("\n")))
     }
+}
+
+/// Returns the scripts by their names in the guest.
+fn scripts(root: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let folder = root.join(SCRIPTS);
+    let io = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let script = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = if name == "init.sh" { "seeds-init".to_owned() } else { name };
+        Ok((name, fs::read(&path)?))
+    };
+    let entries = fs::read_dir(&folder).map_err(io)?;
+    entries.map(|entry| script(entry?.path())).collect::<std::io::Result<_>>().map_err(io)
 }
 
 /// Returns the kernel's parameters.
@@ -101,10 +109,13 @@ mod tests {
 
     #[test]
     fn each_seed_has_a_script() {
+        let scripts = scripts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+        let has = |wanted: &str| scripts.iter().any(|(name, text)| name == wanted && !text.is_empty());
+        assert!(has("seeds-init"));
         for name in Name::value_variants() {
             let seed = name.seed();
             let script = format!("seed-{}.sh", seed.number);
-            assert!(SCRIPTS.iter().any(|(name, _)| *name == script), "{script}");
+            assert!(has(&script), "{script}");
             assert!(parameters(&seed).ends_with(&format!("freehold.seed={}", seed.number)));
         }
     }

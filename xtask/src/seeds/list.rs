@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::rows::{self, Row};
+use crate::counterfactual::guest::Cpus;
 use crate::kernel::KernelVersion;
 use crate::series::build::variant::Variant;
 
@@ -31,6 +32,8 @@ pub(super) struct Seed {
     pub(super) series: &'static str,
     /// The kernel.
     pub(super) version: KernelVersion,
+    /// The guest's CPUs.
+    pub(super) cpus: Cpus,
     /// The guest's memory in MiB.
     pub(super) memory_mib: u32,
     /// The most seconds of a boot.
@@ -53,7 +56,6 @@ pub(super) struct Part {
 /// Without what the seed is about, and with it: as Linux is.
 pub(super) const SIDES: [Variant; 2] = [Variant::Patched, Variant::Vanilla];
 
-const PLAIN: &[&str] = &["qemu", "qemu-seeds"];
 const HOLDS: &[&str] = &["qemu", "qemu-seeds", "qemu-holds"];
 
 impl Name {
@@ -65,20 +67,19 @@ impl Name {
                 what: "the remembered fallback mode",
                 series: "without-remembered-mode",
                 version: KernelVersion::V6_12,
+                cpus: Cpus::Counting,
                 memory_mib: 768,
-                seconds: 420,
-                parts: &[
-                    Part { name: "times", config: PLAIN, rows: rows::mode_times },
-                    Part { name: "holds", config: HOLDS, rows: rows::mode_holds },
-                ],
+                seconds: 600,
+                parts: &[Part { name: "", config: HOLDS, rows: rows::mode }],
             },
             Self::Batches => Seed {
                 number: "003",
                 what: "freeing in batches",
                 series: "without-batching",
                 version: KernelVersion::V7_3,
+                cpus: Cpus::Two,
                 memory_mib: 1024,
-                seconds: 300,
+                seconds: 600,
                 parts: &[Part { name: "", config: HOLDS, rows: rows::batches }],
             },
             Self::Hygiene => Seed {
@@ -86,9 +87,10 @@ impl Name {
                 what: "freelist hygiene",
                 series: "without-hygiene",
                 version: KernelVersion::V6_12,
+                cpus: Cpus::Counting,
                 memory_mib: 640,
-                seconds: 900,
-                parts: &[Part { name: "", config: PLAIN, rows: rows::hygiene }],
+                seconds: 1500,
+                parts: &[Part { name: "", config: HOLDS, rows: rows::hygiene }],
             },
         }
     }

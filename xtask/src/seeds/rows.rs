@@ -26,8 +26,8 @@ fn us(ns: f64) -> f64 {
     ns / 1000.0
 }
 
-/// Returns the rows of seed 001 that kernels without any watching of locks give.
-pub(super) fn mode_times() -> Vec<Row> {
+/// Returns the rows of seed 001.
+pub(super) fn mode() -> Vec<Row> {
     vec![
         row("real time, s", [Some(8.939), Some(5.546)], |boot| Some(boot.timed("mixed", "real_ms")? / 1e3)),
         row("user time, s", [Some(2.617), Some(2.528)], |boot| Some(boot.timed("mixed", "user_ms")? / 1e3)),
@@ -35,15 +35,6 @@ pub(super) fn mode_times() -> Vec<Row> {
             Some(boot.timed("mixed", "system_ms")? / 1e3)
         }),
         row("fallbacks", NONE, |boot| boot.count("mixed", "fallbacks")),
-        row("as booted: real time, s", NONE, |boot| Some(boot.timed("fresh", "real_ms")? / 1e3)),
-        row("as booted: system time, s", NONE, |boot| Some(boot.timed("fresh", "system_ms")? / 1e3)),
-        row("as booted: fallbacks", NONE, |boot| boot.count("fresh", "fallbacks")),
-    ]
-}
-
-/// Returns the rows of seed 001 about holds of the zone lock.
-pub(super) fn mode_holds() -> Vec<Row> {
-    vec![
         row("calls for a whole pageblock", NONE, |boot| Some(boot.histogram("mixed", "claims")?.total)),
         row("such calls in a hold that has any, mean", NONE, |boot| {
             boot.histogram("mixed", "claims")?.mean()
@@ -64,10 +55,6 @@ pub(super) fn mode_holds() -> Vec<Row> {
         row("all holds together, ms", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.total) / 1e3)),
         row("all waits together, ms", NONE, |boot| Some(us(boot.histogram("mixed", "waited")?.total) / 1e3)),
         row("longest wait, µs", NONE, |boot| Some(us(boot.histogram("mixed", "waited")?.most))),
-        row("as booted: calls for a whole pageblock", NONE, |boot| {
-            Some(boot.histogram("fresh", "claims")?.total)
-        }),
-        row("as booted: longest hold, µs", NONE, |boot| Some(us(boot.histogram("fresh", "held")?.most))),
     ]
 }
 
