@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Processes that hold much memory end one after the other on one CPU, while another CPU takes and gives back a few
-// hundred pages at a time. Prints how many turns the other one had and how long they took, as a JSON object.
+// Processes that hold much memory end one after the other on one CPU, while another CPU, if there is one, takes and gives
+// back a few hundred pages at a time. Prints how many turns that had and how long they took, as a JSON object.
 //
 //   free-much PROCESSES MIB_EACH
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@ static void on_cpu(int cpu)
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
+	CPU_SET(cpu % sysconf(_SC_NPROCESSORS_ONLN), &set);
 	if (sched_setaffinity(0, sizeof set, &set))
 		_exit(2);
 }

@@ -195,8 +195,8 @@ pub(super) mod tests {
         let held = two_builds().histogram("build 1", "held").unwrap();
         assert_eq!((held.mean(), held.most), (Some(10.0), 30.0));
         assert_eq!(
-            [0.5, 0.51, 0.75, 0.76, 1.0].map(|share| held.at(share).unwrap()),
-            [1.0, 4.0, 4.0, 28.0, 28.0]
+            [0.5, 0.51, 0.75, 0.76, 1.0].map(|share| held.at(share).unwrap() as u64),
+            [1, 4, 4, 28, 28]
         );
         assert_eq!((held.from(4.0), held.from(29.0)), (2.0, 0.0));
         let none = Histogram { samples: 0.0, total: 0.0, most: 0.0, buckets: Vec::new() };

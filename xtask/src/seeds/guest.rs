@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::figures::Boot;
-use super::list::Seed;
+use super::list::{Part, Seed};
 use crate::counterfactual::guest::{Drive, EMULATOR, arguments};
 use crate::counterfactual::root;
 use crate::kernel::process::{command, require};
@@ -40,14 +40,14 @@ impl Guests {
         Ok(Self { image, swap: folder.join("swap") })
     }
 
-    /// Boots a kernel with the workload of a seed.
+    /// Boots a kernel with the workload of a seed on the machine of one of its parts.
     ///
     /// # Errors
     /// What was wrong with the last of the boots, if none of them came to a good end.
-    pub(super) fn boot(&self, seed: &Seed, kernel: &Built) -> Result<Boot, String> {
+    pub(super) fn boot(&self, seed: &Seed, part: &Part, kernel: &Built) -> Result<Boot, String> {
         let mut failure = String::new();
         for _ in 0..ATTEMPTS {
-            match self.try_to_boot(seed, kernel) {
+            match self.try_to_boot(seed, part, kernel) {
                 Ok(boot) => return Ok(boot),
                 Err(error) => failure = error,
             }
@@ -56,7 +56,7 @@ impl Guests {
         Err(failure)
     }
 
-    fn try_to_boot(&self, seed: &Seed, kernel: &Built) -> Result<Boot, String> {
+    fn try_to_boot(&self, seed: &Seed, part: &Part, kernel: &Built) -> Result<Boot, String> {
         let io = |error: std::io::Error| format!("{}: {error}", self.swap.display());
         let _ = fs::remove_file(&self.swap);
         File::create(&self.swap).and_then(|file| file.set_len(SWAP_BYTES)).map_err(io)?;
@@ -65,7 +65,7 @@ impl Guests {
             Drive { name: "swap", path: &self.swap, options: "cache=unsafe" },
         ];
         let mut qemu = command(EMULATOR);
-        qemu.args(arguments(seed.cpus, seed.memory_mib, &kernel.program, &drives, &parameters(seed)));
+        qemu.args(arguments(part.cpus, seed.memory_mib, &kernel.program, &drives, &parameters(seed)));
         let name = format!("seed {} on Linux {} ({})", seed.number, kernel.version, kernel.recipe.variant);
         let ran = watch(&qemu, seed.seconds, &name).map_err(|error| error.to_string())?;
         let findings = ran.findings();

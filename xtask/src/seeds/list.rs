@@ -32,8 +32,6 @@ pub(super) struct Seed {
     pub(super) series: &'static str,
     /// The kernel.
     pub(super) version: KernelVersion,
-    /// The guest's CPUs.
-    pub(super) cpus: Cpus,
     /// The guest's memory in MiB.
     pub(super) memory_mib: u32,
     /// The most seconds of a boot.
@@ -42,13 +40,13 @@ pub(super) struct Seed {
     pub(super) parts: &'static [Part],
 }
 
-/// A kernel of a seed, and the rows that it is booted for.
+/// A machine of a seed, and the rows that it is booted for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     /// The name, empty if it is the only one.
     pub(super) name: &'static str,
-    /// The fragments of the kernel's configuration.
-    pub(super) config: &'static [&'static str],
+    /// The guest's CPUs.
+    pub(super) cpus: Cpus,
     /// The rows.
     pub(super) rows: fn() -> Vec<Row>,
 }
@@ -56,7 +54,8 @@ pub(super) struct Part {
 /// Without what the seed is about, and with it: as Linux is.
 pub(super) const SIDES: [Variant; 2] = [Variant::Patched, Variant::Vanilla];
 
-const HOLDS: &[&str] = &["qemu", "qemu-seeds", "qemu-holds"];
+/// The fragments of the kernels' configuration.
+pub(super) const CONFIG: &[&str] = &["qemu", "qemu-seeds", "qemu-holds"];
 
 impl Name {
     /// Returns what the seed needs.
@@ -67,30 +66,30 @@ impl Name {
                 what: "the remembered fallback mode",
                 series: "without-remembered-mode",
                 version: KernelVersion::V6_12,
-                cpus: Cpus::Counting,
                 memory_mib: 768,
                 seconds: 600,
-                parts: &[Part { name: "", config: HOLDS, rows: rows::mode }],
+                parts: &[Part { name: "", cpus: Cpus::Counting, rows: rows::mode }],
             },
             Self::Batches => Seed {
                 number: "003",
                 what: "freeing in batches",
                 series: "without-batching",
                 version: KernelVersion::V7_3,
-                cpus: Cpus::Two,
                 memory_mib: 1024,
                 seconds: 600,
-                parts: &[Part { name: "", config: HOLDS, rows: rows::batches }],
+                parts: &[
+                    Part { name: "holds", cpus: Cpus::Counting, rows: rows::batches_holds },
+                    Part { name: "waits", cpus: Cpus::Two, rows: rows::batches_waits },
+                ],
             },
             Self::Hygiene => Seed {
                 number: "004",
                 what: "freelist hygiene",
                 series: "without-hygiene",
                 version: KernelVersion::V6_12,
-                cpus: Cpus::Counting,
                 memory_mib: 640,
                 seconds: 1500,
-                parts: &[Part { name: "", config: HOLDS, rows: rows::hygiene }],
+                parts: &[Part { name: "", cpus: Cpus::Counting, rows: rows::hygiene }],
             },
         }
     }

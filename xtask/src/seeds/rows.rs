@@ -58,8 +58,8 @@ pub(super) fn mode() -> Vec<Row> {
     ]
 }
 
-/// Returns the rows of seed 003.
-pub(super) fn batches() -> Vec<Row> {
+/// Returns the rows of seed 003 about holds.
+pub(super) fn batches_holds() -> Vec<Row> {
     vec![
         row("pages freed in a hold, most", [Some(2000.0), None], |boot| {
             Some(boot.histogram("exits", "drained")?.most)
@@ -76,14 +76,8 @@ pub(super) fn batches() -> Vec<Row> {
             Some(us(boot.histogram("exits", "held")?.at(0.999)?))
         }),
         row("holds", NONE, |boot| Some(boot.histogram("exits", "held")?.samples)),
+        row("system time, s", NONE, |boot| Some(boot.timed("exits", "system_ms")? / 1e3)),
         row("all holds together, ms", NONE, |boot| Some(us(boot.histogram("exits", "held")?.total) / 1e3)),
-        row("longest wait, µs", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.most))),
-        row("wait, mean, µs", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.mean()?))),
-        row("waits", NONE, |boot| Some(boot.histogram("exits", "waited")?.samples)),
-        row("all waits together, ms", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.total) / 1e3)),
-        row("the other CPU's turns", NONE, |boot| boot.field("turns")),
-        row("a turn of its, mean, µs", NONE, |boot| boot.field("turn_us")),
-        row("its longest turn, µs", NONE, |boot| boot.field("longest_turn_us")),
         row("boot: pages freed in a hold, most", [Some(2000.0), None], |boot| {
             Some(boot.histogram("boot", "drained")?.most)
         }),
@@ -91,6 +85,19 @@ pub(super) fn batches() -> Vec<Row> {
             Some(boot.histogram("boot", "drained")?.from(512.0))
         }),
         row("boot: longest hold, µs", NONE, |boot| Some(us(boot.histogram("boot", "held")?.most))),
+    ]
+}
+
+/// Returns the rows of seed 003 about the other CPU.
+pub(super) fn batches_waits() -> Vec<Row> {
+    vec![
+        row("longest wait, µs", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.most))),
+        row("wait, mean, µs", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.mean()?))),
+        row("waits", NONE, |boot| Some(boot.histogram("exits", "waited")?.samples)),
+        row("all waits together, ms", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.total) / 1e3)),
+        row("the other CPU's turns", NONE, |boot| boot.field("turns")),
+        row("a turn of its, mean, µs", NONE, |boot| boot.field("turn_us")),
+        row("its longest turn, µs", NONE, |boot| boot.field("longest_turn_us")),
     ]
 }
 
