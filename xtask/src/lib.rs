@@ -7,6 +7,7 @@ pub mod instructions;
 pub mod kernel;
 pub mod markdown;
 pub mod oracle;
+pub mod seeds;
 pub mod series;
 pub mod site;
 pub mod supply;

@@ -8,6 +8,7 @@ use xtask::counterfactual::command::CounterfactualArgs;
 use xtask::fuzz::FuzzArgs;
 use xtask::instructions::InstructionsArgs;
 use xtask::oracle::command::OracleArgs;
+use xtask::seeds::command::SeedsArgs;
 use xtask::series::command::SeriesArgs;
 use xtask::supply::SupplyArgs;
 use xtask::{oracle, series};
@@ -30,6 +31,8 @@ enum Chore {
     Series(SeriesArgs),
     /// Hold what is foretold from recordings against what comes on real kernels
     Counterfactual(CounterfactualArgs),
+    /// Run the seeds' workloads on kernels without and with what they are about
+    Seeds(SeedsArgs),
     /// Look for bytes that break a property of what reads foreign bytes
     Fuzz(FuzzArgs),
     /// Hold the instructions of the engine's operations against the kept table
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
         Chore::Counterfactual(arguments) => xtask::counterfactual::command::run(&arguments, root),
+        Chore::Seeds(arguments) => xtask::seeds::command::run(&arguments, root),
         Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),

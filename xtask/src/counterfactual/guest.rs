@@ -13,12 +13,18 @@ use super::workloads::Workload;
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::{limited, require};
 
-const EMULATOR: &str = "qemu-system-x86_64";
+/// The emulator.
+pub(crate) const EMULATOR: &str = "qemu-system-x86_64";
 
 /// The machine: a serial line and two disks. QEMU's emulated `cmpxchg16b` is not atomic between the threads of two CPUs,
 /// which Linux's slab allocator does not survive.
 const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -serial stdio \
-    -machine q35 -accel tcg,thread=multi -cpu max,la57=off,cx16=off -smp 2 -m 448";
+    -machine q35 -cpu max,la57=off,cx16=off";
+
+/// The memory of a guest that records.
+///
+/// Units: MiB.
+const MEMORY_MIB: u32 = 448;
 
 /// The most seconds of a boot.
 const LIMIT: u64 = 240;
@@ -84,14 +90,12 @@ impl Guests {
         let kernel = self.kernels.iter().find(|(kernel, _)| Some(*kernel) == side.kernel);
         let (_, kernel) = kernel.ok_or("a side of this machine has no guest")?;
         let mut qemu = limited(LIMIT).map_err(|error| error.to_string())?;
-        qemu.arg(EMULATOR).args(MACHINE.split_whitespace()).arg("-kernel").arg(kernel);
-        for (name, path, options) in
-            [("root", self.image.as_path(), "snapshot=on"), ("trace", disk, "cache=unsafe")]
-        {
-            let drive = format!("file={},if=none,id={name},format=raw,{options}", path.display());
-            qemu.args(["-drive", &drive, "-device", &format!("nvme,drive={name},serial={name}")]);
-        }
-        qemu.args(["-append", &parameters(workload, side.setting)]);
+        let drives = [
+            Drive { name: "root", path: &self.image, options: "snapshot=on" },
+            Drive { name: "trace", path: disk, options: "cache=unsafe" },
+        ];
+        qemu.arg(EMULATOR);
+        qemu.args(arguments(Cpus::Two, MEMORY_MIB, kernel, &drives, &parameters(workload, side.setting)));
         let ran = qemu.stderr(Stdio::piped()).output().map_err(|error| format!("{EMULATOR}: {error}"))?;
         let console = String::from_utf8_lossy(&ran.stdout);
         let failed = |what: &str| {
@@ -112,6 +116,56 @@ impl Guests {
         fs::write(&partial, trace).map_err(io)?;
         fs::rename(&partial, place).map_err(io)
     }
+}
+
+/// The CPUs of a guest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cpus {
+    /// Two, each on a thread of the host
+    Two,
+    /// One, whose clock is the number of executed instructions, however busy the host is: a nanosecond each
+    Counting,
+}
+
+impl Cpus {
+    const fn arguments(self) -> &'static str {
+        match self {
+            Self::Two => "-accel tcg,thread=multi -smp 2",
+            Self::Counting => "-accel tcg,thread=single -icount shift=0,sleep=on -smp 1",
+        }
+    }
+}
+
+/// A disk of a guest, `/dev/nvme0n1` and so on in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drive<'a> {
+    /// A name for the emulator.
+    pub(crate) name: &'a str,
+    /// The file.
+    pub(crate) path: &'a Path,
+    /// The emulator's options.
+    pub(crate) options: &'a str,
+}
+
+/// Returns the emulator's arguments for a machine with those CPUs, so much memory, those disks, a kernel and its parameters.
+pub(crate) fn arguments(
+    cpus: Cpus,
+    memory_mib: u32,
+    kernel: &Path,
+    drives: &[Drive<'_>],
+    parameters: &str,
+) -> Vec<String> {
+    let words = MACHINE.split_whitespace().chain(cpus.arguments().split_whitespace());
+    let mut arguments: Vec<_> = words.map(str::to_owned).collect();
+    arguments.extend(["-m".to_owned(), memory_mib.to_string()]);
+    arguments.extend(["-kernel".to_owned(), kernel.display().to_string()]);
+    for Drive { name, path, options } in drives {
+        let drive = format!("file={},if=none,id={name},format=raw,{options}", path.display());
+        let device = format!("nvme,drive={name},serial={name}");
+        arguments.extend(["-drive".to_owned(), drive, "-device".to_owned(), device]);
+    }
+    arguments.extend(["-append".to_owned(), parameters.to_owned()]);
+    arguments
 }
 
 /// Returns the kernel's parameters.
@@ -152,6 +206,18 @@ mod tests {
         assert!(
             parameters(build, Some(setting)).ends_with("freehold.workload=build freehold.set=defrag_mode=1")
         );
+    }
+
+    #[test]
+    fn a_machine_has_its_disks_in_order() {
+        let drive = |name| Drive { name, path: Path::new(name), options: "snapshot=on" };
+        let drives = [drive("root"), drive("swap")];
+        let of = |cpus| arguments(cpus, 512, Path::new("bzImage"), &drives, "quiet x=1").join(" ");
+        let line = of(Cpus::Two);
+        let start = "-smp 2 -m 512 -kernel bzImage -drive file=root,if=none,id=root,format=raw,snapshot=on ";
+        let end = "id=swap,format=raw,snapshot=on -device nvme,drive=swap,serial=swap -append quiet x=1";
+        assert!(line.contains(start) && line.ends_with(end) && !line.contains("icount"), "{line}");
+        assert!(of(Cpus::Counting).contains("-icount shift=0,sleep=on -smp 1 -m 512"));
     }
 
     #[test]

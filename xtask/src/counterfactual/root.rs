@@ -41,45 +41,70 @@ fn partition_table() -> [u8; 512] {
     sector
 }
 
-/// Makes the image in `folder`, and returns its path. The small Debian is kept below `cache`.
+/// The folder of a small Debian that a guest finds its programs in.
+pub(crate) struct Programs(PathBuf);
+
+impl Programs {
+    /// Writes a program.
+    ///
+    /// # Errors
+    /// A sentence, if it cannot be written.
+    pub(crate) fn install(&self, name: &str, text: &[u8]) -> Result<(), String> {
+        let place = self.0.join(name);
+        fs::write(&place, text).map_err(io(&place))?;
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).map_err(io(&place))
+    }
+}
+
+/// Makes the image of the recorded workloads in `folder`, and returns its path. The small Debian is kept below `cache`.
 ///
 /// # Errors
 /// A sentence, if a program is missing or fails.
-pub(crate) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -> Result<PathBuf, String> {
-    for (program, package) in
-        [("debootstrap", "debootstrap"), ("mkfs.ext4", "e2fsprogs"), ("strip", "binutils")]
-    {
+pub(super) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -> Result<PathBuf, String> {
+    require("strip", "binutils").map_err(|error| error.to_string())?;
+    image_with(root, cache, folder, |programs| {
+        for workload in &WORKLOADS {
+            let Some(steps) = &workload.guest else { continue };
+            programs.install(
+                &format!("prepare-{}", workload.name),
+                format!("set -eu\n{}\n", steps.prepare).as_bytes(),
+            )?;
+            programs
+                .install(&format!("run-{}", workload.name), format!("set -eu\n{}\n", steps.run).as_bytes())?;
+        }
+        programs.install("guest-init", INIT.as_bytes())?;
+        said(command("strip").arg("-o").arg(programs.0.join("freehold")).arg(freehold)).map(drop)
+    })
+}
+
+/// Makes an image in `folder` with everything of `traces/workloads` and what `add` installs, and returns its path.
+///
+/// # Errors
+/// A sentence, if a program is missing or fails.
+pub(crate) fn image_with(
+    root: &Path,
+    cache: &Path,
+    folder: &Path,
+    add: impl FnOnce(&Programs) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    for (program, package) in [("debootstrap", "debootstrap"), ("mkfs.ext4", "e2fsprogs")] {
         require(program, package).map_err(|error| error.to_string())?;
     }
-    let io = |path: &Path| {
-        let path = path.display().to_string();
-        move |error: std::io::Error| format!("{path}: {error}")
-    };
+    fs::create_dir_all(cache).map_err(io(cache))?;
     let lock = File::create(cache.join("lock")).map_err(io(cache))?;
     lock.lock().map_err(io(cache))?;
     let debian = debian(cache)?;
-    let bin = debian.join("usr/local/bin");
-    let install = |name: &str, text: &[u8]| {
-        let place = bin.join(name);
-        fs::write(&place, text).map_err(io(&place))?;
-        fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).map_err(io(&place))
-    };
+    let programs = Programs(debian.join("usr/local/bin"));
     for entry in fs::read_dir(root.join("traces/workloads")).map_err(io(root))?.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
         if let Some(program) = name.strip_suffix(".c") {
-            compile(&path, &bin.join(program))?;
+            compile(&path, &programs.0.join(program))?;
         } else {
-            install(&name, &fs::read(&path).map_err(io(&path))?)?;
+            programs.install(&name, &fs::read(&path).map_err(io(&path))?)?;
         }
     }
-    for workload in &WORKLOADS {
-        let Some(steps) = &workload.guest else { continue };
-        install(&format!("prepare-{}", workload.name), format!("set -eu\n{}\n", steps.prepare).as_bytes())?;
-        install(&format!("run-{}", workload.name), format!("set -eu\n{}\n", steps.run).as_bytes())?;
-    }
-    install("guest-init", INIT.as_bytes())?;
-    said(command("strip").arg("-o").arg(bin.join("freehold")).arg(freehold))?;
+    add(&programs)?;
     let image = folder.join("root.img");
     let _ = fs::remove_file(&image);
     let mut file = File::create(&image).map_err(io(&image))?;
@@ -89,6 +114,12 @@ pub(crate) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -
     format.args(FILE_SYSTEM).args(["-E", "offset=1048576", "-d"]).arg(&debian).arg(&image);
     said(format.arg(format!("{SIZE_MIB}M")))?;
     Ok(image)
+}
+
+/// Returns a function for `map_err` that adds the path.
+fn io(path: &Path) -> impl Fn(std::io::Error) -> String + use<> {
+    let path = path.display().to_string();
+    move |error| format!("{path}: {error}")
 }
 
 /// Returns the folder of a small Debian of this machine's own release, and unpacks it if it is not there yet.

@@ -5,13 +5,13 @@
 
 /// One row of the series' table.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct SeedRow {
+pub struct SeedRow {
     /// Its name in the series.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// The figures without the series and with it.
-    pub(super) figures: [f64; 2],
+    pub figures: [f64; 2],
     /// The change that the series gives, in percent.
-    pub(super) change: f64,
+    pub change: f64,
 }
 
 const fn row(name: &'static str, vanilla: f64, patched: f64, change: f64) -> SeedRow {
@@ -19,7 +19,7 @@ const fn row(name: &'static str, vanilla: f64, patched: f64, change: f64) -> See
 }
 
 /// The series' table.
-pub(super) const TABLE: [SeedRow; 32] = [
+pub const TABLE: [SeedRow; 32] = [
     row("Hugealloc Time mean", 165_843.93, 113_025.88, -31.85),
     row("Hugealloc Time stddev", 158_957.35, 114_716.07, -27.83),
     row("Kbuild Real time", 310.24, 300.73, -3.06),

@@ -37,6 +37,7 @@ mod users;
 mod zones;
 
 pub use hygiene::{Build, Hygiene, HygieneSide};
+pub use hygiene_seed::{SeedRow, TABLE as HYGIENE_SEED};
 pub use mix_fit::{Mix, MixDistance, MixFit};
 pub use plan::{Plan, Workload};
 pub use run::{collect, write};

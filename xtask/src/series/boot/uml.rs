@@ -92,7 +92,7 @@ impl UmlBoot<'_> {
 }
 
 /// Runs a kernel's machine in a folder of its own, and stops it at the limit.
-pub(super) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult<Ran> {
+pub(crate) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult<Ran> {
     let mut boot = limited(seconds)?;
     let room = Scratch::new()?;
     let console = room.path().join("console");

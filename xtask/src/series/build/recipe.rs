@@ -100,19 +100,32 @@ pub struct Recipe {
     pub variant: Variant,
     /// The number of patches to apply; `None` applies all.
     pub patches: Option<usize>,
+    /// True if it is built in the tree and the folder of the kernel as it is, so that only what differs is built.
+    pub is_change_of_vanilla: bool,
 }
 
 impl Recipe {
     /// Returns a recipe with the whole series, or without it.
     pub fn new(arch: Arch, config: &[&str], variant: Variant) -> Self {
         let config = config.iter().map(|name| (*name).to_owned()).collect();
-        Self { arch, config, variant, patches: None }
+        Self { arch, config, variant, patches: None, is_change_of_vanilla: false }
     }
 
     /// Returns the recipe with only the first patches.
     #[must_use]
     pub fn after(self, patches: usize) -> Self {
         Self { patches: Some(patches), ..self }
+    }
+
+    /// Returns the recipe for kernels that differ in few files and are built one after the other.
+    #[must_use]
+    pub fn as_change_of_vanilla(self) -> Self {
+        Self { is_change_of_vanilla: true, ..self }
+    }
+
+    /// Returns the recipe of the kernel as it is whose tree and folder it is built in; `None` if it has its own.
+    pub(super) fn base(&self) -> Option<Self> {
+        self.is_change_of_vanilla.then(|| Self { variant: Variant::Vanilla, patches: None, ..self.clone() })
     }
 
     /// Returns a short name.
@@ -124,6 +137,7 @@ impl Recipe {
     /// Returns the name of the tree that it is built from, with patches of that series.
     pub(super) fn tree(&self, series: &str) -> String {
         match (self.variant, self.patches) {
+            _ if self.is_change_of_vanilla => "vanilla".to_owned(),
             (Variant::Vanilla, _) => "vanilla".to_owned(),
             (_, None) => series.to_owned(),
             (_, Some(_)) => format!("{series}-steps"),
@@ -136,7 +150,7 @@ pub(super) struct Extras {
     /// Added files by their paths in the kernel.
     pub(super) files: BTreeMap<String, String>,
     /// Files of the kernel, and the last line that each gets.
-    pub(super) lines: [(&'static str, &'static str); 2],
+    pub(super) lines: [(&'static str, &'static str); 3],
 }
 
 impl Extras {
@@ -157,6 +171,7 @@ impl Extras {
         let lines = [
             ("mm/Kconfig", "source \"mm/Kconfig.freehold_bench\""),
             ("mm/Makefile", "obj-$(CONFIG_FREEHOLD_BENCH) += freehold_bench.o"),
+            ("mm/Makefile", "obj-$(CONFIG_FREEHOLD_WATCH) += freehold_watch.o"),
         ];
         Ok(Self { files, lines })
     }
@@ -176,5 +191,12 @@ mod tests {
             ("um-uml+uml-test-derived-steps", "x-steps".to_owned())
         );
         assert_eq!(Recipe::new(Arch::X86_64, &["qemu"], Variant::Vanilla).tree("x"), "vanilla");
+        assert_eq!(whole.base(), None);
+        let change = whole.as_change_of_vanilla();
+        assert_eq!(
+            (change.tree("x").as_str(), change.name().as_str()),
+            ("vanilla", "um-uml+uml-test-derived")
+        );
+        assert_eq!(change.base().unwrap().name(), "um-uml+uml-test-vanilla");
     }
 }

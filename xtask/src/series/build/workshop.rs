@@ -207,7 +207,8 @@ impl Workshop {
 
     /// Returns the build folder of a recipe.
     fn output(&self, recipe: &Recipe) -> PathBuf {
-        self.folder.path().join("build").join(self.name(recipe))
+        let own = recipe.base().map_or_else(|| self.name(recipe), |base| base.name());
+        self.folder.path().join("build").join(own)
     }
 
     /// Waits for the lock and returns a job that writes to the log.

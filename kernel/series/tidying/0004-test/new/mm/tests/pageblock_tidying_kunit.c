@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 
 #include "../internal.h"
+#include "../page_alloc.h"
 #include "../pageblock_claim.h"
 #include "../pageblock_tidying.h"
 #include "../pageblock_use_check.h"

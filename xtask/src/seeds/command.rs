@@ -1,0 +1,148 @@
+//! `cargo xtask seeds`.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::figures::Boot;
+use super::guest::Guests;
+use super::list::{CONFIG, Name, Part, SIDES, Seed};
+use super::table::markdown;
+use crate::kernel::cache;
+use crate::series::build::recipe::{Arch, Recipe};
+use crate::series::build::workshop::Workshop;
+
+/// Run the seeds' workloads on kernels without and with what they are about, and print their tables
+#[derive(Args, Clone, Debug)]
+pub struct SeedsArgs {
+    /// Which seed, one or more; without, each
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER")]
+    seed: Vec<Name>,
+    /// Boots a side
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    rounds: usize,
+    /// Print the tables of the boots that are kept in target/seeds, and boot nothing
+    #[arg(long)]
+    kept: bool,
+}
+
+/// What was said in the boots of one part of a seed: without what it is about, and with it.
+#[derive(Clone, Debug, Default)]
+struct Boots([Vec<Boot>; 2]);
+
+/// Boots and prints the tables. Returns true.
+///
+/// # Errors
+/// A sentence, if a kernel cannot be built or a boot comes to no good end.
+pub fn run(args: &SeedsArgs, root: &Path) -> Result<bool, String> {
+    let names = if args.seed.is_empty() { Name::value_variants() } else { &args.seed };
+    let folder = root.join("target/seeds");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for name in names {
+        let seed = name.seed();
+        let kept: Vec<_> = seed.parts.iter().map(|part| place(&folder, &seed, part)).collect();
+        let boots = if args.kept {
+            kept.iter().map(|place| read(place)).collect::<Result<Vec<_>, _>>()?
+        } else {
+            boot_all(args, root, &folder, &seed, &kept)?
+        };
+        print!("{}", text(&seed, &boots));
+    }
+    Ok(true)
+}
+
+/// Boots both sides of each part in turns, and keeps what was said after each round.
+fn boot_all(
+    args: &SeedsArgs,
+    root: &Path,
+    folder: &Path,
+    seed: &Seed,
+    kept: &[PathBuf],
+) -> Result<Vec<Boots>, String> {
+    let workshop = Workshop::new(root, seed.series, seed.version, None).map_err(|error| error.to_string())?;
+    let recipes = SIDES.iter().map(|&side| Recipe::new(Arch::X86_64, CONFIG, side).as_change_of_vanilla());
+    let build = |recipe| workshop.kernel(&recipe).map_err(|error| error.to_string());
+    let kernels = recipes.map(build).collect::<Result<Vec<_>, _>>()?;
+    let cache = cache::cache().map_err(|error| error.to_string())?.join("guests");
+    let guests = Guests::new(root, &cache, folder)?;
+    let mut all = vec![Boots::default(); seed.parts.len()];
+    for round in 0..args.rounds {
+        for ((part, boots), place) in seed.parts.iter().zip(&mut all).zip(kept) {
+            // Each side comes first in turn.
+            for turn in 0..SIDES.len() {
+                let side = (round + turn) % SIDES.len();
+                boots.0[side].push(guests.boot(seed, part, &kernels[side])?);
+            }
+            eprintln!("seed {} {}: round {} of {}", seed.number, part.name, round + 1, args.rounds);
+            keep(place, boots)?;
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the tables of a seed.
+fn text(seed: &Seed, boots: &[Boots]) -> String {
+    let mut text = format!("Seed {}, without and with {}, Linux {}", seed.number, seed.what, seed.version);
+    for (part, Boots([without, with])) in seed.parts.iter().zip(boots) {
+        let name = if part.name.is_empty() { String::new() } else { format!(", {}", part.name) };
+        let table = markdown(&(part.rows)(), [without, with]);
+        let _ = write!(text, "{name}, {} and {} boots\n\n{table}\n", without.len(), with.len());
+    }
+    text
+}
+
+fn place(folder: &Path, seed: &Seed, part: &Part) -> PathBuf {
+    let part = if part.name.is_empty() { String::new() } else { format!("-{}", part.name) };
+    folder.join(format!("{}{part}.json", seed.number))
+}
+
+fn keep(place: &Path, boots: &Boots) -> Result<(), String> {
+    let side = |boots: &[Boot]| boots.iter().map(|boot| json!(boot.0)).collect::<Value>();
+    let all = json!({"without": side(&boots.0[0]), "with": side(&boots.0[1])});
+    let partial = place.with_extension("partial");
+    fs::write(&partial, format!("{all}\n"))
+        .and_then(|()| fs::rename(&partial, place))
+        .map_err(|error| format!("{}: {error}", place.display()))
+}
+
+fn read(place: &Path) -> Result<Boots, String> {
+    let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", place.display());
+    let text = fs::read_to_string(place).map_err(|error| fault(&error))?;
+    let all: Value = serde_json::from_str(&text).map_err(|error| fault(&error))?;
+    let side = |name: &str| -> Option<Vec<Boot>> {
+        all[name].as_array()?.iter().map(|boot| Some(Boot(boot.as_array()?.clone()))).collect()
+    };
+    match (side("without"), side("with")) {
+        (Some(without), Some(with)) => Ok(Boots([without, with])),
+        _ => Err(fault(&"it has not the boots of both sides")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::scratch::Scratch;
+
+    #[test]
+    fn what_is_kept_makes_the_same_table() {
+        let scratch = Scratch::new().unwrap();
+        let place = scratch.path().join("003.json");
+        let boot = |turns: u64| Boot(vec![json!({"turns": turns})]);
+        keep(&place, &Boots([vec![boot(20), boot(30)], vec![boot(50), boot(50)]])).unwrap();
+        let seed = Name::Batches.seed();
+        let table = text(&seed, &[Boots::default(), read(&place).unwrap()]);
+        assert!(
+            table.starts_with(
+                "Seed 003, without and with freeing in batches, Linux 7.3, holds, 0 and 0 boots\n"
+            )
+        );
+        assert!(table.contains(", waits, 2 and 2 boots\n\n| |"), "{table}");
+        let row = "| the other CPU's turns | – | – | – | 25.0 ± 7.07 | 50.0 ± 0 | +100.0 % |\n";
+        assert!(table.contains(row), "{table}");
+        fs::write(&place, "{\"without\": []}").unwrap();
+        assert!(read(&place).unwrap_err().ends_with("it has not the boots of both sides"));
+    }
+}

@@ -1,0 +1,38 @@
+#!/bin/sh
+# The only process of a guest besides what it runs: the workload of a seed, told on the console as JSON objects, one a line.
+# It powers off at the end: nobody else is to run it.
+[ $$ = 1 ] || { echo "$0 is for a guest that starts with it" >&2; exit 2; }
+export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C WORK=/var/tmp/freehold
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mountpoint -q /dev || mount -t devtmpfs dev /dev
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tmpfs tmp /tmp
+mkdir -p "$WORK"
+watched=/sys/kernel/debug/freehold_watch
+
+say() { printf '\nfreehold: %s\n' "$1"; }
+# Prints what was counted in a phase, and begins to count the next one; a kernel that counts nothing says nothing.
+counts() {
+    [ -e $watched ] || return 0
+    say "{\"phase\":\"$1\",\"counts\":$(cat $watched)}"
+    echo > $watched
+}
+# Prints the counters of /proc/vmstat that a table may need.
+vmstat() {
+    say "{\"phase\":\"$1\",\"vmstat\":{$(awk '/^(thp_fault|compact_|allocstall|pgscan_|pgsteal_|pswp|workingset_refault|pgfault|pgalloc)/ { printf "%s\"%s\":%s", between, $1, $2; between = "," }' /proc/vmstat)}}"
+}
+
+for word in $(cat /proc/cmdline); do
+    case $word in
+    freehold.seed=*) seed=${word#*=} ;;
+    esac
+done
+if (set -eu; . "/usr/local/bin/seed-$seed.sh") 2> /tmp/said; then
+    say '{"done":true}'
+else
+    say "{\"error\":\"$(tail -n 3 /tmp/said | tr -d '"\\' | tr '\n\t' '; ')\"}"
+fi
+sync
+echo o > /proc/sysrq-trigger
+sleep 60

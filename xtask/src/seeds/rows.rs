@@ -1,0 +1,277 @@
+//! The rows of the seeds' tables: their own figures, and how each is taken from what a guest said.
+
+use freehold_lab::workload::HYGIENE_SEED;
+
+use super::figures::{Boot, Build};
+
+/// A row of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// Its name, with the unit.
+    pub(super) name: &'static str,
+    /// The seed's figures without and with what it is about; `None` where it gives none.
+    pub(super) seed: [Option<f64>; 2],
+    /// The figure of a boot.
+    pub(super) here: fn(&Boot) -> Option<f64>,
+}
+
+const NONE: [Option<f64>; 2] = [None, None];
+
+const fn row(name: &'static str, seed: [Option<f64>; 2], here: fn(&Boot) -> Option<f64>) -> Row {
+    Row { name, seed, here }
+}
+
+/// Microseconds of nanoseconds.
+fn us(ns: f64) -> f64 {
+    ns / 1000.0
+}
+
+/// Returns the rows of seed 001.
+pub(super) fn mode() -> Vec<Row> {
+    vec![
+        row("real time, s", [Some(8.939), Some(5.546)], |boot| Some(boot.timed("mixed", "real_ms")? / 1e3)),
+        row("user time, s", [Some(2.617), Some(2.528)], |boot| Some(boot.timed("mixed", "user_ms")? / 1e3)),
+        row("system time, s", [Some(52.885), Some(30.183)], |boot| {
+            Some(boot.timed("mixed", "system_ms")? / 1e3)
+        }),
+        row("fallbacks", NONE, |boot| boot.count("mixed", "fallbacks")),
+        row("calls for a whole pageblock", NONE, |boot| Some(boot.histogram("mixed", "claims")?.total)),
+        row("such calls in a hold that has any, mean", NONE, |boot| {
+            boot.histogram("mixed", "claims")?.mean()
+        }),
+        row("such calls in a hold, most", NONE, |boot| Some(boot.histogram("mixed", "claims")?.most)),
+        row("longest hold, µs", [Some(93_635.0), None], |boot| {
+            Some(us(boot.histogram("mixed", "held")?.most))
+        }),
+        row("hold, mean, µs", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.mean()?))),
+        row("hold, median, µs", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.at(0.5)?))),
+        row("hold, 99 of 100 are at most, µs", NONE, |boot| {
+            Some(us(boot.histogram("mixed", "held")?.at(0.99)?))
+        }),
+        row("hold, 999 of 1000 are at most, µs", NONE, |boot| {
+            Some(us(boot.histogram("mixed", "held")?.at(0.999)?))
+        }),
+        row("holds of 1 ms and more", NONE, |boot| Some(boot.histogram("mixed", "held")?.from(1e6))),
+        row("all holds together, ms", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.total) / 1e3)),
+        row("all waits together, ms", NONE, |boot| Some(us(boot.histogram("mixed", "waited")?.total) / 1e3)),
+        row("longest wait, µs", NONE, |boot| Some(us(boot.histogram("mixed", "waited")?.most))),
+    ]
+}
+
+/// Returns the rows of seed 003 about holds.
+pub(super) fn batches_holds() -> Vec<Row> {
+    vec![
+        row("pages freed in a hold, most", [Some(2000.0), None], |boot| {
+            Some(boot.histogram("exits", "drained")?.most)
+        }),
+        row("pages freed in a hold that frees any, mean", NONE, |boot| {
+            boot.histogram("exits", "drained")?.mean()
+        }),
+        row("holds that free 512 pages and more", NONE, |boot| {
+            Some(boot.histogram("exits", "drained")?.from(512.0))
+        }),
+        row("longest hold, µs", NONE, |boot| Some(us(boot.histogram("exits", "held")?.most))),
+        row("hold, mean, µs", NONE, |boot| Some(us(boot.histogram("exits", "held")?.mean()?))),
+        row("hold, 999 of 1000 are at most, µs", NONE, |boot| {
+            Some(us(boot.histogram("exits", "held")?.at(0.999)?))
+        }),
+        row("holds", NONE, |boot| Some(boot.histogram("exits", "held")?.samples)),
+        row("system time, s", NONE, |boot| Some(boot.timed("exits", "system_ms")? / 1e3)),
+        row("all holds together, ms", NONE, |boot| Some(us(boot.histogram("exits", "held")?.total) / 1e3)),
+        row("boot: pages freed in a hold, most", [Some(2000.0), None], |boot| {
+            Some(boot.histogram("boot", "drained")?.most)
+        }),
+        row("boot: holds that free 512 pages and more", [Some(100.0), None], |boot| {
+            Some(boot.histogram("boot", "drained")?.from(512.0))
+        }),
+        row("boot: longest hold, µs", NONE, |boot| Some(us(boot.histogram("boot", "held")?.most))),
+    ]
+}
+
+/// Returns the rows of seed 003 about the other CPU.
+pub(super) fn batches_waits() -> Vec<Row> {
+    vec![
+        row("longest wait, µs", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.most))),
+        row("wait, mean, µs", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.mean()?))),
+        row("waits", NONE, |boot| Some(boot.histogram("exits", "waited")?.samples)),
+        row("all waits together, ms", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.total) / 1e3)),
+        row("the other CPU's turns", NONE, |boot| boot.field("turns")),
+        row("a turn of its, mean, µs", NONE, |boot| boot.field("turn_us")),
+        row("its longest turn, µs", NONE, |boot| boot.field("longest_turn_us")),
+    ]
+}
+
+/// Returns the rows of seed 004, each the mean over the builds of a boot.
+pub(super) fn hygiene() -> Vec<Row> {
+    HYGIENE_SEED
+        .iter()
+        .map(|of| Row { name: of.name, seed: of.figures.map(Some), here: by_name(of.name) })
+        .collect()
+}
+
+/// Returns the mean over the builds of a boot; `None` if there are none or one of them lacks the figure.
+fn mean(boot: &Boot, figure: fn(&Build<'_>) -> Option<f64>) -> Option<f64> {
+    let figures = boot.builds().iter().map(figure).collect::<Option<Vec<_>>>()?;
+    (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+}
+
+/// Returns `part` in percent of `part + rest`; `None` if both are 0.
+fn percent(part: f64, rest: f64) -> Option<f64> {
+    (part + rest > 0.0).then(|| part * 100.0 / (part + rest))
+}
+
+/// Returns the share of a boot's builds together, so that a build without any does not count as one half.
+fn share(boot: &Boot, part: &[&str], rest: &[&str]) -> Option<f64> {
+    let sum = |names: &[&str]| boot.builds().iter().map(|build| build.grew(names)).sum::<Option<f64>>();
+    percent(sum(part)?, sum(rest)?)
+}
+
+const ALL_MIGRATE: &[&str] = &["compact_migrate_scanned"];
+const ALL_FREE: &[&str] = &["compact_free_scanned"];
+const DAEMON_MIGRATE: &[&str] = &["compact_daemon_migrate_scanned"];
+const DAEMON_FREE: &[&str] = &["compact_daemon_free_scanned"];
+
+/// Returns how a row of the seed's table is taken from a boot.
+fn by_name(name: &str) -> fn(&Boot) -> Option<f64> {
+    match name {
+        "Hugealloc Time mean" => |boot| mean(boot, |build| build.huge("mean_us")),
+        "Hugealloc Time stddev" => |boot| mean(boot, |build| Some(build.huge("variance")?.sqrt())),
+        "Kbuild Real time" => |boot| mean(boot, |build| build.seconds("real_ms")),
+        "Kbuild User time" => |boot| mean(boot, |build| build.seconds("user_ms")),
+        "Kbuild System time" => |boot| mean(boot, |build| build.seconds("system_ms")),
+        "THP fault alloc" => |boot| mean(boot, |build| build.grew(&["thp_fault_alloc"])),
+        "THP fault fallback" => |boot| mean(boot, |build| build.grew(&["thp_fault_fallback"])),
+        "THP fault fail rate %" => |boot| share(boot, &["thp_fault_fallback"], &["thp_fault_alloc"]),
+        "Pagealloc fallback" => |boot| mean(boot, |build| build.count("fallbacks")),
+        "Pagealloc type mismatch" => |boot| mean(boot, |build| build.count("mismatches")),
+        "Direct compact stall" => |boot| mean(boot, |build| build.grew(&["compact_stall"])),
+        "Direct compact fail" => |boot| mean(boot, |build| build.grew(&["compact_fail"])),
+        "Direct compact success" => |boot| mean(boot, |build| build.grew(&["compact_success"])),
+        "Direct compact success rate %" => |boot| share(boot, &["compact_success"], &["compact_fail"]),
+        "Compact daemon scanned migrate" => |boot| mean(boot, |build| build.grew(DAEMON_MIGRATE)),
+        "Compact daemon scanned free" => |boot| mean(boot, |build| build.grew(DAEMON_FREE)),
+        "Compact direct scanned migrate" => |boot| mean(boot, direct_migrate),
+        "Compact direct scanned free" => |boot| mean(boot, direct_free),
+        "Compact migrate scanned daemon %" => {
+            |boot| percent(mean(boot, |build| build.grew(DAEMON_MIGRATE))?, mean(boot, direct_migrate)?)
+        }
+        "Compact free scanned daemon %" => {
+            |boot| percent(mean(boot, |build| build.grew(DAEMON_FREE))?, mean(boot, direct_free)?)
+        }
+        "Compact total migrate scanned" => |boot| mean(boot, |build| build.grew(ALL_MIGRATE)),
+        "Compact total free scanned" => |boot| mean(boot, |build| build.grew(ALL_FREE)),
+        "Alloc stall" => |boot| mean(boot, |build| build.grew(&["allocstall*"])),
+        "Pages kswapd scanned" => |boot| mean(boot, |build| build.grew(&["pgscan_kswapd"])),
+        "Pages kswapd reclaimed" => |boot| mean(boot, |build| build.grew(&["pgsteal_kswapd"])),
+        "Pages direct scanned" => |boot| mean(boot, |build| build.grew(&["pgscan_direct"])),
+        "Pages direct reclaimed" => |boot| mean(boot, |build| build.grew(&["pgsteal_direct"])),
+        "Pages total scanned" => |boot| mean(boot, |build| build.grew(&["pgscan_kswapd", "pgscan_direct"])),
+        "Pages scanned kswapd %" => |boot| share(boot, &["pgscan_kswapd"], &["pgscan_direct"]),
+        "Swap out" => |boot| mean(boot, |build| build.grew(&["pswpout"])),
+        "Swap in" => |boot| mean(boot, |build| build.grew(&["pswpin"])),
+        "File refaults" => |boot| mean(boot, |build| build.grew(&["workingset_refault_file"])),
+        _ => |_| None,
+    }
+}
+
+fn direct_migrate(build: &Build<'_>) -> Option<f64> {
+    Some(build.grew(ALL_MIGRATE)? - build.grew(DAEMON_MIGRATE)?)
+}
+
+fn direct_free(build: &Build<'_>) -> Option<f64> {
+    Some(build.grew(ALL_FREE)? - build.grew(DAEMON_FREE)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::two_builds;
+    use super::*;
+
+    /// Every counter of `/proc/vmstat` that the rows need, with one that grew by this much.
+    fn grown(counter: &str, by: u64) -> Boot {
+        let names = [
+            "thp_fault_alloc",
+            "thp_fault_fallback",
+            "compact_stall",
+            "compact_fail",
+            "compact_success",
+            "compact_migrate_scanned",
+            "compact_free_scanned",
+            "compact_daemon_migrate_scanned",
+            "compact_daemon_free_scanned",
+            "allocstall_movable",
+            "pgscan_kswapd",
+            "pgsteal_kswapd",
+            "pgscan_direct",
+            "pgsteal_direct",
+            "pswpout",
+            "pswpin",
+            "workingset_refault_file",
+        ];
+        let mut boot = two_builds();
+        for object in &mut boot.0 {
+            let is_after = object["phase"].as_str().is_some_and(|phase| phase.starts_with("after"));
+            if let Some(vmstat) = object.get_mut("vmstat").and_then(serde_json::Value::as_object_mut) {
+                vmstat.clear();
+                for name in names {
+                    let more = if is_after && name == counter { by } else { 0 };
+                    vmstat.insert(name.to_owned(), (100 + more).into());
+                }
+            }
+        }
+        boot
+    }
+
+    #[test]
+    fn every_row_of_the_hygiene_seed_is_taken_from_its_own_counter() {
+        let value = |boot: &Boot, name: &str| by_name(name)(boot);
+        for (counter, name) in [
+            ("thp_fault_alloc", "THP fault alloc"),
+            ("thp_fault_fallback", "THP fault fallback"),
+            ("compact_stall", "Direct compact stall"),
+            ("compact_daemon_free_scanned", "Compact daemon scanned free"),
+            ("compact_free_scanned", "Compact direct scanned free"),
+            ("allocstall_movable", "Alloc stall"),
+            ("pgsteal_kswapd", "Pages kswapd reclaimed"),
+            ("pgsteal_direct", "Pages direct reclaimed"),
+            ("pgscan_direct", "Pages total scanned"),
+            ("pswpin", "Swap in"),
+            ("workingset_refault_file", "File refaults"),
+        ] {
+            assert_eq!(value(&grown(counter, 7), name), Some(7.0), "{name}");
+            assert_eq!(value(&grown("", 7), name), Some(0.0), "{name}");
+        }
+        let all_failed = grown("thp_fault_fallback", 5);
+        assert_eq!(value(&all_failed, "THP fault fail rate %"), Some(100.0));
+        assert_eq!(value(&grown("", 0), "THP fault fail rate %"), None, "of nothing there is no share");
+        assert_eq!(value(&two_builds(), "Kbuild Real time"), Some(1.0));
+        assert_eq!(value(&two_builds(), "Pagealloc type mismatch"), Some(5.0));
+    }
+
+    #[test]
+    fn no_row_of_the_hygiene_seed_is_forgotten() {
+        let mut boot = grown("", 0);
+        for object in &mut boot.0 {
+            if let Some(vmstat) = object.get_mut("vmstat").and_then(serde_json::Value::as_object_mut)
+                && vmstat["pswpout"] == 100
+            {
+                vmstat.values_mut().for_each(|value| *value = 100.into());
+            }
+            if object.get("timed").is_some() {
+                object["user_ms"] = 1.into();
+                object["system_ms"] = 1.into();
+            }
+            if object.get("huge_batches").is_some() {
+                object["variance"] = 4.into();
+            }
+            if object.get("counts").is_some() {
+                object["counts"]["fallbacks"] = 1.into();
+            }
+        }
+        let shares = ["THP fault fail rate %", "Direct compact success rate %", "Pages scanned kswapd %"];
+        for row in hygiene() {
+            let is_share = shares.contains(&row.name) || row.name.ends_with("daemon %");
+            assert_eq!((row.here)(&boot).is_some(), !is_share, "{}", row.name);
+        }
+    }
+}
