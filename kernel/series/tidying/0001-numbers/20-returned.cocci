@@ -1,6 +1,6 @@
 // A block that comes back is no longer of those that left for movable
 // requests; one that a compacting task captures on its way leaves again.
-// places 7.3: mm/page_alloc.c __free_one_page, mm/page_alloc.c __free_one_page
+// places 7.3: mm/page_alloc.c __free_one_page, mm/page_alloc.c compaction_capture
 
 @ returned @
 identifier p, pfn, z, order, type, flags;
@@ -17,16 +17,12 @@ statement S;
  }
 
 @ captured @
-expression capc, p, order, type, z;
+identifier capc, p, order, type;
 @@
- __free_one_page(...)
+ compaction_capture(struct capture_control *capc, struct page *p, int order, int type)
  {
- <...
- if (compaction_capture(capc, p, order, type)) {
- account_freepages(z, -(1 << order), type);
-+pageblock_use_taken(z, p, order,
-+		    capc->migratetype);
- return;
- }
- ...>
+ ... when any
+ capc->page = p;
++pageblock_use_taken(capc->zone, p, order, capc->migratetype);
+ ...
  }

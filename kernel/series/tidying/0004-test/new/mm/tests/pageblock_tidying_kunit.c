@@ -150,6 +150,7 @@ static struct kunit_suite tidying_suite = {
 	.suite_exit = counted,
 	.test_cases = tidying_cases,
 };
+
 kunit_test_suite(tidying_suite);
 
 MODULE_LICENSE("GPL");
