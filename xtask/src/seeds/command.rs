@@ -85,11 +85,16 @@ fn boot_all(
 
 /// Returns the tables of a seed.
 fn text(seed: &Seed, boots: &[Boots]) -> String {
-    let mut text = format!("Seed {}, without and with {}, Linux {}", seed.number, seed.what, seed.version);
+    let mut text = String::new();
     for (part, Boots([without, with])) in seed.parts.iter().zip(boots) {
+        let Seed { number, what, version, .. } = seed;
         let name = if part.name.is_empty() { String::new() } else { format!(", {}", part.name) };
         let table = markdown(&(part.rows)(), [without, with]);
-        let _ = write!(text, "{name}, {} and {} boots\n\n{table}\n", without.len(), with.len());
+        let counts = format!("{} and {} boots", without.len(), with.len());
+        let _ = writeln!(
+            text,
+            "Seed {number}{name}: without and with {what}, Linux {version}, {counts}\n\n{table}"
+        );
     }
     text
 }
@@ -134,12 +139,9 @@ mod tests {
         keep(&place, &Boots([vec![boot(20), boot(30)], vec![boot(50), boot(50)]])).unwrap();
         let seed = Name::Batches.seed();
         let table = text(&seed, &[Boots::default(), read(&place).unwrap()]);
-        assert!(
-            table.starts_with(
-                "Seed 003, without and with freeing in batches, Linux 7.3, holds, 0 and 0 boots\n"
-            )
-        );
-        assert!(table.contains(", waits, 2 and 2 boots\n\n| |"), "{table}");
+        let start = "Seed 003, holds: without and with freeing in batches, Linux 7.3, 0 and 0 boots\n\n| |";
+        assert!(table.starts_with(start), "{table}");
+        assert!(table.contains("\nSeed 003, waits: "), "{table}");
         let row = "| the other CPU's turns | – | – | – | 25.0 ± 7.07 | 50.0 ± 0 | +100.0 % |\n";
         assert!(table.contains(row), "{table}");
         fs::write(&place, "{\"without\": []}").unwrap();

@@ -53,8 +53,6 @@ pub(super) fn mode() -> Vec<Row> {
         }),
         row("holds of 1 ms and more", NONE, |boot| Some(boot.histogram("mixed", "held")?.from(1e6))),
         row("all holds together, ms", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.total) / 1e3)),
-        row("all waits together, ms", NONE, |boot| Some(us(boot.histogram("mixed", "waited")?.total) / 1e3)),
-        row("longest wait, µs", NONE, |boot| Some(us(boot.histogram("mixed", "waited")?.most))),
     ]
 }
 

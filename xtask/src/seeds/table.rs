@@ -65,7 +65,8 @@ fn number(value: f64) -> String {
         size if size >= 1.0 => 2,
         _ => 3,
     };
-    let text = format!("{value:.places$}");
+    // What is counted from nothing may be a zero with a sign.
+    let text = format!("{:.places$}", value + 0.0);
     let (whole, rest) = text
         .split_once('.')
         .map_or((text.as_str(), String::new()), |(whole, rest)| (whole, format!(".{rest}")));
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_three_digits() {
-        let texts = [0.0, 0.1234, 1.234, 12.34, 123.4, 1234.5, -1_234_567.0].map(number);
+        let texts = [-0.0, 0.1234, 1.234, 12.34, 123.4, 1234.5, -1_234_567.0].map(number);
         assert_eq!(texts, ["0", "0.123", "1.23", "12.3", "123", "1\u{202f}234", "−1\u{202f}234\u{202f}567"]);
     }
 }
