@@ -138,7 +138,8 @@ fn dear_moves_are_fewer() {
         let more = ["--json", "--page-move-ns", ns];
         let ran = predict(std::slice::from_ref(&trace), &["--era", "freehold"], &[], &more).ok();
         assert_eq!(ran.json()["page_move_ns"].as_u64().map(|ns| ns.to_string()).as_deref(), Some(ns));
-        let free = measures(&ran).into_iter().find(|measure| measure["measure"] == "free pageblocks at the end");
+        let free =
+            measures(&ran).into_iter().find(|measure| measure["measure"] == "free pageblocks at the end");
         let free = free.expect("a measure");
         free["foretold"].as_f64().expect("foretold") - free["before"].as_f64().expect("before")
     };

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::cases::Case;
+use super::guest::cost_of;
 use super::recordings::Recordings;
 
 /// What a guest says of its work: the growth of counters of `/proc/vmstat`, `seconds`, and `kcompactd_ns`.
@@ -27,11 +28,6 @@ const COLUMNS: [(&str, &[&str], f64); 8] = [
     ("pageblocks retyped", &["tidy_retyped"], 1.0),
 ];
 
-/// Returns the path of what a recording's work cost.
-pub(super) fn beside(recording: &Path) -> PathBuf {
-    recording.with_extension("cost.json")
-}
-
 /// Returns a table of what the sides of some cases cost, mean ± standard deviation of their recordings.
 ///
 /// # Errors
@@ -42,7 +38,7 @@ pub(super) fn table(cases: &[Case], recordings: &Recordings<'_>) -> Result<Strin
         format!("| side | runs | {} |\n|---|---:|{}\n", titles.join(" | "), "---:|".repeat(titles.len()));
     for (workload, side) in super::recordings::sides(cases) {
         let paths = recordings.paths(workload, &side);
-        let costs = paths.iter().map(|path| read(&beside(&recordings.folder.join(path))));
+        let costs = paths.iter().map(|path| read(&cost_of(&recordings.folder.join(path))));
         let costs = costs.collect::<Result<Vec<_>, _>>()?;
         let cells: Vec<_> = COLUMNS.iter().map(|(_, names, unit)| cell(&costs, names, *unit)).collect();
         // Writing to a `String` cannot fail.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::cases::{Setting, Side, Value};
-use super::costs::beside;
 use super::kernels::Kernel;
 use super::root::PARTITION;
 use super::workloads::Workload;
@@ -111,7 +110,7 @@ impl Guests {
         let trace = trace_on(disk).map_err(io)?.ok_or_else(|| failed("gave no trace"))?;
         let cost = console.lines().find_map(|line| line.trim().strip_prefix(COST));
         let cost = cost.ok_or_else(|| failed("did not say what the work has cost"))?;
-        fs::write(beside(place), cost).map_err(io)?;
+        fs::write(cost_of(place), cost).map_err(io)?;
         let partial = place.with_extension("partial");
         fs::write(&partial, trace).map_err(io)?;
         fs::rename(&partial, place).map_err(io)
@@ -178,6 +177,11 @@ fn parameters(workload: &Workload, setting: Option<Setting>) -> String {
          freehold.workload={}{set}",
         workload.name
     )
+}
+
+/// Returns the path of what a recording's work cost.
+pub(super) fn cost_of(recording: &Path) -> PathBuf {
+    recording.with_extension("cost.json")
 }
 
 /// Returns the trace on a disk; `None` if there is none.

@@ -4,12 +4,9 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use freehold::{Era, Switch};
-use freehold_lab::Lab;
 use freehold_lab::sweep::{Knob, Value};
 
 use super::common::{Input, parse_era, parse_knob, parse_switch, parse_value};
-use crate::exit::Failure;
-use crate::load::Loaded;
 
 pub(super) const LONG_ABOUT: &str = "\
 Foretell from recordings under one setting what each measure would be under another: each recording is \
@@ -65,15 +62,6 @@ impl Predict {
     /// One trace of several, as other commands have it.
     pub(crate) fn input(&self, trace: &std::path::Path) -> Input {
         Input { trace: trace.to_owned(), partial: self.partial }
-    }
-
-    /// Returns the lab for a recording.
-    pub(crate) fn lab<'t>(&self, loaded: &'t Loaded) -> Result<Lab<'t>, Failure> {
-        let lab = loaded.lab()?;
-        Ok(match self.page_move_ns {
-            Some(ns) => lab.with_page_move_ns(ns),
-            None => lab,
-        })
     }
 
     /// What is changed, as knobs of the sweep with their values.

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use freehold::Era;
+use freehold_lab::Lab;
 use freehold_lab::predict::{
     Came, Change, Facts, ForetellOptions, Observation, Prediction, check_lengths, check_settings,
 };
 
 use crate::args::Predict;
 use crate::exit::Failure;
-use crate::load;
+use crate::load::{self, Loaded};
 use crate::output;
 
 pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
@@ -51,7 +52,7 @@ fn came(args: &Predict, before: Option<Era>, lengths: &mut Lengths) -> Result<Ve
     let each = args.against.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
         let came = match before {
-            Some(era) => Came::with_replays(&args.lab(&loaded)?, era, options(args)),
+            Some(era) => Came::with_replays(&lab(args, &loaded)?, era, options(args)),
             None => Came::new(loaded.trace()),
         };
         let came = came.map_err(|error| loaded.failure(error))?;
@@ -59,6 +60,15 @@ fn came(args: &Predict, before: Option<Era>, lengths: &mut Lengths) -> Result<Ve
         Ok(came)
     });
     each.collect()
+}
+
+/// Returns the lab for a recording, on a machine that moves pages at the price that was given.
+fn lab<'t>(args: &Predict, loaded: &'t Loaded) -> Result<Lab<'t>, Failure> {
+    let lab = loaded.lab()?;
+    Ok(match args.page_move_ns {
+        Some(ns) => lab.with_page_move_ns(ns),
+        None => lab,
+    })
 }
 
 fn options(args: &Predict) -> ForetellOptions {
@@ -70,7 +80,7 @@ fn observed(args: &Predict, change: &Change, lengths: &mut Lengths) -> Result<Ve
     let each = args.traces.iter().map(|trace| {
         let loaded = load::whole(&args.input(trace))?;
         lengths.add(&loaded.name, loaded.asked_pages())?;
-        let observed = args.lab(&loaded)?.observe(change, options(args));
+        let observed = lab(args, &loaded)?.observe(change, options(args));
         observed.map_err(|error| loaded.failure(error))
     });
     each.collect()
