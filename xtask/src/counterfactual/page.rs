@@ -78,7 +78,7 @@ pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&str>) -> String {
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
-        "\n{} of {} cases, {} recordings a side or more, made in rounds of all sides; {}; commit {}. Guests are emulated machines with 448 MiB and \
+        "\n{} of {} cases, {} recordings a side or more, made in rounds of the sides that lacked one; {}; commit {}. Guests are emulated machines with 448 MiB and \
          two CPUs, whose kernels {}; each side begins with as much free memory.{}\n",
         told.len(),
         made.cases,
