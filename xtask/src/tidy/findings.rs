@@ -92,7 +92,9 @@ fn source(name: &str, text: &str, architecture: &str, findings: &mut Vec<String>
 /// file's.
 fn licence(name: &str, text: &str, findings: &mut Vec<String>) {
     let is_whole = !name.contains("/append/");
-    if is_whole && !text.lines().next().is_some_and(|first| first.contains("SPDX-License-Identifier: GPL-2.0-only")) {
+    if is_whole
+        && !text.lines().next().is_some_and(|first| first.contains("SPDX-License-Identifier: GPL-2.0-only"))
+    {
         findings.push(format!("{name}: goes into Linux, and its first line does not say GPL-2.0-only"));
     }
 }
