@@ -41,7 +41,7 @@ static double now_us(void)
 	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
 }
 
-static void touch(size_t bytes)
+static char *take(size_t bytes)
 {
 	char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -49,7 +49,7 @@ static void touch(size_t bytes)
 		_exit(2);
 	for (size_t at = 0; at < bytes; at += PAGE)
 		map[at] = 1;
-	munmap(map, bytes);
+	return map;
 }
 
 static void take_turns(struct turns *turns)
@@ -59,24 +59,13 @@ static void take_turns(struct turns *turns)
 	on_cpu(1);
 	while (!turns->stop) {
 		start = now_us();
-		touch(TURN_PAGES * PAGE);
+		munmap(take(TURN_PAGES * PAGE), TURN_PAGES * PAGE);
 		took = now_us() - start;
 		turns->count++;
 		turns->total_us += took;
 		if (took > turns->longest_us)
 			turns->longest_us = took;
 	}
-	_exit(0);
-}
-
-static void hold_and_end(size_t bytes)
-{
-	char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (map == MAP_FAILED)
-		_exit(2);
-	for (size_t at = 0; at < bytes; at += PAGE)
-		map[at] = 1;
 	_exit(0);
 }
 
@@ -97,8 +86,10 @@ int main(int count, char **arguments)
 	for (int number = 0; number < atoi(arguments[1]); number++) {
 		pid_t child = fork();
 
-		if (!child)
-			hold_and_end((size_t)atoi(arguments[2]) << 20);
+		if (!child) {
+			take((size_t)atoi(arguments[2]) << 20);
+			_exit(0);
+		}
 		waitpid(child, &status, 0);
 		failed += status != 0;
 	}

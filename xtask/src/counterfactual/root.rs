@@ -23,7 +23,7 @@ const FILE_SYSTEM: [&str; 4] = ["-q", "-F", "-O", "^metadata_csum,^64bit"];
 const SIZE_MIB: u32 = 1200;
 
 /// The disk's identifier and the partition's number, by which kernels find the root.
-pub(super) const PARTITION: &str = "46524545-01";
+pub(crate) const PARTITION: &str = "46524545-01";
 
 /// Returns the first sector of the image: a table of one partition, from 1 MiB on. Kernels find it by [`PARTITION`] in
 /// whatever order they find disks.

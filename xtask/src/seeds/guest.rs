@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::figures::Boot;
 use super::list::{Part, Seed};
 use crate::counterfactual::guest::{Drive, EMULATOR, arguments};
-use crate::counterfactual::root;
+use crate::counterfactual::root::{self, PARTITION};
 use crate::kernel::process::{command, require};
 use crate::series::boot::uml::watch;
 use crate::series::build::workshop::Built;
@@ -95,7 +95,7 @@ fn scripts(root: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
 /// Returns the kernel's parameters.
 fn parameters(seed: &Seed) -> String {
     format!(
-        "console=ttyS0 quiet nokaslr panic=-1 root=/dev/nvme0n1 rw init=/usr/local/bin/seeds-init freehold.seed={}",
+        "console=ttyS0 quiet nokaslr panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/seeds-init freehold.seed={}",
         seed.number
     )
 }

@@ -2,8 +2,12 @@
 # in use: page cache filled it before, and kernel memory grew and shrank beside it.
 builds=2
 echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
-mkswap /dev/nvme1n1 > /dev/null
-swapon /dev/nvme1n1
+# Which of the disks a kernel finds first is chance: the one for swap is the one without a partition.
+for disk in /sys/block/nvme*; do
+    [ -e "$disk/${disk##*/}p1" ] || swap=/dev/${disk##*/}
+done
+mkswap "$swap" > /dev/null
+swapon "$swap"
 truncate -s 640M "$WORK/sparse"
 for turn in 1 2 3; do
     cat "$WORK/sparse" > /dev/null
