@@ -71,6 +71,9 @@ struct BuildArgs {
     /// Also build after each patch, with the derived total
     #[arg(long)]
     steps: bool,
+    /// Build with clang and LLVM's other programs, whose names end with this, such as -16
+    #[arg(long, value_name = "SUFFIX", num_args = 0..=1, default_missing_value = "", allow_hyphen_values = true)]
+    llvm: Option<String>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -137,7 +140,7 @@ fn version(name: &str) -> std::result::Result<KernelVersion, String> {
 
 /// Parses a machine that QEMU is.
 fn emulated(name: &str) -> std::result::Result<Arch, String> {
-    let arch = Arch::from_str(name, false).ok().filter(|arch| *arch != Arch::Um);
+    let arch = Arch::from_str(name, false).ok().filter(|arch| [Arch::X86_64, Arch::Arm64].contains(arch));
     arch.ok_or_else(|| "the machine is qemu or qemu-arm64".to_owned())
 }
 
@@ -198,12 +201,14 @@ fn build(workshop: &Workshop, args: &SeriesArgs, task: &BuildArgs) -> SeriesResu
     let fragments: Vec<_> =
         std::iter::once(task.machine.fragment()).chain(task.with.iter().map(String::as_str)).collect();
     for variant in args.variants() {
-        let built = workshop.kernel(&Recipe::new(task.machine, &fragments, variant))?;
+        let recipe = Recipe::new(task.machine, &fragments, variant).with_llvm(task.llvm.clone());
+        let built = workshop.kernel(&recipe)?;
         println!("{variant}: {}", built.program.display());
     }
     let steps = if task.steps { workshop.series().posted() } else { &[] };
     for (number, patch) in steps.iter().enumerate() {
-        let recipe = Recipe::new(task.machine, &fragments, Variant::Derived).after(number + 1);
+        let recipe = Recipe::new(task.machine, &fragments, Variant::Derived).with_llvm(task.llvm.clone());
+        let recipe = recipe.after(number + 1);
         println!("{}: {}", patch.name, workshop.kernel(&recipe)?.program.display());
     }
     Ok(true)

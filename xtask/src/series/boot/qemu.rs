@@ -101,7 +101,7 @@ impl QemuBoot<'_> {
     const fn machine(&self) -> &'static Machine {
         match self.kernel.recipe.arch {
             Arch::Arm64 => &ARM64,
-            Arch::Um | Arch::X86_64 => &X86_64,
+            Arch::Um | Arch::X86_64 | Arch::I386 => &X86_64,
         }
     }
 

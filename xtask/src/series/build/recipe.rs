@@ -24,6 +24,8 @@ pub enum Arch {
     /// On an arm64 machine that QEMU is
     #[value(name = "qemu-arm64")]
     Arm64,
+    /// On a 32-bit x86 machine; built only
+    I386,
 }
 
 impl Arch {
@@ -33,13 +35,14 @@ impl Arch {
             Self::Um => "um",
             Self::X86_64 => "x86_64",
             Self::Arm64 => "arm64",
+            Self::I386 => "i386",
         }
     }
 
     /// Returns the prefix of the compiler's name; empty for the host's own.
     pub(super) const fn prefix(self) -> &'static str {
         match self {
-            Self::Um | Self::X86_64 => "",
+            Self::Um | Self::X86_64 | Self::I386 => "",
             Self::Arm64 => "aarch64-linux-gnu-",
         }
     }
@@ -54,7 +57,7 @@ impl Arch {
             return Ok(compiler);
         }
         Err(match self {
-            Self::Um | Self::X86_64 => KernelError::NoCompiler { program: compiler },
+            Self::Um | Self::X86_64 | Self::I386 => KernelError::NoCompiler { program: compiler },
             Self::Arm64 => KernelError::NoProgram {
                 program: compiler,
                 package: "gcc-aarch64-linux-gnu and libc6-dev-arm64-cross",
@@ -67,6 +70,7 @@ impl Arch {
         match self {
             Self::Um => "uml",
             Self::X86_64 | Self::Arm64 => "qemu",
+            Self::I386 => "i386",
         }
     }
 
@@ -74,7 +78,7 @@ impl Arch {
     pub(super) const fn target(self) -> &'static str {
         match self {
             Self::Um => "linux",
-            Self::X86_64 => "bzImage",
+            Self::X86_64 | Self::I386 => "bzImage",
             Self::Arm64 => "Image",
         }
     }
@@ -83,7 +87,7 @@ impl Arch {
     pub(super) const fn product(self) -> &'static str {
         match self {
             Self::Um => "linux",
-            Self::X86_64 => "arch/x86/boot/bzImage",
+            Self::X86_64 | Self::I386 => "arch/x86/boot/bzImage",
             Self::Arm64 => "arch/arm64/boot/Image",
         }
     }
@@ -100,6 +104,8 @@ pub struct Recipe {
     pub variant: Variant,
     /// The number of patches to apply; `None` applies all.
     pub patches: Option<usize>,
+    /// What the names of LLVM's programs end with, `-16` or nothing; `None` builds with gcc.
+    pub llvm: Option<String>,
     /// True if it is built in the tree and the folder of the kernel as it is, so that only what differs is built.
     pub is_change_of_vanilla: bool,
 }
@@ -108,13 +114,19 @@ impl Recipe {
     /// Returns a recipe with the whole series, or without it.
     pub fn new(arch: Arch, config: &[&str], variant: Variant) -> Self {
         let config = config.iter().map(|name| (*name).to_owned()).collect();
-        Self { arch, config, variant, patches: None, is_change_of_vanilla: false }
+        Self { arch, config, variant, patches: None, llvm: None, is_change_of_vanilla: false }
     }
 
     /// Returns the recipe with only the first patches.
     #[must_use]
     pub fn after(self, patches: usize) -> Self {
         Self { patches: Some(patches), ..self }
+    }
+
+    /// Returns the recipe with LLVM's programs of these names in place of gcc.
+    #[must_use]
+    pub fn with_llvm(self, llvm: Option<String>) -> Self {
+        Self { llvm, ..self }
     }
 
     /// Returns the recipe for kernels that differ in few files and are built one after the other.
@@ -131,7 +143,8 @@ impl Recipe {
     /// Returns a short name.
     pub fn name(&self) -> String {
         let steps = if self.patches.is_some() { "-steps" } else { "" };
-        format!("{}-{}-{}{steps}", self.arch.name(), self.config.join("+"), self.variant)
+        let llvm = self.llvm.as_ref().map_or(String::new(), |llvm| format!("-llvm{llvm}"));
+        format!("{}-{}-{}{llvm}{steps}", self.arch.name(), self.config.join("+"), self.variant)
     }
 
     /// Returns the name of the tree that it is built from, with patches of that series.

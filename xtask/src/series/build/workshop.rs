@@ -10,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::config::{self, Selection, Setting};
-use super::recipe::{Arch, Extras, Recipe};
+use super::recipe::{Extras, Recipe};
 use super::tree::Tree;
 use super::variant::Variant;
 use crate::kernel::cache::Folder;
 use crate::kernel::files::{are_same, read, with_last_line};
-use crate::kernel::process::{Job, kernel_make, require_build_programs};
+use crate::kernel::process::{Job, kernel_make, require, require_build_programs};
 use crate::kernel::{KernelError, KernelVersion, source};
 use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::patch::apply::{Applied, apply, check, outcome};
@@ -155,7 +155,10 @@ impl Workshop {
             return Ok(built);
         }
         require_build_programs()?;
-        recipe.arch.compiler()?;
+        match &recipe.llvm {
+            None => drop(recipe.arch.compiler()?),
+            Some(llvm) => require(&format!("ld.lld{llvm}"), "clang and lld")?,
+        }
         // A series that does not fit fails here, before anything is changed.
         if recipe.variant.has_series() {
             self.applied()?;
@@ -313,10 +316,10 @@ impl Workshop {
         let output = self.output(recipe);
         fs::create_dir_all(&output).map_err(SeriesError::file(&output))?;
         let settings = self.settings(recipe, fragments)?;
-        configure(recipe.arch, &tree, &output, &settings, job)?;
+        configure(recipe, &tree, &output, &settings, job)?;
         let step = recipe.patches.map_or(String::new(), |count| format!(" after {count} patches"));
         eprintln!("building Linux {} ({}){step}", self.version(), self.name(recipe));
-        job.run(make(recipe.arch, &tree, &output).arg(recipe.arch.target()))?;
+        job.run(make(recipe, &tree, &output).arg(recipe.arch.target()))?;
         let said = read(&self.log())?;
         said.lines().filter(|line| line.contains(" warning: ")).for_each(|line| eprintln!("{line}"));
         Ok(output.join(recipe.arch.product()))
@@ -352,20 +355,30 @@ impl Workshop {
     }
 }
 
-/// Returns the kernel's make for one architecture, from a tree into a separate folder.
-fn make(arch: Arch, tree: &Tree, output: &Path) -> std::process::Command {
+/// Returns the kernel's make with a recipe's programs, from a tree into a separate folder.
+fn make(recipe: &Recipe, tree: &Tree, output: &Path) -> std::process::Command {
+    let arch = recipe.arch;
     let mut make = kernel_make("linux");
     make.env("KBUILD_BUILD_VERSION", "1").current_dir(tree.path());
     make.arg(format!("ARCH={}", arch.name())).arg(format!("O={}", output.display()));
     if !arch.prefix().is_empty() {
         make.arg(format!("CROSS_COMPILE={}", arch.prefix()));
     }
+    if let Some(llvm) = &recipe.llvm {
+        make.arg(format!("LLVM={}", if llvm.is_empty() { "1" } else { llvm }));
+    }
     make
 }
 
 /// Configures a build folder. Fails if the result lacks a setting.
-fn configure(arch: Arch, tree: &Tree, output: &Path, settings: &[Setting], job: &Job) -> SeriesResult<()> {
-    let target = |name: &str| job.run(make(arch, tree, output).arg(name));
+fn configure(
+    recipe: &Recipe,
+    tree: &Tree,
+    output: &Path,
+    settings: &[Setting],
+    job: &Job,
+) -> SeriesResult<()> {
+    let target = |name: &str| job.run(make(recipe, tree, output).arg(name));
     let config = output.join(".config");
     target("tinyconfig")?;
     let smallest = read(&config)?;

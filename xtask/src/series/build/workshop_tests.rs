@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kernel::scratch::Scratch;
+use crate::series::build::recipe::Arch;
 
 /// The built file contains the shelf, the configuration and the number of builds.
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n\

@@ -32,7 +32,7 @@ pub struct Line {
 }
 
 /// Parses a `lines` file: `FILE: end: TEXT`, `FILE: before-last LINE: TEXT` or `FILE: after-last LINE: TEXT`; `FILE
-/// 7.3: …` is for that kernel alone.
+/// 7.3: …` is for that kernel alone. An empty text is an empty line.
 pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
     let text = read(path)?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -53,7 +53,7 @@ fn parse(line: &str) -> Option<Line> {
         None => (file, None),
         Some((file, version)) => (file, Some(kernels::from_name(version)?)),
     };
-    let (place, text) = rest.split_once(": ")?;
+    let (place, text) = rest.split_once(": ").or_else(|| Some((rest.strip_suffix(':')?, "")))?;
     let position = match place.split_once(' ') {
         None if place == "end" => Position::End,
         Some(("before-last", line)) => Position::Before(line.to_owned()),
@@ -108,6 +108,8 @@ mod tests {
         let before = parse("mm/Kconfig: before-last endmenu: source \"mm/Kconfig.x\"").unwrap();
         let put = before.put_into("endmenu\na\nendmenu\nb\n").unwrap();
         assert_eq!(put, "endmenu\na\nsource \"mm/Kconfig.x\"\nendmenu\nb\n");
+        let empty = parse("Documentation/x.rst: before-last b:").unwrap();
+        assert_eq!((empty.position, empty.text.as_str()), (Position::Before("b".to_owned()), ""));
         let after = parse("Documentation/x.rst: after-last b: More: c").unwrap();
         assert_eq!(after.put_into("b\na\nb\nd\n").unwrap(), "b\na\nb\nMore: c\nd\n");
         let error = before.put_into("a\n").unwrap_err();
