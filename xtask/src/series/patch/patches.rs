@@ -258,6 +258,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/series");
         let opened = |name: &str| Series::open(&folder.join(name)).unwrap();
         let counts = opened("counts");
+        assert_eq!(counts.kernels(), crate::series::kernels::KERNELS);
         for version in counts.kernels() {
             assert!(counts.touched(version).contains("mm/page_alloc.c"), "Linux {version}");
             counts.check_kernel(version).unwrap();
