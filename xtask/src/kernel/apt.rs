@@ -11,6 +11,9 @@ use super::process::{Job, command};
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/// apt's program that downloads by address.
+const HELPER: &str = "/usr/lib/apt/apt-helper";
+
 /// An `apt-get` with lists and a cache of its own.
 #[derive(Debug)]
 pub(crate) struct Apt<'a> {
@@ -70,6 +73,17 @@ impl<'a> Apt<'a> {
         files.find(is_it).ok_or_else(|| "apt-get fetched nothing".to_owned())
     }
 
+    /// Downloads a file by its path below the archive's address, and returns it. Nothing vouches for what it holds.
+    ///
+    /// # Errors
+    /// The last line that apt said, or the machine's settings name no mirror of Debian.
+    pub(crate) fn download_file(&self, path: &str) -> Result<PathBuf, String> {
+        let file = self.room.join(Path::new(path).file_name().unwrap_or_default());
+        let address = file_address(&mirror_address()?, path);
+        self.said(HELPER, &["download-file", &address, &file.to_string_lossy()])?;
+        Ok(file)
+    }
+
     /// Returns the packages whose names match a regular expression.
     ///
     /// # Errors
@@ -100,6 +114,11 @@ pub(crate) fn mirror_address() -> Result<String, String> {
         .ok_or_else(|| "apt's settings on this machine name no mirror of Debian".to_owned())
 }
 
+/// Returns the address of a file of the archive.
+fn file_address(archive: &str, path: &str) -> String {
+    format!("{}/{path}", archive.trim_end_matches('/'))
+}
+
 /// Returns the line for apt's sources.
 fn source_line(address: &str, suite: &str) -> String {
     let signed = if Path::new(KEYRING).is_file() { format!("[signed-by={KEYRING}] ") } else { String::new() };
@@ -125,5 +144,12 @@ mod tests {
         let line = source_line("http://mirror.example/debian", "trixie-backports");
         assert!(line.starts_with("deb "), "{line}");
         assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
+    }
+
+    #[test]
+    fn a_file_is_below_the_archive() {
+        for archive in ["http://mirror.example/debian", "http://mirror.example/debian/"] {
+            assert_eq!(file_address(archive, "pool/a.deb"), "http://mirror.example/debian/pool/a.deb");
+        }
     }
 }

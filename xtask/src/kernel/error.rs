@@ -22,6 +22,19 @@ pub enum KernelError {
         /// The output of the last attempt.
         detail: String,
     },
+    /// A downloaded file is not the one that was wanted.
+    #[error(
+        "{path} has the SHA-256 {found}, not {wanted}: it is not the file that was wanted, and is not used; \
+         give the folder of an unpacked kernel source with --source DIR"
+    )]
+    BadSum {
+        /// The file.
+        path: PathBuf,
+        /// The checksum that it should have.
+        wanted: &'static str,
+        /// The checksum that it has.
+        found: String,
+    },
     /// A program that the build needs is missing.
     #[error(
         "no compiler: `{program}` is not on this machine; building a kernel needs \

@@ -1,13 +1,13 @@
 //! Gets a kernel's source: Debian's package, or a folder that the user named.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::apt::Apt;
 use super::error::{KernelError, KernelResult};
 use super::files::read;
 use super::process::{Job, command, is_on_path, require};
-use super::version::{KernelVersion, package_of, suite_of};
+use super::version::{KernelVersion, PoolFile, Shelf, package_of, shelf_of};
 
 /// Puts the source of a kernel into `tree`, which does not exist yet or is complete.
 ///
@@ -83,34 +83,59 @@ fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Ke
     Ok(room.join(package_of(version)))
 }
 
-/// Downloads Debian's package, from the machine's own suites or from the suite that has it.
+/// Downloads Debian's package from its shelf.
 fn fetch(version: KernelVersion, room: &Path, job: &Job) -> KernelResult<PathBuf> {
-    let mut said = "apt-get is not on this machine".to_owned();
-    let machines_own = match version {
-        KernelVersion::V6_1 | KernelVersion::V6_12 => Some(None),
-        KernelVersion::V7_3 => None,
-    };
-    let attempts = machines_own.into_iter().chain([Some(suite_of(version))]);
-    for suite in attempts.filter(|_| is_on_path("apt-get")) {
-        match download(version, suite, room, job) {
-            Ok(package) => return Ok(package),
-            Err(detail) => said = detail,
+    let package = package_of(version);
+    let said = match shelf_of(version) {
+        _ if !is_on_path("apt-get") => "apt-get is not on this machine".to_owned(),
+        Shelf::Pool(file) => return fetch_from_pool(version, file, room, job),
+        Shelf::Suites(suites) => {
+            let mut said = String::new();
+            for suite in suites {
+                match download(&package, *suite, room, job) {
+                    Ok(file) => return Ok(file),
+                    Err(detail) => said = detail,
+                }
+            }
+            said
         }
-    }
-    Err(KernelError::NoPackage { package: package_of(version), detail: said })
+    };
+    Err(KernelError::NoPackage { package, detail: said })
+}
+
+/// Downloads a file of the pool, and refuses one with another checksum.
+fn fetch_from_pool(version: KernelVersion, file: PoolFile, room: &Path, job: &Job) -> KernelResult<PathBuf> {
+    let fetched = Apt::new(room, None, job).and_then(|apt| apt.download_file(file.path));
+    let path = fetched.map_err(|detail| KernelError::NoPackage { package: package_of(version), detail })?;
+    check_sum(&path, file.sha256)?;
+    Ok(path)
+}
+
+/// Fails if a file has another SHA-256 than `wanted`.
+fn check_sum(path: &Path, wanted: &'static str) -> KernelResult<()> {
+    require("sha256sum", "coreutils")?;
+    let output = command("sha256sum")
+        .arg("--binary")
+        .stdin(File::open(path).map_err(KernelError::file(path))?)
+        .output();
+    let said = output.map_err(KernelError::file(path))?.stdout;
+    let said = String::from_utf8_lossy(&said);
+    let found = said.split_whitespace().next().unwrap_or_default().to_owned();
+    if found == wanted { Ok(()) } else { Err(KernelError::BadSum { path: path.to_owned(), wanted, found }) }
 }
 
 /// Returns the downloaded file, or apt's error.
-fn download(version: KernelVersion, suite: Option<&str>, room: &Path, job: &Job) -> Result<PathBuf, String> {
+fn download(package: &str, suite: Option<&str>, room: &Path, job: &Job) -> Result<PathBuf, String> {
     let apt = Apt::new(room, suite, job)?;
     // Another index may have the package, so a failure is ignored.
     let update = apt.update();
-    apt.download(&package_of(version)).map_err(|error| update.err().unwrap_or(error))
+    apt.download(package).map_err(|error| update.err().unwrap_or(error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::scratch::Scratch;
 
     #[test]
     fn the_series_is_read_from_the_makefile() {
@@ -129,5 +154,17 @@ mod tests {
         let error = check(KernelVersion::V6_1, &folder).unwrap_err().to_string();
         assert!(error.ends_with("is not an unpacked source of Linux 6.1: it is Linux 5.4"), "{error}");
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_with_another_checksum_is_refused() {
+        let scratch = Scratch::new().unwrap();
+        let package = scratch.write("linux.deb", "abc").unwrap();
+        let of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        check_sum(&package, of_abc).unwrap();
+        scratch.write("linux.deb", "abd").unwrap();
+        let error = check_sum(&package, of_abc).unwrap_err().to_string();
+        assert!(error.contains("linux.deb has the SHA-256 a52d159f"), "{error}");
+        assert!(error.contains(&format!("not {of_abc}")), "{error}");
     }
 }

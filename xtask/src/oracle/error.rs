@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::kernel::{KernelError, KernelVersion};
+use freehold_oracle::KernelVersion;
+
+use crate::kernel::KernelError;
 
 /// The result of building or running a kernel.
 pub type OracleResult<T> = Result<T, OracleError>;

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use freehold_oracle::KernelVersion;
+
 use super::error::{OracleError, OracleResult};
+use crate::kernel::KernelError;
 use crate::kernel::files::{read, with_last_line, write_if_changed};
 use crate::kernel::process::{Job, command};
-use crate::kernel::{KernelError, KernelVersion};
 
 /// The added files: path in the kernel, and text.
 pub(super) const FILES: [(&str, &str); 7] = [

@@ -4,11 +4,13 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use freehold_oracle::KernelVersion;
+
 use super::error::{OracleError, OracleResult};
 use super::prepare;
 use crate::kernel::cache::Folder;
 use crate::kernel::process::{Job, kernel_make, require_build_programs};
-use crate::kernel::{KernelError, KernelVersion, source};
+use crate::kernel::{KernelError, source};
 
 /// Must be raised if a kernel is built differently although no input changed.
 const RECIPE: u32 = 1;
@@ -48,12 +50,12 @@ impl Kernel {
         if env::consts::ARCH != "x86_64" {
             return Err(KernelError::NoArchitecture(env::consts::ARCH).into());
         }
-        let place = Place(Folder::new("kernels", version, source)?);
+        let place = Place { folder: Folder::new("kernels", version.into(), source)?, version };
         let built = BuiltKernel { version, program: place.program() };
         if built.program.is_file() {
             return Ok(built);
         }
-        let lock = place.0.lock()?;
+        let lock = place.folder.lock()?;
         // Another process may have built it while this one waited for the lock.
         if !built.program.is_file() {
             place.build(source, lock)?;
@@ -63,41 +65,44 @@ impl Kernel {
 }
 
 /// The folder of the oracle's kernel in the cache.
-struct Place(Folder);
+struct Place {
+    folder: Folder,
+    version: KernelVersion,
+}
 
 impl Place {
     /// Returns the program's path. Its name contains a hash of all inputs, so an existing file is up
     /// to date.
     fn program(&self) -> PathBuf {
-        self.0.path().join(format!("linux-{:08x}", inputs(self.0.version())))
+        self.folder.path().join(format!("linux-{:08x}", inputs(self.version)))
     }
 
     fn build(&self, from: Option<&Path>, lock: File) -> OracleResult<()> {
         require_build_programs()?;
-        let (version, path) = (self.0.version(), self.0.path());
+        let (version, path) = (self.version, self.folder.path());
         let tree = path.join("linux");
         let job = Job::new(lock, path.join("log"))?;
         if !tree.is_dir() {
             eprintln!("getting the source of Linux {version}");
-            source::unpack(version, from, &tree, &path.join("unpacking"), &job)?;
+            source::unpack(version.into(), from, &tree, &path.join("unpacking"), &job)?;
         }
         prepare::source(&tree, version)?;
         self.configure(&tree, &job)?;
         eprintln!("building Linux {version} with the oracle");
         job.run(kernel_make("oracle").current_dir(&tree).args(["ARCH=um", "linux"]))?;
-        self.0.keep(&tree.join("linux"), &self.program(), "linux-")?;
+        self.folder.keep(&tree.join("linux"), &self.program(), "linux-")?;
         Ok(())
     }
 
     /// Configures the kernel unless it has this configuration already.
     fn configure(&self, tree: &Path, job: &Job) -> OracleResult<()> {
-        let stamp = self.0.path().join("configured");
-        let wanted = format!("{:08x}\n", configuration(self.0.version()));
+        let stamp = self.folder.path().join("configured");
+        let wanted = format!("{:08x}\n", configuration(self.version));
         let is_there = fs::read_to_string(&stamp).is_ok_and(|have| have == wanted);
         if is_there && tree.join(".config").is_file() {
             return Ok(());
         }
-        prepare::configure(tree, self.0.version(), job)?;
+        prepare::configure(tree, self.version, job)?;
         fs::write(&stamp, wanted).map_err(OracleError::file(&stamp))
     }
 }

@@ -6,9 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use freehold_oracle::KernelVersion;
+
 use super::error::{OracleError, OracleResult};
 use super::tree::BuiltKernel;
-use crate::kernel::KernelVersion;
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::{limited, require, took_too_long};
 use crate::kernel::scratch::Scratch;

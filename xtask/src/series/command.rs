@@ -14,6 +14,7 @@ use crate::series::measure::bench::{self, BenchPlan, Measure};
 use crate::series::measure::instructions;
 use crate::series::patch::git::Identity;
 use crate::series::patch::mail as posting;
+use crate::series::patch::patches::Series;
 use crate::series::test::under_qemu::{self, LoadPlan, Watch};
 use crate::series::test::under_uml::{self, Load};
 
@@ -23,7 +24,7 @@ pub struct SeriesArgs {
     /// Which series: a folder of kernel/series
     #[arg(long, global = true, default_value = "counts", value_name = "NAME")]
     series: String,
-    /// The kernel: 6.12 or 7.3; without, both one after the other
+    /// The kernel: 6.12, 6.18, 7.2 or 7.3; without, each that the series is for, one after the other
     #[arg(long, global = true, value_parser = version)]
     kernel: Option<KernelVersion>,
     /// What it has of the series, one or more; without, each in turn
@@ -135,7 +136,7 @@ struct InstructionsArgs {
 }
 
 fn version(name: &str) -> std::result::Result<KernelVersion, String> {
-    kernels::from_name(name).ok_or_else(|| format!("the series is for {}", kernels::names(" and ")))
+    kernels::from_name(name).ok_or_else(|| format!("a series may be for {}", kernels::names(&KERNELS)))
 }
 
 /// Parses a machine that QEMU is.
@@ -151,7 +152,7 @@ fn emulated(name: &str) -> std::result::Result<Arch, String> {
 pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
     let kernels = match args.kernel {
         Some(kernel) => vec![kernel],
-        None => KERNELS.to_vec(),
+        None => Series::open(&root.join("kernel/series").join(&args.series))?.kernels(),
     };
     let mut all_is_well = true;
     for kernel in kernels {

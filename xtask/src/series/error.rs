@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::kernels;
 use super::place::Place;
 use crate::kernel::{KernelError, KernelVersion};
 
@@ -22,6 +23,16 @@ pub enum SeriesError {
         path: PathBuf,
         /// What is wrong with it, and what it should be.
         fault: String,
+    },
+    /// The series is for other kernels.
+    #[error("the series {series} is for Linux {}, not for {version}", kernels::names(kernels))]
+    OtherKernel {
+        /// The series.
+        series: String,
+        /// The requested kernel.
+        version: KernelVersion,
+        /// The kernels that it is for.
+        kernels: Vec<KernelVersion>,
     },
     /// A semantic patch changed other places than it names.
     #[error("{hunk} does not fit Linux {version}: {fault}; nothing was changed")]

@@ -1,6 +1,5 @@
 // The counts live beside the lists that they count; the total is their sum.
-// places 6.12: include/linux/mmzone.h struct free_area
-// places 7.3: include/linux/mmzone.h struct free_area
+// places 6.12, 6.18, 7.2, 7.3: include/linux/mmzone.h struct free_area
 
 @ counts_beside_lists @
 @@

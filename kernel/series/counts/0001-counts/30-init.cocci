@@ -1,6 +1,5 @@
 // An empty zone has nothing of any type.
-// places 6.12: mm/mm_init.c zone_init_free_lists
-// places 7.3: mm/mm_init.c zone_init_free_lists
+// places 6.12, 6.18, 7.2, 7.3: mm/mm_init.c zone_init_free_lists
 
 @ reset @
 expression zone, order;

@@ -1,6 +1,5 @@
 // A block that comes to a list is counted as one of the list's type.
-// places 6.12: mm/page_alloc.c __add_to_free_list
-// places 7.3: mm/page_alloc.c __add_to_free_list
+// places 6.12, 6.18, 7.2, 7.3: mm/page_alloc.c __add_to_free_list
 
 @ add @
 identifier p, z, order, type, tail, area;

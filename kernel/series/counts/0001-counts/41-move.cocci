@@ -1,7 +1,6 @@
 // A block that changes lists is counted from one type to the other; the total
 // stays.
-// places 6.12: mm/page_alloc.c move_to_free_list
-// places 7.3: mm/page_alloc.c move_to_free_list
+// places 6.12, 6.18, 7.2, 7.3: mm/page_alloc.c move_to_free_list
 
 @ move @
 identifier p, z, order, from, to;

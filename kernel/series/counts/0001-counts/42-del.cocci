@@ -1,6 +1,5 @@
 // A block that leaves a list is no longer counted.
-// places 6.12: mm/page_alloc.c __del_page_from_free_list
-// places 7.3: mm/page_alloc.c __del_page_from_free_list
+// places 6.12, 6.18, 7.2, 7.3: mm/page_alloc.c __del_page_from_free_list
 
 @ del @
 identifier p, z, order, type;

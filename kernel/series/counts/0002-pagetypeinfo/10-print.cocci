@@ -1,8 +1,6 @@
 // The table of free blocks is printed from the counts, without the lock.
-// places 6.12: mm/vmstat.c pagetypeinfo_showfree_print, mm/vmstat.c pagetypeinfo_showfree_print
-// places 6.12: mm/vmstat.c pagetypeinfo_showfree
-// places 7.3: mm/vmstat.c pagetypeinfo_showfree_print, mm/vmstat.c pagetypeinfo_showfree_print
-// places 7.3: mm/vmstat.c pagetypeinfo_showfree
+// places 6.12, 6.18, 7.2, 7.3: mm/vmstat.c pagetypeinfo_showfree_print, mm/vmstat.c pagetypeinfo_showfree_print
+// places 6.12, 6.18, 7.2, 7.3: mm/vmstat.c pagetypeinfo_showfree
 
 @ print_counts @
 iterator name list_for_each;

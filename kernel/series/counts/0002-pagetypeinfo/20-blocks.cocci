@@ -1,7 +1,6 @@
 // The table of pageblocks lets the lock go now and then. It is held where a
 // struct page is looked at: offlining takes it before they vanish.
-// places 6.12: mm/vmstat.c pagetypeinfo_showblockcount_print, mm/vmstat.c pagetypeinfo_showblockcount_print
-// places 7.3: mm/vmstat.c pagetypeinfo_showblockcount_print, mm/vmstat.c pagetypeinfo_showblockcount_print
+// places 6.12, 6.18, 7.2, 7.3: mm/vmstat.c pagetypeinfo_showblockcount_print, mm/vmstat.c pagetypeinfo_showblockcount_print
 
 @ let_go @
 identifier m, pgdat, z, pfn, end, page, type;

@@ -1,9 +1,7 @@
 // A count that leaves zero sets the bit of its order, one that comes back to
 // zero clears it. An empty zone has no bit set.
-// places 6.12: mm/free_counts.h (top), mm/free_counts.h free_counts_add, mm/free_counts.h free_counts_del
-// places 6.12: mm/free_counts.h free_counts_move, mm/free_counts.h free_counts_reset
-// places 7.3: mm/free_counts.h (top), mm/free_counts.h free_counts_add, mm/free_counts.h free_counts_del
-// places 7.3: mm/free_counts.h free_counts_move, mm/free_counts.h free_counts_reset
+// places 6.12, 6.18, 7.2, 7.3: mm/free_counts.h (top), mm/free_counts.h free_counts_add, mm/free_counts.h free_counts_del
+// places 6.12, 6.18, 7.2, 7.3: mm/free_counts.h free_counts_move, mm/free_counts.h free_counts_reset
 
 @ include_orders @
 @@

@@ -1,7 +1,6 @@
 // The next larger order that has a block of the type is a bit scan away. The
 // list of the wanted order is looked at first: most of the time it has one.
-// places 6.12: mm/page_alloc.c __rmqueue_smallest
-// places 7.3: mm/page_alloc.c __rmqueue_smallest
+// places 6.12, 6.18, 7.2, 7.3: mm/page_alloc.c __rmqueue_smallest
 
 @ smallest @
 identifier z, least, type, order;

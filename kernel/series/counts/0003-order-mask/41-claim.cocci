@@ -1,7 +1,6 @@
 // The search for a block to claim, largest order first, passes over the orders
 // in which no fallback type has a block.
-// places 6.12: mm/page_alloc.c __rmqueue_claim, mm/page_alloc.c __rmqueue_claim
-// places 7.3: mm/page_alloc.c __rmqueue_claim, mm/page_alloc.c __rmqueue_claim
+// places 6.12, 6.18, 7.2, 7.3: mm/page_alloc.c __rmqueue_claim, mm/page_alloc.c __rmqueue_claim
 
 @ claim @
 identifier z, order, wanted, type, flags, least, page;

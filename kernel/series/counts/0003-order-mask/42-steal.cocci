@@ -1,6 +1,5 @@
 // So does the search for a page to steal, smallest order first.
-// places 6.12: mm/page_alloc.c __rmqueue_steal, mm/page_alloc.c __rmqueue_steal
-// places 7.3: mm/page_alloc.c __rmqueue_steal, mm/page_alloc.c __rmqueue_steal
+// places 6.12, 6.18, 7.2, 7.3: mm/page_alloc.c __rmqueue_steal, mm/page_alloc.c __rmqueue_steal
 
 @ steal @
 identifier z, order, wanted, type, page;

@@ -1,7 +1,6 @@
 // The watermark check asks three masks (five at most) in place of up to five
 // lists for each order.
-// places 6.12: mm/page_alloc.c __zone_watermark_ok, mm/page_alloc.c __zone_watermark_ok
-// places 7.3: mm/page_alloc.c __zone_watermark_ok, mm/page_alloc.c __zone_watermark_ok
+// places 6.12, 6.18, 7.2, 7.3: mm/page_alloc.c __zone_watermark_ok, mm/page_alloc.c __zone_watermark_ok
 
 @ counter @
 identifier z, order, mark, o;

@@ -1,7 +1,6 @@
 // The report of free memory says, in one line a zone, of which types its free
 // pages are, and how large the largest block of each is.
-// places 6.12: mm/show_mem.c show_free_areas, mm/show_mem.c show_free_areas, mm/show_mem.c show_free_areas
-// places 7.3: mm/show_mem.c show_free_areas, mm/show_mem.c show_free_areas, mm/show_mem.c show_free_areas
+// places 6.12, 6.18, 7.2, 7.3: mm/show_mem.c show_free_areas, mm/show_mem.c show_free_areas, mm/show_mem.c show_free_areas
 
 @ show @
 iterator name for_each_populated_zone;

@@ -50,9 +50,10 @@ impl Workshop {
     /// Opens the workshop of one of this checkout's series, a folder of `kernel/series`.
     ///
     /// # Errors
-    /// If the series cannot be read, or `from` is not that kernel or already contains the series.
+    /// If the series cannot be read or is for other kernels, or `from` is not that kernel or already contains the series.
     pub fn new(root: &Path, series: &str, version: KernelVersion, from: Option<&Path>) -> SeriesResult<Self> {
         let series = Series::open(&root.join("kernel/series").join(series))?;
+        series.check_kernel(version)?;
         if let Some(from) = from {
             check(&series.patches, from, version)?;
         }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::kernel::KernelVersion;
 use crate::kernel::files::read;
 use crate::series::error::{SeriesError, SeriesResult};
-use crate::series::kernels;
+use crate::series::kernels::{self, KERNELS};
 use crate::series::place::Place;
 
-/// The start of a comment that names places: `// places 6.12: FILE HOLDER, FILE HOLDER`.
+/// The start of a comment that names places: `// places 6.12, 7.2: FILE HOLDER, FILE HOLDER`.
 const PLACES: &str = "places ";
 
 /// One semantic patch.
@@ -43,10 +43,10 @@ impl Hunk {
                 prose.push(line);
                 continue;
             };
-            let (version, list) = words
+            let (versions, list) = words
                 .split_once(':')
                 .ok_or_else(|| fault(format!("`{line}` is not `places VERSION: FILE HOLDER, …`")))?;
-            let version = version_of(version.trim()).map_err(&fault)?;
+            let named = versions_of(versions).map_err(&fault)?;
             for words in list.split(',').filter(|words| !words.trim().is_empty()) {
                 let place = Place::from_words(words).ok_or_else(|| {
                     fault(format!(
@@ -54,11 +54,13 @@ impl Hunk {
                         words.trim()
                     ))
                 })?;
-                places.entry(version).or_default().push(place);
+                for version in &named {
+                    places.entry(*version).or_default().push(place.clone());
+                }
             }
         }
         if places.is_empty() {
-            let known = kernels::names(", ");
+            let known = kernels::names(&KERNELS);
             return Err(fault(format!(
                 "its head names no places: it needs a line `// places VERSION: FILE HOLDER, …` for each of {known} \
                  that it changes"
@@ -91,9 +93,10 @@ pub(super) fn short(path: &Path) -> String {
     names.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
-fn version_of(text: &str) -> std::result::Result<KernelVersion, String> {
-    let unknown = || format!("its head names Linux {text}; the series is for {}", kernels::names(" and "));
-    kernels::from_name(text).ok_or_else(unknown)
+fn versions_of(list: &str) -> std::result::Result<Vec<KernelVersion>, String> {
+    let known = kernels::names(&KERNELS);
+    kernels::from_list(list)
+        .map_err(|name| format!("its head names Linux {name}; a patch may be for {known}"))
 }
 
 #[cfg(test)]
@@ -120,6 +123,13 @@ mod tests {
     }
 
     #[test]
+    fn places_may_be_those_of_several_kernels() {
+        let hunk = parsed("// x\n// places 6.18, 7.2: a.c f, a.c g\n// places 7.2: a.c h\n").unwrap();
+        let counts: Vec<_> = hunk.places.iter().map(|(version, list)| (version.name(), list.len())).collect();
+        assert_eq!(counts, [("6.18", 2), ("7.2", 3)]);
+    }
+
+    #[test]
     fn a_head_that_says_too_little_is_refused() {
         let error = |text| parsed(text).unwrap_err();
         assert!(error("@@\n@@\n").contains("names no places"), "{}", error("@@\n@@\n"));
@@ -127,7 +137,7 @@ mod tests {
         assert!(error("// places 6.12: a.c f\n").ends_with("does not say what it does"));
         assert!(
             error("// x\n// places 5.4: a.c f\n")
-                .ends_with("its head names Linux 5.4; the series is for 6.12 and 7.3")
+                .ends_with("its head names Linux 5.4; a patch may be for 6.12, 6.18, 7.2 and 7.3")
         );
         assert!(error("// x\n// places 6.12: a.c\n").contains("`a.c` is not a place"));
         assert!(error("// x\n// places 6.12 a.c f\n").contains("is not `places VERSION:"));

@@ -23,8 +23,8 @@ pub enum Position {
 pub struct Line {
     /// The file, relative to the tree.
     pub file: String,
-    /// The only kernel that gets the line; `None` if each does.
-    pub version: Option<KernelVersion>,
+    /// The kernels that get the line; empty if each does.
+    pub versions: Vec<KernelVersion>,
     /// Its place in the file.
     pub position: Position,
     /// The line.
@@ -32,7 +32,7 @@ pub struct Line {
 }
 
 /// Parses a `lines` file: `FILE: end: TEXT`, `FILE: before-last LINE: TEXT` or `FILE: after-last LINE: TEXT`; `FILE
-/// 7.3: …` is for that kernel alone. An empty text is an empty line.
+/// 7.2, 7.3: …` is for those kernels alone. An empty text is an empty line.
 pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
     let text = read(path)?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -49,9 +49,9 @@ pub(super) fn open(path: &Path) -> SeriesResult<Vec<Line>> {
 
 fn parse(line: &str) -> Option<Line> {
     let (file, rest) = line.split_once(": ")?;
-    let (file, version) = match file.split_once(' ') {
-        None => (file, None),
-        Some((file, version)) => (file, Some(kernels::from_name(version)?)),
+    let (file, versions) = match file.split_once(' ') {
+        None => (file, Vec::new()),
+        Some((file, versions)) => (file, kernels::from_list(versions).ok()?),
     };
     let (place, text) = rest.split_once(": ").or_else(|| Some((rest.strip_suffix(':')?, "")))?;
     let position = match place.split_once(' ') {
@@ -60,14 +60,14 @@ fn parse(line: &str) -> Option<Line> {
         Some(("after-last", line)) => Position::After(line.to_owned()),
         _ => return None,
     };
-    Some(Line { file: file.to_owned(), version, position, text: text.to_owned() })
+    Some(Line { file: file.to_owned(), versions, position, text: text.to_owned() })
 }
 
 /// Returns the lines of a text that goes to the end of a file.
 pub(super) fn appended(file: &str, text: &str) -> Vec<Line> {
     let line = |text: &str| Line {
         file: file.to_owned(),
-        version: None,
+        versions: Vec::new(),
         position: Position::End,
         text: text.to_owned(),
     };
@@ -77,7 +77,7 @@ pub(super) fn appended(file: &str, text: &str) -> Vec<Line> {
 impl Line {
     /// Returns true if a kernel gets the line.
     pub fn is_for(&self, version: KernelVersion) -> bool {
-        self.version.is_none_or(|only| only == version)
+        self.versions.is_empty() || self.versions.contains(&version)
     }
 
     /// Returns the file's text with the line added.
@@ -117,12 +117,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_be_for_one_kernel() {
+    fn a_line_may_be_for_some_kernels() {
         let line = parse("MAINTAINERS 7.3: before-last F:\tmm/b.c: F:\tmm/a.h").unwrap();
         assert_eq!(line.file, "MAINTAINERS");
         assert_eq!(line.position, Position::Before("F:\tmm/b.c".to_owned()));
         assert!(line.is_for(KernelVersion::V7_3) && !line.is_for(KernelVersion::V6_12));
         assert_eq!(line.put_into("F:\tmm/b.c\n").unwrap(), "F:\tmm/a.h\nF:\tmm/b.c\n");
+        let some = parse("mm/x 6.18, 7.2: end: y").unwrap();
+        let gets = |version: &KernelVersion| some.is_for(*version);
+        let names: Vec<_> = KernelVersion::ALL.into_iter().filter(gets).map(KernelVersion::name).collect();
+        assert_eq!(names, ["6.18", "7.2"]);
         let both = appended("mm/Makefile", "\na\n");
         assert_eq!(both.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["", "a"]);
         assert!(both[0].is_for(KernelVersion::V6_12));
@@ -131,6 +135,7 @@ mod tests {
     #[test]
     fn other_lines_are_refused() {
         assert_eq!(parse("mm/Makefile 5.4: end: x"), None);
+        assert_eq!(parse("mm/Makefile 7.3, 5.4: end: x"), None);
         assert_eq!(parse("mm/Makefile: start: x"), None);
         assert_eq!(parse("mm/Makefile: end x: y"), None);
         assert_eq!(parse("mm/Makefile: x"), None);

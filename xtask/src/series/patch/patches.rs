@@ -71,6 +71,25 @@ impl Series {
         self.folder.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 
+    /// Returns the kernels that it is for, oldest first: those that its semantic patches name.
+    pub fn kernels(&self) -> Vec<KernelVersion> {
+        let hunks = self.patches.iter().flat_map(|patch| &patch.hunks);
+        let named: BTreeSet<_> = hunks.flat_map(|hunk| hunk.places.keys().copied()).collect();
+        named.into_iter().collect()
+    }
+
+    /// Checks that it is for a kernel.
+    ///
+    /// # Errors
+    /// If it is for others.
+    pub fn check_kernel(&self, version: KernelVersion) -> SeriesResult<()> {
+        let kernels = self.kernels();
+        if kernels.contains(&version) {
+            return Ok(());
+        }
+        Err(SeriesError::OtherKernel { series: self.name().to_owned(), version, kernels })
+    }
+
     /// Returns the patches that are posted.
     pub fn posted(&self) -> &[Patch] {
         &self.patches[..self.posted]
@@ -235,11 +254,29 @@ mod tests {
     }
 
     #[test]
-    fn the_series_of_this_repository_changes_both_kernels() {
+    fn each_series_of_this_repository_is_for_its_kernels() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/series");
+        let opened = |name: &str| Series::open(&folder.join(name)).unwrap();
+        let counts = opened("counts");
+        assert_eq!(counts.kernels(), crate::series::kernels::KERNELS);
+        for version in counts.kernels() {
+            assert!(counts.touched(version).contains("mm/page_alloc.c"), "Linux {version}");
+            counts.check_kernel(version).unwrap();
+        }
+        let tidying = opened("tidying");
+        assert_eq!(tidying.kernels(), [KernelVersion::V7_3]);
+        let error = tidying.check_kernel(KernelVersion::V6_12).unwrap_err();
+        assert_eq!(error.to_string(), "the series tidying is for Linux 7.3, not for 6.12");
+        assert_eq!(opened("without-remembered-mode").kernels(), [KernelVersion::V6_12]);
+    }
+
+    #[test]
+    fn each_patch_of_counts_changes_every_kernel() {
         let series =
             Series::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/series/counts")).unwrap();
-        for version in crate::series::kernels::KERNELS {
-            assert!(series.touched(version).contains("mm/page_alloc.c"), "Linux {version}");
+        for patch in series.patches.iter().filter(|patch| !patch.hunks.is_empty()) {
+            let named: BTreeSet<_> = patch.hunks.iter().flat_map(|hunk| hunk.places.keys()).collect();
+            assert_eq!(named.len(), series.kernels().len(), "{}", patch.name);
         }
     }
 

@@ -1,8 +1,6 @@
 // After each movement the lists and the counts agree: a place to check it.
-// places 6.12: mm/free_counts.h (top), mm/free_counts.h free_counts_add
-// places 6.12: mm/free_counts.h free_counts_del, mm/free_counts.h free_counts_move
-// places 7.3: mm/free_counts.h (top), mm/free_counts.h free_counts_add
-// places 7.3: mm/free_counts.h free_counts_del, mm/free_counts.h free_counts_move
+// places 6.12, 6.18, 7.2, 7.3: mm/free_counts.h (top), mm/free_counts.h free_counts_add
+// places 6.12, 6.18, 7.2, 7.3: mm/free_counts.h free_counts_del, mm/free_counts.h free_counts_move
 
 @ include_check @
 @@

@@ -1,8 +1,6 @@
 // The total stays, and the counts are kept beside it.
-// places 6.12: include/linux/mmzone.h struct free_area, mm/free_counts.h free_area_nr_free, mm/free_counts.h free_area_nr_free
-// places 6.12: mm/free_counts.h free_counts_add, mm/free_counts.h free_counts_del, mm/free_counts.h free_counts_reset
-// places 7.3: include/linux/mmzone.h struct free_area, mm/free_counts.h free_area_nr_free, mm/free_counts.h free_area_nr_free
-// places 7.3: mm/free_counts.h free_counts_add, mm/free_counts.h free_counts_del, mm/free_counts.h free_counts_reset
+// places 6.12, 6.18, 7.2, 7.3: include/linux/mmzone.h struct free_area, mm/free_counts.h free_area_nr_free, mm/free_counts.h free_area_nr_free
+// places 6.12, 6.18, 7.2, 7.3: mm/free_counts.h free_counts_add, mm/free_counts.h free_counts_del, mm/free_counts.h free_counts_reset
 
 @ total @
 @@

@@ -1,5 +1,5 @@
 // Whoever looks at free lists in mm/ sees the counts too.
-// places 6.12: mm/internal.h (top)
+// places 6.12, 6.18, 7.2: mm/internal.h (top)
 
 @ include_counts @
 @@
