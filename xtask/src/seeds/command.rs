@@ -27,6 +27,9 @@ pub struct SeedsArgs {
     /// Print the tables of the boots that are kept in target/seeds, and boot nothing
     #[arg(long)]
     kept: bool,
+    /// Begin with the boots that are kept in target/seeds, of the same kernels and scripts
+    #[arg(long, conflicts_with = "kept")]
+    resume: bool,
 }
 
 /// What was said in the boots of one part of a seed: without what it is about, and with it.
@@ -68,9 +71,15 @@ fn boot_all(
     let kernels = recipes.map(build).collect::<Result<Vec<_>, _>>()?;
     let cache = cache::cache().map_err(|error| error.to_string())?.join("guests");
     let guests = Guests::new(root, &cache, folder)?;
-    let mut all = vec![Boots::default(); seed.parts.len()];
+    let had =
+        |place: &PathBuf| if args.resume && place.exists() { read(place) } else { Ok(Boots::default()) };
+    let mut all = kept.iter().map(had).collect::<Result<Vec<_>, _>>()?;
     for round in 0..args.rounds {
         for ((part, boots), place) in seed.parts.iter().zip(&mut all).zip(kept) {
+            // A round is kept whole.
+            if boots.0[0].len() > round {
+                continue;
+            }
             // Each side comes first in turn.
             for turn in 0..SIDES.len() {
                 let side = (round + turn) % SIDES.len();
