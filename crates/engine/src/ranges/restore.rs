@@ -7,7 +7,7 @@ use crate::percpu::{ListNumber, PerCpuSettings, PerCpuState};
 use crate::table::sync::{Locks, Ordering};
 use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, SetupError};
-use crate::zone::{Passage, Watermarks, Zone};
+use crate::zone::{Passage, Watermarks, Zone, ZoneGuard};
 
 /// The state of a zone besides its blocks and their types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,8 +34,8 @@ impl<L: Locks> Zone<'_, L> {
         if !self.may_be_listed(pfn, list) {
             return Err(SetupError::BadBlock { at: pfn });
         }
-        let index = self.absent_block(pfn, order)?;
         let mut guard = self.lock();
+        let index = guard.absent_block(pfn, order)?;
         guard.pass(index, order, Passage::Enter(list, Place::Tail));
         guard.account_before_hygiene(order.pages() as i64, list);
         Ok(())
@@ -60,25 +60,13 @@ impl<L: Locks> Zone<'_, L> {
         if !list.is_mergeable() || !self.has_percpu_list(order) {
             return Err(SetupError::BadBlock { at: pfn });
         }
-        let index = self.absent_block(pfn, order)?;
+        let mut guard = self.lock();
+        let index = guard.absent_block(pfn, order)?;
         let run = Run::single(index, order);
-        if self.switches.claims_by_counts {
-            self.lock().count_taken(run, origin);
-        }
+        guard.count_taken(run, origin);
+        drop(guard);
         self.append_percpu(&mut lists, ListNumber::of(list, order), run, origin);
         Ok(())
-    }
-
-    /// Marks the frames of an absent block as tails. Returns the first.
-    fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
-        let (start, end) = self.absent_range(pfn, order.pages())?;
-        if !start.is_aligned(order) || order > self.max_order {
-            return Err(SetupError::BadBlock { at: pfn });
-        }
-        for index in start.0..end.0 {
-            self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
-        }
-        Ok(start)
     }
 
     /// Returns the state of a CPU's lists besides their blocks; `None` for an absent CPU.
@@ -145,5 +133,21 @@ impl<L: Locks> Zone<'_, L> {
     /// Linux counterpart: `vm.watermark_boost_factor`.
     pub fn set_watermark_boost_factor(&self, factor: u32) {
         self.shared.boost_factor.store(factor.into(), Ordering::Relaxed);
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Marks the frames of an absent block as tails. Returns the first.
+    fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
+        let zone = self.zone;
+        let (start, end) = zone.absent_range(pfn, order.pages())?;
+        if !start.is_aligned(order) || order > zone.max_order {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        for index in start.0..end.0 {
+            zone.frames.set_word(FrameIndex(index), FrameWord::TAIL);
+        }
+        self.count_present(order.pages() as i64);
+        Ok(start)
     }
 }

@@ -41,7 +41,7 @@ const RUN: u32 = 1 << 13;
 const RUN_DOWN: u32 = 1 << 14;
 
 impl FrameWord {
-    const ABSENT: Self = Self(FrameKind::Absent as u32);
+    pub(crate) const ABSENT: Self = Self(FrameKind::Absent as u32);
     pub(crate) const TAIL: Self = Self(FrameKind::Tail as u32);
     pub(crate) const RESERVED: Self = Self(FrameKind::Reserved as u32);
 

@@ -16,6 +16,7 @@ mod pageblocks;
 mod percpu;
 mod placement;
 mod refill;
+mod size;
 mod state;
 mod watermark_check;
 mod watermark_levels;
