@@ -97,6 +97,9 @@ impl<L: Locks> Memory<'_, L> {
         if request.cpu >= self.cpus() {
             return Err(AllocError::NoSuchCpu);
         }
+        if !self.has_node_of(&request) {
+            return Err(AllocError::NoSuchNode);
+        }
         for zone in self.zonelist(&request) {
             let first = zone.start().0.checked_next_multiple_of(pages).ok_or(AllocError::NoMemory)?;
             let ends = |start: u64| start.checked_add(pages).is_some_and(|end| end <= zone.end().0);

@@ -72,6 +72,9 @@ impl<'m, L: Locks> Memory<'m, L> {
         if request.order > self.max_order {
             return Err(AllocError::OrderTooLarge);
         }
+        if !self.has_node_of(&request) {
+            return Err(AllocError::NoSuchNode);
+        }
         if let Some(pfn) = self.alloc_from_first_zone(request, cpu) {
             return Ok(pfn);
         }
@@ -110,7 +113,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             return false;
         }
         let highest = gfp.highest_zone();
-        let only_node = gfp.contains(GfpFlags::THISNODE).then(|| self.first_node(request));
+        let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
         let may_use =
             |zone: &&Zone<'_, L>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
         if self.zones.iter().filter(may_use).any(|zone| zone.has_any_block(order)) {

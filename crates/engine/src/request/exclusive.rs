@@ -112,9 +112,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
     #[cold]
     fn alloc_checked(&mut self, request: Request) -> Result<Pfn, AllocError> {
-        if let Some(&first_zones) = self.memory.first_zones.get(usize::from(request.node)) {
-            (self.node, self.first_zones) = (request.node, first_zones);
-        }
+        let first_zones = self.memory.first_zones.get(usize::from(request.node));
+        (self.node, self.first_zones) = (request.node, *first_zones.ok_or(AllocError::NoSuchNode)?);
         if let Some(pfn) = self.alloc_from_first_zone(request) {
             return Ok(pfn);
         }

@@ -45,6 +45,9 @@ pub enum AllocError {
     OrderTooLarge,
     /// The CPU number is not below the number that the memory was set up for.
     NoSuchCpu,
+    /// The node number is above those of all zones. A node without zones below another is there, and its
+    /// requests go to the others.
+    NoSuchNode,
 }
 
 impl fmt::Display for AllocError {
@@ -53,6 +56,7 @@ impl fmt::Display for AllocError {
             Self::NoMemory => "no zone has a free block above its watermark",
             Self::OrderTooLarge => "the order exceeds the largest order set up",
             Self::NoSuchCpu => "there is no such CPU",
+            Self::NoSuchNode => "there is no such node",
         })
     }
 }
