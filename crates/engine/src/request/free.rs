@@ -45,13 +45,18 @@ impl<'m, L: Locks> Memory<'m, L> {
         // Read under the lists' lock, as the fast path does: a drain after the isolation of the pageblock
         // comes after a free that has not seen the isolation, and finds the block.
         let block_type = zone.blocks.get(index);
-        match lists.filter(|_| block_type != Migratetype::Isolate) {
+        match lists {
             // Lets other callers take both locks between two batches.
-            Some(lists) => zone.put_percpu(lists, index, order, block_type, |lists| {
-                drop(lists);
-                zone.try_lock_lists(cpu)
-            }),
-            None => zone.lock().free_direct(index, order, block_type),
+            Some(lists) if block_type != Migratetype::Isolate => {
+                zone.put_percpu(lists, index, order, block_type, |lists| {
+                    drop(lists);
+                    zone.try_lock_lists(cpu)
+                });
+            }
+            busy => {
+                drop(busy);
+                zone.lock().free_direct(index, order, block_type);
+            }
         }
         Ok(())
     }
