@@ -15,6 +15,9 @@ use freehold::{
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
+/// Pageblocks of the machine on which threads allocate.
+const BLOCKS: u64 = 24;
+
 /// An embedder that knows the movable blocks in use by their first frames.
 #[derive(Default)]
 struct Owner {
@@ -379,9 +382,33 @@ impl Relocate for Sharing<'_> {
     }
 }
 
+/// Allocates and frees on a CPU until told to stop. The first pageblock is out of service meanwhile.
+fn allocate(memory: &Memory<'_, Locks>, cpu: u16, held: &Mutex<BTreeMap<u64, Order>>, gone: &AtomicBool) {
+    let mut random = Random::new(u64::from(cpu));
+    while !gone.load(Ordering::Relaxed) {
+        let size = order([0, 0, 0, 1, 2, 4][random.below(6) as usize]);
+        let ask = Request { cpu, order: size, ..request(MOVABLE, 0) };
+        let some = held.lock().expect("no panic").len() as u64;
+        if random.below(180) > some {
+            let Ok(pfn) = memory.alloc(ask) else { continue };
+            assert_ne!(pfn.0 & !15, 0x400, "{pfn} is out of service");
+            let before = held.lock().expect("no panic").insert(pfn.0, size);
+            assert_eq!(before, None, "{pfn} was given twice");
+            continue;
+        }
+        let from = random.below(16 * BLOCKS) + 0x400;
+        let mut map = held.lock().expect("no panic");
+        let found = map.range(from..).next().map(|(&pfn, _)| pfn);
+        let found = found.and_then(|pfn| map.remove_entry(&pfn));
+        drop(map);
+        if let Some((pfn, size)) = found {
+            memory.free(cpu, Pfn(pfn), size).expect("held");
+        }
+    }
+}
+
 #[test]
 fn ranges_come_and_go_while_threads_allocate() {
-    const BLOCKS: u64 = 24;
     for era in Era::ALL {
         let percpu = common::fixed_lists(4, 20);
         let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 16 * BLOCKS) }];
@@ -397,29 +424,7 @@ fn ranges_come_and_go_while_threads_allocate() {
             let workers: Vec<_> = (0..2)
                 .map(|cpu| {
                     let (memory, held, gone) = (&memory, &held, &gone);
-                    scope.spawn(move || {
-                        let mut random = Random::new(u64::from(cpu));
-                        while !gone.load(Ordering::Relaxed) {
-                            let size = order([0, 0, 0, 1, 2, 4][random.below(6) as usize]);
-                            let ask = Request { cpu, order: size, ..request(MOVABLE, 0) };
-                            let some = held.lock().expect("no panic").len() as u64;
-                            if random.below(180) > some {
-                                let Ok(pfn) = memory.alloc(ask) else { continue };
-                                assert_ne!(pfn.0 & !15, 0x400, "{}: {pfn} is out of service", era.name());
-                                let before = held.lock().expect("no panic").insert(pfn.0, size);
-                                assert_eq!(before, None, "{}: {pfn} was given twice", era.name());
-                                continue;
-                            }
-                            let from = random.below(16 * BLOCKS) + 0x400;
-                            let mut map = held.lock().expect("no panic");
-                            let found = map.range(from..).next().map(|(&pfn, _)| pfn);
-                            let found = found.and_then(|pfn| map.remove_entry(&pfn));
-                            drop(map);
-                            if let Some((pfn, size)) = found {
-                                memory.free(cpu, Pfn(pfn), size).expect("held");
-                            }
-                        }
-                    })
+                    scope.spawn(move || allocate(memory, cpu, held, gone))
                 })
                 .collect();
             let mut random = Random::new(77);
