@@ -7,7 +7,7 @@ use crate::percpu::{ListNumber, PerCpuSettings, PerCpuState};
 use crate::table::sync::{Locks, Ordering};
 use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, SetupError};
-use crate::zone::{Passage, Watermarks, Zone, ZoneGuard};
+use crate::zone::{MOST_PAGES, Passage, Watermarks, Zone, ZoneGuard};
 
 /// The state of a zone besides its blocks and their types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -83,7 +83,8 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Changes the settings of a CPU's lists. Nothing happens for an absent CPU.
     ///
-    /// A batch of 0 counts as 1.
+    /// A batch of 0 counts as 1, and one of more than 2^20 as that; bounds of more than 2^30 count as that,
+    /// and may cross.
     /// Linux counterpart: `pageset_update`.
     pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
         if let Some(mut lists) = self.lock_lists(cpu) {
@@ -107,8 +108,8 @@ impl<L: Locks> Zone<'_, L> {
     pub fn restore_state(&self, state: ZoneState) {
         let shared = &self.shared;
         let mut guard = self.lock();
-        guard.state.reserved_highatomic = state.reserved_highatomic;
-        shared.boost.store(state.watermark_boost, Ordering::Relaxed);
+        guard.state.reserved_highatomic = state.reserved_highatomic.min(MOST_PAGES);
+        shared.boost.store(state.watermark_boost.min(MOST_PAGES), Ordering::Relaxed);
         shared.boosted.store(state.boosted, Ordering::Relaxed);
         shared.reclaim_active.store(state.reclaim_active, Ordering::Relaxed);
         shared.below_high.store(state.below_high, Ordering::Relaxed);

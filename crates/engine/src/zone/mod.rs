@@ -31,5 +31,5 @@ pub(crate) use placement::LOOKS;
 pub use state::Zone;
 pub(crate) use state::{CpuLists, Unmixed, ZoneParts};
 pub(crate) use watermark_check::{Admission, DEFAULT_BOOST_FACTOR};
-pub(crate) use watermark_levels::Mark;
 pub use watermark_levels::Watermarks;
+pub(crate) use watermark_levels::{MOST_PAGES, Mark};

@@ -6,7 +6,7 @@ use super::compaction_state::CompactionState;
 use super::config::ZoneConfig;
 use super::counts::{Counts, FreeCounts};
 use super::free_lists::FreeLists;
-use super::watermark_levels::{WatermarkCells, Watermarks};
+use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
 use crate::percpu::PerCpuLists;
 use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
@@ -180,6 +180,7 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
 
 impl<'m, L: Locks> Zone<'m, L> {
     pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
+        let lowmem_reserve = config.lowmem_reserve.map(|pages| pages.min(MOST_PAGES));
         Self {
             node: config.node,
             kind: config.kind,
@@ -187,11 +188,15 @@ impl<'m, L: Locks> Zone<'m, L> {
             switches: parts.switches,
             has_huge_lists: parts.has_huge_lists,
             unmixed: Unmixed::new(parts.avoids_mixing),
-            lowmem_reserve: config.lowmem_reserve,
-            largest_lowmem_reserve: config.lowmem_reserve.into_iter().max().unwrap_or(0),
+            lowmem_reserve,
+            largest_lowmem_reserve: lowmem_reserve.into_iter().max().unwrap_or(0),
             frames: parts.frames,
             blocks: parts.blocks,
-            shared: OwnLines(Shared::new(config.watermarks, parts.boost_factor, config.managed)),
+            shared: OwnLines(Shared::new(
+                config.watermarks,
+                parts.boost_factor,
+                config.managed.min(MOST_PAGES),
+            )),
             counts: OwnLines(Counts::new(parts.switches)),
             state: OwnLines(Mutex::new(LockedState::default())),
             percpu: parts.percpu,
