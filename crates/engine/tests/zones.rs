@@ -126,6 +126,60 @@ fn a_request_for_one_node_or_zone_stays_there() {
 }
 
 #[test]
+fn a_node_that_is_not_there_is_refused() {
+    // Node 1 has no zones, as a node without memory has none.
+    let zones = [plain_zone(0x400, 64), ZoneConfig { node: 2, ..plain_zone(0x800, 64) }];
+    for gfp in [GfpFlags::KERNEL, GfpFlags::KERNEL | GfpFlags::THISNODE, GfpFlags::GFP_ATOMIC] {
+        let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
+        let mut bytes = metadata(&config);
+        let memory = all_free(&config, &mut bytes);
+        for (node, size) in [(3, 0), (3, 4), (u16::MAX, 0)] {
+            let ask = Request { node, ..request(gfp, size) };
+            assert_eq!(memory.alloc(ask), Err(AllocError::NoSuchNode));
+            assert_eq!(memory.alloc_bulk(ask, &mut [None; 4]), 0);
+            let mut owner = memory.exclusive(0).expect("a CPU");
+            assert_eq!(owner.alloc(ask), Err(AllocError::NoSuchNode));
+            assert_eq!(owner.alloc_many(ask, &mut [None; 4]), 0);
+            // A request for a node that is there comes through afterwards.
+            owner.alloc(Request { node: 2, ..ask }).expect("free pages");
+            drop(owner);
+            assert_eq!(memory.alloc_contig_pages(ask, 4, &mut ()), Err(AllocError::NoSuchNode));
+        }
+        let nearest = memory.alloc(Request { node: 1, ..request(gfp, 0) }).map(|pfn| pfn.0 >= 0x800);
+        let only = gfp.contains(GfpFlags::THISNODE);
+        assert_eq!(nearest, if only { Err(AllocError::NoMemory) } else { Ok(true) });
+    }
+}
+
+#[test]
+fn the_last_node_that_there_can_be_is_a_node() {
+    let zones = [ZoneConfig { node: u16::MAX, ..plain_zone(0x400, 64) }];
+    let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    for node in [0, 1, u16::MAX - 1, u16::MAX] {
+        for size in [0, 2] {
+            memory.alloc(Request { node, ..request(GfpFlags::KERNEL, size) }).expect("free pages");
+        }
+    }
+    let mut text = String::new();
+    memory.write_pagetypeinfo(&mut text, freehold::PageTypeRows::default()).expect("a string");
+    assert!(text.contains("Node 65535"), "{text}");
+    memory.check().expect("intact");
+}
+
+#[test]
+fn a_request_that_must_not_fail_may_fail() {
+    let zones = [plain_zone(0x400, 64)];
+    let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let ask = || memory.alloc(request(GfpFlags::KERNEL | GfpFlags::NOFAIL, 5));
+    assert!(ask().is_ok() && ask().is_ok());
+    assert_eq!(ask(), Err(AllocError::NoMemory), "an answer, as the documentation says, not a hang");
+}
+
+#[test]
 fn local_memory_matters_more_than_unmixed_blocks() {
     let zones = two_nodes();
     let config = geometry(&zones, Era::Linux7_3.switches(), 4, 5);

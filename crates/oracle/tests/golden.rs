@@ -83,7 +83,7 @@ type Flip = (&'static str, fn(&mut Switches), &'static [KernelVersion]);
 ///
 /// Batched decay and drains take blocks in the same order and only let go of the lock in
 /// between; counts answer no request. The others without a kernel show in rare cases only.
-const FLIPS: [Flip; 19] = {
+const FLIPS: [Flip; 20] = {
     use KernelVersion::{V6_1, V6_12, V7_3};
     [
         ("hygiene", |switches| switches.hygiene ^= true, &[V6_1, V6_12, V7_3]),
@@ -103,6 +103,7 @@ const FLIPS: [Flip; 19] = {
         ("below_high_mark", |switches| switches.below_high_mark ^= true, &[V6_1, V6_12, V7_3]),
         ("isolation_keeps_type", |switches| switches.isolation_keeps_type ^= true, &[V6_1, V6_12, V7_3]),
         ("ranges_freed_in_blocks", |switches| switches.ranges_freed_in_blocks ^= true, &[]),
+        ("ranges_stay_apart", |switches| switches.ranges_stay_apart ^= true, &[]),
         ("bulk_mark_by_missing", |switches| switches.bulk_mark_by_missing ^= true, &[]),
         ("retries_with_new_rights", |switches| switches.retries_with_new_rights ^= true, &[]),
     ]

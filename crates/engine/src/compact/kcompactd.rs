@@ -78,7 +78,7 @@ impl<L: Locks> Memory<'_, L> {
                 }
                 CompactResult::Complete | CompactResult::PartialSkipped => {
                     // Blocks on CPUs' lists may still merge.
-                    (0..self.cpus()).for_each(|cpu| zone.drain_cpu(cpu));
+                    zone.drain_all();
                     zone.lock().state.compaction.defer(order);
                 }
                 _ => {}
@@ -100,8 +100,8 @@ impl<L: Locks> Memory<'_, L> {
     ///
     /// Linux counterpart: `fragmentation_score_node`.
     fn fragmentation_score(&self, node: u16) -> u64 {
-        let pages: u64 = self.zones_of(node, ZoneType::Device).map(|zone| zone.managed).sum();
-        let weighted = |zone: &Zone<'_, L>| zone.managed * zone.fragmentation_score() / (pages + 1);
+        let pages: u64 = self.zones_of(node, ZoneType::Device).map(Zone::managed_pages).sum();
+        let weighted = |zone: &Zone<'_, L>| zone.managed_pages() * zone.fragmentation_score() / (pages + 1);
         self.zones_of(node, ZoneType::Device).map(weighted).sum()
     }
 

@@ -100,7 +100,8 @@ impl<L: Locks> Zone<'_, L> {
         highest_zone: usize,
         available: u64,
     ) -> bool {
-        let costly = if order > Order::COSTLY { self.mark(Mark::Low) - self.mark(Mark::Min) } else { 0 };
+        let costly =
+            if order > Order::COSTLY { self.mark(Mark::Low).saturating_sub(self.mark(Mark::Min)) } else { 0 };
         let admission = Admission { order: Order::ZERO, mark, highest_zone, flags: AllocFlags::CMA };
         self.is_above_with(available, self.mark(mark) + compact_gap(order) + costly, admission)
     }

@@ -71,7 +71,7 @@ impl<L: Locks> Zone<'_, L> {
             let start = FrameIndex(((first + passed) % blocks) << self.blocks.order().get());
             let mut chore = self.chore(start);
             if chore == Chore::Drain && !is_drained {
-                (0..self.percpu.len()).for_each(|cpu| self.drain_cpu(cpu as u16));
+                self.drain_all();
                 is_drained = true;
                 chore = self.chore(start);
             }

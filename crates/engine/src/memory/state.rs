@@ -135,7 +135,8 @@ pub struct Memory<'m, L: Locks> {
     pub(crate) requests: &'m [CpuRequests],
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
-    pub(crate) nodes: u16,
+    /// Up to 2^16.
+    pub(crate) nodes: u32,
     /// For each node, the zone that a request tries first, by the highest zone that it may use.
     pub(crate) first_zones: &'m [FirstZones],
     pub(super) node_states: &'m [NodeState],
@@ -184,7 +185,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             requests,
             switches: config.switches,
             max_order: config.max_order,
-            nodes: config.nodes() as u16,
+            nodes: config.nodes() as u32,
             first_zones,
             node_states,
             tunables: TunableCells::new(Tunables::LINUX),

@@ -15,25 +15,28 @@ impl<'m, L: Locks> Memory<'m, L> {
         (number < self.zones.len()).then_some(number)
     }
 
-    /// Returns the node that a request starts from.
-    pub(crate) fn first_node(&self, request: &Request) -> u16 {
-        request.node.min(self.nodes.saturating_sub(1))
+    /// Returns true if a request names a node of this memory.
+    pub(crate) fn has_node_of(&self, request: &Request) -> bool {
+        u32::from(request.node) < self.nodes
     }
 
     /// Returns the zones that a request may use, best first: its node's from high to low,
-    /// then the other nodes' in ascending order from there.
+    /// then the other nodes' in ascending order from there. An absent node has none.
     pub(crate) fn zonelist(
         &self,
         request: &Request,
     ) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
         let highest = request.gfp.highest_zone();
-        let first = self.first_node(request);
-        let nodes = if request.gfp.contains(GfpFlags::THISNODE) { 1 } else { self.nodes };
-        let all = self.nodes;
+        let (first, all) = (u32::from(request.node), self.nodes);
+        let nodes = match (self.has_node_of(request), request.gfp.contains(GfpFlags::THISNODE)) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => all,
+        };
         let zones = self.zones;
         (0..nodes).flat_map(move |step| {
             let node = (first + step) % all;
-            zones.iter().rev().filter(move |zone| zone.node == node && zone.kind <= highest)
+            zones.iter().rev().filter(move |zone| u32::from(zone.node) == node && zone.kind <= highest)
         })
     }
 

@@ -45,7 +45,7 @@ impl<L: Locks> Memory<'_, L> {
     /// Those of the writer.
     pub fn write_pagetypeinfo(&self, out: &mut impl Write, rows: PageTypeRows) -> fmt::Result {
         for node in 0..self.nodes {
-            let zones = || self.zones.iter().filter(move |zone| zone.node() == node);
+            let zones = || self.zones.iter().filter(move |zone| u32::from(zone.node()) == node);
             let Some(first) = zones().next() else { continue };
             pagetypeinfo::write_head(out, first.pageblock_order(), self.max_order)?;
             for zone in zones() {

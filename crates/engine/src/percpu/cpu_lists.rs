@@ -119,6 +119,7 @@ impl ListNumber {
 impl<'m> PerCpuLists<'m> {
     /// Returns empty lists.
     pub(crate) fn new(settings: PerCpuSettings, switches: &Switches, lists: [PerCpuList<'m>; LISTS]) -> Self {
+        let settings = settings.limited();
         let mut lists = Self {
             lists,
             count: 0,

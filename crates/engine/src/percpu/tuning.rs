@@ -3,6 +3,22 @@
 use super::cpu_lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
 use crate::types::{Order, Switches};
 
+/// The largest batch, and the largest `high`: sums of a few of them and grown batches do not overflow.
+const MOST_BATCH: u32 = 1 << 20;
+const MOST_HIGH: u32 = 1 << 30;
+
+impl PerCpuSettings {
+    /// Returns settings that calculations bear: a batch of at least 1, and nothing enormous.
+    pub(super) fn limited(self) -> Self {
+        Self {
+            batch: self.batch.clamp(1, MOST_BATCH),
+            high_min: self.high_min.min(MOST_HIGH),
+            high_max: self.high_max.min(MOST_HIGH),
+            ..self
+        }
+    }
+}
+
 /// What a CPU's lists ask of their zone to tune themselves.
 pub(crate) trait Pressure {
     /// Returns what this generation of the allocator does.
@@ -230,11 +246,12 @@ impl PerCpuLists<'_> {
         self.settings
     }
 
-    /// Changes the settings. A batch of 0 counts as 1.
+    /// Changes the settings, within their limits.
     ///
     /// Linux counterpart: `pageset_update`.
     pub(crate) fn set_settings(&mut self, settings: PerCpuSettings, switches: &Switches) {
-        self.settings = PerCpuSettings { batch: settings.batch.max(1), ..settings };
+        let settings = settings.limited();
+        self.settings = settings;
         if !switches.auto_tuned_high {
             self.high = settings.high_min;
         }
@@ -255,8 +272,9 @@ impl PerCpuLists<'_> {
     /// Sets what the lists remember besides their blocks.
     pub(crate) fn set_state(&mut self, state: PerCpuState, switches: &Switches) {
         let PerCpuState { high, alloc_factor, free_count, free_factor, last_free_was_high_order } = state;
-        (self.high, self.alloc_factor) = (high, alloc_factor);
-        (self.free_count, self.free_factor) = (free_count, free_factor);
+        (self.high, self.free_count) = (high.min(MOST_HIGH), free_count.min(MOST_HIGH));
+        self.alloc_factor = alloc_factor.min(BATCH_SCALE_MAX);
+        self.free_factor = free_factor.min(BATCH_SCALE_MAX);
         self.last_free_was_high_order = last_free_was_high_order;
         self.update_fast_below(switches);
     }

@@ -1,17 +1,25 @@
-//! Allocating a range of frames by address.
+//! Allocating a range of frames by address, and finding one.
 
+use core::ops::Range;
+
+use super::evacuation::Evacuation;
+use crate::compact::Relocate;
 use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
-use crate::types::{BlockError, Migratetype, Order, Pfn};
-use crate::zone::{Isolation, Passage, Zone};
+use crate::table::{FrameIndex, FrameWord, Run};
+use crate::types::{AllocError, BlockError, FreeError, Migratetype, Order, Pfn, Request};
+use crate::zone::{Isolation, Passage, Zone, ZoneGuard};
 
 impl<L: Locks> Memory<'_, L> {
     /// Allocates exactly the frames of a range, each as a page of its own, or none.
     ///
     /// The range need not be aligned. `migratetype` is [`Migratetype::Cma`] for the owner of a contiguous
     /// memory area, otherwise [`Migratetype::Movable`]. Nothing is migrated: the call fails if a page of
-    /// the range is in use. All per-CPU lists are given back on the way.
+    /// the range is in use; [`Memory::alloc_contig_range_with`] moves it away. All per-CPU lists are given
+    /// back on the way.
+    ///
+    /// In the eras of Linux a failure also ends the isolation of pageblocks of the range that another
+    /// caller had isolated, as it does there ([`crate::Switches::ranges_stay_apart`]).
     /// Linux counterpart: `alloc_contig_range`.
     ///
     /// # Errors
@@ -24,81 +32,238 @@ impl<L: Locks> Memory<'_, L> {
     ) -> Result<(), BlockError> {
         let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
         let (first, end) = zone.pageblock_range(start, pages)?;
-        let isolation = Isolation::of(migratetype);
-        let taken = zone.isolate_pageblocks(start, pages, isolation).and_then(|()| {
-            for cpu in 0..self.cpus() {
-                zone.drain_cpu(cpu);
-            }
+        let strict = Isolation::of_one_type(migratetype)?;
+        let stays_apart = self.switches.ranges_stay_apart;
+        let isolation = if stays_apart { strict } else { Isolation::of(migratetype) };
+        let isolated = zone.isolate_pageblocks(start, pages, isolation);
+        let taken = isolated.and_then(|()| {
+            zone.drain_all();
             zone.take_range(start, pages)
         });
-        // The isolation ends also after a failure, and for pageblocks that another caller had isolated.
+        if isolated.is_ok() || !stays_apart {
+            zone.unisolate_pageblocks(first, end, isolation.afterwards);
+        }
+        taken
+    }
+
+    /// Allocates exactly the frames of a range as [`Memory::alloc_contig_range`] does, and moves what is in
+    /// use there to other pageblocks through the embedder.
+    ///
+    /// All pageblocks of the range are CMA pageblocks, or none is, as `migratetype` says. `cpu` is the one
+    /// that the caller runs on. A thread that owns a [`crate::Exclusive`] must not call it, because it takes
+    /// the locks of all CPUs' lists. [`Memory::free_contig_range`] gives the range back.
+    /// Linux counterpart: `alloc_contig_range`.
+    ///
+    /// # Errors
+    /// [`BlockError::WrongType`] for another type and for a CMA request outside CMA pageblocks,
+    /// [`BlockError::Unmovable`] for pages that cannot be moved, holes, and CMA without a CMA request,
+    /// [`BlockError::WrongState`] if another caller has isolated a pageblock of the range, which stays
+    /// isolated, [`BlockError::NoRoom`] if pages find no other place, and [`BlockError::Busy`] if a page did
+    /// not move in five tries. No page of the range is allocated then.
+    pub fn alloc_contig_range_with<E: Relocate>(
+        &self,
+        start: Pfn,
+        pages: u64,
+        migratetype: Migratetype,
+        cpu: u16,
+        embedder: &mut E,
+    ) -> Result<(), BlockError> {
+        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
+        let (first, end) = zone.pageblock_range(start, pages)?;
+        let isolation = Isolation::of_one_type(migratetype)?;
+        zone.isolate_pageblocks(start, pages, isolation)?;
+        let range = zone.frame_range(start, pages)?;
+        let mut evacuation = Evacuation { memory: self, zone, range, isolated: first..end, cpu, embedder };
+        let taken = evacuation.run(|| zone.take_range(start, pages));
         zone.unisolate_pageblocks(first, end, isolation.afterwards);
         taken
+    }
+
+    /// Finds `pages` frames side by side that are free or can be moved, and allocates them as
+    /// [`Memory::alloc_contig_range_with`] does. Returns the first.
+    ///
+    /// The request's zones are searched one after the other, from low to high, at multiples of `pages`; its
+    /// order is ignored. CMA pageblocks are left out.
+    /// Linux counterpart: `alloc_contig_pages`.
+    ///
+    /// # Errors
+    /// [`AllocError::NoMemory`] if there is no such range; also the other errors of [`Memory::alloc`].
+    pub fn alloc_contig_pages<E: Relocate>(
+        &self,
+        request: Request,
+        pages: u64,
+        embedder: &mut E,
+    ) -> Result<Pfn, AllocError> {
+        if request.cpu >= self.cpus() {
+            return Err(AllocError::NoSuchCpu);
+        }
+        if !self.has_node_of(&request) {
+            return Err(AllocError::NoSuchNode);
+        }
+        for zone in self.zonelist(&request) {
+            let first = zone.start().0.checked_next_multiple_of(pages).ok_or(AllocError::NoMemory)?;
+            let ends = |start: u64| start.checked_add(pages).is_some_and(|end| end <= zone.end().0);
+            let starts = (0..).map_while(|number| first.checked_add(pages.checked_mul(number)?));
+            for start in starts.take_while(|&start| ends(start)).map(Pfn) {
+                let kind = Migratetype::Movable;
+                if zone.may_become_free(start, pages)
+                    && self.alloc_contig_range_with(start, pages, kind, request.cpu, embedder).is_ok()
+                {
+                    return Ok(start);
+                }
+            }
+        }
+        Err(AllocError::NoMemory)
+    }
+
+    /// Frees single pages side by side, those of a contiguous range or a part of it, on a CPU.
+    ///
+    /// Linux counterpart: `free_contig_range`.
+    ///
+    /// # Errors
+    /// See [`FreeError`], with the number of pages that were freed before it: the page at fault and those
+    /// behind it are as they were.
+    pub fn free_contig_range(&self, cpu: u16, start: Pfn, pages: u64) -> Result<(), (u64, FreeError)> {
+        if cpu >= self.cpus() {
+            return Err((0, FreeError::NoSuchCpu));
+        }
+        let mut freed = 0;
+        while freed < pages {
+            let failed = |error| (freed, error);
+            let outside = failed(FreeError::OutsideZones);
+            let pfn = start.0.checked_add(freed).map(Pfn).ok_or(outside)?;
+            let order = self.zone_of(pfn).ok_or(outside)?.join_pages(pfn, pages - freed);
+            self.free(cpu, pfn, order).map_err(failed)?;
+            freed += order.pages();
+        }
+        Ok(())
     }
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Takes an isolated range off the free lists.
-    fn take_range(&self, start: Pfn, pages: u64) -> Result<(), BlockError> {
+    /// Returns the frames of a range inside the zone.
+    fn frame_range(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
         let first = self.frames.index(start).ok_or(BlockError::OutsideZone)?;
-        let end = first.offset(pages as u32);
-        let (outer_first, outer_end) = self.free_blocks_around(first, end).ok_or(BlockError::Unmovable)?;
-        {
-            let mut guard = self.lock();
-            let mut at = outer_first;
-            while at < outer_end {
-                let order = self.frames.word(at).order();
-                guard.pass(at, order, Passage::Leave);
-                at = at.offset(1 << order.get());
-            }
-            let pages = Run { first, blocks: end.0 - first.0, order: Order::ZERO, down: false };
-            guard.count_taken(pages, Migratetype::Movable);
-        }
-        let page = FrameWord::requested(Order::ZERO, Migratetype::Movable);
-        for index in first.0..end.0 {
-            self.frames.hand_over(FrameIndex(index), page);
-        }
-        self.give_back(outer_first, first);
-        self.give_back(end, outer_end);
-        Ok(())
+        let inside = pages <= u64::from(self.frames.end().0 - first.0);
+        if inside { Ok(first..first.offset(pages as u32)) } else { Err(BlockError::OutsideZone) }
     }
 
-    /// Returns the first frame and the end of the free blocks that cover a range, or `None` if a frame of
-    /// the range is not free.
-    fn free_blocks_around(&self, first: FrameIndex, end: FrameIndex) -> Option<(FrameIndex, FrameIndex)> {
-        let _guard = self.lock();
-        let outer_first = self.frames.block_head(first);
-        let mut at = outer_first;
-        while at < end {
-            let word = self.frames.word(at);
-            if word.kind() != FrameKind::Free {
-                return None;
-            }
-            at = at.offset(1 << word.order().get());
+    /// Returns true if a range has neither unmovable pages nor holes, and no CMA or isolated pageblock.
+    ///
+    /// Linux counterpart: `pfn_range_valid_contig`.
+    fn may_become_free(&self, start: Pfn, pages: u64) -> bool {
+        let Ok(range) = self.frame_range(start, pages) else { return false };
+        let guard = self.lock();
+        let kept = |at: &FrameIndex| matches!(self.blocks.get(*at), Migratetype::Cma | Migratetype::Isolate);
+        let mut blocks = (self.blocks.start_of(range.start).0..range.end.0)
+            .step_by(self.blocks.pages() as usize)
+            .map(FrameIndex);
+        !blocks.any(|at| kept(&at)) && !guard.holds_unmovable(range.start, range.end)
+    }
+
+    /// Takes an isolated range off the free lists, each frame as a page in use.
+    fn take_range(&self, start: Pfn, pages: u64) -> Result<(), BlockError> {
+        let range = self.frame_range(start, pages)?;
+        let outer = {
+            let mut guard = self.lock();
+            let outer = guard.take_isolated(range.start, range.end)?;
+            let taken = Run { first: range.start, blocks: pages as u32, order: Order::ZERO, down: false };
+            guard.count_taken(taken, Migratetype::Movable);
+            outer
+        };
+        let page = FrameWord::requested(Order::ZERO, Migratetype::Movable);
+        for index in range.start.0..range.end.0 {
+            self.frames.hand_over(FrameIndex(index), page);
         }
-        Some((outer_first, at))
+        self.give_back(outer.start, range.start);
+        self.give_back(range.end, outer.end);
+        Ok(())
     }
 
     /// Frees the frames that were taken beyond the range, while their pageblock is still isolated.
     ///
     /// Linux counterpart: `free_contig_range`.
-    fn give_back(&self, from: FrameIndex, end: FrameIndex) {
+    pub(super) fn give_back(&self, from: FrameIndex, end: FrameIndex) {
         let mut at = from;
         while at < end {
-            let order = if self.switches.ranges_freed_in_blocks {
-                let by_length = (end.0 - at.0).ilog2();
-                // An index is aligned as its address is.
-                let by_alignment = at.0.trailing_zeros();
-                Order::new(by_alignment.min(by_length) as u8)
-                    .map_or(self.max_order, |order| order.min(self.max_order))
-            } else {
-                Order::ZERO
-            };
+            let order = self.freed_as(at, end.0 - at.0);
             for tail in at.0..at.0 + (1 << order.get()) {
                 self.frames.set_word(FrameIndex(tail), FrameWord::TAIL);
             }
             self.lock().free_direct(at, order, Migratetype::Isolate);
             at = at.offset(1 << order.get());
         }
+    }
+
+    /// Returns the order of the first block in which frames of a range are freed.
+    fn freed_as(&self, at: FrameIndex, pages: u32) -> Order {
+        if !self.switches.ranges_freed_in_blocks {
+            return Order::ZERO;
+        }
+        // An index is aligned as its address is.
+        let by_alignment = at.0.trailing_zeros();
+        Order::new(by_alignment.min(pages.ilog2()) as u8)
+            .map_or(self.max_order, |order| order.min(self.max_order))
+    }
+
+    /// Makes one block of the owner's single pages from a frame on, as large as they are freed at once and
+    /// at most `most` pages. Returns the block's order: 0 if the pages differ or another caller has one of
+    /// them, and nothing has changed then.
+    fn join_pages(&self, pfn: Pfn, most: u64) -> Order {
+        let Some(first) = self.frames.index(pfn) else { return Order::ZERO };
+        let inside = most.min(u64::from(self.frames.end().0 - first.0)) as u32;
+        let order = self.freed_as(first, inside);
+        let end = first.offset(1 << order.get());
+        let page = self.frames.word(first);
+        let is_taken = |&index: &u32| {
+            let index = FrameIndex(index);
+            self.frames.word(index) == page && self.reclaim_ownership(index, Order::ZERO).is_ok()
+        };
+        if order == Order::ZERO {
+            return order;
+        }
+        let taken = (first.0..end.0).take_while(is_taken).count() as u32;
+        if taken < end.0 - first.0 {
+            (first.0..first.0 + taken).for_each(|index| self.frames.hand_over(FrameIndex(index), page));
+            return Order::ZERO;
+        }
+        (first.0 + 1..end.0).for_each(|tail| self.frames.set_word(FrameIndex(tail), FrameWord::TAIL));
+        self.frames.hand_over(first, FrameWord::allocated(order, page.migratetype(), page.is_movable()));
+        order
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Takes the free blocks that cover a range of isolated pageblocks off the free lists, or none. Returns
+    /// their frames, which are tails then.
+    ///
+    /// Linux counterpart: `test_pages_isolated`, `isolate_freepages_range`.
+    pub(super) fn take_isolated(
+        &mut self,
+        first: FrameIndex,
+        end: FrameIndex,
+    ) -> Result<Range<FrameIndex>, BlockError> {
+        let zone = self.zone;
+        let outer_first = zone.frames.block_head(first);
+        let mut at = outer_first;
+        // Free blocks that were found may merge once the lock is released, so they are taken in this hold.
+        while at < end {
+            let word = zone.frames.word(at);
+            if zone.blocks.get(at) != Migratetype::Isolate {
+                return Err(BlockError::WrongState);
+            }
+            if !word.is_free_of(word.order()) {
+                return Err(BlockError::Busy);
+            }
+            at = at.offset(1 << word.order().get());
+        }
+        let outer_end = at;
+        at = outer_first;
+        while at < outer_end {
+            let order = zone.frames.word(at).order();
+            self.pass(at, order, Passage::Leave);
+            at = at.offset(1 << order.get());
+        }
+        Ok(outer_first..outer_end)
     }
 }

@@ -6,14 +6,19 @@ use crate::types::{BlockError, Migratetype, Pfn};
 use crate::zone::{Isolation, Zone};
 
 impl<L: Locks> Zone<'_, L> {
-    /// Isolates the pageblock around a frame: its free pages cannot be allocated.
+    /// Isolates the pageblock around a frame: its free pages cannot be allocated, and pages freed into it
+    /// become such.
+    ///
+    /// CPUs' lists may still hold pages of the pageblock, and requests get them. [`Zone::drain_all`]
+    /// afterwards puts an end to that: no request that begins later gets a page of the pageblock until the
+    /// isolation ends.
     ///
     /// # Errors
     /// See [`BlockError`]; nothing has changed then.
     pub fn isolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
         let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
         let start = self.blocks.start_of(index);
-        let all = Isolation { for_cma: true, afterwards: Migratetype::Movable };
+        let all = Isolation { for_cma: true, only_cma: false, afterwards: Migratetype::Movable };
         self.isolate_edge(start, start, all)?;
         self.split_straddling(start.offset(self.blocks.pages()));
         Ok(())
@@ -30,7 +35,8 @@ impl<L: Locks> Zone<'_, L> {
         guard.unisolate(index, former)
     }
 
-    /// Isolates all pageblocks that a range touches, or none.
+    /// Isolates all pageblocks that a range touches, or none. As with [`Zone::isolate_block`], CPUs' lists
+    /// may still hold pages of them until [`Zone::drain_all`].
     ///
     /// A CMA pageblock in the range makes the call fail.
     /// Linux counterpart: `start_isolate_page_range` for `MIGRATE_MOVABLE`.

@@ -1,7 +1,9 @@
 //! Frames go in by their numbers: into service, into isolation, or to one owner.
 
 mod contiguous;
+mod evacuation;
 mod isolation;
+mod offlining;
 mod onlining;
 mod restore;
 

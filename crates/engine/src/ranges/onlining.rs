@@ -1,23 +1,44 @@
 //! Bringing frames into service, as boot and hotplug do.
 
+use crate::memory::Memory;
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{BlockError, Migratetype, Order, Pfn, SetupError};
-use crate::zone::{Insertion, Zone};
+use crate::zone::{Insertion, Zone, ZoneGuard};
+
+impl<L: Locks> Memory<'_, L> {
+    /// Brings absent frames into service as free pages, and counts them among the managed ones: frames
+    /// that [`Memory::offline_range`] took out, or that were absent since the memory was set up.
+    ///
+    /// A zone grows by frames within its span alone, so an embedder that expects memory later sets
+    /// [`crate::ZoneConfig::spanned`] as large as the zone may become; a zone may begin without any memory.
+    /// Watermarks and the settings of CPUs' lists stay as they are.
+    /// Linux counterpart: `online_pages`.
+    ///
+    /// # Errors
+    /// As [`Zone::add_free`].
+    pub fn online_range(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
+        let zone = self.zone_of(start).ok_or(SetupError::EmptyZone)?;
+        let mut guard = zone.lock();
+        guard.add_free(start, pages)?;
+        guard.count_managed(pages as i64);
+        Ok(())
+    }
+}
 
 impl<L: Locks> Zone<'_, L> {
     /// Sets the type of a pageblock that has no free block yet.
     ///
     /// # Errors
     /// [`BlockError::OutsideZone`] for a frame of another zone,
-    /// [`BlockError::WrongState`] if a free block lies in the pageblock already.
+    /// [`BlockError::WrongState`] if a free block lies in the pageblock already, or if it is isolated.
     pub fn set_block_type(&self, pfn: Pfn, migratetype: Migratetype) -> Result<(), BlockError> {
         let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
         let guard = self.lock();
         let start = self.blocks.start_of(index).max(self.frames.start());
         let end = self.blocks.start_of(index).offset(self.blocks.pages()).min(self.frames.end());
         let in_use = (start.0..end.0).any(|at| self.frames.word(FrameIndex(at)).kind() == FrameKind::Free);
-        if in_use {
+        if in_use || self.blocks.get(index) == Migratetype::Isolate {
             return Err(BlockError::WrongState);
         }
         self.blocks.set(index, migratetype);
@@ -27,25 +48,14 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Brings absent frames into service as free pages.
     ///
-    /// The blocks are as large as alignment allows, and go to the ends of the lists.
+    /// The blocks are as large as alignment allows, and go to the ends of the lists. The number of managed
+    /// pages stays what the configuration says; [`Memory::online_range`] counts them in.
     ///
     /// # Errors
     /// [`SetupError::EmptyZone`] if a frame is outside the zone, and
     /// [`SetupError::OverlappingZones`] if one is in service already; nothing has changed then.
     pub fn add_free(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
-        let (mut at, end) = self.absent_range(start, pages)?;
-        let mut guard = self.lock();
-        while at < end {
-            let by_alignment = Order::new(at.0.trailing_zeros().min(u32::from(Order::MAX.get())) as u8);
-            let by_length = Order::new((end.0 - at.0).ilog2().min(u32::from(Order::MAX.get())) as u8);
-            let order = by_alignment.min(by_length).unwrap_or(Order::ZERO).min(self.max_order);
-            for tail in at.0..at.0 + (1 << order.get()) {
-                self.frames.set_word(FrameIndex(tail), FrameWord::TAIL);
-            }
-            guard.free_by_pageblock(at, order, Insertion::Tail);
-            at = at.offset(1 << order.get());
-        }
-        Ok(())
+        self.lock().add_free(start, pages)
     }
 
     /// Brings absent frames into service as pages in use that are never freed.
@@ -53,10 +63,12 @@ impl<L: Locks> Zone<'_, L> {
     /// # Errors
     /// As [`Zone::add_free`].
     pub fn add_reserved(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
+        let guard = self.lock();
         let (at, end) = self.absent_range(start, pages)?;
         for index in at.0..end.0 {
             self.frames.set_word(FrameIndex(index), FrameWord::RESERVED);
         }
+        guard.count_present(pages as i64);
         Ok(())
     }
 
@@ -70,6 +82,7 @@ impl<L: Locks> Zone<'_, L> {
         order: Order,
         migratetype: Migratetype,
     ) -> Result<(), SetupError> {
+        let mut guard = self.lock();
         let (at, end) = self.absent_range(start, order.pages())?;
         if !at.is_aligned(order) {
             return Err(SetupError::EmptyZone);
@@ -77,13 +90,13 @@ impl<L: Locks> Zone<'_, L> {
         for index in at.0 + 1..end.0 {
             self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
         }
-        if self.switches.claims_by_counts {
-            self.lock().count_taken(Run::single(at, order), migratetype);
-        }
+        guard.count_taken(Run::single(at, order), migratetype);
+        guard.count_present(order.pages() as i64);
         self.frames.set_word(at, FrameWord::requested(order, migratetype));
         Ok(())
     }
 
+    /// Returns the first frame and the end of a range of absent frames. The caller holds the zone lock.
     pub(super) fn absent_range(
         &self,
         start: Pfn,
@@ -98,5 +111,25 @@ impl<L: Locks> Zone<'_, L> {
             Some(taken) => Err(SetupError::OverlappingZones { at: self.frames.pfn(FrameIndex(taken)) }),
             None => Ok((at, end)),
         }
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Brings absent frames into service as [`Zone::add_free`] does.
+    fn add_free(&mut self, start: Pfn, pages: u64) -> Result<(), SetupError> {
+        let zone = self.zone;
+        let (mut at, end) = zone.absent_range(start, pages)?;
+        self.count_present(pages as i64);
+        while at < end {
+            let by_alignment = Order::new(at.0.trailing_zeros().min(u32::from(Order::MAX.get())) as u8);
+            let by_length = Order::new((end.0 - at.0).ilog2().min(u32::from(Order::MAX.get())) as u8);
+            let order = by_alignment.min(by_length).unwrap_or(Order::ZERO).min(zone.max_order);
+            for tail in at.0..at.0 + (1 << order.get()) {
+                zone.frames.set_word(FrameIndex(tail), FrameWord::TAIL);
+            }
+            self.free_by_pageblock(at, order, Insertion::Tail);
+            at = at.offset(1 << order.get());
+        }
+        Ok(())
     }
 }

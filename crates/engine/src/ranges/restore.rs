@@ -7,7 +7,7 @@ use crate::percpu::{ListNumber, PerCpuSettings, PerCpuState};
 use crate::table::sync::{Locks, Ordering};
 use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, SetupError};
-use crate::zone::{Passage, Watermarks, Zone};
+use crate::zone::{MOST_PAGES, Passage, Watermarks, Zone, ZoneGuard};
 
 /// The state of a zone besides its blocks and their types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,8 +34,8 @@ impl<L: Locks> Zone<'_, L> {
         if !self.may_be_listed(pfn, list) {
             return Err(SetupError::BadBlock { at: pfn });
         }
-        let index = self.absent_block(pfn, order)?;
         let mut guard = self.lock();
+        let index = guard.absent_block(pfn, order)?;
         guard.pass(index, order, Passage::Enter(list, Place::Tail));
         guard.account_before_hygiene(order.pages() as i64, list);
         Ok(())
@@ -60,25 +60,13 @@ impl<L: Locks> Zone<'_, L> {
         if !list.is_mergeable() || !self.has_percpu_list(order) {
             return Err(SetupError::BadBlock { at: pfn });
         }
-        let index = self.absent_block(pfn, order)?;
+        let mut guard = self.lock();
+        let index = guard.absent_block(pfn, order)?;
         let run = Run::single(index, order);
-        if self.switches.claims_by_counts {
-            self.lock().count_taken(run, origin);
-        }
+        guard.count_taken(run, origin);
+        drop(guard);
         self.append_percpu(&mut lists, ListNumber::of(list, order), run, origin);
         Ok(())
-    }
-
-    /// Marks the frames of an absent block as tails. Returns the first.
-    fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
-        let (start, end) = self.absent_range(pfn, order.pages())?;
-        if !start.is_aligned(order) || order > self.max_order {
-            return Err(SetupError::BadBlock { at: pfn });
-        }
-        for index in start.0..end.0 {
-            self.frames.set_word(FrameIndex(index), FrameWord::TAIL);
-        }
-        Ok(start)
     }
 
     /// Returns the state of a CPU's lists besides their blocks; `None` for an absent CPU.
@@ -95,7 +83,8 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Changes the settings of a CPU's lists. Nothing happens for an absent CPU.
     ///
-    /// A batch of 0 counts as 1.
+    /// A batch of 0 counts as 1, and one of more than 2^20 as that; bounds of more than 2^30 count as that,
+    /// and may cross.
     /// Linux counterpart: `pageset_update`.
     pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
         if let Some(mut lists) = self.lock_lists(cpu) {
@@ -119,8 +108,8 @@ impl<L: Locks> Zone<'_, L> {
     pub fn restore_state(&self, state: ZoneState) {
         let shared = &self.shared;
         let mut guard = self.lock();
-        guard.state.reserved_highatomic = state.reserved_highatomic;
-        shared.boost.store(state.watermark_boost, Ordering::Relaxed);
+        guard.state.reserved_highatomic = state.reserved_highatomic.min(MOST_PAGES);
+        shared.boost.store(state.watermark_boost.min(MOST_PAGES), Ordering::Relaxed);
         shared.boosted.store(state.boosted, Ordering::Relaxed);
         shared.reclaim_active.store(state.reclaim_active, Ordering::Relaxed);
         shared.below_high.store(state.below_high, Ordering::Relaxed);
@@ -145,5 +134,21 @@ impl<L: Locks> Zone<'_, L> {
     /// Linux counterpart: `vm.watermark_boost_factor`.
     pub fn set_watermark_boost_factor(&self, factor: u32) {
         self.shared.boost_factor.store(factor.into(), Ordering::Relaxed);
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Marks the frames of an absent block as tails. Returns the first.
+    fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
+        let zone = self.zone;
+        let (start, end) = zone.absent_range(pfn, order.pages())?;
+        if !start.is_aligned(order) || order > zone.max_order {
+            return Err(SetupError::BadBlock { at: pfn });
+        }
+        for index in start.0..end.0 {
+            zone.frames.set_word(FrameIndex(index), FrameWord::TAIL);
+        }
+        self.count_present(order.pages() as i64);
+        Ok(start)
     }
 }

@@ -3,7 +3,7 @@
 use super::direct_reclaim::{Embedder, Nobody};
 use super::slowpath::{Helper, SlowPath};
 use crate::compact::Relocate;
-use crate::memory::{CpuRequests, Memory};
+use crate::memory::{CpuRequests, FirstZones, Memory};
 use crate::reclaim::Shrinker;
 use crate::table::sync::Locks;
 use crate::types::{AllocError, AllocFlags, GfpFlags, Order, Pfn, Request};
@@ -72,7 +72,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         if request.order > self.max_order {
             return Err(AllocError::OrderTooLarge);
         }
-        if let Some(pfn) = self.alloc_from_first_zone(request, cpu) {
+        let first_zones = self.first_zones.get(usize::from(request.node)).ok_or(AllocError::NoSuchNode)?;
+        if let Some(pfn) = self.alloc_from_first_zone(first_zones, request, cpu) {
             return Ok(pfn);
         }
         if self.fails_without_blocks(&request, cpu) {
@@ -93,8 +94,13 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 
     /// Answers a request from its first zone if that zone has plenty. Returns `None` otherwise.
-    fn alloc_from_first_zone(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
-        let zone = &self.zones[self.first_zone(request)?];
+    fn alloc_from_first_zone(
+        &self,
+        first_zones: &FirstZones,
+        request: Request,
+        cpu: &CpuRequests,
+    ) -> Option<Pfn> {
+        let zone = self.zones.get(usize::from(first_zones[request.gfp.highest_zone() as usize]))?;
         zone.alloc_from_plenty(request, cpu, || zone.try_lock_lists(request.cpu))
     }
 
@@ -110,7 +116,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             return false;
         }
         let highest = gfp.highest_zone();
-        let only_node = gfp.contains(GfpFlags::THISNODE).then(|| self.first_node(request));
+        let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
         let may_use =
             |zone: &&Zone<'_, L>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
         if self.zones.iter().filter(may_use).any(|zone| zone.has_any_block(order)) {

@@ -19,6 +19,8 @@ const MOST_ZONES: usize = 8;
 /// [`Exclusive::pause`] lets other callers in. An owner that lives long calls it now and then, as a kernel
 /// enables interrupts.
 ///
+/// If the lock of CPUs' lists turns interrupts off, they are off for as long as this lives; see [`Locks`].
+///
 /// If two owners free the same block at the same instant, both may succeed; a later second free is
 /// refused.
 pub struct Exclusive<'a, 'm, L: Locks> {
@@ -79,8 +81,12 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         }
     }
 
+    /// Releases the locks in the reverse of the order in which they were taken: a lock that turns
+    /// interrupts off remembers what it found, which is right for nested locks only.
     fn let_go(&mut self) {
-        self.held = [const { None }; MOST_ZONES];
+        for slot in self.held.iter_mut().rev() {
+            *slot = None;
+        }
     }
 
     /// Answers a request of this CPU, whatever CPU it names, as [`Memory::alloc`] does.
@@ -112,9 +118,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
     #[cold]
     fn alloc_checked(&mut self, request: Request) -> Result<Pfn, AllocError> {
-        if let Some(&first_zones) = self.memory.first_zones.get(usize::from(request.node)) {
-            (self.node, self.first_zones) = (request.node, first_zones);
-        }
+        let first_zones = self.memory.first_zones.get(usize::from(request.node));
+        (self.node, self.first_zones) = (request.node, *first_zones.ok_or(AllocError::NoSuchNode)?);
         if let Some(pfn) = self.alloc_from_first_zone(request) {
             return Ok(pfn);
         }
@@ -208,5 +213,11 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         let done = self.memory.free(self.cpu, pfn, order);
         self.hold();
         done
+    }
+}
+
+impl<L: Locks> Drop for Exclusive<'_, '_, L> {
+    fn drop(&mut self) {
+        self.let_go();
     }
 }

@@ -41,15 +41,22 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
         let (zone, index) = self.owner(pfn)?;
         zone.reclaim_ownership(index, order)?;
+        let lists = zone.has_percpu_list(order).then(|| zone.try_lock_lists(cpu)).flatten();
+        // Read under the lists' lock, as the fast path does: a drain after the isolation of the pageblock
+        // comes after a free that has not seen the isolation, and finds the block.
         let block_type = zone.blocks.get(index);
-        let has_list = zone.has_percpu_list(order) && block_type != Migratetype::Isolate;
-        match has_list.then(|| zone.try_lock_lists(cpu)).flatten() {
+        match lists {
             // Lets other callers take both locks between two batches.
-            Some(lists) => zone.put_percpu(lists, index, order, block_type, |lists| {
-                drop(lists);
-                zone.try_lock_lists(cpu)
-            }),
-            None => zone.lock().free_direct(index, order, block_type),
+            Some(lists) if block_type != Migratetype::Isolate => {
+                zone.put_percpu(lists, index, order, block_type, |lists| {
+                    drop(lists);
+                    zone.try_lock_lists(cpu)
+                });
+            }
+            busy => {
+                drop(busy);
+                zone.lock().free_direct(index, order, block_type);
+            }
         }
         Ok(())
     }

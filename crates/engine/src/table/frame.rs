@@ -41,7 +41,7 @@ const RUN: u32 = 1 << 13;
 const RUN_DOWN: u32 = 1 << 14;
 
 impl FrameWord {
-    const ABSENT: Self = Self(FrameKind::Absent as u32);
+    pub(crate) const ABSENT: Self = Self(FrameKind::Absent as u32);
     pub(crate) const TAIL: Self = Self(FrameKind::Tail as u32);
     pub(crate) const RESERVED: Self = Self(FrameKind::Reserved as u32);
 
@@ -281,7 +281,7 @@ pub(crate) struct FrameTable<'m> {
 impl<'m> FrameTable<'m> {
     /// Returns the number of places that a zone's table needs.
     pub(crate) fn places(start: Pfn, spanned: u64) -> usize {
-        (Self::before(start) + spanned) as usize
+        usize::try_from(Self::before(start).saturating_add(spanned)).unwrap_or(usize::MAX)
     }
 
     /// Returns the number of frames between the origin and a zone's start.
@@ -324,7 +324,7 @@ impl<'m> FrameTable<'m> {
 
     #[inline]
     pub(crate) fn pfn(&self, index: FrameIndex) -> Pfn {
-        self.origin.add(index.0.into())
+        Pfn(self.origin.0 + u64::from(index.0))
     }
 
     /// Returns the frame. Outside the zone the answer is `None` or an absent frame.

@@ -24,6 +24,27 @@ use crate::types::Tracepoints;
 ///
 /// A kernel names its own spin locks here. A simulator names a watcher that measures how long the zone
 /// lock is held.
+///
+/// # Interrupts
+///
+/// Where interrupts, signals or anything else that runs to its end on top of a thread use the memory:
+///
+/// - The zone lock turns interrupts off while it is held, as Linux takes `zone->lock`. Otherwise an
+///   interrupt waits for the thread that it interrupted.
+/// - The lock of CPUs' lists need not, as in Linux: calls that an interrupt may make only try it, and go to
+///   the free lists if it is taken. If it turns interrupts off, a thread with an [`crate::Exclusive`] has
+///   none until it pauses.
+/// - Locks are released in the reverse of the order in which they were taken, so each may keep, in itself,
+///   whether interrupts were on before.
+/// - A CPU number may be used by an interrupt while the thread that it interrupted uses it.
+///   [`crate::Memory::request_stats`] may then miss a request.
+///
+/// | from an interrupt | calls |
+/// |---|---|
+/// | may be made | [`crate::Memory::alloc`] and [`crate::Memory::alloc_with`] without [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::alloc_bulk`] with the same flags, [`crate::Memory::free`], [`crate::Memory::split`], [`crate::Memory::free_contig_range`], [`crate::Zone::set_movable`], [`crate::Zone::add_free`], [`crate::Zone::isolate_range`] and its like, whatever only reads counts or settings, and asking whether a daemon is wanted |
+/// | never, if the lock of CPUs' lists leaves interrupts on, since they wait for it | requests with [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::exclusive`], [`crate::Memory::free_bulk`], [`crate::Memory::refresh`], every drain, kswapd, kcompactd, tidying, contiguous ranges, [`crate::Memory::offline_range`], settings and state of a CPU's lists, and `check` |
+///
+/// Nothing here sleeps, but a drain waits for whoever holds the lists, an [`crate::Exclusive`] included.
 pub trait Locks {
     /// Guards a zone's free lists. Linux counterpart: `zone->lock`.
     type Zone: RawMutex;

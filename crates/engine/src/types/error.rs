@@ -45,6 +45,9 @@ pub enum AllocError {
     OrderTooLarge,
     /// The CPU number is not below the number that the memory was set up for.
     NoSuchCpu,
+    /// The node number is above those of all zones. A node without zones below another is there, and its
+    /// requests go to the others.
+    NoSuchNode,
 }
 
 impl fmt::Display for AllocError {
@@ -53,13 +56,14 @@ impl fmt::Display for AllocError {
             Self::NoMemory => "no zone has a free block above its watermark",
             Self::OrderTooLarge => "the order exceeds the largest order set up",
             Self::NoSuchCpu => "there is no such CPU",
+            Self::NoSuchNode => "there is no such node",
         })
     }
 }
 
 impl core::error::Error for AllocError {}
 
-/// Why a pageblock did not change its type. Nothing has changed.
+/// Why pageblocks were not isolated, or a range of frames not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockError {
     /// The frame is outside the zone.
@@ -68,8 +72,18 @@ pub enum BlockError {
     StraddlesZone,
     /// The pageblock is isolated already, or not isolated when it should be.
     WrongState,
-    /// The pageblock holds allocated pages that cannot be moved.
+    /// The pageblock holds allocated pages that cannot be moved, or holes.
     Unmovable,
+    /// The range does not begin and end with a pageblock.
+    Unaligned,
+    /// The type asked for is neither `Movable` nor `Cma`, or a pageblock of the range is not of it.
+    WrongType,
+    /// A page of the range is in use, or on its way to or from its owner. Another try may succeed.
+    Busy,
+    /// The memory has no room for the pages of the range elsewhere.
+    NoRoom,
+    /// The CPU number is not below the number that the memory was set up for.
+    NoSuchCpu,
 }
 
 impl fmt::Display for BlockError {
@@ -79,6 +93,11 @@ impl fmt::Display for BlockError {
             Self::StraddlesZone => "the pageblock reaches outside the zone",
             Self::WrongState => "the pageblock is in that state already",
             Self::Unmovable => "the pageblock holds unmovable pages",
+            Self::Unaligned => "the range does not begin and end with a pageblock",
+            Self::WrongType => "the range is not of the type asked for",
+            Self::Busy => "a page of the range is in use",
+            Self::NoRoom => "no room elsewhere for the pages of the range",
+            Self::NoSuchCpu => "there is no such CPU",
         })
     }
 }

@@ -8,6 +8,26 @@ use super::zone_type::ZoneType;
 bitflags! {
     /// What a caller asks of the allocator.
     ///
+    /// Every request does something sensible whatever its flags are, though not always what the name of a
+    /// flag promises in Linux:
+    ///
+    /// | flag | effect here |
+    /// |---|---|
+    /// | `DMA`, `DMA32`, `HIGHMEM`, `MOVABLE` | the highest zone: `Dma`, `Dma32`, with `HIGHMEM` and `MOVABLE` `Movable`, with `HIGHMEM` alone `HighMem`, otherwise `Normal`; of `DMA` and others together the lowest |
+    /// | `MOVABLE`, `RECLAIMABLE` | the migratetype; neither is `Unmovable`, both are `Movable` |
+    /// | `HIGH` | opens half of the min mark; without `DIRECT_RECLAIM` and above order 0 also the reserve for atomic requests; since 6.3 a single page ignores a boost of the marks |
+    /// | `ATOMIC` | until 6.2 a single page ignores a boost, and nothing else: a caller that cannot wait wants [`GfpFlags::GFP_ATOMIC`] |
+    /// | `DIRECT_RECLAIM` | [`crate::Memory::alloc_with`] reclaims and compacts; [`crate::Memory::alloc`] empties CPUs' lists and the reserve instead. Without it nothing waits, and with `HIGH` or not a quarter more of the min mark is open |
+    /// | `KSWAPD_RECLAIM` | below the low mark, kswapd and kcompactd are wanted; they run when the embedder calls them |
+    /// | `IO` | compaction is permitted |
+    /// | `FS` | none; reaches the embedder's [`crate::Shrinker`] as all flags do |
+    /// | `NORETRY`, `RETRY_MAYFAIL` | fewer rounds of reclaim and compaction, or more above order 3 |
+    /// | `NOFAIL` | a last attempt below all marks. **It may fail**: where Linux tries for ever, the caller asks again |
+    /// | `MEMALLOC`, `NOMEMALLOC` | no mark counts; not so with `NOMEMALLOC`, which also closes the reserves of callers that cannot wait |
+    /// | `THISNODE` | no other node than the request's |
+    /// | `ZERO`, `ZEROTAGS` | none: **the engine never touches memory**, so its caller zeroes it |
+    /// | `WRITE`, `NOWARN`, `COMP`, `HARDWALL`, `ACCOUNT`, `NO_OBJ_EXT`, `UNKNOWN` | none |
+    ///
     /// The bit positions are Freehold's own: Linux renumbers its flags from
     /// release to release, so recorders translate by name.
     /// Linux counterpart: `gfp_t`.
@@ -29,7 +49,7 @@ bitflags! {
         const IO = 1 << 6;
         /// `__GFP_FS`: reclaim may call into file systems.
         const FS = 1 << 7;
-        /// `__GFP_ZERO`: the page is wanted zeroed.
+        /// `__GFP_ZERO`: the page is wanted zeroed. The caller does it: the engine never touches memory.
         const ZERO = 1 << 8;
         /// `__GFP_DIRECT_RECLAIM`: the caller may reclaim by itself.
         const DIRECT_RECLAIM = 1 << 9;
@@ -41,7 +61,7 @@ bitflags! {
         const NOWARN = 1 << 12;
         /// `__GFP_RETRY_MAYFAIL`: try hard, yet fail in the end.
         const RETRY_MAYFAIL = 1 << 13;
-        /// `__GFP_NOFAIL`: never fail.
+        /// `__GFP_NOFAIL`: never fail. The engine tries below all marks, then fails all the same.
         const NOFAIL = 1 << 14;
         /// `__GFP_NORETRY`: fail rather than try hard.
         const NORETRY = 1 << 15;
@@ -59,7 +79,8 @@ bitflags! {
         const ACCOUNT = 1 << 21;
         /// `__GFP_ZEROTAGS`: memory tags are wanted zeroed.
         const ZEROTAGS = 1 << 22;
-        /// `__GFP_ATOMIC`: the caller cannot wait (kernels before 6.3).
+        /// `__GFP_ATOMIC`: the caller cannot wait (kernels before 6.3). Not [`GfpFlags::GFP_ATOMIC`], which
+        /// callers that cannot wait want.
         const ATOMIC = 1 << 23;
         /// `__GFP_NO_OBJ_EXT`: no slab object extensions.
         const NO_OBJ_EXT = 1 << 24;
@@ -73,7 +94,7 @@ impl GfpFlags {
     pub const RECLAIM: Self = Self::DIRECT_RECLAIM.union(Self::KSWAPD_RECLAIM);
     /// `GFP_NOWAIT` as kernels since 6.6 define it.
     pub const NOWAIT: Self = Self::KSWAPD_RECLAIM.union(Self::NOWARN);
-    /// `GFP_ATOMIC`.
+    /// `GFP_ATOMIC`: the flags of a caller that cannot wait, an interrupt for instance.
     pub const GFP_ATOMIC: Self = Self::HIGH.union(Self::KSWAPD_RECLAIM);
     /// `GFP_NOIO`.
     pub const NOIO: Self = Self::RECLAIM;

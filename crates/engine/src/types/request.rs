@@ -8,7 +8,7 @@ use super::units::Order;
 pub struct Request {
     /// The CPU that asks.
     pub cpu: u16,
-    /// The node whose zones are tried first.
+    /// The node whose zones are tried first. A number above those of all zones is refused.
     pub node: u16,
     /// The order of the block.
     pub order: Order,

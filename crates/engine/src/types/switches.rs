@@ -83,6 +83,11 @@ pub struct Switches {
     /// without, page by page.
     /// Source: by Linux 7.3.
     pub ranges_freed_in_blocks: bool,
+    /// A contiguous range is refused unless its pageblocks are of the type asked for, and a refusal leaves
+    /// alone what another caller has isolated; without, a request for CMA takes other pageblocks too, and
+    /// a refusal ends the isolation of the whole range.
+    /// Source: Freehold.
+    pub ranges_stay_apart: bool,
     /// A bulk allocation must leave the mark above the pages that are still missing; without, above all
     /// pages that it asks for.
     /// Source: by Linux 7.3.
@@ -122,7 +127,7 @@ macro_rules! fields {
 
 impl Switches {
     /// Every field, in the order of the structure.
-    pub const FIELDS: [SwitchField; 24] = fields![
+    pub const FIELDS: [SwitchField; 25] = fields![
         hygiene,
         remembered_mode,
         claims_by_counts,
@@ -143,6 +148,7 @@ impl Switches {
         below_high_mark,
         isolation_keeps_type,
         ranges_freed_in_blocks,
+        ranges_stay_apart,
         bulk_mark_by_missing,
         retries_with_new_rights,
         compacts_large_blocks,
@@ -240,6 +246,7 @@ impl Era {
             below_high_mark: false,
             isolation_keeps_type: false,
             ranges_freed_in_blocks: false,
+            ranges_stay_apart: false,
             bulk_mark_by_missing: false,
             retries_with_new_rights: false,
             compacts_large_blocks: false,
@@ -281,6 +288,7 @@ impl Era {
                 unmixes_pageblocks: true,
                 empties_pageblocks: true,
                 suits_by_counts: true,
+                ranges_stay_apart: true,
                 ..linux_7_3_counts
             },
         }

@@ -10,10 +10,10 @@ use core::fmt;
 pub struct Pfn(pub u64);
 
 impl Pfn {
-    /// Returns the frame that is `pages` frames behind this one.
+    /// Returns the frame that is `pages` frames behind this one, or the last one that a number can name.
     #[must_use]
     pub const fn add(self, pages: u64) -> Self {
-        Self(self.0 + pages)
+        Self(self.0.saturating_add(pages))
     }
 
     /// Returns true if the frame can start a block of `order`.

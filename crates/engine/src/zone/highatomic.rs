@@ -13,7 +13,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Units: pages. 0 where the zone is too small for any reserve.
     fn highatomic_limit(&self) -> u64 {
         let block = u64::from(self.blocks.pages());
-        let hundredth = self.managed / 100;
+        let hundredth = self.managed_pages() / 100;
         if !self.switches.highatomic_by_free {
             return hundredth + block;
         }
@@ -86,7 +86,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Takes `pages` off the reserve, or all that it has.
-    pub(super) fn count_unreserved(&mut self, pages: u64) {
+    pub(crate) fn count_unreserved(&mut self, pages: u64) {
         let pages = pages.min(self.state.reserved_highatomic);
         self.state.reserved_highatomic -= pages;
         self.state.stats.highatomic_unreserved += pages / u64::from(self.zone.blocks.pages());

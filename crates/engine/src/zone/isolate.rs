@@ -12,6 +12,8 @@ use crate::types::{BlockError, Migratetype, Order};
 pub(crate) struct Isolation {
     /// True if CMA pageblocks may be isolated.
     pub(crate) for_cma: bool,
+    /// True if no others may.
+    pub(crate) only_cma: bool,
     /// The type that pageblocks get when it ends, in the eras that do not keep the former type.
     pub(crate) afterwards: Migratetype,
 }
@@ -20,7 +22,20 @@ impl Isolation {
     /// Returns the isolation that a caller asks for by type. Linux counterpart: the `migratetype` of
     /// `start_isolate_page_range`.
     pub(crate) fn of(migratetype: Migratetype) -> Self {
-        Self { for_cma: migratetype == Migratetype::Cma, afterwards: migratetype }
+        Self { for_cma: migratetype == Migratetype::Cma, only_cma: false, afterwards: migratetype }
+    }
+
+    /// Returns the isolation of pageblocks of one type, `Movable` or `Cma`: a request for movable ones
+    /// leaves out those of CMA alone, whatever type the others have.
+    ///
+    /// # Errors
+    /// [`BlockError::WrongType`] for another type.
+    pub(crate) fn of_one_type(migratetype: Migratetype) -> Result<Self, BlockError> {
+        match migratetype {
+            Migratetype::Movable => Ok(Self::of(migratetype)),
+            Migratetype::Cma => Ok(Self { only_cma: true, ..Self::of(migratetype) }),
+            _ => Err(BlockError::WrongType),
+        }
     }
 }
 
@@ -37,7 +52,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             Migratetype::Isolate => return Err(BlockError::WrongState),
             Migratetype::Cma if isolation.for_cma => {}
             Migratetype::Cma => return Err(BlockError::Unmovable),
-            _ if self.holds_unmovable(start) => return Err(BlockError::Unmovable),
+            _ if isolation.only_cma => return Err(BlockError::WrongType),
+            _ if self.holds_unmovable(start, start.offset(zone.blocks.pages())) => {
+                return Err(BlockError::Unmovable);
+            }
             _ => {}
         }
         if zone.is_before_hygiene() {
@@ -112,13 +130,12 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Returns true if a page of the pageblock can be neither freed nor migrated.
+    /// Returns true if a page between two frames can be neither freed nor migrated.
     ///
     /// Frames inside blocks, which have no references of their own, count as free.
     /// Linux counterpart: `has_unmovable_pages`.
-    fn holds_unmovable(&self, start: FrameIndex) -> bool {
+    pub(crate) fn holds_unmovable(&self, start: FrameIndex, end: FrameIndex) -> bool {
         let frames = &self.zone.frames;
-        let end = start.offset(self.zone.blocks.pages());
         let mut at = start;
         while at < end {
             if !frames.contains(at) {

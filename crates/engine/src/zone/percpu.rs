@@ -237,6 +237,13 @@ impl<'m, L: Locks> Zone<'m, L> {
         });
     }
 
+    /// Gives back all blocks on the lists of every CPU. Waits for an [`crate::Exclusive`] until it pauses.
+    ///
+    /// Linux counterpart: `drain_all_pages` for one zone.
+    pub fn drain_all(&self) {
+        (0..self.percpu.len()).for_each(|cpu| self.drain_cpu(cpu as u16));
+    }
+
     /// Lowers `high` of a CPU's lists and gives back the pages above it, as a CPU does once a second.
     /// Returns true if it had, or will have, something to do.
     ///

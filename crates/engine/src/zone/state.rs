@@ -6,7 +6,7 @@ use super::compaction_state::CompactionState;
 use super::config::ZoneConfig;
 use super::counts::{Counts, FreeCounts};
 use super::free_lists::FreeLists;
-use super::watermark_levels::{WatermarkCells, Watermarks};
+use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
 use crate::percpu::PerCpuLists;
 use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
@@ -28,6 +28,10 @@ pub(crate) struct Shared {
     pub(crate) free_cma: AtomicU64,
     pub(crate) free_highatomic: AtomicU64,
     pub(crate) reserved_highatomic: AtomicU64,
+    /// Pages that the allocator manages.
+    pub(super) managed: AtomicU64,
+    /// Frames that are not absent.
+    pub(super) present: AtomicU64,
     pub(crate) watermarks: WatermarkCells,
     pub(crate) boost_factor: AtomicU64,
     pub(crate) boost: AtomicU64,
@@ -42,7 +46,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn new(watermarks: Watermarks, boost_factor: u64) -> Self {
+    fn new(watermarks: Watermarks, boost_factor: u64, managed: u64) -> Self {
         Self {
             occupied: core::array::from_fn(|_| AtomicU32::new(0)),
             plenty: OwnLines(AtomicU32::new(0)),
@@ -50,6 +54,8 @@ impl Shared {
             free_cma: AtomicU64::new(0),
             free_highatomic: AtomicU64::new(0),
             reserved_highatomic: AtomicU64::new(0),
+            managed: AtomicU64::new(managed),
+            present: AtomicU64::new(0),
             watermarks: WatermarkCells::new(watermarks),
             boost_factor: AtomicU64::new(boost_factor),
             boost: AtomicU64::new(0),
@@ -148,7 +154,6 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) unmixed: Unmixed,
     pub(crate) kind: ZoneType,
     pub(crate) node: u16,
-    pub(crate) managed: u64,
     pub(super) lowmem_reserve: [u64; ZONE_TYPES],
     pub(super) largest_lowmem_reserve: u64,
     pub(super) tracepoints: &'m L::Tracepoints,
@@ -175,19 +180,23 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
 
 impl<'m, L: Locks> Zone<'m, L> {
     pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
+        let lowmem_reserve = config.lowmem_reserve.map(|pages| pages.min(MOST_PAGES));
         Self {
             node: config.node,
             kind: config.kind,
-            managed: config.managed,
             max_order: parts.max_order,
             switches: parts.switches,
             has_huge_lists: parts.has_huge_lists,
             unmixed: Unmixed::new(parts.avoids_mixing),
-            lowmem_reserve: config.lowmem_reserve,
-            largest_lowmem_reserve: config.lowmem_reserve.into_iter().max().unwrap_or(0),
+            lowmem_reserve,
+            largest_lowmem_reserve: lowmem_reserve.into_iter().max().unwrap_or(0),
             frames: parts.frames,
             blocks: parts.blocks,
-            shared: OwnLines(Shared::new(config.watermarks, parts.boost_factor)),
+            shared: OwnLines(Shared::new(
+                config.watermarks,
+                parts.boost_factor,
+                config.managed.min(MOST_PAGES),
+            )),
             counts: OwnLines(Counts::new(parts.switches)),
             state: OwnLines(Mutex::new(LockedState::default())),
             percpu: parts.percpu,

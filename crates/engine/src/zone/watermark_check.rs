@@ -192,7 +192,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let zone = self.zone;
         let block = u64::from(zone.blocks.pages());
         let factor = zone.shared.boost_factor.load(Ordering::Relaxed);
-        if factor == 0 || block * 4 > zone.managed {
+        if factor == 0 || block * 4 > zone.managed_pages() {
             return;
         }
         let limit = zone.shared.watermarks.get(Mark::High) * factor / 10_000;

@@ -4,7 +4,7 @@ use crate::table::sync::{AtomicU64, Ordering};
 
 /// The three watermarks of a zone.
 ///
-/// Units: pages. Linux counterpart: `zone->_watermark[]`.
+/// Units: pages; more than 2^32 count as 2^32, which no zone has. Linux counterpart: `zone->_watermark[]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Watermarks {
     /// Below it only requests with a right to reserves are answered.
@@ -14,6 +14,12 @@ pub struct Watermarks {
     /// Above it kswapd sleeps.
     pub high: u64,
 }
+
+/// The most pages that a mark, a boost or a reserve counts as: more than any zone has. Sums of a few of them
+/// do not overflow.
+///
+/// Units: pages.
+pub(crate) const MOST_PAGES: u64 = 1 << 32;
 
 /// The watermarks of a zone at work, which an administrator may change.
 #[derive(Debug)]
@@ -25,7 +31,7 @@ pub(crate) struct WatermarkCells {
 
 impl WatermarkCells {
     pub(super) fn new(marks: Watermarks) -> Self {
-        let Watermarks { min, low, high } = marks;
+        let Watermarks { min, low, high } = marks.limited();
         Self { min: AtomicU64::new(min), low: AtomicU64::new(low), high: AtomicU64::new(high) }
     }
 
@@ -48,9 +54,18 @@ impl WatermarkCells {
     }
 
     pub(crate) fn store(&self, marks: Watermarks) {
+        let marks = marks.limited();
         self.min.store(marks.min, Ordering::Relaxed);
         self.low.store(marks.low, Ordering::Relaxed);
         self.high.store(marks.high, Ordering::Relaxed);
+    }
+}
+
+impl Watermarks {
+    /// Returns marks of at most [`MOST_PAGES`].
+    fn limited(self) -> Self {
+        let Self { min, low, high } = self;
+        Self { min: min.min(MOST_PAGES), low: low.min(MOST_PAGES), high: high.min(MOST_PAGES) }
     }
 }
 

@@ -1,0 +1,127 @@
+//! Taking pageblocks out of service, as memory hotplug does.
+
+use core::ops::Range;
+
+use super::evacuation::Evacuation;
+use crate::compact::Relocate;
+use crate::memory::Memory;
+use crate::table::sync::Locks;
+use crate::table::{FrameIndex, FrameWord};
+use crate::types::{BlockError, Migratetype, Pfn};
+use crate::zone::{Isolation, Zone, ZoneGuard};
+
+impl<L: Locks> Memory<'_, L> {
+    /// Takes whole pageblocks out of service: isolates them, drains all CPUs' lists, moves what is in use
+    /// to other pageblocks through the embedder, and makes the frames absent.
+    ///
+    /// Afterwards nothing refers to the frames, and their memory may be unplugged; a free of one of them
+    /// fails. [`Memory::online_range`] brings them back, as movable pageblocks. Other callers may allocate
+    /// and free meanwhile: once the lists are drained, no request gets a page of the range. Present and
+    /// managed pages go down, the zone's span stays, and so do watermarks and the settings of CPUs' lists.
+    ///
+    /// `cpu` is the one that the caller runs on. A thread that owns a [`crate::Exclusive`] must not call
+    /// it, because it takes the locks of all CPUs' lists.
+    /// Linux counterpart: `offline_pages`, which goes on until a signal comes.
+    ///
+    /// # Errors
+    /// [`BlockError::Unaligned`] unless the range is whole pageblocks, [`BlockError::Unmovable`] for pages
+    /// that cannot be moved, CMA and holes, [`BlockError::WrongState`] if another caller has isolated a
+    /// pageblock of the range, [`BlockError::NoRoom`] if pages find no other place, and
+    /// [`BlockError::Busy`] if a page did not move in five tries. The range is in service then as it was,
+    /// without the pages that have moved; what another caller has isolated stays isolated.
+    pub fn offline_range<E: Relocate>(
+        &self,
+        start: Pfn,
+        pages: u64,
+        cpu: u16,
+        embedder: &mut E,
+    ) -> Result<(), BlockError> {
+        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
+        let range = zone.whole_pageblocks(start, pages)?;
+        let isolation = Isolation::of(Migratetype::Movable);
+        zone.isolate_pageblocks(start, pages, isolation)?;
+        let done = self.offline_isolated(start, pages, cpu, embedder);
+        if done.is_err() {
+            zone.unisolate_pageblocks(range.start, range.end, isolation.afterwards);
+        }
+        done
+    }
+
+    /// Takes whole pageblocks that the caller has isolated out of service: all of
+    /// [`Memory::offline_range`] but the isolation.
+    ///
+    /// For a caller that empties the range by itself, or tries again. A CMA pageblock comes back as a
+    /// movable one.
+    ///
+    /// # Errors
+    /// As [`Memory::offline_range`], and [`BlockError::WrongState`] for a pageblock that is not isolated.
+    /// The range stays isolated.
+    pub fn offline_isolated<E: Relocate>(
+        &self,
+        start: Pfn,
+        pages: u64,
+        cpu: u16,
+        embedder: &mut E,
+    ) -> Result<(), BlockError> {
+        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
+        let range = zone.whole_pageblocks(start, pages)?;
+        if !zone.is_isolated(&range) {
+            return Err(BlockError::WrongState);
+        }
+        let mut evacuation =
+            Evacuation { memory: self, zone, range: range.clone(), isolated: range.clone(), cpu, embedder };
+        evacuation.run(|| zone.take_out(range.clone()))
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Returns the frames of a range of whole pageblocks.
+    fn whole_pageblocks(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
+        let (first, end) = self.pageblock_range(start, pages)?;
+        let is_whole = self.frames.pfn(first) == start && u64::from(end.0 - first.0) == pages;
+        if is_whole { Ok(first..end) } else { Err(BlockError::Unaligned) }
+    }
+
+    /// Returns true if every pageblock of a range is isolated.
+    fn is_isolated(&self, range: &Range<FrameIndex>) -> bool {
+        let mut starts = (range.start.0..range.end.0).step_by(self.blocks.pages() as usize);
+        starts.all(|start| self.blocks.get(FrameIndex(start)) == Migratetype::Isolate)
+    }
+
+    /// Takes isolated pageblocks that are wholly free out of service.
+    ///
+    /// Linux counterpart: `__offline_isolated_pages`.
+    fn take_out(&self, range: Range<FrameIndex>) -> Result<(), BlockError> {
+        let outer = {
+            let mut guard = self.lock();
+            let outer = guard.take_isolated(range.start, range.end)?;
+            guard.retire(&range);
+            outer
+        };
+        // A free block may have reached into a neighbour that is isolated as well.
+        self.give_back(outer.start, range.start);
+        self.give_back(range.end, outer.end);
+        Ok(())
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Makes the frames of whole pageblocks absent, and ends the isolation of these.
+    fn retire(&mut self, range: &Range<FrameIndex>) {
+        let zone = self.zone;
+        for index in range.start.0..range.end.0 {
+            zone.frames.set_word(FrameIndex(index), FrameWord::ABSENT);
+        }
+        let block = zone.blocks.pages();
+        for start in (range.start.0..range.end.0).step_by(block as usize).map(FrameIndex) {
+            if zone.blocks.get_beneath_isolation(start) == Migratetype::HighAtomic {
+                self.count_unreserved(block.into());
+            }
+            zone.blocks.set(start, Migratetype::Movable);
+            self.state.isolated_blocks -= 1;
+        }
+        let pages = i64::from(range.end.0 - range.start.0);
+        self.count_present(-pages);
+        self.count_managed(-pages);
+    }
+}

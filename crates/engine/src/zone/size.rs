@@ -1,0 +1,49 @@
+//! How many frames a zone has, in service and managed.
+
+use super::guard::ZoneGuard;
+use super::state::Zone;
+use crate::table::sync::{AtomicU64, Locks, Ordering};
+
+impl<L: Locks> Zone<'_, L> {
+    /// Returns the number of frames from the zone's first to its last, holes included. It is that of the
+    /// configuration, whatever goes out of service.
+    ///
+    /// Units: pages. Linux counterpart: `spanned_pages`.
+    pub fn spanned_pages(&self) -> u64 {
+        u64::from(self.frames.end().0 - self.frames.start().0)
+    }
+
+    /// Returns the number of frames in service: all that are no holes.
+    ///
+    /// Units: pages. Linux counterpart: `present_pages`.
+    pub fn present_pages(&self) -> u64 {
+        self.shared.present.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of pages that the allocator manages: what the configuration says, changed by
+    /// [`crate::Memory::offline_range`] and [`crate::Memory::online_range`].
+    ///
+    /// Units: pages. Linux counterpart: `zone_managed_pages`.
+    pub fn managed_pages(&self) -> u64 {
+        self.shared.managed.load(Ordering::Relaxed)
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Counts frames that come into service, or go if negative.
+    pub(crate) fn count_present(&self, pages: i64) {
+        add(&self.zone.shared.present, pages);
+    }
+
+    /// Counts pages that the allocator manages from now on, or no longer if negative.
+    ///
+    /// Linux counterpart: `adjust_managed_page_count`.
+    pub(crate) fn count_managed(&self, pages: i64) {
+        add(&self.zone.shared.managed, pages);
+    }
+}
+
+/// Changes a number whose writers hold the zone lock.
+fn add(number: &AtomicU64, pages: i64) {
+    number.store(number.load(Ordering::Relaxed).saturating_add_signed(pages), Ordering::Relaxed);
+}
