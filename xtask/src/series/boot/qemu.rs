@@ -42,7 +42,7 @@ const ARM64: Machine = Machine {
     package: "qemu-system-arm",
     board: "-machine virt,gic-version=3 -cpu max,pauth-impdef=on",
     firmware: Some(("/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "qemu-efi-aarch64")),
-    parameters: "console=ttyAMA0 numa=fake=2",
+    parameters: "console=ttyAMA0",
 };
 
 /// All machines: no device except a serial line, and a node for each half of the memory.
