@@ -1,6 +1,6 @@
-# Seed 004: a cache server, builds one after the other, and batches of huge pages meanwhile, on a machine whose memory has been
-# in use: page cache filled it before, and kernel memory grew and shrank beside it.
-builds=2
+# Seed 004: a cache server, builds one after the other, and batches of huge pages meanwhile, on a machine whose memory is full
+# of page cache. Kernel memory grows beside each build, and is given back but for an eighth.
+builds=4
 echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
 # Which of the disks a kernel finds first is chance: the one for swap is the one without a partition.
 for disk in /sys/block/nvme*; do
@@ -9,10 +9,7 @@ done
 mkswap "$swap" > /dev/null
 swapon "$swap"
 truncate -s 640M "$WORK/sparse"
-for turn in 1 2 3; do
-    cat "$WORK/sparse" > /dev/null
-    unmovable 48 1 4
-done
+cat "$WORK/sparse" "$WORK/sparse" > /dev/null
 cat $(large-files.sh) > /dev/null
 build.sh make "$WORK/program" 8
 cache-server 270 420 400 &
@@ -22,7 +19,10 @@ for number in $(seq $builds); do
     vmstat "before $number"
     huge-batches 128 100 &
     batches=$!
+    (unmovable 40 1 8; forks.sh 40; unmovable 40 1 8) &
+    kernel=$!
     timed "build $number" build.sh run "$WORK/program" 3
+    wait $kernel
     kill -TERM $batches
     wait $batches
     vmstat "after $number"
