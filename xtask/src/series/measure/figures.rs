@@ -93,27 +93,30 @@ impl Figures {
         samples.into_iter().map(|(_, figure)| figure).collect()
     }
 
-    /// Returns for each selected object by how many percent a figure with a monitor exceeds the
-    /// figure without it.
+    /// Returns for each boot by how many percent the sum of the figures at `paths` with a monitor exceeds the sum without it,
+    /// for each selected object.
     ///
-    /// Disturbed pairs are left out.
-    pub fn losses(&self, variant: Variant, wanted: Wanted, path: &str) -> Vec<f64> {
-        let mut losses = Vec::new();
-        for boot in self.boots.iter().filter(|boot| boot.variant == variant) {
+    /// Disturbed pairs are left out, and boots without a pair.
+    pub fn losses(&self, variant: Variant, wanted: Wanted, paths: &[&str]) -> Vec<Vec<f64>> {
+        let boots = self.boots.iter().filter(|boot| boot.variant == variant);
+        let losses = boots.map(|boot| {
             let calm = |object: &&Value| object["lost"].as_f64().unwrap_or_default() <= MOST_LOST;
+            let sum = |object: &Value| paths.iter().map(|path| figure(object, path)).sum::<Option<f64>>();
             let objects: Vec<_> =
                 boot.said.iter().filter(|object| is_wanted(object, wanted)).filter(calm).collect();
-            for without in objects.iter().filter(|object| object["monitor"] == false) {
+            let withouts = objects.iter().filter(|object| object["monitor"] == false);
+            let of_pair = |without: &&Value| {
                 let is_pair = |other: &&&Value| {
-                    other["monitor"] == true && other["repetition"] == without["repetition"]
+                    other["monitor"] == true
+                        && other["n"] == without["n"]
+                        && other["repetition"] == without["repetition"]
                 };
-                let with = objects.iter().find(is_pair).and_then(|with| figure(with, path));
-                if let (Some(without), Some(with)) = (figure(without, path), with) {
-                    losses.push(percent_over(with, without));
-                }
-            }
-        }
-        losses
+                let with = objects.iter().find(is_pair)?;
+                Some(percent_over(sum(with)?, sum(without)?))
+            };
+            withouts.filter_map(of_pair).collect()
+        });
+        losses.filter(|losses: &Vec<f64>| !losses.is_empty()).collect()
     }
 
     /// Returns the summary of the samples.
@@ -200,9 +203,15 @@ mod tests {
             slice(2, true, 900, 999.0),
             slice(2, false, 0, 100.0),
         ];
-        let figures = Figures { boots: vec![BootFigures { variant: Variant::Beside, said }] };
-        let losses = figures.losses(Variant::Beside, &[("test", json!("pagealloc"))], "free");
-        assert_eq!(losses.iter().map(|loss| loss.round()).collect::<Vec<_>>(), [3.0, 1.0]);
+        let idle = BootFigures { variant: Variant::Beside, said: Vec::new() };
+        let figures = Figures { boots: vec![BootFigures { variant: Variant::Beside, said }, idle] };
+        let of = |paths: &[&str]| {
+            let losses = figures.losses(Variant::Beside, &[("test", json!("pagealloc"))], paths);
+            losses.iter().map(|boot| boot.iter().map(|loss| loss.round()).collect()).collect::<Vec<Vec<_>>>()
+        };
+        assert_eq!(of(&["free"]), [[3.0, 1.0]]);
+        assert_eq!(of(&["free", "free"]), [[3.0, 1.0]]);
+        assert!(of(&["free", "alloc"]).is_empty(), "nobody has measured both");
     }
 
     #[test]
