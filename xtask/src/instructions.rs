@@ -201,7 +201,7 @@ commit's message has to explain. `crates/bench/src/bin/operations` is what is co
 | churn-fresh, churn-aged | an allocation or a free in a mixture of orders 0 to 3 and 9: in fresh memory at 80 %, and in memory as for refused-9 |
 
 `locked` takes the lock of a CPU's lists for each call, `owners-free-once` is the same for callers of whom no two free one block at
-the same instant (`OwnersFreeOnce`), `exclusive` holds a CPU's lists (`Exclusive`).
+the same instant (`OwnersFreeOnce`), `exclusive` is for such callers too and holds a CPU's lists (`Exclusive`).
 
 ";
 

@@ -104,6 +104,9 @@ struct BenchArgs {
     /// What to measure; without, everything
     #[arg(long, value_delimiter = ',')]
     only: Vec<Measure>,
+    /// Print the tables of the boots that are kept in target/series, and boot nothing
+    #[arg(long)]
+    kept: bool,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -165,6 +168,7 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
             Task::Instructions(task) => {
                 instructions::run(&workshop, root, task.machine, &args.variants(), task.boots)?
             }
+            Task::Bench(task) if task.kept => bench::report_kept(root, kernel)?,
             Task::Bench(task) => bench::run(&workshop, root, &args.variants(), &task.plan())?,
         };
     }

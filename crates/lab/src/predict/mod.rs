@@ -3,7 +3,6 @@
 
 mod change;
 mod check;
-mod confidence;
 mod error;
 mod facts;
 mod measure;
@@ -20,7 +19,6 @@ mod verdict;
 
 pub use change::Change;
 pub use check::{check_lengths, check_settings};
-pub use confidence::Confidence;
 pub use error::PredictError;
 pub use facts::Facts;
 pub use measure::Measure;

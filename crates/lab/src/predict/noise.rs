@@ -3,7 +3,12 @@
 //! Each recording has one value or, where it is replayed several times, one of each replay. Chance of the replay and
 //! scatter of the recordings go into one standard deviation.
 
-use super::confidence::Confidence;
+/// The quantiles of Student's t distribution at 99.5 %, for one degree of freedom and up: a screen has some forty measures, and
+/// of a hundred differences by chance alone one shall exceed its noise.
+const QUANTILES: [f64; 10] = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169];
+
+/// The quantile of the normal distribution at 99.5 %.
+const NORMAL: f64 = 2.576;
 
 /// A mean and its scatter.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,8 +32,7 @@ pub(super) struct Difference {
 impl Difference {
     /// Returns the largest difference that is still noise: half of the 99 % confidence interval.
     pub(super) fn noise(self) -> f64 {
-        // A screen has some forty measures: of a hundred differences by chance alone one shall exceed its noise.
-        Confidence::Percent99.quantile(self.freedom) * self.error
+        quantile(self.freedom) * self.error
     }
 
     /// Returns true if the difference is more than two standard errors. Chance alone makes one of twenty so.
@@ -42,13 +46,30 @@ impl Difference {
     }
 }
 
+/// Returns the quantile of Student's t distribution at 99.5 %.
+fn quantile(freedom: f64) -> f64 {
+    let whole = freedom.max(1.0).floor();
+    if let Some(quantile) = QUANTILES.get(whole as usize - 1) {
+        *quantile
+    } else {
+        // The first terms of its expansion about the normal distribution.
+        let [third, fifth, seventh] = [3, 5, 7].map(|power| NORMAL.powi(power));
+        let terms = [
+            (third + NORMAL) / 4.0,
+            (5.0 * fifth + 16.0 * third + 3.0 * NORMAL) / 96.0,
+            (3.0 * seventh + 19.0 * fifth + 17.0 * third - 15.0 * NORMAL) / 384.0,
+        ];
+        terms.iter().rev().fold(0.0, |sum, term| (sum + term) / whole) + NORMAL
+    }
+}
+
 /// Returns the mean of some values; 0 of none.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Returns the variance of a sample; 0 of fewer than two values.
-pub(super) fn variance(values: &[f64]) -> f64 {
+fn variance(values: &[f64]) -> f64 {
     let middle = mean(values);
     let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
     squares / (values.len() as f64 - 1.0).max(1.0)
@@ -141,6 +162,15 @@ mod tests {
         assert!(with_pairs.is_beyond_noise());
         let without = unpaired(&before, &after).expect("three recordings");
         assert!(close(without.mean, 10.0) && !without.is_beyond_noise());
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (freedom, expected) in
+            [(1.0, 63.657), (4.0, 4.604), (8.9, 3.355), (12.0, 3.055), (30.0, 2.750), (1e6, 2.576)]
+        {
+            assert!((quantile(freedom) - expected).abs() < 0.005, "{freedom}: {}", quantile(freedom));
+        }
     }
 
     /// Of differences between sides that do not differ, about one in a hundred exceeds its noise.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::figures::{BootFigures, Figures};
 use super::report;
+use crate::kernel::KernelVersion;
 use crate::kernel::scratch::Scratch;
 use crate::series::boot::guest;
 use crate::series::boot::uml::{UmlBoot, cpus};
@@ -106,6 +107,28 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchP
     Ok(report.is_met())
 }
 
+/// Prints the tables of the boots that [`run`] has kept. Returns true if the targets are met.
+///
+/// # Errors
+/// If there are none.
+pub fn report_kept(root: &Path, version: KernelVersion) -> SeriesResult<bool> {
+    let place = place(root, version);
+    let text = fs::read_to_string(&place).map_err(SeriesError::file(&place))?;
+    let all: Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some(figures) = Figures::from_json(&all["boots"]) else {
+        let fault = "has no boots of a measurement; `series bench` without --kept measures again".to_owned();
+        return Err(SeriesError::Fault { path: place, fault });
+    };
+    let report = report::of(&figures, version);
+    println!("{}", report.text());
+    Ok(report.is_met())
+}
+
+/// Returns the file of a kernel's figures.
+fn place(root: &Path, version: KernelVersion) -> PathBuf {
+    root.join("target/series").join(version.name()).join("bench.json")
+}
+
 fn boot_once(kernel: &Built, initramfs: &Path, order: &str) -> SeriesResult<BootFigures> {
     let (memory, seconds) = (MEMORY, SECONDS);
     let console = UmlBoot { kernel, initramfs, order, parameters: &[], memory, seconds }.measure()?;
@@ -115,8 +138,11 @@ fn boot_once(kernel: &Built, initramfs: &Path, order: &str) -> SeriesResult<Boot
 /// Writes the figures so far.
 fn write(root: &Path, workshop: &Workshop, plan: &BenchPlan, figures: &Figures) -> SeriesResult<PathBuf> {
     let version = workshop.version();
-    let folder = root.join("target/series").join(version.name());
-    fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;
+    let place = place(root, version);
+    let partial = place.with_extension("json.partial");
+    if let Some(folder) = place.parent() {
+        fs::create_dir_all(folder).map_err(SeriesError::file(folder))?;
+    }
     let report = report::of(figures, version);
     let all = json!({
         "kernel": version.name(),
@@ -126,8 +152,6 @@ fn write(root: &Path, workshop: &Workshop, plan: &BenchPlan, figures: &Figures) 
         "targets": report.targets.iter().map(report::Target::json).collect::<Value>(),
         "boots": figures.json(),
     });
-    let place = folder.join("bench.json");
-    let partial = folder.join("bench.json.partial");
     fs::write(&partial, format!("{all:#}\n")).map_err(SeriesError::file(&partial))?;
     fs::rename(&partial, &place).map_err(SeriesError::file(&place))?;
     Ok(place)

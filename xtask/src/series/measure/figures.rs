@@ -1,5 +1,6 @@
 //! The figures of booted kernels, summarised over many boots.
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::series::build::variant::Variant;
@@ -63,6 +64,36 @@ impl Summary {
             "samples": self.samples, "min": self.min, "median": self.median,
             "mean": self.mean, "stddev": self.stddev, "spread": self.spread, "max": self.max,
         })
+    }
+}
+
+/// A median, and the ends of an interval about it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Interval {
+    /// Half of the samples are at most this.
+    pub median: f64,
+    /// The ends of the 95 % interval; `None` of fewer than six samples, which have none.
+    pub ends: Option<[f64; 2]>,
+}
+
+impl Interval {
+    /// Returns the interval about the median of what samples are of, which assumes nothing but that half of it lies on
+    /// either side: from one sample to the one that as many exceed. `None` of no samples.
+    pub fn of(samples: &[f64]) -> Option<Self> {
+        let median = Summary::of(samples)?.median;
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        // The chance that so few samples or fewer lie on one side, as tosses of a coin do.
+        let mut chance = 0.5_f64.powi(sorted.len() as i32);
+        let (mut sum, mut few) = (chance, 0);
+        while sum <= 0.025 {
+            few += 1;
+            chance *= (sorted.len() - few + 1) as f64 / few as f64;
+            sum += chance;
+        }
+        // A side with fewer than `few` samples would be as rare as the interval allows.
+        let ends = (few > 0).then(|| [sorted[few - 1], sorted[sorted.len() - few]]);
+        Some(Self { median, ends })
     }
 }
 
@@ -137,6 +168,15 @@ impl Figures {
         values
     }
 
+    /// Returns the figures that [`Self::json`] has given, or `None` if these are none.
+    pub fn from_json(boots: &Value) -> Option<Self> {
+        let boots = boots.as_array()?.iter().map(|boot| {
+            let variant = Variant::from_str(boot["variant"].as_str()?, false).ok()?;
+            Some(BootFigures { variant, said: boot["said"].as_array()?.clone() })
+        });
+        Some(Self { boots: boots.collect::<Option<_>>()? })
+    }
+
     /// Returns all figures as JSON.
     pub fn json(&self) -> Value {
         let boots = self.boots.iter().map(|boot| json!({"variant": boot.variant.name(), "said": boot.said}));
@@ -176,6 +216,30 @@ mod tests {
         let disturbed = Summary::of(&[1.0, 1.0, 2.0, 3.0, 900.0]).unwrap();
         assert_eq!((disturbed.median, disturbed.spread), (2.0, 1.0));
         assert_eq!(Summary::of(&[]), None);
+    }
+
+    #[test]
+    fn an_interval_leaves_out_as_many_samples_as_chance_does() {
+        let of = |count: u32| {
+            let samples: Vec<_> = (1..=count).rev().map(f64::from).collect();
+            Interval::of(&samples).map(|interval| (interval.median, interval.ends))
+        };
+        assert_eq!(of(0), None);
+        assert_eq!(of(5), Some((3.0, None)));
+        // 2 of 64, 2 * (1 + 8) of 256, and 2 * (1 + 16 + 120 + 560) of 65536 samples lie outside.
+        assert_eq!(of(6), Some((3.5, Some([1.0, 6.0]))));
+        assert_eq!(of(8), Some((4.5, Some([1.0, 8.0]))));
+        assert_eq!(of(9), Some((5.0, Some([2.0, 8.0]))));
+        assert_eq!(of(16), Some((8.5, Some([4.0, 13.0]))));
+    }
+
+    #[test]
+    fn kept_figures_are_read_again() {
+        let kept = figures(&[(0.0, 5.0), (3.0, 7.0)]);
+        let again = Figures::from_json(&kept.json()).unwrap();
+        assert_eq!(again.json(), kept.json());
+        assert!(Figures::from_json(&json!([{"variant": "other", "said": []}])).is_none());
+        assert!(Figures::from_json(&json!({"boots": []})).is_none());
     }
 
     #[test]

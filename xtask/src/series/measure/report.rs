@@ -1,10 +1,9 @@
 //! The tables of the measurements, and the promises compared with the measurements.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
-use freehold_lab::predict::Confidence;
 use serde_json::{Value, json};
 
-use super::figures::{Figures, Summary, percent_over};
+use super::figures::{Figures, Interval, Summary, percent_over};
 use crate::kernel::KernelVersion;
 use crate::series::build::variant::Variant;
 
@@ -237,7 +236,7 @@ fn losses(figures: &Figures, variant: Variant, state: &Value, order: &Value) -> 
 fn allocation_losses(figures: &Figures, state: &Value, version: KernelVersion) -> Table {
     let variants = figures.variants();
     let title = format!(
-        "Linux {version}: what a monitor every 10 ms costs, {} lists, % of the time to allocate and free a block, mean of the boots' medians ± half of its 95 % interval",
+        "Linux {version}: what a monitor every 10 ms costs, {} lists, % of the time to allocate and free a block, median of the boots and its 95 % interval",
         word(state)
     );
     let mut table = Table::new(title, std::iter::once(String::new()).chain(names(&variants)));
@@ -253,12 +252,12 @@ fn allocation_losses(figures: &Figures, state: &Value, version: KernelVersion) -
     table
 }
 
-/// Returns a mean and half of its 95 % interval as text.
+/// Returns a median and its 95 % interval as text.
 fn interval(values: &[f64]) -> String {
-    match Confidence::Percent95.of_mean(values) {
+    match Interval::of(values) {
         None => "–".to_owned(),
-        Some((mean, None)) => format!("{mean:+.2}"),
-        Some((mean, Some(half))) => format!("{mean:+.2} ±{half:.2}"),
+        Some(Interval { median, ends: None }) => format!("{median:+.2}"),
+        Some(Interval { median, ends: Some([from, to]) }) => format!("{median:+.2} ({from:+.2} to {to:+.2})"),
     }
 }
 
@@ -341,7 +340,7 @@ fn targets(figures: &Figures) -> Vec<Target> {
         for state in figures.values("pagealloc", "state") {
             for order in figures.values("pagealloc", "order") {
                 let losses = losses(figures, variant, &state, &order);
-                if let Some((seen, _)) = Confidence::Percent95.of_mean(&losses) {
+                if let Some(Interval { median: seen, .. }) = Interval::of(&losses) {
                     let what = format!(
                         "{variant}: allocating order {order} beside a monitor, {} lists, % dearer",
                         word(&state)
@@ -402,7 +401,9 @@ mod tests {
     #[test]
     fn tables_have_a_column_a_variant_and_the_series_own_percentages() {
         let mut figures = figures(boot(Variant::Derived, 90_000, 95_000, 100.2));
-        figures.boots.push(boot(Variant::Derived, 90_000, 95_000, 100.4));
+        let later =
+            (1..6).map(|tenths| boot(Variant::Derived, 90_000, 95_000, 100.2 + 0.1 * f64::from(tenths)));
+        figures.boots.extend(later);
         let report = of(&figures, KernelVersion::V7_3);
         let text = report.text();
         let line = |start: &str| {
@@ -415,8 +416,7 @@ mod tests {
             "Min alloc-odr4-8 100.00 ( 0.00%) 120.00 ( -20.00%) 100.00 ( 0.00%) 100.20 ( -0.20%)"
         );
         assert_eq!(line("pairs order 0: free"), "pairs order 0: free 5.0 ±0.0 5.0 ±0.0 (+0.0 %)");
-        // Student's quantile for two values is 12.7 standard errors.
-        assert_eq!(line("order 4, 2 boots"), "order 4, 2 boots +20.00 +0.30 ±1.27");
+        assert_eq!(line("order 4, 6 boots"), "order 4, 6 boots +20.00 +0.45 (+0.20 to +0.70)");
         assert_eq!(report.tables[0].json()["columns"], json!(["lists", "blocks", "vanilla", "derived"]));
     }
 }
