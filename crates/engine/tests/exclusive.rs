@@ -165,3 +165,31 @@ fn a_batch_stops_at_the_block_at_fault() {
     drop(owner);
     memory.check().expect("every invariant holds");
 }
+
+/// An owner may sleep with the lists: whoever cannot wait does without them.
+#[test]
+fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
+    for era in Era::ALL {
+        let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
+        let config = config(&zones, era.switches());
+        let mut bytes = metadata(&config);
+        let memory = all_free(&config, &mut bytes);
+        let mut owner = memory.exclusive(0).expect("two CPUs");
+        let kept = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::GFP_ATOMIC };
+        let pfn = owner.alloc(kept).expect("free pages");
+        owner.free(pfn, Order::ZERO).expect("allocated");
+        let mut held = Vec::new();
+        for cpu in [0, 1] {
+            while let Ok(pfn) = memory.alloc(Request { cpu, gfp: GfpFlags::NOWAIT, ..kept }) {
+                held.push((cpu, pfn));
+            }
+        }
+        for (cpu, pfn) in held {
+            memory.free(cpu, pfn, Order::ZERO).expect("held");
+        }
+        drop(owner);
+        assert!(memory.zones()[0].percpu_pages(0) > 0, "{}: the owner kept its pages", era.name());
+        memory.drain_all();
+        memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
+    }
+}

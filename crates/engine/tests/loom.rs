@@ -132,6 +132,30 @@ fn of_two_racing_frees_one_wins() {
     });
 }
 
+/// An owner of a CPU's lists frees in two ways, against a free with locks.
+#[test]
+fn of_a_free_by_an_owner_and_its_rival_one_wins() {
+    for free in [
+        |memory: &Machine, pfn| memory.exclusive(0).expect("a CPU").free(pfn, Order::ZERO),
+        |memory: &Machine, pfn| {
+            let freed = memory.exclusive(0).expect("a CPU").free_many(Order::ZERO, &[pfn]);
+            freed.map_err(|(_, error)| error)
+        },
+    ] {
+        check(Some(3), move |memory| {
+            // The second page goes the fast way, if there is one.
+            let [first, pfn] = [(); 2].map(|()| memory.alloc(request(0)).expect("free pages"));
+            memory.exclusive(0).expect("a CPU").free(first, Order::ZERO).expect("allocated");
+            let other = thread::spawn(move || memory.free(1, pfn, Order::ZERO));
+            let mine = free(memory, pfn);
+            let theirs = other.join().expect("no panic");
+            let lost = |result| matches!(result, Err(FreeError::AlreadyFree | FreeError::NotAllocated));
+            assert!(mine.is_ok() && lost(theirs) || theirs.is_ok() && lost(mine), "{mine:?} {theirs:?}");
+            all_is_back(memory);
+        });
+    }
+}
+
 #[test]
 fn a_cpu_frees_and_allocates_while_another_drains_it() {
     check(None, |memory| {

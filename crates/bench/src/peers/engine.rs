@@ -22,13 +22,15 @@ pub(super) fn peers() -> Vec<Peer> {
             let stack = Arc::new(spin::Mutex::new(Stack::new(pages)));
             Ok(vec![LockedStack(Arc::clone(&stack)), LockedStack(stack)])
         }),
-        Peer::new("freehold, exclusive", Some(bytes), 10, owned),
+        Peer::new("freehold, exclusive, owners free once", Some(bytes), 10, owned),
         Peer::new("freehold, locked", Some(bytes), 10, locked::<SpinLocks>),
-        Peer::new("freehold, locked, owners free once", Some(bytes), 10, locked::<OwnersFreeOnce<SpinLocks>>),
+        Peer::new("freehold, locked, owners free once", Some(bytes), 10, locked::<OwnersOnce>),
     ]
 }
 
-fn owned(pages: u64) -> Result<Vec<OwnedHandle<'static, 'static, SpinLocks>>, BenchError> {
+type OwnersOnce = OwnersFreeOnce<SpinLocks>;
+
+fn owned(pages: u64) -> Result<Vec<OwnedHandle<'static, 'static, OwnersOnce>>, BenchError> {
     let memory = leaked(pages)?;
     Ok((0..2).map(|cpu| OwnedHandle::new(memory, cpu)).collect())
 }

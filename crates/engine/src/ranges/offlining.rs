@@ -10,7 +10,7 @@ use crate::table::{FrameIndex, FrameWord};
 use crate::types::{BlockError, Migratetype, Pfn};
 use crate::zone::{Isolation, Zone, ZoneGuard};
 
-impl<L: Locks> Memory<'_, L> {
+impl<'m, L: Locks> Memory<'m, L> {
     /// Takes whole pageblocks out of service: isolates them, drains all CPUs' lists, moves what is in use
     /// to other pageblocks through the embedder, and makes the frames absent.
     ///
@@ -36,8 +36,7 @@ impl<L: Locks> Memory<'_, L> {
         cpu: u16,
         embedder: &mut E,
     ) -> Result<(), BlockError> {
-        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
-        let range = zone.whole_pageblocks(start, pages)?;
+        let (zone, range) = self.whole_pageblocks(start, pages)?;
         let isolation = Isolation::of(Migratetype::Movable);
         zone.isolate_pageblocks(start, pages, isolation)?;
         let done = self.offline_isolated(start, pages, cpu, embedder);
@@ -63,8 +62,7 @@ impl<L: Locks> Memory<'_, L> {
         cpu: u16,
         embedder: &mut E,
     ) -> Result<(), BlockError> {
-        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
-        let range = zone.whole_pageblocks(start, pages)?;
+        let (zone, range) = self.whole_pageblocks(start, pages)?;
         if !zone.is_isolated(&range) {
             return Err(BlockError::WrongState);
         }
@@ -72,16 +70,21 @@ impl<L: Locks> Memory<'_, L> {
             Evacuation { memory: self, zone, range: range.clone(), isolated: range.clone(), cpu, embedder };
         evacuation.run(|| zone.take_out(range.clone()))
     }
+
+    /// Returns the zone and the frames of a range of whole pageblocks.
+    fn whole_pageblocks(
+        &self,
+        start: Pfn,
+        pages: u64,
+    ) -> Result<(&'m Zone<'m, L>, Range<FrameIndex>), BlockError> {
+        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
+        let (first, end) = zone.pageblock_range(start, pages)?;
+        let is_whole = zone.frames.pfn(first) == start && u64::from(end.0 - first.0) == pages;
+        if is_whole { Ok((zone, first..end)) } else { Err(BlockError::Unaligned) }
+    }
 }
 
 impl<L: Locks> Zone<'_, L> {
-    /// Returns the frames of a range of whole pageblocks.
-    fn whole_pageblocks(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
-        let (first, end) = self.pageblock_range(start, pages)?;
-        let is_whole = self.frames.pfn(first) == start && u64::from(end.0 - first.0) == pages;
-        if is_whole { Ok(first..end) } else { Err(BlockError::Unaligned) }
-    }
-
     /// Returns true if every pageblock of a range is isolated.
     fn is_isolated(&self, range: &Range<FrameIndex>) -> bool {
         let mut starts = (range.start.0..range.end.0).step_by(self.blocks.pages() as usize);

@@ -14,6 +14,10 @@ impl<'m, L: Locks> Memory<'m, L> {
     ///
     /// Nothing is reclaimed or compacted; [`Memory::alloc_with`] does that. A request that finds no block
     /// gives back the per-CPU lists and the reserve for atomic requests, looks again, and then fails.
+    ///
+    /// Giving the lists back waits for whoever holds them: if another thread has an [`crate::Exclusive`],
+    /// until that one pauses or ends, however long it sleeps. Requests without
+    /// [`GfpFlags::DIRECT_RECLAIM`] give nothing back, and never wait for it.
     /// Linux counterpart: `__alloc_pages`.
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use lock_api::MutexGuard;
 
 use crate::memory::{CpuRequests, FirstZones, Memory};
 use crate::percpu::PerCpuLists;
+use crate::table::FrameIndex;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, Rivals};
 use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Request};
 use crate::zone::Zone;
 
@@ -14,15 +14,15 @@ const MOST_ZONES: usize = 8;
 
 /// One CPU's lists, held by one owner for as long as this lives.
 ///
-/// Requests that the lists can answer take no lock and no atomic read-modify-write. Every other caller
-/// finds the CPU's lists busy: its requests on this CPU go to the free lists, and its drains wait.
-/// [`Exclusive::pause`] lets other callers in. An owner that lives long calls it now and then, as a kernel
-/// enables interrupts.
+/// Requests that the lists can answer take no lock; a free takes one compare-and-swap, and with
+/// [`crate::OwnersFreeOnce`] no atomic read-modify-write. Every other caller finds the CPU's lists busy: its
+/// requests on this CPU go to the free lists, and its drains wait.
+///
+/// **A drain waits for as long as this lives.** That includes other CPUs' plain requests that find no memory
+/// and may reclaim ([`Memory::alloc`]). [`Exclusive::pause`] lets them in: an owner that lives long calls it
+/// now and then, as a kernel enables interrupts, and ends or pauses before it sleeps.
 ///
 /// If the lock of CPUs' lists turns interrupts off, they are off for as long as this lives; see [`Locks`].
-///
-/// If two owners free the same block at the same instant, both may succeed; a later second free is
-/// refused.
 pub struct Exclusive<'a, 'm, L: Locks> {
     pub(super) memory: &'a Memory<'m, L>,
     cpu: u16,
@@ -45,8 +45,6 @@ pub(super) struct Held<'a, 'm, L: Locks> {
 impl<'m, L: Locks> Memory<'m, L> {
     /// Holds a CPU's lists for one owner, and waits while another caller holds them. Returns `None` for an
     /// absent CPU.
-    ///
-    /// `None` for an absent CPU.
     pub fn exclusive(&self, cpu: u16) -> Option<Exclusive<'_, 'm, L>> {
         let mut owner = Exclusive {
             memory: self,
@@ -90,8 +88,6 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     }
 
     /// Answers a request of this CPU, whatever CPU it names, as [`Memory::alloc`] does.
-    ///
-    /// The same as [`Memory::alloc`] answers.
     ///
     /// # Errors
     /// See [`AllocError`].
@@ -153,8 +149,6 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
     /// Frees a block, as [`Memory::free`] does.
     ///
-    /// The same as [`Memory::free`] does.
-    ///
     /// # Errors
     /// See [`FreeError`]; nothing has changed then.
     #[inline]
@@ -162,7 +156,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         if order == Order::ZERO && self.free_fast(pfn).is_some() {
             return Ok(());
         }
-        self.free_checked(pfn, order, Rivals::None)
+        self.free_checked(pfn, order)
     }
 
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
@@ -173,12 +167,12 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
             return None;
         }
         let page = held.zone.frames.find(pfn)?;
-        held.zone.free_page_fast(&mut held.lists, page, Rivals::None)
+        held.zone.free_page_fast(&mut held.lists, page)
     }
 
     /// Frees a block that the fast path left.
     #[cold]
-    pub(super) fn free_checked(&mut self, pfn: Pfn, order: Order, rivals: Rivals) -> Result<(), FreeError> {
+    pub(super) fn free_checked(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         let Some((held, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, order) };
         let (zone, block_type) = (held.zone, held.zone.blocks.get(index));
         if !zone.has_percpu_list(order) {
@@ -189,11 +183,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         if block_type == Migratetype::Isolate {
             return self.free_with_locks(pfn, order);
         }
-        match rivals {
-            Rivals::Possible => drop(zone.reclaim_ownership(index, order)?),
-            Rivals::None if zone.frames.word(index).is_owned_of(order) => {}
-            Rivals::None => return Err(zone.why_not_owned(index, zone.frames.word(index))),
-        }
+        zone.reclaim_ownership(index, order)?;
         zone.put_percpu(&mut *held.lists, index, order, block_type, Some);
         Ok(())
     }

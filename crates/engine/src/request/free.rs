@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, FrameKind, FrameWord, Rivals};
+use crate::table::{FrameIndex, FrameKind, FrameWord};
 use crate::types::{FreeError, Migratetype, Order, Pfn};
 use crate::zone::Zone;
 
@@ -31,7 +31,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             return None;
         }
         let mut lists = zone.try_lock_lists(cpu)?;
-        zone.free_page_fast(&mut lists, page, Rivals::of::<L>())
+        zone.free_page_fast(&mut lists, page)
     }
 
     #[cold]

@@ -8,7 +8,7 @@ use super::exclusive::{Exclusive, Held};
 use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, FrameWord, Rivals, Run};
+use crate::table::{FrameIndex, FrameWord, Run};
 use crate::types::{AllocFlags, FreeError, Order, Pfn, Request, Want};
 use crate::zone::{Admission, Mark, Zone};
 
@@ -89,7 +89,7 @@ impl<L: Locks> Memory<'_, L> {
     /// at fault and those behind it are as they were.
     pub fn free_bulk(&self, cpu: u16, pages: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut owner = self.exclusive(cpu).ok_or((0, FreeError::NoSuchCpu))?;
-        owner.free_all(Order::ZERO, pages, Rivals::of::<L>())
+        owner.free_many(Order::ZERO, pages)
     }
 }
 
@@ -142,14 +142,10 @@ impl<L: Locks> Exclusive<'_, '_, L> {
     /// See [`FreeError`], with the number of blocks that were taken back before it: the block
     /// at fault and those behind it are as they were.
     pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
-        self.free_all(order, blocks, Rivals::None)
-    }
-
-    fn free_all(&mut self, order: Order, blocks: &[Pfn], rivals: Rivals) -> Result<(), (usize, FreeError)> {
         let mut freed = 0;
         while let Some(&pfn) = blocks.get(freed) {
             if order == Order::ZERO {
-                let now = self.free_fast_while_possible(&blocks[freed..], rivals);
+                let now = self.free_fast_while_possible(&blocks[freed..]);
                 freed += now;
                 if now > 0 {
                     continue;
@@ -158,7 +154,7 @@ impl<L: Locks> Exclusive<'_, '_, L> {
             let zone = self.memory.zone_of(pfn).filter(|zone| zone.frees_to_free_area(order));
             let (now, done) = match zone {
                 Some(zone) => zone.free_to_free_area(order, &blocks[freed..]),
-                None => (1, self.free_checked(pfn, order, rivals)),
+                None => (1, self.free_checked(pfn, order)),
             };
             done.map_err(|error| (freed + now - 1, error))?;
             freed += now;
@@ -167,13 +163,13 @@ impl<L: Locks> Exclusive<'_, '_, L> {
     }
 
     /// Puts single pages on the stack of their list until one needs a decision. Returns how many.
-    fn free_fast_while_possible(&mut self, pages: &[Pfn], rivals: Rivals) -> usize {
+    fn free_fast_while_possible(&mut self, pages: &[Pfn]) -> usize {
         let Some(Held { zone, lists }) = self.held_recent() else { return 0 };
         if !zone.has_plenty(Order::ZERO) {
             return 0;
         }
         let found = pages.iter().map_while(|&pfn| zone.frames.find(pfn));
-        zone.free_pages_fast(lists, found, rivals) as usize
+        zone.free_pages_fast(lists, found) as usize
     }
 }
 
@@ -254,23 +250,18 @@ impl<'m, L: Locks> Zone<'m, L> {
         let mut done = Ok(());
         let mut looked_at = 0;
         for &pfn in blocks.iter().take(BLOCKS_A_HOLD as usize) {
-            let Some((index, frame)) = self.frames.find(pfn) else { break };
+            let Some(index) = self.frames.index(pfn) else { break };
+            looked_at += 1;
+            if let Err(error) = self.reclaim_ownership(index, order) {
+                done = Err(error);
+                break;
+            }
             let longer = run.and_then(|run| run.with_next(index));
             if longer.is_none()
-                && let Some(whole) = run.take()
+                && let Some(whole) = run
             {
                 guard.free_run(whole, |_, _, _| ());
             }
-            // A block that is named twice is free by now. A run never holds the same block twice.
-            let word = frame.word();
-            if !word.is_owned_of(order) {
-                if self.frames.contains(index) {
-                    looked_at += 1;
-                    done = Err(self.why_not_owned(index, word));
-                }
-                break;
-            }
-            looked_at += 1;
             run = longer.or(Some(Run::single(index, order)));
         }
         if let Some(run) = run {

@@ -113,12 +113,11 @@ impl<'m, L: Locks> Zone<'m, L> {
         &self,
         lists: &mut PerCpuLists<'m>,
         page: (FrameIndex, &Frame),
-        rivals: Rivals,
     ) -> Option<()> {
         if !lists.has_room_for_page() {
             return None;
         }
-        let index = self.give_back_fast(lists.freed_type(), page, rivals)?;
+        let index = self.give_back_fast(lists.freed_type(), page)?;
         lists.put_page_fast(index);
         Some(())
     }
@@ -129,10 +128,9 @@ impl<'m, L: Locks> Zone<'m, L> {
         &self,
         lists: &mut PerCpuLists<'m>,
         pages: impl Iterator<Item = (FrameIndex, &'f Frame)>,
-        rivals: Rivals,
     ) -> u32 {
         let list_type = lists.freed_type();
-        lists.put_pages_fast(pages.map_while(|page| self.give_back_fast(list_type, page, rivals)))
+        lists.put_pages_fast(pages.map_while(|page| self.give_back_fast(list_type, page)))
     }
 
     /// Takes a single page from the owner that frees it. Returns `None` if no owner has it or its
@@ -143,11 +141,10 @@ impl<'m, L: Locks> Zone<'m, L> {
         &self,
         list_type: Migratetype,
         (index, frame): (FrameIndex, &Frame),
-        rivals: Rivals,
     ) -> Option<FrameIndex> {
         let word = frame.word();
         let fits = word.is_owned_of(Order::ZERO) && self.blocks.is_of(index, list_type);
-        (fits && frame.replace_owned(word, word.given_back(), rivals)).then_some(index)
+        (fits && frame.replace_owned(word, word.given_back(), Rivals::of::<L>())).then_some(index)
     }
 
     /// Puts a freed block on lists that the caller holds, and gives back the pages above `high`. `again`

@@ -369,7 +369,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     }
 
     #[cold]
-    pub(crate) fn why_not_owned(&self, index: FrameIndex, word: FrameWord) -> FreeError {
+    fn why_not_owned(&self, index: FrameIndex, word: FrameWord) -> FreeError {
         match word.kind() {
             FrameKind::Allocated => FreeError::WrongOrder { allocated: word.order() },
             FrameKind::Free | FrameKind::PerCpu | FrameKind::InTransit => FreeError::AlreadyFree,

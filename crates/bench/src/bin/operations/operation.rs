@@ -191,7 +191,7 @@ impl Counting {
         match self.handle {
             Handle::Locked => self.run_locked::<SpinLocks>(),
             Handle::OwnersFreeOnce => self.run_locked::<OwnersFreeOnce<SpinLocks>>(),
-            Handle::Exclusive => self.setup().with(|memory: &Memory<'_, SpinLocks>| {
+            Handle::Exclusive => self.setup().with(|memory: &Memory<'_, OwnersFreeOnce<SpinLocks>>| {
                 let mut digest = Digest::default();
                 self.operation.prepare(memory)?;
                 self.operation.work(&mut OwnedHandle::new(memory, 0), &mut digest)?;
