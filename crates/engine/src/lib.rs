@@ -13,32 +13,16 @@
 //! ```
 //! use core::mem::MaybeUninit;
 //! use freehold::{
-//!     Era, GfpFlags, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Request, Watermarks, ZoneConfig,
-//!     ZoneType, required_bytes,
+//!     Era, GfpFlags, Memory, MemoryConfig, Order, Pfn, Request, Sysctls, ZoneConfig, ZoneType,
+//!     required_bytes,
 //! };
 //!
 //! // A kernel names its own spin locks here.
 //! type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
 //!
-//! let zone = ZoneConfig {
-//!     node: 0,
-//!     kind: ZoneType::Normal,
-//!     start: Pfn(0x100),
-//!     spanned: 8192,
-//!     managed: 8192,
-//!     watermarks: Watermarks { min: 64, low: 80, high: 96 },
-//!     lowmem_reserve: [0; 6],
-//!     percpu: PerCpuSettings { batch: 7, high_min: 28, high_max: 256, flush_needs_batch: false },
-//! };
-//! let config = MemoryConfig {
-//!     zones: &[zone],
-//!     cpus: 2,
-//!     max_order: Order::MAX,
-//!     pageblock_order: Order::new(9).unwrap(),
-//!     huge_pages: true,
-//!     switches: Era::Freehold.switches(),
-//!     watermark_boost_factor: None,
-//! };
+//! let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(0x100), 8192)];
+//! Sysctls::linux(2).apply(&mut zones);
+//! let config = MemoryConfig { switches: Era::Freehold.switches(), ..MemoryConfig::linux(&zones, 2) };
 //! let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Locks>(&config)];
 //! let memory = Memory::<Locks>::new(&config, &mut metadata)?;
 //! memory.zones()[0].add_free(Pfn(0x100), 8192)?;
@@ -66,7 +50,9 @@ mod types;
 mod zone;
 
 pub use compact::Relocate;
-pub use memory::{Memory, MemoryConfig, Tunables, VmEvents, required_bytes};
+#[cfg(not(loom))]
+pub use memory::StaticMemory;
+pub use memory::{Memory, MemoryConfig, Sysctls, Tunables, VmEvents, required_bytes};
 pub use observe::{Broken, PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
 pub use percpu::{PerCpuSettings, PerCpuState};
 pub use ranges::ZoneState;
@@ -75,8 +61,8 @@ pub use request::Exclusive;
 pub use table::PageblockUse;
 pub use table::sync::{Locks, OwnersFreeOnce};
 pub use types::{
-    AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES, Migratetype, Order,
-    PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError, Switch, SwitchField, Switches,
-    Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
+    AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES, Migratetype,
+    NR_PAGE_ORDERS, Order, PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError, Switch,
+    SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

@@ -109,7 +109,7 @@ const CASES: [Case; 18] = [
 const fn order_of(value: u8) -> Order {
     match Order::new(value) {
         Some(order) => order,
-        None => Order::MAX,
+        None => Order::MAX_PAGE_ORDER,
     }
 }
 

@@ -5,7 +5,7 @@ mod twins;
 
 use common::{Locks, all_switch_sets, geometry, metadata};
 use freehold::{
-    Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
+    Era, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
 };
 use twins::Twins;
 
@@ -154,6 +154,17 @@ fn a_zone_with_plenty_answers_as_one_that_never_has_plenty() {
     for (number, (name, switches)) in all_switch_sets().into_iter().enumerate() {
         for (at, layout) in [ONE, NODES, MANY].into_iter().enumerate() {
             run(&case(&name, layout, switches, 3 * number as u64 + at as u64));
+        }
+    }
+}
+
+#[test]
+fn every_largest_order_has_fast_paths_that_give_what_the_slow_ones_give() {
+    let layout = [(0, ZoneType::Dma32, 0x1_2345), (0, ZoneType::Normal, 0x9_a003)];
+    for (number, era) in Era::ALL.into_iter().enumerate() {
+        for (at, orders) in [(0, 0), (0, 5), (1, 11), (12, 13), (9, 18), (18, 18)].into_iter().enumerate() {
+            let base = case(era.name(), &layout, era.switches(), (300 + 7 * number + at) as u64);
+            run(&Case { orders, never_plenty: at % 2 == 0, ..base });
         }
     }
 }

@@ -221,6 +221,29 @@ fn hygiene_and_remembered_mode_alone_answer_like_the_model() {
     }
 }
 
+/// The smallest and the largest orders that a zone can have, pageblocks whose counts need more room than a type leaves,
+/// and pages that no block of the largest order can start at.
+#[test]
+fn every_largest_order_answers_like_the_model() {
+    let shapes = [
+        (0, 0, 0x201, 90),
+        (0, 3, 0x203, 200),
+        (1, 1, 0x203, 200),
+        (1, 12, 0x1003, 9_000),
+        (11, 11, 0x1003, 9_000),
+        (12, 13, 0x2803, 50_000),
+        (13, 15, 0x4_0803, 150_000),
+        (9, 18, 0x3_f003, 700_000),
+        (18, 18, 0x3_f003, 1_400_000),
+    ];
+    for (number, shape) in shapes.into_iter().enumerate() {
+        for era in Era::ALL {
+            let set = settings(shape, PERCPU[number % PERCPU.len()], era.switches());
+            run(&format!("{}, largest order {}", era.name(), shape.1), &set, 5 + number as u64, 300);
+        }
+    }
+}
+
 #[test]
 fn long_lists_answer_like_the_model() {
     // More blocks than the stack of a list has places, taken and given back many at a time.

@@ -3,12 +3,14 @@
 
 mod common;
 
+use std::mem::MaybeUninit;
 use std::thread;
 
-use common::{Locks, Random, all_free, geometry, metadata, plain_zone, request};
+use common::{Locks, Random, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Reclaimed, Relocate,
-    Request, ShrinkControl, Shrinker, ZoneConfig, ZoneType,
+    Request, SetupError, ShrinkControl, Shrinker, StaticMemory, Sysctls, ZoneConfig, ZoneType,
+    required_bytes,
 };
 
 const START: u64 = 0x41;
@@ -167,4 +169,39 @@ fn two_threads_share_a_small_zone() {
             });
         });
     }
+}
+
+/// Sets the memory up in a buffer that is never freed.
+fn set_up(memory: &StaticMemory<Locks>) -> Result<(), SetupError> {
+    let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(START), PAGES)];
+    Sysctls::linux(2).apply(&mut zones);
+    let config =
+        MemoryConfig { max_order: order(3), pageblock_order: order(2), ..MemoryConfig::linux(&zones, 2) };
+    let metadata = vec![MaybeUninit::uninit(); required_bytes::<Locks>(&config)];
+    memory.set_up(&config, metadata.leak(), &()).map(|_| ())
+}
+
+#[test]
+fn a_static_memory_is_set_up_once() {
+    static MEMORY: StaticMemory<Locks> = StaticMemory::new();
+    assert!(MEMORY.get().is_none());
+    let too_small = MEMORY.set_up(&MemoryConfig::linux(&[plain_zone(START, PAGES)], 1), &mut [], &());
+    assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { .. })), "and may be set up after it");
+    let results: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..3).map(|_| scope.spawn(|| (set_up(&MEMORY), MEMORY.get().map(Memory::cpus)))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert_eq!(results.iter().filter(|(result, _)| result.is_ok()).count(), 1, "{results:?}");
+    for (result, cpus) in results {
+        match result {
+            Ok(()) => assert_eq!(cpus, Some(2)),
+            Err(error) => assert_eq!(error, SetupError::AlreadySetUp),
+        }
+    }
+    let memory = MEMORY.get().expect("it is set up");
+    memory.zones()[0].add_free(Pfn(START), PAGES).expect("free frames");
+    let page = memory.alloc(request(GfpFlags::KERNEL, 0)).expect("a page");
+    memory.free(1, page, Order::ZERO).expect("its page");
+    memory.check().expect("the invariants");
 }

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Random, all_free, geometry, metadata, order, plain_zone, request, zone};
+use common::{Random, all_free, config, geometry, metadata, order, plain_zone, request, zone};
 use freehold::{
-    AllocError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Pfn, Request, SetupError,
-    ZoneConfig, ZoneType,
+    AllocError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Request, SetupError,
+    ZoneConfig, ZoneType, required_bytes,
 };
 
 /// Takes everything in blocks of random orders, frees it, and answers what was free at the end.
@@ -206,7 +206,7 @@ fn impossible_machines_are_refused() {
     };
     assert_eq!(set_up(&geometry(&good, era, 4, 5)), Ok(()));
     assert_eq!(set_up(&geometry(&good, era, 5, 4)), Err(SetupError::BadPageblockOrder));
-    assert_eq!(set_up(&geometry(&good, era, 0, 4)), Err(SetupError::BadPageblockOrder));
+    assert_eq!(set_up(&geometry(&good, era, 0, 4)), Ok(()));
     assert_eq!(set_up(&geometry(&[], era, 4, 5)), Err(SetupError::EmptyZone));
     let at = Pfn(0x430);
     assert_eq!(set_up(&geometry(&overlapping, era, 4, 5)), Err(SetupError::OverlappingZones { at }));
@@ -216,4 +216,48 @@ fn impossible_machines_are_refused() {
     let given = bytes.len() / 2;
     let too_small = Memory::<common::Locks>::new(&config, &mut bytes[..given]).map(|_| ());
     assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { given: was, .. }) if was == given));
+}
+
+/// What machines took when 10 was the largest order that there was.
+#[test]
+fn larger_orders_cost_no_metadata_where_they_are_not_set_up() {
+    let large = [
+        zone(ZoneType::Dma, 1, 0xfff),
+        zone(ZoneType::Dma32, 0x1000, 0xf_f000),
+        zone(ZoneType::Normal, 0x10_0000, 0x10_0000),
+    ];
+    let small = [zone(ZoneType::Normal, 0x400, 0x4000)];
+    let many_cpus = [zone(ZoneType::Normal, 0x10_0000, 1 << 24)];
+    for (zones, cpus, before) in
+        [(&small[..], 1, 171_358), (&large[..], 2, 21_117_252), (&many_cpus[..], 64, 169_719_220)]
+    {
+        for era in Era::ALL {
+            let config = MemoryConfig { cpus, ..config(zones, era.switches()) };
+            let now = required_bytes::<common::Locks>(&config);
+            assert!(now <= before, "{} with {cpus} CPUs: {now} bytes, {before} before", era.name());
+        }
+    }
+}
+
+/// The blocks of a VMM: 1 GiB, with pages of 4 KiB.
+#[test]
+fn the_largest_blocks_are_allocated_counted_and_printed() {
+    let zones = [ZoneConfig { managed: 3 << 18, ..plain_zone(0x5_0003, 3 << 18) }];
+    let config = geometry(&zones, Era::Freehold.switches(), 9, 18);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let gib = request(GfpFlags::HIGHUSER_MOVABLE, 18);
+    let first = memory.alloc(gib).expect("two whole blocks");
+    let second = memory.alloc(gib).expect("two whole blocks");
+    assert!(first.is_aligned(Order::MAX) && second.is_aligned(Order::MAX) && first != second);
+    assert_eq!(memory.alloc(gib), Err(AllocError::NoMemory));
+    let stats = memory.request_stats();
+    assert_eq!((stats.allocs[18], stats.failures[18]), (2, 1));
+    memory.free(0, first, Order::MAX).expect("allocated");
+    assert_eq!(memory.zones()[0].counts_relaxed().total[18], 1);
+    let mut text = String::new();
+    memory.write_buddyinfo(&mut text).expect("a string");
+    assert_eq!(text.split_whitespace().skip(4).count(), 19, "{text}");
+    memory.free(0, second, Order::MAX).expect("allocated");
+    memory.check().expect("intact");
 }

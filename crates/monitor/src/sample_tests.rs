@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freehold::MAX_ORDERS;
+use freehold::NR_PAGE_ORDERS;
 use freehold_linux::procfs::Machine;
 use freehold_linux::sample::Sample;
 use freehold_linux::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
@@ -12,7 +12,7 @@ use crate::model::{Model, ZoneModel};
 
 /// Returns a sample of one zone with `free` free pages, all of order 0.
 pub(super) fn sample(second: u64, name: &str, free: u64) -> Sample {
-    let mut total = [FreeCount::default(); MAX_ORDERS];
+    let mut total = [FreeCount::default(); NR_PAGE_ORDERS];
     total[0].blocks = free;
     let zone = ZoneFreeBlocks { name: name.to_owned(), total, ..ZoneFreeBlocks::default() };
     let free = FreeBlocks {

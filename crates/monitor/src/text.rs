@@ -3,7 +3,7 @@
 use std::fmt;
 
 use freehold::{
-    MAX_ORDERS, MIGRATETYPES, Migratetype, Order, PAGETYPEINFO_CAP, pagetypeinfo, write_buddyinfo_row,
+    MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Order, PAGETYPEINFO_CAP, pagetypeinfo, write_buddyinfo_row,
 };
 use freehold_linux::sensor::{FreeBlocks, ZoneFreeBlocks};
 use freehold_trace::FreeCount;
@@ -29,7 +29,7 @@ pub enum Cap {
 /// A zone with everything that pagetypeinfo prints of it.
 struct Typed<'a> {
     zone: &'a ZoneFreeBlocks,
-    by_type: &'a [[FreeCount; MAX_ORDERS]; MIGRATETYPES],
+    by_type: &'a [[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES],
     pageblocks: &'a [u64; MIGRATETYPES],
 }
 
@@ -38,7 +38,7 @@ struct Typed<'a> {
 /// # Errors
 /// The first thing that `free` lacks for this text.
 pub fn pagetypeinfo(free: &FreeBlocks, cap: Cap) -> Result<String, Missing> {
-    let order = free.pageblock_order.and_then(Order::new).ok_or(Missing::Types)?;
+    let order = free.pageblock_order.and_then(Order::of_linux).ok_or(Missing::Types)?;
     let typed = free.zones.iter().map(|zone| {
         let by_type = zone.by_type.as_ref().ok_or(Missing::Types)?;
         let pageblocks = zone.pageblocks.as_ref().ok_or(Missing::Pageblocks)?;
@@ -60,7 +60,7 @@ fn write_node(
     zones: &[Typed<'_>],
     cap: Cap,
 ) -> fmt::Result {
-    pagetypeinfo::write_head(text, order, Order::MAX)?;
+    pagetypeinfo::write_head(text, order, Order::MAX_PAGE_ORDER)?;
     for typed in zones {
         for &kind in types {
             let counted = typed.by_type[kind.index()].iter().map(|count| {

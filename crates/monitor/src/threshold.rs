@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use freehold::{FreeCounts, MAX_ORDERS, Order};
+use freehold::{FreeCounts, NR_PAGE_ORDERS, Order};
 
 use crate::model::Model;
 
@@ -146,8 +146,8 @@ impl FromStr for Quantity {
         let (name, order) = text.split_once(':').map_or((text, None), |(name, order)| (name, Some(order)));
         let with_order = |quantity: fn(Order) -> Self| {
             let order = order.ok_or_else(|| format!("{name} needs an order, such as {name}:9"))?;
-            let order = order.parse().ok().and_then(Order::new);
-            order.map(quantity).ok_or_else(|| format!("an order is 0 to {}", MAX_ORDERS - 1))
+            let order = order.parse().ok().and_then(Order::of_linux);
+            order.map(quantity).ok_or_else(|| format!("an order is 0 to {}", NR_PAGE_ORDERS - 1))
         };
         let without = |quantity| match order {
             Some(_) => Err(format!("{name} has no order")),

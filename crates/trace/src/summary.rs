@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use freehold::{MAX_ORDERS, Order};
+use freehold::{NR_PAGE_ORDERS, Order};
 use serde::Serialize;
 
 use crate::format::TraceError;
@@ -30,11 +30,11 @@ pub struct TraceSummary {
     /// Time of the last event.
     pub last_ns: u64,
     /// Allocations that succeeded, by order.
-    pub alloc_orders: [u64; MAX_ORDERS],
+    pub alloc_orders: [u64; NR_PAGE_ORDERS],
     /// Allocations that failed, by order.
-    pub failed_orders: [u64; MAX_ORDERS],
+    pub failed_orders: [u64; NR_PAGE_ORDERS],
     /// Frees, by order.
-    pub free_orders: [u64; MAX_ORDERS],
+    pub free_orders: [u64; NR_PAGE_ORDERS],
     /// Events missing at [`EventKind::Lost`], as counted by the kernel.
     pub lost: u64,
     /// Events lost on all CPUs, according to the ending.
@@ -123,7 +123,7 @@ impl TraceSummary {
     }
 
     fn add_kind(&mut self, kind: EventKind) {
-        let count = |orders: &mut [u64; MAX_ORDERS], order: Order| orders[order.index()] += 1;
+        let count = |orders: &mut [u64; NR_PAGE_ORDERS], order: Order| orders[order.index()] += 1;
         match kind {
             EventKind::Alloc { pfn, order, .. } => {
                 self.kinds.alloc += 1;

@@ -122,7 +122,7 @@ fn without_zones_every_block_is_allowed_that_ends_within_64_bits() {
         time_ns: 0,
         cpu: 0,
         pid: 0,
-        kind: EventKind::Free { pfn: Pfn(pfn), order: Order::MAX },
+        kind: EventKind::Free { pfn: Pfn(pfn), order: Order::MAX_PAGE_ORDER },
     };
     writer.push(&free(1 << 50)).unwrap();
     let refused = writer.push(&free(u64::MAX - 5));
@@ -161,7 +161,8 @@ fn the_writer_refuses_what_the_reader_would_and_goes_on() {
     writer.push(&events[7]).unwrap();
     let refused = writer.push(&events[0]);
     assert!(matches!(refused, Err(TraceError::TimeBackwards { row: 4, .. })), "{refused:?}");
-    let outside = Event { kind: EventKind::Free { pfn: Pfn(4095), order: Order::MAX }, ..events[7] };
+    let outside =
+        Event { kind: EventKind::Free { pfn: Pfn(4095), order: Order::MAX_PAGE_ORDER }, ..events[7] };
     let refused = writer.push(&outside);
     assert!(matches!(refused, Err(TraceError::PfnOutsideZones { pfn: 4095, .. })), "{refused:?}");
     writer.push(&events[7]).unwrap();

@@ -21,7 +21,7 @@ pub const START: Pfn = Pfn(1 << 20);
 /// Order of a pageblock.
 pub const BLOCK: Order = match Order::new(9) {
     Some(order) => order,
-    None => Order::MAX,
+    None => Order::MAX_PAGE_ORDER,
 };
 
 /// A machine with one zone.
@@ -86,7 +86,7 @@ impl Setup {
         MemoryConfig {
             zones,
             cpus: self.cpus,
-            max_order: Order::MAX,
+            max_order: Order::MAX_PAGE_ORDER,
             pageblock_order: BLOCK,
             huge_pages: true,
             switches: self.switches,

@@ -198,7 +198,7 @@ fn churn(
 }
 
 fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {
-    let order = Order::new(9).unwrap_or(Order::MAX);
+    let order = Order::new(9).unwrap_or(Order::MAX_PAGE_ORDER);
     let (mut asked, begin) = (0_u32, Instant::now());
     while asked < plan.times && begin.elapsed() < plan.patience {
         for _ in 0..16 {

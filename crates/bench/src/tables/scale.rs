@@ -282,13 +282,13 @@ fn full_zones(
 /// Brings a zone's frames into service, all in use, with those of `lists` as single pages.
 fn use_all(memory: &Memory<'_, SpinLocks>, pages: u64, lists: &[Vec<u64>]) -> Result<(), BenchError> {
     let zone = &memory.zones()[0];
-    let chunk = Order::MAX.pages();
+    let chunk = Order::MAX_PAGE_ORDER.pages();
     let mut is_single = vec![false; pages.div_ceil(chunk) as usize];
     for &page in lists.iter().flatten() {
         is_single[(page / chunk) as usize] = true;
     }
     for (at, single) in is_single.into_iter().enumerate() {
-        let order = if single { Order::ZERO } else { Order::MAX };
+        let order = if single { Order::ZERO } else { Order::MAX_PAGE_ORDER };
         let first = at as u64 * chunk;
         for page in (first..first + chunk).step_by(order.pages() as usize) {
             zone.add_allocated(START.add(page), order, Migratetype::Movable)?;

@@ -60,7 +60,10 @@ pub(super) fn parse_value(knob: Knob, text: &str) -> Result<Value, String> {
 }
 
 pub(super) fn parse_order(text: &str) -> Result<Order, String> {
-    text.parse().ok().and_then(Order::new).ok_or_else(|| format!("an order is 0 to {}", Order::MAX))
+    text.parse()
+        .ok()
+        .and_then(Order::of_linux)
+        .ok_or_else(|| format!("an order is 0 to {}", Order::MAX_PAGE_ORDER))
 }
 
 pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {

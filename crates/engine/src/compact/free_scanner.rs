@@ -29,7 +29,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     /// Takes a block of `order` off the smallest free block that the scanner took, or returns `None`.
     fn take_listed(&mut self, order: Order) -> Option<FrameIndex> {
         let frames = &self.zone.frames;
-        let size = order.up_to(Order::MAX).find(|size| !self.targets[size.index()].is_empty())?;
+        let size = order.up_to(self.zone.max_order).find(|size| !self.targets[size.index()].is_empty())?;
         let index = self.targets[size.index()].first()?;
         self.targets[size.index()].remove(frames, index);
         let mut size = size;
@@ -168,7 +168,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         let zone = self.zone;
         let mut highest = zone.frames.start();
         let mut guard = zone.lock();
-        for order in Order::all() {
+        for order in Order::ZERO.up_to(self.zone.max_order) {
             let list = &mut self.targets[order.index()];
             while let Some(index) = list.first() {
                 list.remove(&zone.frames, index);

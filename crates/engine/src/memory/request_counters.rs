@@ -3,15 +3,43 @@
 use crate::table::sync::{AtomicU64, Ordering};
 use crate::types::{MAX_ORDERS, Order, RequestStats};
 
+/// The number of orders, from 0 up, whose failures each CPU counts for itself. With them the counters fill two
+/// pairs of cache lines.
+const OWN_FAILURES: usize = 10;
+
 /// One CPU's counters of requests. Written by that CPU, read by anyone.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct CpuRequests {
     allocs: [AtomicU64; MAX_ORDERS],
-    failures: [AtomicU64; MAX_ORDERS],
+    failures: [AtomicU64; OWN_FAILURES],
     type_mismatches: AtomicU64,
     slow_paths: AtomicU64,
     kswapd_wakes: AtomicU64,
+}
+
+/// The requests for blocks above Linux's huge pages that failed, counted by all CPUs together.
+#[derive(Debug)]
+pub(crate) struct LargeFailures([AtomicU64; MAX_ORDERS - OWN_FAILURES]);
+
+impl LargeFailures {
+    pub(super) fn new() -> Self {
+        Self(core::array::from_fn(|_| AtomicU64::new(0)))
+    }
+
+    /// Returns `sum` with these counters added.
+    pub(super) fn added_to(&self, mut sum: RequestStats) -> RequestStats {
+        for (failures, counter) in sum.failures[OWN_FAILURES..].iter_mut().zip(&self.0) {
+            *failures += counter.load(Ordering::Relaxed);
+        }
+        sum
+    }
+}
+
+/// Adds to a counter. A plain load and store, since the counter has one writer.
+#[inline]
+fn add(counter: &AtomicU64, number: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + number, Ordering::Relaxed);
 }
 
 impl Default for CpuRequests {
@@ -26,12 +54,6 @@ impl Default for CpuRequests {
     }
 }
 
-/// Adds to a counter. A plain load and store, since the counter has one writer.
-#[inline]
-fn add(counter: &AtomicU64, number: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + number, Ordering::Relaxed);
-}
-
 impl CpuRequests {
     /// Counts requests that got a block.
     #[inline]
@@ -40,8 +62,13 @@ impl CpuRequests {
     }
 
     /// Counts a request that failed.
-    pub(crate) fn count_failed(&self, order: Order) {
-        add(&self.failures[order.index()], 1);
+    pub(crate) fn count_failed(&self, order: Order, large: &LargeFailures) {
+        match self.failures.get(order.index()) {
+            Some(counter) => add(counter, 1),
+            None => {
+                large.0[order.index() - OWN_FAILURES].fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Counts a request that got a block in another type's pageblock.
@@ -62,9 +89,11 @@ impl CpuRequests {
     /// Returns `sum` with this CPU's counters added.
     pub(super) fn added_to(&self, mut sum: RequestStats) -> RequestStats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        for order in 0..MAX_ORDERS {
-            sum.allocs[order] += read(&self.allocs[order]);
-            sum.failures[order] += read(&self.failures[order]);
+        for (allocs, counter) in sum.allocs.iter_mut().zip(&self.allocs) {
+            *allocs += read(counter);
+        }
+        for (failures, counter) in sum.failures.iter_mut().zip(&self.failures) {
+            *failures += read(counter);
         }
         sum.type_mismatches += read(&self.type_mismatches);
         sum.slow_paths += read(&self.slow_paths);

@@ -5,13 +5,15 @@ use core::mem::MaybeUninit;
 use lock_api::Mutex;
 
 use super::node::NodeState;
-use super::request_counters::CpuRequests;
+use super::request_counters::{CpuRequests, LargeFailures};
 use super::tunables::{TunableCells, Tunables};
 use super::vm_events::{EventCells, VmEvents};
 use crate::percpu::{LISTS, PerCpuList, PerCpuLists, stack_places};
 use crate::table::sync::Locks;
-use crate::table::{Carver, Frame, FrameTable, Links, OwnLines, Pageblock, PageblockTable, Tally};
-use crate::types::{Order, Pfn, RequestStats, SetupError, Switches, ZONE_TYPES, ZoneStats, ZoneType};
+use crate::table::{
+    Carver, Frame, FrameTable, LargeCounts, Links, OwnLines, Pageblock, PageblockTable, Tally,
+};
+use crate::types::{Era, Order, Pfn, RequestStats, SetupError, Switches, ZONE_TYPES, ZoneStats, ZoneType};
 use crate::zone::{CpuLists, DEFAULT_BOOST_FACTOR, Unmixed, Zone, ZoneConfig, ZoneParts};
 
 /// How memory is set up.
@@ -35,9 +37,25 @@ pub struct MemoryConfig<'c> {
     pub watermark_boost_factor: Option<u32>,
 }
 
+impl<'c> MemoryConfig<'c> {
+    /// Returns the set-up of the newest Linux with pages of 4 KiB and huge pages of 2 MiB: blocks up to order 10,
+    /// pageblocks of order 9.
+    pub const fn linux(zones: &'c [ZoneConfig], cpus: u16) -> Self {
+        Self {
+            zones,
+            cpus,
+            max_order: Order::MAX_PAGE_ORDER,
+            pageblock_order: Order::HUGE_PAGE,
+            huge_pages: true,
+            switches: Era::Linux7_3.switches(),
+            watermark_boost_factor: None,
+        }
+    }
+}
+
 impl MemoryConfig<'_> {
     fn validate(&self) -> Result<(), SetupError> {
-        if self.pageblock_order > self.max_order || self.pageblock_order == Order::ZERO {
+        if self.pageblock_order > self.max_order {
             return Err(SetupError::BadPageblockOrder);
         }
         if self.cpus == 0 {
@@ -99,25 +117,38 @@ impl MemoryConfig<'_> {
 
     /// Returns the number of pageblocks from a zone's origin to its end.
     fn pageblocks(&self, zone: &ZoneConfig) -> usize {
-        FrameTable::places(zone.start, zone.spanned).div_ceil(self.pageblock_order.pages() as usize)
+        self.places(zone).div_ceil(self.pageblock_order.pages() as usize)
+    }
+
+    /// Returns the number of frames from a zone's origin to its end.
+    fn places(&self, zone: &ZoneConfig) -> usize {
+        FrameTable::places(zone.start, zone.spanned, self.max_order)
+    }
+
+    /// Returns the number of a zone's pageblocks whose counts do not fit beside their type.
+    fn large_pageblocks(&self, zone: &ZoneConfig) -> usize {
+        let counted = self.switches.in_effect().claims_by_counts;
+        PageblockTable::large_places(self.pageblock_order, counted, self.pageblocks(zone))
     }
 }
 
 /// Returns the bytes of metadata that [`Memory::new`] needs.
 ///
 /// Units: bytes. 10 for each page, counted from the zone's start rounded down to the largest block; 4 for
-/// each pageblock; and for each zone and CPU a fixed part and 12 for every 256 pages of the zone, at most
+/// each pageblock, and 8 more for each of more than 2048 pages where claims go by counts; and for each zone and CPU a fixed part and 12 for every 256 pages of the zone, at most
 /// 24 KiB.
 pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
     tally.table::<Zone<'_, L>>(config.zones.len());
+    tally.table::<LargeFailures>(1);
     tally.table::<CpuRequests>(usize::from(config.cpus));
     tally.table::<FirstZones>(config.nodes());
     tally.table::<NodeState>(config.nodes());
     for zone in config.zones {
-        tally.table::<Frame>(FrameTable::places(zone.start, zone.spanned));
-        tally.table::<Links>(FrameTable::places(zone.start, zone.spanned));
+        tally.table::<Frame>(config.places(zone));
+        tally.table::<Links>(config.places(zone));
         tally.table::<Pageblock>(config.pageblocks(zone));
+        tally.table::<LargeCounts>(config.large_pageblocks(zone));
         tally.table::<CpuLists<'_, L>>(usize::from(config.cpus));
         for _ in 0..config.cpus {
             stack_places(zone.spanned).for_each(|places| tally.table::<u32>(places));
@@ -133,6 +164,7 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
 pub struct Memory<'m, L: Locks> {
     pub(crate) zones: &'m [Zone<'m, L>],
     pub(crate) requests: &'m [CpuRequests],
+    pub(crate) large_failures: &'m LargeFailures,
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     /// Up to 2^16.
@@ -172,6 +204,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     ) -> Result<Self, SetupError> {
         config.validate()?;
         let mut carver = Carver::new(metadata, required_bytes::<L>(config));
+        let large_failures = &carver.table(1, |_| Ok(LargeFailures::new()))?[0];
         let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
         let first_zones = carver.table(config.nodes(), |node| Ok(config.first_zones(node)))?;
         let node_states = carver.table(config.nodes(), |_| Ok(NodeState::new()))?;
@@ -183,6 +216,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(Self {
             zones,
             requests,
+            large_failures,
             switches: config.switches,
             max_order: config.max_order,
             nodes: config.nodes() as u32,
@@ -216,7 +250,8 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Returns the numbers of requests answered and failed so far. Exact while each CPU number is used by
     /// one thread at a time.
     pub fn request_stats(&self) -> RequestStats {
-        self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum))
+        let of_cpus = self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum));
+        self.large_failures.added_to(of_cpus)
     }
 
     /// Returns the tunables, which are [`Tunables::LINUX`] at first.
@@ -249,10 +284,11 @@ fn zone_parts<'m, L: Locks>(
     tracepoints: &'m L::Tracepoints,
     carver: &mut Carver<'m>,
 ) -> Result<ZoneParts<'m, L>, SetupError> {
-    let places = FrameTable::places(zone.start, zone.spanned);
+    let places = config.places(zone);
     let frames = carver.table(places, |_| Ok(Frame::absent()))?;
     let links = carver.table(places, |_| Ok(Links::none()))?;
     let blocks = carver.table(config.pageblocks(zone), |_| Ok(Pageblock::movable()))?;
+    let large = carver.table(config.large_pageblocks(zone), |_| Ok(LargeCounts::default()))?;
     let switches = config.switches.in_effect();
     let mut cpus = carver.reserve::<CpuLists<'m, L>>(usize::from(config.cpus))?;
     let percpu = cpus.table(usize::from(config.cpus), |_| {
@@ -263,8 +299,8 @@ fn zone_parts<'m, L: Locks>(
         Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, &switches, lists))))
     })?;
     Ok(ZoneParts {
-        frames: FrameTable::new(zone.start, frames, links),
-        blocks: PageblockTable::new(config.pageblock_order, switches.claims_by_counts, blocks),
+        frames: FrameTable::new(zone.start, config.max_order, frames, links),
+        blocks: PageblockTable::new(config.pageblock_order, switches.claims_by_counts, blocks, large),
         percpu,
         max_order: config.max_order,
         switches,

@@ -200,7 +200,12 @@ impl<L: Locks> Zone<'_, L> {
         if !self.switches.ranges_freed_in_blocks {
             return Order::ZERO;
         }
-        // An index is aligned as its address is.
+        self.largest_block(at, pages)
+    }
+
+    /// Returns the order of the largest block that can start at a frame and has at most `pages` pages.
+    pub(super) fn largest_block(&self, at: FrameIndex, pages: u32) -> Order {
+        // An index is aligned as its address is, up to the largest order.
         let by_alignment = at.0.trailing_zeros();
         Order::new(by_alignment.min(pages.ilog2()) as u8)
             .map_or(self.max_order, |order| order.min(self.max_order))

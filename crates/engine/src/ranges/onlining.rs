@@ -121,9 +121,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let (mut at, end) = zone.absent_range(start, pages)?;
         self.count_present(pages as i64);
         while at < end {
-            let by_alignment = Order::new(at.0.trailing_zeros().min(u32::from(Order::MAX.get())) as u8);
-            let by_length = Order::new((end.0 - at.0).ilog2().min(u32::from(Order::MAX.get())) as u8);
-            let order = by_alignment.min(by_length).unwrap_or(Order::ZERO).min(zone.max_order);
+            let order = zone.largest_block(at, end.0 - at.0);
             for tail in at.0..at.0 + (1 << order.get()) {
                 zone.frames.set_word(FrameIndex(tail), FrameWord::TAIL);
             }

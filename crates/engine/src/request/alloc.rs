@@ -91,7 +91,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             found = SlowPath::new(self, request, helper).run();
         }
         let Some((zone, index)) = found else {
-            cpu.count_failed(request.order);
+            cpu.count_failed(request.order, self.large_failures);
             return Err(AllocError::NoMemory);
         };
         Ok(zone.hand_out(index, request, cpu))
@@ -128,7 +128,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
         self.zones.iter().filter(may_use).for_each(|zone| zone.note_failure(gfp));
         cpu.count_slow_path();
-        cpu.count_failed(order);
+        cpu.count_failed(order, self.large_failures);
         true
     }
 }

@@ -32,8 +32,8 @@ pub(crate) enum FrameKind {
 pub(crate) struct FrameWord(u32);
 
 const KIND_BITS: u32 = 0x7;
-const ORDER_SHIFT: u32 = 4;
-const ORDER_BITS: u32 = 0xf;
+const ORDER_SHIFT: u32 = 3;
+const ORDER_BITS: u32 = 0x1f;
 const TYPE_SHIFT: u32 = 8;
 const TYPE_BITS: u32 = 0x7;
 const MOVABLE: u32 = 1 << 12;
@@ -274,25 +274,26 @@ pub(crate) struct FrameTable<'m> {
     origin: Pfn,
     /// The index of the zone's first frame.
     first: u32,
+    max_order: Order,
     frames: &'m [Frame],
     links: &'m [Links],
 }
 
 impl<'m> FrameTable<'m> {
     /// Returns the number of places that a zone's table needs.
-    pub(crate) fn places(start: Pfn, spanned: u64) -> usize {
-        usize::try_from(Self::before(start).saturating_add(spanned)).unwrap_or(usize::MAX)
+    pub(crate) fn places(start: Pfn, spanned: u64, max_order: Order) -> usize {
+        usize::try_from(Self::before(start, max_order).saturating_add(spanned)).unwrap_or(usize::MAX)
     }
 
     /// Returns the number of frames between the origin and a zone's start.
-    fn before(start: Pfn) -> u64 {
-        start.0 & (Order::MAX.pages() - 1)
+    fn before(start: Pfn, max_order: Order) -> u64 {
+        start.0 & (max_order.pages() - 1)
     }
 
     /// Returns a table of as many frames as links, [`Self::places`] of each.
-    pub(crate) fn new(start: Pfn, frames: &'m [Frame], links: &'m [Links]) -> Self {
-        let before = Self::before(start);
-        Self { origin: Pfn(start.0 - before), first: before as u32, frames, links }
+    pub(crate) fn new(start: Pfn, max_order: Order, frames: &'m [Frame], links: &'m [Links]) -> Self {
+        let before = Self::before(start, max_order);
+        Self { origin: Pfn(start.0 - before), first: before as u32, max_order, frames, links }
     }
 
     pub(crate) fn start(&self) -> FrameIndex {
@@ -370,7 +371,8 @@ impl<'m> FrameTable<'m> {
         if self.word(index).kind() != FrameKind::Tail {
             return index;
         }
-        Order::all()
+        Order::ZERO
+            .up_to(self.max_order)
             .skip(1)
             .map(|order| (order, index.align_down(order)))
             .take_while(|&(_, head)| self.contains(head))

@@ -1,6 +1,5 @@
 //! Places the allocator's tables in memory that the caller owns.
 //!
-//! The one island of unsafe code in this crate.
 #![expect(unsafe_code, reason = "turns the caller's bytes into typed tables")]
 
 use core::mem::{MaybeUninit, align_of, needs_drop, size_of};

@@ -13,6 +13,6 @@ pub(crate) use cache_line::OwnLines;
 pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links, Rivals};
 pub(crate) use list::{BlockList, Place};
 pub(crate) use metadata::{Carver, Tally};
-pub(crate) use pageblock::{Pageblock, PageblockTable};
+pub(crate) use pageblock::{LargeCounts, Pageblock, PageblockTable};
 pub use pageblock_use::PageblockUse;
 pub(crate) use run::Run;

@@ -6,7 +6,8 @@ use super::run::Run;
 use super::sync::{AtomicU32, Ordering};
 use crate::types::{MIGRATETYPES, Migratetype, Order};
 
-/// One pageblock: its type, and two counts of its pages.
+/// One pageblock: its type, and two counts of its pages, which those of more than 2048 pages have in
+/// [`LargeCounts`].
 ///
 /// From the lowest bits up: 8 bits of the type, a hint to compaction and its isolation, 12 of
 /// the pages on the free lists, 12 of the movable pages that are not.
@@ -21,7 +22,37 @@ const FREE_SHIFT: u32 = 8;
 const MOVABLE_SHIFT: u32 = 20;
 const COUNT_BITS: u32 = 0xfff;
 
-const _: () = assert!(Order::MAX.pages() <= COUNT_BITS as u64);
+/// The largest pageblocks whose counts fit beside their type.
+const LARGEST_SMALL: u8 = 11;
+
+const _: () = assert!(1 << LARGEST_SMALL <= COUNT_BITS);
+
+/// The two counts of a pageblock of more than 2048 pages.
+#[derive(Debug, Default)]
+pub(crate) struct LargeCounts {
+    free: Count,
+    movable: Count,
+}
+
+/// A number that the holder of the zone lock changes.
+#[derive(Debug)]
+struct Count(AtomicU32);
+
+impl Default for Count {
+    fn default() -> Self {
+        Self(AtomicU32::new(0))
+    }
+}
+
+impl Count {
+    fn load(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn store(&self, pages: u32) {
+        self.0.store(pages, Ordering::Relaxed);
+    }
+}
 
 impl Pageblock {
     /// Returns a pageblock as it is at first: movable.
@@ -51,9 +82,57 @@ impl Pageblock {
     fn set_movable(&self, pages: u32) {
         self.store(self.load() & !(COUNT_BITS << MOVABLE_SHIFT) | pages << MOVABLE_SHIFT);
     }
+
+    /// Adds to the count of free pages, by a wrapped number to take off.
+    #[inline]
+    fn add_free(&self, pages: u32) {
+        self.store(self.load().wrapping_add(pages << FREE_SHIFT));
+    }
+
+    fn add_movable(&self, pages: u32) {
+        self.store(self.load().wrapping_add(pages << MOVABLE_SHIFT));
+    }
 }
 
-/// One zone's pageblocks: 4 bytes each.
+/// Where a pageblock has its counts.
+enum CountsOf<'m> {
+    Small(&'m Pageblock),
+    Large(&'m LargeCounts),
+}
+
+impl CountsOf<'_> {
+    #[inline]
+    fn both(&self) -> (u32, u32) {
+        match self {
+            Self::Small(block) => block.counts(),
+            Self::Large(counts) => (counts.free.load(), counts.movable.load()),
+        }
+    }
+
+    fn set_movable(&self, pages: u32) {
+        match self {
+            Self::Small(block) => block.set_movable(pages),
+            Self::Large(counts) => counts.movable.store(pages),
+        }
+    }
+
+    #[inline]
+    fn add_free(&self, pages: u32) {
+        match self {
+            Self::Small(block) => block.add_free(pages),
+            Self::Large(counts) => counts.free.store(counts.free.load().wrapping_add(pages)),
+        }
+    }
+
+    fn add_movable(&self, pages: u32) {
+        match self {
+            Self::Small(block) => block.add_movable(pages),
+            Self::Large(counts) => counts.movable.store(counts.movable.load().wrapping_add(pages)),
+        }
+    }
+}
+
+/// One zone's pageblocks: 4 bytes each, and 8 more for each of more than 2048 pages that counts.
 ///
 /// An isolated pageblock keeps its former type, which it has again when the isolation ends. Writers hold
 /// the zone lock; readers need no lock.
@@ -75,11 +154,33 @@ pub(crate) struct PageblockTable<'m> {
     /// count.
     counted_below: Order,
     blocks: &'m [Pageblock],
+    /// Empty where a pageblock's counts fit beside its type.
+    large: &'m [LargeCounts],
 }
 
 impl<'m> PageblockTable<'m> {
-    pub(crate) fn new(order: Order, counted: bool, blocks: &'m [Pageblock]) -> Self {
-        Self { order, counted_below: if counted { order } else { Order::ZERO }, blocks }
+    /// Returns how many [`LargeCounts`] so many pageblocks need.
+    pub(crate) fn large_places(order: Order, counted: bool, blocks: usize) -> usize {
+        if counted && order.get() > LARGEST_SMALL { blocks } else { 0 }
+    }
+
+    /// Returns a table of pageblocks and [`Self::large_places`] of their counts.
+    pub(crate) fn new(
+        order: Order,
+        counted: bool,
+        blocks: &'m [Pageblock],
+        large: &'m [LargeCounts],
+    ) -> Self {
+        Self { order, counted_below: if counted { order } else { Order::ZERO }, blocks, large }
+    }
+
+    #[inline]
+    fn counts(&self, index: FrameIndex) -> CountsOf<'m> {
+        let number = (index.0 >> self.order.get()) as usize;
+        match self.large.get(number) {
+            Some(counts) => CountsOf::Large(counts),
+            None => CountsOf::Small(&self.blocks[number]),
+        }
     }
 
     pub(crate) fn order(&self) -> Order {
@@ -160,14 +261,18 @@ impl<'m> PageblockTable<'m> {
 
     /// Gives every pageblock of a block of `order` the same type.
     pub(crate) fn set_range(&self, index: FrameIndex, order: Order, migratetype: Migratetype) {
-        self.of_block(index, order).for_each(|block| block.set_type(migratetype as u32));
+        self.of_block(index, order).for_each(|at| self.block(at).set_type(migratetype as u32));
     }
 
-    /// Returns the pageblocks that a block of `order` touches.
-    fn of_block(&self, index: FrameIndex, order: Order) -> impl Iterator<Item = &'m Pageblock> {
-        let first = (index.0 >> self.order.get()) as usize;
-        let blocks = 1 << order.get().saturating_sub(self.order.get());
-        self.blocks[first..first + blocks].iter()
+    /// Returns a frame of each pageblock that a block of `order` touches.
+    fn of_block(&self, index: FrameIndex, order: Order) -> impl Iterator<Item = FrameIndex> + use<> {
+        let (first, of) = (self.start_of(index), self.order.get());
+        (0..1 << order.get().saturating_sub(of)).map(move |number: u32| first.offset(number << of))
+    }
+
+    /// Sets the count of movable pages of each pageblock that a block touches.
+    fn set_movable(&self, index: FrameIndex, order: Order, pages: u32) {
+        self.of_block(index, order).for_each(|at| self.counts(at).set_movable(pages));
     }
 
     /// Returns the two numbers that a pageblock keeps, or `None` where pageblocks do not count. `free` is
@@ -175,7 +280,7 @@ impl<'m> PageblockTable<'m> {
     #[inline]
     pub(crate) fn counted_use(&self, index: FrameIndex) -> Option<PageblockUse> {
         (self.counted_below > Order::ZERO).then(|| {
-            let (free, movable) = self.block(index).counts();
+            let (free, movable) = self.counts(index).both();
             PageblockUse { free, movable, ..PageblockUse::default() }
         })
     }
@@ -184,8 +289,7 @@ impl<'m> PageblockTable<'m> {
     #[inline]
     pub(crate) fn count_entered(&self, index: FrameIndex, order: Order) {
         if order < self.counted_below {
-            let block = self.block(index);
-            block.store(block.load().wrapping_add(1 << FREE_SHIFT << order.get()));
+            self.counts(index).add_free(1 << order.get());
         }
     }
 
@@ -193,8 +297,7 @@ impl<'m> PageblockTable<'m> {
     #[inline]
     pub(crate) fn count_left(&self, index: FrameIndex, order: Order) {
         if order < self.counted_below {
-            let block = self.block(index);
-            block.store(block.load().wrapping_sub(1 << FREE_SHIFT << order.get()));
+            self.counts(index).add_free((1_u32 << order.get()).wrapping_neg());
         }
     }
 
@@ -202,7 +305,7 @@ impl<'m> PageblockTable<'m> {
     pub(crate) fn count_taken(&self, run: Run) {
         if run.order >= self.order {
             for index in run.iter() {
-                self.of_block(index, run.order).for_each(|block| block.set_movable(self.pages()));
+                self.set_movable(index, run.order, self.pages());
             }
             return;
         }
@@ -210,8 +313,7 @@ impl<'m> PageblockTable<'m> {
         while at < end {
             let block_end = (at | (self.pages() - 1)) + 1;
             let pages = block_end.min(end) - at;
-            let block = self.block(FrameIndex(at));
-            block.store(block.load().wrapping_add(pages << MOVABLE_SHIFT));
+            self.counts(FrameIndex(at)).add_movable(pages);
             at += pages;
         }
     }
@@ -220,13 +322,13 @@ impl<'m> PageblockTable<'m> {
     /// for movable requests.
     pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
         if order < self.order {
-            let block = self.block(index);
-            let (free, movable) = block.counts();
+            let counts = self.counts(index);
+            let (free, movable) = counts.both();
             let left = movable.saturating_sub(movable_pages);
             // No smaller block is free: the one that came back has made the whole pageblock free.
-            block.set_movable(if free == 0 { 0 } else { left.min(self.pages() - free) });
+            counts.set_movable(if free == 0 { 0 } else { left.min(self.pages() - free) });
         } else {
-            self.of_block(index, order).for_each(|block| block.set_movable(0));
+            self.set_movable(index, order, 0);
         }
     }
 
@@ -235,11 +337,11 @@ impl<'m> PageblockTable<'m> {
     pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, came_back: u32, for_movable: bool) {
         let taken = if for_movable { order.pages() as u32 } else { 0 };
         if order < self.order {
-            let block = self.block(index);
-            let (free, movable) = block.counts();
-            block.set_movable((movable.saturating_sub(came_back) + taken).min(self.pages() - free));
+            let counts = self.counts(index);
+            let (free, movable) = counts.both();
+            counts.set_movable((movable.saturating_sub(came_back) + taken).min(self.pages() - free));
         } else {
-            self.of_block(index, order).for_each(|block| block.set_movable(taken.min(self.pages())));
+            self.set_movable(index, order, taken.min(self.pages()));
         }
     }
 }

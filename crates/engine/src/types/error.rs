@@ -114,6 +114,8 @@ pub enum SetupError {
         /// Bytes given.
         given: usize,
     },
+    /// A [`crate::StaticMemory`] is set up, or another caller is about to.
+    AlreadySetUp,
     /// No zone was given, or a zone without pages.
     EmptyZone,
     /// Two zones share frames.
@@ -123,7 +125,7 @@ pub enum SetupError {
     },
     /// A zone is larger than 2^31 pages.
     ZoneTooLarge,
-    /// The pageblock order is larger than the maximum order, or zero.
+    /// The pageblock order is larger than the maximum order.
     BadPageblockOrder,
     /// No CPU was given.
     NoCpu,
@@ -143,10 +145,11 @@ impl fmt::Display for SetupError {
             Self::MetadataTooSmall { needed, given } => {
                 write!(f, "the metadata needs {needed} bytes and was given {given}")
             }
+            Self::AlreadySetUp => f.write_str("the memory is set up already"),
             Self::EmptyZone => f.write_str("a zone has no pages"),
             Self::OverlappingZones { at } => write!(f, "two zones contain {at:?}"),
             Self::ZoneTooLarge => f.write_str("a zone spans more than 2^31 pages"),
-            Self::BadPageblockOrder => f.write_str("the pageblock order must be 1 up to the maximum order"),
+            Self::BadPageblockOrder => f.write_str("the pageblock order must not be above the maximum order"),
             Self::NoCpu => f.write_str("at least one CPU is needed"),
             Self::BadBlock { at } => {
                 write!(f, "the block at {at:?} is misaligned, too large or on a list that it cannot be on")

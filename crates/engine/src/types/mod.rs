@@ -22,7 +22,6 @@ pub use stats::{PerCpuStats, RequestStats, ZoneStats};
 pub use switch::Switch;
 pub use switches::{Era, SwitchField, Switches};
 pub use tracepoints::{ExtFrag, Tracepoints};
-pub(crate) use units::ORDER_ROWS;
-pub use units::{MAX_ORDERS, Order, Pfn};
+pub use units::{MAX_ORDERS, NR_PAGE_ORDERS, Order, Pfn};
 pub(crate) use want::Want;
 pub use zone_type::{ZONE_TYPES, ZoneType};

@@ -34,16 +34,16 @@ impl fmt::Display for Pfn {
     }
 }
 
-/// The largest number of orders that any zone here can have (orders 0..=10).
+/// The largest number of orders that any zone here can have (orders 0..=18): blocks of up to 1 GiB with
+/// pages of 4 KiB.
+pub const MAX_ORDERS: usize = 19;
+
+/// The number of orders of a Linux kernel with pages of 4 KiB that was not configured otherwise (0..=10).
 ///
 /// Linux counterpart: `NR_PAGE_ORDERS` on x86-64.
-pub const MAX_ORDERS: usize = 11;
+pub const NR_PAGE_ORDERS: usize = 11;
 
-/// The rows of a table by order: a power of two, so that an order needs no bounds check to be a row's
-/// number.
-pub(crate) const ORDER_ROWS: usize = MAX_ORDERS.next_power_of_two();
-
-/// The base-2 logarithm of a block's size in pages, 0..=10.
+/// The base-2 logarithm of a block's size in pages, 0..=18.
 ///
 /// Linux counterpart: `unsigned int order`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -54,14 +54,26 @@ impl Order {
     /// One page.
     pub const ZERO: Self = Self(0);
     /// The largest order that has per-CPU lists, huge pages left out.
+    /// A huge page of 2 MiB with pages of 4 KiB. Linux counterpart: `HPAGE_PMD_ORDER` of x86-64.
+    pub const HUGE_PAGE: Self = Self(9);
+
     /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
     pub(crate) const COSTLY: Self = Self(3);
     /// The largest order that any zone can be set up with.
     pub const MAX: Self = Self(MAX_ORDERS as u8 - 1);
+    /// The largest order of a Linux kernel with pages of 4 KiB that was not configured otherwise.
+    /// Linux counterpart: `MAX_PAGE_ORDER` on x86-64.
+    pub const MAX_PAGE_ORDER: Self = Self(NR_PAGE_ORDERS as u8 - 1);
 
-    /// Returns the order `value`, or `None` if it is above 10.
+    /// Returns the order `value`, or `None` if it is above 18.
     pub const fn new(value: u8) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }
+    }
+
+    /// Returns the order `value` of a Linux kernel that was not configured otherwise, or `None` if it is above
+    /// [`Self::MAX_PAGE_ORDER`].
+    pub const fn of_linux(value: u8) -> Option<Self> {
+        if value <= Self::MAX_PAGE_ORDER.0 { Some(Self(value)) } else { None }
     }
 
     /// Returns the number itself.
@@ -99,7 +111,7 @@ impl Order {
         (self.0..=last.0).map(Self)
     }
 
-    /// Returns every order from 0 up to and including 10.
+    /// Returns every order from 0 up to and including [`Self::MAX`].
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + Clone {
         Self::ZERO.up_to(Self::MAX)
     }

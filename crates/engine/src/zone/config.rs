@@ -25,3 +25,22 @@ pub struct ZoneConfig {
     /// Settings of the per-CPU lists.
     pub percpu: PerCpuSettings,
 }
+
+impl ZoneConfig {
+    /// Returns a zone without holes, marks and reserves, whose CPUs' lists move single pages.
+    /// [`crate::Sysctls::apply`] gives it the settings that Linux would compute from its size.
+    ///
+    /// Units: pages.
+    pub const fn sized(node: u16, kind: ZoneType, start: Pfn, pages: u64) -> Self {
+        Self {
+            node,
+            kind,
+            start,
+            spanned: pages,
+            managed: pages,
+            watermarks: Watermarks { min: 0, low: 0, high: 0 },
+            lowmem_reserve: [0; ZONE_TYPES],
+            percpu: PerCpuSettings { batch: 1, high_min: 4, high_max: 4, flush_needs_batch: false },
+        }
+    }
+}

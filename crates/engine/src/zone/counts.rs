@@ -1,7 +1,7 @@
 //! Free blocks counted per order and migratetype, readable without the zone lock.
 
 use crate::table::sync::{AtomicU32, Ordering, fence};
-use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, ORDER_ROWS, Order, Switches};
+use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
 
 /// The counts of one zone.
 ///
@@ -14,7 +14,7 @@ pub(crate) struct Counts {
     /// Odd while a lock hold is changing counts.
     sequence: AtomicU32,
     kept: Kept,
-    rows: [Row; ORDER_ROWS],
+    rows: [Row; MAX_ORDERS],
 }
 
 /// The numbers that a block changes when it enters or leaves a list.
@@ -137,7 +137,7 @@ impl Counts {
 
     #[inline]
     fn shift(&self, order: Order, migratetype: Migratetype, by: u32) {
-        let row = &self.rows[order.index() % ORDER_ROWS];
+        let row = &self.rows[order.index()];
         match self.kept {
             Kept::Types => row.shift(migratetype.index(), by),
             Kept::Total => row.shift(TOTAL, by),
@@ -150,7 +150,7 @@ impl Counts {
 
     /// Returns the number of free blocks of an order. Exact for the lock holder, approximate for others.
     pub(crate) fn total(&self, order: Order) -> u64 {
-        let row = &self.rows[order.index() % ORDER_ROWS];
+        let row = &self.rows[order.index()];
         if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
     }
 

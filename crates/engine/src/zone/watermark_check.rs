@@ -161,7 +161,7 @@ impl<L: Locks> Zone<'_, L> {
         }
         let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
         let orders = (u32::BITS - occupied.leading_zeros()).max(1);
-        if spare > Order::MAX.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
+        if spare > self.max_order.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
     }
 
     /// Returns the number of free pages above what any request has to leave free, or 0 if something is
@@ -179,7 +179,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Returns the number of blocks of an order that can be taken before [`Self::plenty`] is computed
     /// again, as far as pages go.
     pub(crate) fn plenty_of(&self, order: Order, state: &LockedState) -> u32 {
-        let beyond = self.spare_pages(state).saturating_sub(Order::MAX.pages());
+        let beyond = self.spare_pages(state).saturating_sub(self.max_order.pages());
         u32::try_from(beyond >> order.get()).unwrap_or(u32::MAX)
     }
 }

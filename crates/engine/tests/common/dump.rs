@@ -23,7 +23,11 @@ pub(crate) struct ZoneDump {
 /// The state of a whole memory.
 pub(crate) fn dump(memory: &Memory<'_, Locks>) -> (Vec<ZoneDump>, RequestStats) {
     let zones = memory.zones().iter().map(|zone| {
-        let lists = || Order::all().flat_map(|order| Migratetype::ALL.map(|kind| (order, kind)));
+        let lists = || {
+            Order::ZERO
+                .up_to(Order::MAX_PAGE_ORDER)
+                .flat_map(|order| Migratetype::ALL.map(|kind| (order, kind)))
+        };
         let cpus = || 0..memory.cpus();
         let frames = (zone.start().0..zone.end().0).map(Pfn);
         ZoneDump {

@@ -33,7 +33,7 @@ pub(crate) fn config(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'
     MemoryConfig {
         zones,
         cpus: 2,
-        max_order: Order::MAX,
+        max_order: Order::MAX_PAGE_ORDER,
         pageblock_order: order(9),
         huge_pages: true,
         switches,
@@ -43,7 +43,7 @@ pub(crate) fn config(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'
 
 /// The order with this number.
 pub(crate) fn order(value: u8) -> Order {
-    Order::new(value).expect("an order up to 10")
+    Order::new(value).expect("an order up to 18")
 }
 
 /// Bytes for a machine's metadata.

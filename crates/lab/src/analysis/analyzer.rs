@@ -23,7 +23,7 @@ pub struct Analyzer {
     frames: Frames,
     uses: StartUses,
     requests: Requests,
-    frees: [u64; freehold::MAX_ORDERS],
+    frees: [u64; freehold::NR_PAGE_ORDERS],
     cpus: Vec<CpuShare>,
     /// The tasks that are compacting a zone.
     compacting: Compacting,

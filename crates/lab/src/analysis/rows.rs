@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freehold::{MAX_ORDERS, Migratetype, Order};
+use freehold::{Migratetype, NR_PAGE_ORDERS, Order};
 use serde::Serialize;
 
 use super::gfp_class;
@@ -103,8 +103,8 @@ impl Sum {
 }
 
 /// Returns a row for each order.
-pub(super) fn orders(kinds: &[RequestKind], frees: &[u64; MAX_ORDERS]) -> Vec<OrderUse> {
-    let mut orders = [OrderUse::default(); MAX_ORDERS];
+pub(super) fn orders(kinds: &[RequestKind], frees: &[u64; NR_PAGE_ORDERS]) -> Vec<OrderUse> {
+    let mut orders = [OrderUse::default(); NR_PAGE_ORDERS];
     for kind in kinds {
         let order = &mut orders[kind.order.index()];
         order.allocs += kind.allocs;

@@ -1,8 +1,8 @@
 //! The tables of a comparison.
 
-use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
+use freehold::{FreeCounts, Migratetype, NR_PAGE_ORDERS, Order};
 use freehold_measure::{Cell, Table};
-use freehold_trace::PageTypeInfo;
+use freehold_trace::{FreeCount, PageTypeInfo};
 
 use super::attributed::{Attributed, Held};
 use super::distance::EndDistance;
@@ -166,7 +166,7 @@ impl Shown<'_> {
         let (eras, recorded) = (self.eras, self.recorded);
         let failed = recorded.failures.iter().sum();
         table.push("failures", "all orders", "", self.row(|m| Cell::Count(m.failed()), Cell::Count(failed)));
-        for order in 0..MAX_ORDERS {
+        for order in 0..NR_PAGE_ORDERS {
             let of = |m: &Measures| m.followed.failures[order];
             if recorded.failures[order] > 0 || eras.iter().any(|m| of(m) > 0) {
                 let cells = self.row(|m| Cell::Count(of(m)), Cell::Count(recorded.failures[order]));
@@ -277,7 +277,7 @@ impl Shown<'_> {
             let machine = self.end.and_then(|end| target_of(self.machine, zone, end));
             for kind in Migratetype::ALL {
                 let group = format!("{} {kind}", self.machine.zone_name(zone));
-                for order in 0..MAX_ORDERS {
+                for order in 0..NR_PAGE_ORDERS {
                     let of = |m: &Measures| {
                         m.free_at_end.get(zone).map_or(0, |free| free.blocks[order][kind.index()])
                     };
@@ -297,7 +297,7 @@ impl Shown<'_> {
         let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", self.columns());
         for zone in 0..self.machine.zones.len() {
             let name = self.machine.zone_name(zone);
-            for order in Order::all() {
+            for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
                 self.add_indices(&mut table, zone, order, &name);
             }
         }
@@ -308,8 +308,10 @@ impl Shown<'_> {
     fn add_indices(&self, table: &mut Table, zone: usize, order: Order, group: &str) {
         let rank = self.machine.engine_rank(zone);
         let counts = self.end.and_then(|end| target_of(self.machine, zone, end)).map(|machine| {
-            let blocks =
-                |order: usize| machine.free.iter().map(move |orders| orders[order].blocks.min(1 << 32));
+            let of = |orders: &[FreeCount; NR_PAGE_ORDERS], order: usize| {
+                orders.get(order).map_or(0, |count| count.blocks.min(1 << 32))
+            };
+            let blocks = |order: usize| machine.free.iter().map(move |orders| of(orders, order));
             let total = std::array::from_fn(|order| blocks(order).sum());
             FreeCounts { total, ..FreeCounts::default() }
         });

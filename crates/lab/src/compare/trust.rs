@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order};
+use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Order};
 use freehold_measure::{Cell, Table, grouped};
 use serde::Serialize;
 
@@ -178,9 +178,9 @@ pub fn trust_table(traces: &[(String, Trust)]) -> Table {
     table
 }
 
-type Blocks = [[u64; MAX_ORDERS]; MIGRATETYPES];
+type Blocks = [[u64; NR_PAGE_ORDERS]; MIGRATETYPES];
 
-fn pages(orders: &[u64; MAX_ORDERS]) -> u64 {
+fn pages(orders: &[u64; NR_PAGE_ORDERS]) -> u64 {
     let pages = orders.iter().enumerate().map(|(order, &blocks)| blocks.saturating_mul(1 << order));
     pages.fold(0, u64::saturating_add)
 }
@@ -305,7 +305,7 @@ mod tests {
 
     const ORDER: Order = match Order::new(9) {
         Some(order) => order,
-        None => Order::MAX,
+        None => Order::MAX_PAGE_ORDER,
     };
 
     fn zone(replay: &Blocks) -> ZoneDistance {

@@ -45,7 +45,10 @@ impl Asked {
 
     /// Returns the pages that were asked for.
     pub(super) fn pages(&self) -> u64 {
-        Order::ZERO.up_to(Order::MAX).map(|order| self.by_order[order.index()] << order.get()).sum()
+        Order::ZERO
+            .up_to(Order::MAX_PAGE_ORDER)
+            .map(|order| self.by_order[order.index()] << order.get())
+            .sum()
     }
 }
 
@@ -62,7 +65,7 @@ pub(super) fn asked_otherwise(before: &[&Asked], came: &[&Asked]) -> Option<Stri
         let [one, other] = [one, other].map(|values| mean(&values));
         is_beyond.then(|| Otherwise { pages: pages as f64 * (one - other).abs(), what, one, other })
     };
-    let of_orders = Order::ZERO.up_to(Order::MAX).filter_map(|order| {
+    let of_orders = Order::ZERO.up_to(Order::MAX_PAGE_ORDER).filter_map(|order| {
         let of = |asked: &Asked| asked.by_order[order.index()];
         difference(format!("blocks of order {order}"), order.pages(), &of)
     });

@@ -157,7 +157,7 @@ mod tests {
             assert!(names[..number].iter().all(|(other, _)| other != name), "{name} twice");
         }
         assert_eq!(of_machine(&Own::default()).len(), names.len());
-        assert_eq!(of_replay(&Measures::default(), Order::MAX).len(), names.len());
+        assert_eq!(of_replay(&Measures::default(), Order::MAX_PAGE_ORDER).len(), names.len());
         assert_eq!(why_not_of_eras().len(), names.len());
     }
 }

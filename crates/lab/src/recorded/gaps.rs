@@ -74,7 +74,7 @@ impl Gaps {
             while let Some(last) = rest.next_if(|last| last.time_ns >= cpu.end_ns) {
                 unnamed.name(&last);
             }
-            let most = cpu.events.saturating_mul(Order::MAX.pages());
+            let most = cpu.events.saturating_mul(Order::MAX_PAGE_ORDER.pages());
             let is_bounded = cpu.is_exact;
             cpu.uncertain_pages = if is_bounded { most.min(unnamed.pages) } else { unnamed.pages };
             cpu.likely_pages = ((cpu.events as f64 * mean_pages) as u64).min(cpu.uncertain_pages);

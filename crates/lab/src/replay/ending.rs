@@ -5,7 +5,7 @@ use freehold_trace::Snapshot;
 
 use super::measures::ZoneFree;
 use super::watch::ReplayLocks;
-use crate::counts::pageblocks;
+use crate::counts::{of_machine, pageblocks};
 use crate::start::Machine;
 
 /// Returns the number of whole pageblocks in free blocks.
@@ -21,7 +21,7 @@ pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayLocks
 pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {
     let zones = machine.zones.iter().enumerate().filter_map(|(number, config)| {
         let zone = memory.zone_of(config.start)?;
-        Some(ZoneFree { zone: machine.zone_name(number), blocks: zone.list_lengths().by_type })
+        Some(ZoneFree { zone: machine.zone_name(number), blocks: of_machine(zone.list_lengths().by_type) })
     });
     zones.collect()
 }

@@ -64,7 +64,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             compacting: Compacting::default(),
             daemons,
             reclaimed: Reclaimed::default(),
-            huge: zones.first().map_or(Order::MAX, freehold::Zone::pageblock_order),
+            huge: zones.first().map_or(Order::MAX_PAGE_ORDER, freehold::Zone::pageblock_order),
             next_refresh_ns: first_ns.saturating_add(SECOND_NS),
             starts_ns,
             agreement: Agreement::default(),

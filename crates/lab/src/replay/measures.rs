@@ -1,6 +1,6 @@
 //! What a replay measured.
 
-use freehold::{MAX_ORDERS, Order, VmEvents, ZoneStats};
+use freehold::{NR_PAGE_ORDERS, Order, VmEvents, ZoneStats};
 use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
@@ -183,7 +183,7 @@ pub struct ZoneSample {
     pub unusable_index: ByOrder,
     /// Whether a request would fail for lack of memory (near 0) or for fragmentation (near 1000), by order, in
     /// thousandths; -1000 if it would not fail. Linux counterpart: `extfrag_index`.
-    pub extfrag_index: [i64; MAX_ORDERS],
+    pub extfrag_index: [i64; NR_PAGE_ORDERS],
     /// Free blocks by order.
     #[serde(skip)]
     pub free_blocks: ByOrder,

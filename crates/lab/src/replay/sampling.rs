@@ -1,11 +1,12 @@
 //! Samples of the zones, taken from time to time during a replay.
 
-use freehold::{MAX_ORDERS, Memory, Order, PAGETYPEINFO_CAP};
+use freehold::{Memory, NR_PAGE_ORDERS, Order, PAGETYPEINFO_CAP};
 
 use super::measures::{Measures, Sample, ZoneSample};
 use super::options::Looks;
 use super::pageblock_map::PageblockMap;
 use super::watch::{ReplayLocks, Watch};
+use crate::counts::of_machine;
 
 /// The number of samples over the time of the trace.
 const SAMPLES: u64 = 100;
@@ -95,13 +96,17 @@ fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>, looks: Looks) -> ZoneSamp
         Looks::All => zone.list_lengths(),
         Looks::Totals => zone.counts_relaxed(),
     };
-    let order = |index: usize| Order::new(index as u8).unwrap_or(Order::MAX);
+    let order = |index: usize| Order::new(index as u8).unwrap_or(Order::MAX_PAGE_ORDER);
     ZoneSample {
         free_pages: counts.free_pages(),
-        unusable_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.unusable_index(order(index))),
-        extfrag_index: std::array::from_fn::<_, MAX_ORDERS, _>(|index| counts.extfrag_index(order(index))),
-        free_blocks: counts.total,
-        blocks: counts.by_type,
+        unusable_index: std::array::from_fn::<_, NR_PAGE_ORDERS, _>(|index| {
+            counts.unusable_index(order(index))
+        }),
+        extfrag_index: std::array::from_fn::<_, NR_PAGE_ORDERS, _>(|index| {
+            counts.extfrag_index(order(index))
+        }),
+        free_blocks: of_machine(counts.total),
+        blocks: of_machine(counts.by_type),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The data of a report as JSON: what the page draws, and everything for other programs.
 
-use freehold::{MAX_ORDERS, Migratetype, Order};
+use freehold::{Migratetype, NR_PAGE_ORDERS, Order};
 use serde_json::{Value, json};
 
 use super::provenance::Provenance;
@@ -97,7 +97,7 @@ fn blocks(samples: &[Sample], rank: usize) -> Value {
         if values.iter().all(|&blocks| blocks == 0) { Value::Null } else { json!(values) }
     };
     let of_order = |order| Migratetype::ALL.map(|kind| series(order, kind.index()));
-    json!((0..MAX_ORDERS).map(of_order).collect::<Vec<_>>())
+    json!((0..NR_PAGE_ORDERS).map(of_order).collect::<Vec<_>>())
 }
 
 /// Returns the unusable index by order and sample, in thousandths.
@@ -106,7 +106,7 @@ fn unusable(samples: &[Sample], rank: usize) -> Value {
         let zones = samples.iter().filter_map(|sample| sample.zones.get(rank));
         zones.map(|zone| zone.unusable_index[order.index()]).collect()
     };
-    json!(Order::all().map(of_order).collect::<Vec<_>>())
+    json!(Order::ZERO.up_to(Order::MAX_PAGE_ORDER).map(of_order).collect::<Vec<_>>())
 }
 
 /// Returns rows of five numbers: the sample, the type wanted, the type found, 1 for a claim, and the number of

@@ -111,7 +111,7 @@ fn over_time(report: &TraceReport, era: &Measures, of: &Figure, figures: &mut Ve
             let Some(state) = sample.zones.get(zone.rank) else { continue };
             let of = Figure { zone: Some(zone.name.clone()), ..of.clone() };
             figures.push(of.clone().valued("over time", "free pages", "pages", state.free_pages as f64));
-            for order in Order::all() {
+            for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
                 let of = Figure { order: Some(order.get()), ..of.clone() };
                 let at = order.index();
                 let unusable = state.unusable_index[at] as f64 / 1000.0;

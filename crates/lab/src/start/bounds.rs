@@ -1,26 +1,7 @@
-//! The bounds of per-CPU lists, computed as Linux computes them.
+//! The bounds of per-CPU lists that a kernel has and does not print.
 
-use freehold::ZoneConfig;
+use freehold::{Sysctls, ZoneConfig};
 use freehold_trace::{Snapshot, ZoneSnapshot};
-
-/// `MIN_PERCPU_PAGELIST_HIGH_FRACTION`: the lists hold at most an eighth of a zone.
-pub(crate) const LEAST_HIGH_FRACTION: u64 = 8;
-
-/// Sets the bounds of all per-CPU lists by `percpu_pagelist_high_fraction`, 0 for automatic tuning.
-pub(super) fn set_bounds(zones: &mut [ZoneConfig], cpus: u16, fraction: u64) {
-    let cpus = cpus_of_a_node(zones, cpus);
-    for zone in zones.iter_mut().filter(|zone| zone.managed > 0) {
-        let batch = zone.percpu.batch;
-        let (least, most) = match fraction {
-            0 => (bound(zone.watermarks.low, cpus, batch), tuned_most(zone, cpus)),
-            fraction => {
-                (bound(zone.managed / fraction, cpus, batch), bound(zone.managed / fraction, cpus, batch))
-            }
-        };
-        zone.percpu.high_min = least;
-        zone.percpu.high_max = most.max(least);
-    }
-}
 
 /// Gives the per-CPU lists their bounds where the recorded kernel does not print them: before 6.7 it has one bound, and 6.12
 /// prints what it tuned each CPU to. `indices` are the zones' places in [`Snapshot::zones`].
@@ -30,15 +11,16 @@ pub(super) fn add_unprinted_bounds(zones: &mut [ZoneConfig], indices: &[usize], 
     if is_printed || is_set_by_user(start) {
         return;
     }
-    let cpus = cpus_of_a_node(zones, cpus);
+    let cpus = Sysctls::cpus_of_a_node(zones, cpus);
     for (zone, &index) in zones.iter_mut().zip(indices) {
         let recorded = &start.zones[index];
         if recorded.pagesets.is_empty() || zone.managed == 0 {
             continue;
         }
-        let most = tuned_most(zone, cpus);
+        let bound = |pages| Sysctls::percpu_bound(pages, cpus, zone.percpu.batch);
+        let most = bound(zone.managed / Sysctls::LEAST_HIGH_FRACTION);
         let least = told_high_min(recorded, start, most);
-        zone.percpu.high_min = least.unwrap_or_else(|| bound(zone.watermarks.low, cpus, zone.percpu.batch));
+        zone.percpu.high_min = least.unwrap_or_else(|| bound(zone.watermarks.low));
         zone.percpu.high_max = most.max(zone.percpu.high_min);
     }
 }
@@ -56,31 +38,9 @@ fn told_high_min(zone: &ZoneSnapshot, start: &Snapshot, most: u32) -> Option<u32
     u32::try_from(high).ok().filter(|&high| is_of_all && 0 < high && high < most)
 }
 
-/// A bound on what a hostile trace can ask of the engine's sums.
-const MOST_PAGES: u64 = 1 << 20;
-
 fn is_set_by_user(start: &Snapshot) -> bool {
     let fraction = start.sysctl.get("percpu_pagelist_high_fraction");
     fraction.and_then(|text| text.trim().parse::<u64>().ok()).is_some_and(|fraction| fraction != 0)
-}
-
-fn cpus_of_a_node(zones: &[ZoneConfig], cpus: u16) -> u64 {
-    let mut nodes: Vec<_> = zones.iter().map(|zone| zone.node).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    u64::from(cpus).div_ceil(nodes.len().max(1) as u64).max(1)
-}
-
-/// Returns the most pages that tuned lists of a zone may have.
-fn tuned_most(zone: &ZoneConfig, cpus: u64) -> u32 {
-    bound(zone.managed / LEAST_HIGH_FRACTION, cpus, zone.percpu.batch)
-}
-
-/// Returns a bound of each CPU's lists, if all of them together have so many pages.
-///
-/// Linux counterpart: `zone_highsize`.
-fn bound(pages: u64, cpus: u64, batch: u32) -> u32 {
-    (pages / cpus).max(u64::from(batch) * 4).min(MOST_PAGES) as u32
 }
 
 #[cfg(test)]

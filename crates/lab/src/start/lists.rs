@@ -111,7 +111,7 @@ impl StartLists {
     /// Returns true if CPUs have lists for blocks of an order and type.
     pub(super) fn keeps(&self, order: Order, list: Migratetype) -> bool {
         // A kernel without huge pages has pageblocks as large as the largest block, and no lists for them.
-        let is_huge = order == self.pageblock_order && order < Order::MAX;
+        let is_huge = order == self.pageblock_order && order < Order::MAX_PAGE_ORDER;
         let has_list = order.get() <= COSTLY_ORDER || is_huge;
         has_list && matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable)
     }
@@ -240,9 +240,11 @@ mod tests {
         start.zones[0].pagesets[1].count = 5000;
         start.occupancy[0].pages = 65;
         start.occupancy[1] = Run { start: Pfn(65), pages: 63, used_for: FrameUse::Free };
-        start.pagetypeinfo.pageblock_order = Order::MAX.get();
+        start.pagetypeinfo.pageblock_order = Order::MAX_PAGE_ORDER.get();
         let order = |order| Order::new(order).expect("an order");
-        for (event, on_lists) in [(alloc_of(order(1), 1, 64), 1), (alloc_of(Order::MAX, 1, 0), 961)] {
+        for (event, on_lists) in
+            [(alloc_of(order(1), 1, 64), 1), (alloc_of(Order::MAX_PAGE_ORDER, 1, 0), 961)]
+        {
             let events: EventLog = [event].into_iter().collect();
             let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
             let lab = Lab::new(trace).expect("a lab");

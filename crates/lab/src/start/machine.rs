@@ -15,10 +15,7 @@ use crate::error::LabError;
 const MAX_PAGES: u64 = 1 << 27;
 
 /// Linux's own default of `pageblock_order` on x86-64.
-const DEFAULT_PAGEBLOCK_ORDER: Order = match Order::new(9) {
-    Some(order) => order,
-    None => Order::MAX,
-};
+const DEFAULT_PAGEBLOCK_ORDER: Order = Order::HUGE_PAGE;
 
 /// The recorded machine: zones, per-CPU settings and CPUs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +63,7 @@ impl Machine {
         let boost = start.sysctl.get("watermark_boost_factor").and_then(|text| text.trim().parse().ok());
         let pageblock_order = match start.pagetypeinfo.pageblock_order {
             0 => DEFAULT_PAGEBLOCK_ORDER,
-            order => Order::new(order)
+            order => Order::of_linux(order)
                 .ok_or_else(|| LabError::OutOfRange { what: format!("pageblock order {order}") })?,
         };
         add_unprinted_bounds(&mut zones, &snapshot_index, cpus, start);
@@ -85,10 +82,10 @@ impl Machine {
         MemoryConfig {
             zones: &self.zones,
             cpus: self.cpus,
-            max_order: Order::MAX,
+            max_order: Order::MAX_PAGE_ORDER,
             pageblock_order: self.pageblock_order,
             // A kernel without huge pages has pageblocks as large as the largest block.
-            huge_pages: self.pageblock_order < Order::MAX,
+            huge_pages: self.pageblock_order < Order::MAX_PAGE_ORDER,
             switches,
             watermark_boost_factor: self.watermark_boost_factor,
         }

@@ -1,23 +1,13 @@
-//! Watermarks, computed from sysctls as Linux computes them.
+//! Settings that were set otherwise than recorded, and what Linux computes from them.
 
-use freehold::{Watermarks, ZoneConfig, ZoneType};
+use freehold::Sysctls;
 use freehold_trace::Snapshot;
 
-use super::bounds::set_bounds;
 use super::machine::Machine;
-
-/// `SWAP_CLUSTER_MAX`: the least min watermark of a zone whose pages the kernel cannot address directly.
-const LEAST_HIGHMEM_MIN: u64 = 32;
-
-/// The highest min watermark of such a zone.
-const MOST_HIGHMEM_MIN: u64 = 128;
-
-/// Linux's own `watermark_scale_factor`, in parts of 10 000.
-const DEFAULT_SCALE_FACTOR: u64 = 10;
 
 /// The sysctls from which Linux computes the watermarks and the bounds of the per-CPU lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Sysctls {
+pub(crate) struct SetSysctls {
     /// `vm.min_free_kbytes`; `None` leaves the min watermarks as they are.
     pub(crate) min_free_kbytes: Option<u64>,
     /// `vm.watermark_scale_factor`.
@@ -26,7 +16,7 @@ pub(crate) struct Sysctls {
     pub(crate) percpu_pagelist_high_fraction: Option<u64>,
 }
 
-impl Sysctls {
+impl SetSysctls {
     /// Returns the settings that were recorded.
     pub(super) fn recorded(start: &Snapshot) -> Self {
         let number = |name: &str| start.sysctl.get(name).and_then(|text| text.trim().parse().ok());
@@ -40,8 +30,7 @@ impl Sysctls {
     /// Gives the zones the watermarks and bounds that follow from these settings, if any of them is set. Settings
     /// that are not set are taken as recorded.
     ///
-    /// Linux counterpart: `__setup_per_zone_wmarks`, `zone_set_pageset_high_and_batch`. DIFFERENCE: which CPU
-    /// belongs to which node is not recorded; every node counts as having the same number of CPUs.
+    /// Linux counterpart: `__setup_per_zone_wmarks`, `zone_set_pageset_high_and_batch`.
     pub(crate) fn apply(self, machine: &mut Machine, start: &Snapshot, page_bytes: u64) {
         if self == Self::default() {
             return;
@@ -50,40 +39,17 @@ impl Sysctls {
         if self.min_free_kbytes.is_some() || self.watermark_scale_factor.is_some() {
             let scale = self.watermark_scale_factor.or(recorded.watermark_scale_factor);
             let pages = self.min_free_kbytes.map(|kbytes| kbytes * 1024 / page_bytes.max(1024));
-            set_watermarks(&mut machine.zones, pages, scale.unwrap_or(DEFAULT_SCALE_FACTOR));
+            let scale = scale.unwrap_or(Sysctls::linux(machine.cpus).watermark_scale_factor);
+            Sysctls::set_watermarks(&mut machine.zones, pages, scale);
         }
         let fraction = self.percpu_pagelist_high_fraction.or(recorded.percpu_pagelist_high_fraction);
-        set_bounds(&mut machine.zones, machine.cpus, fraction.unwrap_or(0));
-    }
-}
-
-/// Returns true if the kernel has no direct mapping of the zone's pages, or treats them as if it had none.
-fn is_high(zone: &ZoneConfig) -> bool {
-    matches!(zone.kind, ZoneType::HighMem | ZoneType::Movable)
-}
-
-/// Sets the marks of all zones. `min_pages` is what all min marks together keep free; without it every zone keeps
-/// its min mark.
-fn set_watermarks(zones: &mut [ZoneConfig], min_pages: Option<u64>, scale_factor: u64) {
-    let low_pages: u64 = zones.iter().filter(|zone| !is_high(zone)).map(|zone| zone.managed).sum();
-    for zone in zones {
-        let managed = u128::from(zone.managed);
-        let old_min = zone.watermarks.min;
-        let share =
-            min_pages.map(|pages| (u128::from(pages) * managed / u128::from(low_pages.max(1))) as u64);
-        let min = match share {
-            None => old_min,
-            Some(_) if is_high(zone) => (zone.managed / 1024).clamp(LEAST_HIGHMEM_MIN, MOST_HIGHMEM_MIN),
-            Some(share) => share,
-        };
-        let scaled = (managed * u128::from(scale_factor) / 10_000) as u64;
-        let gap = (share.unwrap_or(min) / 4).max(scaled);
-        zone.watermarks = Watermarks { min, low: min + gap, high: min + 2 * gap };
+        Sysctls::set_percpu_bounds(&mut machine.zones, machine.cpus, fraction.unwrap_or(0));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use freehold::Watermarks;
     use freehold_trace::{EventLog, ZoneSnapshot};
 
     use super::*;
@@ -101,18 +67,18 @@ mod tests {
         ];
         let start = Snapshot { zones, ..Snapshot::default() };
         let mut machine = Machine::new(&start, &EventLog::default()).expect("a machine");
-        let settings = Sysctls { min_free_kbytes: Some(16_000), ..Sysctls::default() };
+        let settings = SetSysctls { min_free_kbytes: Some(16_000), ..SetSysctls::default() };
         settings.apply(&mut machine, &start, 4096);
         let marks: Vec<_> = machine.zones.iter().map(|zone| zone.watermarks).collect();
         assert_eq!(marks[0], Watermarks { min: 1000, low: 1250, high: 1500 });
         assert_eq!(marks[1], Watermarks { min: 3000, low: 3750, high: 4500 });
         // 64 pages and a quarter of the share of 655.
         assert_eq!(marks[2], Watermarks { min: 64, low: 64 + 163, high: 64 + 326 });
-        let scaled = Sysctls { watermark_scale_factor: Some(1000), ..Sysctls::default() };
+        let scaled = SetSysctls { watermark_scale_factor: Some(1000), ..SetSysctls::default() };
         scaled.apply(&mut machine, &start, 4096);
         assert_eq!(machine.zones[0].watermarks, Watermarks { min: 1000, low: 11_000, high: 21_000 });
         assert_eq!((machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max), (11_000, 12_500));
-        let fixed = Sysctls { percpu_pagelist_high_fraction: Some(100), ..Sysctls::default() };
+        let fixed = SetSysctls { percpu_pagelist_high_fraction: Some(100), ..SetSysctls::default() };
         fixed.apply(&mut machine, &start, 4096);
         assert_eq!((machine.zones[1].percpu.high_min, machine.zones[1].percpu.high_max), (3000, 3000));
         assert_eq!(machine.zones[0].watermarks.low, 11_000, "marks stay");

@@ -15,14 +15,13 @@ mod plausible;
 mod prepass;
 mod state;
 
-pub(crate) use bounds::LEAST_HIGH_FRACTION;
 pub use exact_report::ExactReport;
 pub use fit::FitReport;
 pub use fit_search::ZoneFit;
 pub use geometry::BlockTypes;
 pub(crate) use geometry::{free_pageblocks, locate, target_of};
 pub use machine::Machine;
-pub(crate) use marks::Sysctls;
+pub(crate) use marks::SetSysctls;
 pub use occupancy::{Corrections, Occupancy};
 pub use prepass::{FirstUse, FirstUses};
 pub use state::{Start, StartReport};

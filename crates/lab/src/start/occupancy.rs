@@ -1,6 +1,6 @@
 //! What every frame was used for when the trace started.
 
-use freehold::{MAX_ORDERS, Order};
+use freehold::{NR_PAGE_ORDERS, Order};
 use freehold_trace::{FrameUse, Snapshot};
 use serde::Serialize;
 
@@ -105,8 +105,8 @@ fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections)
 
 /// Returns the order of the largest block that starts at one frame and ends before another.
 pub(super) fn largest_block(at: u64, end: u64) -> Order {
-    let by_alignment = at.trailing_zeros().min(MAX_ORDERS as u32 - 1);
-    let by_length = (end - at).ilog2().min(MAX_ORDERS as u32 - 1);
+    let by_alignment = at.trailing_zeros().min(NR_PAGE_ORDERS as u32 - 1);
+    let by_length = (end - at).ilog2().min(NR_PAGE_ORDERS as u32 - 1);
     Order::new(by_alignment.min(by_length) as u8).unwrap_or(Order::ZERO)
 }
 

@@ -82,7 +82,7 @@ fn assign_types(geometry: &Geometry, zone: usize, first: &FirstUses, target: &Pa
         }
     }
     let mut types: Vec<Option<Migratetype>> = vec![None; geometry.blocks];
-    let group = 1 << (Order::MAX.get() - geometry.pageblock_order.get());
+    let group = 1 << (Order::MAX_PAGE_ORDER.get() - geometry.pageblock_order.get());
     let rarest_first = {
         let mut kinds = Migratetype::ALL.to_vec();
         kinds.retain(|&kind| kind != Migratetype::Movable);
@@ -112,7 +112,7 @@ fn assign_types(geometry: &Geometry, zone: usize, first: &FirstUses, target: &Pa
 }
 
 fn place_all(known: &mut [Known], geometry: &Geometry, types: &[Migratetype], target: &PageTypeZone) {
-    for order in Order::all().rev() {
+    for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER).rev() {
         let mut candidates: Vec<Vec<(u32, usize)>> = vec![Vec::new(); Migratetype::ALL.len()];
         let pages = order.pages() as usize;
         let mut at =
@@ -149,7 +149,7 @@ fn place(known: &mut [Known], zone_start: u64, at: usize, order: Order) -> bool 
     }
     let buddy = ((zone_start + at as u64) ^ order.pages()).checked_sub(zone_start);
     let buddy = buddy.map(|buddy| buddy as usize).filter(|&buddy| buddy + pages <= known.len());
-    if let Some(buddy) = buddy.filter(|_| order < Order::MAX) {
+    if let Some(buddy) = buddy.filter(|_| order < Order::MAX_PAGE_ORDER) {
         let apart = |known: &Known| matches!(known, Known::InUse | Known::Absent);
         let frames = &mut known[buddy..buddy + pages];
         if !frames.iter().any(apart) {

@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use freehold::{Era, Order, Switch};
+use freehold::{Era, Order, Switch, Sysctls};
 use serde::{Deserialize, Serialize};
 
 use crate::replay::{Lab, Variant, nearest_era};
-use crate::start::{LEAST_HIGH_FRACTION, Machine, Sysctls};
+use crate::start::{Machine, SetSysctls};
 
 /// A setting that can be varied.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub struct Settings {
     pub machine: Machine,
     /// The era and its switches.
     pub variant: Variant,
-    sysctls: Sysctls,
+    sysctls: SetSysctls,
 }
 
 const fn number(
@@ -91,13 +91,13 @@ const INT_MAX: u64 = i32::MAX as u64;
 static NUMBERS: [Knob; 8] = [
     number("watermark_boost_factor", "1/10000", "how far a fallback boosts the watermarks; 0 for not at all", 0..=INT_MAX,
         |settings, value| settings.machine.watermark_boost_factor = Some(value as u32)),
-    number("pageblock_order", "", "the order of a pageblock", 1..=Order::MAX.get() as u64,
-        |settings, value| settings.machine.pageblock_order = Order::new(value as u8).unwrap_or(Order::MAX)),
+    number("pageblock_order", "", "the order of a pageblock", 1..=Order::MAX_PAGE_ORDER.get() as u64,
+        |settings, value| settings.machine.pageblock_order = Order::new(value as u8).unwrap_or(Order::MAX_PAGE_ORDER)),
     number("min_free_kbytes", "KiB", "what the min watermarks of all zones keep free together", 0..=INT_MAX,
         |settings, value| settings.sysctls.min_free_kbytes = Some(value)),
     number("watermark_scale_factor", "1/10000", "the least distance between watermarks, as a part of the zone", 1..=3000,
         |settings, value| settings.sysctls.watermark_scale_factor = Some(value)),
-    or_zero(number("percpu_pagelist_high_fraction", "", "per-CPU lists hold this part of a zone; 0 for automatic tuning", LEAST_HIGH_FRACTION..=INT_MAX,
+    or_zero(number("percpu_pagelist_high_fraction", "", "per-CPU lists hold this part of a zone; 0 for automatic tuning", Sysctls::LEAST_HIGH_FRACTION..=INT_MAX,
         |settings, value| settings.sysctls.percpu_pagelist_high_fraction = Some(value))),
     number("defrag_mode", "", "no mixing of pageblocks before reclaim and compaction failed", 0..=1,
         |settings, value| settings.machine.tunables.defrag_mode = value != 0),
@@ -187,7 +187,7 @@ impl Settings {
     pub fn new(lab: &Lab<'_>, turned: &[(Knob, Value)]) -> Self {
         let era = nearest_era(&lab.trace.origin.kernel_release).unwrap_or(Era::Linux7_3);
         let mut settings =
-            Self { machine: lab.machine.clone(), variant: era.into(), sysctls: Sysctls::default() };
+            Self { machine: lab.machine.clone(), variant: era.into(), sysctls: SetSysctls::default() };
         for (knob, value) in turned {
             knob.apply(&mut settings, value);
         }

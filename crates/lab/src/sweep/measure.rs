@@ -1,6 +1,6 @@
 //! Replays with some settings, as a row of measures.
 
-use freehold::MAX_ORDERS;
+use freehold::NR_PAGE_ORDERS;
 use freehold_measure::Cell;
 
 use super::columns;
@@ -28,7 +28,7 @@ impl Lab<'_> {
             all.push(values(&shifted.measures, order));
         }
         let mut measures = vec![("failures_all_orders".to_owned(), Cell::Count(replay.measures.failed()))];
-        for order in 0..MAX_ORDERS {
+        for order in 0..NR_PAGE_ORDERS {
             let failed = Cell::Count(replay.measures.followed.failures[order]);
             measures.push((format!("failures_order_{order}"), failed));
         }

@@ -35,7 +35,7 @@ pub(super) struct Ask {
 /// The order of a transparent huge page on x86-64.
 pub(super) const HUGE: Order = match Order::new(9) {
     Some(order) => order,
-    None => Order::MAX,
+    None => Order::MAX_PAGE_ORDER,
 };
 
 impl Ask {

@@ -1,6 +1,6 @@
 //! The snapshots of a workload's host: what a recorder would read of it.
 
-use freehold::{MAX_ORDERS, Memory, Migratetype, Order, Zone};
+use freehold::{Memory, Migratetype, NR_PAGE_ORDERS, Order, Zone};
 use freehold_trace::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
 
 use super::fallbacks::HostLocks;
@@ -13,7 +13,7 @@ pub(super) fn fill_snapshot(memory: &Memory<'_, HostLocks>, snapshot: &mut Snaps
     for zone in memory.zones() {
         let mut read = PageTypeZone { name: zone.kind().name().to_owned(), ..PageTypeZone::default() };
         let counts = zone.list_lengths();
-        for order in 0..MAX_ORDERS {
+        for order in 0..NR_PAGE_ORDERS {
             for kind in Migratetype::ALL {
                 let blocks = counts.by_type[order][kind.index()];
                 read.free[kind.index()][order] = FreeCount { blocks, capped: false };
@@ -47,7 +47,7 @@ pub(super) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Ru
             let at = (pfn - start) as usize;
             uses[at..at + order.pages() as usize].fill(used_for);
         };
-        for order in Order::all() {
+        for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
             for kind in Migratetype::ALL {
                 zone.free_list(order, kind).for_each(|pfn| fill(pfn.0, order, FrameUse::Free));
             }

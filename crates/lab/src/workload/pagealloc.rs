@@ -19,7 +19,7 @@ const MOST: u64 = 1024;
 const ORDERS: [Order; 2] = [
     match Order::new(4) {
         Some(order) => order,
-        None => Order::MAX,
+        None => Order::MAX_PAGE_ORDER,
     },
     Order::ZERO,
 ];

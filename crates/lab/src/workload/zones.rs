@@ -1,6 +1,6 @@
 //! The zones of a made-up machine, with the settings that Linux would compute for them.
 
-use freehold::PCP_TYPES;
+use freehold::{PCP_TYPES, PerCpuSettings, Pfn, Sysctls, ZoneConfig, ZoneType};
 use freehold_trace::{Pageset, Snapshot, ZoneSnapshot};
 
 /// The first frame of memory: frames below belong to the firmware and `ZONE_DMA`.
@@ -15,59 +15,56 @@ const FIRST_NORMAL: u64 = 0x10_0000;
 /// Pages of a pageblock on x86-64.
 const PAGEBLOCK: u64 = 512;
 
-/// `vm.lowmem_reserve_ratio` of `ZONE_DMA32`.
-const LOWMEM_RESERVE_RATIO: u64 = 256;
-
-/// Pages that a per-CPU list moves at a time, before the scaling by `CONFIG_PCP_BATCH_SCALE_MAX`.
-const BATCH: u64 = 63;
+const KIB_A_PAGE: u64 = 4;
 
 /// Returns the start of an x86-64 machine with `pages` pages: up to 3 GiB in DMA32, the rest in Normal.
 ///
 /// The watermarks are those of a machine with transparent huge pages, for which khugepaged raises
-/// `min_free_kbytes`. Linux counterpart: `calculate_min_free_kbytes`, `set_recommended_min_free_kbytes`,
-/// `__setup_per_zone_wmarks`, `setup_per_zone_lowmem_reserve`, `zone_highsize`.
+/// `min_free_kbytes`. Linux counterpart: `set_recommended_min_free_kbytes`.
 pub(super) fn made_up(pages: u64, cpus: u16) -> Snapshot {
     let low = pages.min(BELOW_4_GIB);
     let normal = pages - low;
-    let zones: Vec<_> = [("DMA32", FIRST_PFN, low), ("Normal", FIRST_NORMAL, normal)]
-        .into_iter()
-        .filter(|&(_, _, pages)| pages > 0)
-        .collect();
-    let by_size = (pages * 4 * 16).isqrt().clamp(128, 262_144) / 4;
+    let mut zones = vec![ZoneConfig::sized(0, ZoneType::Dma32, Pfn(FIRST_PFN), low)];
+    if normal > 0 {
+        zones.push(ZoneConfig::sized(0, ZoneType::Normal, Pfn(FIRST_NORMAL), normal));
+    }
     let types = PCP_TYPES as u64;
     let for_huge_pages = PAGEBLOCK * zones.len() as u64 * (2 + types * types);
-    let min_free = by_size.max(for_huge_pages.min(pages / 20));
-    let snapshots = zones.iter().map(|&(name, start_pfn, managed)| {
-        let min = min_free * managed / pages;
-        let step = (min / 4).max(managed / 1000);
-        let (low_mark, high_mark) = (min + step, min + 2 * step);
-        let reserve = if name == "DMA32" { normal / LOWMEM_RESERVE_RATIO } else { 0 };
-        let high = (low_mark / u64::from(cpus)).max(4 * BATCH);
-        let set = |cpu| Pageset {
-            cpu,
-            batch: BATCH,
-            high,
-            high_min: high,
-            high_max: (managed / 8 / u64::from(cpus)).max(high),
-            ..Pageset::default()
-        };
-        ZoneSnapshot {
-            name: name.to_owned(),
-            start_pfn,
-            spanned: managed,
-            present: managed,
-            managed,
-            watermark_min: min,
-            watermark_low: low_mark,
-            watermark_high: high_mark,
-            protection: vec![0, 0, reserve, reserve, 0],
-            pagesets: (0..u32::from(cpus)).map(set).collect(),
-            ..ZoneSnapshot::default()
-        }
-    });
+    let mut sysctls = Sysctls::linux(cpus);
+    let least = sysctls.default_min_free_kbytes(&zones);
+    sysctls.min_free_kbytes = Some(least.max(for_huge_pages.min(pages / 20) * KIB_A_PAGE));
+    sysctls.apply(&mut zones);
+    let snapshots = zones.iter().map(|zone| zone_snapshot(zone, cpus));
     let mut start = Snapshot { zones: snapshots.collect(), ..Snapshot::default() };
     start.pagetypeinfo.pageblock_order = 9;
     start
+}
+
+fn zone_snapshot(zone: &ZoneConfig, cpus: u16) -> ZoneSnapshot {
+    let PerCpuSettings { batch, high_min, high_max, .. } = zone.percpu;
+    let set = |cpu| Pageset {
+        cpu,
+        batch: batch.into(),
+        high: high_min.into(),
+        high_min: high_min.into(),
+        high_max: high_max.into(),
+        ..Pageset::default()
+    };
+    // x86-64 has no highmem.
+    let columns = ZoneType::ALL.into_iter().filter(|&kind| kind != ZoneType::HighMem);
+    ZoneSnapshot {
+        name: zone.kind.name().to_owned(),
+        start_pfn: zone.start.0,
+        spanned: zone.spanned,
+        present: zone.managed,
+        managed: zone.managed,
+        watermark_min: zone.watermarks.min,
+        watermark_low: zone.watermarks.low,
+        watermark_high: zone.watermarks.high,
+        protection: columns.map(|kind| zone.lowmem_reserve[kind as usize]).collect(),
+        pagesets: (0..u32::from(cpus)).map(set).collect(),
+        ..ZoneSnapshot::default()
+    }
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ impl<'a> Fields<'a> {
     fn order(&self, name: &[u8]) -> Result<Order, String> {
         u8::try_from(self.number(name)?)
             .ok()
-            .and_then(Order::new)
+            .and_then(Order::of_linux)
             .ok_or_else(|| format!("`{}=` of at most 10", String::from_utf8_lossy(name)))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freehold::MAX_ORDERS;
+use freehold::NR_PAGE_ORDERS;
 
 use crate::procfs::{read_meminfo, read_text};
 
@@ -15,7 +15,7 @@ use crate::procfs::{read_meminfo, read_text};
 pub fn pageblock_order(root: &Path) -> u8 {
     let page_bytes = rustix::param::page_size() as u64;
     let bytes = thp_bytes(root).or_else(|| read_meminfo(root, "Hugepagesize").ok());
-    let largest = MAX_ORDERS as u8 - 1;
+    let largest = NR_PAGE_ORDERS as u8 - 1;
     match bytes.map(|bytes| bytes / page_bytes) {
         Some(pages) if pages > 1 => (pages.ilog2() as u8).min(largest),
         _ => largest,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freehold::MAX_ORDERS;
+use freehold::NR_PAGE_ORDERS;
 
 use super::read::{REPORT, free_by_order, node_and_zone, number, read_text, rows, same_orders, twice};
 use crate::error::{Error, ParseError};
@@ -15,7 +15,7 @@ pub struct BuddyZone {
     /// Name of the zone.
     pub name: String,
     /// Free blocks by order.
-    pub free: [u64; MAX_ORDERS],
+    pub free: [u64; NR_PAGE_ORDERS],
 }
 
 /// Reads `proc/buddyinfo` below `root`.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
 use freehold_trace::{FreeCount, PageTypeInfo, PageTypeZone};
 
 use super::read::{
@@ -69,7 +69,7 @@ enum Section {
 fn pageblock_order(line: u64, text: &str) -> Result<u8, ParseError> {
     let order = number(line, "the order of a pageblock", Some(text.trim()))?;
     match u8::try_from(order) {
-        Ok(order) if usize::from(order) < MAX_ORDERS => Ok(order),
+        Ok(order) if usize::from(order) < NR_PAGE_ORDERS => Ok(order),
         _ => Err(ParseError::new(line, "a pageblock order of at most 10", text)),
     }
 }
@@ -94,7 +94,7 @@ struct Tables {
 struct Zone {
     node: u32,
     name: String,
-    free: [Option<[FreeCount; MAX_ORDERS]>; MIGRATETYPES],
+    free: [Option<[FreeCount; NR_PAGE_ORDERS]>; MIGRATETYPES],
     blocks: Option<[u64; MIGRATETYPES]>,
 }
 
@@ -155,7 +155,7 @@ impl Tables {
         let mut zones = Vec::new();
         for zone in self.zones {
             let title = format!("node {}, zone {}", zone.node, zone.name);
-            let mut free = [[FreeCount::default(); MAX_ORDERS]; MIGRATETYPES];
+            let mut free = [[FreeCount::default(); NR_PAGE_ORDERS]; MIGRATETYPES];
             for kind in &self.types {
                 free[kind.index()] = zone.free[kind.index()]
                     .ok_or_else(|| missing(&format!("free blocks of type {} of {title}", kind.name())))?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use freehold::MAX_ORDERS;
+use freehold::NR_PAGE_ORDERS;
 
 use crate::error::{Error, ParseError};
 
@@ -83,12 +83,12 @@ pub(super) fn free_by_order<T: Copy + Default>(
     line: u64,
     words: &str,
     number_of: impl Fn(&str) -> Result<(T, u64), ParseError>,
-) -> Result<([T; MAX_ORDERS], usize), ParseError> {
-    let mut counts = [T::default(); MAX_ORDERS];
+) -> Result<([T; NR_PAGE_ORDERS], usize), ParseError> {
+    let mut counts = [T::default(); NR_PAGE_ORDERS];
     let mut orders = 0;
     for word in words.split_ascii_whitespace() {
         let Some(count) = counts.get_mut(orders) else {
-            let expected = format!("at most {MAX_ORDERS} orders (kernels with larger pages have more)");
+            let expected = format!("at most {NR_PAGE_ORDERS} orders (kernels with larger pages have more)");
             return Err(ParseError::new(line, expected, words));
         };
         let blocks;

@@ -1,6 +1,6 @@
 //! Free blocks of a machine by zone, order and, if known, migratetype.
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
 use freehold_trace::FreeCount;
 use serde::{Serialize, Serializer};
 
@@ -79,9 +79,9 @@ pub struct ZoneFreeBlocks {
     pub name: String,
     /// Free blocks by order: `nr_free` of each free area, or the sum over types if only those are
     /// read.
-    pub total: [FreeCount; MAX_ORDERS],
+    pub total: [FreeCount; NR_PAGE_ORDERS],
     /// Free blocks by [`Migratetype::index`] and order; `None` if the source has no types.
-    pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
+    pub by_type: Option<[[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES]>,
     /// Pageblocks by [`Migratetype::index`]; `None` if the source does not contain them.
     pub pageblocks: Option<[u64; MIGRATETYPES]>,
 }

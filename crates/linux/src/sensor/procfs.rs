@@ -127,7 +127,7 @@ fn timed(read: impl FnOnce() -> Result<FreeBlocks, Error>) -> Result<FreeBlocks,
 
 fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
     let zones = info.zones.into_iter().map(|zone| {
-        let mut total = [FreeCount::default(); freehold::MAX_ORDERS];
+        let mut total = [FreeCount::default(); freehold::NR_PAGE_ORDERS];
         for orders in &zone.free {
             for (total, count) in total.iter_mut().zip(orders) {
                 total.blocks = total.blocks.saturating_add(count.blocks);

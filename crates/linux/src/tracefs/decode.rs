@@ -177,7 +177,7 @@ impl Decoder {
 }
 
 fn order(field: &Field, event: &[u8]) -> Option<Order> {
-    Order::new(u8::try_from(field.read(event)?).ok()?)
+    Order::of_linux(u8::try_from(field.read(event)?).ok()?)
 }
 
 impl Layout {

@@ -96,7 +96,7 @@ impl WorkFields {
 
     /// Decodes an event's bytes.
     pub(super) fn read(&self, event: &[u8], gfp: &GfpTable) -> Option<EventKind> {
-        let order = |field: &Field| Order::new(u8::try_from(field.read(event)?).ok()?);
+        let order = |field: &Field| Order::of_linux(u8::try_from(field.read(event)?).ok()?);
         Some(match self {
             Self::Work { work, pages, obtained } => {
                 let (work, pages, obtained) = (*work, pages.read(event)?, obtained.read(event)?);

@@ -89,7 +89,7 @@ impl SensorModel {
 mod tests {
     use std::path::Path;
 
-    use freehold::MAX_ORDERS;
+    use freehold::NR_PAGE_ORDERS;
     use freehold_linux::sample::Sampler;
     use freehold_linux::sensor::Choice;
     use freehold_trace::FreeCount;
@@ -107,7 +107,7 @@ mod tests {
     fn indices_follow_the_kernels_formulas() {
         let (machine, mut now) = sample("linux-6.18");
         let zone = &mut now.free.zones[0];
-        zone.total = [FreeCount::default(); MAX_ORDERS];
+        zone.total = [FreeCount::default(); NR_PAGE_ORDERS];
         zone.total[0].blocks = 96;
         zone.total[3].blocks = 4;
         let model = Model::new(&machine, None, &now);

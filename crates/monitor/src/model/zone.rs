@@ -1,6 +1,6 @@
 //! The model of one zone, made of two samples.
 
-use freehold::{FreeCounts, MAX_ORDERS, MIGRATETYPES, Order};
+use freehold::{FreeCounts, MIGRATETYPES, NR_PAGE_ORDERS, Order};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::{FreeCount, ZoneSnapshot};
 use serde::Serialize;
@@ -19,22 +19,22 @@ pub struct ZoneModel {
     /// Free pages.
     pub free_pages: u64,
     /// Free blocks by order.
-    pub free: [FreeCount; MAX_ORDERS],
+    pub free: [FreeCount; NR_PAGE_ORDERS],
     /// Free blocks by [`freehold::Migratetype::index`] and order; `None` if types are unknown.
-    pub by_type: Option<[[FreeCount; MAX_ORDERS]; MIGRATETYPES]>,
+    pub by_type: Option<[[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES]>,
     /// Pageblocks by [`freehold::Migratetype::index`]; `None` if they are unknown.
     pub pageblocks: Option<[u64; MIGRATETYPES]>,
     /// Blocks of each order that the free blocks of that order and above can be split into.
-    pub blocks: [u64; MAX_ORDERS],
+    pub blocks: [u64; NR_PAGE_ORDERS],
     /// The share of free memory that cannot serve a request of each order, 0 to 1.
     ///
     /// Linux counterpart: `unusable_index`, which has 1 for a zone without free memory.
-    pub unusable_index: [f64; MAX_ORDERS],
+    pub unusable_index: [f64; NR_PAGE_ORDERS],
     /// Why a request of each order would fail: towards 0 for lack of memory, towards 1 for
     /// fragmentation; `None` if it would not fail.
     ///
     /// Linux counterpart: `extfrag_index`, which shows -1.000 for `None`.
-    pub extfrag_index: [Option<f64>; MAX_ORDERS],
+    pub extfrag_index: [Option<f64>; NR_PAGE_ORDERS],
     /// The trend of the number of free blocks of a pageblock's order or above.
     pub trend: Option<Trend>,
 }
@@ -58,9 +58,12 @@ pub struct ZonePages {
 
 impl ZoneModel {
     pub(super) fn new(zone: &ZoneFreeBlocks, zoneinfo: &[ZoneSnapshot]) -> Self {
-        let counts = FreeCounts { total: zone.total.map(|count| count.blocks), ..FreeCounts::default() };
-        let orders: [Order; MAX_ORDERS] =
-            std::array::from_fn(|at| Order::new(at as u8).unwrap_or(Order::MAX));
+        let mut counts = FreeCounts::default();
+        for (blocks, count) in counts.total.iter_mut().zip(&zone.total) {
+            *blocks = count.blocks;
+        }
+        let orders: [Order; NR_PAGE_ORDERS] =
+            std::array::from_fn(|at| Order::new(at as u8).unwrap_or(Order::MAX_PAGE_ORDER));
         let pages = zoneinfo.iter().find(|known| known.node == zone.node && known.name == zone.name);
         Self {
             node: zone.node,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use freehold::MAX_ORDERS;
+use freehold::NR_PAGE_ORDERS;
 
 use super::action::{Action, Page};
 use super::theme::Theme;
@@ -70,8 +70,10 @@ impl View {
             Action::Show(page) => self.page = page,
             Action::NextZone => self.step_zone(model, 1),
             Action::PreviousZone => self.step_zone(model, model.zones.len().saturating_sub(1)),
-            Action::LargerOrder => self.order = Some((self.order(model) + 1) % MAX_ORDERS),
-            Action::SmallerOrder => self.order = Some((self.order(model) + MAX_ORDERS - 1) % MAX_ORDERS),
+            Action::LargerOrder => self.order = Some((self.order(model) + 1) % NR_PAGE_ORDERS),
+            Action::SmallerOrder => {
+                self.order = Some((self.order(model) + NR_PAGE_ORDERS - 1) % NR_PAGE_ORDERS);
+            }
             Action::Rarer => self.interval = self.next_interval(|known, now| known > now),
             Action::MoreOften => self.interval = self.next_interval(|known, now| known < now),
             Action::Pause => self.paused = !self.paused,
@@ -103,7 +105,7 @@ impl View {
 
     /// Returns the selected order.
     pub fn order(&self, model: &Model) -> usize {
-        self.order.unwrap_or_else(|| model.likely_pageblock_order()).min(MAX_ORDERS - 1)
+        self.order.unwrap_or_else(|| model.likely_pageblock_order()).min(NR_PAGE_ORDERS - 1)
     }
 }
 

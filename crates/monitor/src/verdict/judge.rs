@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn blocks_of_reserves_are_not_usable() {
-        let mut by_type = [[FreeCount::default(); freehold::MAX_ORDERS]; freehold::MIGRATETYPES];
+        let mut by_type = [[FreeCount::default(); freehold::NR_PAGE_ORDERS]; freehold::MIGRATETYPES];
         for (kind, blocks) in [(Migratetype::Movable, 9), (Migratetype::HighAtomic, 3), (Migratetype::Cma, 2)]
         {
             by_type[kind.index()][9].blocks = blocks;

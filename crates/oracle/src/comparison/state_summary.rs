@@ -31,7 +31,7 @@ impl StateSummary<'_> {
     }
 
     fn lists(&self, f: &mut fmt::Formatter<'_>, cpu: Option<u8>) -> fmt::Result {
-        for order in Order::all() {
+        for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
             for migratetype in Migratetype::ALL {
                 let blocks = self.blocks(cpu, order, migratetype);
                 if blocks.is_empty() {

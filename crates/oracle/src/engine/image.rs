@@ -67,7 +67,7 @@ impl Image {
     }
 
     fn order(&self, field: u16) -> Result<Order, TranscriptError> {
-        Order::new(self.numbers.zone(field) as u8)
+        Order::of_linux(self.numbers.zone(field) as u8)
             .ok_or_else(|| TranscriptError::BadStart(format!("value {field} is not an order")))
     }
 

@@ -79,7 +79,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
         let zone = self.zone();
         for cpu in 0..self.memory.cpus() {
             self.cpu_values(cpu, write);
-            for order in Order::all() {
+            for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
                 for migratetype in Migratetype::ALL {
                     for (pfn, origin) in zone.percpu_blocks(cpu, order, migratetype) {
                         let origin = (!self.memory.switches().hygiene).then_some(origin);
@@ -89,7 +89,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
             }
         }
         self.block_types(write);
-        for order in Order::all() {
+        for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
             for migratetype in Migratetype::ALL {
                 for pfn in zone.free_list(order, migratetype) {
                     write(Word::Free { order, migratetype, pfn });

@@ -101,7 +101,7 @@ impl Op {
         let high = (raw.argument >> 32) as u32;
         let from = if raw.flags & 1 == 0 { Place::InZone(low) } else { Place::AtSlot(low) };
         Some(match raw.kind {
-            1 => Self::Alloc { order: Order::new(raw.order)?, gfp: GfpFlags::from_bits(low)? },
+            1 => Self::Alloc { order: Order::of_linux(raw.order)?, gfp: GfpFlags::from_bits(low)? },
             2 => Self::Free,
             3 => Self::Split,
             4 if low <= MOST_BULK => Self::BulkAlloc { pages: low, gfp: GfpFlags::from_bits(high)? },

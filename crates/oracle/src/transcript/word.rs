@@ -71,7 +71,7 @@ impl Word {
         let tag = (word >> 56) as u8;
         let a = (word >> B_BITS) as u16;
         let b = word & B_MASK;
-        let order = |bits: u16| Order::new((bits & 0xf) as u8);
+        let order = |bits: u16| Order::of_linux((bits & 0xf) as u8);
         let kind = |bits: u16| Migratetype::new((bits & 0xf) as u8);
         let pfn = Pfn(b);
         Some(match tag {

@@ -195,7 +195,7 @@ fn required_pfn(row: &Row, place: Place<'_>) -> Result<u64, TraceError> {
 
 #[inline]
 fn order(value: u8, column: Column, place: Place<'_>) -> Result<Order, TraceError> {
-    Order::new(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 10"))
+    Order::of_linux(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 10"))
 }
 
 #[inline]

@@ -57,11 +57,11 @@ pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
         }
     }
     let info = &snapshot.pagetypeinfo;
-    if usize::from(info.pageblock_order) >= freehold::MAX_ORDERS {
+    if usize::from(info.pageblock_order) >= freehold::NR_PAGE_ORDERS {
         return Err(format!(
             "pageblock order {}, larger than {}",
             info.pageblock_order,
-            freehold::Order::MAX
+            freehold::Order::MAX_PAGE_ORDER
         ));
     }
     if let Some(code) = info.types.iter().find(|&&t| freehold::Migratetype::new(t).is_none()) {

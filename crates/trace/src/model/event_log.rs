@@ -219,7 +219,7 @@ mod tests {
     fn whatever_goes_in_comes_out() {
         let refused = EventKind::Alloc {
             pfn: None,
-            order: Order::MAX,
+            order: Order::MAX_PAGE_ORDER,
             migratetype: Migratetype::Movable,
             gfp: GfpFlags::KERNEL,
         };

@@ -1,6 +1,6 @@
 //! The state of a machine's memory at one moment.
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Pfn};
+use freehold::{MIGRATETYPES, NR_PAGE_ORDERS, Pfn};
 use serde::{Deserialize, Serialize};
 
 use super::exact::ExactPart;
@@ -97,7 +97,7 @@ pub struct PageTypeZone {
     /// Name of the zone.
     pub name: String,
     /// Free blocks by `freehold::Migratetype` discriminant and order.
-    pub free: [[FreeCount; MAX_ORDERS]; MIGRATETYPES],
+    pub free: [[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES],
     /// Pageblocks by `freehold::Migratetype` discriminant.
     pub blocks: [u64; MIGRATETYPES],
 }

@@ -88,7 +88,7 @@ pub(crate) fn ending() -> Ending {
 /// One event of every kind and shape.
 pub(crate) fn every_kind() -> Vec<Event> {
     let pfn = Pfn(0x10_0400);
-    let order = Order::MAX;
+    let order = Order::MAX_PAGE_ORDER;
     let migratetype = Migratetype::Reclaimable;
     let gfp = GfpFlags::TRANSHUGE | GfpFlags::UNKNOWN;
     let kinds = [
@@ -117,7 +117,7 @@ pub(crate) fn kinds_of_version_2() -> Vec<Event> {
     let works =
         PageWork::ALL.map(|work| EventKind::Work { work, pages: u64::MAX, obtained: 5 + work as u64 });
     let others = [
-        EventKind::DirectReclaimBegin { order: Order::MAX, gfp: GfpFlags::TRANSHUGE },
+        EventKind::DirectReclaimBegin { order: Order::MAX_PAGE_ORDER, gfp: GfpFlags::TRANSHUGE },
         EventKind::KswapdWake { order: Order::ZERO },
         EventKind::KswapdSleep,
         EventKind::CompactionBegin,

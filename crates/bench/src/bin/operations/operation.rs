@@ -23,7 +23,7 @@ const TIMES: u32 = 4096;
 /// Order 4: above the orders that have per-CPU lists, far below a pageblock.
 const WITHOUT_LIST: Order = match Order::new(4) {
     Some(order) => order,
-    None => Order::MAX,
+    None => Order::MAX_PAGE_ORDER,
 };
 
 /// An operation.

@@ -1,6 +1,6 @@
 //! Free blocks over time: a chart for each order, a line for each type.
 
-use freehold::{MAX_ORDERS, Migratetype};
+use freehold::{Migratetype, NR_PAGE_ORDERS};
 use plotters::prelude::*;
 
 use super::style::{Trouble, colour_of, mark, swatch};
@@ -19,7 +19,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
         let root = root.titled(&caption, ("sans-serif", 18))?;
         let end_s = report.times_s.last().copied().unwrap_or(0.0).max(1e-9);
         let areas = root.split_evenly(GRID);
-        for (order, area) in (0..MAX_ORDERS).zip(&areas) {
+        for (order, area) in (0..NR_PAGE_ORDERS).zip(&areas) {
             let series = |kind: Migratetype| -> Vec<(f64, f64)> {
                 let values = era.samples.iter().zip(&report.times_s);
                 let of = |(sample, &time_s): (&Sample, &f64)| {
@@ -49,7 +49,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
                 }
             }
         }
-        if let Some(area) = areas.get(MAX_ORDERS) {
+        if let Some(area) = areas.get(NR_PAGE_ORDERS) {
             legend(area, era, zone)?;
         }
         root.present()?;

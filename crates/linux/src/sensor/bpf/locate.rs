@@ -1,6 +1,6 @@
 //! Finds the kernel's zones and compares them with `/proc/zoneinfo`.
 
-use freehold::{MAX_ORDERS, Migratetype};
+use freehold::{Migratetype, NR_PAGE_ORDERS};
 use freehold_trace::ZoneSnapshot;
 
 use super::Programs;
@@ -28,9 +28,9 @@ impl Layout {
         let mut message = Message::new(&[], 3 + Migratetype::ALL.len());
         programs.run("describe", &mut message)?;
         let (orders, lists) = (message.word(0), message.word(1));
-        if orders == 0 || orders > MAX_ORDERS as u64 {
+        if orders == 0 || orders > NR_PAGE_ORDERS as u64 {
             return Err(BpfError::Layout {
-                detail: format!("{orders} orders where 1 to {MAX_ORDERS} are known"),
+                detail: format!("{orders} orders where 1 to {NR_PAGE_ORDERS} are known"),
             });
         }
         let number = |kind: Migratetype| message.word(3 + kind.index()).checked_sub(1);

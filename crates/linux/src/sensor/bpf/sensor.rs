@@ -1,6 +1,6 @@
 //! The BPF sensor: reads the kernel's free areas without the zone lock.
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
 use freehold_trace::{FreeCount, ZoneSnapshot};
 
 use super::Programs;
@@ -108,8 +108,8 @@ impl BpfSensor {
 
 /// Translates a zone's entry into this library's types.
 fn free_blocks(zone: &ZoneSnapshot, entry: &ZoneEntry, layout: &Layout) -> ZoneFreeBlocks {
-    let mut total = [FreeCount::default(); MAX_ORDERS];
-    let mut by_type = [[FreeCount::default(); MAX_ORDERS]; MIGRATETYPES];
+    let mut total = [FreeCount::default(); NR_PAGE_ORDERS];
+    let mut by_type = [[FreeCount::default(); NR_PAGE_ORDERS]; MIGRATETYPES];
     for (order, total) in total.iter_mut().enumerate() {
         total.blocks = entry.nr_free(order);
         for (number, kind) in &layout.types {

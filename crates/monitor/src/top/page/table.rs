@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
+use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
 use freehold_trace::FreeCount;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -14,7 +14,7 @@ use crate::top::theme::Theme;
 use crate::top::view::View;
 
 /// Rows of the table: a head, and one for each order.
-pub(super) const ROWS: usize = MAX_ORDERS + 1;
+pub(super) const ROWS: usize = NR_PAGE_ORDERS + 1;
 
 /// The width of a column of numbers; at the least width numbers may be rounded, not cut.
 const COLUMN: RangeInclusive<usize> = 6..=13;
@@ -65,7 +65,7 @@ impl Columns {
         let counts = zone.by_type.iter().flatten().flatten().chain(&zone.free).copied();
         let sum = room.saturating_sub((numbers - 1) * column).clamp(column, column.max(SUM));
         let figures = Figures::new(column, counts);
-        let sums = Figures::new(sum, (0..MAX_ORDERS).map(|order| available(zone, order)));
+        let sums = Figures::new(sum, (0..NR_PAGE_ORDERS).map(|order| available(zone, order)));
         let bar = if has_bar { BAR } else { 0 };
         Self { types, column, sum, has_size, has_extfrag, bar, figures, sums }
     }
@@ -86,7 +86,7 @@ pub(super) fn width(width: usize, model: &Model, zone: &ZoneModel) -> usize {
 pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, zone: &ZoneModel, view: &View, pageblocks: bool) {
     let columns = Columns::new(rows.width(), model, zone);
     rows.line(&head(&columns, view));
-    for order in 0..MAX_ORDERS {
+    for order in 0..NR_PAGE_ORDERS {
         rows.line(&order_row(&columns, model, zone, view, order));
     }
     if pageblocks {

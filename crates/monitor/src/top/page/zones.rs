@@ -93,7 +93,7 @@ fn head(order: usize, has_orders: bool, width: usize, view: &View) -> Line<'stat
     let mut text = format!("  {:<w$}", "zone", w = NAME - 2);
     text.extend(names.map(|name| format!("{name:>PAGES$}")));
     if has_orders {
-        text.extend((0..freehold::MAX_ORDERS).map(|order| format!("{order:>BLOCKS$}")));
+        text.extend((0..freehold::NR_PAGE_ORDERS).map(|order| format!("{order:>BLOCKS$}")));
     }
     text += "  heading";
     Line::styled(format!("{text:width$}"), view.theme.head())

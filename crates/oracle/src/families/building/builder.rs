@@ -318,5 +318,5 @@ impl Builder {
 }
 
 fn as_order(order: u8) -> Order {
-    Order::new(order).unwrap_or(Order::MAX)
+    Order::new(order).unwrap_or(Order::MAX_PAGE_ORDER)
 }
