@@ -1,0 +1,153 @@
+//! The interrupt table, and the timer's interrupt, which allocates and frees.
+#![expect(unsafe_code, reason = "the interrupt table and its entries")]
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use freehold::{GfpFlags, Memory, Order, Pfn, Request};
+
+use crate::apic::{self, SPURIOUS_VECTOR, TIMER_VECTOR};
+use crate::demo::MEMORY;
+use crate::lock::Locks;
+use crate::once::Once;
+use crate::page;
+use crate::verdict::{CPUS, must};
+
+const CODE: u16 = 0x10;
+const GATE: u16 = 0x8e00;
+
+/// The number of blocks that one CPU's interrupt holds.
+const HELD: usize = 16;
+
+/// An entry of the interrupt table.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Gate {
+    low: u16,
+    segment: u16,
+    kind: u16,
+    middle: u16,
+    high: u32,
+    reserved: u32,
+}
+
+#[repr(C, packed)]
+struct TablePointer {
+    limit: u16,
+    address: *const Gate,
+}
+
+static TABLE: Once<[Gate; 256]> = Once::new();
+
+/// What the interrupts of one CPU have. Only they use it, and [`release`] on the same CPU.
+struct Own {
+    ticks: AtomicU64,
+    /// Requests that were answered.
+    requests: AtomicU64,
+    refused: AtomicU64,
+    /// Blocks by frame and order; 0 for none.
+    held: [AtomicU64; HELD],
+}
+
+static OWN: [Own; CPUS] = [const {
+    Own {
+        ticks: AtomicU64::new(0),
+        requests: AtomicU64::new(0),
+        refused: AtomicU64::new(0),
+        held: [const { AtomicU64::new(0) }; HELD],
+    }
+}; CPUS];
+
+unsafe extern "C" {
+    fn timer_entry();
+    fn spurious_entry();
+    static fault_entries: [u8; 32 * 16];
+}
+
+impl Gate {
+    fn new(entry: usize) -> Self {
+        let entry = entry as u64;
+        Self {
+            low: entry as u16,
+            segment: CODE,
+            kind: GATE,
+            middle: (entry >> 16) as u16,
+            high: (entry >> 32) as u32,
+            reserved: 0,
+        }
+    }
+}
+
+/// Loads the interrupt table. CPU 0 comes first.
+pub(crate) fn load_table() {
+    let faults = (&raw const fault_entries).addr();
+    let table = TABLE.get_or_set(|| {
+        core::array::from_fn(|vector| {
+            Gate::new(match vector {
+                0..32 => faults + vector * 16,
+                _ if vector == usize::from(TIMER_VECTOR) => timer_entry as *const () as usize,
+                _ => spurious_entry as *const () as usize,
+            })
+        })
+    });
+    debug_assert!(usize::from(SPURIOUS_VECTOR) < table.len());
+    let pointer = TablePointer { limit: size_of_val(table) as u16 - 1, address: table.as_ptr() };
+    // SAFETY: the table is never moved, and each of its entries handles its vector.
+    unsafe { asm!("lidt [{}]", in(reg) &raw const pointer, options(readonly, nostack, preserves_flags)) }
+}
+
+/// Ends the demo: the kernel makes no exception on purpose. `frame` begins with the vector.
+#[unsafe(no_mangle)]
+extern "C" fn fault(frame: &[u64; 4]) -> ! {
+    let address: u64;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, cr2", out(reg) address, options(nomem, nostack, preserves_flags)) }
+    panic!("exception {}: {:#x?}, address {address:#x}", frame[0], &frame[1..])
+}
+
+/// Frees the oldest block that this CPU's interrupts hold, and takes another of order 0 to 3.
+#[unsafe(no_mangle)]
+extern "C" fn timer_interrupt() {
+    let cpu = apic::cpu();
+    let own = &OWN[usize::from(cpu)];
+    let tick = own.ticks.fetch_add(1, Ordering::Relaxed);
+    if let Some(memory) = MEMORY.get() {
+        let slot = &own.held[tick as usize % HELD];
+        free_held(memory, cpu, slot);
+        let order = Order::new((tick / 3 % 4) as u8).unwrap_or(Order::ZERO);
+        match memory.alloc(Request { cpu, node: 0, order, gfp: GfpFlags::GFP_ATOMIC }) {
+            Ok(pfn) => {
+                page::stamp(pfn, order, pfn.0);
+                slot.store(pfn.0 << 8 | u64::from(order.get()), Ordering::Relaxed);
+                own.requests.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(_) => _ = own.refused.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+    apic::end_interrupt();
+}
+
+fn free_held(memory: &Memory<'_, Locks>, cpu: u16, slot: &AtomicU64) {
+    let block = slot.swap(0, Ordering::Relaxed);
+    if let Some(order) = Order::new(block as u8).filter(|_| block != 0) {
+        let pfn = Pfn(block >> 8);
+        must(page::has_stamp(pfn, order, pfn.0), "an interrupt's block has its contents");
+        must(memory.free(cpu, pfn, order) == Ok(()), "an interrupt frees what it took");
+    }
+}
+
+/// Frees what the interrupts of this CPU hold. Its timer has stopped.
+pub(crate) fn release(memory: &Memory<'_, Locks>) {
+    let cpu = apic::cpu();
+    OWN[usize::from(cpu)].held.iter().for_each(|slot| free_held(memory, cpu, slot));
+}
+
+/// Returns the number of timer interrupts that a CPU had.
+pub(crate) fn ticks(cpu: usize) -> u64 {
+    OWN[cpu].ticks.load(Ordering::Relaxed)
+}
+
+/// Returns the numbers of a CPU's requests from interrupts that were answered, and that were refused.
+pub(crate) fn requests(cpu: usize) -> (u64, u64) {
+    (OWN[cpu].requests.load(Ordering::Relaxed), OWN[cpu].refused.load(Ordering::Relaxed))
+}

@@ -1,0 +1,152 @@
+//! The example `kernel` boots in QEMU, and finds errors that are planted in it.
+
+use std::env;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const QEMU: &str = "qemu-system-x86_64";
+const TARGET: &str = "x86_64-unknown-none";
+
+/// The statuses with which QEMU ends after success and after failure of the kernel.
+const SUCCESS: i32 = 33;
+const FAILURE: i32 = 35;
+
+/// A boot takes some two seconds where QEMU translates instructions.
+const LIMIT: Duration = Duration::from_secs(50);
+
+#[test]
+fn the_kernel_boots_on_two_cpus() {
+    let Some(kernel) = kernel("the_kernel_boots_on_two_cpus") else { return };
+    let (status, text) = boot(&kernel, "");
+    assert_eq!(status, Some(SUCCESS), "{text}");
+    for expected in
+        ["orders: 11 taken and freed", "offline: ", "online: ", "check: clean", "every check held"]
+    {
+        assert!(text.lines().any(|line| line.starts_with(expected)), "no line {expected}:\n{text}");
+    }
+    for cpu in 0..2 {
+        assert!(number_after(&text, &format!("cpu {cpu}: requests ")) > 0, "{text}");
+        let interrupts = text.lines().find(|line| line.starts_with(&format!("cpu {cpu}: interrupts ")));
+        assert!(number_after(interrupts.unwrap_or_default(), "their requests ") > 0, "{text}");
+    }
+    for order in 0..=10 {
+        assert!(number_after(&text, &format!("order {order}: ")) > 0, "{text}");
+    }
+    for daemon in ["kswapd", "kcompactd", "tidy"] {
+        assert!(number_after(&text, &format!("{daemon}: ")) > 0, "{text}");
+    }
+    let at_first = number_after(&text, "free: ");
+    assert_eq!(number_after(&text, "pages at first, "), at_first, "{text}");
+    for zone in ["DMA32", "Normal"] {
+        let rows = text.lines().filter(|line| line.contains(&format!("zone {zone:>8}"))).count();
+        assert_eq!(rows, 8, "buddyinfo's row, pagetypeinfo's six and its pageblocks:\n{text}");
+    }
+}
+
+#[test]
+fn the_kernel_boots_without_memory_above_4_gib() {
+    let Some(kernel) = kernel("the_kernel_boots_without_memory_above_4_gib") else { return };
+    let (status, text) = boot_with(&kernel, "", "256M");
+    assert_eq!(status, Some(SUCCESS), "{text}");
+    assert!(!text.contains("Normal"), "{text}");
+}
+
+#[test]
+fn the_kernel_finds_planted_errors() {
+    let Some(kernel) = kernel("the_kernel_finds_planted_errors") else { return };
+    for (error, found) in [
+        ("leak", "FAILED: all pages are free again"),
+        ("double-free", "FAILED: an owner frees what it took"),
+        ("use-after-free", "FAILED: a block has its owner's contents"),
+    ] {
+        let (status, text) = boot(&kernel, error);
+        assert_eq!(status, Some(FAILURE), "{error}: {text}");
+        let failures: Vec<_> = text.lines().filter(|line| line.starts_with("FAILED")).collect();
+        assert_eq!(failures, [found], "{error}: {text}");
+    }
+}
+
+/// Returns the number that follows the first `label` of a text; 0 if there is none.
+fn number_after(text: &str, label: &str) -> u64 {
+    let behind = text.split_once(label).map_or("", |(_, behind)| behind);
+    let end = behind.find(|part: char| !part.is_ascii_digit()).unwrap_or(behind.len());
+    behind[..end].parse().unwrap_or(0)
+}
+
+/// Builds the kernel in a folder of its own, so that it does not wait for a cargo that runs this test.
+///
+/// Returns `None`, and says that `test` is skipped, if the machine lacks QEMU or the target.
+fn kernel(test: &str) -> Option<PathBuf> {
+    if !freehold_needs::has_program(QEMU, test) || !freehold_needs::can(test, has_target) {
+        return None;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernel");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["rustc", "--package", "freehold", "--example", "kernel", "--target", TARGET]);
+    cargo.arg("--target-dir").arg(&folder).args(["--", "-C", "relocation-model=static"]);
+    // What the host's programs are built with, such as counters of coverage, is nothing for a kernel.
+    cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some(folder.join(TARGET).join("debug/examples/kernel"))
+}
+
+fn has_target() -> Result<(), String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
+    let folder = output.map_err(|error| format!("rustc does not run: {error}"))?.stdout;
+    let folder = String::from_utf8_lossy(&folder);
+    if Path::new(folder.trim()).is_dir() {
+        Ok(())
+    } else {
+        Err(format!("the target {TARGET} is not installed"))
+    }
+}
+
+/// Boots the kernel with memory below and above 4 GiB. Returns QEMU's status and what was printed.
+fn boot(kernel: &Path, command_line: &str) -> (Option<i32>, String) {
+    boot_with(kernel, command_line, "4608M")
+}
+
+fn boot_with(kernel: &Path, command_line: &str, memory: &str) -> (Option<i32>, String) {
+    let mut qemu = Command::new(QEMU);
+    qemu.args([
+        "-smp",
+        "2",
+        "-m",
+        memory,
+        "-nodefaults",
+        "-no-reboot",
+        "-display",
+        "none",
+        "-serial",
+        "stdio",
+    ]);
+    qemu.args(["-accel", "tcg", "-device", "isa-debug-exit,iobase=0xf4", "-append", command_line]);
+    qemu.arg("-kernel").arg(kernel).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let mut running = qemu.spawn().expect("QEMU runs");
+    let mut output = running.stdout.take().expect("piped");
+    let reader = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read until an error is shown.
+        let _ = output.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).replace('\r', "")
+    });
+    let end = Instant::now() + LIMIT;
+    let status = loop {
+        match running.try_wait().expect("a child") {
+            Some(status) => break status.code(),
+            None if Instant::now() > end => {
+                // It may have ended just now.
+                let _ = running.kill();
+                running.wait().expect("a child");
+                break None;
+            }
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    (status, reader.join().expect("the reader does not panic"))
+}
