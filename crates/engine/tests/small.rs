@@ -171,25 +171,29 @@ fn two_threads_share_a_small_zone() {
     }
 }
 
-/// Sets the memory up in a buffer that is never freed.
-fn set_up(memory: &StaticMemory<Locks>) -> Result<(), SetupError> {
-    let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(START), PAGES)];
-    Sysctls::linux(2).apply(&mut zones);
-    let config =
-        MemoryConfig { max_order: order(3), pageblock_order: order(2), ..MemoryConfig::linux(&zones, 2) };
-    let metadata = vec![MaybeUninit::uninit(); required_bytes::<Locks>(&config)];
-    memory.set_up(&config, metadata.leak(), &()).map(|_| ())
-}
-
 #[test]
 fn a_static_memory_is_set_up_once() {
     static MEMORY: StaticMemory<Locks> = StaticMemory::new();
     assert!(MEMORY.get().is_none());
     let too_small = MEMORY.set_up(&MemoryConfig::linux(&[plain_zone(START, PAGES)], 1), &mut [], &());
     assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { .. })), "and may be set up after it");
+    let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(START), PAGES)];
+    Sysctls::linux(2).apply(&mut zones);
+    let config =
+        MemoryConfig { max_order: order(3), pageblock_order: order(2), ..MemoryConfig::linux(&zones, 2) };
+    // One buffer for all, so that the memory that is set up keeps the losers' parts reachable, too.
+    let size = required_bytes::<Locks>(&config).next_multiple_of(64);
+    let buffer = vec![MaybeUninit::uninit(); 3 * size].leak();
+    let config = &config;
     let results: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..3).map(|_| scope.spawn(|| (set_up(&MEMORY), MEMORY.get().map(Memory::cpus)))).collect();
+        let threads: Vec<_> = buffer
+            .chunks_mut(size)
+            .map(|part| {
+                scope.spawn(move || {
+                    (MEMORY.set_up(config, part, &()).map(|_| ()), MEMORY.get().map(Memory::cpus))
+                })
+            })
+            .collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     assert_eq!(results.iter().filter(|(result, _)| result.is_ok()).count(), 1, "{results:?}");

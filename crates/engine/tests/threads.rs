@@ -143,8 +143,11 @@ fn run(era: Era, cpus_of_workers: &[u16], steps: u32) -> u64 {
 #[test]
 fn cpus_in_parallel_lose_no_page() {
     for era in Era::ALL {
-        let retyped = run(era, &[0, 1, 2], 100_000);
-        assert_eq!(retyped > 0, era.switches().retypes_pageblocks, "{}: {retyped}", era.name());
+        let retypes = era.switches().retypes_pageblocks;
+        // How the threads meet decides whether tidying finds a pageblock to retype in one run.
+        let rounds = if retypes { 20 } else { 1 };
+        let retyped = (0..rounds).any(|_| run(era, &[0, 1, 2], 100_000) > 0);
+        assert_eq!(retyped, retypes, "{}", era.name());
     }
 }
 
