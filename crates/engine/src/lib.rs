@@ -61,8 +61,8 @@ pub use request::Exclusive;
 pub use table::PageblockUse;
 pub use table::sync::{Locks, OwnersFreeOnce};
 pub use types::{
-    AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES, Migratetype,
-    NR_PAGE_ORDERS, Order, PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError, Switch,
-    SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
+    AllocAtError, AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES,
+    Migratetype, NR_PAGE_ORDERS, Order, PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError,
+    Switch, SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};
