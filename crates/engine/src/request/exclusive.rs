@@ -66,7 +66,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         self.cpu
     }
 
-    /// Releases the lists' locks for a moment and takes them again.
+    /// Releases the lists' locks for a moment and takes them again. Who waits gets one of them if it is there in
+    /// that moment or the lock is a fair one, and otherwise after a later pause.
     pub fn pause(&mut self) {
         self.let_go();
         self.hold();
