@@ -34,6 +34,7 @@
 //! # Ok::<(), freehold::SetupError>(())
 //! ```
 #![cfg_attr(not(any(test, loom)), no_std)]
+#![warn(missing_debug_implementations)]
 
 #[cfg(any(test, loom))]
 extern crate std;

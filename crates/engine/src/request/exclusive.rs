@@ -1,5 +1,7 @@
 //! A CPU's lists in the hands of one owner, whose requests take no lock.
 
+use core::fmt;
+
 use lock_api::MutexGuard;
 
 use crate::memory::{CpuRequests, FirstZones, Memory};
@@ -204,6 +206,12 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         let done = self.memory.free(self.cpu, pfn, order);
         self.hold();
         done
+    }
+}
+
+impl<L: Locks> fmt::Debug for Exclusive<'_, '_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exclusive").field("cpu", &self.cpu).finish_non_exhaustive()
     }
 }
 

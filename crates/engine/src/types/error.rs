@@ -6,6 +6,7 @@ use super::units::{Order, Pfn};
 
 /// Why a block was not freed. Nothing has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum FreeError {
     /// No zone contains the frame, or the frame lies in a hole.
     OutsideZones,
@@ -38,6 +39,7 @@ impl core::error::Error for FreeError {}
 
 /// Why a request was not answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum AllocError {
     /// No zone that the flags allow had a block above its watermark.
     NoMemory,
@@ -65,6 +67,7 @@ impl core::error::Error for AllocError {}
 
 /// Why a block was not allocated by its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum AllocAtError {
     /// A frame of the block is in no zone, in another zone than the first, or in a hole.
     OutsideZones,
@@ -104,6 +107,7 @@ impl core::error::Error for AllocAtError {}
 
 /// Why pageblocks were not isolated, or a range of frames not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum BlockError {
     /// The frame is outside the zone.
     OutsideZone,
@@ -145,6 +149,7 @@ impl core::error::Error for BlockError {}
 
 /// Why memory could not be set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SetupError {
     /// The metadata buffer is smaller than [`crate::required_bytes`] says.
     MetadataTooSmall {
