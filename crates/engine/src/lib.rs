@@ -39,6 +39,7 @@
 #[cfg(any(test, loom))]
 extern crate std;
 
+mod adapters;
 mod compact;
 mod memory;
 mod observe;
@@ -50,10 +51,14 @@ mod table;
 mod types;
 mod zone;
 
+#[cfg(all(feature = "x86_64", not(loom)))]
+pub use adapters::FrameSource;
+#[cfg(not(loom))]
+pub use adapters::{DirectMap, PageHeap};
 pub use compact::Relocate;
 #[cfg(not(loom))]
 pub use memory::StaticMemory;
-pub use memory::{Memory, MemoryConfig, Sysctls, Tunables, VmEvents, required_bytes};
+pub use memory::{Memory, MemoryBuilder, MemoryConfig, Sysctls, Tunables, VmEvents, required_bytes};
 pub use observe::{Broken, PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
 pub use percpu::{PerCpuSettings, PerCpuState};
 pub use ranges::ZoneState;
