@@ -351,7 +351,7 @@ bool freehold_compact_proactively(const struct freehold_memory *memory,
 
 // Has all memories of the program use the caller's locks: `zone` for zones' free lists, `percpu` for CPUs' lists; null
 // for spin locks that leave interrupts alone, as both are at first. It is called once, before any other thread uses
-// the library and before the first `freehold_new`; ALREADY_SET_UP afterwards.
+// the library and before the first `freehold_new`; `FREEHOLD_STATUS_ALREADY_SET_UP` afterwards.
 //
 // Where interrupts use the memory, the zone lock turns them off while it is held. The lock of CPUs' lists need not: what
 // an interrupt may call only tries it.
