@@ -34,10 +34,12 @@
 //! # Ok::<(), freehold::SetupError>(())
 //! ```
 #![cfg_attr(not(any(test, loom)), no_std)]
+#![warn(missing_debug_implementations)]
 
 #[cfg(any(test, loom))]
 extern crate std;
 
+mod adapters;
 mod compact;
 mod memory;
 mod observe;
@@ -49,10 +51,14 @@ mod table;
 mod types;
 mod zone;
 
+#[cfg(all(feature = "x86_64", not(loom)))]
+pub use adapters::FrameSource;
+#[cfg(not(loom))]
+pub use adapters::{DirectMap, PageHeap};
 pub use compact::Relocate;
 #[cfg(not(loom))]
 pub use memory::StaticMemory;
-pub use memory::{Memory, MemoryConfig, Sysctls, Tunables, VmEvents, required_bytes};
+pub use memory::{Memory, MemoryBuilder, MemoryConfig, Sysctls, Tunables, VmEvents, required_bytes};
 pub use observe::{Broken, PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
 pub use percpu::{PerCpuSettings, PerCpuState};
 pub use ranges::ZoneState;
@@ -61,8 +67,8 @@ pub use request::Exclusive;
 pub use table::PageblockUse;
 pub use table::sync::{Locks, OwnersFreeOnce};
 pub use types::{
-    AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES, Migratetype,
-    NR_PAGE_ORDERS, Order, PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError, Switch,
-    SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
+    AllocAtError, AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES,
+    Migratetype, NR_PAGE_ORDERS, Order, PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError,
+    Switch, SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

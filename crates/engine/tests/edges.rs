@@ -104,3 +104,19 @@ fn any_settings_of_a_cpus_list_will_do() {
         assert!(memory.alloc(request(GfpFlags::KERNEL, Order::ZERO.get())).is_ok());
     }
 }
+
+/// What a message shows of the large types takes no lock: a holder can print it.
+#[test]
+fn large_types_show_themselves_without_a_lock() {
+    let zones = [common::plain_zone(0x400, 64)];
+    let config = common::geometry(&zones, freehold::Era::Freehold.switches(), 4, 5);
+    let mut bytes = common::metadata(&config);
+    let memory = common::all_free(&config, &mut bytes);
+    let owner = memory.exclusive(1).expect("a CPU");
+    let held = memory.zones()[0].free_list(freehold::Order::ZERO, freehold::Migratetype::Movable);
+    let text = format!("{memory:?} {owner:?}");
+    drop(held);
+    for part in ["Normal", "pfn 0x400..pfn 0x440", "free_pages: 64", "Exclusive { cpu: 1, .. }"] {
+        assert!(text.contains(part), "no {part}: {text}");
+    }
+}

@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::thread;
+use std::time::Duration;
+
 use common::*;
 use freehold::{AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, Order, Pfn, Request, ZoneType};
 
@@ -192,6 +195,35 @@ fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
         drop(owner);
         assert!(memory.zones()[0].percpu_pages(0) > 0, "{}: the owner kept its pages", era.name());
         memory.drain_all();
+        memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
+    }
+}
+
+/// A request that may reclaim waits for an owner on another CPU once it finds no memory, and gets on when the owner pauses.
+#[test]
+fn a_request_that_may_wait_waits_for_an_owner_until_it_pauses() {
+    for era in Era::ALL {
+        let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
+        let config = config(&zones, era.switches());
+        let mut bytes = metadata(&config);
+        let memory = all_free(&config, &mut bytes);
+        let mut owner = memory.exclusive(0).expect("two CPUs");
+        let kept = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
+        let pfn = owner.alloc(kept).expect("free pages");
+        owner.free(pfn, Order::ZERO).expect("allocated");
+        let other = Request { cpu: 1, ..kept };
+        while memory.alloc(Request { gfp: GfpFlags::NOWAIT | GfpFlags::MEMALLOC, ..other }).is_ok() {}
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| memory.alloc(other));
+            thread::sleep(Duration::from_millis(30));
+            assert!(!waiting.is_finished(), "{}: the owner has not paused", era.name());
+            while !waiting.is_finished() {
+                owner.pause();
+            }
+            assert_eq!(waiting.join().expect("no panic"), Err(AllocError::NoMemory), "{}", era.name());
+        });
+        drop(owner);
+        assert_eq!(memory.zones()[0].percpu_pages(0), 0, "{}: the drain took the owner's pages", era.name());
         memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
     }
 }

@@ -69,6 +69,8 @@ struct Pair<'a, 'm> {
     model: Naive,
     random: Random,
     context: String,
+    /// True if some blocks are asked for by their addresses.
+    by_address: bool,
 }
 
 impl Pair<'_, '_> {
@@ -88,6 +90,7 @@ impl Pair<'_, '_> {
                 self.model.reclaiming = !self.model.reclaiming;
                 self.zone.set_reclaim_active(self.model.reclaiming);
             }
+            5..25 if self.by_address => self.alloc_at(),
             5..80 if filling => self.alloc(cpu, number),
             5..30 => self.alloc(cpu, number),
             _ => self.free(cpu),
@@ -109,6 +112,17 @@ impl Pair<'_, '_> {
         let engine = self.memory.alloc(request).ok();
         let model = self.model.alloc(usize::from(cpu), size, kind).map(Pfn);
         assert_eq!(engine, model, "{}: {request:?}", self.context);
+    }
+
+    /// Asks for a block that may be free, on a CPU's list, in use or beyond the zone.
+    fn alloc_at(&mut self) {
+        let size = self.random.below(u64::from(self.model.set.max_order) + 1) as u8;
+        let first = self.model.set.start & !((1 << size) - 1);
+        let blocks = ((self.model.set.end - first) >> size) + 1;
+        let pfn = first + (self.random.below(blocks) << size);
+        let engine = self.memory.alloc_at(Pfn(pfn), order(size));
+        let model = self.model.alloc_at(pfn, size);
+        assert_eq!(engine.is_ok(), model, "{}: order {size} at {pfn:#x}: {engine:?}", self.context);
     }
 
     fn free(&mut self, cpu: u16) {
@@ -155,6 +169,10 @@ impl Pair<'_, '_> {
 }
 
 fn run(name: &str, set: &Settings, seed: u64, steps: u64) {
+    run_with(name, set, seed, steps, false);
+}
+
+fn run_with(name: &str, set: &Settings, seed: u64, steps: u64, by_address: bool) {
     let zones = [zone(set)];
     let config = MemoryConfig {
         zones: &zones,
@@ -174,6 +192,7 @@ fn run(name: &str, set: &Settings, seed: u64, steps: u64) {
         model,
         random: Random::new(seed),
         context: String::new(),
+        by_address,
     };
     for number in 0..steps {
         pair.context = format!("{name}, pageblock order {}, seed {seed}, step {number}", set.block_order);
@@ -216,6 +235,18 @@ fn hygiene_and_remembered_mode_alone_answer_like_the_model() {
             for on in [false, true] {
                 let name = format!("{} with {} {on}", base.name(), switch.name());
                 all_sets(&name, switch.set(base.switches(), on));
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_taken_by_address_answer_like_the_model() {
+    for era in Era::ALL {
+        for (number, shape) in SHAPES.into_iter().enumerate() {
+            for percpu in PERCPU {
+                let set = settings(shape, percpu, era.switches());
+                run_with(&format!("{}, {percpu:?}", era.name()), &set, 31 + number as u64, 1500, true);
             }
         }
     }

@@ -88,14 +88,18 @@ fn source(name: &str, text: &str, architecture: &str, findings: &mut Vec<String>
     }
 }
 
-/// Checks that C files, which all go into Linux, name Linux's licence. What goes to the end of a file of Linux has that
-/// file's.
+/// Checks that C files name their licence: Linux's if they go into Linux, and the engine's if they are its interface.
+/// What goes to the end of a file of Linux has that file's.
 fn licence(name: &str, text: &str, findings: &mut Vec<String>) {
+    let (where_to, wanted) = if name.starts_with("crates/capi/") {
+        ("is for programs in C", "GPL-2.0-or-later")
+    } else {
+        ("goes into Linux", "GPL-2.0-only")
+    };
+    let said = format!("SPDX-License-Identifier: {wanted}");
     let is_whole = !name.contains("/append/");
-    if is_whole
-        && !text.lines().next().is_some_and(|first| first.contains("SPDX-License-Identifier: GPL-2.0-only"))
-    {
-        findings.push(format!("{name}: goes into Linux, and its first line does not say GPL-2.0-only"));
+    if is_whole && !text.lines().next().is_some_and(|first| first.contains(&said)) {
+        findings.push(format!("{name}: {where_to}, and its first line does not say {wanted}"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A configuration and the caller's bytes go in; all zones of all nodes come out, with what is asked of their daemons.
 
+mod builder;
 mod node;
 mod request_counters;
 mod state;
@@ -10,6 +11,7 @@ mod tunables;
 mod vm_events;
 mod zonelist;
 
+pub use builder::MemoryBuilder;
 pub(crate) use node::MAX_RECLAIM_RETRIES;
 pub(crate) use request_counters::CpuRequests;
 pub(crate) use state::FirstZones;

@@ -1,6 +1,7 @@
 //! A memory goes in; lists, texts and broken invariants come out, and nothing changes.
 
 mod check;
+mod debug;
 mod inspect;
 mod render;
 

@@ -142,7 +142,7 @@ impl<L: Locks> Memory<'_, L> {
 
 impl<L: Locks> Zone<'_, L> {
     /// Returns the frames of a range inside the zone.
-    fn frame_range(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
+    pub(super) fn frame_range(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
         let first = self.frames.index(start).ok_or(BlockError::OutsideZone)?;
         let inside = pages <= u64::from(self.frames.end().0 - first.0);
         if inside { Ok(first..first.offset(pages as u32)) } else { Err(BlockError::OutsideZone) }

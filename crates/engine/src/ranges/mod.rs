@@ -1,5 +1,6 @@
 //! Frames go in by their numbers: into service, into isolation, or to one owner.
 
+mod by_address;
 mod contiguous;
 mod evacuation;
 mod isolation;

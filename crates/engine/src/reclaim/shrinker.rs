@@ -24,6 +24,7 @@ pub trait Shrinker<L: Locks> {
 ///
 /// Linux counterpart: `struct scan_control`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct ShrinkControl {
     /// The node to reclaim from.
     pub node: u16,

@@ -1,5 +1,7 @@
 //! A CPU's lists in the hands of one owner, whose requests take no lock.
 
+use core::fmt;
+
 use lock_api::MutexGuard;
 
 use crate::memory::{CpuRequests, FirstZones, Memory};
@@ -66,7 +68,8 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         self.cpu
     }
 
-    /// Releases the lists' locks for a moment and takes them again.
+    /// Releases the lists' locks for a moment and takes them again. Who waits gets one of them if it is there in
+    /// that moment or the lock is a fair one, and otherwise after a later pause.
     pub fn pause(&mut self) {
         self.let_go();
         self.hold();
@@ -203,6 +206,12 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         let done = self.memory.free(self.cpu, pfn, order);
         self.hold();
         done
+    }
+}
+
+impl<L: Locks> fmt::Debug for Exclusive<'_, '_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exclusive").field("cpu", &self.cpu).finish_non_exhaustive()
     }
 }
 

@@ -6,6 +6,7 @@ use super::units::{Order, Pfn};
 
 /// Why a block was not freed. Nothing has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum FreeError {
     /// No zone contains the frame, or the frame lies in a hole.
     OutsideZones,
@@ -38,6 +39,7 @@ impl core::error::Error for FreeError {}
 
 /// Why a request was not answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum AllocError {
     /// No zone that the flags allow had a block above its watermark.
     NoMemory,
@@ -63,8 +65,49 @@ impl fmt::Display for AllocError {
 
 impl core::error::Error for AllocError {}
 
+/// Why a block was not allocated by its address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum AllocAtError {
+    /// A frame of the block is in no zone, in another zone than the first, or in a hole.
+    OutsideZones,
+    /// The order exceeds the largest that the memory was set up for.
+    OrderTooLarge,
+    /// The frame is not aligned to the order.
+    Unaligned,
+    /// Part of the block is in use, or reserved.
+    InUse {
+        /// The first frame of the block in use.
+        at: Pfn,
+    },
+    /// Part of the block lies in an isolated pageblock.
+    Isolated,
+    /// Part of the block lies in a CMA pageblock, whose pages are for its owner and for movable requests.
+    Cma,
+    /// Part of the block is on its way to or from its owner, or was put on a CPU's list after the drain. Another
+    /// try may succeed.
+    Busy,
+}
+
+impl fmt::Display for AllocAtError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutsideZones => f.write_str("part of the block is outside the zone or in a hole"),
+            Self::OrderTooLarge => f.write_str("the order exceeds the largest order set up"),
+            Self::Unaligned => f.write_str("the frame is not aligned to the order"),
+            Self::InUse { at } => write!(f, "the block at {at} is in use"),
+            Self::Isolated => f.write_str("part of the block is in an isolated pageblock"),
+            Self::Cma => f.write_str("part of the block is in a CMA pageblock"),
+            Self::Busy => f.write_str("part of the block is on its way to or from its owner"),
+        }
+    }
+}
+
+impl core::error::Error for AllocAtError {}
+
 /// Why pageblocks were not isolated, or a range of frames not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum BlockError {
     /// The frame is outside the zone.
     OutsideZone,
@@ -106,6 +149,7 @@ impl core::error::Error for BlockError {}
 
 /// Why memory could not be set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SetupError {
     /// The metadata buffer is smaller than [`crate::required_bytes`] says.
     MetadataTooSmall {

@@ -21,12 +21,25 @@ bitflags! {
     /// | `KSWAPD_RECLAIM` | below the low mark, kswapd and kcompactd are wanted; they run when the embedder calls them |
     /// | `IO` | compaction is permitted |
     /// | `FS` | none; reaches the embedder's [`crate::Shrinker`] as all flags do |
-    /// | `NORETRY`, `RETRY_MAYFAIL` | fewer rounds of reclaim and compaction, or more above order 3 |
+    /// | `NORETRY`, `RETRY_MAYFAIL` | fewer rounds of reclaim and compaction, or more above order 3; with `NORETRY` [`crate::Memory::alloc`] leaves a zone's last pageblock of the reserve |
     /// | `NOFAIL` | a last attempt below all marks. **It may fail**: where Linux tries for ever, the caller asks again |
     /// | `MEMALLOC`, `NOMEMALLOC` | no mark counts; not so with `NOMEMALLOC`, which also closes the reserves of callers that cannot wait |
     /// | `THISNODE` | no other node than the request's |
     /// | `ZERO`, `ZEROTAGS` | none: **the engine never touches memory**, so its caller zeroes it |
     /// | `WRITE`, `NOWARN`, `COMP`, `HARDWALL`, `ACCOUNT`, `NO_OBJ_EXT`, `UNKNOWN` | none |
+    ///
+    /// No flags are refused. Where two contradict each other, one wins:
+    ///
+    /// | together | what counts |
+    /// |---|---|
+    /// | `MOVABLE` and `RECLAIMABLE` | `MOVABLE` |
+    /// | two of `DMA`, `DMA32`, `HIGHMEM` | the lowest zone |
+    /// | `MEMALLOC` and `NOMEMALLOC` | `NOMEMALLOC` |
+    /// | `HIGH` and `NOMEMALLOC` | both: half of the min mark is open, the reserve for atomic requests is closed |
+    /// | `NORETRY` and `RETRY_MAYFAIL` | `NORETRY` |
+    /// | `NORETRY` and `NOFAIL` | [`crate::Memory::alloc`] goes by `NORETRY`; [`crate::Memory::alloc_with`] makes one round, then the last attempt |
+    /// | `NOFAIL` without `DIRECT_RECLAIM` | `NOFAIL` counts for nothing: a caller that cannot wait may fail |
+    /// | `THISNODE` and zones that the node lacks | `THISNODE`: the request fails |
     ///
     /// The bit positions are Freehold's own: Linux renumbers its flags from
     /// release to release, so recorders translate by name.

@@ -14,7 +14,7 @@ mod want;
 mod zone_type;
 
 pub(crate) use alloc_flags::AllocFlags;
-pub use error::{AllocError, BlockError, FreeError, SetupError};
+pub use error::{AllocAtError, AllocError, BlockError, FreeError, SetupError};
 pub use gfp::GfpFlags;
 pub use migratetype::{MIGRATETYPES, Migratetype, PCP_TYPES};
 pub use request::Request;

@@ -5,6 +5,7 @@ use super::units::MAX_ORDERS;
 /// What happened in one zone under its lock. All numbers are exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct ZoneStats {
     /// Times the zone lock was taken.
     pub lock_holds: u64,
@@ -53,6 +54,7 @@ pub struct ZoneStats {
 
 /// What happened on one CPU's lists of one zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct PerCpuStats {
     /// Refills under the zone lock.
     pub refills: u64,
@@ -64,6 +66,7 @@ pub struct PerCpuStats {
 
 /// What the whole memory answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct RequestStats {
     /// Requests answered, by order.
     pub allocs: [u64; MAX_ORDERS],

@@ -67,6 +67,7 @@ impl Row {
 
 /// The free blocks of a zone at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct FreeCounts {
     /// Free blocks by order.
     pub total: [u64; MAX_ORDERS],

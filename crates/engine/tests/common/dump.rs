@@ -43,7 +43,11 @@ pub(crate) fn dump(memory: &Memory<'_, Locks>) -> (Vec<ZoneDump>, RequestStats) 
                 .collect(),
             free_pages: zone.free_pages(),
             boost: zone.watermark_boost(),
-            stats: ZoneStats { lock_holds: 0, ..zone.stats() },
+            stats: {
+                let mut stats = zone.stats();
+                stats.lock_holds = 0;
+                stats
+            },
             percpu_stats: cpus().map(|cpu| zone.percpu_stats(cpu)).collect(),
         }
     });

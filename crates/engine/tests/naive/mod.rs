@@ -194,6 +194,37 @@ impl Naive {
         found
     }
 
+    /// Takes one block by its address, from CPUs' lists too. Returns true if it was free.
+    pub(crate) fn alloc_at(&mut self, pfn: u64, order: u8) -> bool {
+        let end = pfn + (1 << order);
+        let in_use = |(&at, &(size, _)): (&u64, &(u8, usize))| at < end && pfn < at + (1 << size);
+        if pfn < self.set.start || end > self.set.end || self.owned.iter().any(in_use) {
+            return false;
+        }
+        if self.free_around(pfn, order).is_none() {
+            self.drain_all();
+        }
+        let (block, found, kind) = self.free_around(pfn, order).expect("nobody owns a page of it");
+        self.unlist(block, found);
+        let (mut left, mut size) = (block, found);
+        while size > order {
+            size -= 1;
+            let (lower, upper) = (left, left + (1 << size));
+            left = if pfn < upper { lower } else { upper };
+            self.list(lower + upper - left, size, kind, false);
+        }
+        self.owned.insert(pfn, (order, UNMOVABLE));
+        true
+    }
+
+    /// The free block that contains a block: first frame, order, and the type of its list.
+    fn free_around(&self, pfn: u64, order: u8) -> Option<(u64, u8, usize)> {
+        (order..=self.set.max_order).find_map(|size| {
+            let block = pfn & !((1 << size) - 1);
+            Some((block, size, self.listed(block, size)?))
+        })
+    }
+
     pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
         let (order, asked) = self.owned.remove(&pfn).expect("an owned block");
         if self.has_cpu_list(order) {

@@ -313,7 +313,9 @@ impl Shown<'_> {
             };
             let blocks = |order: usize| machine.free.iter().map(move |orders| of(orders, order));
             let total = std::array::from_fn(|order| blocks(order).sum());
-            FreeCounts { total, ..FreeCounts::default() }
+            let mut counts = FreeCounts::default();
+            counts.total = total;
+            counts
         });
         let thousandths = |value: i64| Cell::Real(value as f64 / 1000.0);
         let name = self.machine.zone_name(zone);

@@ -1,0 +1,154 @@
+//! A machine as a caller in C describes it.
+#![expect(unsafe_code, reason = "zones behind a pointer of the caller's, and a function with a name for C")]
+
+use core::slice;
+
+use freehold::{Era, MemoryConfig, Order, Pfn, Sysctls, ZoneConfig, ZoneType};
+
+use crate::status::FreeholdStatus;
+
+/// The most zones of a memory.
+pub const FREEHOLD_MOST_ZONES: usize = 16;
+
+/// Addresses below 16 MiB.
+pub const FREEHOLD_ZONE_DMA: u8 = 0;
+/// Addresses below 4 GiB.
+pub const FREEHOLD_ZONE_DMA32: u8 = 1;
+/// Addresses that every request may have.
+pub const FREEHOLD_ZONE_NORMAL: u8 = 2;
+/// Addresses that the kernel does not map.
+pub const FREEHOLD_ZONE_HIGHMEM: u8 = 3;
+/// For pages that can be moved, alone.
+pub const FREEHOLD_ZONE_MOVABLE: u8 = 4;
+
+/// As Linux 6.1.
+pub const FREEHOLD_ERA_LINUX_6_1: u8 = 0;
+/// As Linux 6.12.
+pub const FREEHOLD_ERA_LINUX_6_12: u8 = 1;
+/// As Linux 7.3.
+pub const FREEHOLD_ERA_LINUX_7_3: u8 = 2;
+/// As Linux 7.3 with counts per migratetype.
+pub const FREEHOLD_ERA_LINUX_7_3_COUNTS: u8 = 3;
+/// Freehold's own rules.
+pub const FREEHOLD_ERA_FREEHOLD: u8 = 4;
+
+const _: () = {
+    assert!(FREEHOLD_ZONE_DMA == ZoneType::Dma as u8 && FREEHOLD_ZONE_DMA32 == ZoneType::Dma32 as u8);
+    assert!(
+        FREEHOLD_ZONE_NORMAL == ZoneType::Normal as u8 && FREEHOLD_ZONE_HIGHMEM == ZoneType::HighMem as u8
+    );
+    assert!(FREEHOLD_ZONE_MOVABLE == ZoneType::Movable as u8);
+};
+
+/// The era of each number.
+const ERAS: [(u8, Era); 5] = [
+    (FREEHOLD_ERA_LINUX_6_1, Era::Linux6_1),
+    (FREEHOLD_ERA_LINUX_6_12, Era::Linux6_12),
+    (FREEHOLD_ERA_LINUX_7_3, Era::Linux7_3),
+    (FREEHOLD_ERA_LINUX_7_3_COUNTS, Era::Linux7_3Counts),
+    (FREEHOLD_ERA_FREEHOLD, Era::Freehold),
+];
+
+/// One zone. Its watermarks and the settings of its CPUs' lists are what Linux computes from its size.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FreeholdZone {
+    /// The first frame; need not be aligned.
+    pub start: u64,
+    /// Pages from the first to the last, holes included.
+    pub spanned: u64,
+    /// Pages without the holes; 0 stands for all.
+    pub managed: u64,
+    /// The NUMA node.
+    pub node: u16,
+    /// One of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
+    pub kind: u8,
+}
+
+/// How a memory is set up. `freehold_config_linux` fills it in.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FreeholdConfig {
+    /// The zones, in any order; not needed after set-up.
+    pub zones: *const FreeholdZone,
+    /// The number of zones, at most `FREEHOLD_MOST_ZONES`.
+    pub zone_count: usize,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// The number of CPUs, which are numbered from 0.
+    pub cpus: u16,
+    /// The largest order, 0 to 18.
+    pub max_order: u8,
+    /// The order of a pageblock, up to the largest.
+    pub pageblock_order: u8,
+    /// One of `FREEHOLD_ERA_LINUX_6_1` to `FREEHOLD_ERA_FREEHOLD`.
+    pub era: u8,
+    /// True if a pageblock is a huge page, and has CPUs' lists.
+    pub huge_pages: bool,
+}
+
+/// Returns the set-up of zones with pages of 4 KiB, blocks up to order 10, pageblocks of order 9 and Freehold's own
+/// rules. Every field may be changed afterwards.
+#[unsafe(no_mangle)]
+pub extern "C" fn freehold_config_linux(
+    zones: *const FreeholdZone,
+    zone_count: usize,
+    cpus: u16,
+) -> FreeholdConfig {
+    FreeholdConfig {
+        zones,
+        zone_count,
+        page_bytes: 4096,
+        cpus,
+        max_order: Order::MAX_PAGE_ORDER.get(),
+        pageblock_order: Order::HUGE_PAGE.get(),
+        era: FREEHOLD_ERA_FREEHOLD,
+        huge_pages: true,
+    }
+}
+
+/// Calls `act` with the configuration that a caller in C describes.
+///
+/// # Safety
+/// `config` is null or points to a configuration whose `zones` is null or points to `zone_count` zones.
+pub(crate) unsafe fn with_config<T>(
+    config: *const FreeholdConfig,
+    act: impl FnOnce(&MemoryConfig<'_>) -> Result<T, FreeholdStatus>,
+) -> Result<T, FreeholdStatus> {
+    // SAFETY: by the caller.
+    let given = unsafe { config.as_ref() }.ok_or(FreeholdStatus::NullPointer)?;
+    if given.zone_count > FREEHOLD_MOST_ZONES {
+        return Err(FreeholdStatus::NoSuchNumber);
+    }
+    if given.zones.is_null() {
+        return Err(FreeholdStatus::NullPointer);
+    }
+    // SAFETY: by the caller.
+    let described = unsafe { slice::from_raw_parts(given.zones, given.zone_count) };
+    let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(0), 0); FREEHOLD_MOST_ZONES];
+    for (zone, from) in zones.iter_mut().zip(described) {
+        *zone = zone_config(from)?;
+    }
+    let zones = &mut zones[..given.zone_count];
+    let order = |value| Order::new(value).ok_or(FreeholdStatus::BadPageblockOrder);
+    let era = ERAS.iter().find(|(number, _)| *number == given.era).ok_or(FreeholdStatus::NoSuchNumber)?.1;
+    let mut sysctls = Sysctls::linux(given.cpus);
+    sysctls.page_bytes = given.page_bytes;
+    sysctls.apply(zones);
+    let mut config = MemoryConfig::linux(zones, given.cpus);
+    config.max_order = order(given.max_order)?;
+    config.pageblock_order = order(given.pageblock_order)?;
+    config.huge_pages = given.huge_pages;
+    config.switches = era.switches();
+    act(&config)
+}
+
+fn zone_config(from: &FreeholdZone) -> Result<ZoneConfig, FreeholdStatus> {
+    let kinds = [ZoneType::Dma, ZoneType::Dma32, ZoneType::Normal, ZoneType::HighMem, ZoneType::Movable];
+    let kind = kinds.get(usize::from(from.kind)).ok_or(FreeholdStatus::NoSuchNumber)?;
+    let mut zone = ZoneConfig::sized(from.node, *kind, Pfn(from.start), from.spanned);
+    if from.managed > 0 {
+        zone.managed = from.managed;
+    }
+    Ok(zone)
+}

@@ -1,0 +1,162 @@
+//! The engine's locks: a spin lock, or the caller's own by functions.
+#![expect(unsafe_code, reason = "implementations of RawMutex, and calls of the caller's functions")]
+
+use core::hint;
+use core::marker::PhantomData;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use lock_api::{GuardNoSend, RawMutex};
+
+use crate::status::FreeholdStatus;
+
+/// The room of one lock. All words are 0 at first, which must mean unlocked; the address stays the same.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FreeholdLock {
+    /// The caller's, from the first call of one of its functions on.
+    pub words: [usize; 4],
+}
+
+/// A caller's own lock, by its functions. None may be null.
+///
+/// Locks are released in the reverse of the order in which they were taken, by whoever took them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FreeholdLockFunctions {
+    /// Takes a lock, and waits for it.
+    pub lock: Option<unsafe extern "C" fn(lock: *mut FreeholdLock)>,
+    /// Takes a lock if nobody holds it. Returns true if it did.
+    pub try_lock: Option<unsafe extern "C" fn(lock: *mut FreeholdLock) -> bool>,
+    /// Releases a lock.
+    pub unlock: Option<unsafe extern "C" fn(lock: *mut FreeholdLock)>,
+}
+
+/// The engine's locks for C.
+pub(crate) type Locks = (RawLock<OfZones>, RawLock<OfCpus>);
+
+/// Which of the two kinds a lock is of.
+pub(crate) trait Kind: Send + Sync + 'static {
+    /// The functions of this kind's locks; null for spin locks.
+    fn functions() -> &'static AtomicPtr<FreeholdLockFunctions>;
+}
+
+/// The locks of zones' free lists.
+#[derive(Debug)]
+pub(crate) struct OfZones;
+
+/// The locks of CPUs' lists.
+#[derive(Debug)]
+pub(crate) struct OfCpus;
+
+impl Kind for OfZones {
+    fn functions() -> &'static AtomicPtr<FreeholdLockFunctions> {
+        static FUNCTIONS: AtomicPtr<FreeholdLockFunctions> = AtomicPtr::new(ptr::null_mut());
+        &FUNCTIONS
+    }
+}
+
+impl Kind for OfCpus {
+    fn functions() -> &'static AtomicPtr<FreeholdLockFunctions> {
+        static FUNCTIONS: AtomicPtr<FreeholdLockFunctions> = AtomicPtr::new(ptr::null_mut());
+        &FUNCTIONS
+    }
+}
+
+/// True once a memory was set up, whose locks must not change.
+static IN_USE: AtomicBool = AtomicBool::new(false);
+
+/// Has all memories of the program use the caller's locks: `zone` for zones' free lists, `percpu` for CPUs' lists; null
+/// for spin locks that leave interrupts alone, as both are at first. It is called once, before any other thread uses
+/// the library and before the first `freehold_new`; `FREEHOLD_STATUS_ALREADY_SET_UP` afterwards.
+///
+/// Where interrupts use the memory, the zone lock turns them off while it is held. The lock of CPUs' lists need not: what
+/// an interrupt may call only tries it.
+///
+/// # Safety
+/// Both point to functions that keep two callers apart, and live as long as the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn freehold_use_locks(
+    zone: *const FreeholdLockFunctions,
+    percpu: *const FreeholdLockFunctions,
+) -> FreeholdStatus {
+    if IN_USE.load(Ordering::Relaxed) {
+        return FreeholdStatus::AlreadySetUp;
+    }
+    for functions in [zone, percpu] {
+        // SAFETY: by the caller.
+        if let Some(given) = unsafe { functions.as_ref() }
+            && (given.lock.is_none() || given.try_lock.is_none() || given.unlock.is_none())
+        {
+            return FreeholdStatus::NullPointer;
+        }
+    }
+    // Pairs with the Acquire in `RawLock::functions`.
+    OfZones::functions().store(zone.cast_mut(), Ordering::Release);
+    OfCpus::functions().store(percpu.cast_mut(), Ordering::Release);
+    FreeholdStatus::Ok
+}
+
+/// Has `freehold_use_locks` refuse from now on.
+pub(crate) fn settle() {
+    IN_USE.store(true, Ordering::Relaxed);
+}
+
+/// A lock in the caller's words. Without functions the first word is 1 while the lock is held.
+pub(crate) struct RawLock<K> {
+    words: [AtomicUsize; 4],
+    kind: PhantomData<K>,
+}
+
+impl<K: Kind> RawLock<K> {
+    fn functions() -> Option<&'static FreeholdLockFunctions> {
+        // Pairs with the Release in `freehold_use_locks`.
+        let functions = K::functions().load(Ordering::Acquire);
+        // SAFETY: null or functions that live as long as the program, by the caller of `freehold_use_locks`.
+        unsafe { functions.as_ref() }
+    }
+
+    fn room(&self) -> *mut FreeholdLock {
+        ptr::from_ref(&self.words).cast_mut().cast()
+    }
+
+    fn try_spin(&self) -> bool {
+        let word = &self.words[0];
+        word.load(Ordering::Relaxed) == 0
+            && word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+}
+
+// SAFETY: the exchange from 0 to 1 succeeds for one caller until `unlock`, whose Release it pairs with; the caller's
+// functions keep two callers apart, as `freehold_use_locks` asks for.
+unsafe impl<K: Kind> RawMutex for RawLock<K> {
+    const INIT: Self = Self { words: [const { AtomicUsize::new(0) }; 4], kind: PhantomData };
+
+    type GuardMarker = GuardNoSend;
+
+    fn lock(&self) {
+        if let Some(lock) = Self::functions().and_then(|functions| functions.lock) {
+            // SAFETY: the words are this lock's, and the function is for such.
+            return unsafe { lock(self.room()) };
+        }
+        while !self.try_spin() {
+            hint::spin_loop();
+        }
+    }
+
+    fn try_lock(&self) -> bool {
+        match Self::functions().and_then(|functions| functions.try_lock) {
+            // SAFETY: as in `lock`.
+            Some(try_lock) => unsafe { try_lock(self.room()) },
+            None => self.try_spin(),
+        }
+    }
+
+    unsafe fn unlock(&self) {
+        match Self::functions().and_then(|functions| functions.unlock) {
+            // SAFETY: as in `lock`; the caller holds it.
+            Some(unlock) => unsafe { unlock(self.room()) },
+            None => self.words[0].store(0, Ordering::Release),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Requests and frees.
+#![expect(unsafe_code, reason = "pointers of the caller's, and functions with names for C")]
+
+use core::ptr;
+
+use freehold::{AllocError, GfpFlags, Pfn, Request};
+
+use crate::embedder::{FreeholdEmbedder, Functions};
+use crate::memory::{FreeholdMemory, order, with};
+use crate::status::{FreeholdStatus, status};
+
+/// One request for a block.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FreeholdRequest {
+    /// The flags, `FREEHOLD_GFP_KERNEL` and its like.
+    pub gfp: u32,
+    /// The CPU that asks.
+    pub cpu: u16,
+    /// The node whose zones are tried first.
+    pub node: u16,
+    /// The order of the block.
+    pub order: u8,
+}
+
+impl FreeholdRequest {
+    fn to_engine(self) -> Result<Request, FreeholdStatus> {
+        let gfp = GfpFlags::from_bits(self.gfp).ok_or(FreeholdStatus::NoSuchNumber)?;
+        Ok(Request { cpu: self.cpu, node: self.node, order: order(self.order)?, gfp })
+    }
+}
+
+/// Answers a request: the first frame of the block goes to `pfn`.
+///
+/// # Safety
+/// `memory` is null or one of `freehold_new`'s; `pfn` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn freehold_alloc(
+    memory: *const FreeholdMemory,
+    request: FreeholdRequest,
+    pfn: *mut u64,
+) -> FreeholdStatus {
+    // SAFETY: by the caller.
+    unsafe { answer(memory, request, pfn, |memory, request| memory.engine().alloc(request)) }
+}
+
+/// Answers a request as `freehold_alloc` does, but one that may wait reclaims and compacts through the embedder before
+/// it fails.
+///
+/// # Safety
+/// As for `freehold_alloc`; the embedder's functions may be called with its context.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn freehold_alloc_with(
+    memory: *const FreeholdMemory,
+    request: FreeholdRequest,
+    embedder: *const FreeholdEmbedder,
+    pfn: *mut u64,
+) -> FreeholdStatus {
+    // SAFETY: by the caller.
+    let mut functions = unsafe { Functions::of(embedder) };
+    // SAFETY: by the caller.
+    unsafe {
+        answer(memory, request, pfn, |memory, request| memory.engine().alloc_with(request, &mut functions))
+    }
+}
+
+/// # Safety
+/// As for `freehold_alloc`.
+unsafe fn answer(
+    memory: *const FreeholdMemory,
+    request: FreeholdRequest,
+    pfn: *mut u64,
+    ask: impl FnOnce(&FreeholdMemory, Request) -> Result<Pfn, AllocError>,
+) -> FreeholdStatus {
+    if pfn.is_null() {
+        return FreeholdStatus::NullPointer;
+    }
+    let act = |memory: &FreeholdMemory| match request.to_engine() {
+        Ok(request) => status(ask(memory, request).map(|found| {
+            // SAFETY: it is not null, and can be written then.
+            unsafe { ptr::write(pfn, found.0) };
+        })),
+        Err(error) => error,
+    };
+    // SAFETY: by the caller.
+    unsafe { with(memory, act) }
+}
+
+/// Allocates exactly the block at a frame, if all of it is free. It counts as unmovable.
+///
+/// # Safety
+/// `memory` is null or one of `freehold_new`'s.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn freehold_alloc_at(
+    memory: *const FreeholdMemory,
+    pfn: u64,
+    block_order: u8,
+) -> FreeholdStatus {
+    // SAFETY: by the caller.
+    unsafe {
+        with(memory, |memory| match order(block_order) {
+            Ok(order) => status(memory.engine().alloc_at(Pfn(pfn), order)),
+            Err(error) => error,
+        })
+    }
+}
+
+/// Frees a block on a CPU.
+///
+/// # Safety
+/// As for `freehold_alloc_at`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn freehold_free(
+    memory: *const FreeholdMemory,
+    cpu: u16,
+    pfn: u64,
+    block_order: u8,
+) -> FreeholdStatus {
+    // SAFETY: by the caller.
+    unsafe {
+        with(memory, |memory| match order(block_order) {
+            Ok(order) => status(memory.engine().free(cpu, Pfn(pfn), order)),
+            Err(error) => error,
+        })
+    }
+}
+
+/// Splits an allocated block of order `from` into blocks of order `to`, each freed by itself.
+///
+/// # Safety
+/// As for `freehold_alloc_at`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn freehold_split(
+    memory: *const FreeholdMemory,
+    pfn: u64,
+    from: u8,
+    to: u8,
+) -> FreeholdStatus {
+    // SAFETY: by the caller.
+    unsafe {
+        with(memory, |memory| match (order(from), order(to)) {
+            (Ok(from), Ok(to)) => status(memory.engine().split(Pfn(pfn), from, to)),
+            (Err(error), _) | (_, Err(error)) => error,
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! The example program in C builds against the header and the static library, and does what it says.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The libraries that the standard library of Rust needs of the system.
+const SYSTEM: [&str; 5] = ["-lpthread", "-ldl", "-lm", "-lrt", "-lgcc_s"];
+
+fn crate_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Builds the static library in a folder of its own, so that it does not wait for a cargo that runs this test.
+fn library() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("library");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--package", "freehold-capi", "--lib", "--target-dir"]).arg(&folder);
+    // Counters of coverage and the like would need libraries of their own.
+    cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    folder.join("debug/libfreehold_capi.a")
+}
+
+fn compile(compiler: &mut Command) {
+    let compiled = compiler.output().expect("the compiler runs");
+    assert!(compiled.status.success(), "{compiler:?}: {}", String::from_utf8_lossy(&compiled.stderr));
+}
+
+#[test]
+fn the_program_in_c_runs_with_spin_locks_and_with_its_own() {
+    if !freehold_needs::has_program("cc", "the_program_in_c_runs_with_spin_locks_and_with_its_own") {
+        return;
+    }
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("embed");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I"]);
+    compiler.arg(crate_file("include")).arg(crate_file("examples/embed.c"));
+    compiler.arg(library()).args(SYSTEM).arg("-o").arg(&program);
+    compile(&mut compiler);
+    for locks in ["spin", "own"] {
+        let ran = Command::new(&program).arg(locks).output().expect("the program runs");
+        let text = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success(), "{locks}: {:?}: {text}", ran.status);
+        for expected in [
+            "orders: 11 taken and freed",
+            "by address: one page taken and freed",
+            "offline: pageblock 0x",
+            "contiguous: 768 pages taken and freed",
+            "kswapd: ",
+            "Node 0, zone    DMA32 ",
+            "Node 0, zone   Normal ",
+            "every check held",
+        ] {
+            assert!(text.lines().any(|line| line.starts_with(expected)), "{locks}: no {expected}: {text}");
+        }
+    }
+}
+
+#[test]
+fn the_header_is_good_for_cpp_too() {
+    if !freehold_needs::has_program("c++", "the_header_is_good_for_cpp_too") {
+        return;
+    }
+    let mut compiler = Command::new("c++");
+    compiler.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"]);
+    compile(compiler.arg(crate_file("include/freehold.h")));
+}

@@ -1,0 +1,11 @@
+//! A memory goes in; what other crates ask of an allocator comes out.
+
+#[cfg(not(loom))]
+mod page_heap;
+#[cfg(all(feature = "x86_64", not(loom)))]
+mod page_tables;
+
+#[cfg(not(loom))]
+pub use page_heap::{DirectMap, PageHeap};
+#[cfg(all(feature = "x86_64", not(loom)))]
+pub use page_tables::FrameSource;

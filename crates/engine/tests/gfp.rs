@@ -1,0 +1,123 @@
+//! What the documentation of `GfpFlags` says of flags that contradict each other.
+
+mod common;
+
+use common::{Locks, all_free, geometry, metadata, order, plain_zone, request};
+use freehold::{
+    AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Reclaimed, Relocate, Request,
+    ShrinkControl, Shrinker, Switches, Watermarks, ZoneConfig, ZoneType,
+};
+
+/// Pages of the zone, and its min mark.
+const PAGES: u64 = 256;
+const MIN: u64 = 64;
+
+fn zone(kind: ZoneType, start: u64) -> ZoneConfig {
+    let watermarks = Watermarks { min: MIN, low: 80, high: 96 };
+    ZoneConfig { kind, watermarks, ..plain_zone(start, PAGES) }
+}
+
+fn with_memory(zones: &[ZoneConfig], switches: Switches, act: impl FnOnce(&Memory<'_, Locks>)) {
+    let config: MemoryConfig<'_> = geometry(zones, switches, 4, 5);
+    let mut bytes = metadata(&config);
+    act(&all_free(&config, &mut bytes));
+}
+
+/// Returns how many free pages single requests with these flags leave in a zone of [`PAGES`] pages.
+fn pages_left(switches: Switches, gfp: GfpFlags) -> u64 {
+    let mut left = 0;
+    with_memory(&[zone(ZoneType::Normal, 0x400)], switches, |memory| {
+        while memory.alloc(request(gfp, 0)).is_ok() {}
+        left = memory.zones()[0].free_pages();
+    });
+    left
+}
+
+#[test]
+fn movable_wins_over_reclaimable_and_the_lowest_zone_over_others() {
+    let both = GfpFlags::MOVABLE | GfpFlags::RECLAIMABLE;
+    assert_eq!(both.migratetype(), Migratetype::Movable);
+    for (flags, zone) in [
+        (GfpFlags::DMA | GfpFlags::DMA32, ZoneType::Dma),
+        (GfpFlags::DMA | GfpFlags::HIGHMEM, ZoneType::Dma),
+        (GfpFlags::DMA32 | GfpFlags::HIGHMEM | GfpFlags::MOVABLE, ZoneType::Dma32),
+    ] {
+        assert_eq!(flags.highest_zone(), zone, "{flags:?}");
+    }
+}
+
+#[test]
+fn marks_open_as_the_table_says() {
+    for era in Era::ALL {
+        let switches = era.switches();
+        let left = |gfp| pages_left(switches, gfp);
+        let (high, none) = (GfpFlags::HIGH, GfpFlags::empty());
+        let patient = GfpFlags::DIRECT_RECLAIM;
+        let name = era.name();
+        assert_eq!(left(patient), MIN, "{name}");
+        assert_eq!(left(patient | high), MIN / 2, "{name}");
+        assert_eq!(left(GfpFlags::NOMEMALLOC), MIN, "{name}: reserves are closed");
+        assert_eq!(left(high | GfpFlags::NOMEMALLOC), MIN / 2, "{name}");
+        assert_eq!(left(GfpFlags::MEMALLOC), 0, "{name}");
+        assert_eq!(left(GfpFlags::MEMALLOC | GfpFlags::NOMEMALLOC), MIN, "{name}");
+        assert_eq!(left(patient | GfpFlags::NOFAIL), 0, "{name}");
+        assert_eq!(left(patient | GfpFlags::NOFAIL | GfpFlags::NORETRY), MIN, "{name}");
+        assert_eq!(left(GfpFlags::NOFAIL), left(none), "{name}: a caller that cannot wait may fail");
+    }
+}
+
+/// A shrinker that counts how often it is asked, and frees nothing.
+#[derive(Default)]
+struct Asked(u32);
+
+impl Shrinker<Locks> for Asked {
+    fn shrink(&mut self, _: &Memory<'_, Locks>, _: ShrinkControl) -> Reclaimed {
+        self.0 += 1;
+        Reclaimed::default()
+    }
+
+    fn reclaimable_pages(&mut self, _: u16, _: ZoneType) -> u64 {
+        PAGES
+    }
+}
+
+impl Relocate for Asked {
+    fn is_movable(&mut self, _: Pfn, _: Order) -> bool {
+        false
+    }
+
+    fn relocate(&mut self, _: Pfn, _: Pfn, _: Order) -> bool {
+        false
+    }
+}
+
+#[test]
+fn noretry_wins_over_more_rounds_and_nofail_has_the_last_attempt() {
+    for era in Era::ALL {
+        with_memory(&[zone(ZoneType::Normal, 0x400)], era.switches(), |memory| {
+            while memory.alloc(request(GfpFlags::KERNEL, 0)).is_ok() {}
+            let ask = |gfp| {
+                let mut asked = Asked::default();
+                let answer = memory.alloc_with(request(GfpFlags::KERNEL | gfp, 0), &mut asked);
+                (answer.is_ok(), asked.0)
+            };
+            let (answered, once) = ask(GfpFlags::NORETRY);
+            assert!(!answered, "{}", era.name());
+            let (answered, many) = ask(GfpFlags::RETRY_MAYFAIL);
+            assert!(!answered && many > once, "{}: {many} rounds, {once} with NORETRY", era.name());
+            assert_eq!(ask(GfpFlags::NORETRY | GfpFlags::RETRY_MAYFAIL), (false, once), "{}", era.name());
+            assert_eq!(ask(GfpFlags::NORETRY | GfpFlags::NOFAIL), (true, once), "{}", era.name());
+        });
+    }
+}
+
+#[test]
+fn a_node_without_the_zone_fails_a_request_for_this_node() {
+    let zones = [ZoneConfig { node: 1, ..zone(ZoneType::Normal, 0x400) }, zone(ZoneType::Dma, 0x10)];
+    with_memory(&zones, Era::Freehold.switches(), |memory| {
+        let far = Request { cpu: 0, node: 1, order: order(0), gfp: GfpFlags::KERNEL | GfpFlags::DMA };
+        assert!(memory.alloc(far).is_ok(), "another node has the zone");
+        let near = Request { gfp: far.gfp | GfpFlags::THISNODE, ..far };
+        assert_eq!(memory.alloc(near), Err(AllocError::NoMemory));
+    });
+}
