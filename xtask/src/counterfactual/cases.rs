@@ -12,6 +12,8 @@ pub(crate) struct Side {
     pub(crate) kernel: Option<&'static Kernel>,
     /// What differs from the defaults.
     pub(crate) setting: Option<Setting>,
+    /// What is set besides, in guests only.
+    pub(crate) also: Option<Setting>,
 }
 
 /// A sysctl below `vm` with a value.
@@ -87,7 +89,7 @@ const RIVALS: [Setting; 2] = [
 
 /// Returns the cases of the series `tidying`: with it, and with what Linux has for the same end.
 pub(crate) fn tidying_cases() -> Vec<Case> {
-    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting };
+    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting, also: None };
     let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
     let of = |workload| {
         let rivals = RIVALS.map(|setting| guest("7.3-built", Some(setting)));
@@ -97,9 +99,30 @@ pub(crate) fn tidying_cases() -> Vec<Case> {
     tidied.flat_map(of).collect()
 }
 
+/// The workloads under which tidying is held against draining alone, the surest first.
+pub(crate) const CONTROLLED: [&str; 3] = ["build", "database", "memory-short"];
+
+/// As often as tidying looks at the pageblocks: it drains no zone more often.
+const DRAINS: Setting = Setting { name: "pageblock_only_drains", value: Value::Is(10) };
+
+/// About the time of a second that kcompactd took under proactive compaction (`docs/tidying-kernels.md`): 5 to 13 ms.
+const RIVALS_TIME: Setting = Setting { name: "pageblock_tidying_ms", value: Value::Is(6) };
+
+/// Returns the sides of the control in order: as it is, drains only, tidying, tidying with the rival's time, the rival.
+pub(crate) fn control_sides() -> [Side; 5] {
+    let guest = |version, setting, also| Side { kernel: Kernel::from_version(version), setting, also };
+    [
+        guest("7.3-built", None, None),
+        guest("7.3-tidying", Some(DRAINS), None),
+        guest("7.3-tidying", Some(TIDYING), None),
+        guest("7.3-tidying", Some(TIDYING), Some(RIVALS_TIME)),
+        guest("7.3-built", Some(RIVALS[0]), None),
+    ]
+}
+
 /// Returns every other case: between kernels, settings in a guest, settings on this machine.
 pub(crate) fn cases() -> Vec<Case> {
-    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting };
+    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting, also: None };
     let mut cases = Vec::new();
     for workload in WORKLOADS.iter().filter(|workload| workload.guest.is_some()) {
         for (before, after) in KERNEL_PAIRS {
@@ -112,7 +135,7 @@ pub(crate) fn cases() -> Vec<Case> {
             cases.push(Case { workload, before: guest(version, None), after: guest(version, Some(setting)) });
         }
     }
-    let live = |setting| Side { kernel: None, setting };
+    let live = |setting| Side { kernel: None, setting, also: None };
     for workload in WORKLOADS.iter().filter(|workload| workload.live.is_some()) {
         for setting in LIVE_SETTINGS {
             cases.push(Case { workload, before: live(None), after: live(Some(setting)) });
@@ -150,7 +173,7 @@ impl fmt::Display for Side {
             Some(kernel) => f.write_str(kernel.version)?,
             None => f.write_str("live")?,
         }
-        self.setting.map_or(Ok(()), |setting| write!(f, "+{setting}"))
+        [self.setting, self.also].into_iter().flatten().try_for_each(|setting| write!(f, "+{setting}"))
     }
 }
 
@@ -168,6 +191,16 @@ mod tests {
         for case in &cases {
             assert_ne!(case.before.to_string(), case.after.to_string());
             assert_eq!(case.before.is_live(), case.after.is_live(), "{}", case.name());
+        }
+    }
+
+    #[test]
+    fn the_sides_of_the_control_differ() {
+        let names: BTreeSet<_> = control_sides().iter().map(Side::to_string).collect();
+        assert_eq!(names.len(), control_sides().len());
+        assert!(names.contains("7.3-tidying+pageblock_tidying_pages=1000000+pageblock_tidying_ms=6"));
+        for name in CONTROLLED {
+            assert!(WORKLOADS.iter().any(|workload| workload.name == name && workload.guest.is_some()));
         }
     }
 

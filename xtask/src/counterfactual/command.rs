@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::cases::{Case, cases, tidying_cases};
+use super::cases::{CONTROLLED, Case, cases, control_sides, tidying_cases};
 use super::costs;
 use super::foretold::{Told, told};
 use super::page::{COUNTERFACTUALS, Made, TIDYING, page};
@@ -13,6 +13,7 @@ use super::parquet;
 use super::programs::{freehold, said};
 use super::recordings::{MOST_ROUNDS, Recordings};
 use super::score::Score;
+use super::workloads::WORKLOADS;
 use crate::kernel::cache;
 use crate::kernel::process::command;
 
@@ -38,6 +39,10 @@ pub struct CounterfactualArgs {
     /// The cases of the series `tidying`, in place of all others.
     #[arg(long)]
     tidying: bool,
+    /// Record `tidying` against a kernel that only drains the CPUs' lists and against proactive compaction, tidying with as
+    /// much time too, and print what each side came to; nothing is foretold.
+    #[arg(long, conflicts_with_all = ["case", "tidying", "list", "keep"])]
+    control: bool,
     /// List the cases.
     #[arg(long)]
     list: bool,
@@ -64,6 +69,9 @@ pub struct CounterfactualArgs {
 /// # Errors
 /// A sentence, if recordings cannot be made or a prediction fails.
 pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> {
+    if arguments.control {
+        return control(arguments, root);
+    }
     let is_wanted = |case: &Case| {
         let name = case.name();
         arguments.case.is_empty() || arguments.case.iter().any(|part| has_words(&name, part))
@@ -79,21 +87,16 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
         }
         return Ok(true);
     }
-    let folder = arguments.folder.clone().unwrap_or_else(|| root.join("target/counterfactual"));
-    let folder = std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let cache = cache::cache().map_err(|error| error.to_string())?.join("guests");
-    let freehold = arguments.freehold.clone().map_or_else(|| freehold(root), Ok)?;
-    let freehold =
-        std::path::absolute(&freehold).map_err(|error| format!("{}: {error}", freehold.display()))?;
-    let recordings =
-        Recordings { root, folder: &folder, cache: &cache, freehold: &freehold, rounds: arguments.rounds };
+    let paths = Paths::of(arguments, root)?;
+    let recordings = paths.recordings(root, arguments);
+    let (folder, freehold) = (&paths.folder, &paths.freehold);
     recordings.make(&cases)?;
     if arguments.record_only {
         return Ok(true);
     }
     let told_of = |case: &Case, page_move_ns| {
         let [before, after] = [case.before, case.after].map(|side| recordings.paths(case.workload, &side));
-        told(&freehold, &folder, *case, [&before, &after], page_move_ns)
+        told(freehold, folder, *case, [&before, &after], page_move_ns)
     };
     let page_move_ns = match cases.iter().find(|case| arguments.tidying && case.workload.name == MOVES) {
         Some(case) => told_of(case, None)?.prediction.ok().and_then(|of| of.page_move_ns),
@@ -111,6 +114,46 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     }
     let costs = if arguments.tidying { Some(costs::table(&cases, &recordings)?) } else { None };
     finish(arguments, root, &all, costs.as_deref())
+}
+
+/// Where recordings are, what guests boot, and the program that records.
+struct Paths {
+    folder: PathBuf,
+    cache: PathBuf,
+    freehold: PathBuf,
+}
+
+impl Paths {
+    fn of(arguments: &CounterfactualArgs, root: &Path) -> Result<Self, String> {
+        let whole = |path: PathBuf| {
+            std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let name = if arguments.control { "target/counterfactual-control" } else { "target/counterfactual" };
+        let cache = cache::cache().map_err(|error| error.to_string())?.join("guests");
+        let freehold = arguments.freehold.clone().map_or_else(|| freehold(root), Ok)?;
+        let folder = arguments.folder.clone().unwrap_or_else(|| root.join(name));
+        Ok(Self { folder: whole(folder)?, cache, freehold: whole(freehold)? })
+    }
+
+    fn recordings<'a>(&'a self, root: &'a Path, arguments: &CounterfactualArgs) -> Recordings<'a> {
+        let Self { folder, cache, freehold } = self;
+        let (rounds, is_drained) = (arguments.rounds, arguments.control);
+        Recordings { root, folder, cache, freehold, rounds, is_drained }
+    }
+}
+
+/// Records the sides of the control, and prints what each came to. Returns true.
+fn control(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> {
+    let workloads =
+        CONTROLLED.iter().filter_map(|name| WORKLOADS.iter().find(|workload| workload.name == *name));
+    let sides: Vec<_> = workloads.flat_map(|workload| control_sides().map(|side| (workload, side))).collect();
+    let paths = Paths::of(arguments, root)?;
+    let recordings = paths.recordings(root, arguments);
+    recordings.make_sides(&sides)?;
+    if !arguments.record_only {
+        print!("{}", costs::control_table(&sides, &recordings)?);
+    }
+    Ok(true)
 }
 
 /// Returns true if a name contains a text that begins and ends with a word: `files` is not in `memory-files`, nor `6.1` in

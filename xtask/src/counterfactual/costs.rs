@@ -7,13 +7,28 @@ use std::path::Path;
 
 use super::cases::Case;
 use super::guest::cost_of;
-use super::recordings::Recordings;
+use super::recordings::{Recordings, Sided};
 
 /// What a guest says of its work: the growth of counters of `/proc/vmstat`, `seconds`, and `kcompactd_ns`.
 type Cost = BTreeMap<String, f64>;
 
+/// A column: see [`COLUMNS`].
+type Column = (&'static str, &'static [&'static str], f64);
+
+/// What is told of a side's end besides, where the CPUs' lists are emptied then, and how often kcompactd emptied them.
+const CONTROL_COLUMNS: [Column; 8] = [
+    ("seconds", &["seconds"], 1.0),
+    ("kcompactd, ms", &["kcompactd_ns"], 1e6),
+    ("pages moved", &["pgmigrate_success"], 1.0),
+    ("drains", &["tidy_drained"], 1.0),
+    ("drains of its own CPU", &["tidy_drained_here"], 1.0),
+    ("free pageblocks", &["end_pageblocks"], 1.0),
+    ("pages on CPUs' lists", &["end_listed"], 1.0),
+    ("free pageblocks once the lists are empty", &["drained_pageblocks"], 1.0),
+];
+
 /// The columns: a title, and the names whose numbers are added up, each divided by this.
-const COLUMNS: [(&str, &[&str], f64); 8] = [
+const COLUMNS: [Column; 8] = [
     ("seconds", &["seconds"], 1.0),
     ("kcompactd, ms", &["kcompactd_ns"], 1e6),
     ("pages moved", &["pgmigrate_success"], 1.0),
@@ -33,14 +48,26 @@ const COLUMNS: [(&str, &[&str], f64); 8] = [
 /// # Errors
 /// A sentence, if a guest's numbers cannot be read.
 pub(super) fn table(cases: &[Case], recordings: &Recordings<'_>) -> Result<String, String> {
-    let titles: Vec<_> = COLUMNS.iter().map(|(title, ..)| *title).collect();
+    table_of(&super::recordings::sides(cases), recordings, &COLUMNS)
+}
+
+/// Returns a table of what the sides of the control came to, as [`table`] has it.
+///
+/// # Errors
+/// A sentence, if a guest's numbers cannot be read.
+pub(super) fn control_table(sides: &[Sided], recordings: &Recordings<'_>) -> Result<String, String> {
+    table_of(sides, recordings, &CONTROL_COLUMNS)
+}
+
+fn table_of(sides: &[Sided], recordings: &Recordings<'_>, columns: &[Column]) -> Result<String, String> {
+    let titles: Vec<_> = columns.iter().map(|(title, ..)| *title).collect();
     let mut text =
         format!("| side | runs | {} |\n|---|---:|{}\n", titles.join(" | "), "---:|".repeat(titles.len()));
-    for (workload, side) in super::recordings::sides(cases) {
-        let paths = recordings.paths(workload, &side);
+    for (workload, side) in sides {
+        let paths = recordings.paths(workload, side);
         let costs = paths.iter().map(|path| read(&cost_of(&recordings.folder.join(path))));
         let costs = costs.collect::<Result<Vec<_>, _>>()?;
-        let cells: Vec<_> = COLUMNS.iter().map(|(_, names, unit)| cell(&costs, names, *unit)).collect();
+        let cells: Vec<_> = columns.iter().map(|(_, names, unit)| cell(&costs, names, *unit)).collect();
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "| {}: {side} | {} | {} |", workload.name, costs.len(), cells.join(" | "));
     }

@@ -41,6 +41,8 @@ const TRACE_AT: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Guests {
     image: PathBuf,
+    /// True if the CPUs' lists are emptied at the end of the work, and free pageblocks counted before and after.
+    is_drained: bool,
     /// The kernels that were fetched.
     kernels: Vec<(&'static Kernel, PathBuf)>,
 }
@@ -54,11 +56,12 @@ impl Guests {
         root: &Path,
         cache: &Path,
         image: PathBuf,
+        is_drained: bool,
         kernels: &[&'static Kernel],
     ) -> Result<Self, String> {
         require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
         let kernels = kernels.iter().map(|&kernel| Ok((kernel, kernel.fetch(root, cache)?)));
-        Ok(Self { image, kernels: kernels.collect::<Result<_, String>>()? })
+        Ok(Self { image, is_drained, kernels: kernels.collect::<Result<_, String>>()? })
     }
 
     /// Boots, records, and writes the trace to `place`.
@@ -94,7 +97,13 @@ impl Guests {
             Drive { name: "trace", path: disk, options: "cache=unsafe" },
         ];
         qemu.arg(EMULATOR);
-        qemu.args(arguments(Cpus::Two, MEMORY_MIB, kernel, &drives, &parameters(workload, side.setting)));
+        qemu.args(arguments(
+            Cpus::Two,
+            MEMORY_MIB,
+            kernel,
+            &drives,
+            &parameters(workload, side, self.is_drained),
+        ));
         let ran = qemu.stderr(Stdio::piped()).output().map_err(|error| format!("{EMULATOR}: {error}"))?;
         let console = String::from_utf8_lossy(&ran.stdout);
         let failed = |what: &str| {
@@ -168,13 +177,17 @@ pub(crate) fn arguments(
 }
 
 /// Returns the kernel's parameters.
-fn parameters(workload: &Workload, setting: Option<Setting>) -> String {
-    let set = setting.map_or(String::new(), |Setting { name, value }| match value {
-        Value::Is(value) | Value::Times(value) => format!(" freehold.set={name}={value}"),
-    });
+fn parameters(workload: &Workload, side: &Side, is_drained: bool) -> String {
+    let settings = [side.setting, side.also].into_iter().flatten();
+    let set: String = settings
+        .map(|Setting { name, value }| match value {
+            Value::Is(value) | Value::Times(value) => format!(" freehold.set={name}={value}"),
+        })
+        .collect();
+    let drained = if is_drained { " freehold.drained=1" } else { "" };
     format!(
         "console=ttyS0 quiet nokaslr panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/guest-init \
-         freehold.workload={}{set}",
+         freehold.workload={}{set}{drained}",
         workload.name
     )
 }
@@ -205,10 +218,16 @@ mod tests {
     #[test]
     fn a_setting_is_a_parameter() {
         let build = &WORKLOADS[0];
-        let setting = Setting { name: "defrag_mode", value: Value::Is(1) };
-        assert!(parameters(build, None).ends_with("freehold.workload=build"));
+        let of = |setting, also, is_drained| {
+            let kernel = Kernel::from_version("7.3-built");
+            parameters(build, &Side { kernel, setting, also }, is_drained)
+        };
+        let setting = |name| Some(Setting { name, value: Value::Is(1) });
+        assert!(of(None, None, false).ends_with("freehold.workload=build"));
+        let both = of(setting("defrag_mode"), setting("x"), true);
         assert!(
-            parameters(build, Some(setting)).ends_with("freehold.workload=build freehold.set=defrag_mode=1")
+            both.ends_with("=build freehold.set=defrag_mode=1 freehold.set=x=1 freehold.drained=1"),
+            "{both}"
         );
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Recordings<'a> {
     pub(crate) freehold: &'a Path,
     /// The least number of recordings a side.
     pub(crate) rounds: u32,
+    /// True if a guest empties the CPUs' lists at the end of its work, and counts free pageblocks before and after.
+    pub(crate) is_drained: bool,
 }
 
 /// A workload under a side.
@@ -38,7 +40,14 @@ impl Recordings<'_> {
     /// # Errors
     /// A sentence for the first one that cannot be made.
     pub(crate) fn make(&self, cases: &[Case]) -> Result<(), String> {
-        let sides = sides(cases);
+        self.make_sides(&sides(cases))
+    }
+
+    /// Makes the recordings that some sides lack, as [`Recordings::make`] does.
+    ///
+    /// # Errors
+    /// A sentence for the first one that cannot be made.
+    pub(super) fn make_sides(&self, sides: &[Sided]) -> Result<(), String> {
         let of_guests: Vec<_> = sides.iter().filter(|(_, side)| !side.is_live()).copied().collect();
         let of_machine: Vec<_> = sides.iter().filter(|(_, side)| side.is_live()).copied().collect();
         let io = |path: &Path| format!("{} cannot be made", path.display());
@@ -48,7 +57,7 @@ impl Recordings<'_> {
         if !self.missing(&of_guests).is_empty() {
             let image = root::image(self.root, self.cache, self.folder, self.freehold)?;
             let kernels = self.kernels(&of_guests);
-            let guests = Guests::new(self.root, self.cache, image, &kernels)?;
+            let guests = Guests::new(self.root, self.cache, image, self.is_drained, &kernels)?;
             self.rounds_of(&of_guests, |workload, side, place| guests.record(workload, side, place))?;
         }
         if !self.missing(&of_machine).is_empty() {
@@ -149,8 +158,14 @@ mod tests {
     #[test]
     fn rounds_are_taken_in_turns_and_nothing_is_recorded_twice() {
         let folder = std::env::temp_dir().join(format!("freehold-rounds-{}", std::process::id()));
-        let recordings =
-            Recordings { root: &folder, folder: &folder, cache: &folder, freehold: &folder, rounds: 2 };
+        let recordings = Recordings {
+            root: &folder,
+            folder: &folder,
+            cache: &folder,
+            freehold: &folder,
+            rounds: 2,
+            is_drained: false,
+        };
         let cases = cases();
         let two = &sides(&cases)[..2];
         let made = std::cell::RefCell::new(Vec::new());
