@@ -285,12 +285,17 @@ static void earn(struct tidy_budget *budget, u64 now_ns)
 				 (s64)most_pages);
 }
 
-/* Tidies a zone from where it stopped, until the budget or the zone ends. */
+/*
+ * Tidies a zone from where it stopped, until the budget or the zone ends.
+ * Pageblocks that reach beyond the zone are left alone: not all of their
+ * pages are the zone's to look at.
+ */
 static void tidy_zone(struct zone *zone, struct tidy_budget *budget)
 {
-	unsigned long start = pageblock_start_pfn(zone->zone_start_pfn);
-	unsigned long end = pageblock_align(zone_end_pfn(zone));
-	unsigned long blocks = (end - start) >> pageblock_order;
+	unsigned long start = pageblock_align(zone->zone_start_pfn);
+	unsigned long end = pageblock_start_pfn(zone_end_pfn(zone));
+	unsigned long blocks =
+		end > start ? (end - start) >> pageblock_order : 0;
 	unsigned long *to = &tidied_to[zone_to_nid(zone)][zone_idx(zone)];
 	unsigned long passed;
 	bool drained = false;
