@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the processes of the mixed load have in common.
+ */
+#ifndef FREEHOLD_LOAD_H
+#define FREEHOLD_LOAD_H
+
+#include <stdbool.h>
+
+#define PAGE		4096UL
+#define HUGE		(2UL << 20)
+#define ROOM		"/tmp/load"
+#define MOST_CPUS	8
+
+/* What the processes tell each other; each number has one writer. */
+struct shared {
+	bool stop;
+	unsigned long rounds[MOST_CPUS];
+	unsigned long compactions;
+	unsigned long cma, cma_refused;
+	unsigned long offlined, offline_refused;
+	unsigned long reads, bad_reads;
+	unsigned long checks, differences, movements;
+};
+
+extern struct shared *shared;
+
+static inline bool stopped(void)
+{
+	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
+}
+
+static inline void bump(unsigned long *number)
+{
+	__atomic_store_n(number, *number + 1, __ATOMIC_RELAXED);
+}
+
+unsigned long pages_of_memory(bool only_free);
+
+/* ---- load_pages.c ---- */
+
+/* Takes pages on a CPU in every way that a program can, and gives them back. */
+void take_pages(int cpu);
+
+#endif
