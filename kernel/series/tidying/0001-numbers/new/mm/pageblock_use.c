@@ -5,6 +5,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/memory_hotplug.h>
 #include <linux/migrate.h>
 #include <linux/mm.h>
@@ -194,6 +195,8 @@ int pageblock_use_start(void)
 	guard(mutex)(&pageblock_use_mutex);
 	if (pageblock_use_counted())
 		return 0;
+	/* in the order in which memory hotplug takes them */
+	cpus_read_lock();
 	get_online_mems();
 	for_each_populated_zone(zone) {
 		err = pageblock_use_prepare(zone);
@@ -201,7 +204,7 @@ int pageblock_use_start(void)
 			goto out;
 	}
 	/* from here on movements count; a pageblock is right once counted anew */
-	static_branch_enable(&pageblock_use_key);
+	static_branch_enable_cpuslocked(&pageblock_use_key);
 	for_each_populated_zone(zone) {
 		struct pageblock_uses *uses = uses_of(zone);
 		unsigned long block;
@@ -218,6 +221,7 @@ int pageblock_use_start(void)
 	}
 out:
 	put_online_mems();
+	cpus_read_unlock();
 	return err;
 }
 
