@@ -64,6 +64,12 @@ struct free_lists {
 const char *look_at_lists(struct free_lists *lists);
 size_t read_pagetypeinfo(void);
 
+/* ---- check.c ---- */
+
+/* What the kernel's own check of its counts says, if it has one. */
+bool slurp_check(char *text, size_t size, unsigned long *checks, unsigned long *differences,
+		 unsigned long *movements);
+
 /* ---- what freehold.do can name ---- */
 
 void do_read(void);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The mixed load: a process on each CPU that takes and gives back pages in
- * every way that a program can, while others compact, isolate, take memory
- * away, read /proc/pagetypeinfo and have the counts checked. All of them go on
- * until so many pages were allocated and freed, or so many seconds are over.
+ * every way that a program can, while others keep pages, come and go with memory
+ * cgroups, compact, isolate, take memory away, read /proc/pagetypeinfo and have
+ * the counts checked. All of them go on until so many pages were allocated and
+ * freed, or so many seconds are over.
  *
  *	operations=N	pages allocated and freed (10000000)
  *	movements=N	and this many movements between free lists (0), as the
@@ -27,7 +28,8 @@
 #include "guest.h"
 #include "load.h"
 
-#define CHECK_FILE	"/sys/kernel/debug/free_counts/check"
+#define LARGE_FOLIOS	"/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled"
+#define TIDYING		"/proc/sys/vm/pageblock_tidying_pages"
 #define CMA		"/sys/kernel/debug/cma"
 #define BLOCKS		"/sys/devices/system/memory"
 #define MOST_NODES	8
@@ -163,6 +165,18 @@ static void hotplug(void)
 	}
 }
 
+/* Pageblocks are counted anew each time. A kernel without tidying has nothing to turn on. */
+static void tidying(void)
+{
+	while (!stopped() && put(TIDYING, "1000000")) {
+		bump(&shared->starts);
+		sleep_ms(1000 + random_below(2000));
+		put(TIDYING, "0");
+		sleep_ms(random_below(100));
+	}
+	put(TIDYING, "1000000");
+}
+
 /* Each text has its form, and no count that cannot be: one that fell below zero is very large. */
 static void reading(void)
 {
@@ -193,11 +207,8 @@ static void check(void)
 	static char text[TEXT_SIZE];
 	char *at;
 
-	if (!slurp(CHECK_FILE, text, sizeof(text)))
+	if (!slurp_check(text, sizeof(text), &checks, &differences, &movements))
 		return;
-	if (sscanf(text, "checks %lu differences %lu movements %lu",
-		   &checks, &differences, &movements) != 3)
-		fail("free_counts/check does not start with its three numbers");
 	at = differences > shared->differences ? strchr(text, '\n') : NULL;
 	for (; at && at[1]; at = strchr(at + 1, '\n'))
 		say("{\"test\":\"difference\",\"line\":\"%.*s\"}",
@@ -272,6 +283,9 @@ static void start_all(struct running *running, bool with_checks)
 	start(running, contiguous);
 	start(running, hotplug);
 	start(running, reading);
+	start(running, tidying);
+	start(running, keep_pages);
+	start(running, be_groups);
 	if (with_checks)
 		start(running, checking);
 }
@@ -282,21 +296,45 @@ static unsigned long operations_of(unsigned long allocated, unsigned long freed)
 	return allocated + (freed < allocated ? freed : allocated);
 }
 
-static void report(unsigned long allocated, unsigned long freed, uint64_t ns, int failed)
+/* What the kernel counted meanwhile. */
+struct counted {
+	unsigned long allocated, freed, huge, tidied, moved;
+};
+
+static struct counted counted(void)
 {
-	unsigned long rounds = 0;
+	return (struct counted) {
+		.allocated = vmstat("pgalloc_"),
+		.freed = vmstat("pgfree "),
+		.huge = vmstat("thp_fault_alloc "),
+		.tidied = vmstat("tidy_retyped ") + vmstat("tidy_emptied "),
+		.moved = vmstat("tidy_moved "),
+	};
+}
+
+static void report(struct counted begin, uint64_t ns, int failed)
+{
+	unsigned long rounds = 0, allocated, freed;
+	struct counted now = counted();
 	int i;
 
+	allocated = now.allocated - begin.allocated;
+	freed = now.freed - begin.freed;
 	for (i = 0; i < MOST_CPUS; i++)
 		rounds += shared->rounds[i];
 	say("{\"load\":{\"operations\":%lu,\"allocated\":%lu,\"freed\":%lu,\"movements\":%lu,"
 	    "\"checks\":%lu,\"differences\":%lu,\"compactions\":%lu,\"cma\":%lu,"
 	    "\"cma_refused\":%lu,\"offlined\":%lu,\"offline_refused\":%lu,\"reads\":%lu,"
-	    "\"bad_reads\":%lu,\"rounds\":%lu,\"failed\":%d,\"seconds\":%lu}}",
+	    "\"bad_reads\":%lu,\"rounds\":%lu,\"huge\":%lu,\"locked\":%lu,\"lent\":%lu,"
+	    "\"groups\":%lu,\"groups_refused\":%lu,\"spoiled\":%lu,\"tidied\":%lu,"
+	    "\"tidy_moved\":%lu,\"starts\":%lu,\"failed\":%d,\"seconds\":%lu}}",
 	    operations_of(allocated, freed), allocated, freed, shared->movements,
 	    shared->checks, shared->differences, shared->compactions, shared->cma,
 	    shared->cma_refused, shared->offlined, shared->offline_refused, shared->reads,
-	    shared->bad_reads, rounds, failed, (unsigned long)(ns / 1000000000));
+	    shared->bad_reads, rounds, now.huge - begin.huge, shared->locked, shared->lent,
+	    shared->groups, shared->groups_refused,
+	    shared->kept_spoiled + shared->group_spoiled, now.tidied - begin.tidied,
+	    now.moved - begin.moved, shared->starts, failed, (unsigned long)(ns / 1000000000));
 }
 
 void do_load(void)
@@ -304,7 +342,7 @@ void do_load(void)
 	unsigned long operations = option("operations", 10000000);
 	unsigned long movements = option("movements", 0);
 	uint64_t most_ns = option("seconds", 600) * 1000000000ULL, begin = now_ns();
-	unsigned long allocated = vmstat("pgalloc_"), freed = vmstat("pgfree ");
+	struct counted begin_counts = counted();
 	struct running running = { .count = 0 };
 	int failed;
 
@@ -312,14 +350,17 @@ void do_load(void)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED || mkdir(ROOM, 0700))
 		fail("no room for the load: %s", strerror(errno));
+	/* Folios of a size between a page and a huge one, for whoever asks for huge ones. */
+	put(LARGE_FOLIOS, "madvise");
 	start_all(&running, option("checks", 1));
 	do {
 		sleep_ms(200);
 	} while (now_ns() - begin < most_ns &&
-		 (operations_of(vmstat("pgalloc_") - allocated, vmstat("pgfree ") - freed) < operations ||
+		 (operations_of(vmstat("pgalloc_") - begin_counts.allocated,
+				vmstat("pgfree ") - begin_counts.freed) < operations ||
 		  shared->movements < movements));
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
 	failed = reap(&running);
 	check();
-	report(vmstat("pgalloc_") - allocated, vmstat("pgfree ") - freed, now_ns() - begin, failed);
+	report(begin_counts, now_ns() - begin, failed);
 }

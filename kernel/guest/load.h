@@ -21,6 +21,9 @@ struct shared {
 	unsigned long offlined, offline_refused;
 	unsigned long reads, bad_reads;
 	unsigned long checks, differences, movements;
+	unsigned long locked, lent, kept_spoiled;
+	unsigned long groups, groups_refused, group_spoiled;
+	unsigned long starts;	/* of tidying */
 };
 
 extern struct shared *shared;
@@ -41,5 +44,13 @@ unsigned long pages_of_memory(bool only_free);
 
 /* Takes pages on a CPU in every way that a program can, and gives them back. */
 void take_pages(int cpu);
+
+/* ---- load_kept.c ---- */
+
+/* Keeps pages for a while, locked in memory or lent to pipes. */
+void keep_pages(void);
+
+/* Has memory cgroups come and go. */
+void be_groups(void);
 
 #endif

@@ -66,7 +66,7 @@ pub struct LoadPlan {
 }
 
 /// The numbers of the guest's report, and their titles in the table.
-const NUMBERS: [(&str, &str); 11] = [
+const NUMBERS: [(&str, &str); 19] = [
     ("operations", "pages allocated and freed"),
     ("movements", "movements between lists"),
     ("checks", "checks"),
@@ -77,8 +77,19 @@ const NUMBERS: [(&str, &str); 11] = [
     ("offline_refused", "memory blocks that stayed"),
     ("reads", "readings of pagetypeinfo"),
     ("bad_reads", "of them unreadable"),
+    ("huge", "huge pages on demand"),
+    ("locked", "areas locked in memory"),
+    ("lent", "areas lent to pipes"),
+    ("groups", "memory cgroups come and gone"),
+    ("spoiled", "areas that lost what was in them"),
+    ("tidied", "pageblocks tidied"),
+    ("tidy_moved", "pages moved for it"),
+    ("starts", "times that tidying was turned on"),
     ("seconds", "guest's seconds"),
 ];
+
+/// The parts of the load that each must have had.
+const PARTS: [&str; 8] = ["compactions", "cma", "offlined", "reads", "huge", "locked", "lent", "groups"];
 
 /// Loads each variant under each kind of checks, prints the table, and keeps the consoles. Returns the
 /// findings, a line each.
@@ -148,18 +159,22 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
     for (name, what) in [
         ("differences", "differences between counts and lists"),
         ("bad_reads", "texts of /proc/pagetypeinfo that are not what they should be"),
+        ("spoiled", "areas or groups whose pages lost what was in them"),
         ("failed", "parts of the load that ended too early"),
     ] {
         if number(name) > 0 {
             findings.push(format!("{} {what}", number(name)));
         }
     }
-    for name in ["compactions", "cma", "offlined", "reads"] {
+    let tidying: &[&str] =
+        if variant == Variant::Patched { &["tidied", "tidy_moved", "starts"] } else { &[] };
+    for name in PARTS.iter().chain(tidying) {
         if number(name) == 0 {
             findings.push(format!("the load had no {name}"));
         }
     }
-    if variant.has_counts() && (number("checks") == 0 || number("movements") == 0) {
+    let is_checked = number("checks") > 0 && (number("movements") > 0 || !variant.has_counts());
+    if variant.has_series() && !is_checked {
         findings.push("nothing was checked".to_owned());
     }
     if number("operations") < plan.operations {
@@ -219,7 +234,8 @@ mod tests {
     use crate::series::boot::console::Console;
 
     const GOOD: &str = "Linux version 7.3\nfreehold: {\"load\":{\"operations\":100,\"movements\":50,\"checks\":3,\
-        \"differences\":0,\"compactions\":1,\"cma\":2,\"offlined\":1,\"reads\":9,\"bad_reads\":0,\"failed\":0}}\n\
+        \"differences\":0,\"compactions\":1,\"cma\":2,\"offlined\":1,\"reads\":9,\"bad_reads\":0,\"huge\":5,\"locked\":6,\"lent\":7,\
+        \"groups\":8,\"spoiled\":0,\"tidied\":3,\"tidy_moved\":30,\"starts\":2,\"failed\":0}}\n\
         freehold: {\"done\":true}\n";
 
     #[test]
@@ -240,6 +256,18 @@ mod tests {
     fn a_good_load_has_no_findings() {
         assert!(findings(GOOD, Variant::Vanilla).is_empty());
         assert_eq!(findings(GOOD, Variant::Derived), ["KUnit: the suite free_counts did not run"]);
+        assert_eq!(findings(GOOD, Variant::Patched), ["KUnit: the suite pageblock_tidying did not run"]);
+    }
+
+    #[test]
+    fn a_load_beside_which_nothing_was_tidied_is_found() {
+        let idle = GOOD.replace("\"tidied\":3", "\"tidied\":0").replace("\"spoiled\":0", "\"spoiled\":2");
+        let found = findings(&idle, Variant::Patched);
+        assert_eq!(
+            found[1..],
+            ["2 areas or groups whose pages lost what was in them", "the load had no tidied"]
+        );
+        assert_eq!(findings(&idle, Variant::Vanilla), found[1..2]);
     }
 
     #[test]

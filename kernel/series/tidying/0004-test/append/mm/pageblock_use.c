@@ -12,13 +12,18 @@ static bool is_marked(struct pageblock_uses *uses, unsigned long pfn)
  * pageblock_use_differences() - hold a zone's numbers against its lists
  * @zone: the zone
  *
- * Return: the number of pageblocks whose numbers are wrong.
+ * Return: the number of pageblocks whose numbers are wrong; 0 while none are
+ * kept.
  */
 unsigned long pageblock_use_differences(struct zone *zone)
 {
 	struct pageblock_uses *uses = uses_of(zone);
 	unsigned long block, wrong = 0;
 
+	guard(mutex)(&pageblock_use_mutex);
+	if (!pageblock_use_counted())
+		return 0;
+	get_online_mems();
 	for (block = 0; uses && block < uses->nr_blocks; block++) {
 		unsigned long start = uses->start_pfn +
 			(block << pageblock_order);
@@ -44,6 +49,7 @@ unsigned long pageblock_use_differences(struct zone *zone)
 		wrong += free != uses->of[block].free;
 		wrong += movable != uses->of[block].movable;
 	}
+	put_online_mems();
 	return wrong;
 }
 
