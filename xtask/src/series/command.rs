@@ -11,7 +11,7 @@ use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
 use crate::series::measure::bench::{self, BenchPlan, Measure};
-use crate::series::measure::instructions;
+use crate::series::measure::instructions::{self, CountPlan};
 use crate::series::patch::git::Identity;
 use crate::series::patch::mail as posting;
 use crate::series::patch::patches::Series;
@@ -136,6 +136,9 @@ struct InstructionsArgs {
     /// Boots of each variant
     #[arg(long, default_value_t = 1)]
     boots: usize,
+    /// Further parameters of kernels with the series, such as what turns it on
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    parameters: String,
 }
 
 fn version(name: &str) -> std::result::Result<KernelVersion, String> {
@@ -166,7 +169,9 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
             Task::Test(task) => test(&workshop, args, task, root)?,
             Task::Boot(task) => boot(&workshop, args, task, root)?,
             Task::Instructions(task) => {
-                instructions::run(&workshop, root, task.machine, &args.variants(), task.boots)?
+                let (arch, boots, parameters) = (task.machine, task.boots, task.parameters.as_str());
+                let plan = CountPlan { arch, boots, parameters };
+                instructions::run(&workshop, root, &args.variants(), plan)?
             }
             Task::Bench(task) if task.kept => bench::report_kept(root, kernel)?,
             Task::Bench(task) => bench::run(&workshop, root, &args.variants(), &task.plan())?,

@@ -60,6 +60,17 @@ const ROWS: [Row; 16] = [
 /// The promises: the order, and by how many percent an allocation and its free may be more expensive.
 const PROMISES: [(u64, f64); 2] = [(0, 0.5), (4, 1.0)];
 
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub struct CountPlan<'a> {
+    /// The machine.
+    pub arch: Arch,
+    /// The number of boots of each variant.
+    pub boots: usize,
+    /// Further parameters of kernels with the series, such as what turns it on.
+    pub parameters: &'a str,
+}
+
 /// Counts the variants' instructions, prints the table, and writes it. Returns true if the targets are
 /// met.
 ///
@@ -68,10 +79,10 @@ const PROMISES: [(u64, f64); 2] = [(0, 0.5), (4, 1.0)];
 pub fn run(
     workshop: &Workshop,
     root: &Path,
-    arch: Arch,
     variants: &[Variant],
-    boots: usize,
+    plan: CountPlan<'_>,
 ) -> SeriesResult<bool> {
+    let CountPlan { arch, boots, .. } = plan;
     let scratch = Scratch::new()?;
     let initramfs = guest::initramfs(root, scratch.path(), arch)?;
     let mut figures = Figures::default();
@@ -82,7 +93,7 @@ pub fn run(
             kernel: &kernel,
             initramfs,
             order: ORDER,
-            parameters: "",
+            parameters: if variant.has_series() { plan.parameters } else { "" },
             is_counting,
             seconds: SECONDS,
         };
@@ -92,12 +103,12 @@ pub fn run(
             figures.boots.push(BootFigures { variant, said: console.said });
         }
     }
-    let (table, targets) = (table(&figures, workshop.version(), arch), targets(&figures));
+    let (table, targets) = (table(&figures, workshop.version(), plan), targets(&figures));
     println!("{}\n", table.text());
     for target in &targets {
         println!("{}", target.text());
     }
-    println!("{}", write(root, workshop.version(), arch, &figures, &table, &targets)?.display());
+    println!("{}", write(root, workshop.version(), plan, &figures, &table, &targets)?.display());
     Ok(targets.iter().all(Target::is_met))
 }
 
@@ -109,10 +120,12 @@ fn samples(figures: &Figures, variant: Variant, row: &Row) -> Vec<f64> {
 }
 
 /// Returns the table: a row for each figure, a column for each variant, compared with the first one.
-fn table(figures: &Figures, version: KernelVersion, arch: Arch) -> Table {
+fn table(figures: &Figures, version: KernelVersion, plan: CountPlan<'_>) -> Table {
     let variants = figures.variants();
     let names = variants.iter().map(|variant| variant.name().to_owned());
-    let title = format!("Linux {version}: instructions of {}; ± between boots", arch.name());
+    let CountPlan { arch, parameters, .. } = plan;
+    let with = if parameters.is_empty() { String::new() } else { format!(", the series with {parameters}") };
+    let title = format!("Linux {version}: instructions of {}{with}; ± between boots", arch.name());
     let columns = std::iter::once("what".to_owned()).chain(names).collect();
     let rows = ROWS.iter().map(|row| {
         let all: Vec<_> = variants.iter().map(|variant| samples(figures, *variant, row)).collect();
@@ -164,7 +177,7 @@ fn targets(figures: &Figures) -> Vec<Target> {
 fn write(
     root: &Path,
     version: KernelVersion,
-    arch: Arch,
+    plan: CountPlan<'_>,
     figures: &Figures,
     table: &Table,
     targets: &[Target],
@@ -173,13 +186,15 @@ fn write(
     fs::create_dir_all(&folder).map_err(SeriesError::file(&folder))?;
     let all = json!({
         "kernel": version.name(),
-        "machine": {"kind": "QEMU, instructions counted", "arch": arch.name(), "cpus": 1},
+        "machine": {"kind": "QEMU, instructions counted", "arch": plan.arch.name(), "cpus": 1},
+        "parameters": plan.parameters,
         "order": ORDER,
         "tables": [table.json()],
         "targets": targets.iter().map(Target::json).collect::<Value>(),
         "boots": figures.json(),
     });
-    let name = format!("instructions-{}.json", arch.name());
+    let with = if plan.parameters.is_empty() { "" } else { "-with" };
+    let name = format!("instructions-{}{with}.json", plan.arch.name());
     let (place, partial) = (folder.join(&name), folder.join(format!("{name}.partial")));
     fs::write(&partial, format!("{all:#}\n")).map_err(SeriesError::file(&partial))?;
     fs::rename(&partial, &place).map_err(SeriesError::file(&place))?;
@@ -213,7 +228,9 @@ mod tests {
         assert_eq!(targets.len(), 3);
         assert!(targets.iter().all(|target| (target.seen - 0.5).abs() < 1e-9 && target.is_met()));
         assert_eq!(targets[2].what, "instructions of allocation and free, order 4, one by one, derived, %");
-        let table = table(&figures, KernelVersion::V7_3, Arch::Arm64);
+        let plan = CountPlan { arch: Arch::Arm64, boots: 1, parameters: "x.y=1" };
+        let table = table(&figures, KernelVersion::V7_3, plan);
+        assert!(table.title.contains("arm64, the series with x.y=1; "), "{}", table.title);
         assert_eq!(table.columns, ["what", "vanilla", "beside", "derived"]);
         assert_eq!(table.rows[0][1..], ["100.0", "104.0 (+4.00 %)", "101.0 ±0.50 (+1.00 %)"]);
         assert_eq!(table.rows[15][1], "–");
