@@ -12,16 +12,21 @@ kept_kib=16384
 free_kib() {
     awk '/pages free/ { pages += $3 } $1 == "count:" { pages += $2 } END { print 4 * pages }' /proc/zoneinfo
 }
+# Drops what can be dropped. Inodes and dentries are free only after a while.
+drop() {
+    echo 3 > /proc/sys/vm/drop_caches
+    sleep 0.3
+}
 # Writes a file until so many KiB are free: what a file needs besides its pages shows in the next turn.
 until_free() {
     for _ in 1 2 3; do
         more=$(($(free_kib) - $2))
         [ "$more" -le 0 ] || head -c "${more}K" /dev/zero >> "/dev/shm/$1"
-        echo 3 > /proc/sys/vm/drop_caches
+        drop
     done
 }
 sync
-echo 3 > /proc/sys/vm/drop_caches
+drop
 free=$(free_kib)
 [ "$free" -gt $(($1 * 1024)) ] || { echo "$free KiB are free, less than $1 MiB" >&2; exit 1; }
 until_free first $((free - $1 * 1024 + kept_kib))

@@ -99,25 +99,26 @@ pub(crate) fn tidying_cases() -> Vec<Case> {
     tidied.flat_map(of).collect()
 }
 
-/// The workloads under which tidying is held against draining alone, the surest first.
-pub(crate) const CONTROLLED: [&str; 3] = ["build", "database", "memory-short"];
-
 /// As often as tidying looks at the pageblocks: it drains no zone more often.
 const DRAINS: Setting = Setting { name: "pageblock_only_drains", value: Value::Is(10) };
 
-/// About the time of a second that kcompactd took under proactive compaction (`docs/tidying-kernels.md`): 5 to 13 ms.
+/// About the time of a second that kcompactd takes under proactive compaction where that moves pages: 5 to 7 ms.
 const RIVALS_TIME: Setting = Setting { name: "pageblock_tidying_ms", value: Value::Is(6) };
 
-/// Returns the sides of the control in order: as it is, drains only, tidying, tidying with the rival's time, the rival.
-pub(crate) fn control_sides() -> [Side; 5] {
+/// Returns the sides of the series `tidying`, each under every workload: as it is, a kernel that only drains the CPUs'
+/// lists, tidying, tidying with the rival's time, and what Linux has for the same end.
+pub(crate) fn tidying_sides() -> Vec<(&'static Workload, Side)> {
     let guest = |version, setting, also| Side { kernel: Kernel::from_version(version), setting, also };
-    [
+    let sides = [
         guest("7.3-built", None, None),
         guest("7.3-tidying", Some(DRAINS), None),
         guest("7.3-tidying", Some(TIDYING), None),
         guest("7.3-tidying", Some(TIDYING), Some(RIVALS_TIME)),
         guest("7.3-built", Some(RIVALS[0]), None),
-    ]
+        guest("7.3-built", Some(RIVALS[1]), None),
+    ];
+    let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
+    tidied.flat_map(|workload| sides.map(|side| (workload, side))).collect()
 }
 
 /// Returns every other case: between kernels, settings in a guest, settings on this machine.
@@ -195,12 +196,15 @@ mod tests {
     }
 
     #[test]
-    fn the_sides_of_the_control_differ() {
-        let names: BTreeSet<_> = control_sides().iter().map(Side::to_string).collect();
-        assert_eq!(names.len(), control_sides().len());
-        assert!(names.contains("7.3-tidying+pageblock_tidying_pages=1000000+pageblock_tidying_ms=6"));
-        for name in CONTROLLED {
-            assert!(WORKLOADS.iter().any(|workload| workload.name == name && workload.guest.is_some()));
+    fn the_sides_of_tidying_differ_and_have_every_case() {
+        let sides = tidying_sides();
+        let name = |workload: &Workload, side: &Side| format!("{}: {side}", workload.name);
+        let names: BTreeSet<_> = sides.iter().map(|(workload, side)| name(workload, side)).collect();
+        assert_eq!((names.len(), names.len() % TIDIED.len()), (sides.len(), 0));
+        assert!(names.contains("build: 7.3-tidying+pageblock_tidying_pages=1000000+pageblock_tidying_ms=6"));
+        for Case { workload, before, after } in tidying_cases() {
+            assert!(workload.guest.is_some());
+            assert!(names.contains(&name(workload, &before)) && names.contains(&name(workload, &after)));
         }
     }
 

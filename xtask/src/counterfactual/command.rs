@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::cases::{CONTROLLED, Case, cases, control_sides, tidying_cases};
-use super::costs;
+use super::cases::{Case, cases, tidying_cases, tidying_sides};
+use super::costs::Costs;
 use super::foretold::{Told, told};
+use super::guest::Cpus;
 use super::page::{COUNTERFACTUALS, Made, TIDYING, page};
 use super::parquet;
 use super::programs::{freehold, said};
-use super::recordings::{MOST_ROUNDS, Recordings};
+use super::recordings::{MOST_ROUNDS, Recordings, Sided, sides};
 use super::score::Score;
-use super::workloads::WORKLOADS;
 use crate::kernel::cache;
 use crate::kernel::process::command;
 
@@ -36,19 +36,19 @@ pub struct CounterfactualArgs {
     /// Only cases whose name contains this, such as `forks`, `6.12 to 7.3` or `defrag_mode`.
     #[arg(long, value_name = "NAME")]
     case: Vec<String>,
-    /// The cases of the series `tidying`, in place of all others.
+    /// The cases of the series `tidying`, in place of all others. Two sides are recorded besides, of which nothing is
+    /// foretold: a kernel that only drains the CPUs' lists, and tidying with the time that proactive compaction takes.
     #[arg(long)]
     tidying: bool,
-    /// Record `tidying` against a kernel that only drains the CPUs' lists and against proactive compaction, tidying with as
-    /// much time too, and print what each side came to; nothing is foretold.
-    #[arg(long, conflicts_with_all = ["case", "tidying", "list", "keep"])]
-    control: bool,
     /// List the cases.
     #[arg(long)]
     list: bool,
     /// Recordings a side, at the least; all that are in the folder are used.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_ROUNDS)), value_name = "N")]
     rounds: u32,
+    /// Guests of `--tidying` at the same time: their clock is the number of instructions, so they do not disturb each other.
+    #[arg(long, default_value_t = 1, requires = "tidying", value_name = "N")]
+    jobs: usize,
     /// Where recordings are kept; those that are there already are not made again.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -69,9 +69,6 @@ pub struct CounterfactualArgs {
 /// # Errors
 /// A sentence, if recordings cannot be made or a prediction fails.
 pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> {
-    if arguments.control {
-        return control(arguments, root);
-    }
     let is_wanted = |case: &Case| {
         let name = case.name();
         arguments.case.is_empty() || arguments.case.iter().any(|part| has_words(&name, part))
@@ -90,7 +87,8 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     let paths = Paths::of(arguments, root)?;
     let recordings = paths.recordings(root, arguments);
     let (folder, freehold) = (&paths.folder, &paths.freehold);
-    recordings.make(&cases)?;
+    let sides = sides_of(arguments, &cases);
+    recordings.make(&sides)?;
     if arguments.record_only {
         return Ok(true);
     }
@@ -112,8 +110,14 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
         });
         eprintln!("{} of {}: {}: {said}", number + 1, cases.len(), case.name());
     }
-    let costs = if arguments.tidying { Some(costs::table(&cases, &recordings)?) } else { None };
-    finish(arguments, root, &all, costs.as_deref())
+    let costs = if arguments.tidying { Some(Costs::read(&sides, &recordings)?) } else { None };
+    finish(arguments, root, &all, costs.as_ref())
+}
+
+/// Returns what is recorded for some cases.
+fn sides_of(arguments: &CounterfactualArgs, cases: &[Case]) -> Vec<Sided> {
+    let is_wanted = |(workload, _): &Sided| cases.iter().any(|case| case.workload.name == workload.name);
+    if arguments.tidying { tidying_sides().into_iter().filter(is_wanted).collect() } else { sides(cases) }
 }
 
 /// Where recordings are, what guests boot, and the program that records.
@@ -128,7 +132,7 @@ impl Paths {
         let whole = |path: PathBuf| {
             std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))
         };
-        let name = if arguments.control { "target/counterfactual-control" } else { "target/counterfactual" };
+        let name = if arguments.tidying { "target/counterfactual-tidying" } else { "target/counterfactual" };
         let cache = cache::cache().map_err(|error| error.to_string())?.join("guests");
         let freehold = arguments.freehold.clone().map_or_else(|| freehold(root), Ok)?;
         let folder = arguments.folder.clone().unwrap_or_else(|| root.join(name));
@@ -137,23 +141,11 @@ impl Paths {
 
     fn recordings<'a>(&'a self, root: &'a Path, arguments: &CounterfactualArgs) -> Recordings<'a> {
         let Self { folder, cache, freehold } = self;
-        let (rounds, is_drained) = (arguments.rounds, arguments.control);
-        Recordings { root, folder, cache, freehold, rounds, is_drained }
+        // Tidying has a budget of time, so a page is to take what its instructions take, however busy the host is.
+        let cpus = if arguments.tidying { Cpus::TwoCounting } else { Cpus::Two };
+        let (rounds, is_drained, jobs) = (arguments.rounds, arguments.tidying, arguments.jobs);
+        Recordings { root, folder, cache, freehold, rounds, cpus, jobs, is_drained }
     }
-}
-
-/// Records the sides of the control, and prints what each came to. Returns true.
-fn control(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> {
-    let workloads =
-        CONTROLLED.iter().filter_map(|name| WORKLOADS.iter().find(|workload| workload.name == *name));
-    let sides: Vec<_> = workloads.flat_map(|workload| control_sides().map(|side| (workload, side))).collect();
-    let paths = Paths::of(arguments, root)?;
-    let recordings = paths.recordings(root, arguments);
-    recordings.make_sides(&sides)?;
-    if !arguments.record_only {
-        print!("{}", costs::control_table(&sides, &recordings)?);
-    }
-    Ok(true)
 }
 
 /// Returns true if a name contains a text that begins and ends with a word: `files` is not in `memory-files`, nor `6.1` in
@@ -170,7 +162,7 @@ fn finish(
     arguments: &CounterfactualArgs,
     root: &Path,
     all: &[Told],
-    costs: Option<&str>,
+    costs: Option<&Costs>,
 ) -> Result<bool, String> {
     let commit = said(command("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root))?;
     let (subject, cases, [kept, values]) = if arguments.tidying {
@@ -180,7 +172,7 @@ fn finish(
     };
     let text = page(all, &Made::here(subject, cases, arguments.rounds, commit.trim()), costs);
     if arguments.keep {
-        for (path, bytes) in [(kept, text.into_bytes()), (values, parquet::file(all)?)] {
+        for (path, bytes) in [(kept, text.into_bytes()), (values, parquet::file(all, costs)?)] {
             fs::write(root.join(path), bytes).map_err(|error| format!("{path}: {error}"))?;
         }
         println!("{} cases written to {kept} and {values}", all.len());

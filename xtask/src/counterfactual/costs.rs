@@ -1,77 +1,122 @@
-//! What the work of each side cost: time, the daemon's time, pages moved, stalls.
+//! What the work of each side left and cost: free pageblocks, time, the daemon's time, pages moved, stalls.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::cases::Case;
+use super::cases::Side;
 use super::guest::cost_of;
 use super::recordings::{Recordings, Sided};
+use super::workloads::Workload;
 
-/// What a guest says of its work: the growth of counters of `/proc/vmstat`, `seconds`, and `kcompactd_ns`.
+/// What a guest says of its work: the growth of counters of `/proc/vmstat`, what it left, and `kcompactd_ns`.
 type Cost = BTreeMap<String, f64>;
 
-/// A column: see [`COLUMNS`].
-type Column = (&'static str, &'static [&'static str], f64);
+/// What a table tells of a side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column {
+    pub(super) title: &'static str,
+    /// The guest's names whose numbers are added up.
+    names: &'static [&'static str],
+    /// What they are divided by.
+    unit: f64,
+}
 
-/// What is told of a side's end besides, where the CPUs' lists are emptied then, and how often kcompactd emptied them.
-const CONTROL_COLUMNS: [Column; 8] = [
-    ("seconds", &["seconds"], 1.0),
-    ("kcompactd, ms", &["kcompactd_ns"], 1e6),
-    ("pages moved", &["pgmigrate_success"], 1.0),
-    ("drains", &["tidy_drained"], 1.0),
-    ("drains of its own CPU", &["tidy_drained_here"], 1.0),
-    ("free pageblocks", &["end_pageblocks"], 1.0),
-    ("pages on CPUs' lists", &["end_listed"], 1.0),
-    ("free pageblocks once the lists are empty", &["drained_pageblocks"], 1.0),
+const fn column(title: &'static str, names: &'static [&'static str]) -> Column {
+    Column { title, names, unit: 1.0 }
+}
+
+/// What the work left.
+pub(super) const LEFT: [Column; 6] = [
+    column("free pageblocks, mean over time", &["mean_pageblocks"]),
+    column("free pageblocks at the end", &["end_pageblocks"]),
+    column("free pageblocks once the lists are empty", &["drained_pageblocks"]),
+    column("mixed pageblocks", &["mixed"]),
+    column("pages on CPUs' lists at the end", &["end_listed"]),
+    column("huge pages refused", &["thp_fault_fallback"]),
 ];
 
-/// The columns: a title, and the names whose numbers are added up, each divided by this.
-const COLUMNS: [Column; 8] = [
-    ("seconds", &["seconds"], 1.0),
-    ("kcompactd, ms", &["kcompactd_ns"], 1e6),
-    ("pages moved", &["pgmigrate_success"], 1.0),
-    ("pages not moved", &["pgmigrate_fail"], 1.0),
-    ("huge pages refused", &["thp_fault_fallback"], 1.0),
-    ("compaction stalls", &["compact_stall"], 1.0),
-    (
+/// What it cost.
+pub(super) const COST: [Column; 9] = [
+    column("seconds", &["seconds"]),
+    Column { title: "kcompactd, ms", names: &["kcompactd_ns"], unit: 1e6 },
+    column("pages moved", &["pgmigrate_success"]),
+    column("pages not moved", &["pgmigrate_fail"]),
+    column("compaction stalls", &["compact_stall"]),
+    column(
         "reclaim stalls",
         &["allocstall_dma", "allocstall_dma32", "allocstall_normal", "allocstall_movable"],
-        1.0,
     ),
-    ("pageblocks retyped", &["tidy_retyped"], 1.0),
+    column("pageblocks retyped", &["tidy_retyped"]),
+    column("drains", &["tidy_drained"]),
+    column("drains of its own CPU", &["tidy_drained_here"]),
 ];
 
-/// Returns a table of what the sides of some cases cost, mean ± standard deviation of their recordings.
-///
-/// # Errors
-/// A sentence, if a guest's numbers cannot be read.
-pub(super) fn table(cases: &[Case], recordings: &Recordings<'_>) -> Result<String, String> {
-    table_of(&super::recordings::sides(cases), recordings, &COLUMNS)
-}
+/// What the recordings of some sides left and cost.
+#[derive(Debug)]
+pub(crate) struct Costs(Vec<(Sided, Vec<Cost>)>);
 
-/// Returns a table of what the sides of the control came to, as [`table`] has it.
-///
-/// # Errors
-/// A sentence, if a guest's numbers cannot be read.
-pub(super) fn control_table(sides: &[Sided], recordings: &Recordings<'_>) -> Result<String, String> {
-    table_of(sides, recordings, &CONTROL_COLUMNS)
-}
-
-fn table_of(sides: &[Sided], recordings: &Recordings<'_>, columns: &[Column]) -> Result<String, String> {
-    let titles: Vec<_> = columns.iter().map(|(title, ..)| *title).collect();
-    let mut text =
-        format!("| side | runs | {} |\n|---|---:|{}\n", titles.join(" | "), "---:|".repeat(titles.len()));
-    for (workload, side) in sides {
-        let paths = recordings.paths(workload, side);
-        let costs = paths.iter().map(|path| read(&cost_of(&recordings.folder.join(path))));
-        let costs = costs.collect::<Result<Vec<_>, _>>()?;
-        let cells: Vec<_> = columns.iter().map(|(_, names, unit)| cell(&costs, names, *unit)).collect();
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "| {}: {side} | {} | {} |", workload.name, costs.len(), cells.join(" | "));
+impl Costs {
+    /// Reads what the guests said.
+    ///
+    /// # Errors
+    /// A sentence, if a guest's numbers cannot be read.
+    pub(super) fn read(sides: &[Sided], recordings: &Recordings<'_>) -> Result<Self, String> {
+        let of = |&(workload, side): &Sided| {
+            let paths = recordings.paths(workload, &side);
+            let costs = paths.iter().map(|path| read(&cost_of(&recordings.folder.join(path))));
+            Ok(((workload, side), costs.collect::<Result<_, String>>()?))
+        };
+        sides.iter().map(of).collect::<Result<_, _>>().map(Self)
     }
-    Ok(text)
+
+    #[cfg(test)]
+    pub(super) fn of(sides: Vec<(Sided, Vec<Cost>)>) -> Self {
+        Self(sides)
+    }
+
+    /// Returns the workloads in order, each once.
+    pub(super) fn workloads(&self) -> Vec<&'static Workload> {
+        let mut workloads: Vec<_> = self.0.iter().map(|((workload, _), _)| *workload).collect();
+        workloads.dedup_by_key(|workload| workload.name);
+        workloads
+    }
+
+    /// Returns the sides of a workload in order.
+    pub(super) fn sides(&self, workload: &Workload) -> Vec<Side> {
+        let of = self.0.iter().filter(|((other, _), _)| other.name == workload.name);
+        of.map(|((_, side), _)| *side).collect()
+    }
+
+    /// Returns every workload, side and column.
+    pub(super) fn cells(&self) -> impl Iterator<Item = (&'static Workload, Side, &'static Column)> + '_ {
+        let columns = || LEFT.iter().chain(&COST);
+        self.0
+            .iter()
+            .flat_map(move |((workload, side), _)| columns().map(|column| (*workload, *side, column)))
+    }
+
+    /// Returns a column's value of each recording of a side; none if its kernel does not count it.
+    pub(super) fn values(&self, workload: &Workload, side: &Side, column: &Column) -> Vec<f64> {
+        let is_it = |((other, of), _): &&(Sided, Vec<Cost>)| {
+            other.name == workload.name && of.to_string() == side.to_string()
+        };
+        self.0.iter().find(is_it).map(|(_, costs)| values(costs, column)).unwrap_or_default()
+    }
+
+    /// Returns a table with a row for each side, mean ± standard deviation of its recordings.
+    pub(super) fn table(&self, columns: &[Column]) -> String {
+        let titles: Vec<_> = columns.iter().map(|column| column.title).collect();
+        let mut text =
+            format!("| side | runs | {} |\n|---|---:|{}\n", titles.join(" | "), "---:|".repeat(titles.len()));
+        for ((workload, side), costs) in &self.0 {
+            let cells: Vec<_> = columns.iter().map(|column| cell(&values(costs, column))).collect();
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(text, "| {}: {side} | {} | {} |", workload.name, costs.len(), cells.join(" | "));
+        }
+        text
+    }
 }
 
 fn read(path: &Path) -> Result<Cost, String> {
@@ -80,14 +125,20 @@ fn read(path: &Path) -> Result<Cost, String> {
     serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
 }
 
-/// Returns a column's numbers of some runs as text; `–` if a kernel does not have them.
-fn cell(costs: &[Cost], names: &[&str], unit: f64) -> String {
+/// Returns a column's number of each run; none if one of them does not have it.
+fn values(costs: &[Cost], column: &Column) -> Vec<f64> {
     let of = |cost: &Cost| -> Option<f64> {
-        let found: Vec<_> = names.iter().filter_map(|name| cost.get(*name)).collect();
-        (!found.is_empty()).then(|| found.into_iter().sum::<f64>() / unit)
+        let found: Vec<_> = column.names.iter().filter_map(|name| cost.get(*name)).collect();
+        (!found.is_empty()).then(|| found.into_iter().sum::<f64>() / column.unit)
     };
-    let values: Option<Vec<_>> = costs.iter().map(of).collect();
-    let Some(values) = values.filter(|values| !values.is_empty()) else { return "–".to_owned() };
+    costs.iter().map(of).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Returns some runs' numbers as text; `–` if there are none.
+fn cell(values: &[f64]) -> String {
+    if values.is_empty() {
+        return "–".to_owned();
+    }
     let runs = values.len() as f64;
     let mean = values.iter().sum::<f64>() / runs;
     let spread = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
@@ -102,21 +153,23 @@ fn cell(costs: &[Cost], names: &[&str], unit: f64) -> String {
 mod tests {
     use super::*;
 
+    const SECONDS: Column = column("seconds", &["seconds", "other"]);
+
     fn costs(values: &[f64]) -> Vec<Cost> {
         values.iter().map(|&value| Cost::from([("seconds".to_owned(), value)])).collect()
     }
 
     #[test]
     fn a_cell_is_a_mean_with_its_deviation() {
-        assert_eq!(cell(&costs(&[1.5, 2.5, 3.5]), &["seconds"], 1.0), "2.5 ± 1.0");
-        assert_eq!(cell(&costs(&[200.0, 202.0]), &["seconds", "other"], 1.0), "201 ± 1");
-        assert_eq!(cell(&costs(&[3e6]), &["seconds"], 1e6), "3");
+        assert_eq!(cell(&values(&costs(&[1.5, 2.5, 3.5]), &SECONDS)), "2.5 ± 1.0");
+        assert_eq!(cell(&values(&costs(&[200.0, 202.0]), &SECONDS)), "201 ± 1");
+        assert_eq!(cell(&values(&costs(&[3e6]), &Column { unit: 1e6, ..SECONDS })), "3");
     }
 
     #[test]
     fn what_a_kernel_does_not_count_has_no_number() {
-        assert_eq!(cell(&costs(&[1.0]), &["tidy_retyped"], 1.0), "–");
-        assert_eq!(cell(&[], &["seconds"], 1.0), "–");
+        assert_eq!(cell(&values(&costs(&[1.0]), &COST[6])), "–");
+        assert_eq!(cell(&values(&[], &SECONDS)), "–");
     }
 
     #[test]

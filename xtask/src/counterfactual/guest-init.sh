@@ -31,29 +31,35 @@ daemon() {
     done
 }
 counters() { grep -E '^(tidy_|pgmigrate_|compact_stall|compact_success|compact_fail|allocstall_|thp_fault_)' /proc/vmstat; }
-# The work. Where its end is asked for: free pageblocks of 512 pages, free pages, and pages on CPUs' lists, before these
-# are emptied and after.
-cat > /tmp/work << 'END'
-state() {
-    awk -v name="$1" '{ sum += $14 + 2 * $15 } END { printf ",\"%s_pageblocks\":%d", name, sum }' /proc/buddyinfo
-    awk -v name="$1" '$1 == "nr_free_pages" { free += $2 } $1 == "count:" { listed += $2 }
-        END { printf ",\"%s_pages\":%d,\"%s_listed\":%d", name, free, name, listed }' /proc/zoneinfo
-}
-sh "/usr/local/bin/run-$1" || exit 1
-[ "$2" = drained ] || exit 0
-state end > /tmp/states
-echo settle > /sys/kernel/debug/freehold_bench || exit 1
-state drained >> /tmp/states
+# Free pageblocks of 512 pages, free pages, and pages on CPUs' lists.
+cat > /tmp/state << 'END'
+awk -v name="$1" '{ sum += $14 + 2 * $15 } END { printf ",\"%s_pageblocks\":%d", name, sum }' /proc/buddyinfo
+awk -v name="$1" '$1 == "nr_free_pages" { free += $2 } $1 == "count:" { listed += $2 }
+    END { printf ",\"%s_pages\":%d,\"%s_listed\":%d", name, free, name, listed }' /proc/zoneinfo
 END
+# The work, how long it takes, and what it leaves.
+cat > /tmp/work << 'END'
+kill -USR1 "$2"
+read -r begun _ < /proc/uptime
+sh "/usr/local/bin/run-$1" || exit 1
+read -r ended _ < /proc/uptime
+kill "$2"
+echo ",\"seconds\":$(echo "$ended $begun" | awk '{ print $1 - $2 }')$(sh /tmp/state end)" > /tmp/states
+END
+pageblocks watch > /tmp/mean & watcher=$!
 counters > /tmp/before
 compacted=$(daemon kcompactd0)
-begun=$(cut -d ' ' -f 1 /proc/uptime)
 echo "prepared after $(cut -d ' ' -f 1 /proc/uptime) s"
-freehold record --detail -o /var/trace.arrows --force -- sh /tmp/work "$workload" "${drained:-}" 2> /tmp/said || echo "FAILED: record"
+freehold record --detail -o /var/trace.arrows --force -- sh /tmp/work "$workload" "$watcher" 2> /tmp/said || echo "FAILED: record"
+wait "$watcher"
+# What is left once the CPUs' lists are emptied.
+if [ "${drained:-}" ]; then
+    echo settle > /sys/kernel/debug/freehold_bench || echo "FAILED: settle"
+    { sh /tmp/state drained; pageblocks mixed; } >> /tmp/states
+fi
 tr '\r' '\n' < /tmp/said | tail -n 3
-ended=$(cut -d ' ' -f 1 /proc/uptime)
 more=$(counters | cat /tmp/before - | awk '{ if ($1 in had) { printf ",\"%s\":%d", $1, $2 - had[$1] } else { had[$1] = $2 } }')
-echo "cost: {\"seconds\":$(echo "$ended $begun" | awk '{ print $1 - $2 }'),\"kcompactd_ns\":$(echo "$(daemon kcompactd0) ${compacted:-0}" | awk '{ print $1 - $2 }')$more$(cat /tmp/states 2> /dev/null)}"
+echo "cost: {\"kcompactd_ns\":$(echo "$(daemon kcompactd0) ${compacted:-0}" | awk '{ print $1 - $2 }')$more$(tr -d '\n' < /tmp/states)$(cat /tmp/mean)}"
 echo "recorded after $(cut -d ' ' -f 1 /proc/uptime) s"
 # Which of the disks a kernel finds first is chance: the one for the trace is the one without a partition.
 for disk in /sys/block/nvme*; do

@@ -3,8 +3,10 @@
 //! [`cases`] says which [`workloads`] run under which sides. [`recordings`] makes what is missing, in turns: a side of
 //! a kernel in QEMU ([`guest`], which boots the image of [`root`] with a kernel of [`kernels`]), a side of this machine
 //! by [`live`], which puts its settings back even when it is killed. [`foretold`] asks `freehold predict --against`,
-//! [`score`] counts its verdicts, [`costs`] tells what the work took; [`page`] and [`parquet`] keep them.
+//! [`score`] counts its verdicts, [`costs`] tells what the work left and took, [`apart`] how far sides are apart in that;
+//! [`page`] and [`parquet`] keep them.
 
+mod apart;
 pub(super) mod cases;
 pub mod command;
 mod costs;

@@ -6,6 +6,8 @@ use std::fs;
 
 use freehold_lab::predict::Verdict;
 
+use super::apart;
+use super::costs::{COST, Costs, LEFT as LEFT_COLUMNS};
 use super::foretold::{Measure, Prediction, Told};
 use super::live::LEFT;
 use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
@@ -26,7 +28,8 @@ pub(crate) const COUNTERFACTUALS: Subject = Subject { head: HEAD, kernels: "are 
 /// The series `tidying` against Linux as it is.
 pub(crate) const TIDYING: Subject = Subject {
     head: TIDYING_HEAD,
-    kernels: "are built from Debian's source of 7.3 with one configuration, `7.3-tidying` with the series",
+    kernels: "are built from Debian's source of 7.3 with one configuration, `7.3-tidying` with the series; their clock counts the \
+              instructions of both CPUs, which run in turns, a nanosecond each, so nothing but waiting for disks hangs on the host",
 };
 
 /// What a page rests on.
@@ -71,7 +74,7 @@ Written by `cargo xtask counterfactual --tidying --keep`; every recording's valu
 ";
 
 /// Returns the page; `costs` is a table of what each side's work cost, if there is one.
-pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&str>) -> String {
+pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&Costs>) -> String {
     let mut text = String::from(made.subject.head);
     let is_live = told.iter().any(|told| told.case.after.is_live());
     let live = format!(" `live` is this machine with all but {LEFT} MiB of its free memory set aside.");
@@ -97,11 +100,7 @@ pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&str>) -> String {
         );
     }
     if let Some(costs) = costs {
-        let _ = write!(
-            text,
-            "\n## What the work cost\n\nBy the guests' own counters, from before the recording to after it, mean ± standard deviation; \
-             times are of an emulated processor.\n\n{costs}"
-        );
+        sides(&mut text, costs);
     }
     scores(&mut text, told);
     by_case(&mut text, told);
@@ -110,6 +109,22 @@ pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&str>) -> String {
     untold(&mut text, told);
     refused(&mut text, told);
     text
+}
+
+/// Writes what each side left and cost, and how far they are apart.
+fn sides(text: &mut String, costs: &Costs) {
+    let _ = write!(
+        text,
+        "\n## What the work left\n\nMean ± standard deviation of a side's recordings. Over time: `/proc/buddyinfo` every 100 ms of the guest's \
+         time, while the work runs. Then the recorder ends, all CPUs' lists are emptied, and free pageblocks are counted again, and mixed \
+         ones, which hold both pages that can be moved and pages that stay, by `/proc/kpageflags`.\n\n{}\n\
+         ## What it cost\n\nThe time of the work, and the growth of the guest's counters from before the recording to after it.\n\n{}\n\
+         ## How far the sides are apart\n\nThe difference of two sides' means, half of its 99 % confidence interval, and Welch's t; bold if \
+         it is beyond the interval. Of a hundred differences by chance one is bold.\n{}",
+        costs.table(&LEFT_COLUMNS),
+        costs.table(&COST),
+        apart::tables(costs)
+    );
 }
 
 fn predictions(told: &[Told]) -> impl Iterator<Item = &Prediction> {

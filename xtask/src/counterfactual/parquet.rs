@@ -4,10 +4,12 @@ use freehold_lab::parquet_file::{required, write_file};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::schema::parser::parse_message_type;
 
+use super::costs::Costs;
 use super::foretold::Told;
 
 /// The columns. `what` is `before`, `foretold` or `came`; `recording` counts from 1, and is the same for a recording and
-/// what is foretold from it.
+/// what is foretold from it. A side's own numbers, of which nothing is foretold, have `what` and `verdict` `counted`, and the
+/// side as `after`.
 const SCHEMA: &str = "message counterfactuals {
     REQUIRED BYTE_ARRAY workload (STRING);
     REQUIRED BYTE_ARRAY before (STRING);
@@ -20,48 +22,67 @@ const SCHEMA: &str = "message counterfactuals {
     REQUIRED DOUBLE value;
 }";
 
+/// What is counted, and neither foretold nor held against it.
+const COUNTED: &str = "counted";
+
 /// Returns the file.
 ///
 /// # Errors
 /// A sentence, if it cannot be written.
-pub(crate) fn file(told: &[Told]) -> Result<Vec<u8>, String> {
-    let mut texts: [Vec<ByteArray>; 7] = Default::default();
-    let (mut recordings, mut values) = (Vec::new(), Vec::new());
+pub(crate) fn file(told: &[Told], costs: Option<&Costs>) -> Result<Vec<u8>, String> {
+    let mut rows = Rows::default();
     for Told { case, prediction, .. } in told {
         let Ok(prediction) = prediction else { continue };
         let (before, after) = (case.before.to_string(), case.after.to_string());
         for measure in &prediction.measures {
+            let (name, unit, verdict) = (&measure.name, &measure.unit, measure.verdict.name());
             for (what, each) in [
                 ("before", &measure.before_each),
                 ("foretold", &measure.foretold_each),
                 ("came", &measure.came_each),
             ] {
-                for (number, value) in each.iter().flatten().enumerate() {
-                    let row = [
-                        case.workload.name,
-                        &before,
-                        &after,
-                        &measure.name,
-                        &measure.unit,
-                        measure.verdict.name(),
-                        what,
-                    ];
-                    for (column, text) in texts.iter_mut().zip(row) {
-                        column.push(ByteArray::from(text));
-                    }
-                    recordings.push(number as i32 + 1);
-                    values.push(*value);
-                }
+                let texts = [case.workload.name, &before, &after, name, unit, verdict, what];
+                rows.add(texts, each.as_deref().unwrap_or_default());
             }
         }
     }
-    let schema = parse_message_type(SCHEMA).map_err(|error| error.to_string())?;
-    let written = write_file(schema, |rows| {
-        for column in &texts {
-            required::<ByteArrayType>(rows, column)?;
+    for (workload, side, column) in costs.iter().flat_map(|costs| costs.cells()) {
+        let (name, side_name) = (column.title, side.to_string());
+        let values = costs.map(|costs| costs.values(workload, &side, column)).unwrap_or_default();
+        rows.add([workload.name, "", &side_name, name, "", COUNTED, COUNTED], &values);
+    }
+    rows.written()
+}
+
+/// What is in the columns.
+#[derive(Default)]
+struct Rows {
+    texts: [Vec<ByteArray>; 7],
+    recordings: Vec<i32>,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    /// Adds the values of recordings in order.
+    fn add(&mut self, texts: [&str; 7], values: &[f64]) {
+        for (value, recording) in values.iter().zip(1..) {
+            for (column, text) in self.texts.iter_mut().zip(texts) {
+                column.push(ByteArray::from(text));
+            }
+            self.recordings.push(recording);
+            self.values.push(*value);
         }
-        required::<Int32Type>(rows, &recordings)?;
-        required::<DoubleType>(rows, &values)
-    });
-    written.map_err(|error| format!("the Parquet file: {error}"))
+    }
+
+    fn written(&self) -> Result<Vec<u8>, String> {
+        let schema = parse_message_type(SCHEMA).map_err(|error| error.to_string())?;
+        let written = write_file(schema, |rows| {
+            for column in &self.texts {
+                required::<ByteArrayType>(rows, column)?;
+            }
+            required::<Int32Type>(rows, &self.recordings)?;
+            required::<DoubleType>(rows, &self.values)
+        });
+        written.map_err(|error| format!("the Parquet file: {error}"))
+    }
 }

@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use super::cases::{Case, Side};
-use super::guest::Guests;
+use super::guest::{Cpus, Guests};
 use super::kernels::Kernel;
 use super::live::Live;
 use super::root;
@@ -27,7 +30,11 @@ pub(crate) struct Recordings<'a> {
     pub(crate) freehold: &'a Path,
     /// The least number of recordings a side.
     pub(crate) rounds: u32,
-    /// True if a guest empties the CPUs' lists at the end of its work, and counts free pageblocks before and after.
+    /// The CPUs of guests.
+    pub(crate) cpus: Cpus,
+    /// How many guests run at the same time.
+    pub(crate) jobs: usize,
+    /// True if a guest empties the CPUs' lists after its work, and counts free pageblocks before and after.
     pub(crate) is_drained: bool,
 }
 
@@ -39,15 +46,7 @@ impl Recordings<'_> {
     ///
     /// # Errors
     /// A sentence for the first one that cannot be made.
-    pub(crate) fn make(&self, cases: &[Case]) -> Result<(), String> {
-        self.make_sides(&sides(cases))
-    }
-
-    /// Makes the recordings that some sides lack, as [`Recordings::make`] does.
-    ///
-    /// # Errors
-    /// A sentence for the first one that cannot be made.
-    pub(super) fn make_sides(&self, sides: &[Sided]) -> Result<(), String> {
+    pub(super) fn make(&self, sides: &[Sided]) -> Result<(), String> {
         let of_guests: Vec<_> = sides.iter().filter(|(_, side)| !side.is_live()).copied().collect();
         let of_machine: Vec<_> = sides.iter().filter(|(_, side)| side.is_live()).copied().collect();
         let io = |path: &Path| format!("{} cannot be made", path.display());
@@ -57,12 +56,14 @@ impl Recordings<'_> {
         if !self.missing(&of_guests).is_empty() {
             let image = root::image(self.root, self.cache, self.folder, self.freehold)?;
             let kernels = self.kernels(&of_guests);
-            let guests = Guests::new(self.root, self.cache, image, self.is_drained, &kernels)?;
-            self.rounds_of(&of_guests, |workload, side, place| guests.record(workload, side, place))?;
+            let guests = Guests::new(self.root, self.cache, image, self.cpus, self.is_drained, &kernels)?;
+            self.rounds_of(&of_guests, self.jobs, |workload, side, place| {
+                guests.record(workload, side, place)
+            })?;
         }
         if !self.missing(&of_machine).is_empty() {
             let live = Live::new(self.root, self.folder, self.freehold)?;
-            self.rounds_of(&of_machine, |workload, side, place| live.record(workload, side, place))?;
+            self.rounds_of(&of_machine, 1, |workload, side, place| live.record(workload, side, place))?;
         }
         Ok(())
     }
@@ -91,27 +92,46 @@ impl Recordings<'_> {
         all.filter(|(round, (workload, side))| !self.place(workload, side, *round).is_file()).collect()
     }
 
+    /// Makes what is missing, in the order of the rounds, `jobs` at a time. Stops at the first that cannot be made.
     fn rounds_of(
         &self,
         sides: &[Sided],
-        record: impl Fn(&Workload, &Side, &Path) -> Result<(), String>,
+        jobs: usize,
+        record: impl Fn(&Workload, &Side, &Path) -> Result<(), String> + Sync,
     ) -> Result<(), String> {
         let missing = self.missing(sides);
-        for (done, (round, (workload, side))) in missing.iter().enumerate() {
-            let place = self.place(workload, side, *round);
-            let folder = place.parent().unwrap_or(self.folder);
-            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-            let begun = Instant::now();
-            record(workload, side, &place)
-                .map_err(|error| format!("{} under {side}, round {round}: {error}", workload.name))?;
-            let took = begun.elapsed().as_secs();
-            eprintln!(
-                "{} of {}: {} under {side}, round {round}: {took} s",
-                done + 1,
-                missing.len(),
-                workload.name
-            );
-        }
+        let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
+        let work = || {
+            while let Some((round, (workload, side))) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.one(*round, workload, side, &record) {
+                    next.store(missing.len(), Ordering::Relaxed);
+                    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(work);
+            }
+        });
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Makes one recording, and says so.
+    fn one(
+        &self,
+        round: u32,
+        workload: &Workload,
+        side: &Side,
+        record: impl Fn(&Workload, &Side, &Path) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let place = self.place(workload, side, round);
+        let folder = place.parent().unwrap_or(self.folder);
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let name = format!("{} under {side}, round {round} of {}", workload.name, self.rounds);
+        let begun = Instant::now();
+        record(workload, side, &place).map_err(|error| format!("{name}: {error}"))?;
+        eprintln!("{name}: {} s", begun.elapsed().as_secs());
         Ok(())
     }
 }
@@ -164,23 +184,29 @@ mod tests {
             cache: &folder,
             freehold: &folder,
             rounds: 2,
+            cpus: Cpus::Two,
+            jobs: 1,
             is_drained: false,
         };
         let cases = cases();
         let two = &sides(&cases)[..2];
-        let made = std::cell::RefCell::new(Vec::new());
+        let made = Mutex::new(Vec::new());
         let record = |_: &Workload, side: &Side, place: &Path| {
-            made.borrow_mut().push(side.to_string());
+            made.lock().expect("not poisoned").push(side.to_string());
             fs::write(place, "").map_err(|error| error.to_string())
         };
-        recordings.rounds_of(two, record).expect("recorded");
-        assert_eq!(*made.borrow(), ["6.1", "6.12", "6.1", "6.12"]);
-        recordings.rounds_of(two, record).expect("recorded");
-        assert_eq!(made.borrow().len(), 4, "what is there is kept");
+        recordings.rounds_of(two, 1, record).expect("recorded");
+        assert_eq!(*made.lock().expect("not poisoned"), ["6.1", "6.12", "6.1", "6.12"]);
+        recordings.rounds_of(two, 2, record).expect("recorded");
+        assert_eq!(made.lock().expect("not poisoned").len(), 4, "what is there is kept");
         let (workload, side) = two[0];
         assert_eq!(recordings.paths(workload, &side).len(), 2);
         let fewer = Recordings { rounds: 1, ..recordings };
         assert_eq!(fewer.paths(workload, &side).len(), 2, "more than were asked for are used as well");
+        let more = Recordings { rounds: 4, ..fewer };
+        let refused = |_: &Workload, _: &Side, _: &Path| Err("no guest".to_owned());
+        let error = more.rounds_of(two, 2, refused).expect_err("none can be made");
+        assert!(error.contains(", round 3 of 4: no guest"), "{error}");
         fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -22,6 +22,7 @@ pub use check::{check_lengths, check_settings};
 pub use error::PredictError;
 pub use facts::Facts;
 pub use measure::Measure;
+pub use noise::{Difference, unpaired};
 pub use observation::{Came, ForetellOptions, Observation};
 pub use prediction::Prediction;
 pub use verdict::Verdict;

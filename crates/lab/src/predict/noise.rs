@@ -21,17 +21,18 @@ pub(super) struct Spread {
 
 /// The mean of a difference.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Difference {
-    pub(super) mean: f64,
+pub struct Difference {
+    /// The mean.
+    pub mean: f64,
     /// The standard error of the mean.
-    pub(super) error: f64,
+    pub error: f64,
     /// The degrees of freedom by which the standard error is known.
-    pub(super) freedom: f64,
+    pub freedom: f64,
 }
 
 impl Difference {
     /// Returns the largest difference that is still noise: half of the 99 % confidence interval.
-    pub(super) fn noise(self) -> f64 {
+    pub fn noise(self) -> f64 {
         quantile(self.freedom) * self.error
     }
 
@@ -41,7 +42,7 @@ impl Difference {
     }
 
     /// Returns true if the difference is more than noise.
-    pub(super) fn is_beyond_noise(self) -> bool {
+    pub fn is_beyond_noise(self) -> bool {
         self.mean.abs() > self.noise()
     }
 }
@@ -119,7 +120,7 @@ impl Difference {
 
 /// Returns how much more recordings have `after` than others had `before`; `None` for fewer than two on a side. The sides
 /// may scatter differently (Welch's test).
-pub(super) fn unpaired(before: &[f64], after: &[f64]) -> Option<Difference> {
+pub fn unpaired(before: &[f64], after: &[f64]) -> Option<Difference> {
     if before.len().min(after.len()) < 2 {
         return None;
     }
