@@ -194,6 +194,7 @@ commit's message has to explain. `crates/bench/src/bin/operations` is what is co
 | word | what is counted |
 |---|---|
 | pair-0, pair-9 | one page, or one huge page, allocated and freed: a CPU's list answers |
+| pair-0-hole, churn-fresh-hole | as pair-0 and churn-fresh, where all pages lie behind a hole between the zone's sections |
 | pair-4-whole | one block of order 4 allocated and freed; a free block of that order lies on the free list |
 | pair-4-split | the same where a block of order 10 is split for it and merges again |
 | refill, drain | one page of 1024 on its way to an empty CPU's list and to the caller; from a CPU's list to the free lists |

@@ -22,6 +22,7 @@
 #define HIGH_START 0x100000
 #define HIGH_PAGES 0x4000
 #define PAGEBLOCK 0x200
+#define SPAN_END (UINT64_C(1) << 34)
 #define ALL_PAGES (LOW_PAGES - HOLE_PAGES + HIGH_PAGES)
 
 /* Ends the program unless a call ended as it should. */
@@ -143,13 +144,26 @@ static struct freehold_memory *set_up(void)
 {
     const struct freehold_zone zones[] = {
         {.start = LOW_START, .spanned = LOW_PAGES, .managed = LOW_PAGES - HOLE_PAGES, .kind = FREEHOLD_ZONE_DMA32},
-        {.start = HIGH_START, .spanned = HIGH_PAGES, .kind = FREEHOLD_ZONE_NORMAL},
+        {.start = HIGH_START, .spanned = SPAN_END - HIGH_START, .managed = HIGH_PAGES, .kind = FREEHOLD_ZONE_NORMAL},
     };
+    /* The second zone spans 64 TiB: metadata is for what is there, and for a pageblock that may come at its end. */
+    const struct freehold_range present[] = {{LOW_START, LOW_PAGES}, {HIGH_START, HIGH_PAGES}};
+    const struct freehold_range hotplug[] = {{SPAN_END - PAGEBLOCK, PAGEBLOCK}};
     struct freehold_config config = freehold_config_linux(zones, 2, 2);
-    size_t bytes = freehold_required_bytes(&config);
+    size_t bytes;
     struct freehold_memory *memory;
-    void *metadata = malloc(bytes);
+    void *metadata;
 
+    must(freehold_required_bytes(&config) / 10 >= SPAN_END - HIGH_START, "metadata for 64 TiB");
+    config.present = present;
+    config.present_count = FREEHOLD_MOST_RANGES + 1;
+    must(freehold_required_bytes(&config) == 0, "more ranges than a list has");
+    config.present_count = 2;
+    config.hotplug = hotplug;
+    config.hotplug_count = 1;
+    bytes = freehold_required_bytes(&config);
+    must(bytes < 8u << 20, "the hole costs little");
+    metadata = malloc(bytes);
     must(bytes > 0 && metadata, "room for the metadata");
     expect(FREEHOLD_STATUS_METADATA_TOO_SMALL, freehold_new(&config, metadata, bytes / 2, &memory), "half the room");
     expect(FREEHOLD_STATUS_OK, freehold_new(&config, metadata, bytes, &memory), "set up");
@@ -219,6 +233,13 @@ static void plug(struct freehold_memory *memory, struct cache *cache, const stru
     must(free_pages(memory) == ALL_PAGES - PAGEBLOCK - 1000, "the pageblock is gone");
     printf("offline: pageblock %#llx left, %llu pages moved\n", (unsigned long long)block, (unsigned long long)moved);
     expect(FREEHOLD_STATUS_OK, freehold_online(memory, block, PAGEBLOCK), "back in service");
+
+    expect(FREEHOLD_STATUS_NO_SECTION, freehold_online(memory, SPAN_END / 2, PAGEBLOCK), "no room for memory there");
+    expect(FREEHOLD_STATUS_OUTSIDE_ZONES, freehold_free(memory, 0, SPAN_END / 2, 0), "nothing to free there");
+    expect(FREEHOLD_STATUS_OK, freehold_online(memory, SPAN_END - PAGEBLOCK, PAGEBLOCK), "memory that comes");
+    must(free_pages(memory) == ALL_PAGES + PAGEBLOCK - 1000, "it is there");
+    expect(FREEHOLD_STATUS_OK, freehold_offline(memory, SPAN_END - PAGEBLOCK, PAGEBLOCK, false, 0, embedder), "and goes");
+    printf("sections: a pageblock came and went\n");
 
     expect(FREEHOLD_STATUS_OK, freehold_isolate(memory, HIGH_START, PAGEBLOCK), "isolate another");
     expect(FREEHOLD_STATUS_OK, freehold_unisolate(memory, HIGH_START, PAGEBLOCK), "and give up");

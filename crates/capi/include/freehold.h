@@ -16,6 +16,9 @@
 // The most zones of a memory.
 #define FREEHOLD_MOST_ZONES 16
 
+// The most ranges of a list of frames.
+#define FREEHOLD_MOST_RANGES 64
+
 // Addresses below 16 MiB.
 #define FREEHOLD_ZONE_DMA 0
 
@@ -140,7 +143,7 @@ enum freehold_status {
     FREEHOLD_STATUS_EMPTY_ZONE = 23,
     // Two zones share frames, or a frame is in service already.
     FREEHOLD_STATUS_OVERLAP = 24,
-    // A zone spans more than 2^31 pages.
+    // More than 2^31 pages of a zone have metadata.
     FREEHOLD_STATUS_ZONE_TOO_LARGE = 25,
     // The pageblock order is larger than the largest order, or an order is above 18.
     FREEHOLD_STATUS_BAD_PAGEBLOCK_ORDER = 26,
@@ -154,6 +157,8 @@ enum freehold_status {
     FREEHOLD_STATUS_BROKEN = 30,
     // An error that this version has no number for.
     FREEHOLD_STATUS_OTHER = 31,
+    // No metadata was set aside for part of the range.
+    FREEHOLD_STATUS_NO_SECTION = 32,
 };
 
 // All of a machine's memory: the whole allocator.
@@ -173,12 +178,29 @@ struct freehold_zone {
     uint8_t kind;
 };
 
+// Frames side by side.
+struct freehold_range {
+    // The first frame.
+    uint64_t start;
+    // The number of frames.
+    uint64_t pages;
+};
+
 // How a memory is set up. `freehold_config_linux` fills it in.
 struct freehold_config {
     // The zones, in any order; not needed after set-up.
     const struct freehold_zone *zones;
     // The number of zones, at most `FREEHOLD_MOST_ZONES`.
     size_t zone_count;
+    // The frames that are memory, in any order; not needed after set-up. Sections of the zones in which neither these
+    // nor `hotplug` have a frame cost no metadata, and get no memory later. Null if all sections get metadata.
+    const struct freehold_range *present;
+    // The number of ranges in `present`, at most `FREEHOLD_MOST_RANGES`.
+    size_t present_count;
+    // The frames that may become memory later, by `freehold_online`. Null if none do.
+    const struct freehold_range *hotplug;
+    // The number of ranges in `hotplug`, at most `FREEHOLD_MOST_RANGES`.
+    size_t hotplug_count;
     // Bytes of a page.
     uint64_t page_bytes;
     // The number of CPUs, which are numbered from 0.
@@ -189,6 +211,8 @@ struct freehold_config {
     uint8_t pageblock_order;
     // One of `FREEHOLD_ERA_LINUX_6_1` to `FREEHOLD_ERA_FREEHOLD`.
     uint8_t era;
+    // The order of a section; below the largest order it counts as that.
+    uint8_t section_order;
     // True if a pageblock is a huge page, and has CPUs' lists.
     bool huge_pages;
 };
@@ -364,7 +388,7 @@ enum freehold_status freehold_use_locks(const struct freehold_lock_functions *zo
 // Returns the bytes that `freehold_new` needs; 0 if the configuration is not a valid one.
 //
 // # Safety
-// `config` is null, or its `zones` is null or points to `zone_count` zones.
+// `config` is null, or each of its lists is null or has as many entries as it says.
 size_t freehold_required_bytes(const struct freehold_config *config);
 
 // Makes a memory of which all frames are absent, in `bytes` bytes at `metadata`, and writes its address to `memory`.

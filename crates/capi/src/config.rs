@@ -1,14 +1,18 @@
 //! A machine as a caller in C describes it.
 #![expect(unsafe_code, reason = "zones behind a pointer of the caller's, and a function with a name for C")]
 
-use core::slice;
+use core::ops::Range;
+use core::{ptr, slice};
 
-use freehold::{Era, MemoryConfig, Order, Pfn, Sysctls, ZoneConfig, ZoneType};
+use freehold::{Era, MemoryConfig, Order, Pfn, Sections, Sysctls, ZoneConfig, ZoneType};
 
 use crate::status::FreeholdStatus;
 
 /// The most zones of a memory.
 pub const FREEHOLD_MOST_ZONES: usize = 16;
+
+/// The most ranges of a list of frames.
+pub const FREEHOLD_MOST_RANGES: usize = 64;
 
 /// Addresses below 16 MiB.
 pub const FREEHOLD_ZONE_DMA: u8 = 0;
@@ -65,6 +69,16 @@ pub struct FreeholdZone {
     pub kind: u8,
 }
 
+/// Frames side by side.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FreeholdRange {
+    /// The first frame.
+    pub start: u64,
+    /// The number of frames.
+    pub pages: u64,
+}
+
 /// How a memory is set up. `freehold_config_linux` fills it in.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +87,15 @@ pub struct FreeholdConfig {
     pub zones: *const FreeholdZone,
     /// The number of zones, at most `FREEHOLD_MOST_ZONES`.
     pub zone_count: usize,
+    /// The frames that are memory, in any order; not needed after set-up. Sections of the zones in which neither these
+    /// nor `hotplug` have a frame cost no metadata, and get no memory later. Null if all sections get metadata.
+    pub present: *const FreeholdRange,
+    /// The number of ranges in `present`, at most `FREEHOLD_MOST_RANGES`.
+    pub present_count: usize,
+    /// The frames that may become memory later, by `freehold_online`. Null if none do.
+    pub hotplug: *const FreeholdRange,
+    /// The number of ranges in `hotplug`, at most `FREEHOLD_MOST_RANGES`.
+    pub hotplug_count: usize,
     /// Bytes of a page.
     pub page_bytes: u64,
     /// The number of CPUs, which are numbered from 0.
@@ -83,6 +106,8 @@ pub struct FreeholdConfig {
     pub pageblock_order: u8,
     /// One of `FREEHOLD_ERA_LINUX_6_1` to `FREEHOLD_ERA_FREEHOLD`.
     pub era: u8,
+    /// The order of a section; below the largest order it counts as that.
+    pub section_order: u8,
     /// True if a pageblock is a huge page, and has CPUs' lists.
     pub huge_pages: bool,
 }
@@ -98,11 +123,16 @@ pub extern "C" fn freehold_config_linux(
     FreeholdConfig {
         zones,
         zone_count,
+        present: ptr::null(),
+        present_count: 0,
+        hotplug: ptr::null(),
+        hotplug_count: 0,
         page_bytes: 4096,
         cpus,
         max_order: Order::MAX_PAGE_ORDER.get(),
         pageblock_order: Order::HUGE_PAGE.get(),
         era: FREEHOLD_ERA_FREEHOLD,
+        section_order: Order::SECTION.get(),
         huge_pages: true,
     }
 }
@@ -110,7 +140,7 @@ pub extern "C" fn freehold_config_linux(
 /// Calls `act` with the configuration that a caller in C describes.
 ///
 /// # Safety
-/// `config` is null or points to a configuration whose `zones` is null or points to `zone_count` zones.
+/// `config` is null or points to a configuration of whose three lists each is null or has as many entries as it says.
 pub(crate) unsafe fn with_config<T>(
     config: *const FreeholdConfig,
     act: impl FnOnce(&MemoryConfig<'_>) -> Result<T, FreeholdStatus>,
@@ -140,7 +170,40 @@ pub(crate) unsafe fn with_config<T>(
     config.pageblock_order = order(given.pageblock_order)?;
     config.huge_pages = given.huge_pages;
     config.switches = era.switches();
+    let (mut present, mut hotplug) = ([NO_FRAMES; FREEHOLD_MOST_RANGES], [NO_FRAMES; FREEHOLD_MOST_RANGES]);
+    // SAFETY: by the caller.
+    let (present, hotplug) = unsafe {
+        let present = ranges(given.present, given.present_count, &mut present)?;
+        (present, ranges(given.hotplug, given.hotplug_count, &mut hotplug)?)
+    };
+    config.sections = Sections { present, hotplug, order: order(given.section_order)? };
     act(&config)
+}
+
+const NO_FRAMES: Range<Pfn> = Pfn(0)..Pfn(0);
+
+/// Fills `places` with the ranges of a list and returns them.
+///
+/// # Safety
+/// `list` is null or points to `count` ranges.
+unsafe fn ranges(
+    list: *const FreeholdRange,
+    count: usize,
+    places: &mut [Range<Pfn>; FREEHOLD_MOST_RANGES],
+) -> Result<&[Range<Pfn>], FreeholdStatus> {
+    let used = places.get_mut(..count).ok_or(FreeholdStatus::NoSuchNumber)?;
+    if used.is_empty() {
+        return Ok(used);
+    }
+    if list.is_null() {
+        return Err(FreeholdStatus::NullPointer);
+    }
+    // SAFETY: by the caller.
+    let given = unsafe { slice::from_raw_parts(list, count) };
+    for (place, range) in used.iter_mut().zip(given) {
+        *place = Pfn(range.start)..Pfn(range.start).add(range.pages);
+    }
+    Ok(used)
 }
 
 fn zone_config(from: &FreeholdZone) -> Result<ZoneConfig, FreeholdStatus> {

@@ -22,9 +22,9 @@ mod status;
 
 pub use config::{
     FREEHOLD_ERA_FREEHOLD, FREEHOLD_ERA_LINUX_6_1, FREEHOLD_ERA_LINUX_6_12, FREEHOLD_ERA_LINUX_7_3,
-    FREEHOLD_ERA_LINUX_7_3_COUNTS, FREEHOLD_MOST_ZONES, FREEHOLD_ZONE_DMA, FREEHOLD_ZONE_DMA32,
-    FREEHOLD_ZONE_HIGHMEM, FREEHOLD_ZONE_MOVABLE, FREEHOLD_ZONE_NORMAL, FreeholdConfig, FreeholdZone,
-    freehold_config_linux,
+    FREEHOLD_ERA_LINUX_7_3_COUNTS, FREEHOLD_MOST_RANGES, FREEHOLD_MOST_ZONES, FREEHOLD_ZONE_DMA,
+    FREEHOLD_ZONE_DMA32, FREEHOLD_ZONE_HIGHMEM, FREEHOLD_ZONE_MOVABLE, FREEHOLD_ZONE_NORMAL, FreeholdConfig,
+    FreeholdRange, FreeholdZone, freehold_config_linux,
 };
 pub use daemons::{
     freehold_compact_proactively, freehold_drain, freehold_is_kcompactd_wanted, freehold_is_kswapd_wanted,

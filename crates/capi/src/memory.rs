@@ -35,7 +35,7 @@ const fn head_bytes() -> usize {
 /// Returns the bytes that `freehold_new` needs; 0 if the configuration is not a valid one.
 ///
 /// # Safety
-/// `config` is null, or its `zones` is null or points to `zone_count` zones.
+/// `config` is null, or each of its lists is null or has as many entries as it says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_required_bytes(config: *const FreeholdConfig) -> usize {
     // SAFETY: by the caller.

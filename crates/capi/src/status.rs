@@ -59,7 +59,7 @@ pub enum FreeholdStatus {
     EmptyZone = 23,
     /// Two zones share frames, or a frame is in service already.
     Overlap = 24,
-    /// A zone spans more than 2^31 pages.
+    /// More than 2^31 pages of a zone have metadata.
     ZoneTooLarge = 25,
     /// The pageblock order is larger than the largest order, or an order is above 18.
     BadPageblockOrder = 26,
@@ -73,9 +73,11 @@ pub enum FreeholdStatus {
     Broken = 30,
     /// An error that this version has no number for.
     Other = 31,
+    /// No metadata was set aside for part of the range.
+    NoSection = 32,
 }
 
-const STATUSES: [(FreeholdStatus, &CStr); 32] = [
+const STATUSES: [(FreeholdStatus, &CStr); 33] = [
     (FreeholdStatus::Ok, c"success"),
     (FreeholdStatus::NullPointer, c"a pointer is null"),
     (FreeholdStatus::NoSuchNumber, c"a number names nothing"),
@@ -101,13 +103,14 @@ const STATUSES: [(FreeholdStatus, &CStr); 32] = [
     (FreeholdStatus::AlreadySetUp, c"a memory is set up already"),
     (FreeholdStatus::EmptyZone, c"a zone has no pages, or no zone has the frames"),
     (FreeholdStatus::Overlap, c"zones overlap, or a frame is in service already"),
-    (FreeholdStatus::ZoneTooLarge, c"a zone spans more than 2^31 pages"),
+    (FreeholdStatus::ZoneTooLarge, c"a zone has metadata for more than 2^31 pages"),
     (FreeholdStatus::BadPageblockOrder, c"the pageblock order must not be above the largest order"),
     (FreeholdStatus::NoCpu, c"at least one CPU is needed"),
     (FreeholdStatus::BadPerCpuSettings, c"batch must be at least 1 and high_min at most high_max"),
     (FreeholdStatus::BadBlock, c"the block is misaligned, too large or on a wrong list"),
     (FreeholdStatus::Broken, c"an invariant is broken"),
     (FreeholdStatus::Other, c"another error"),
+    (FreeholdStatus::NoSection, c"no metadata was set aside for part of the range"),
 ];
 
 /// Returns a sentence about a status; one that says so for a number that is none. It lives for ever.
@@ -186,6 +189,7 @@ impl From<SetupError> for FreeholdStatus {
             SetupError::AlreadySetUp => Self::AlreadySetUp,
             SetupError::EmptyZone => Self::EmptyZone,
             SetupError::OverlappingZones { .. } => Self::Overlap,
+            SetupError::NoSection => Self::NoSection,
             SetupError::ZoneTooLarge => Self::ZoneTooLarge,
             SetupError::BadPageblockOrder => Self::BadPageblockOrder,
             SetupError::NoCpu => Self::NoCpu,

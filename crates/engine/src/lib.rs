@@ -64,8 +64,8 @@ pub use percpu::{PerCpuSettings, PerCpuState};
 pub use ranges::ZoneState;
 pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 pub use request::Exclusive;
-pub use table::PageblockUse;
 pub use table::sync::{Locks, OwnersFreeOnce};
+pub use table::{PageblockUse, Sections};
 pub use types::{
     AllocAtError, AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES,
     Migratetype, NR_PAGE_ORDERS, Order, PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError,

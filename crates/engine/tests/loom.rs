@@ -9,7 +9,7 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 
 use freehold::{
     Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request,
-    Watermarks, ZoneConfig, ZoneType, required_bytes,
+    Sections, Watermarks, ZoneConfig, ZoneType, required_bytes,
 };
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 use loom::sync::{Arc, Mutex, MutexGuard};
@@ -87,6 +87,7 @@ fn check(preemptions: Option<usize>, act: impl Fn(&'static Machine) + Sync + Sen
         }];
         let config = MemoryConfig {
             zones: &zones,
+            sections: Sections::ALL,
             cpus: 2,
             max_order: Order::new(1).expect("an order"),
             pageblock_order: Order::new(1).expect("an order"),

@@ -3,10 +3,10 @@
 mod common;
 mod naive;
 
-use common::{Random, all_free, metadata, order};
+use common::{Random, metadata, order};
 use freehold::{
-    Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Switch, Switches,
-    Watermarks, Zone, ZoneConfig, ZoneType,
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Sections, Switch,
+    Switches, Watermarks, Zone, ZoneConfig, ZoneType,
 };
 use naive::{Naive, Settings, TYPES};
 
@@ -19,8 +19,9 @@ const KINDS: [(Migratetype, GfpFlags); TYPES] = [
 const CPUS: u16 = 2;
 
 /// Zone and geometry: pageblock order, largest order, first frame, pages.
-const SHAPES: [(u8, u8, u64, u64); 4] =
-    [(3, 5, 0x203, 300), (4, 4, 0x400, 320), (4, 5, 0x41d, 420), (9, 10, 0x3f0, 3700)];
+type Shape = (u8, u8, u64, u64);
+
+const SHAPES: [Shape; 4] = [(3, 5, 0x203, 300), (4, 4, 0x400, 320), (4, 5, 0x41d, 420), (9, 10, 0x3f0, 3700)];
 
 /// Batch, lower and upper bound of high: no lists to speak of, fixed, tuned.
 const PERCPU: [(i64, i64, i64); 4] = [(1, 0, 0), (4, 4, 4), (3, 28, 28), (5, 12, 90)];
@@ -31,6 +32,7 @@ fn settings(shape: (u8, u8, u64, u64), percpu: (i64, i64, i64), switches: Switch
     Settings {
         start,
         end: start + pages,
+        holes: &[],
         max_order,
         block_order,
         switches,
@@ -151,8 +153,10 @@ impl Pair<'_, '_> {
         }
         for (block, &kind) in &self.model.types {
             let pfn = (block << self.model.set.block_order).max(self.model.set.start);
+            let has_section = self.zone.section_runs().any(|run| run.contains(&Pfn(pfn)));
             if pfn < self.model.set.end {
-                assert_eq!(self.zone.block_type(Pfn(pfn)), Some(KINDS[kind].0), "{context}: {pfn:#x}");
+                let expected = has_section.then_some(KINDS[kind].0);
+                assert_eq!(self.zone.block_type(Pfn(pfn)), expected, "{context}: {pfn:#x}");
             }
         }
         assert_eq!(self.zone.watermark_boost() as i64, self.model.boost, "{context}");
@@ -174,8 +178,10 @@ fn run(name: &str, set: &Settings, seed: u64, steps: u64) {
 
 fn run_with(name: &str, set: &Settings, seed: u64, steps: u64, by_address: bool) {
     let zones = [zone(set)];
+    let present: Vec<_> = set.memory().map(|(start, end)| Pfn(start)..Pfn(end)).collect();
     let config = MemoryConfig {
         zones: &zones,
+        sections: Sections { present: &present, hotplug: &[], order: order(set.max_order) },
         cpus: CPUS,
         max_order: order(set.max_order),
         pageblock_order: order(set.block_order),
@@ -184,7 +190,10 @@ fn run_with(name: &str, set: &Settings, seed: u64, steps: u64, by_address: bool)
         watermark_boost_factor: None,
     };
     let mut bytes = metadata(&config);
-    let memory = all_free(&config, &mut bytes);
+    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("a valid configuration");
+    for (start, end) in set.memory() {
+        memory.zones()[0].add_free(Pfn(start), end - start).expect("absent frames");
+    }
     let model = Naive::new(*set, usize::from(CPUS));
     let mut pair = Pair {
         memory: &memory,
@@ -271,6 +280,26 @@ fn every_largest_order_answers_like_the_model() {
         for era in Era::ALL {
             let set = settings(shape, PERCPU[number % PERCPU.len()], era.switches());
             run(&format!("{}, largest order {}", era.name(), shape.1), &set, 5 + number as u64, 300);
+        }
+    }
+}
+
+/// Holes that lie between sections and within them, at the start, in the middle and before the end.
+#[test]
+fn zones_with_holes_answer_like_the_model() {
+    let shapes: [(Shape, &'static [(u64, u64)]); 4] = [
+        ((3, 5, 0x203, 300), &[(0x219, 0x261), (0x29c, 0x301)]),
+        ((4, 4, 0x400, 320), &[(0x400, 0x440), (0x450, 0x48f), (0x492, 0x52f)]),
+        ((4, 5, 0x41d, 420), &[(0x421, 0x4a0), (0x4c1, 0x560)]),
+        ((9, 10, 0x3f0, 13_700), &[(0x400, 0x1400), (0x1900, 0x1a00), (0x2123, 0x3800)]),
+    ];
+    for (number, (shape, holes)) in shapes.into_iter().enumerate() {
+        for percpu in PERCPU {
+            for era in Era::ALL {
+                let set = Settings { holes, ..settings(shape, percpu, era.switches()) };
+                let name = format!("{} with holes, {percpu:?}", era.name());
+                run_with(&name, &set, 61 + number as u64, 1000, true);
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Machines of the engine in the start states of the benchmarks.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use freehold::{
-    Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Switches, Watermarks, Zone,
-    ZoneConfig, ZoneType, required_bytes,
+    Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Sections, Switches, Watermarks,
+    Zone, ZoneConfig, ZoneType, required_bytes,
 };
 
 use crate::error::BenchError;
@@ -24,6 +25,12 @@ pub const BLOCK: Order = match Order::new(9) {
     None => Order::MAX_PAGE_ORDER,
 };
 
+/// The frames of a machine behind a hole: some before it, and all that a machine may have.
+const BEHIND_HOLE: [Range<Pfn>; 2] = [Pfn(START.0 - HOLE)..Pfn(START.0 - HOLE + 1), START..Pfn(START.0 << 4)];
+
+/// Frames from the start of a zone with a hole to [`START`]: two sections.
+const HOLE: u64 = 2 * Order::SECTION.pages();
+
 /// A machine with one zone.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
@@ -32,12 +39,20 @@ pub struct Setup {
     pub(crate) switches: Switches,
     /// The pages of the zone for whose size the per-CPU lists are tuned.
     pub(crate) tuned_for: u64,
+    /// True if the frames lie behind a hole between sections.
+    pub(crate) behind_hole: bool,
 }
 
 impl Setup {
     /// Returns a machine whose per-CPU lists are tuned for its own size.
     pub fn new(pages: u64, cpus: u16, switches: Switches) -> Self {
-        Self { pages, cpus, switches, tuned_for: pages }
+        Self { pages, cpus, switches, tuned_for: pages, behind_hole: false }
+    }
+
+    /// Returns the same machine, whose frames lie behind a hole of the zone.
+    #[must_use]
+    pub fn behind_hole(self) -> Self {
+        Self { behind_hole: true, ..self }
     }
 
     /// Calls `work` with a machine whose frames are all absent.
@@ -85,6 +100,10 @@ impl Setup {
     fn config(self, zones: &[ZoneConfig]) -> MemoryConfig<'_> {
         MemoryConfig {
             zones,
+            sections: Sections {
+                present: if self.behind_hole { &BEHIND_HOLE } else { &[] },
+                ..Sections::ALL
+            },
             cpus: self.cpus,
             max_order: Order::MAX_PAGE_ORDER,
             pageblock_order: BLOCK,
@@ -98,11 +117,12 @@ impl Setup {
     /// eighth of the zone on the lists of all CPUs.
     fn zone(self) -> ZoneConfig {
         let high_max = (self.tuned_for / 8 / u64::from(self.cpus)).clamp(252, 1 << 20) as u32;
+        let hole = if self.behind_hole { HOLE } else { 0 };
         ZoneConfig {
             node: 0,
             kind: ZoneType::Normal,
-            start: START,
-            spanned: self.pages,
+            start: Pfn(START.0 - hole),
+            spanned: hole + self.pages,
             managed: self.pages,
             watermarks: Watermarks::default(),
             lowmem_reserve: [0; 6],

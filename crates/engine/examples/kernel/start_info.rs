@@ -13,7 +13,7 @@ pub(crate) const PAGE_BYTES: u64 = 4096;
 
 const MAGIC: u32 = 0x336e_c578;
 const RAM: u32 = 1;
-const MOST_RANGES: usize = 32;
+pub(crate) const MOST_RANGES: usize = 32;
 
 /// `struct hvm_start_info`.
 #[repr(C)]

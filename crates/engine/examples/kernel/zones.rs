@@ -7,12 +7,13 @@ use core::ptr;
 use core::slice;
 
 use freehold::{
-    Era, Memory, MemoryConfig, Pfn, StaticMemory, Sysctls, Zone, ZoneConfig, ZoneType, required_bytes,
+    Era, Memory, MemoryConfig, Pfn, Sections, StaticMemory, Sysctls, Zone, ZoneConfig, ZoneType,
+    required_bytes,
 };
 
 use crate::boot::{self, TRAMPOLINE_FRAME};
 use crate::lock::Locks;
-use crate::start_info::{Machine, PAGE_BYTES};
+use crate::start_info::{MOST_RANGES, Machine, PAGE_BYTES};
 use crate::verdict::CPUS;
 
 /// The first frame of zone Normal: 4 GiB.
@@ -24,7 +25,13 @@ pub(crate) fn set_up<'m>(memory: &'m StaticMemory<Locks>, machine: &Machine) -> 
     let mut zones = parts.map(|(kind, frames)| zone(machine, kind, &frames));
     let used = if zones[1].spanned > 0 { 2 } else { 1 };
     Sysctls::linux(CPUS as u16).apply(&mut zones[..used]);
+    let mut present = [const { Pfn(0)..Pfn(0) }; MOST_RANGES];
+    for (place, range) in present.iter_mut().zip(machine.ranges()) {
+        *place = Pfn(range.start)..Pfn(range.end);
+    }
     let config = MemoryConfig {
+        // What is no memory costs no metadata: what the loader's map leaves out below 4 GiB, for instance.
+        sections: Sections { present: &present, ..Sections::ALL },
         switches: Era::Freehold.switches(),
         ..MemoryConfig::linux(&zones[..used], CPUS as u16)
     };
@@ -45,11 +52,13 @@ pub(crate) fn set_up<'m>(memory: &'m StaticMemory<Locks>, machine: &Machine) -> 
     memory
 }
 
-/// Returns the configuration of a zone: the memory among `frames`, with holes between.
+/// Returns the configuration of a zone: the memory among `frames`, with holes between. Zone DMA32 goes to its limit,
+/// however much of it is memory.
 fn zone(machine: &Machine, kind: ZoneType, frames: &Range<u64>) -> ZoneConfig {
     let ranges = machine.ranges().map(|range| intersection(&range, frames)).filter(|range| !range.is_empty());
     let managed: u64 = ranges.clone().map(|range| range.end - range.start).sum();
-    let end = ranges.map(|range| range.end).max().unwrap_or(frames.start);
+    let last = ranges.map(|range| range.end).max().unwrap_or(frames.start);
+    let end = if frames.end == NORMAL { NORMAL } else { last };
     ZoneConfig { managed, ..ZoneConfig::sized(0, kind, Pfn(frames.start), end - frames.start) }
 }
 

@@ -3,10 +3,12 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::state::{Memory, MemoryConfig, required_bytes};
+use super::config::MemoryConfig;
+use super::state::{Memory, required_bytes};
 #[cfg(not(loom))]
 use super::static_memory::StaticMemory;
 use super::sysctls::Sysctls;
+use crate::table::Sections;
 use crate::table::sync::Locks;
 use crate::types::{Era, Order, Pfn, SetupError, ZoneType};
 use crate::zone::ZoneConfig;
@@ -16,7 +18,9 @@ const MOST_ZONES: usize = 3;
 
 /// Sets up a memory of one node from the ranges of frames that are free at first.
 ///
-/// Frames between ranges are holes. All of it is zone Normal, unless [`MemoryBuilder::zone_below`] says otherwise.
+/// Frames between ranges are holes, and sections of 128 MiB without any range cost no metadata: memory may come later
+/// to the ranges that [`MemoryBuilder::hotplug`] names. All of it is zone Normal, unless
+/// [`MemoryBuilder::zone_below`] says otherwise.
 /// Marks, lowmem reserves and the settings of CPUs' lists are what Linux computes from the zones' sizes. For several
 /// nodes, other zones or other settings there is [`MemoryConfig`].
 ///
@@ -37,6 +41,7 @@ const MOST_ZONES: usize = 3;
 #[derive(Clone, Debug)]
 pub struct MemoryBuilder<'r> {
     ranges: &'r [Range<Pfn>],
+    hotplug: &'r [Range<Pfn>],
     cpus: u16,
     /// The frame behind the last one of zones DMA and DMA32.
     below: [Pfn; MOST_ZONES - 1],
@@ -53,6 +58,7 @@ impl<'r> MemoryBuilder<'r> {
     pub const fn new(ranges: &'r [Range<Pfn>], cpus: u16) -> Self {
         Self {
             ranges,
+            hotplug: &[],
             cpus,
             below: [Pfn(0); MOST_ZONES - 1],
             page_bytes: 4096,
@@ -70,6 +76,14 @@ impl<'r> MemoryBuilder<'r> {
             ZoneType::Dma32 => self.below[1] = end,
             _ => {}
         }
+        self
+    }
+
+    /// Sets the ranges to which memory may come later, by [`Memory::online_range`]. Zones span them, and their
+    /// metadata is set aside.
+    #[must_use]
+    pub const fn hotplug(mut self, ranges: &'r [Range<Pfn>]) -> Self {
+        self.hotplug = ranges;
         self
     }
 
@@ -133,8 +147,12 @@ impl<'r> MemoryBuilder<'r> {
         Ok(memory)
     }
 
-    fn config<'c>(&self, zones: &'c [ZoneConfig]) -> MemoryConfig<'c> {
+    fn config<'c>(&self, zones: &'c [ZoneConfig]) -> MemoryConfig<'c>
+    where
+        'r: 'c,
+    {
         MemoryConfig {
+            sections: Sections { present: self.ranges, hotplug: self.hotplug, ..Sections::ALL },
             max_order: self.max_order,
             pageblock_order: self.pageblock_order,
             switches: self.era.switches(),
@@ -149,10 +167,12 @@ impl<'r> MemoryBuilder<'r> {
         let mut start = Pfn(0);
         for (number, kind) in KINDS.into_iter().enumerate() {
             let end = self.below.get(number).map_or(Pfn(u64::MAX), |&end| end.max(start));
-            let parts = || self.ranges.iter().map(|range| part(range, &(start..end)));
-            let parts = || parts().filter(|part| !part.is_empty());
+            let of_zone =
+                |range: &Range<Pfn>| Some(part(range, &(start..end))).filter(|part| !part.is_empty());
+            let parts = || self.ranges.iter().filter_map(of_zone);
+            let all = || parts().chain(self.hotplug.iter().filter_map(of_zone));
             if let (Some(first), Some(last)) =
-                (parts().map(|part| part.start).min(), parts().map(|part| part.end).max())
+                (all().map(|part| part.start).min(), all().map(|part| part.end).max())
             {
                 let mut zone = ZoneConfig::sized(0, kind, first, last.0 - first.0);
                 let managed = parts().fold(0_u64, |sum, part| sum.saturating_add(part.end.0 - part.start.0));

@@ -6,7 +6,8 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::state::{Memory, MemoryConfig};
+use super::config::MemoryConfig;
+use super::state::Memory;
 use crate::table::sync::Locks;
 use crate::types::SetupError;
 

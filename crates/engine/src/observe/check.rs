@@ -156,6 +156,10 @@ impl<L: Locks> Zone<'_, L> {
             if let Some(tail) = tail {
                 return Err(self.broken(10, Some(FrameIndex(tail))));
             }
+            let pfn = self.frames.pfn(at);
+            if self.frames.range(pfn, word.order().pages()) != Some(at..next) {
+                return Err(Broken { invariant: 12, at: pfn });
+            }
             at = next;
         }
         if free_blocks == 0 && percpu_blocks == 0 { Ok(()) } else { Err(self.broken(1, None)) }

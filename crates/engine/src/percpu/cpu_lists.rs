@@ -242,6 +242,7 @@ impl PerCpuLists<'_> {
     }
 
     /// Takes the first block of `order` off its list.
+    #[inline]
     pub(crate) fn take_first(
         &mut self,
         frames: &FrameTable<'_>,
@@ -270,6 +271,7 @@ impl PerCpuLists<'_> {
     }
 
     /// Puts a freed block at the head of its list. The block's word says that it is on a per-CPU list.
+    #[inline]
     pub(crate) fn put_first(
         &mut self,
         frames: &FrameTable<'_>,

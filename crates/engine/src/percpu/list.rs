@@ -63,6 +63,7 @@ impl<'m> PerCpuList<'m> {
     }
 
     /// Puts a block at the head. The block's word says that it is on a per-CPU list.
+    #[inline]
     pub(super) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
         if !self.has_room() {
             self.make_room(frames);
@@ -71,6 +72,7 @@ impl<'m> PerCpuList<'m> {
     }
 
     /// Takes the first block off the list.
+    #[inline]
     pub(super) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
         if self.top == self.bottom {
             self.fetch(frames);

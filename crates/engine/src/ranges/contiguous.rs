@@ -101,10 +101,7 @@ impl<L: Locks> Memory<'_, L> {
             return Err(AllocError::NoSuchNode);
         }
         for zone in self.zonelist(&request) {
-            let first = zone.start().0.checked_next_multiple_of(pages).ok_or(AllocError::NoMemory)?;
-            let ends = |start: u64| start.checked_add(pages).is_some_and(|end| end <= zone.end().0);
-            let starts = (0..).map_while(|number| first.checked_add(pages.checked_mul(number)?));
-            for start in starts.take_while(|&start| ends(start)).map(Pfn) {
+            for start in zone.section_runs().flat_map(|run| multiples_in(run, pages)) {
                 let kind = Migratetype::Movable;
                 if zone.may_become_free(start, pages)
                     && self.alloc_contig_range_with(start, pages, kind, request.cpu, embedder).is_ok()
@@ -140,12 +137,28 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
+/// Returns the multiples of `pages` at which so many frames of a run may begin.
+fn multiples_in(run: Range<Pfn>, pages: u64) -> impl Iterator<Item = Pfn> {
+    let first = run.start.0.checked_next_multiple_of(pages);
+    let starts = first.into_iter().flat_map(move |first| {
+        (0..).map_while(move |number: u64| first.checked_add(pages.checked_mul(number)?))
+    });
+    let ends_inside = move |start: &u64| start.checked_add(pages).is_some_and(|end| end <= run.end.0);
+    starts.take_while(ends_inside).map(Pfn)
+}
+
 impl<L: Locks> Zone<'_, L> {
-    /// Returns the frames of a range inside the zone.
+    /// Returns the frames of a range inside the zone, without holes between sections.
     pub(super) fn frame_range(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
-        let first = self.frames.index(start).ok_or(BlockError::OutsideZone)?;
-        let inside = pages <= u64::from(self.frames.end().0 - first.0);
-        if inside { Ok(first..first.offset(pages as u32)) } else { Err(BlockError::OutsideZone) }
+        self.frames.range(start, pages).ok_or_else(|| self.why_no_range(start, pages))
+    }
+
+    /// Returns why frames of the zone do not lie side by side in its tables.
+    #[cold]
+    pub(super) fn why_no_range(&self, start: Pfn, pages: u64) -> BlockError {
+        let last = start.0.checked_add(pages.saturating_sub(1)).map(Pfn);
+        let is_inside = pages > 0 && self.contains(start) && last.is_some_and(|last| self.contains(last));
+        if is_inside { BlockError::Unmovable } else { BlockError::OutsideZone }
     }
 
     /// Returns true if a range has neither unmovable pages nor holes, and no CMA or isolated pageblock.

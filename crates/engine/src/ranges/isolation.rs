@@ -63,12 +63,9 @@ impl<L: Locks> Zone<'_, L> {
         start: Pfn,
         pages: u64,
     ) -> Result<(FrameIndex, FrameIndex), BlockError> {
-        let first = self.frames.index(start).ok_or(BlockError::OutsideZone)?;
-        if pages == 0 || u64::from(self.frames.end().0 - first.0) < pages {
-            return Err(BlockError::OutsideZone);
-        }
-        let last = first.offset(pages as u32 - 1);
-        Ok((self.blocks.start_of(first), self.blocks.start_of(last).offset(self.blocks.pages())))
+        let range = self.frames.range(start, pages).ok_or_else(|| self.why_no_range(start, pages))?;
+        let last = FrameIndex(range.end.0 - 1);
+        Ok((self.blocks.start_of(range.start), self.blocks.start_of(last).offset(self.blocks.pages())))
     }
 
     /// Isolates the first pageblock of a range, the last, and then those between, or none. An end that

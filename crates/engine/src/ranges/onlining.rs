@@ -1,5 +1,7 @@
 //! Bringing frames into service, as boot and hotplug do.
 
+use core::ops::Range;
+
 use crate::memory::Memory;
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
@@ -102,11 +104,10 @@ impl<L: Locks> Zone<'_, L> {
         start: Pfn,
         pages: u64,
     ) -> Result<(FrameIndex, FrameIndex), SetupError> {
-        let at = self.frames.index(start).ok_or(SetupError::EmptyZone)?;
-        if pages == 0 || u64::from(self.frames.end().0 - at.0) < pages {
-            return Err(SetupError::EmptyZone);
-        }
-        let end = at.offset(pages as u32);
+        let Some(Range { start: at, end }) = self.frames.range(start, pages) else {
+            let is_inside = self.why_no_range(start, pages) == BlockError::Unmovable;
+            return Err(if is_inside { SetupError::NoSection } else { SetupError::EmptyZone });
+        };
         match (at.0..end.0).find(|&index| self.frames.word(FrameIndex(index)).kind() != FrameKind::Absent) {
             Some(taken) => Err(SetupError::OverlappingZones { at: self.frames.pfn(FrameIndex(taken)) }),
             None => Ok((at, end)),

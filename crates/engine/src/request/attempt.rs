@@ -135,25 +135,51 @@ impl<'m, L: Locks> Zone<'m, L> {
 
     /// Hands a found block to the caller of a request: sets the frame's word, counts the request, and
     /// returns the first frame.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
     pub(super) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
         let wanted = request.gfp.migratetype();
-        self.frames.hand_over(index, FrameWord::requested(request.order, wanted));
         cpu.count_answered(request.order, 1);
-        self.pfn_in_type(index, wanted, cpu)
+        self.deliver(index, FrameWord::requested(request.order, wanted), wanted, cpu)
     }
 
-    /// Returns a block's first frame, and counts the block if it lies in another type's pageblock.
-    #[inline]
-    pub(super) fn pfn_in_type(&self, index: FrameIndex, wanted: Migratetype, cpu: &CpuRequests) -> Pfn {
-        if self.blocks.is_of(index, wanted) {
-            return self.frames.pfn(index);
+    /// Gives a block to its new owner, counts it if it lies in another type's pageblock, and returns its first
+    /// frame.
+    #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
+    #[inline(always)]
+    pub(super) fn deliver(
+        &self,
+        index: FrameIndex,
+        word: FrameWord,
+        wanted: Migratetype,
+        cpu: &CpuRequests,
+    ) -> Pfn {
+        // What is rare is one call at the end, across which nothing need be kept.
+        if self.blocks.is_of(index, wanted)
+            && let Some((pfn, frame)) = self.frames.in_run(index)
+        {
+            frame.hand_over(word);
+            return pfn;
         }
-        self.pfn_in_foreign_type(index, wanted, cpu)
+        self.deliver_checked(index, word, wanted, cpu)
     }
 
     #[cold]
-    fn pfn_in_foreign_type(&self, index: FrameIndex, wanted: Migratetype, cpu: &CpuRequests) -> Pfn {
+    fn deliver_checked(
+        &self,
+        index: FrameIndex,
+        word: FrameWord,
+        wanted: Migratetype,
+        cpu: &CpuRequests,
+    ) -> Pfn {
+        if !self.blocks.is_of(index, wanted) {
+            self.count_unless_allowed(index, wanted, cpu);
+        }
+        self.frames.hand_over(index, word);
+        self.frames.pfn(index)
+    }
+
+    fn count_unless_allowed(&self, index: FrameIndex, wanted: Migratetype, cpu: &CpuRequests) {
         // Movable pages may be in CMA pageblocks, any in the reserve for atomic requests.
         let is_allowed = match self.blocks.get(index) {
             Migratetype::Cma => wanted == Migratetype::Movable,
@@ -162,7 +188,6 @@ impl<'m, L: Locks> Zone<'m, L> {
         if !is_allowed {
             cpu.count_type_mismatch();
         }
-        self.frames.pfn(index)
     }
 
     /// Counts a wake of kswapd if a fallback has raised the marks since the last one.

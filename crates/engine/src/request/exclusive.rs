@@ -156,10 +156,13 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     /// See [`FreeError`]; nothing has changed then.
     #[inline]
     pub fn free(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
-        if order == Order::ZERO && self.free_fast(pfn).is_some() {
-            return Ok(());
+        if order > Order::ZERO {
+            return self.free_checked(pfn, order);
         }
-        self.free_checked(pfn, order)
+        match self.free_fast(pfn) {
+            Some(()) => Ok(()),
+            None => self.free_page(pfn),
+        }
     }
 
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
@@ -169,11 +172,31 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         if !held.zone.has_plenty(Order::ZERO) {
             return None;
         }
+        let page = held.zone.frames.find_in_run(pfn)?;
+        held.zone.free_page_fast(&mut held.lists, page)
+    }
+
+    /// Frees a single page that the fast path left: behind a hole between sections it may need no decision.
+    #[cold]
+    fn free_page(&mut self, pfn: Pfn) -> Result<(), FreeError> {
+        if self.memory.has_holes && self.free_fast_behind_hole(pfn).is_some() {
+            return Ok(());
+        }
+        self.free_checked(pfn, Order::ZERO)
+    }
+
+    /// Puts a single page on the stack of its list as [`Self::free_fast`] does, wherever it lies.
+    #[inline]
+    fn free_fast_behind_hole(&mut self, pfn: Pfn) -> Option<()> {
+        let held = self.held_recent()?;
+        if !held.zone.has_plenty(Order::ZERO) {
+            return None;
+        }
         let page = held.zone.frames.find(pfn)?;
         held.zone.free_page_fast(&mut held.lists, page)
     }
 
-    /// Frees a block that the fast path left.
+    /// Frees a block of any order.
     #[cold]
     pub(super) fn free_checked(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         let Some((held, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, order) };

@@ -15,10 +15,13 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// See [`FreeError`]; nothing has changed then.
     #[inline]
     pub fn free(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
-        if order == Order::ZERO && self.free_fast(cpu, pfn).is_some() {
-            return Ok(());
+        if order > Order::ZERO {
+            return self.free_checked(cpu, pfn, order);
         }
-        self.free_checked(cpu, pfn, order)
+        match self.free_fast(cpu, pfn) {
+            Some(()) => Ok(()),
+            None => self.free_page(cpu, pfn),
+        }
     }
 
     /// Puts a single page on the stack of its list. Returns `None` and changes nothing if that needs a
@@ -26,6 +29,27 @@ impl<'m, L: Locks> Memory<'m, L> {
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn free_fast(&self, cpu: u16, pfn: Pfn) -> Option<()> {
+        let in_run = |zone: &'m Zone<'m, L>| Some((zone, zone.frames.find_in_run(pfn)?));
+        let (zone, page) = self.zones.iter().find_map(in_run)?;
+        if !zone.has_plenty(Order::ZERO) {
+            return None;
+        }
+        let mut lists = zone.try_lock_lists(cpu)?;
+        zone.free_page_fast(&mut lists, page)
+    }
+
+    /// Frees a single page that the fast path left: behind a hole between sections it may need no decision.
+    #[cold]
+    fn free_page(&self, cpu: u16, pfn: Pfn) -> Result<(), FreeError> {
+        if self.has_holes && self.free_fast_behind_hole(cpu, pfn).is_some() {
+            return Ok(());
+        }
+        self.free_checked(cpu, pfn, Order::ZERO)
+    }
+
+    /// Puts a single page on the stack of its list as [`Self::free_fast`] does, wherever it lies.
+    #[inline]
+    fn free_fast_behind_hole(&self, cpu: u16, pfn: Pfn) -> Option<()> {
         let (zone, page) = self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
         if !zone.has_plenty(Order::ZERO) {
             return None;
@@ -88,9 +112,17 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 
     fn owner(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
-        let zone = self.zone_of(pfn).ok_or(FreeError::OutsideZones)?;
-        let index = zone.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
-        Ok((zone, index))
+        let in_run = |zone: &'m Zone<'m, L>| Some((zone, zone.frames.index_in_run(pfn)?));
+        match self.zones.iter().find_map(in_run) {
+            Some(owner) => Ok(owner),
+            None => self.owner_by_section(pfn),
+        }
+    }
+
+    #[cold]
+    fn owner_by_section(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
+        let of_zone = |zone: &'m Zone<'m, L>| Some((zone, zone.frames.index(pfn)?));
+        self.zones.iter().find_map(of_zone).ok_or(FreeError::OutsideZones)
     }
 
     /// Lowers `high` of a CPU's lists and gives back the pages above it, in every zone, as a CPU does once

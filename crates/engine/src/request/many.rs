@@ -63,17 +63,16 @@ impl<L: Locks> Memory<'_, L> {
         let want = Want { order: Order::ZERO, migratetype: request.gfp.migratetype(), flags };
         let mut lists = zone.try_lock_lists(request.cpu)?;
         // Linux counts the pages of a bulk as one allocation, and none as fallen back.
-        let deliver = |index| zone.frames.pfn(index);
+        let deliver = |index, word| zone.frames.give(index, word);
         let (mut at, mut taken) = (first_empty, 0);
         let filled = loop {
             let Some(next_empty) = pages[at..].iter().position(Option::is_none) else { break pages.len() };
             at += next_empty;
-            let now = zone.fill_fast(&mut lists, *request, &mut pages[at..], deliver);
+            let now = fill_fast(&mut lists, *request, &mut pages[at..], deliver);
             (at, taken) = (at + now, taken + now);
             let Some(place @ None) = pages.get_mut(at) else { continue };
             let Some(index) = zone.take_from_lists(&mut lists, want) else { break at };
-            zone.frames.hand_over(index, FrameWord::requested(want.order, want.migratetype));
-            *place = Some(deliver(index));
+            *place = Some(deliver(index, FrameWord::requested(want.order, want.migratetype)));
             (at, taken) = (at + 1, taken + 1);
         };
         cpu.count_answered(Order::ZERO, taken as u64);
@@ -173,25 +172,23 @@ impl<L: Locks> Exclusive<'_, '_, L> {
     }
 }
 
-impl<'m, L: Locks> Zone<'m, L> {
-    /// Fills the empty places at the start from the stack of a list, and hands each block over. Returns
-    /// how many.
-    fn fill_fast(
-        &self,
-        lists: &mut PerCpuLists<'m>,
-        request: Request,
-        places: &mut [Option<Pfn>],
-        deliver: impl Fn(FrameIndex) -> Pfn,
-    ) -> usize {
-        let wanted = request.gfp.migratetype();
-        let word = FrameWord::requested(request.order, wanted);
-        let empty = places.iter_mut().take_while(|place| place.is_none());
-        lists.take_each_fast(wanted, request.order, empty, |place, index| {
-            self.frames.hand_over(index, word);
-            *place = Some(deliver(index));
-        }) as usize
-    }
+/// Fills the empty places at the start from the stack of a list. `deliver` hands each block over. Returns how
+/// many.
+fn fill_fast(
+    lists: &mut PerCpuLists<'_>,
+    request: Request,
+    places: &mut [Option<Pfn>],
+    deliver: impl Fn(FrameIndex, FrameWord) -> Pfn,
+) -> usize {
+    let wanted = request.gfp.migratetype();
+    let word = FrameWord::requested(request.order, wanted);
+    let empty = places.iter_mut().take_while(|place| place.is_none());
+    lists.take_each_fast(wanted, request.order, empty, |place, index| {
+        *place = Some(deliver(index, word));
+    }) as usize
+}
 
+impl<'m, L: Locks> Zone<'m, L> {
     /// Fills the empty places at the start from lists that the caller holds, while the zone has plenty.
     /// Returns how many.
     #[inline(never)]
@@ -203,10 +200,10 @@ impl<'m, L: Locks> Zone<'m, L> {
         cpu: &CpuRequests,
     ) -> usize {
         let wanted = request.gfp.migratetype();
-        let deliver = |index| self.pfn_in_type(index, wanted, cpu);
+        let deliver = |index, word| self.deliver(index, word, wanted, cpu);
         let mut filled = 0;
         while self.has_plenty(request.order) {
-            let now = self.fill_fast(lists, request, &mut places[filled..], deliver);
+            let now = fill_fast(lists, request, &mut places[filled..], deliver);
             lists.note_allocs(now as u32);
             cpu.count_answered(request.order, now as u64);
             filled += now;

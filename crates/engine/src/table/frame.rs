@@ -1,7 +1,7 @@
 //! State and links of every page frame, in a table each.
 
 use super::sync::{AtomicU16, AtomicU32, Locks, Ordering};
-use crate::types::{Migratetype, Order, Pfn};
+use crate::types::{Migratetype, Order};
 
 /// The state of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,7 +174,7 @@ impl Frame {
     }
 
     /// Gives the block that starts here to its new owner.
-    fn hand_over(&self, word: FrameWord) {
+    pub(crate) fn hand_over(&self, word: FrameWord) {
         // Pairs with the acquire in `exchange_word`: the caller that takes the block back comes after
         // every write to its links.
         self.0.store(word.narrow(), Ordering::Release);
@@ -241,8 +241,8 @@ pub(super) const NIL: u32 = u32::MAX;
 
 /// A frame of one zone, counted from the zone's origin.
 ///
-/// The origin is the zone's first frame rounded down to the largest block, so
-/// that buddies differ in one bit of the index.
+/// The origin is the zone's first frame rounded down to the largest block, and a section is at least as large as
+/// such a block, so that buddies differ in one bit of the index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct FrameIndex(pub(crate) u32);
 
@@ -262,124 +262,5 @@ impl FrameIndex {
     /// Returns true if the frame can start a block of `order`.
     pub(crate) const fn is_aligned(self, order: Order) -> bool {
         self.0 & ((1 << order.get()) - 1) == 0
-    }
-}
-
-/// The frames of one zone.
-///
-/// The table starts at the origin, so that an index is a place in it; the frames there that
-/// come before the zone are absent for good.
-#[derive(Debug)]
-pub(crate) struct FrameTable<'m> {
-    origin: Pfn,
-    /// The index of the zone's first frame.
-    first: u32,
-    max_order: Order,
-    frames: &'m [Frame],
-    links: &'m [Links],
-}
-
-impl<'m> FrameTable<'m> {
-    /// Returns the number of places that a zone's table needs.
-    pub(crate) fn places(start: Pfn, spanned: u64, max_order: Order) -> usize {
-        usize::try_from(Self::before(start, max_order).saturating_add(spanned)).unwrap_or(usize::MAX)
-    }
-
-    /// Returns the number of frames between the origin and a zone's start.
-    fn before(start: Pfn, max_order: Order) -> u64 {
-        start.0 & (max_order.pages() - 1)
-    }
-
-    /// Returns a table of as many frames as links, [`Self::places`] of each.
-    pub(crate) fn new(start: Pfn, max_order: Order, frames: &'m [Frame], links: &'m [Links]) -> Self {
-        let before = Self::before(start, max_order);
-        Self { origin: Pfn(start.0 - before), first: before as u32, max_order, frames, links }
-    }
-
-    pub(crate) fn start(&self) -> FrameIndex {
-        FrameIndex(self.first)
-    }
-
-    /// Returns the index behind the zone's last frame.
-    pub(crate) fn end(&self) -> FrameIndex {
-        FrameIndex(self.frames.len() as u32)
-    }
-
-    pub(crate) fn contains(&self, index: FrameIndex) -> bool {
-        index >= self.start() && index < self.end()
-    }
-
-    pub(crate) fn index(&self, pfn: Pfn) -> Option<FrameIndex> {
-        let place = pfn.0.wrapping_sub(self.origin.0);
-        let inside = (u64::from(self.first)..self.frames.len() as u64).contains(&place);
-        inside.then_some(FrameIndex(place as u32))
-    }
-
-    /// Returns a frame and its index. Outside the zone the answer is `None` or an absent frame.
-    #[inline]
-    pub(crate) fn find(&self, pfn: Pfn) -> Option<(FrameIndex, &'m Frame)> {
-        let place = pfn.0.wrapping_sub(self.origin.0);
-        let frame = self.frames.get(usize::try_from(place).ok()?)?;
-        Some((FrameIndex(place as u32), frame))
-    }
-
-    #[inline]
-    pub(crate) fn pfn(&self, index: FrameIndex) -> Pfn {
-        Pfn(self.origin.0 + u64::from(index.0))
-    }
-
-    /// Returns the frame. Outside the zone the answer is `None` or an absent frame.
-    pub(crate) fn get(&self, index: FrameIndex) -> Option<&'m Frame> {
-        self.frames.get(index.0 as usize)
-    }
-
-    #[inline]
-    pub(crate) fn frame(&self, index: FrameIndex) -> &'m Frame {
-        &self.frames[index.0 as usize]
-    }
-
-    #[inline]
-    pub(crate) fn links(&self, index: FrameIndex) -> &'m Links {
-        &self.links[index.0 as usize]
-    }
-
-    pub(crate) fn word(&self, index: FrameIndex) -> FrameWord {
-        self.frame(index).word()
-    }
-
-    pub(crate) fn set_word(&self, index: FrameIndex, word: FrameWord) {
-        self.frame(index).set_word(word);
-    }
-
-    /// Gives a block to its new owner.
-    pub(crate) fn hand_over(&self, index: FrameIndex, word: FrameWord) {
-        self.frame(index).hand_over(word);
-    }
-
-    pub(crate) fn next(&self, index: FrameIndex) -> Option<FrameIndex> {
-        let next = self.links(index).next();
-        (next != NIL).then_some(FrameIndex(next))
-    }
-
-    pub(crate) fn previous(&self, index: FrameIndex) -> Option<FrameIndex> {
-        let previous = self.links(index).previous();
-        (previous != NIL).then_some(FrameIndex(previous))
-    }
-
-    /// Returns the first frame of the block that contains `index`, whatever the state of the block.
-    pub(crate) fn block_head(&self, index: FrameIndex) -> FrameIndex {
-        if self.word(index).kind() != FrameKind::Tail {
-            return index;
-        }
-        Order::ZERO
-            .up_to(self.max_order)
-            .skip(1)
-            .map(|order| (order, index.align_down(order)))
-            .take_while(|&(_, head)| self.contains(head))
-            .find(|&(order, head)| {
-                let word = self.word(head);
-                word.kind() != FrameKind::Tail && word.order() >= order
-            })
-            .map_or(index, |(_, head)| head)
     }
 }

@@ -1,6 +1,7 @@
 //! Lists of blocks, linked through the frame table.
 
-use super::frame::{FrameIndex, FrameTable, NIL};
+use super::frame::{FrameIndex, NIL};
+use super::frame_table::FrameTable;
 
 /// Where a block enters a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

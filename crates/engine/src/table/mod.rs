@@ -2,17 +2,22 @@
 
 mod cache_line;
 mod frame;
+mod frame_table;
 mod list;
 mod metadata;
 mod pageblock;
 mod pageblock_use;
 mod run;
+mod sections;
 pub(crate) mod sync;
 
 pub(crate) use cache_line::OwnLines;
-pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameTable, FrameWord, Links, Rivals};
+pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameWord, Links, Rivals};
+pub(crate) use frame_table::FrameTable;
 pub(crate) use list::{BlockList, Place};
 pub(crate) use metadata::{Carver, Tally};
 pub(crate) use pageblock::{LargeCounts, Pageblock, PageblockTable};
 pub use pageblock_use::PageblockUse;
 pub(crate) use run::Run;
+pub use sections::Sections;
+pub(crate) use sections::{Places, SectionMap, ZoneSections, base_of};

@@ -1,6 +1,7 @@
 //! What a pageblock holds, and the one walk over its frames that tells.
 
-use super::frame::{FrameIndex, FrameKind, FrameTable};
+use super::frame::{FrameIndex, FrameKind};
+use super::frame_table::FrameTable;
 use crate::types::{Migratetype, Pfn};
 
 /// What one pageblock holds.

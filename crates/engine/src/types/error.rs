@@ -167,7 +167,9 @@ pub enum SetupError {
         /// A frame in both.
         at: Pfn,
     },
-    /// A zone is larger than 2^31 pages.
+    /// Part of the range lies in a section for which the configuration set no metadata aside.
+    NoSection,
+    /// More than 2^31 pages of a zone have metadata, or it spans more than 2^31 sections.
     ZoneTooLarge,
     /// The pageblock order is larger than the maximum order.
     BadPageblockOrder,
@@ -192,7 +194,8 @@ impl fmt::Display for SetupError {
             Self::AlreadySetUp => f.write_str("the memory is set up already"),
             Self::EmptyZone => f.write_str("a zone has no pages"),
             Self::OverlappingZones { at } => write!(f, "two zones contain {at:?}"),
-            Self::ZoneTooLarge => f.write_str("a zone spans more than 2^31 pages"),
+            Self::NoSection => f.write_str("no metadata was set aside for part of the range"),
+            Self::ZoneTooLarge => f.write_str("a zone has metadata for more than 2^31 pages"),
             Self::BadPageblockOrder => f.write_str("the pageblock order must not be above the maximum order"),
             Self::NoCpu => f.write_str("at least one CPU is needed"),
             Self::BadBlock { at } => {

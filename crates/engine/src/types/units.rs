@@ -53,10 +53,12 @@ pub struct Order(u8);
 impl Order {
     /// One page.
     pub const ZERO: Self = Self(0);
-    /// The largest order that has per-CPU lists, huge pages left out.
     /// A huge page of 2 MiB with pages of 4 KiB. Linux counterpart: `HPAGE_PMD_ORDER` of x86-64.
     pub const HUGE_PAGE: Self = Self(9);
+    /// A section of 128 MiB with pages of 4 KiB. Linux counterpart: `PFN_SECTION_SHIFT` of x86-64 and arm64.
+    pub const SECTION: Self = Self(15);
 
+    /// The largest order that has per-CPU lists, huge pages left out.
     /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
     pub(crate) const COSTLY: Self = Self(3);
     /// The largest order that any zone can be set up with.

@@ -10,7 +10,7 @@ impl<L: Locks> Zone<'_, L> {
     ///
     /// Units: pages. Linux counterpart: `spanned_pages`.
     pub fn spanned_pages(&self) -> u64 {
-        u64::from(self.frames.end().0 - self.frames.start().0)
+        self.end().0 - self.start().0
     }
 
     /// Returns the number of frames in service: all that are no holes.

@@ -1,5 +1,7 @@
 //! One zone: a range of frames with its free lists, counts, watermarks and per-CPU lists.
 
+use core::ops::Range;
+
 use lock_api::Mutex;
 
 use super::compaction_state::CompactionState;
@@ -139,6 +141,7 @@ impl Unmixed {
 /// 10. Every frame inside a block, but not its first, says so.
 /// 11. With claims by counts, a pageblock's free pages in blocks smaller than itself are as
 ///     many as it counts, and together with its movable ones no more than it has.
+/// 12. A frame with metadata is found by its number, and the frames of a block lie side by side.
 ///
 /// The fields that never change come first. Then follow, each on lines of its own, those that holders of
 /// the zone lock publish, those that they count, and those that only they see.
@@ -147,6 +150,9 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
     pub(crate) percpu: &'m [CpuLists<'m, L>],
+    /// The zone's first frame and the one behind its last, holes included.
+    start: Pfn,
+    end: Pfn,
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     pub(super) has_huge_lists: bool,
@@ -182,6 +188,8 @@ impl<'m, L: Locks> Zone<'m, L> {
     pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
         let lowmem_reserve = config.lowmem_reserve.map(|pages| pages.min(MOST_PAGES));
         Self {
+            start: config.start,
+            end: config.start.add(config.spanned),
             node: config.node,
             kind: config.kind,
             max_order: parts.max_order,
@@ -216,12 +224,18 @@ impl<'m, L: Locks> Zone<'m, L> {
 
     /// Returns the zone's first frame.
     pub fn start(&self) -> Pfn {
-        self.frames.pfn(self.frames.start())
+        self.start
     }
 
     /// Returns the frame behind the zone's last.
     pub fn end(&self) -> Pfn {
-        self.frames.pfn(self.frames.end())
+        self.end
+    }
+
+    /// Returns the ranges of frames that have metadata, from low to high: one, unless
+    /// [`crate::MemoryConfig::sections`] leaves some out. A frame of none of them is a hole for good.
+    pub fn section_runs(&self) -> impl Iterator<Item = Range<Pfn>> {
+        self.frames.runs()
     }
 
     /// Returns the order of a pageblock.
@@ -236,7 +250,7 @@ impl<'m, L: Locks> Zone<'m, L> {
 
     /// Returns true if the zone contains a frame, hole or not.
     pub fn contains(&self, pfn: Pfn) -> bool {
-        self.frames.index(pfn).is_some()
+        self.start <= pfn && pfn < self.end
     }
 
     /// Returns the number of free pages, without isolated ones; exact at the end of the last lock hold.
@@ -246,7 +260,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.shared.free_pages.load(Ordering::Relaxed)
     }
 
-    /// Returns the type of the pageblock around a frame, or `None` outside the zone.
+    /// Returns the type of the pageblock around a frame, or `None` outside the zone and in a section without
+    /// metadata.
     pub fn block_type(&self, pfn: Pfn) -> Option<Migratetype> {
         self.frames.index(pfn).map(|index| self.blocks.get(index))
     }
@@ -376,7 +391,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             FrameKind::Absent => FreeError::OutsideZones,
             FrameKind::Tail => {
                 let head = self.frames.word(self.frames.block_head(index));
-                let free = matches!(head.kind(), FrameKind::Free | FrameKind::PerCpu);
+                let free = matches!(head.kind(), FrameKind::Free | FrameKind::PerCpu | FrameKind::InTransit);
                 if free { FreeError::AlreadyFree } else { FreeError::NotAllocated }
             }
             FrameKind::Reserved => FreeError::NotAllocated,

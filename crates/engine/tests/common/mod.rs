@@ -6,8 +6,8 @@ pub(crate) mod dump;
 use core::mem::MaybeUninit;
 
 use freehold::{
-    Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, Switches,
-    Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, Sections,
+    Switches, Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
 };
 
 /// The locks of the tests.
@@ -32,6 +32,7 @@ pub(crate) fn zone(kind: ZoneType, start: u64, spanned: u64) -> ZoneConfig {
 pub(crate) fn config(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'_> {
     MemoryConfig {
         zones,
+        sections: Sections::ALL,
         cpus: 2,
         max_order: Order::MAX_PAGE_ORDER,
         pageblock_order: order(9),

@@ -30,6 +30,8 @@ pub(crate) enum Level {
 pub(crate) struct Settings {
     pub(crate) start: u64,
     pub(crate) end: u64,
+    /// The frames from the first of each pair to before the second are a hole.
+    pub(crate) holes: &'static [(u64, u64)],
     pub(crate) max_order: u8,
     pub(crate) block_order: u8,
     pub(crate) switches: Switches,
@@ -39,6 +41,15 @@ pub(crate) struct Settings {
     pub(crate) flush_needs_batch: bool,
     pub(crate) marks: [i64; 3],
     pub(crate) managed: i64,
+}
+
+impl Settings {
+    /// The ranges between the holes.
+    pub(crate) fn memory(&self) -> impl Iterator<Item = (u64, u64)> {
+        let starts = [self.start].into_iter().chain(self.holes.iter().map(|hole| hole.1));
+        let ranges = starts.zip(self.holes.iter().map(|hole| hole.0).chain([self.end]));
+        ranges.filter(|(start, end)| start < end)
+    }
 }
 
 /// One zone.
@@ -74,12 +85,14 @@ impl Naive {
             below_high: false,
             reclaiming: false,
         };
-        let mut at = set.start;
-        while at < set.end {
-            let fits = |order: &u8| at.is_multiple_of(1 << order) && at + (1 << order) <= set.end;
-            let order = (0..=set.max_order).rev().find(fits).expect("one page fits");
-            model.free_by_pageblock(at, order, true);
-            at += 1 << order;
+        for (start, end) in set.memory() {
+            let mut at = start;
+            while at < end {
+                let fits = |order: &u8| at.is_multiple_of(1 << order) && at + (1 << order) <= end;
+                let order = (0..=set.max_order).rev().find(fits).expect("one page fits");
+                model.free_by_pageblock(at, order, true);
+                at += 1 << order;
+            }
         }
         model
     }
@@ -198,7 +211,8 @@ impl Naive {
     pub(crate) fn alloc_at(&mut self, pfn: u64, order: u8) -> bool {
         let end = pfn + (1 << order);
         let in_use = |(&at, &(size, _)): (&u64, &(u8, usize))| at < end && pfn < at + (1 << size);
-        if pfn < self.set.start || end > self.set.end || self.owned.iter().any(in_use) {
+        let is_memory = self.set.memory().any(|(first, behind)| first <= pfn && end <= behind);
+        if !is_memory || self.owned.iter().any(in_use) {
             return false;
         }
         if self.free_around(pfn, order).is_none() {

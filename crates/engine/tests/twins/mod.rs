@@ -2,7 +2,7 @@
 
 use freehold::{
     BlockError, Exclusive, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings,
-    Pfn, Request, RequestStats, Watermarks, Zone, ZoneStats,
+    Pfn, Request, RequestStats, Watermarks, ZoneStats,
 };
 
 use super::common::{Locks, Random, order};
@@ -32,7 +32,7 @@ pub(crate) struct Twins<'a, 'm> {
     pub(crate) slow: &'a Memory<'m, Locks>,
     pub(crate) random: Random,
     pub(crate) context: String,
-    held: Vec<(Pfn, Order)>,
+    pub(crate) held: Vec<(Pfn, Order)>,
     contiguous: Vec<Pfn>,
     largest: u64,
     nodes: u64,
@@ -76,7 +76,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Locks>) -> T) {
+    pub(crate) fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Locks>) -> T) {
         assert_eq!(act(self.fast), act(self.slow), "{}", self.context);
     }
 
@@ -261,14 +261,18 @@ impl<'a, 'm> Twins<'a, 'm> {
         });
     }
 
-    fn some_frame(&mut self) -> Pfn {
+    /// Some frame that has metadata, and the number of frames from there to the end of its run of sections.
+    pub(crate) fn some_frame(&mut self) -> (Pfn, u64) {
         let zones = self.slow.zones();
         let zone = &zones[self.random.below(zones.len() as u64) as usize];
-        Pfn(zone.start().0 + self.random.below(zone.end().0 - zone.start().0))
+        let run = zone.section_runs().nth(self.random.below(zone.section_runs().count() as u64) as usize);
+        let run = run.expect("a run of sections");
+        let pfn = run.start.0 + self.random.below(run.end.0 - run.start.0);
+        (Pfn(pfn), run.end.0 - pfn)
     }
 
     fn isolate(&mut self) {
-        let pfn = self.some_frame();
+        let (pfn, _) = self.some_frame();
         let isolates = self.random.below(2) == 0;
         self.both(|memory| -> Result<(), BlockError> {
             let zone = memory.zone_of(pfn).expect("a frame of the zone");
@@ -277,10 +281,9 @@ impl<'a, 'm> Twins<'a, 'm> {
     }
 
     fn contiguous(&mut self) {
-        let pfn = self.some_frame();
         // One side's last zone has absent frames behind the other's end.
-        let end = self.slow.zone_of(pfn).map_or(pfn, Zone::end);
-        let pages = (1 + self.random.below(90)).min(end.0 - pfn.0);
+        let (pfn, behind) = self.some_frame();
+        let pages = (1 + self.random.below(90)).min(behind);
         let kind = [Migratetype::Cma, Migratetype::Movable][self.random.below(2) as usize];
         let taken = self.fast.alloc_contig_range(pfn, pages, kind);
         assert_eq!(taken, self.slow.alloc_contig_range(pfn, pages, kind), "{}", self.context);

@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Switches, Tunables, Watermarks, ZONE_TYPES, ZoneConfig,
-    ZoneType, required_bytes,
+    Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Sections, Switches, Tunables, Watermarks, ZONE_TYPES,
+    ZoneConfig, ZoneType, required_bytes,
 };
 use freehold_trace::{EventLog, Pageset, Snapshot, ZoneSnapshot};
 
@@ -81,6 +81,7 @@ impl Machine {
     pub fn config(&self, switches: Switches) -> MemoryConfig<'_> {
         MemoryConfig {
             zones: &self.zones,
+            sections: Sections::ALL,
             cpus: self.cpus,
             max_order: Order::MAX_PAGE_ORDER,
             pageblock_order: self.pageblock_order,

@@ -2,7 +2,9 @@
 
 use std::io::Read;
 
-use freehold::{Locks, Memory, MemoryConfig, Migratetype, Order, Pfn, Switches, Zone, ZoneConfig, ZoneType};
+use freehold::{
+    Locks, Memory, MemoryConfig, Migratetype, Order, Pfn, Sections, Switches, Zone, ZoneConfig, ZoneType,
+};
 
 use super::numbers::{Numbers, value};
 use crate::transcript::{Transcript, TranscriptError, Word};
@@ -106,6 +108,7 @@ impl Image {
     ) -> Result<MemoryConfig<'z>, TranscriptError> {
         Ok(MemoryConfig {
             zones,
+            sections: Sections::ALL,
             cpus: self.numbers.zone(value::CPUS) as u16,
             max_order: self.order(value::MAX_ORDER)?,
             pageblock_order: self.order(value::PAGEBLOCK_ORDER)?,

@@ -30,6 +30,7 @@ const WITHOUT_LIST: Order = match Order::new(4) {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operation {
     Pair0,
+    Pair0Hole,
     Pair4Whole,
     Pair4Split,
     Pair9,
@@ -37,12 +38,14 @@ pub(super) enum Operation {
     Drain,
     Refused9,
     ChurnFresh,
+    ChurnFreshHole,
     ChurnAged,
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Pair0,
+        Self::Pair0Hole,
         Self::Pair4Whole,
         Self::Pair4Split,
         Self::Pair9,
@@ -50,12 +53,14 @@ impl Operation {
         Self::Drain,
         Self::Refused9,
         Self::ChurnFresh,
+        Self::ChurnFreshHole,
         Self::ChurnAged,
     ];
 
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Pair0 => "pair-0",
+            Self::Pair0Hole => "pair-0-hole",
             Self::Pair4Whole => "pair-4-whole",
             Self::Pair4Split => "pair-4-split",
             Self::Pair9 => "pair-9",
@@ -63,6 +68,7 @@ impl Operation {
             Self::Drain => "drain",
             Self::Refused9 => "refused-9",
             Self::ChurnFresh => "churn-fresh",
+            Self::ChurnFreshHole => "churn-fresh-hole",
             Self::ChurnAged => "churn-aged",
         }
     }
@@ -88,7 +94,7 @@ impl Operation {
     /// Does the operation through one handle. Only the calls inside [`counted`] are counted.
     fn work(self, side: &mut impl Pages, digest: &mut Digest) -> Result<(), BenchError> {
         match self {
-            Self::Pair0 => counted_pairs(side, Order::ZERO, digest),
+            Self::Pair0 | Self::Pair0Hole => counted_pairs(side, Order::ZERO, digest),
             Self::Pair4Whole | Self::Pair4Split => counted_pairs(side, WITHOUT_LIST, digest),
             Self::Pair9 => counted_pairs(side, BLOCK, digest),
             Self::Refill => {
@@ -110,7 +116,7 @@ impl Operation {
                 let refused = counted(|| (0..TIMES).filter(|_| side.alloc(BLOCK).is_none()).count());
                 if refused == TIMES as usize { Ok(()) } else { Err(wrong("has a block in aged memory")) }
             }
-            Self::ChurnFresh | Self::ChurnAged => {
+            Self::ChurnFresh | Self::ChurnFreshHole | Self::ChurnAged => {
                 let (mut random, mut held) = (mixture::random(), Vec::new());
                 if self == Self::ChurnAged {
                     mixture::age(side, 5, &mut random, &mut held)?;
@@ -210,6 +216,8 @@ impl Counting {
     }
 
     fn setup(self) -> Setup {
-        Setup::new(PAGES, 1, self.era.switches())
+        let setup = Setup::new(PAGES, 1, self.era.switches());
+        let is_behind_hole = matches!(self.operation, Operation::Pair0Hole | Operation::ChurnFreshHole);
+        if is_behind_hole { setup.behind_hole() } else { setup }
     }
 }
