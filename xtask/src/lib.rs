@@ -8,6 +8,7 @@ pub mod kernel;
 pub mod markdown;
 pub mod oracle;
 pub mod seeds;
+pub mod sensor;
 pub mod series;
 pub mod site;
 pub mod supply;

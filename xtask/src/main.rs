@@ -9,6 +9,7 @@ use xtask::fuzz::FuzzArgs;
 use xtask::instructions::InstructionsArgs;
 use xtask::oracle::command::OracleArgs;
 use xtask::seeds::command::SeedsArgs;
+use xtask::sensor::SensorArgs;
 use xtask::series::command::SeriesArgs;
 use xtask::supply::SupplyArgs;
 use xtask::{oracle, series};
@@ -33,6 +34,8 @@ enum Chore {
     Counterfactual(CounterfactualArgs),
     /// Run the seeds' workloads on kernels without and with what they are about
     Seeds(SeedsArgs),
+    /// Run the BPF sensor's tests in kernels with the series and without
+    Sensor(SensorArgs),
     /// Look for bytes that break a property of what reads foreign bytes
     Fuzz(FuzzArgs),
     /// Hold the instructions of the engine's operations against the kept table
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
         Chore::Counterfactual(arguments) => xtask::counterfactual::command::run(&arguments, root),
         Chore::Seeds(arguments) => xtask::seeds::command::run(&arguments, root),
+        Chore::Sensor(arguments) => xtask::sensor::run(&arguments, root),
         Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),

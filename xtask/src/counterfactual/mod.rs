@@ -16,7 +16,7 @@ pub(super) mod kernels;
 pub(super) mod live;
 pub(super) mod page;
 pub(super) mod parquet;
-pub(super) mod programs;
+pub(crate) mod programs;
 pub(super) mod recordings;
 pub(crate) mod root;
 pub(super) mod score;

@@ -7,7 +7,7 @@ pub const KERNELS: [KernelVersion; 4] =
     [KernelVersion::V6_12, KernelVersion::V6_18, KernelVersion::V7_2, KernelVersion::V7_3];
 
 /// Returns the kernels' names as a list of words: `6.12, 7.2 and 7.3`.
-pub(super) fn names(kernels: &[KernelVersion]) -> String {
+pub(crate) fn names(kernels: &[KernelVersion]) -> String {
     match kernels.split_last() {
         Some((last, [])) => last.name().to_owned(),
         Some((last, others)) => {
@@ -19,7 +19,7 @@ pub(super) fn names(kernels: &[KernelVersion]) -> String {
 }
 
 /// Returns the kernel of a name, if patches may be for it.
-pub(super) fn from_name(name: &str) -> Option<KernelVersion> {
+pub(crate) fn from_name(name: &str) -> Option<KernelVersion> {
     KernelVersion::from_name(name).filter(|version| KERNELS.contains(version))
 }
 

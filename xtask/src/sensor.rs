@@ -1,0 +1,156 @@
+//! `cargo xtask sensor`: the BPF sensor's own tests in kernels with the series and without.
+//!
+//! The tests hold the sensor against `/proc/pagetypeinfo` and `/proc/kpageflags` of the kernel that they run on. A small
+//! Debian in QEMU runs them as its first process's only task, on a kernel built with BTF.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::counterfactual::guest::{Cpus, Drive, EMULATOR, arguments};
+use crate::counterfactual::programs::said;
+use crate::counterfactual::root::{self, PARTITION};
+use crate::kernel::process::{command, require};
+use crate::kernel::{KernelVersion, cache};
+use crate::series::boot::uml::{Ran, watch};
+use crate::series::build::recipe::{Arch, Recipe};
+use crate::series::build::variant::Variant;
+use crate::series::build::workshop::Workshop;
+use crate::series::kernels;
+
+/// The first process of the guest.
+const INIT: &str = include_str!("sensor-init.sh");
+
+/// The memory of the guest.
+///
+/// Units: MiB.
+const MEMORY_MIB: u32 = 1024;
+
+/// The most seconds of a boot.
+const SECONDS: u64 = 900;
+
+/// Run the BPF sensor's tests in kernels with the series `counts` and without, in QEMU
+#[derive(Args, Debug)]
+pub struct SensorArgs {
+    /// The kernel: 6.12, 6.18, 7.2 or 7.3
+    #[arg(long, default_value = "7.3", value_parser = version)]
+    kernel: KernelVersion,
+    /// What it has of the series, one or more
+    #[arg(long, value_delimiter = ',', default_value = "vanilla,derived")]
+    variant: Vec<Variant>,
+}
+
+fn version(name: &str) -> Result<KernelVersion, String> {
+    let all = &kernels::KERNELS;
+    kernels::from_name(name).ok_or_else(|| format!("the series is for {}", kernels::names(all)))
+}
+
+/// Boots each kernel and prints what its tests said. Returns true if all tests ran and passed.
+///
+/// # Errors
+/// A sentence, if a kernel, the image or the tests cannot be made.
+pub fn run(arguments: &SensorArgs, root: &Path) -> Result<bool, String> {
+    require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
+    let tests = tests(root)?;
+    let folder = root.join("target/sensor");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let guests = cache::cache().map_err(|error| error.to_string())?.join("guests");
+    let program = fs::read(&tests).map_err(|error| format!("{}: {error}", tests.display()))?;
+    let image = root::image_with(root, &guests, &folder, |programs| {
+        programs.install("sensor-tests", &program)?;
+        programs.install("sensor-init", INIT.as_bytes())
+    })?;
+    let workshop =
+        Workshop::new(root, "counts", arguments.kernel, None).map_err(|error| error.to_string())?;
+    let mut is_well = true;
+    for &variant in &arguments.variant {
+        let recipe = Recipe::new(Arch::X86_64, &["qemu", "qemu-guest"], variant);
+        let kernel = workshop.kernel(&recipe).map_err(|error| error.to_string())?;
+        let name = format!("Linux {} ({variant})", arguments.kernel);
+        eprintln!("{name}: the sensor's tests in QEMU");
+        let ran = boot(&kernel.program, &image, &name)?;
+        let log = folder.join(format!("{}-{variant}.log", arguments.kernel.name()));
+        fs::write(&log, &ran.text).map_err(|error| format!("{}: {error}", log.display()))?;
+        let outcome = Outcome::of(&ran);
+        println!("{name}: {} passed, {} skipped; {}", outcome.passed, outcome.skipped.len(), log.display());
+        for line in outcome.skipped.iter().chain(&outcome.findings) {
+            println!("  {line}");
+        }
+        is_well &= outcome.findings.is_empty() && outcome.skipped.is_empty();
+    }
+    Ok(is_well)
+}
+
+/// Builds the sensor's tests, and returns the path of the program.
+fn tests(root: &Path) -> Result<PathBuf, String> {
+    let build = ["test", "--release", "--no-run", "--quiet", "--message-format=json"];
+    let of = ["-p", "freehold-linux", "--features", "bpf", "--test", "bpf"];
+    let text = said(command("cargo").args(build).args(of).current_dir(root))?;
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut programs = messages.filter(|message| message["target"]["name"] == "bpf");
+    let path = programs.find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    path.ok_or_else(|| "cargo does not say where the sensor's tests are".to_owned())
+}
+
+fn boot(kernel: &Path, image: &Path, name: &str) -> Result<Ran, String> {
+    let drives = [Drive { name: "root", path: image, options: "snapshot=on" }];
+    let parameters =
+        format!("console=ttyS0 quiet panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/sensor-init");
+    let mut qemu = command(EMULATOR);
+    qemu.args(arguments(Cpus::Two, MEMORY_MIB, kernel, &drives, &parameters));
+    watch(&qemu, SECONDS, name).map_err(|error| error.to_string())
+}
+
+/// What the tests of one boot said.
+#[derive(PartialEq, Eq, Debug)]
+struct Outcome {
+    passed: u64,
+    /// The tests that could not run, with their reasons.
+    skipped: Vec<String>,
+    /// What went wrong.
+    findings: Vec<String>,
+}
+
+impl Outcome {
+    fn of(ran: &Ran) -> Self {
+        let mut findings = ran.findings();
+        let lines = || ran.text.lines().map(str::trim);
+        let skipped = lines().filter(|line| line.starts_with("SKIPPED")).map(str::to_owned).collect();
+        findings.extend(lines().filter(|line| line.ends_with("... FAILED")).map(str::to_owned));
+        let result = lines().find_map(|line| line.strip_prefix("test result: "));
+        let passed = result
+            .and_then(|result| result.split_once(". ")?.1.split(' ').next()?.parse().ok())
+            .unwrap_or_default();
+        if passed == 0 {
+            findings.push("no test has passed".to_owned());
+        }
+        Self { passed, skipped, findings }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::series::boot::console::Console;
+
+    fn outcome(text: &str) -> Outcome {
+        let console = Console::read(text);
+        Outcome::of(&Ran { console, text: text.to_owned(), is_late: false, took: Duration::ZERO })
+    }
+
+    #[test]
+    fn tests_that_fail_or_cannot_run_are_told() {
+        let good =
+            "test counts ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored\nfreehold: {\"done\":true}\n";
+        assert_eq!(outcome(good), Outcome { passed: 2, skipped: Vec::new(), findings: Vec::new() });
+        let skipped = outcome(&format!("SKIPPED counts: no BTF\n{good}"));
+        assert_eq!((skipped.skipped.len(), skipped.findings.len()), (1, 0));
+        let failed = good.replace("... ok", "... FAILED").replace("ok. 2", "FAILED. 1");
+        assert_eq!(outcome(&failed).findings, ["test counts ... FAILED"]);
+        assert!(outcome("freehold: {\"done\":true}\n").findings.contains(&"no test has passed".to_owned()));
+    }
+}
