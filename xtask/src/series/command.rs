@@ -66,12 +66,19 @@ struct BuildArgs {
     /// Where they are to run
     #[arg(long, value_name = "WHERE", default_value = "uml")]
     machine: Arch,
-    /// Further fragments of the configuration: names in kernel/config without `.config`
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    with: Vec<String>,
+    #[command(flatten)]
+    built: HowBuilt,
     /// Also build after each patch, with the derived total
     #[arg(long)]
     steps: bool,
+}
+
+/// How kernels are built that are not built as usual.
+#[derive(Args, Clone, Debug)]
+struct HowBuilt {
+    /// Further fragments of the configuration: names in kernel/config without `.config`
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    with: Vec<String>,
     /// Build with clang and LLVM's other programs, whose names end with this, such as -16
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, default_missing_value = "", allow_hyphen_values = true)]
     llvm: Option<String>,
@@ -111,9 +118,11 @@ struct BenchArgs {
 
 #[derive(Args, Clone, Debug)]
 struct BootArgs {
-    /// Where they run: qemu or qemu-arm64
+    /// Where they run: qemu, qemu-arm64 or i386
     #[arg(long, value_name = "WHERE", default_value = "qemu", value_parser = emulated)]
     machine: Arch,
+    #[command(flatten)]
+    built: HowBuilt,
     /// What watches the kernel; without, each in turn
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     watch: Vec<Watch>,
@@ -131,7 +140,7 @@ struct BootArgs {
 #[derive(Args, Clone, Debug)]
 struct InstructionsArgs {
     /// Where they run: qemu or qemu-arm64
-    #[arg(long, value_name = "WHERE", default_value = "qemu", value_parser = emulated)]
+    #[arg(long, value_name = "WHERE", default_value = "qemu", value_parser = counting)]
     machine: Arch,
     /// Boots of each variant
     #[arg(long, default_value_t = 1)]
@@ -147,7 +156,13 @@ fn version(name: &str) -> std::result::Result<KernelVersion, String> {
 
 /// Parses a machine that QEMU is.
 fn emulated(name: &str) -> std::result::Result<Arch, String> {
-    let arch = Arch::from_str(name, false).ok().filter(|arch| [Arch::X86_64, Arch::Arm64].contains(arch));
+    let arch = Arch::from_str(name, false).ok().filter(|&arch| arch != Arch::Um);
+    arch.ok_or_else(|| "the machine is qemu, qemu-arm64 or i386".to_owned())
+}
+
+/// Parses a machine whose instructions are counted.
+fn counting(name: &str) -> std::result::Result<Arch, String> {
+    let arch = emulated(name).ok().filter(|&arch| arch != Arch::I386);
     arch.ok_or_else(|| "the machine is qemu or qemu-arm64".to_owned())
 }
 
@@ -209,15 +224,16 @@ fn mail(workshop: &Workshop, args: &MailArgs, root: &Path) -> SeriesResult<bool>
 /// Builds each variant, and each step if requested.
 fn build(workshop: &Workshop, args: &SeriesArgs, task: &BuildArgs) -> SeriesResult<bool> {
     let fragments: Vec<_> =
-        std::iter::once(task.machine.fragment()).chain(task.with.iter().map(String::as_str)).collect();
+        std::iter::once(task.machine.fragment()).chain(task.built.with.iter().map(String::as_str)).collect();
     for variant in args.variants() {
-        let recipe = Recipe::new(task.machine, &fragments, variant).with_llvm(task.llvm.clone());
+        let recipe = Recipe::new(task.machine, &fragments, variant).with_llvm(task.built.llvm.clone());
         let built = workshop.kernel(&recipe)?;
         println!("{variant}: {}", built.program.display());
     }
     let steps = if task.steps { workshop.series().posted() } else { &[] };
     for (number, patch) in steps.iter().enumerate() {
-        let recipe = Recipe::new(task.machine, &fragments, Variant::Derived).with_llvm(task.llvm.clone());
+        let recipe =
+            Recipe::new(task.machine, &fragments, Variant::Derived).with_llvm(task.built.llvm.clone());
         let recipe = recipe.after(number + 1);
         println!("{}: {}", patch.name, workshop.kernel(&recipe)?.program.display());
     }
@@ -245,7 +261,8 @@ fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) ->
 fn boot(workshop: &Workshop, args: &SeriesArgs, task: &BootArgs, root: &Path) -> SeriesResult<bool> {
     let watches = if task.watch.is_empty() { Watch::value_variants().to_vec() } else { task.watch.clone() };
     let (operations, seconds, check_every) = (task.operations, task.seconds, task.check_every);
-    let plan = LoadPlan { arch: task.machine, watches, operations, seconds, check_every };
+    let HowBuilt { with, llvm } = task.built.clone();
+    let plan = LoadPlan { arch: task.machine, watches, with, llvm, operations, seconds, check_every };
     let findings = under_qemu::run(workshop, root, &args.variants(), &plan)?;
     for finding in &findings {
         println!("{finding}");

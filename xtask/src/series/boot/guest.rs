@@ -22,6 +22,7 @@ pub fn initramfs(root: &Path, folder: &Path, arch: Arch) -> SeriesResult<PathBuf
     let compiler = arch.compiler()?;
     let program = folder.join("init");
     let mut compile = command(&compiler);
+    compile.args(arch.compiler_option());
     compile.args(["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
     let answer = compile.args(sources(&root.join("kernel/guest"))?).output();
     let answer = answer.map_err(SeriesError::file(Path::new(&compiler)))?;

@@ -24,7 +24,8 @@ pub enum Arch {
     /// On an arm64 machine that QEMU is
     #[value(name = "qemu-arm64")]
     Arm64,
-    /// On a 32-bit x86 machine; built only
+    /// On a 32-bit x86 machine that QEMU is
+    #[value(name = "i386")]
     I386,
 }
 
@@ -69,8 +70,15 @@ impl Arch {
     pub const fn fragment(self) -> &'static str {
         match self {
             Self::Um => "uml",
-            Self::X86_64 | Self::Arm64 => "qemu",
-            Self::I386 => "i386",
+            Self::X86_64 | Self::Arm64 | Self::I386 => "qemu",
+        }
+    }
+
+    /// Returns the compiler's option for this kind of machine, if it is not what it compiles for by itself.
+    pub(in crate::series) const fn compiler_option(self) -> Option<&'static str> {
+        match self {
+            Self::I386 => Some("-m32"),
+            Self::Um | Self::X86_64 | Self::Arm64 => None,
         }
     }
 

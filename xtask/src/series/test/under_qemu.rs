@@ -57,6 +57,10 @@ pub struct LoadPlan {
     pub arch: Arch,
     /// The checks; each has a kernel of its own.
     pub watches: Vec<Watch>,
+    /// Further fragments of the configuration: names in `kernel/config` without `.config`.
+    pub with: Vec<String>,
+    /// What the names of LLVM's programs end with; `None` builds with gcc.
+    pub llvm: Option<String>,
     /// The least number of pages that are allocated and freed.
     pub operations: u64,
     /// The load ends after this many seconds in any case.
@@ -91,6 +95,9 @@ const NUMBERS: [(&str, &str); 19] = [
 /// The parts of the load that each must have had.
 const PARTS: [&str; 8] = ["compactions", "cma", "offlined", "reads", "huge", "locked", "lent", "groups"];
 
+/// The fragment of the configuration with real-time preemption.
+const REAL_TIME: &str = "qemu-rt";
+
 /// Loads each variant under each kind of checks, prints the table, and keeps the consoles. Returns the
 /// findings, a line each.
 ///
@@ -109,8 +116,8 @@ pub fn run(
     let (mut findings, mut columns) = (Vec::new(), Vec::new());
     for &watch in &plan.watches {
         for &variant in variants {
-            let kernel = workshop.kernel(&Recipe::new(plan.arch, watch.config(), variant))?;
-            let name = name(plan.arch, variant, watch);
+            let kernel = workshop.kernel(&plan.recipe(variant, watch))?;
+            let name = plan.name(variant, watch);
             eprintln!("Linux {} {name}: loaded in QEMU", workshop.version());
             let ran = boot(&kernel, &initramfs, plan)?;
             let wrong = judge(&ran, variant, plan);
@@ -124,10 +131,30 @@ pub fn run(
     Ok(findings)
 }
 
-/// Returns the name of a load. Loads of x86-64 do not name their machine.
-fn name(arch: Arch, variant: Variant, watch: Watch) -> String {
-    let machine = if arch == Arch::X86_64 { String::new() } else { format!("{}-", arch.name()) };
-    format!("{machine}{variant}-{}", watch.name())
+impl LoadPlan {
+    fn recipe(&self, variant: Variant, watch: Watch) -> Recipe {
+        let config: Vec<_> =
+            watch.config().iter().copied().chain(self.with.iter().map(String::as_str)).collect();
+        Recipe::new(self.arch, &config, variant).with_llvm(self.llvm.clone())
+    }
+
+    /// Returns the name of a load. Loads of x86-64 do not name their machine.
+    fn name(&self, variant: Variant, watch: Watch) -> String {
+        let machine =
+            if self.arch == Arch::X86_64 { String::new() } else { format!("{}-", self.arch.name()) };
+        let with: String = self.with.iter().map(|name| format!("-{name}")).collect();
+        let llvm = self.llvm.as_ref().map(|suffix| format!("-llvm{suffix}")).unwrap_or_default();
+        format!("{machine}{variant}-{}{with}{llvm}", watch.name())
+    }
+
+    /// Returns true if a kernel of this plan can have that part of the load.
+    fn can_have(&self, part: &str) -> bool {
+        match part {
+            "offlined" => self.arch != Arch::I386,
+            "huge" => self.arch != Arch::I386 && !self.with.iter().any(|name| name == REAL_TIME),
+            _ => true,
+        }
+    }
 }
 
 fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> SeriesResult<Ran> {
@@ -168,7 +195,7 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
     }
     let tidying: &[&str] =
         if variant == Variant::Patched { &["tidied", "tidy_moved", "starts"] } else { &[] };
-    for name in PARTS.iter().chain(tidying) {
+    for name in PARTS.iter().filter(|part| plan.can_have(part)).chain(tidying) {
         if number(name) == 0 {
             findings.push(format!("the load had no {name}"));
         }
@@ -238,18 +265,46 @@ mod tests {
         \"groups\":8,\"spoiled\":0,\"tidied\":3,\"tidy_moved\":30,\"starts\":2,\"failed\":0}}\n\
         freehold: {\"done\":true}\n";
 
+    fn plan(arch: Arch, with: &[&str]) -> LoadPlan {
+        let with = with.iter().map(|name| (*name).to_owned()).collect();
+        LoadPlan {
+            arch,
+            watches: vec![Watch::Checks],
+            with,
+            llvm: None,
+            operations: 100,
+            seconds: 9,
+            check_every: 10,
+        }
+    }
+
     #[test]
     fn loads_on_different_machines_are_kept_apart() {
-        assert_eq!(name(Arch::X86_64, Variant::Derived, Watch::Kcsan), "derived-kcsan");
-        assert_eq!(name(Arch::Arm64, Variant::Derived, Watch::Checks), "arm64-derived-checks");
+        let name = |arch, with: &[&str], watch| plan(arch, with).name(Variant::Derived, watch);
+        assert_eq!(name(Arch::X86_64, &[], Watch::Kcsan), "derived-kcsan");
+        assert_eq!(name(Arch::Arm64, &[], Watch::Checks), "arm64-derived-checks");
+        assert_eq!(name(Arch::X86_64, &["qemu-rt"], Watch::Checks), "derived-checks-qemu-rt");
+        let clang = LoadPlan { llvm: Some("-19".to_owned()), ..plan(Arch::X86_64, &[]) };
+        assert_eq!(clang.name(Variant::Derived, Watch::Checks), "derived-checks-llvm-19");
+    }
+
+    #[test]
+    fn a_part_is_missed_only_where_the_kernel_can_have_it() {
+        let none = GOOD.replace("\"offlined\":1", "\"offlined\":0").replace("\"huge\":5", "\"huge\":0");
+        let of = |plan: &LoadPlan| findings_of(&none, Variant::Vanilla, plan);
+        assert_eq!(of(&plan(Arch::X86_64, &[])), ["the load had no offlined", "the load had no huge"]);
+        assert_eq!(of(&plan(Arch::X86_64, &["qemu-rt"])), ["the load had no offlined"]);
+        assert!(of(&plan(Arch::I386, &[])).is_empty());
     }
 
     fn findings(text: &str, variant: Variant) -> Vec<String> {
+        findings_of(text, variant, &plan(Arch::X86_64, &[]))
+    }
+
+    fn findings_of(text: &str, variant: Variant, plan: &LoadPlan) -> Vec<String> {
         let console = Console::read(text);
         let ran = Ran { console, text: text.to_owned(), is_late: false, took: Duration::from_secs(1) };
-        let watches = vec![Watch::Checks];
-        let plan = LoadPlan { arch: Arch::X86_64, watches, operations: 100, seconds: 9, check_every: 10 };
-        judge(&ran, variant, &plan)
+        judge(&ran, variant, plan)
     }
 
     #[test]
