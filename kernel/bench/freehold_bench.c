@@ -12,6 +12,7 @@
  *   batches order= n= batch=     so many blocks allocated, then freed
  *   refill n=                    a page from an empty per-CPU list
  *   drain n= batch=              so many pages of a per-CPU list given back
+ *   watermark order= n= batch=   so many watermark checks without the lock
  *   read n=                      /proc/pagetypeinfo opened, read and closed
  *   shuffle order= type= blocks= seed=
  *                                that many free blocks that cannot merge, in
@@ -374,10 +375,29 @@ static int fb_window(struct fb_request *request, struct page **pages, unsigned i
 	return 0;
 }
 
+/*
+ * Returns a block beside which another one is free, so that a single block is
+ * taken from the list of its own order and goes back to it: whether it has to
+ * be split would be chance. NULL for single pages, which have lists of a CPU's.
+ */
+static struct page *fb_neighbour(struct fb_request *request)
+{
+	gfp_t gfp = FB_QUIET(request->gfp);
+	struct page *free, *kept;
+
+	if (!request->order)
+		return NULL;
+	free = alloc_pages(gfp, request->order);
+	kept = alloc_pages(gfp, request->order);
+	if (free)
+		__free_pages(free, request->order);
+	return kept;
+}
+
 static int fb_windows(struct fb_request *request, unsigned int batch)
 {
+	struct page **pages, *neighbour;
 	struct fb_samples samples[2];
-	struct page **pages;
 	u64 clock, i;
 	int err;
 
@@ -387,6 +407,7 @@ static int fb_windows(struct fb_request *request, unsigned int batch)
 	pages = kcalloc(batch, sizeof(*pages), GFP_KERNEL);
 	err = pages ? 0 : -ENOMEM;
 	clock = fb_clock_cost();
+	neighbour = batch == 1 ? fb_neighbour(request) : NULL;
 	/* What is there when it begins is not what it measures. */
 	for (i = 0; i < 64 && !err; i++) {
 		samples[0].count = 0;
@@ -406,6 +427,8 @@ static int fb_windows(struct fb_request *request, unsigned int batch)
 		fb_say_samples(request, "alloc", &samples[0], batch);
 		fb_say_samples(request, "free", &samples[1], batch);
 	}
+	if (neighbour)
+		__free_pages(neighbour, request->order);
 	kfree(pages);
 	fb_free_samples(samples);
 	return err;
@@ -502,6 +525,55 @@ static int fb_drain(struct fb_request *request)
 	kfree(pages);
 	fb_free_samples(samples);
 	return err;
+}
+
+/* The zone that a page of the wanted kind is taken from; NULL if there is none. */
+static struct zone *fb_zone(struct fb_request *request)
+{
+	struct page *page = alloc_pages(FB_QUIET(request->gfp), 0);
+	struct zone *zone;
+
+	if (!page)
+		return NULL;
+	zone = page_zone(page);
+	__free_pages(page, 0);
+	return zone;
+}
+
+/* Checks as every request for a block of that order makes one: per check. */
+static int fb_watermark(struct fb_request *request)
+{
+	unsigned int batch = clamp_t(u64, request->batch, 1, FB_MAX_BATCH), order = request->order;
+	struct zone *zone = fb_zone(request);
+	struct fb_samples samples[2];
+	u64 clock = fb_clock_cost(), i, passed = 0;
+	int err;
+
+	if (!zone)
+		return -ENOMEM;
+	err = fb_get_samples(request, samples);
+	if (err)
+		return err;
+	for (i = 0; i < request->n; i++) {
+		unsigned long flags;
+		unsigned int j;
+		u64 start, end;
+
+		local_irq_save(flags);
+		start = fb_now();
+		for (j = 0; j < batch; j++)
+			passed += zone_watermark_ok(zone, order, low_wmark_pages(zone),
+						    zone_idx(zone), 0);
+		end = fb_now();
+		local_irq_restore(flags);
+		fb_add(&samples[0], end - start, clock);
+		cond_resched();
+	}
+	fb_say(request, "\"unit\":\"" FB_UNIT "\",\"order\":%u,\"batch\":%u,\"n\":%llu,\"passed\":%llu",
+	       order, batch, request->n, passed);
+	fb_say_samples(request, "check", &samples[0], batch);
+	fb_free_samples(samples);
+	return 0;
 }
 
 /* ---- reading ---- */
@@ -737,6 +809,7 @@ static const struct fb_command fb_commands[] = {
 	{ .word = "batches", .run = fb_batches },
 	{ .word = "refill", .run = fb_refill },
 	{ .word = "drain", .run = fb_drain },
+	{ .word = "watermark", .run = fb_watermark },
 	{ .word = "read", .run = fb_read_often, .by_asker = true },
 	{ .word = "shuffle", .run = fb_shuffle },
 	{ .word = "release", .run = fb_release },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What allocating and freeing cost: alone, and beside a monitor.
+ * What allocating and freeing cost: alone, beside a monitor, and beside another CPU.
  */
 
 #define _GNU_SOURCE
@@ -20,67 +20,72 @@
 #define MOST_LOST	5	/* thousandths of the time */
 #define LOST		"\"lost\":"
 
-/* A process of its own that reads the file while it is wanted. */
-struct monitor {
+/* A process of its own that works on the second CPU while it is wanted. */
+struct other {
 	volatile int is_wanted;
-	volatile int is_reading;
-	volatile long reads;
+	volatile int is_at_work;
+	volatile long rounds;
 };
 
-static void watch(struct monitor *monitor, int wake)
+static void work_if_wanted(struct other *other, int wake, void (*work)(void))
 {
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pin(1);
 	while (read(wake, &byte, 1) == 1) {
-		monitor->is_reading = 1;
-		while (monitor->is_wanted) {
-			read_pagetypeinfo();
-			monitor->reads++;
-			sleep_ms(PERIOD_MS);
+		other->is_at_work = 1;
+		while (other->is_wanted) {
+			work();
+			other->rounds++;
 		}
-		monitor->is_reading = 0;
+		other->is_at_work = 0;
 	}
 	_exit(0);
 }
 
-static struct monitor *start_monitor(int *wake)
+static struct other *start_other(int *wake, void (*work)(void))
 {
-	struct monitor *monitor;
+	struct other *other;
 	int ends[2];
 	pid_t child;
 
-	monitor = mmap(NULL, sizeof(*monitor), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (monitor == MAP_FAILED || pipe(ends))
-		fail("no memory or pipe for a monitor: %s", strerror(errno));
+	other = mmap(NULL, sizeof(*other), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (other == MAP_FAILED || pipe(ends))
+		fail("no memory or pipe for a second process: %s", strerror(errno));
 	child = fork();
 	if (child < 0)
-		fail("no process for a monitor: %s", strerror(errno));
+		fail("no second process: %s", strerror(errno));
 	if (!child) {
 		close(ends[1]);
-		watch(monitor, ends[0]);
+		work_if_wanted(other, ends[0], work);
 	}
 	close(ends[0]);
 	*wake = ends[1];
-	return monitor;
+	return other;
 }
 
-static void switch_on(struct monitor *monitor, int wake)
+static void switch_on(struct other *other, int wake)
 {
-	monitor->is_wanted = 1;
+	other->is_wanted = 1;
 	if (write(wake, "", 1) != 1)
-		fail("the monitor is gone");
-	while (!monitor->is_reading)
+		fail("the second process is gone");
+	while (!other->is_at_work)
 		sleep_ms(1);
 }
 
-static void switch_off(struct monitor *monitor)
+static void switch_off(struct other *other)
 {
-	monitor->is_wanted = 0;
-	while (monitor->is_reading)
+	other->is_wanted = 0;
+	while (other->is_at_work)
 		sleep_ms(1);
+}
+
+static void monitor_once(void)
+{
+	read_pagetypeinfo();
+	sleep_ms(PERIOD_MS);
 }
 
 /* The one of a few figures of which the host took the least away; often the first. */
@@ -104,7 +109,7 @@ static const char *ask_undisturbed(int order, int n, long ms)
 }
 
 /* A figure without a monitor and one with it, the first of them in turn. */
-static void measure_both(struct monitor *monitor, int wake, const char *state, int order, int n,
+static void measure_both(struct other *monitor, int wake, const char *state, int order, int n,
 			 long repetition)
 {
 	long ms = option("ms", 40), reads;
@@ -115,13 +120,13 @@ static void measure_both(struct monitor *monitor, int wake, const char *state, i
 		with = (turn + repetition) % 2;
 		if (with && !monitor)
 			continue;
-		reads = monitor ? monitor->reads : 0;
+		reads = monitor ? monitor->rounds : 0;
 		if (with)
 			switch_on(monitor, wake);
 		answer = ask_undisturbed(order, n, ms);
 		if (with)
 			switch_off(monitor);
-		reads = monitor ? monitor->reads - reads : 0;
+		reads = monitor ? monitor->rounds - reads : 0;
 		say("{\"test\":\"pagealloc\",\"state\":\"%s\",\"monitor\":%s,\"reads\":%ld,"
 		    "\"repetition\":%ld,%s}", state, with ? "true" : "false", reads,
 		    repetition, answer);
@@ -133,11 +138,11 @@ void do_pagealloc(void)
 	static const int orders[] = { 4, 0 };
 	static const enum state states[] = { FRESH, SHUFFLED };
 	long repetitions = option("repetitions", 5), most = option("most", 1024), repetition;
-	struct monitor *monitor = NULL;
+	struct other *monitor = NULL;
 	int wake = -1, state, order, n;
 
 	if (cpus() > 1)
-		monitor = start_monitor(&wake);
+		monitor = start_other(&wake, monitor_once);
 	pin(0);
 	for (state = 0; state < 2; state++) {
 		bring_into(states[state]);
@@ -168,5 +173,50 @@ void do_hot(void)
 		    ask("drain n=%ld batch=32", n / 4));
 		say("{\"test\":\"hot\",\"shape\":\"spill\",%s}",
 		    ask("drain n=%ld batch=1024", n / 16));
+	}
+}
+
+/* Pages that come from and go back to the zone's own lists, whose lines it writes. */
+static void refill_and_drain(void)
+{
+	ask("drain n=400 batch=256 cpu=1");
+}
+
+/* What CPU 0 is asked while CPU 1 is idle, and while it refills and drains. */
+static const char *const contended[] = {
+	"watermark order=4 batch=256",
+	"watermark order=9 batch=256",
+	"pairs order=0",
+	"pairs order=4",
+};
+
+/* All in turn, idle or beside the other CPU first in turn: what drifts weighs on both. */
+void do_contend(void)
+{
+	long repetitions = option("repetitions", 5), n = option("n", 4000), repetition, rounds;
+	struct other *other;
+	int wake = -1, turn, with;
+	const char *answer;
+	size_t i;
+
+	if (cpus() < 2)
+		fail("one CPU cannot contend");
+	other = start_other(&wake, refill_and_drain);
+	pin(0);
+	for (repetition = 0; repetition < repetitions; repetition++) {
+		for (i = 0; i < sizeof(contended) / sizeof(*contended); i++) {
+			for (turn = 0; turn < 2; turn++) {
+				with = (turn + repetition) % 2;
+				rounds = other->rounds;
+				if (with)
+					switch_on(other, wake);
+				answer = ask("%s n=%ld cpu=0", contended[i], n);
+				if (with)
+					switch_off(other);
+				say("{\"test\":\"contend\",\"what\":\"%s\",\"busy\":%s,"
+				    "\"rounds\":%ld,%s}", contended[i], with ? "true" : "false",
+				    other->rounds - rounds, answer);
+			}
+		}
 	}
 }

@@ -76,6 +76,7 @@ void do_read(void);
 void do_pagealloc(void);
 void do_irqoff(void);
 void do_hot(void);
+void do_contend(void);
 void do_check(void);
 void do_load(void);
 

@@ -155,6 +155,7 @@ static const struct {
 	{ "pagealloc", do_pagealloc },
 	{ "irqoff", do_irqoff },
 	{ "hot", do_hot },
+	{ "contend", do_contend },
 	{ "check", do_check },
 	{ "load", do_load },
 	{ "kunit", do_nothing },	/* which ran before this process was there */

@@ -13,6 +13,8 @@ pub enum Variant {
     Beside,
     /// Of `counts`: the series, and the total derived from the counts
     Derived,
+    /// Of `counts`: the series and a patch of the harness, the masks on the line of the first free lists
+    ByLists,
     /// Any other series
     Patched,
 }
@@ -20,11 +22,14 @@ pub enum Variant {
 /// The harness's option for counts beside the total.
 const BESIDE: &str = "FREE_COUNTS_BESIDE_TOTAL";
 
+/// The harness's option for masks beside the first free lists.
+const BY_LISTS: &str = "FREE_ORDERS_BY_LISTS";
+
 impl Variant {
     /// Every variant, the least changed first.
-    pub const ALL: [Self; 4] = [Self::Vanilla, Self::Beside, Self::Derived, Self::Patched];
+    pub const ALL: [Self; 5] = [Self::Vanilla, Self::Beside, Self::Derived, Self::ByLists, Self::Patched];
 
-    /// Returns the variants of a series, the least changed first.
+    /// Returns the variants of a series that are taken where none is named, the least changed first.
     pub fn of(series: &str) -> &'static [Self] {
         if series == "counts" { &Self::ALL[..3] } else { &[Self::Vanilla, Self::Patched] }
     }
@@ -35,6 +40,7 @@ impl Variant {
             Self::Vanilla => "vanilla",
             Self::Beside => "beside",
             Self::Derived => "derived",
+            Self::ByLists => "by-lists",
             Self::Patched => "patched",
         }
     }
@@ -46,14 +52,14 @@ impl Variant {
 
     /// Returns true if free blocks are counted by type, so that there are counts that can be tested and checked.
     pub const fn has_counts(self) -> bool {
-        matches!(self, Self::Beside | Self::Derived)
+        matches!(self, Self::Beside | Self::Derived | Self::ByLists)
     }
 
     /// Returns the `KUnit` suite of the variant's series.
     pub const fn suite(self) -> Option<&'static str> {
         match self {
             Self::Vanilla => None,
-            Self::Beside | Self::Derived => Some("free_counts"),
+            Self::Beside | Self::Derived | Self::ByLists => Some("free_counts"),
             Self::Patched => Some("pageblock_tidying"),
         }
     }
@@ -62,18 +68,20 @@ impl Variant {
     pub fn parameter(self, check_every: u64) -> String {
         match self {
             Self::Vanilla => String::new(),
-            Self::Beside | Self::Derived => format!("free_counts.check_every={check_every}"),
+            Self::Beside | Self::Derived | Self::ByLists => format!("free_counts.check_every={check_every}"),
             Self::Patched => "sysctl.vm.pageblock_tidying_pages=1000000".to_owned(),
         }
     }
 
-    /// Returns the variant's line of the kernel's configuration.
+    /// Returns the variant's lines of the kernel's configuration.
     pub fn configuration(self) -> Option<String> {
-        match self {
-            Self::Vanilla | Self::Patched => None,
-            Self::Beside => Some(format!("CONFIG_{BESIDE}=y")),
-            Self::Derived => Some(format!("# CONFIG_{BESIDE} is not set")),
+        if !self.has_counts() {
+            return None;
         }
+        let line = |option, is_on| {
+            if is_on { format!("CONFIG_{option}=y\n") } else { format!("# CONFIG_{option} is not set\n") }
+        };
+        Some(line(BESIDE, self == Self::Beside) + &line(BY_LISTS, self == Self::ByLists))
     }
 }
 
@@ -90,8 +98,12 @@ mod tests {
     #[test]
     fn a_variant_is_an_option() {
         assert_eq!(Variant::Vanilla.configuration(), None);
-        assert_eq!(Variant::Beside.configuration().as_deref(), Some("CONFIG_FREE_COUNTS_BESIDE_TOTAL=y"));
-        let off = "# CONFIG_FREE_COUNTS_BESIDE_TOTAL is not set";
-        assert_eq!(Variant::Derived.configuration().as_deref(), Some(off));
+        let on = |variant: Variant| {
+            let lines = variant.configuration().expect("of the series counts");
+            lines.lines().filter_map(|line| line.strip_suffix("=y")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(on(Variant::Beside), ["CONFIG_FREE_COUNTS_BESIDE_TOTAL"]);
+        assert_eq!(on(Variant::ByLists), ["CONFIG_FREE_ORDERS_BY_LISTS"]);
+        assert!(on(Variant::Derived).is_empty());
     }
 }

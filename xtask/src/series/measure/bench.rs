@@ -33,11 +33,13 @@ pub enum Measure {
     Pagealloc,
     /// The longest time with interrupts off
     Irqoff,
+    /// What watermark checks and pairs cost while the other CPU writes the free lists
+    Contend,
 }
 
 impl Measure {
     /// Every measurement.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Hot, Self::Pagealloc, Self::Irqoff];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Hot, Self::Pagealloc, Self::Irqoff, Self::Contend];
 
     /// Returns the fragments of the kernel's configuration. Kernels with debugging are used only for
     /// `Irqoff`.
@@ -71,6 +73,7 @@ impl BenchPlan {
             Measure::Hot => format!("hot,repetitions={repetitions}"),
             Measure::Pagealloc => format!("pagealloc,repetitions={repetitions},ms={slice_ms}"),
             Measure::Irqoff => "irqoff,rounds=20".to_owned(),
+            Measure::Contend => format!("contend,repetitions={repetitions}"),
         }
     }
 }
@@ -86,16 +89,22 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchP
         let recipes = variants.iter().map(|&variant| Recipe::new(Arch::Um, measure.config(), variant));
         recipes.map(|recipe| workshop.kernel(&recipe)).collect()
     };
-    let kernels = plan.measures.iter().map(build).collect::<SeriesResult<Vec<_>>>()?;
+    let needs_other = |measure: &&Measure| **measure == Measure::Contend;
+    let measures: Vec<_> = plan
+        .measures
+        .iter()
+        .filter(|measure| !needs_other(measure) || cpus(workshop.version()) > 1)
+        .collect();
+    let kernels = measures.iter().copied().map(build).collect::<SeriesResult<Vec<_>>>()?;
     let mut figures = Figures::default();
     for boot in 0..plan.boots {
         eprintln!("Linux {}: boots {} of {}", workshop.version(), boot + 1, plan.boots);
-        for (measure, kernels) in plan.measures.iter().zip(&kernels) {
+        for (measure, kernels) in measures.iter().zip(&kernels) {
             // Each variant comes first in turn, as the first one finds the host in another
             // state.
             for place in 0..kernels.len() {
                 let kernel = &kernels[(place + boot) % kernels.len()];
-                figures.boots.push(boot_once(kernel, &initramfs, &plan.order(*measure))?);
+                figures.boots.push(boot_once(kernel, &initramfs, &plan.order(**measure))?);
             }
         }
         // Written after each boot, so that a later failure loses nothing.

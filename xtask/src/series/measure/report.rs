@@ -47,7 +47,7 @@ pub fn of(figures: &Figures, version: KernelVersion) -> Report {
         tables.push(allocation_losses(figures, &state, version));
         tables.push(allocation(figures, &state, version));
     }
-    tables.extend([hot(figures, version), interrupts(figures, version)]);
+    tables.extend([hot(figures, version), contended(figures, version), interrupts(figures, version)]);
     // A run need not measure everything: empty tables are removed.
     tables.retain(|table| !table.rows.is_empty());
     Report { tables, targets: targets(figures) }
@@ -298,6 +298,29 @@ fn hot(figures: &Figures, version: KernelVersion) -> Table {
     table
 }
 
+fn contended(figures: &Figures, version: KernelVersion) -> Table {
+    let variants = figures.variants();
+    let title = format!(
+        "Linux {version}: while the other CPU is idle, and while it refills and drains its lists, ns, median ± half the quartiles' distance"
+    );
+    let mut table = Table::new(title, std::iter::once(String::new()).chain(names(&variants)));
+    for what in figures.values("contend", "what") {
+        for (is_busy, other) in [(false, "idle"), (true, "busy")] {
+            let wanted = [("test", json!("contend")), ("what", what.clone()), ("busy", json!(is_busy))];
+            for half in ["check", "alloc", "free"] {
+                let of = |variant: &Variant| figures.summary(*variant, &wanted, &format!("{half}.median"));
+                let summaries: Vec<_> = variants.iter().map(of).collect();
+                if summaries.iter().any(Option::is_some) {
+                    let asked = word(&what);
+                    let asked = asked.split(" batch=").next().unwrap_or(&asked).replace('=', " ");
+                    table.rows.push(row(format!("{asked}: {half}, {other}"), 1.0, &summaries));
+                }
+            }
+        }
+    }
+    table
+}
+
 fn interrupts(figures: &Figures, version: KernelVersion) -> Table {
     let variants = figures.variants();
     let title = format!(
@@ -373,6 +396,7 @@ mod tests {
             slice(true, beside_monitor),
             json!({"test": "hot", "shape": "pairs", "order": 0, "alloc": {"median": 10.0}, "free": {"median": 5.0}}),
             json!({"test": "irqoff", "state": "fresh", "idle": 3, "reading": 40}),
+            json!({"test": "contend", "what": "watermark order=4 batch=256", "busy": true, "check": {"median": 12.0}}),
         ];
         BootFigures { variant, said }
     }
@@ -416,6 +440,7 @@ mod tests {
             "Min alloc-odr4-8 100.00 ( 0.00%) 120.00 ( -20.00%) 100.00 ( 0.00%) 100.20 ( -0.20%)"
         );
         assert_eq!(line("pairs order 0: free"), "pairs order 0: free 5.0 ±0.0 5.0 ±0.0 (+0.0 %)");
+        assert_eq!(line("watermark"), "watermark order 4: check, busy 12.0 ±0.0 12.0 ±0.0 (+0.0 %)");
         assert_eq!(line("order 4, 6 boots"), "order 4, 6 boots +20.00 +0.45 (+0.20 to +0.70)");
         assert_eq!(report.tables[0].json()["columns"], json!(["lists", "blocks", "vanilla", "derived"]));
     }
