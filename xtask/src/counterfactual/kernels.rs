@@ -36,7 +36,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel { version: "6.18", origin: Origin::Debian("trixie-backports"), era: "linux-7.3" },
     Kernel { version: "7.3", origin: Origin::Debian("trixie-backports"), era: "linux-7.3" },
     Kernel { version: "7.3-built", origin: Origin::Built(Variant::Vanilla), era: "linux-7.3" },
-    Kernel { version: "7.3-tidying", origin: Origin::Built(Variant::Patched), era: "freehold" },
+    Kernel { version: "7.3-tidying", origin: Origin::Built(Variant::Patched), era: "linux-7.3-tidying" },
 ];
 
 /// The fragments of the configuration of kernels that are built for guests.

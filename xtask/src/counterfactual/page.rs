@@ -10,6 +10,7 @@ use super::apart;
 use super::costs::{COST, Costs, LEFT as LEFT_COLUMNS};
 use super::foretold::{Measure, Prediction, Told};
 use super::live::LEFT;
+use super::over_time;
 use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
 use super::workloads::WORKLOADS;
 
@@ -68,7 +69,7 @@ work under the other. Written by `cargo xtask counterfactual --keep`; every reco
 
 const TIDYING_HEAD: &str = "# Tidying pageblocks in Linux: foretold and came
 
-What [`freehold predict`](predict.md) foretold of era `freehold` from recordings of Linux 7.3 as it is, held against recordings of the same
+What [`freehold predict`](predict.md) foretold of era `linux-7.3-tidying` from recordings of Linux 7.3 as it is, held against recordings of the same
 work under the [series `tidying`](../kernel/series/tidying/README.md); and what proactive compaction and defrag mode do for the same end.
 Written by `cargo xtask counterfactual --tidying --keep`; every recording's value of every measure is in `docs/tidying-kernels.parquet`.
 ";
@@ -101,6 +102,16 @@ pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&Costs>) -> String 
     }
     if let Some(costs) = costs {
         sides(&mut text, costs);
+    }
+    if let Some(costs) = costs {
+        // Writing to a `String` cannot fail.
+        let _ = write!(
+            text,
+            "\n## Free pageblocks over time\n\nNo recording tells them, so that `predict` does not. The guests counted them while they worked, and the \
+             replays of their recordings have them: the means before the change, and by how many more there are with it, each with half of its \
+             99 % confidence interval; bold if it is beyond that. *right*: both are, and the intervals meet.\n\n{}",
+            over_time::table(told, costs)
+        );
     }
     scores(&mut text, told);
     by_case(&mut text, told);

@@ -1,0 +1,102 @@
+//! Free pageblocks over time: by how many more the replays foretell, beside how many more came.
+//!
+//! No recording tells free pageblocks over time of the machine itself, so `predict` says that it cannot tell. The guests of
+//! `--tidying` count them while they work, and the replays of the same recordings have them, too.
+
+use std::fmt::Write as _;
+
+use freehold_lab::predict::{Difference, unpaired};
+
+use super::cases::{Case, Side};
+use super::costs::{Costs, LEFT};
+use super::foretold::Told;
+
+/// The measure, as `freehold predict` names it; in `LEFT` it is the first column.
+const MEASURE: &str = "free pageblocks, mean over time";
+
+/// Returns a table with a row for each case of which both are known.
+pub(super) fn table(told: &[Told], costs: &Costs) -> String {
+    let mut text =
+        "| case | before: replays | guests | more: foretold | came | |\n|---|---:|---:|---:|---:|---|\n"
+            .to_owned();
+    for Told { case, prediction, .. } in told {
+        let Ok(prediction) = prediction else { continue };
+        let measure = prediction.measures.iter().find(|measure| measure.name == MEASURE);
+        let replays = measure
+            .and_then(|measure| Some((measure.before_each.as_deref()?, measure.foretold_each.as_deref()?)));
+        let of = |side: &Side| costs.values(case.workload, side, &LEFT[0]);
+        if let Some(row) =
+            replays.and_then(|replays| row(case, replays, (&of(&case.before), &of(&case.after))))
+        {
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(text, "{row}");
+        }
+    }
+    text
+}
+
+/// The values of each recording before and after.
+type Both<'a> = (&'a [f64], &'a [f64]);
+
+fn row(case: &Case, replays: Both<'_>, guests: Both<'_>) -> Option<String> {
+    let foretold = of_each(replays)?;
+    let came = unpaired(guests.0, guests.1)?;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    Some(format!(
+        "| {} | {:.1} | {:.1} | {} | {} | {} |",
+        case.name(),
+        mean(replays.0),
+        mean(guests.0),
+        cell(foretold),
+        cell(came),
+        verdict(foretold, came)
+    ))
+}
+
+/// Returns the mean difference of recordings that are replayed without and with the change.
+fn of_each((before, after): Both<'_>) -> Option<Difference> {
+    let differences: Vec<_> = before.iter().zip(after).map(|(before, after)| after - before).collect();
+    // Held against nothing: the two replays of a recording share its scatter.
+    unpaired(&vec![0.0; differences.len()], &differences)
+}
+
+fn cell(difference: Difference) -> String {
+    let text = format!("{:+.1} ± {:.1}", difference.mean, difference.noise());
+    if difference.is_beyond_noise() { format!("**{text}**") } else { text }
+}
+
+/// Returns what of the difference was foretold. A size is right if the two intervals meet.
+fn verdict(foretold: Difference, came: Difference) -> &'static str {
+    let is_same_way = foretold.mean * came.mean > 0.0;
+    let meet = (foretold.mean - came.mean).abs() <= foretold.noise() + came.noise();
+    match (foretold.is_beyond_noise(), came.is_beyond_noise()) {
+        (true, true) if is_same_way && meet => "right",
+        (true, true) if is_same_way => "direction",
+        (false, false) => "quiet",
+        (true, false) => "false alarm",
+        (_, true) => "missed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::tidying_cases;
+    use super::*;
+
+    #[test]
+    fn what_is_foretold_is_held_against_what_the_guests_counted() {
+        let case = tidying_cases()[0];
+        let of = |replays: Both<'_>, guests: Both<'_>| row(&case, replays, guests).expect("two of each");
+        let before: &[f64] = &[33.0, 34.0, 35.0];
+        let more: &[f64] = &[36.0, 37.1, 37.9];
+        let same = of((before, more), (before, more));
+        assert!(same.contains("7.3-built to 7.3-tidying"), "{same}");
+        assert!(same.contains("| 34.0 | 34.0 | **+3.0 ±") && same.ends_with("| right |"), "{same}");
+        assert!(of((before, more), (before, before)).ends_with("| false alarm |"));
+        assert!(of((before, before), (&[1.0, 1.1, 1.0], &[9.0, 9.1, 9.0])).ends_with("| missed |"));
+        assert!(of((before, more), (&[1.0, 1.1, 1.0], &[99.0, 99.1, 99.0])).ends_with("| direction |"));
+        assert!(of((before, more), (&[99.0, 99.1, 99.0], &[1.0, 1.1, 1.0])).ends_with("| missed |"));
+        assert!(of((before, before), (before, before)).ends_with("| quiet |"));
+        assert_eq!(row(&case, (before, more), (&[1.0], &[2.0])), None);
+    }
+}
