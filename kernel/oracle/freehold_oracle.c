@@ -58,6 +58,7 @@ enum fh_kind {
 	FH_MARK,
 	FH_TEXT,
 	FH_STATE,
+	FH_TIDY,
 };
 
 enum fh_tag {
@@ -69,6 +70,7 @@ enum fh_tag {
 	FH_W_RESERVED,
 	FH_W_LENGTH,
 	FH_W_MOVABLE,
+	FH_W_USE,
 	FH_W_DUMP = 0x0e,
 	FH_W_DUMP_END,
 	FH_W_ANSWER = 0x10,
@@ -80,6 +82,9 @@ enum fh_tag {
 	FH_W_PERCPU_NOW,
 	FH_W_DIGEST,
 	FH_W_TEXT,
+	FH_W_MOVED,
+	FH_W_MOVED_TO,
+	FH_W_RETYPED,
 	FH_W_FOREIGN = 0x20,
 	FH_W_END = 0x3f,
 };
@@ -88,6 +93,7 @@ enum fh_tag {
 #define FH_CPU_VALUES	9
 #define FH_FROM_SLOT	1	/* flag of isolate, undo isolate and contig */
 #define FH_FOR_CMA	2	/* flag of contig */
+#define FH_PINNED	2	/* flag of mark: looks movable, but cannot be moved */
 
 struct fh_header {
 	char magic[8];
@@ -312,6 +318,7 @@ static void fh_start(void)
 	strscpy(head.release, init_utsname()->release, sizeof(head.release));
 	fh_write(&head, sizeof(head));
 	fh_count_exactly();
+	fh_start_tidying();
 	WRITE_ONCE(fh_playing, true);
 	fh_put_dump(0);
 }
@@ -557,7 +564,8 @@ static int __init fh_init(void)
 	}
 	if (!fh_script_path || !fh_transcript_path)
 		return 0;
-	if (fh_read_script() || fh_find_zone() || fh_make_slots() || fh_make_cma())
+	if (fh_read_script() || fh_find_zone() || fh_make_slots() || fh_prepare_tidying() ||
+	    fh_make_cma())
 		goto out;
 	if (fh_watch())
 		fh_say("the tracepoints cannot be watched");

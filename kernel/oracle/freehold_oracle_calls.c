@@ -27,17 +27,27 @@ static struct page *fh_slot_page(u32 slot)
 	return pfn_to_page(slot & FH_SLOT_PFN);
 }
 
-static void fh_mark(u32 *slot, bool movable)
-{
-	struct page *page = fh_slot_page(*slot);
-	unsigned long i;
+#include "freehold_oracle_tidying.c"
 
-	for (i = 0; i < 1UL << fh_slot_order(*slot); i++)
-		if (movable)
+/*
+ * Marks a block as movable for compaction, as pinned, which looks the same, or
+ * as neither. A kernel with tidying can really move a movable single page.
+ */
+static void fh_mark(u32 *slot, unsigned int as)
+{
+	bool is_lru = !fh_let_move(slot, as && as != FH_PINNED) && as;
+	struct page *page = fh_slot_page(*slot);
+	unsigned long i, pages = 1UL << fh_slot_order(*slot);
+
+	/* The first page speaks for a compound block, whose second keeps its order. */
+	if (PageCompound(page))
+		pages = 1;
+	for (i = 0; i < pages; i++)
+		if (is_lru)
 			set_bit(PG_lru, fh_page_flags(page + i));
 		else
 			clear_bit(PG_lru, fh_page_flags(page + i));
-	*slot = movable ? *slot | FH_SLOT_MARKED : *slot & ~FH_SLOT_MARKED;
+	*slot = as ? *slot | FH_SLOT_MARKED : *slot & ~FH_SLOT_MARKED;
 }
 
 /* ---- operations ---- */
@@ -85,7 +95,7 @@ static void fh_free(u32 *slot)
 	u32 held = *slot;
 
 	if (held & FH_SLOT_MARKED)
-		fh_mark(slot, false);
+		fh_mark(slot, 0);
 	*slot = 0;
 	__free_pages(fh_slot_page(held), fh_slot_order(held));
 }
@@ -355,6 +365,9 @@ static void fh_do(const struct fh_op *op)
 			fh_put_dump(1);
 		else
 			fh_put_digest();
+		break;
+	case FH_TIDY:
+		fh_tidy(op);
 		break;
 	default:
 		fh_broken = "the script has an operation that this oracle does not know";

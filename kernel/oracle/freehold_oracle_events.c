@@ -11,7 +11,7 @@ static bool fh_may_allocate(const struct fh_op *op)
 
 static bool fh_may_free(const struct fh_op *op)
 {
-	return op && (op->kind == FH_FREE || op->kind == FH_CONTIG);
+	return op && (op->kind == FH_FREE || op->kind == FH_CONTIG || op->kind == FH_TIDY);
 }
 
 static void fh_on_alloc(void *data, struct page *page, unsigned int order, gfp_t gfp, int type)

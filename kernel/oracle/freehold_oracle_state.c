@@ -183,6 +183,9 @@ static unsigned long *fh_page_flags(struct page *page)
 #endif
 }
 
+/* Writes the numbers that pageblocks keep, if they do. */
+static void fh_sink_uses(struct fh_sink *sink);
+
 static void fh_put_reserved(void)
 {
 	unsigned long pfn, first = 0, pages = 0;
@@ -239,6 +242,7 @@ static void fh_put_dump(unsigned int reason)
 	}
 	fh_sink_block_types(&sink);
 	fh_sink_free_lists(&sink);
+	fh_sink_uses(&sink);
 	fh_put_reserved();
 	fh_put_movable();
 	fh_put(FH_W_DUMP_END, 0, 0);
@@ -258,5 +262,6 @@ static void fh_put_digest(void)
 	}
 	fh_sink_block_types(&sink);
 	fh_sink_free_lists(&sink);
+	fh_sink_uses(&sink);
 	fh_put_raw((u64)FH_W_DIGEST << 56 | (sink.digest & GENMASK_ULL(55, 0)));
 }

@@ -219,7 +219,7 @@ fn play(memory: &Memory<'_, Locks>, owner: &mut Owner, seed: u64, context: &str)
             1 => _ = memory.kcompactd(0, 1, owner),
             2 => memory.compact_node(0, 0, owner),
             3 if memory.should_compact_proactively(0) => _ = memory.compact_proactively(0, 0, owner),
-            4 => memory.tidy_pageblocks(0, 1 + random.below(64), owner),
+            4 => memory.tidy_pageblocks(0, 0, 1 + random.below(64), owner),
             _ => {}
         }
         memory.check().unwrap_or_else(|broken| panic!("{context}, seed {seed}, step {step}: {broken}"));
@@ -363,11 +363,11 @@ fn the_fragmentation_threshold_holds_costly_compaction_back() {
 }
 
 /// Four pageblocks of 32 pages: so many pages of each in use, movable ones and others, and its type.
-/// The first page is freed to a CPU's list if `lists` are to be used, before they are tidied.
+/// They are tidied after `prepare` and before `act`.
 fn tidied(
     switches: Switches,
     blocks: [(u64, u64, Migratetype); 4],
-    lists: bool,
+    prepare: impl FnOnce(&Memory<'_, Locks>, &mut Owner),
     act: impl FnOnce(&Memory<'_, Locks>, Owner),
 ) {
     let zones = [ZoneConfig { percpu: fixed_lists(4, 32), ..plain_zone(0x400, 128) }];
@@ -390,13 +390,20 @@ fn tidied(
             }
         }
     }
-    if lists {
-        owner.free(&memory, 0x400);
-        assert_eq!(memory.zones()[0].percpu_pages(0), 1);
-    }
-    memory.tidy_pageblocks(0, 1000, &mut owner);
+    prepare(&memory, &mut owner);
+    memory.tidy_pageblocks(0, 0, 1000, &mut owner);
     memory.check().expect("every invariant");
     act(&memory, owner);
+}
+
+/// Frees the first page, to a CPU's list.
+fn free_first(memory: &Memory<'_, Locks>, owner: &mut Owner) {
+    owner.free(memory, 0x400);
+    assert_eq!(memory.zones()[0].percpu_pages(0), 1);
+}
+
+fn free_of_blocks(memory: &Memory<'_, Locks>) -> Vec<u32> {
+    memory.zones()[0].pageblocks().map(|block| block.free).collect()
 }
 
 #[test]
@@ -405,18 +412,24 @@ fn a_pageblock_gets_the_type_of_what_stays_in_it() {
     let on = Era::Freehold.switches();
     for (switches, expected) in [
         (on, [Unmovable, Movable, Movable, Unmovable]),
+        (Era::Linux7_3Tidying.switches(), [Unmovable, Movable, Movable, Unmovable]),
         (Switches { retypes_pageblocks: false, ..on }, [Movable, Movable, Unmovable, Unmovable]),
         (Era::Linux7_3.switches(), [Movable, Movable, Unmovable, Unmovable]),
     ] {
         let blocks = [(2, 28, Movable), (5, 27, Movable), (8, 4, Unmovable), (8, 5, Unmovable)];
-        tidied(switches, blocks, false, |memory, owner| {
-            let found: Vec<_> =
-                memory.zones()[0].pageblocks().filter_map(|block| block.migratetype).collect();
-            assert_eq!(found, expected);
-            assert_eq!(memory.zone_stats().retyped, if expected[0] == Unmovable { 2 } else { 0 });
-            owner.agrees_with(memory, "nothing moved");
-            assert_eq!(owner.moves, 0);
-        });
+        tidied(
+            switches,
+            blocks,
+            |_, _| {},
+            |memory, owner| {
+                let found: Vec<_> =
+                    memory.zones()[0].pageblocks().filter_map(|block| block.migratetype).collect();
+                assert_eq!(found, expected);
+                assert_eq!(memory.zone_stats().retyped, if expected[0] == Unmovable { 2 } else { 0 });
+                owner.agrees_with(memory, "nothing moved");
+                assert_eq!(owner.moves, 0);
+            },
+        );
     }
 }
 
@@ -428,15 +441,22 @@ fn a_pageblock_with_few_pages_is_emptied_into_fuller_ones() {
         (on, 20, [32, 20, 0, 0]),
         // There is room for two of them only.
         (on, 31, [30, 0, 0, 0]),
+        (Era::Linux7_3Tidying.switches(), 20, [32, 20, 0, 0]),
+        (Era::Linux7_3Tidying.switches(), 31, [30, 0, 0, 0]),
         (Switches { empties_pageblocks: false, ..on }, 20, [28, 12, 11, 1]),
         (Era::Linux7_3.switches(), 20, [28, 12, 11, 1]),
     ] {
         let blocks = [(4, 0, Movable), (others, 0, Movable), (others + 1, 0, Movable), (30, 1, Movable)];
-        tidied(switches, blocks, false, |memory, owner| {
-            let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
-            assert_eq!(free, expected, "{others} pages in the others");
-            owner.agrees_with(memory, "emptied");
-        });
+        tidied(
+            switches,
+            blocks,
+            |_, _| {},
+            |memory, owner| {
+                let free = free_of_blocks(memory);
+                assert_eq!(free, expected, "{others} pages in the others");
+                owner.agrees_with(memory, "emptied");
+            },
+        );
     }
 }
 
@@ -446,13 +466,14 @@ fn pages_on_a_cpus_list_are_drained_for_a_pageblock_that_can_be_emptied() {
     let on = Era::Freehold.switches();
     for (switches, used, expected, listed) in [
         (on, 4, [32, 8, 0, 0], 0),
+        (Era::Linux7_3Tidying.switches(), 4, [32, 8, 0, 0], 0),
         // Nothing is to be emptied, so nothing is drained.
         (on, 31, [1, 11, 0, 0], 1),
         (Switches { empties_pageblocks: false, ..on }, 4, [28, 11, 0, 0], 1),
     ] {
         let blocks = [(used, 0, Movable), (20, 1, Movable), (32, 0, Movable), (31, 1, Movable)];
-        tidied(switches, blocks, true, |memory, owner| {
-            let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
+        tidied(switches, blocks, free_first, |memory, owner| {
+            let free = free_of_blocks(memory);
             assert_eq!(
                 (free, memory.zones()[0].percpu_pages(0)),
                 (expected.to_vec(), listed),
@@ -470,14 +491,56 @@ fn a_few_movable_pages_leave_a_pageblock_of_another_type() {
     for (switches, expected) in [
         // Four pages of 32 are few, five are not.
         (on, [24, 17, 0, 0]),
+        (Era::Linux7_3Tidying.switches(), [24, 17, 0, 0]),
         (Switches { unmixes_pageblocks: false, ..on }, [20, 17, 4, 0]),
         (Era::Linux7_3.switches(), [20, 17, 4, 0]),
     ] {
         let blocks = [(4, 8, Unmovable), (5, 10, Unmovable), (28, 0, Movable), (31, 1, Movable)];
-        tidied(switches, blocks, false, |memory, owner| {
-            let free: Vec<_> = memory.zones()[0].pageblocks().map(|block| block.free).collect();
-            assert_eq!(free, expected);
-            owner.agrees_with(memory, "unmixed");
+        tidied(
+            switches,
+            blocks,
+            |_, _| {},
+            |memory, owner| {
+                let free = free_of_blocks(memory);
+                assert_eq!(free, expected);
+                owner.agrees_with(memory, "unmixed");
+            },
+        );
+    }
+}
+
+#[test]
+fn a_kernel_with_the_series_has_all_movable_pages_of_a_pageblock_or_leaves_it() {
+    use Migratetype::Movable;
+    let on = Era::Linux7_3Tidying.switches();
+    let blocks = [(4, 0, Movable), (31, 0, Movable), (29, 0, Movable), (31, 1, Movable)];
+    for (empties_all_or_none, pinned, refused) in [(true, 28, 31), (false, 31, 29)] {
+        let switches = Switches { empties_all_or_none, ..on };
+        let pin = |_: &Memory<'_, Locks>, owner: &mut Owner| {
+            owner.held.get_mut(&0x401).expect("a page").movable = false;
+        };
+        tidied(switches, blocks, pin, |memory, owner| {
+            assert_eq!(free_of_blocks(memory)[0], pinned, "pinned, {empties_all_or_none}");
+            owner.agrees_with(memory, "a page that cannot be moved");
+        });
+        let refuse = |_: &Memory<'_, Locks>, owner: &mut Owner| owner.refuses = Some(2);
+        tidied(switches, blocks, refuse, |memory, owner| {
+            assert_eq!(free_of_blocks(memory)[0], refused, "refused, {empties_all_or_none}");
+            owner.agrees_with(memory, "a page whose move fails");
+        });
+    }
+}
+
+#[test]
+fn a_kernel_with_the_series_drains_lists_for_movable_pages_alone() {
+    use Migratetype::Movable;
+    let on = Era::Linux7_3Tidying.switches();
+    for (drains_beside_movable, listed) in [(true, 1), (false, 0)] {
+        let switches = Switches { drains_beside_movable, ..on };
+        let blocks = [(1, 0, Movable), (32, 0, Movable), (31, 1, Movable), (32, 0, Movable)];
+        tidied(switches, blocks, free_first, |memory, owner| {
+            assert_eq!(memory.zones()[0].percpu_pages(0), listed);
+            owner.agrees_with(memory, "the only page is on a list");
         });
     }
 }

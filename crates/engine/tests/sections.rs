@@ -126,7 +126,7 @@ impl Ranges {
     fn step(&mut self, twins: &mut Twins<'_, '_>, block: u64) {
         let (pfn, behind) = twins.some_frame();
         match twins.random.below(8) {
-            0 | 1 => self.with_embedders(twins, |memory, mover| memory.tidy_pageblocks(0, 300, mover)),
+            0 | 1 => self.with_embedders(twins, |memory, mover| memory.tidy_pageblocks(0, 0, 300, mover)),
             2 | 3 => self.offline(twins, Pfn(pfn.0.next_multiple_of(block)), block),
             4 => self.online(twins),
             5 => {

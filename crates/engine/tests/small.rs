@@ -137,7 +137,7 @@ fn one_call(memory: &Machine<'_>, owner: &mut Owner) {
             }
         }
         11 => memory.compact_node(0, asked.cpu, owner),
-        12 => memory.tidy_pageblocks(0, 16, owner),
+        12 => memory.tidy_pageblocks(0, 0, 16, owner),
         13 => {
             memory.refresh(asked.cpu);
         }

@@ -79,7 +79,7 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
         }
         if random.below(20) == 0 {
             // Gives pageblocks other types while others allocate from them.
-            memory.tidy_pageblocks(0, 64, &mut ());
+            memory.tidy_pageblocks(0, 0, 64, &mut ());
         }
     }
     for (pfn, size) in held {

@@ -14,18 +14,29 @@ pub enum KernelVersion {
     V6_12,
     /// Linux 7.3.
     V7_3,
+    /// Linux 7.3 with the series `tidying`, turned on.
+    V7_3Tidying,
 }
 
 impl KernelVersion {
-    /// Every version, oldest first.
-    pub const ALL: [Self; 3] = [Self::V6_1, Self::V6_12, Self::V7_3];
+    /// Every kernel, oldest first.
+    pub const ALL: [Self; 4] = [Self::V6_1, Self::V6_12, Self::V7_3, Self::V7_3Tidying];
 
-    /// Returns the first two numbers of the release.
+    /// Returns the first two numbers of the release, and the series if there is one.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V6_1 => "6.1",
             Self::V6_12 => "6.12",
             Self::V7_3 => "7.3",
+            Self::V7_3Tidying => "7.3-tidying",
+        }
+    }
+
+    /// Returns the series of patches that the kernel has: a folder of `kernel/series`.
+    pub const fn series(self) -> Option<&'static str> {
+        match self {
+            Self::V6_1 | Self::V6_12 | Self::V7_3 => None,
+            Self::V7_3Tidying => Some("tidying"),
         }
     }
 
@@ -35,21 +46,26 @@ impl KernelVersion {
             Self::V6_1 => Era::Linux6_1,
             Self::V6_12 => Era::Linux6_12,
             Self::V7_3 => Era::Linux7_3,
+            Self::V7_3Tidying => Era::Linux7_3Tidying,
         }
     }
 
-    /// Returns the version of a release as `uname -r` prints it.
+    /// Returns the kernel of a release as `uname -r` prints it. What is built with a series has its name at the end.
     pub fn of_release(release: &str) -> Option<Self> {
         let mut numbers = release.split(['.', '-']);
         let (major, minor) = (numbers.next()?, numbers.next()?);
-        Self::ALL.into_iter().find(|kernel| kernel.name() == format!("{major}.{minor}"))
+        let has = |series: &str| release.rsplit('-').next() == Some(series);
+        let series = Self::ALL.into_iter().filter_map(Self::series).find(|series| has(series));
+        let of_series = series.map_or_else(String::new, |series| format!("-{series}"));
+        let name = format!("{major}.{minor}{of_series}");
+        Self::ALL.into_iter().find(|kernel| kernel.name() == name)
     }
 
     /// Returns the most CPUs of this kernel under User-Mode Linux.
     pub const fn most_cpus(self) -> u16 {
         match self {
             Self::V6_1 | Self::V6_12 => 1,
-            Self::V7_3 => 2,
+            Self::V7_3 | Self::V7_3Tidying => 2,
         }
     }
 }
@@ -62,7 +78,7 @@ impl fmt::Display for KernelVersion {
 
 /// The name is not that of a kernel with an era.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is none of the kernels that an era follows: 6.1, 6.12, 7.3")]
+#[error("`{0}` is none of the kernels that an era follows: 6.1, 6.12, 7.3, 7.3-tidying")]
 pub struct UnknownKernel(String);
 
 impl FromStr for KernelVersion {
@@ -73,5 +89,29 @@ impl FromStr for KernelVersion {
             .into_iter()
             .find(|kernel| kernel.name() == text)
             .ok_or_else(|| UnknownKernel(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_names_its_kernel_and_its_series() {
+        let of = |release| KernelVersion::of_release(release);
+        assert_eq!(of("7.3.4"), Some(KernelVersion::V7_3));
+        assert_eq!(of("7.3.4-tidying"), Some(KernelVersion::V7_3Tidying));
+        assert_eq!(of("7.3.4-rc1-tidying"), Some(KernelVersion::V7_3Tidying));
+        assert_eq!(of("6.12.90"), Some(KernelVersion::V6_12));
+        assert_eq!((of("6.12.90-tidying"), of("7.2.1"), of("7")), (None, None, None));
+    }
+
+    #[test]
+    fn the_name_has_the_series_at_its_end() {
+        for kernel in KernelVersion::ALL {
+            let series = kernel.name().split_once('-').map(|(_, series)| series);
+            assert_eq!(kernel.series(), series, "{kernel}");
+            assert_eq!(kernel.name().parse(), Ok(kernel));
+        }
     }
 }

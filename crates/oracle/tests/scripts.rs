@@ -66,7 +66,7 @@ impl Slots {
                 Ok(())
             }
             Op::Contig { pages, .. } => self.fill(slot + 1, pages as usize, 0),
-            Op::Mark(_) => held.map(|_| ()).ok_or_else(|| "an empty slot is marked".to_owned()),
+            Op::Mark(_) | Op::Pin => held.map(|_| ()).ok_or_else(|| "an empty slot is marked".to_owned()),
             Op::Isolate { from: Place::AtSlot(_), .. } if held.is_none() => {
                 Err("isolation at an empty slot".to_owned())
             }
@@ -174,7 +174,7 @@ fn bad_bytes_are_named() {
     };
     assert_eq!(with(8, 9), Err(ScriptError::OtherVersion(9)));
     assert_eq!(with(64, 0), Err(ScriptError::UnknownStep { number: 0 }));
-    assert_eq!(with(64 + 16 * 5, 17), Err(ScriptError::UnknownStep { number: 5 }));
+    assert_eq!(with(64 + 16 * 5, 18), Err(ScriptError::UnknownStep { number: 5 }));
 }
 
 #[test]

@@ -20,7 +20,7 @@ const STEPS_SHOWN: usize = 60;
 /// What to ask, and whom.
 #[derive(Args, Clone, Debug)]
 pub struct OracleArgs {
-    /// The kernel to ask: 6.1, 6.12 or 7.3; without, all of them one after the other
+    /// The kernel to ask: 6.1, 6.12, 7.3 or 7.3-tidying; without, all of them one after the other
     #[arg(long)]
     kernel: Option<KernelVersion>,
     /// The first script's seed, each further script has the next; without, the time of day
@@ -63,7 +63,7 @@ pub fn run(args: &OracleArgs, root: &Path) -> OracleResult<bool> {
     fs::create_dir_all(&folder).map_err(OracleError::file(&folder))?;
     let mut agreed = true;
     for kernel in kernels {
-        let kernel = Kernel::built(kernel, args.source.as_deref())?;
+        let kernel = Kernel::built(root, kernel, args.source.as_deref())?;
         agreed &= match &args.keep {
             Some(script) => kept_transcripts::keep_file(&kernel, script, &folder)?,
             None if args.regenerate => {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use freehold_oracle::KernelVersion;
 
 use crate::kernel::KernelError;
+use crate::series::SeriesError;
 
 /// The result of building or running a kernel.
 pub type OracleResult<T> = Result<T, OracleError>;
@@ -16,6 +17,9 @@ pub enum OracleError {
     /// The kernel cannot be had or built.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// The kernel's series does not fit.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
     /// A file of the kernel lacks an expected line.
     #[error("the kernel source cannot be prepared: {file} has no line `{line}`, so {consequence}")]
     NoSuchLine {
@@ -99,7 +103,7 @@ pub enum OracleError {
     #[error("a comparison panicked, see above: the engine has a bug, or the comparison")]
     Panicked,
     /// The kernel cannot play the family.
-    #[error("Linux {version} has no family `{family}`: its scripts need more CPUs than that kernel has")]
+    #[error("Linux {version} has no family `{family}`: its scripts need more CPUs, or passes of tidying")]
     NoSuchFamily {
         /// The kernel.
         version: KernelVersion,

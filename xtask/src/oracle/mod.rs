@@ -8,6 +8,7 @@ pub mod campaign;
 pub mod command;
 pub mod error;
 pub mod kept_transcripts;
+mod patched;
 pub mod prepare;
 pub mod shrink_failure;
 pub mod tree;

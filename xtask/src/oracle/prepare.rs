@@ -1,5 +1,7 @@
 //! Adds the oracle to a kernel's source, and configures the kernel.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use freehold_oracle::KernelVersion;
@@ -10,23 +12,38 @@ use crate::kernel::files::{read, with_last_line, write_if_changed};
 use crate::kernel::process::{Job, command};
 
 /// The added files: path in the kernel, and text.
-pub(super) const FILES: [(&str, &str); 7] = [
+pub(super) const FILES: [(&str, &str); 10] = [
     ("mm/freehold_oracle.c", include_str!("../../../kernel/oracle/freehold_oracle.c")),
     ("mm/freehold_oracle_state.c", include_str!("../../../kernel/oracle/freehold_oracle_state.c")),
     ("mm/freehold_oracle_events.c", include_str!("../../../kernel/oracle/freehold_oracle_events.c")),
     ("mm/freehold_oracle_calls.c", include_str!("../../../kernel/oracle/freehold_oracle_calls.c")),
+    ("mm/freehold_oracle_tidying.c", include_str!("../../../kernel/oracle/freehold_oracle_tidying.c")),
+    ("mm/freehold_oracle_pass.c", include_str!("../../../kernel/oracle/freehold_oracle_pass.c")),
+    ("mm/freehold_oracle_use.c", include_str!("../../../kernel/oracle/freehold_oracle_use.c")),
     ("mm/freehold_oracle_bench.c", include_str!("../../../kernel/oracle/freehold_oracle_bench.c")),
     ("mm/freehold_oracle_vmstat.c", include_str!("../../../kernel/oracle/freehold_oracle_vmstat.c")),
     ("mm/Kconfig.freehold", include_str!("../../../kernel/oracle/Kconfig")),
 ];
 
 /// The lines at the end of the kernel's own files that include the added files.
-pub(super) const LINES: [(&str, &str); 4] = [
+const LINES: [(&str, &str); 4] = [
     ("mm/page_alloc.c", "#include \"freehold_oracle.c\""),
     ("mm/vmstat.c", "#include \"freehold_oracle_vmstat.c\""),
     ("mm/Kconfig", "source \"mm/Kconfig.freehold\""),
     ("mm/Makefile", "CFLAGS_page_alloc.o += -Dlru_cache_disable=freehold_lru_cache_disable"),
 ];
+
+/// Those of the files that the series `tidying` adds.
+const LINES_TIDYING: [(&str, &str); 2] = [
+    ("mm/pageblock_tidying.c", "#include \"freehold_oracle_pass.c\""),
+    ("mm/pageblock_use.c", "#include \"freehold_oracle_use.c\""),
+];
+
+/// Returns the lines that the files of one kernel get, which are then their last.
+pub(super) fn lines(version: KernelVersion) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let more: &[_] = if version.series() == Some("tidying") { &LINES_TIDYING } else { &[] };
+    LINES.iter().chain(more).copied()
+}
 
 const PAGEBLOCK_FILE: &str = "include/linux/pageblock-flags.h";
 const PAGEBLOCK_ORDER: u32 = 9;
@@ -56,16 +73,24 @@ const OPTIONS: [&str; 17] = [
 /// Options for kernels with SMP under User-Mode Linux.
 const OPTIONS_SMP: [&str; 3] = ["-e SMP", "--set-val NR_CPUS 8", "--set-val PAGE_BLOCK_MAX_ORDER 9"];
 
+/// Options for kernels with the series `tidying`. The release tells them apart.
+const OPTIONS_TIDYING: [&str; 2] = ["-e PAGEBLOCK_TIDYING", "--set-str LOCALVERSION -tidying"];
+
 /// Returns the options for one kernel, as `scripts/config` takes them.
 pub(super) fn options(version: KernelVersion) -> Vec<&'static str> {
-    let more: &[&str] = if version.most_cpus() > 1 { &OPTIONS_SMP } else { &[] };
-    OPTIONS.iter().chain(more).copied().collect()
+    let smp: &[&str] = if version.most_cpus() > 1 { &OPTIONS_SMP } else { &[] };
+    let tidying: &[&str] = if version.series() == Some("tidying") { &OPTIONS_TIDYING } else { &[] };
+    OPTIONS.iter().chain(smp).chain(tidying).copied().collect()
 }
 
 /// Returns the lines that the final configuration must have.
 fn needed(version: KernelVersion) -> &'static [&'static str] {
-    let all = &["FREEHOLD_ORACLE=y", "64BIT=y", "SMP=y", "PAGE_BLOCK_MAX_ORDER=9"];
-    if version.most_cpus() > 1 { all } else { &all[..2] }
+    let all = &["FREEHOLD_ORACLE=y", "64BIT=y", "SMP=y", "PAGE_BLOCK_MAX_ORDER=9", "PAGEBLOCK_TIDYING=y"];
+    match (version.most_cpus(), version.series()) {
+        (..2, _) => &all[..2],
+        (_, None) => &all[..4],
+        (_, Some(_)) => all,
+    }
 }
 
 /// Lines that the final configuration must not have, as they change what the allocator does.
@@ -78,15 +103,28 @@ const UNWANTED: [&str; 6] = [
     "SHUFFLE_PAGE_ALLOCATOR=y",
 ];
 
-/// Adds the oracle to a source tree. Files that are up to date are not written.
-pub(super) fn source(tree: &Path, version: KernelVersion) -> OracleResult<()> {
+/// Adds the oracle to a source tree, in which a series leaves the files `patched`. Files that are up to date
+/// are not written.
+pub(super) fn source(
+    tree: &Path,
+    version: KernelVersion,
+    patched: &BTreeMap<String, String>,
+) -> OracleResult<()> {
     for (name, text) in FILES {
         write_if_changed(&tree.join(name), text)?;
     }
-    for (name, line) in LINES {
+    let with_lines: BTreeMap<_, _> = lines(version).collect();
+    for (name, line) in &with_lines {
         let path = tree.join(name);
-        let text = read(&path)?;
+        let text = patched.get(*name).map_or_else(|| read(&path), |text| Ok(text.clone()))?;
         write_if_changed(&path, &with_last_line(&text, line))?;
+    }
+    for (name, text) in patched.iter().filter(|(name, _)| !with_lines.contains_key(name.as_str())) {
+        let path = tree.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(OracleError::file(folder))?;
+        }
+        write_if_changed(&path, text)?;
     }
     // Newer kernels have an option for the order of a pageblock.
     if version < KernelVersion::V7_3 {
@@ -184,6 +222,10 @@ mod tests {
         let good = "CONFIG_64BIT=y\nCONFIG_FREEHOLD_ORACLE=y\n";
         assert_eq!(fault(good, KernelVersion::V6_12), None);
         assert_eq!(fault(good, KernelVersion::V7_3).as_deref(), Some("CONFIG_SMP=y is missing"));
+        let whole = "CONFIG_64BIT=y\nCONFIG_FREEHOLD_ORACLE=y\nCONFIG_SMP=y\nCONFIG_PAGE_BLOCK_MAX_ORDER=9\n";
+        assert_eq!(fault(whole, KernelVersion::V7_3), None);
+        let missing = fault(whole, KernelVersion::V7_3Tidying);
+        assert_eq!(missing.as_deref(), Some("CONFIG_PAGEBLOCK_TIDYING=y is missing"));
         let debugging = format!("{good}CONFIG_DEBUG_VM=y\n");
         assert_eq!(fault(&debugging, KernelVersion::V6_1).as_deref(), Some("CONFIG_DEBUG_VM=y is there"));
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use freehold_oracle::KernelVersion;
 
 use super::error::{OracleError, OracleResult};
+use super::patched::Patched;
 use super::prepare;
 use crate::kernel::cache::Folder;
 use crate::kernel::process::{Job, kernel_make, require_build_programs};
@@ -39,18 +40,19 @@ impl BuiltKernel {
 }
 
 impl Kernel {
-    /// Returns the kernel with this checkout's oracle, which is built if it is not in the cache.
+    /// Returns the kernel with the oracle of the checkout at `root`, which is built if it is not in the cache.
     ///
-    /// The source is Debian's, or a copy of the folder `source`. An interrupted run is continued. Of
+    /// The source is Debian's, or a copy of the folder `source`, with the kernel's series. An interrupted run is continued. Of
     /// several processes at once, one builds and the others wait for it.
     ///
     /// # Errors
     /// See [`OracleError`].
-    pub fn built(version: KernelVersion, source: Option<&Path>) -> OracleResult<BuiltKernel> {
+    pub fn built(root: &Path, version: KernelVersion, source: Option<&Path>) -> OracleResult<BuiltKernel> {
         if env::consts::ARCH != "x86_64" {
             return Err(KernelError::NoArchitecture(env::consts::ARCH).into());
         }
-        let place = Place { folder: Folder::new("kernels", version.into(), source)?, version };
+        let patched = Patched::open(root, version, source)?;
+        let place = Place { folder: Folder::new(&patched.room(), version.into(), source)?, version, patched };
         let built = BuiltKernel { version, program: place.program() };
         if built.program.is_file() {
             return Ok(built);
@@ -68,13 +70,14 @@ impl Kernel {
 struct Place {
     folder: Folder,
     version: KernelVersion,
+    patched: Patched,
 }
 
 impl Place {
     /// Returns the program's path. Its name contains a hash of all inputs, so an existing file is up
     /// to date.
     fn program(&self) -> PathBuf {
-        self.folder.path().join(format!("linux-{:08x}", inputs(self.version)))
+        self.folder.path().join(format!("linux-{:08x}", inputs(self.version, &self.patched)))
     }
 
     fn build(&self, from: Option<&Path>, lock: File) -> OracleResult<()> {
@@ -82,11 +85,13 @@ impl Place {
         let (version, path) = (self.version, self.folder.path());
         let tree = path.join("linux");
         let job = Job::new(lock, path.join("log"))?;
+        let source = self.patched.source(from)?;
+        self.patched.forget_others(&tree)?;
         if !tree.is_dir() {
             eprintln!("getting the source of Linux {version}");
-            source::unpack(version.into(), from, &tree, &path.join("unpacking"), &job)?;
+            source::unpack(version.into(), source.as_deref(), &tree, &path.join("unpacking"), &job)?;
         }
-        prepare::source(&tree, version)?;
+        prepare::source(&tree, version, &self.patched.files()?)?;
         self.configure(&tree, &job)?;
         eprintln!("building Linux {version} with the oracle");
         job.run(kernel_make("oracle").current_dir(&tree).args(["ARCH=um", "linux"]))?;
@@ -121,13 +126,14 @@ fn configuration(version: KernelVersion) -> u32 {
 }
 
 /// Returns a hash of all inputs of the program except the kernel's source.
-fn inputs(version: KernelVersion) -> u32 {
+fn inputs(version: KernelVersion, patched: &Patched) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     hash.update(&configuration(version).to_le_bytes());
-    for (name, text) in prepare::FILES.iter().chain(&prepare::LINES) {
+    for (name, text) in prepare::FILES.iter().copied().chain(prepare::lines(version)) {
         hash.update(name.as_bytes());
         hash.update(text.as_bytes());
     }
+    patched.inputs(&mut |text| hash.update(text.as_bytes()));
     hash.finalize()
 }
 
@@ -138,7 +144,14 @@ mod tests {
     #[test]
     fn kernels_of_different_series_have_different_inputs_or_folders() {
         assert_ne!(configuration(KernelVersion::V6_12), configuration(KernelVersion::V7_3));
-        assert_eq!(inputs(KernelVersion::V6_1), inputs(KernelVersion::V6_1));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let of = |version| {
+            let patched = Patched::open(root, version, None).unwrap();
+            (patched.room(), inputs(version, &patched))
+        };
+        assert_eq!(of(KernelVersion::V6_1), of(KernelVersion::V6_1));
+        let (own, series) = (of(KernelVersion::V7_3), of(KernelVersion::V7_3Tidying));
+        assert!(own.0 != series.0 && own.1 != series.1, "{own:?} {series:?}");
     }
 
     #[test]
@@ -146,7 +159,8 @@ mod tests {
         let folder = env::temp_dir().join(format!("freehold-tree-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("Makefile"), "VERSION = 6\nPATCHLEVEL = 12\n").unwrap();
-        let error = Kernel::built(KernelVersion::V7_3, Some(&folder)).unwrap_err().to_string();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let error = Kernel::built(root, KernelVersion::V7_3, Some(&folder)).unwrap_err().to_string();
         assert!(error.ends_with("is not an unpacked source of Linux 7.3: it is Linux 6.12"), "{error}");
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -6,8 +6,6 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use freehold_oracle::KernelVersion;
-
 use super::error::{OracleError, OracleResult};
 use super::tree::BuiltKernel;
 use crate::kernel::error::{CONSOLE_LINES, tail};
@@ -77,7 +75,7 @@ impl Run<'_> {
         boot.arg(format!("mem={}", self.memory));
         boot.args(["freehold.script=script", "freehold.transcript=transcript", "uml_dir=./"]);
         boot.args(["earlyprintk", "keep_bootcon", "con=null"]);
-        if self.kernel.version == KernelVersion::V7_3 {
+        if self.kernel.version.most_cpus() > 1 {
             boot.arg(format!("ncpus={cpus}"));
             boot.arg(if cpus > 1 { "seccomp=on" } else { "seccomp=auto" });
         }

@@ -76,7 +76,7 @@ pub(crate) fn run(memory: &Memory<'_, Locks>, cache: &mut Cache, ballast: &mut B
     line!("kcompactd: {} pages moved", cache.moved - moved);
 
     let moved = cache.moved;
-    memory.tidy_pageblocks(0, 1024, cache);
+    memory.tidy_pageblocks(0, 0, 1024, cache);
     line!("tidy: {} pages moved", cache.moved - moved);
     cache.empty(memory);
     ballast.release(memory);

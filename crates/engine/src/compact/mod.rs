@@ -1,5 +1,6 @@
 //! The wanted order goes in; pages move through the embedder, and blocks merge.
 
+mod emptying;
 mod free_scanner;
 mod kcompactd;
 mod migrate_scanner;

@@ -6,8 +6,8 @@ use super::config::MemoryConfig;
 use crate::percpu::{LISTS, PerCpuList, PerCpuLists, stack_places};
 use crate::table::sync::Locks;
 use crate::table::{
-    Carver, Frame, FrameTable, LargeCounts, Links, OwnLines, Pageblock, PageblockTable, Places, SectionMap,
-    Tally, ZoneSections, base_of,
+    Carver, DepartedPages, Departures, Frame, FrameTable, LargeCounts, Links, OwnLines, Pageblock,
+    PageblockTable, Places, SectionMap, Tally, ZoneSections, base_of,
 };
 use crate::types::SetupError;
 use crate::zone::{CpuLists, DEFAULT_BOOST_FACTOR, ZoneConfig, ZoneParts};
@@ -21,6 +21,8 @@ pub(super) struct ZoneTables<'c> {
     places: Places,
     pageblocks: usize,
     large_pageblocks: usize,
+    /// The number of [`DepartedPages`]; 0 where they are not kept.
+    departed: usize,
     /// The number of sections that the zone spans, and of those that have metadata: 0 without holes.
     spanned_sections: u64,
     named_sections: u64,
@@ -37,12 +39,14 @@ impl<'c> ZoneTables<'c> {
         let has_holes = sections.has_holes();
         let count = |sections: u64| if has_holes { sections } else { 0 };
         let pageblocks = size(places.count.div_ceil(config.pageblock_order.pages()));
-        let counted = config.switches.in_effect().claims_by_counts;
+        let switches = config.switches.in_effect();
+        let counted = switches.claims_by_counts;
         Self {
             sections,
             places,
             pageblocks,
             large_pageblocks: PageblockTable::large_places(config.pageblock_order, counted, pageblocks),
+            departed: if switches.marks_departures { Departures::places(size(places.count)) } else { 0 },
             spanned_sections: count(sections.spanned()),
             named_sections: count(sections.named()),
             pages: if has_holes { places.count } else { zone.spanned },
@@ -70,6 +74,10 @@ impl<'c> ZoneTables<'c> {
         }
         tally.table::<Pageblock>(self.pageblocks);
         tally.table::<LargeCounts>(self.large_pageblocks);
+        if self.departed > 0 {
+            tally.table::<DepartedPages>(self.departed);
+            tally.table::<Departures<'_>>(1);
+        }
         tally.table::<CpuLists<'_, L>>(self.cpus);
         for _ in 0..self.cpus {
             stack_places(self.pages).for_each(|places| tally.table::<u32>(places));
@@ -89,7 +97,9 @@ impl<'c> ZoneTables<'c> {
         let sections = self.carve_sections(carver)?;
         let blocks = carver.table(self.pageblocks, |_| Ok(Pageblock::movable()))?;
         let large = carver.table(self.large_pageblocks, |_| Ok(LargeCounts::default()))?;
+        let departures = self.carve_departures(carver)?;
         let switches = config.switches.in_effect();
+        let counted = switches.claims_by_counts;
         let mut cpus = carver.reserve::<CpuLists<'m, L>>(self.cpus)?;
         let percpu = cpus.table(self.cpus, |_| {
             let mut lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));
@@ -100,7 +110,7 @@ impl<'c> ZoneTables<'c> {
         })?;
         Ok(ZoneParts {
             frames: FrameTable::new(zone.start, self.places, config.max_order, (frames, links), sections),
-            blocks: PageblockTable::new(config.pageblock_order, switches.claims_by_counts, blocks, large),
+            blocks: PageblockTable::new(config.pageblock_order, counted, blocks, large, departures),
             percpu,
             max_order: config.max_order,
             switches,
@@ -109,6 +119,17 @@ impl<'c> ZoneTables<'c> {
             boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),
             tracepoints,
         })
+    }
+
+    fn carve_departures<'m>(
+        &self,
+        carver: &mut Carver<'m>,
+    ) -> Result<Option<&'m Departures<'m>>, SetupError> {
+        if self.departed == 0 {
+            return Ok(None);
+        }
+        let pages = carver.table(self.departed, |_| Ok(DepartedPages::default()))?;
+        Ok(carver.table(1, |_| Ok(Departures::new(pages)))?.first())
     }
 
     fn carve_sections<'m>(&self, carver: &mut Carver<'m>) -> Result<Option<&'m SectionMap<'m>>, SetupError> {

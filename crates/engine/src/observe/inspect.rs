@@ -1,6 +1,7 @@
 //! A zone's lists, block by block.
 
 use crate::percpu::{ListNumber, PerCpuSettings};
+use crate::table::PageblockUse;
 use crate::table::sync::{Locks, Ordering};
 use crate::types::{Migratetype, Order, Pfn};
 use crate::zone::Zone;
@@ -74,6 +75,13 @@ impl<L: Locks> Zone<'_, L> {
     /// Units: pages. Linux counterpart: `nr_free_highatomic`.
     pub fn free_highatomic_pages(&self) -> u64 {
         self.shared.free_highatomic.load(Ordering::Relaxed)
+    }
+
+    /// Returns the two numbers that the pageblock around a frame keeps: pages in free blocks smaller than
+    /// itself, and pages that left the free lists for movable requests. The other fields are 0. `None` outside
+    /// of the zone, and without [`crate::Switches::claims_by_counts`].
+    pub fn counted_use(&self, pfn: Pfn) -> Option<PageblockUse> {
+        self.frames.index(pfn).and_then(|index| self.blocks.counted_use(index))
     }
 
     /// Returns the number of isolated pageblocks.

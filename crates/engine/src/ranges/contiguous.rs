@@ -180,8 +180,10 @@ impl<L: Locks> Zone<'_, L> {
         let outer = {
             let mut guard = self.lock();
             let outer = guard.take_isolated(range.start, range.end)?;
-            let taken = Run { first: range.start, blocks: pages as u32, order: Order::ZERO, down: false };
-            guard.count_taken(taken, Migratetype::Movable);
+            if !self.switches.marks_departures {
+                let taken = Run { first: range.start, blocks: pages as u32, order: Order::ZERO, down: false };
+                guard.count_taken(taken, Migratetype::Movable);
+            }
             outer
         };
         let page = FrameWord::requested(Order::ZERO, Migratetype::Movable);

@@ -64,25 +64,7 @@ impl<'m, L: Locks> Memory<'m, L> {
             return Err(FreeError::NoSuchCpu);
         }
         let (zone, index) = self.owner(pfn)?;
-        zone.reclaim_ownership(index, order)?;
-        let lists = zone.has_percpu_list(order).then(|| zone.try_lock_lists(cpu)).flatten();
-        // Read under the lists' lock, as the fast path does: a drain after the isolation of the pageblock
-        // comes after a free that has not seen the isolation, and finds the block.
-        let block_type = zone.blocks.get(index);
-        match lists {
-            // Lets other callers take both locks between two batches.
-            Some(lists) if block_type != Migratetype::Isolate => {
-                zone.put_percpu(lists, index, order, block_type, |lists| {
-                    drop(lists);
-                    zone.try_lock_lists(cpu)
-                });
-            }
-            busy => {
-                drop(busy);
-                zone.lock().free_direct(index, order, block_type);
-            }
-        }
-        Ok(())
+        zone.free_owned(cpu, index, order)
     }
 
     /// Splits an allocated block of order `from` into blocks of order `to`, each freed by itself.

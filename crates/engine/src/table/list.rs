@@ -85,6 +85,13 @@ impl BlockList {
         }
     }
 
+    /// Takes the first block off the list.
+    pub(crate) fn take_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
+        let first = self.first()?;
+        self.remove(frames, first);
+        Some(first)
+    }
+
     /// Returns the blocks from first to last.
     pub(crate) fn iter<'f>(&self, frames: &'f FrameTable<'_>) -> impl Iterator<Item = FrameIndex> + 'f {
         core::iter::successors(self.first(), |&index| frames.next(index))

@@ -1,6 +1,7 @@
 //! The caller's bytes go in; tables of frames, links and pageblocks come out, and lists through them.
 
 mod cache_line;
+mod departures;
 mod frame;
 mod frame_table;
 mod list;
@@ -12,6 +13,7 @@ mod sections;
 pub(crate) mod sync;
 
 pub(crate) use cache_line::OwnLines;
+pub(crate) use departures::{DepartedPages, Departures};
 pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameWord, Links, Rivals};
 pub(crate) use frame_table::FrameTable;
 pub(crate) use list::{BlockList, Place};

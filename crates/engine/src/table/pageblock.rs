@@ -1,5 +1,6 @@
 //! The type of every pageblock of a zone, and what its pages are used for.
 
+use super::departures::Departures;
 use super::frame::FrameIndex;
 use super::pageblock_use::PageblockUse;
 use super::run::Run;
@@ -144,7 +145,7 @@ impl CountsOf<'_> {
 ///   from a CPU's list and for another kind of request, the number stays off by that page. It is never more
 ///   than the pages that are not free, and exact again once the whole pageblock is free. It does not know
 ///   what [`crate::Zone::set_movable`] says, and counts a page on a CPU's list as what the page left the
-///   free lists for.
+///   free lists for. With [`Departures`] it is exact.
 ///
 /// Linux counterpart: `pageblock_flags`.
 #[derive(Debug)]
@@ -156,6 +157,8 @@ pub(crate) struct PageblockTable<'m> {
     blocks: &'m [Pageblock],
     /// Empty where a pageblock's counts fit beside its type.
     large: &'m [LargeCounts],
+    /// `None` where a page's last owner decides what it counts as when it comes back.
+    departures: Option<&'m Departures<'m>>,
 }
 
 impl<'m> PageblockTable<'m> {
@@ -170,8 +173,9 @@ impl<'m> PageblockTable<'m> {
         counted: bool,
         blocks: &'m [Pageblock],
         large: &'m [LargeCounts],
+        departures: Option<&'m Departures<'m>>,
     ) -> Self {
-        Self { order, counted_below: if counted { order } else { Order::ZERO }, blocks, large }
+        Self { order, counted_below: if counted { order } else { Order::ZERO }, blocks, large, departures }
     }
 
     #[inline]
@@ -303,6 +307,9 @@ impl<'m> PageblockTable<'m> {
 
     /// Counts blocks that have left the free lists for a movable request.
     pub(crate) fn count_taken(&self, run: Run) {
+        if let Some(departures) = self.departures {
+            return self.mark_departed(departures, run.first, run.pages(), true);
+        }
         if run.order >= self.order {
             for index in run.iter() {
                 self.set_movable(index, run.order, self.pages());
@@ -321,7 +328,9 @@ impl<'m> PageblockTable<'m> {
     /// Counts a block that has come back to the free lists. Of its pages, `movable_pages` had left them
     /// for movable requests.
     pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
-        if order < self.order {
+        if let Some(departures) = self.departures {
+            self.mark_departed(departures, index, order.pages() as u32, false);
+        } else if order < self.order {
             let counts = self.counts(index);
             let (free, movable) = counts.both();
             let left = movable.saturating_sub(movable_pages);
@@ -336,12 +345,28 @@ impl<'m> PageblockTable<'m> {
     /// had left them for movable requests; now all have if `for_movable`, and none otherwise.
     pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, came_back: u32, for_movable: bool) {
         let taken = if for_movable { order.pages() as u32 } else { 0 };
-        if order < self.order {
+        if let Some(departures) = self.departures {
+            self.mark_departed(departures, index, order.pages() as u32, false);
+            self.mark_departed(departures, index, taken, true);
+        } else if order < self.order {
             let counts = self.counts(index);
             let (free, movable) = counts.both();
             counts.set_movable((movable.saturating_sub(came_back) + taken).min(self.pages() - free));
         } else {
             self.set_movable(index, order, taken.min(self.pages()));
+        }
+    }
+
+    /// Notes of pages whether they have left the free lists for a movable request, and counts them so in their
+    /// pageblocks.
+    #[cold]
+    fn mark_departed(&self, departures: &Departures<'_>, first: FrameIndex, pages: u32, departed: bool) {
+        let (mut at, end) = (first.0, first.0 + pages);
+        while at < end {
+            let block_end = ((at | (self.pages() - 1)) + 1).min(end);
+            let changed = departures.mark(FrameIndex(at), block_end - at, departed);
+            self.counts(FrameIndex(at)).add_movable(if departed { changed } else { changed.wrapping_neg() });
+            at = block_end;
         }
     }
 }

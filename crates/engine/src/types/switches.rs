@@ -52,6 +52,33 @@ pub struct Switches {
     /// [`Switches::claims_by_counts`] it has no effect.
     /// Source: Freehold.
     pub empties_pageblocks: bool,
+    /// A bit a page tells which pages left the free lists for movable requests, so that a pageblock's number
+    /// of them is exact; what a contiguous range takes is none. Without, the type that a page's last owner
+    /// asked for decides when the page comes back. Without [`Switches::claims_by_counts`] it has no effect.
+    /// Source: `pageblock_use.c` of Freehold's series `tidying` for Linux 7.3.
+    pub marks_departures: bool,
+    /// Tidying counts the pages of a pageblock that can be moved; without, those that were asked for as
+    /// movable. Without [`Switches::claims_by_counts`] it has no effect.
+    /// Source: `look_at_pages` of the series `tidying`.
+    pub tidies_by_mobility: bool,
+    /// Tidying makes a movable pageblock whose pages stay unmovable; without, reclaimable if most of them
+    /// are. Without [`Switches::retypes_pageblocks`] it has no effect.
+    /// Source: `pageblock_chore` of the series `tidying`.
+    pub retypes_to_unmovable: bool,
+    /// Tidying drains the CPUs' lists only for a pageblock that also has movable pages; without, for one
+    /// that would be free but for them, too. Without [`Switches::empties_pageblocks`] it has no effect.
+    /// Source: `pageblock_chore` of the series `tidying`.
+    pub drains_beside_movable: bool,
+    /// Tidying moves pages as migration does: all movable ones of a pageblock must be had, all get their
+    /// new places before the first moves, from the last page to the first, and pages that found no place
+    /// count as moved for the budget. Without, one after the other, from the first to one that cannot be
+    /// moved. Without [`Switches::claims_by_counts`] it has no effect.
+    /// Source: `empty` of the series `tidying`, and `migrate_pages`.
+    pub empties_all_or_none: bool,
+    /// What a moved page leaves goes to the lists of the CPU that tidies, which are drained at the end of a
+    /// pass over a zone; without, to the free lists. Without [`Switches::claims_by_counts`] it has no effect.
+    /// Source: `tidy_zone` of the series `tidying`, and `migrate_folio_done`.
+    pub empties_to_lists: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
     /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
@@ -127,7 +154,7 @@ macro_rules! fields {
 
 impl Switches {
     /// Every field, in the order of the structure.
-    pub const FIELDS: [SwitchField; 25] = fields![
+    pub const FIELDS: [SwitchField; 31] = fields![
         hygiene,
         remembered_mode,
         claims_by_counts,
@@ -140,6 +167,12 @@ impl Switches {
         retypes_pageblocks,
         unmixes_pageblocks,
         empties_pageblocks,
+        marks_departures,
+        tidies_by_mobility,
+        retypes_to_unmovable,
+        drains_beside_movable,
+        empties_all_or_none,
+        empties_to_lists,
         auto_tuned_high,
         lazy_high_order_flush,
         highatomic_by_free,
@@ -182,6 +215,12 @@ impl Switches {
             retypes_pageblocks: self.retypes_pageblocks && counted,
             unmixes_pageblocks: self.unmixes_pageblocks && counted,
             empties_pageblocks: self.empties_pageblocks && counted,
+            marks_departures: self.marks_departures && counted,
+            tidies_by_mobility: self.tidies_by_mobility && counted,
+            retypes_to_unmovable: self.retypes_to_unmovable && self.retypes_pageblocks && counted,
+            drains_beside_movable: self.drains_beside_movable && self.empties_pageblocks && counted,
+            empties_all_or_none: self.empties_all_or_none && counted,
+            empties_to_lists: self.empties_to_lists && counted,
             ..self
         }
     }
@@ -196,6 +235,8 @@ pub enum Era {
     Linux6_12,
     /// Linux 7.3: also batched per-CPU frees.
     Linux7_3,
+    /// Linux 7.3 with Freehold's series `tidying`, turned on.
+    Linux7_3Tidying,
     /// Linux 7.3 with counts per migratetype.
     Linux7_3Counts,
     /// Linux 7.3 with every change of Freehold.
@@ -204,7 +245,17 @@ pub enum Era {
 
 impl Era {
     /// Every era, oldest first.
-    pub const ALL: [Self; 5] =
+    pub const ALL: [Self; 6] = [
+        Self::Linux6_1,
+        Self::Linux6_12,
+        Self::Linux7_3,
+        Self::Linux7_3Tidying,
+        Self::Linux7_3Counts,
+        Self::Freehold,
+    ];
+
+    /// The eras of which each has what the one before has, and more. Linux 7.3 with tidying stands beside them.
+    pub const COMPARED: [Self; 5] =
         [Self::Linux6_1, Self::Linux6_12, Self::Linux7_3, Self::Linux7_3Counts, Self::Freehold];
 
     /// Returns the name used on command lines and in tables.
@@ -213,6 +264,7 @@ impl Era {
             Self::Linux6_1 => "linux-6.1",
             Self::Linux6_12 => "linux-6.12",
             Self::Linux7_3 => "linux-7.3",
+            Self::Linux7_3Tidying => "linux-7.3-tidying",
             Self::Linux7_3Counts => "linux-7.3-counts",
             Self::Freehold => "freehold",
         }
@@ -238,6 +290,12 @@ impl Era {
             retypes_pageblocks: false,
             unmixes_pageblocks: false,
             empties_pageblocks: false,
+            marks_departures: false,
+            tidies_by_mobility: false,
+            retypes_to_unmovable: false,
+            drains_beside_movable: false,
+            empties_all_or_none: false,
+            empties_to_lists: false,
             auto_tuned_high: false,
             lazy_high_order_flush: false,
             highatomic_by_free: false,
@@ -278,6 +336,20 @@ impl Era {
             Self::Linux6_1 => linux_6_1,
             Self::Linux6_12 => linux_6_12,
             Self::Linux7_3 => linux_7_3,
+            Self::Linux7_3Tidying => Switches {
+                claims_by_counts: true,
+                claims_used_first: true,
+                retypes_pageblocks: true,
+                unmixes_pageblocks: true,
+                empties_pageblocks: true,
+                marks_departures: true,
+                tidies_by_mobility: true,
+                retypes_to_unmovable: true,
+                drains_beside_movable: true,
+                empties_all_or_none: true,
+                empties_to_lists: true,
+                ..linux_7_3
+            },
             Self::Linux7_3Counts => linux_7_3_counts,
             Self::Freehold => Switches {
                 claims_by_counts: true,

@@ -8,7 +8,7 @@ use super::state::Zone;
 use crate::percpu::{BATCH_SCALE_MAX, ListNumber, PerCpuLists, Pressure};
 use crate::table::sync::{Locks, Ordering};
 use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, Rivals, Run};
-use crate::types::{AllocFlags, Migratetype, Order, Switches, Want};
+use crate::types::{AllocFlags, FreeError, Migratetype, Order, Switches, Want};
 
 impl<L: Locks> Pressure for Zone<'_, L> {
     #[inline]
@@ -169,6 +169,32 @@ impl<'m, L: Locks> Zone<'m, L> {
         if self.switches.below_high_mark {
             self.clear_below_high();
         }
+    }
+
+    /// Frees a block of an owner to a CPU's list or, if another caller holds that, to the free lists.
+    ///
+    /// Linux counterpart: `free_frozen_pages`.
+    #[inline]
+    pub(crate) fn free_owned(&self, cpu: u16, index: FrameIndex, order: Order) -> Result<(), FreeError> {
+        self.reclaim_ownership(index, order)?;
+        let lists = self.has_percpu_list(order).then(|| self.try_lock_lists(cpu)).flatten();
+        // Read under the lists' lock, as the fast path does: a drain after the isolation of the pageblock
+        // comes after a free that has not seen the isolation, and finds the block.
+        let block_type = self.blocks.get(index);
+        match lists {
+            // Lets other callers take both locks between two batches.
+            Some(lists) if block_type != Migratetype::Isolate => {
+                self.put_percpu(lists, index, order, block_type, |lists| {
+                    drop(lists);
+                    self.try_lock_lists(cpu)
+                });
+            }
+            busy => {
+                drop(busy);
+                self.lock().free_direct(index, order, block_type);
+            }
+        }
+        Ok(())
     }
 
     /// Gives back `surplus` pages of lists, or all that they have, from list `from` on, at most `step` in

@@ -156,10 +156,10 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     pub(super) has_huge_lists: bool,
-    /// The reasons not to mix pageblock types.
-    pub(crate) unmixed: Unmixed,
     pub(crate) kind: ZoneType,
     pub(crate) node: u16,
+    /// The reasons not to mix pageblock types.
+    pub(crate) unmixed: Unmixed,
     pub(super) lowmem_reserve: [u64; ZONE_TYPES],
     pub(super) largest_lowmem_reserve: u64,
     pub(super) tracepoints: &'m L::Tracepoints,

@@ -9,6 +9,7 @@ impl Naive {
     pub(crate) fn next(&mut self, want: u8, kind: usize, level: &mut Level) -> Option<u64> {
         let pfn = self.next_by_level(want, kind, level)?;
         if kind == MOVABLE {
+            self.departed.extend(pfn..pfn + (1 << want));
             for block in self.blocks_of(pfn, want) {
                 let most = 1 << self.set.block_order;
                 let pages = self.movable.entry(block).or_default();
@@ -24,8 +25,18 @@ impl Naive {
         pfn >> shift..=(pfn + (1 << order) - 1) >> shift
     }
 
+    /// How many pages of a pageblock count as movable.
+    fn counted_movable(&self, block: u64) -> u64 {
+        if self.set.switches.marks_departures {
+            let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
+            return self.departed.range(start..start + pages).count() as u64;
+        }
+        self.movable.get(&block).copied().unwrap_or(0)
+    }
+
     /// Counts a block that has come back, from an owner who asked for `asked`.
     pub(crate) fn count_returned(&mut self, pfn: u64, order: u8, asked: usize) {
+        (pfn..pfn + (1 << order)).for_each(|page| drop(self.departed.remove(&page)));
         for block in self.blocks_of(pfn, order) {
             let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
             let taken = pages - self.uses(start, start + pages).0;
@@ -141,7 +152,7 @@ impl Naive {
             let inside = start >= self.set.start && end <= self.set.end;
             let mut used = self.uses(start, end);
             if self.set.switches.claims_by_counts {
-                used.1 = self.movable.get(&(start >> self.set.block_order)).copied().unwrap_or(0);
+                used.1 = self.counted_movable(start >> self.set.block_order);
             }
             if inside && self.is_suited(used, foreign, kind) {
                 self.move_free(start, end, kind);
@@ -162,7 +173,7 @@ impl Naive {
         let will_do = |pfn: u64, foreign: usize| {
             let block = pfn >> self.set.block_order;
             let start = block << self.set.block_order;
-            let movable = self.movable.get(&block).copied().unwrap_or(0);
+            let movable = self.counted_movable(block);
             let (free, _) = self.uses(start, start + pages);
             let has_unmovable = foreign == MOVABLE && free + movable < pages;
             let is_lost = kind != MOVABLE && has_unmovable && free >= pages / 8;

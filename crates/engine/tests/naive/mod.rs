@@ -6,7 +6,7 @@
 mod fallback;
 mod percpu;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use freehold::Switches;
 
@@ -61,6 +61,8 @@ pub(crate) struct Naive {
     pub(crate) types: BTreeMap<u64, usize>,
     /// Pages of each pageblock that movable requests were given, as far as anybody keeps count.
     pub(crate) movable: BTreeMap<u64, u64>,
+    /// Pages that movable requests were given and that have not come back to the lists.
+    pub(crate) departed: BTreeSet<u64>,
     /// Owned blocks: order and the type asked for.
     pub(crate) owned: BTreeMap<u64, (u8, usize)>,
     pub(crate) cpus: Vec<CpuLists>,
@@ -79,6 +81,7 @@ impl Naive {
                 .map(|block| (block, MOVABLE))
                 .collect(),
             movable: BTreeMap::new(),
+            departed: BTreeSet::new(),
             owned: BTreeMap::new(),
             cpus: (0..cpus).map(|_| CpuLists::new(&set)).collect(),
             boost: 0,

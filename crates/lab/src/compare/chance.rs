@@ -36,7 +36,7 @@ pub struct Chance {
 impl Lab<'_> {
     /// Returns the number of replays of each era that tell what is chance and that a person waits for.
     pub fn replays_by_default(&self) -> u32 {
-        let events = self.trace.events.len() as u64 * Era::ALL.len() as u64;
+        let events = self.trace.events.len() as u64 * Era::COMPARED.len() as u64;
         let replays = EVENTS_OF_ALL / events.max(1);
         u32::try_from(replays).unwrap_or(u32::MAX).clamp(BY_DEFAULT.0, BY_DEFAULT.1)
     }
@@ -75,7 +75,7 @@ impl Chance {
     /// Returns the mean and the standard deviation of each subject, with a column for each era and one for the
     /// machine.
     pub fn table(&self) -> Table {
-        let columns = Era::ALL.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
+        let columns = Era::COMPARED.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
         let title =
             format!("What is chance: {} replays of each era, the daemons' looks shifted", self.replays);
         let mut table = Table::new(title, columns.collect());

@@ -58,7 +58,7 @@ impl Serialize for Comparison {
             .attributed
             .iter()
             .filter_map(|part| Some(Without { switch: part.step.part, measures: part.taken_out.as_ref()? }));
-        let steps = Era::ALL.windows(2).enumerate().map(|(era, eras)| Told {
+        let steps = Era::COMPARED.windows(2).enumerate().map(|(era, eras)| Told {
             before: eras[0].name(),
             after: eras[1].name(),
             changes: told(&self.chance.changes(era), &ALL_KINDS),

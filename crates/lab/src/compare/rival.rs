@@ -63,7 +63,7 @@ impl Rival {
     /// Returns a subject's spread in the rival's era without moving unasked, in the rival, and in the era with rules that
     /// move pages.
     fn spreads(&self, chance: &Chance, subject: usize) -> [Spread; 3] {
-        let at = |era: Era| Era::ALL.iter().position(|&other| other == era).unwrap_or(0);
+        let at = |era: Era| Era::COMPARED.iter().position(|&other| other == era).unwrap_or(0);
         let own = Spread::of(self.replays.iter().map(|values| values[subject]));
         [chance.spread(at(ERA), subject), own, chance.spread(at(Era::Freehold), subject)]
     }

@@ -36,7 +36,7 @@ struct Outcome {
 /// those of the rival.
 fn jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
     let whole = |variant, options| Job { variant, options, whole: true };
-    let eras = Era::ALL.map(Variant::new);
+    let eras = Era::COMPARED.map(Variant::new);
     let once = Options { runs: 1, ..options.replay };
     let mut jobs: Vec<_> = eras.iter().map(|variant| whole(variant.clone(), options.replay)).collect();
     for step in steps {
@@ -80,7 +80,7 @@ impl Lab<'_> {
             Ok::<_, LabError>((outcomes, hindsight, recorded))
         })?;
         let mut outcomes = outcomes.into_iter();
-        let mut series = vec![Vec::new(); Era::ALL.len()];
+        let mut series = vec![Vec::new(); Era::COMPARED.len()];
         let mut eras = Vec::new();
         for (values, outcome) in series.iter_mut().zip(outcomes.by_ref()) {
             values.push(outcome.values);
@@ -89,8 +89,8 @@ impl Lab<'_> {
         let parts = jobs.iter().filter(|job| job.whole).count() - eras.len();
         let attributed = attributed(steps, outcomes.by_ref().take(parts).filter_map(|one| one.measures));
         let rounds = shifts(options.chance).count();
-        for (number, outcome) in outcomes.by_ref().take((rounds - 1) * Era::ALL.len()).enumerate() {
-            series[number % Era::ALL.len()].push(outcome.values);
+        for (number, outcome) in outcomes.by_ref().take((rounds - 1) * Era::COMPARED.len()).enumerate() {
+            series[number % Era::COMPARED.len()].push(outcome.values);
         }
         let rival = Rival { moves: self.moves(), replays: outcomes.map(|outcome| outcome.values).collect() };
         let distance = self.end_distance(&eras);
@@ -141,7 +141,7 @@ impl Lab<'_> {
     /// known.
     fn end_distance(&self, eras: &[Measures]) -> Option<EndDistance> {
         let era = nearest_era(&self.trace.origin.kernel_release)?;
-        let at = Era::ALL.into_iter().position(|other| other == era)?;
+        let at = Era::COMPARED.into_iter().position(|other| other == era)?;
         EndDistance::new(&self.machine, &era.into(), &eras[at], self.end()?)
     }
 }

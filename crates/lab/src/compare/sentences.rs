@@ -11,7 +11,7 @@ use crate::replay::Followed;
 
 /// Returns the name of the step from an era to the one after it.
 pub(super) fn step_name(era: usize) -> String {
-    format!("{} → {}", Era::ALL[era].name(), Era::ALL[era + 1].name())
+    format!("{} → {}", Era::COMPARED[era].name(), Era::COMPARED[era + 1].name())
 }
 
 /// Returns one sentence for each difference that matters: what changes from era to era, what each part of an era

@@ -57,7 +57,7 @@ impl EraStep {
     /// Returns every part of every era, the oldest era first.
     pub(super) fn all() -> Vec<Self> {
         let mut steps = Vec::new();
-        for eras in Era::ALL.windows(2) {
+        for eras in Era::COMPARED.windows(2) {
             let (before, after) = (eras[0], eras[1]);
             let differing = |of: &[&'static str]| differing(of, before.switches(), after.switches());
             let mut left: Vec<_> = before.switches().differing(after.switches()).collect();
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_field_that_an_era_changes_belongs_to_exactly_one_step() {
-        for eras in Era::ALL.windows(2) {
+        for eras in Era::COMPARED.windows(2) {
             let changed: Vec<_> = eras[0].switches().differing(eras[1].switches()).collect();
             let steps: Vec<_> = EraStep::all().into_iter().filter(|step| step.after == eras[1]).collect();
             let told: Vec<_> = steps.iter().flat_map(|step| &step.fields).collect();

@@ -103,7 +103,7 @@ fn steps(comparison: &Comparison) -> Section {
         let told = told(&chance.changes(era), &[Kind::Outcome]);
         (step_name(era), told.iter().map(Change::clause).collect::<Vec<_>>())
     };
-    let lists = (0..Era::ALL.len() - 1).map(list).map(|(name, mut clauses)| {
+    let lists = (0..Era::COMPARED.len() - 1).map(list).map(|(name, mut clauses)| {
         if clauses.is_empty() {
             clauses.push("nothing beyond chance".to_owned());
         }
@@ -115,14 +115,14 @@ fn steps(comparison: &Comparison) -> Section {
 /// Returns the costs that differ between eras by more than chance; `None` if there are none.
 fn costs(comparison: &Comparison) -> Option<Section> {
     let chance = &comparison.chance;
-    let columns = Era::ALL.map(|era| era.name().to_owned());
+    let columns = Era::COMPARED.map(|era| era.name().to_owned());
     let mut table = Table::new("", columns.to_vec());
     let differ: Vec<_> =
-        (0..Era::ALL.len() - 1).flat_map(|era| told(&chance.changes(era), &[Kind::Cost])).collect();
+        (0..Era::COMPARED.len() - 1).flat_map(|era| told(&chance.changes(era), &[Kind::Cost])).collect();
     for (number, subject) in SUBJECTS.iter().enumerate() {
         if differ.iter().any(|change| change.what == subject.name) {
             let of = |era| cell(chance.spread(era, number).mean);
-            table.push("", subject.name, "", (0..Era::ALL.len()).map(of).collect());
+            table.push("", subject.name, "", (0..Era::COMPARED.len()).map(of).collect());
         }
     }
     (!table.rows.is_empty()).then(|| Section {

@@ -222,7 +222,7 @@ fn untold(other: &Facts, turned: Turned) -> String {
 /// Returns the era that is nearest to the kernels of an era, by their releases; `None` if it may be any.
 fn nearest_of(era: Era) -> Option<Era> {
     match era {
-        Era::Linux7_3Counts => Some(Era::Linux7_3),
+        Era::Linux7_3Counts | Era::Linux7_3Tidying => Some(Era::Linux7_3),
         Era::Freehold => None,
         linux => Some(linux),
     }

@@ -183,7 +183,7 @@ impl Daemons {
             let is_awake = self.awake & 1 << (node % 64) != 0;
             let is_due = self.steps.is_multiple_of(STEPS_A_LOOK) && !is_awake;
             let tried = holders.unasked(pages, |holders| match self.background {
-                Background::OfVariant => memory.tidy_pageblocks(node, pages, holders),
+                Background::OfVariant => memory.tidy_pageblocks(node, CPU, pages, holders),
                 Background::ProactiveCompaction if is_due => {
                     // Only here: the machine's own kcompactd was as eager as it was set.
                     let as_recorded = memory.tunables();

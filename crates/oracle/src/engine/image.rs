@@ -40,7 +40,8 @@ impl Image {
                 | Word::PerCpu { .. }
                 | Word::Reserved { .. }
                 | Word::Length { .. }
-                | Word::Movable { .. } => image.words.push(word),
+                | Word::Movable { .. }
+                | Word::Use { .. } => image.words.push(word),
                 word if image.numbers.take(word) => {}
                 other => return Err(transcript.nonsense(other)),
             }
@@ -58,6 +59,7 @@ impl Image {
         }
         words.extend(self.words.iter().filter(|word| matches!(word, Word::BlockType { .. })));
         words.extend(self.words.iter().filter(|word| matches!(word, Word::Free { .. })));
+        words.extend(self.words.iter().filter(|word| matches!(word, Word::Use { .. })));
     }
 
     fn start(&self) -> Pfn {

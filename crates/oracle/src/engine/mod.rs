@@ -2,6 +2,7 @@
 //! write go out.
 
 mod image;
+mod movers;
 mod numbers;
 mod player;
 mod witness;

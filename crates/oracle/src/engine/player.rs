@@ -2,6 +2,7 @@
 
 use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
+use super::movers::{Movable, Mover};
 use super::numbers::{Numbers, value};
 use super::witness::Witness;
 use super::writer::Writer;
@@ -13,9 +14,9 @@ pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness
 
 /// The contents of a slot.
 #[derive(Clone, Copy, Debug)]
-struct Held {
-    pfn: Pfn,
-    order: Order,
+pub(super) struct Held {
+    pub(super) pfn: Pfn,
+    pub(super) order: Order,
 }
 
 const EBUSY: u16 = 16;
@@ -26,6 +27,7 @@ pub(crate) struct Player<'e, 'm> {
     writer: Writer<'e, 'm, Watched>,
     witness: &'e Witness,
     slots: Vec<Option<Held>>,
+    movable: Movable,
     /// True if the requests go through an `Exclusive`, not through the CPU lists' locks.
     owned: bool,
     /// The values that were last written.
@@ -46,7 +48,8 @@ impl<'e, 'm> Player<'e, 'm> {
         let writer = Writer { memory, told };
         let written = value::CHANGING.map(|field| writer.value(field));
         witness.take(&mut Vec::new());
-        Self { writer, witness, slots: Vec::new(), owned, written, words: Vec::new(), text: None }
+        let (slots, movable) = (Vec::new(), Movable::default());
+        Self { writer, witness, slots, movable, owned, written, words: Vec::new(), text: None }
     }
 
     pub(crate) fn writer(&self) -> &Writer<'e, 'm, Watched> {
@@ -156,6 +159,7 @@ impl<'e, 'm> Player<'e, 'm> {
             },
             Op::Free => {
                 if let Some(held) = self.held(step.slot) {
+                    self.movable.set(held, step.slot, false);
                     let freed = self.free(step.cpu.into(), held);
                     debug_assert!(freed.is_ok(), "{step}: {freed:?}");
                 }
@@ -193,12 +197,14 @@ impl<'e, 'm> Player<'e, 'm> {
                 zone.set_reclaim_active(active);
                 vec![]
             }
-            Op::Mark(movable) => {
-                if let Some(Some(held)) = self.slots.get(step.slot as usize) {
-                    let _ = zone.set_movable(held.pfn, movable);
+            Op::Mark(_) | Op::Pin => {
+                if let Some(&Some(held)) = self.slots.get(step.slot as usize) {
+                    let _ = zone.set_movable(held.pfn, step.op != Op::Mark(false));
+                    self.movable.set(held, step.slot, step.op == Op::Mark(true));
                 }
                 vec![]
             }
+            Op::Tidy { pages } => self.tidy(step.cpu, pages),
             Op::PageTypeInfo | Op::BuddyInfo => vec![self.print(step.op)],
             Op::Digest => vec![self.digest()],
             Op::Dump => vec![],
@@ -228,6 +234,18 @@ impl<'e, 'm> Player<'e, 'm> {
         for page in 0..held.order.pages() {
             self.fill(slot + page as u32, Held { pfn: held.pfn.add(page), order: Order::ZERO });
         }
+    }
+
+    /// Tidies pageblocks. Returns those that got another type.
+    fn tidy(&mut self, cpu: u8, pages: u32) -> Vec<Word> {
+        let (memory, zone) = (self.writer.memory, self.writer.zone());
+        let types = || self.writer.blocks().filter_map(|(block, pfn)| Some((block, zone.block_type(pfn)?)));
+        let before: Vec<_> = types().collect();
+        let Self { movable, slots, witness, .. } = self;
+        memory.tidy_pageblocks(0, cpu.into(), pages.into(), &mut Mover { movable, slots, witness });
+        let types = self.writer.blocks().filter_map(|(block, pfn)| Some((block, zone.block_type(pfn)?)));
+        let changed = types.zip(before).filter(|(now, before)| now != before);
+        changed.map(|((block, migratetype), _)| Word::Retyped { migratetype, block }).collect()
     }
 
     fn digest(&self) -> Word {

@@ -16,7 +16,7 @@ impl Witness {
         words.append(&mut self.0.borrow_mut());
     }
 
-    fn note(&self, word: Word) {
+    pub(super) fn note(&self, word: Word) {
         self.0.borrow_mut().push(word);
     }
 }

@@ -96,15 +96,25 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
                 }
             }
         }
+        for (block, pfn) in self.blocks() {
+            if let Some(kept) = zone.counted_use(pfn) {
+                write(Word::Use { block, free: kept.free as u16, movable: kept.movable as u16 });
+            }
+        }
+    }
+
+    /// Returns the number of each pageblock, and its first frame in the zone.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, Pfn)> + use<'m, L> {
+        let zone = self.zone();
+        let order = zone.pageblock_order();
+        let all = zone.start().0 >> order.get()..zone.end().0.div_ceil(order.pages());
+        all.map(move |block| (block, Pfn((block << order.get()).max(zone.start().0))))
     }
 
     fn block_types(&self, write: &mut impl FnMut(Word)) {
-        let zone = self.zone();
-        let order = zone.pageblock_order();
         let mut previous = None;
-        for block in zone.start().0 >> order.get()..zone.end().0.div_ceil(order.pages()) {
-            let pfn = Pfn((block << order.get()).max(zone.start().0));
-            let migratetype = zone.block_type(pfn);
+        for (block, pfn) in self.blocks() {
+            let migratetype = self.zone().block_type(pfn);
             if migratetype != previous
                 && let Some(migratetype) = migratetype
             {

@@ -1,7 +1,7 @@
 //! The families of scripts.
 
 use super::building::{Builder, Zone};
-use super::{churn, fuzz, orders, percpu, pressure, ranges, settings, types};
+use super::{churn, fuzz, orders, percpu, pressure, ranges, settings, tidying, types};
 use crate::kernel::KernelVersion;
 use crate::script::Script;
 
@@ -36,6 +36,8 @@ pub enum Family {
     TwoCpus,
     /// All calls in random order.
     Fuzz,
+    /// Pageblocks with pages of several kinds, and passes of tidying.
+    Tidying,
 }
 
 /// How a family's scripts are written.
@@ -70,7 +72,7 @@ const fn recipe(
 }
 
 /// In the order of [`Family`]'s variants.
-const RECIPES: [Recipe; 14] = [
+const RECIPES: [Recipe; 15] = [
     recipe(Family::SingleOrders, "single-orders", &[128, 256], Calls::Marks, orders::single),
     recipe(Family::MixedOrders, "mixed-orders", &[128, 256], Calls::Marks, churn::mixed_orders),
     recipe(Family::Exhaustion, "exhaustion", &[64, 96, 128], Calls::Marks, pressure::exhaustion),
@@ -85,6 +87,7 @@ const RECIPES: [Recipe; 14] = [
     recipe(Family::OddZones, "odd-zones", &[], Calls::Either, fuzz::odd_zones),
     recipe(Family::TwoCpus, "two-cpus", &[128, 256], Calls::Marks, percpu::two_cpus),
     recipe(Family::Fuzz, "fuzz", &[128, 256, 512], Calls::Either, fuzz::fuzz),
+    recipe(Family::Tidying, "tidying", &[64, 96, 128, 256], Calls::Marks, tidying::tidying),
 ];
 
 impl Family {
@@ -109,14 +112,17 @@ impl Family {
         RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.family)
     }
 
-    /// Returns the families that need no more CPUs than a kernel can have.
+    /// Returns the families that need no more CPUs than a kernel can have, and no tidying if it has none.
     pub fn of(kernel: KernelVersion) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(move |family| family.cpus() <= kernel.most_cpus())
+        let tidies = kernel.series() == Some("tidying");
+        let can =
+            move |family: &Self| family.cpus() <= kernel.most_cpus() && (*family != Self::Tidying || tidies);
+        Self::ALL.into_iter().filter(can)
     }
 
     /// Returns the CPUs that the family's scripts use.
     pub fn cpus(self) -> u16 {
-        if self == Self::TwoCpus { 2 } else { 1 }
+        if matches!(self, Self::TwoCpus | Self::Tidying) { 2 } else { 1 }
     }
 
     /// Writes a script of about `steps` steps, with a digest every few hundred or thousand.

@@ -14,6 +14,7 @@ mod percpu;
 mod pressure;
 mod ranges;
 mod settings;
+mod tidying;
 mod types;
 
 pub use family::Family;

@@ -89,10 +89,12 @@ impl Op {
             Self::RelaxBoost { pages } => Raw { argument: pages, ..raw(12) },
             Self::ReclaimActive(active) => Raw { flags: active.into(), ..raw(13) },
             Self::Mark(movable) => Raw { flags: movable.into(), ..raw(14) },
+            Self::Pin => Raw { flags: 2, ..raw(14) },
             Self::PageTypeInfo => raw(15),
             Self::BuddyInfo => Raw { flags: 1, ..raw(15) },
             Self::Digest => raw(16),
             Self::Dump => Raw { flags: 1, ..raw(16) },
+            Self::Tidy { pages } => Raw { argument: pages.into(), ..raw(17) },
         }
     }
 
@@ -114,6 +116,7 @@ impl Op {
             11 => Self::Set { tunable: *Tunable::ALL.get(usize::from(raw.flags))?, value: raw.argument },
             12 => Self::RelaxBoost { pages: raw.argument },
             13 => Self::ReclaimActive(raw.flags != 0),
+            14 if raw.flags == 2 => Self::Pin,
             14 => Self::Mark(raw.flags != 0),
             15 => {
                 if raw.flags == 0 {
@@ -129,6 +132,7 @@ impl Op {
                     Self::Dump
                 }
             }
+            17 => Self::Tidy { pages: low },
             _ => return None,
         })
     }

@@ -77,7 +77,7 @@ impl Occupancy {
                 self.has_place(slot, from) && self.fill(slot + 1, pages as usize, 0)
             }
             Op::Isolate { from, .. } | Op::UndoIsolate { from, .. } => self.has_place(slot, from),
-            Op::Mark(_) => self.order(slot).is_some(),
+            Op::Mark(_) | Op::Pin => self.order(slot).is_some(),
             _ => true,
         }
     }

@@ -122,6 +122,8 @@ pub enum Op {
     ReclaimActive(bool),
     /// Marks the slot's block as movable by compaction, or unmarks it.
     Mark(bool),
+    /// Marks the slot's block as movable by compaction, which then cannot have it.
+    Pin,
     /// Reads `/proc/pagetypeinfo`.
     PageTypeInfo,
     /// Reads `/proc/buddyinfo`.
@@ -130,6 +132,11 @@ pub enum Op {
     Digest,
     /// Writes the whole state.
     Dump,
+    /// Tidies pageblocks until so many pages were tried, or each was passed once.
+    Tidy {
+        /// The pages.
+        pages: u32,
+    },
 }
 
 /// A setting of the administrator's.
@@ -202,10 +209,12 @@ impl fmt::Display for Step {
             Op::RelaxBoost { pages } => write!(f, "relax boost {pages}"),
             Op::ReclaimActive(active) => write!(f, "reclaim active {active}"),
             Op::Mark(movable) => write!(f, "mark slot {slot} movable {movable}"),
+            Op::Pin => write!(f, "pin slot {slot}"),
             Op::PageTypeInfo => write!(f, "read pagetypeinfo"),
             Op::BuddyInfo => write!(f, "read buddyinfo"),
             Op::Digest => write!(f, "digest"),
             Op::Dump => write!(f, "dump"),
+            Op::Tidy { pages } => write!(f, "tidy {pages} pages"),
         }
     }
 }

@@ -26,6 +26,8 @@ pub enum Word {
     Length { pages: u64 },
     /// An allocated page that compaction may move.
     Movable { pfn: Pfn },
+    /// The two numbers that a pageblock keeps.
+    Use { block: u64, free: u16, movable: u16 },
     /// A dump of the state starts.
     Dump { reason: u16 },
     /// The dump is complete.
@@ -48,6 +50,12 @@ pub enum Word {
     Digest(u64),
     /// This many bytes of text follow, rounded up to whole words.
     Text { bytes: u64 },
+    /// Tidying moves the block from here.
+    Moved { order: Order, pfn: Pfn },
+    /// It moves to here.
+    MovedTo { pfn: Pfn },
+    /// Tidying has given the pageblock this type.
+    Retyped { migratetype: Migratetype, block: u64 },
     /// Another user allocated or freed.
     Foreign { freed: bool, pfn: Pfn },
     /// The number of operations that were played.
@@ -56,6 +64,8 @@ pub enum Word {
 
 const B_BITS: u32 = 40;
 const B_MASK: u64 = (1 << B_BITS) - 1;
+const BLOCK_BITS: u32 = 24;
+const BLOCK_MASK: u64 = (1 << BLOCK_BITS) - 1;
 const NO_ORIGIN: u64 = 7;
 
 /// The bits of a digest.
@@ -92,6 +102,7 @@ impl Word {
             0x06 => Self::Reserved { pfn },
             0x07 => Self::Length { pages: b },
             0x08 => Self::Movable { pfn },
+            0x09 => Self::Use { block: b & BLOCK_MASK, free: a, movable: (b >> BLOCK_BITS) as u16 },
             0x0e => Self::Dump { reason: a },
             0x0f => Self::DumpEnd,
             0x10 => Self::Answer { pfn },
@@ -113,6 +124,9 @@ impl Word {
             },
             0x17 => Self::Digest(word & DIGEST_MASK),
             0x18 => Self::Text { bytes: b },
+            0x19 => Self::Moved { order: order(a)?, pfn },
+            0x1a => Self::MovedTo { pfn },
+            0x1b => Self::Retyped { migratetype: kind(a)?, block: b },
             0x20 => Self::Foreign { freed: a == 2, pfn },
             0x3f => Self::End { operations: b },
             _ => return None,
@@ -136,6 +150,7 @@ impl Word {
             Self::Reserved { pfn } => raw(0x06, 0, pfn.0),
             Self::Length { pages } => raw(0x07, 0, pages),
             Self::Movable { pfn } => raw(0x08, 0, pfn.0),
+            Self::Use { block, free, movable } => raw(0x09, free, u64::from(movable) << BLOCK_BITS | block),
             Self::Dump { reason } => raw(0x0e, reason, 0),
             Self::DumpEnd => raw(0x0f, 0, 0),
             Self::Answer { pfn } => raw(0x10, 0, pfn.0),
@@ -156,6 +171,9 @@ impl Word {
             }
             Self::Digest(digest) => 0x17 << 56 | digest & DIGEST_MASK,
             Self::Text { bytes } => raw(0x18, 0, bytes),
+            Self::Moved { order, pfn } => raw(0x19, order.get().into(), pfn.0),
+            Self::MovedTo { pfn } => raw(0x1a, 0, pfn.0),
+            Self::Retyped { migratetype, block } => raw(0x1b, migratetype.index() as u16, block),
             Self::Foreign { freed, pfn } => raw(0x20, 1 + u16::from(freed), pfn.0),
             Self::End { operations } => raw(0x3f, 0, operations),
         }

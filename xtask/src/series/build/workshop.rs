@@ -267,16 +267,7 @@ impl Workshop {
             add(name);
             add(text);
         }
-        for patch in self.patches(recipe) {
-            patch.hunks.iter().for_each(|hunk| add(&hunk.text));
-            for line in patch.lines.iter().filter(|line| line.is_for(self.version())) {
-                add(&format!("{}: {:?}: {}", line.file, line.position, line.text));
-            }
-            for (name, text) in &patch.new {
-                add(name);
-                add(text);
-            }
-        }
+        self.patches(recipe).iter().for_each(|patch| patch.inputs(self.version(), &mut add));
         Ok(hash.finalize())
     }
 

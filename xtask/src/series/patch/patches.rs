@@ -126,6 +126,18 @@ impl Series {
 }
 
 impl Patch {
+    /// Hands out all that decides about what the patch makes of a kernel.
+    pub fn inputs(&self, version: KernelVersion, add: &mut impl FnMut(&str)) {
+        self.hunks.iter().for_each(|hunk| add(&hunk.text));
+        for line in self.lines.iter().filter(|line| line.is_for(version)) {
+            add(&format!("{}: {:?}: {}", line.file, line.position, line.text));
+        }
+        for (name, text) in &self.new {
+            add(name);
+            add(text);
+        }
+    }
+
     fn open(folder: &Path) -> SeriesResult<Self> {
         let path = folder.join("message");
         let name = file_name(folder);

@@ -214,6 +214,14 @@ impl Builder {
         }
     }
 
+    /// Marks a block as movable by compaction, which then cannot have it.
+    pub(in crate::families) fn pin(&mut self, slot: u32) {
+        if self.may_mark && !self.slots.is_marked(slot) {
+            self.slots.mark(slot, true);
+            self.push(slot, Op::Pin);
+        }
+    }
+
     pub(super) fn can_split(&self, slot: u32) -> bool {
         self.slots.can_split(slot)
     }

@@ -80,7 +80,7 @@ impl Rights {
     pub(in crate::families) fn gfp(self, kernel: KernelVersion) -> GfpFlags {
         let atomic = match kernel {
             KernelVersion::V6_1 => GfpFlags::GFP_ATOMIC | GfpFlags::ATOMIC,
-            KernelVersion::V6_12 | KernelVersion::V7_3 => GfpFlags::GFP_ATOMIC,
+            _ => GfpFlags::GFP_ATOMIC,
         };
         match self {
             Self::Plain => GfpFlags::KERNEL,

@@ -1,0 +1,67 @@
+//! Which pages have left the free lists for movable requests.
+
+use super::frame::FrameIndex;
+use super::sync::{AtomicU32, Ordering};
+
+/// 32 pages side by side, a bit each.
+#[derive(Debug)]
+pub(crate) struct DepartedPages(AtomicU32);
+
+impl Default for DepartedPages {
+    fn default() -> Self {
+        Self(AtomicU32::new(0))
+    }
+}
+
+/// A bit for each page of a zone: 1 from when it leaves the free lists for a movable request until it comes
+/// back to them. Whoever changes it holds the zone lock.
+///
+/// Linux counterpart: none; the bitmap of `pageblock_use.c` in Freehold's series `tidying`.
+#[derive(Debug)]
+pub(crate) struct Departures<'m>(&'m [DepartedPages]);
+
+impl<'m> Departures<'m> {
+    /// Returns how many [`DepartedPages`] so many pages need.
+    pub(crate) fn places(pages: usize) -> usize {
+        pages.div_ceil(u32::BITS as usize)
+    }
+
+    pub(crate) fn new(pages: &'m [DepartedPages]) -> Self {
+        Self(pages)
+    }
+
+    /// Sets the bits of `pages` pages, or clears them. Returns how many changed.
+    pub(crate) fn mark(&self, first: FrameIndex, pages: u32, departed: bool) -> u32 {
+        let (mut at, end) = (first.0, first.0 + pages);
+        let mut changed = 0;
+        while at < end {
+            let word_end = ((at | (u32::BITS - 1)) + 1).min(end);
+            let bits = u32::MAX >> (u32::BITS - (word_end - at)) << (at % u32::BITS);
+            let word = &self.0[(at / u32::BITS) as usize].0;
+            let before = word.load(Ordering::Relaxed);
+            let after = if departed { before | bits } else { before & !bits };
+            word.store(after, Ordering::Relaxed);
+            changed += (before ^ after).count_ones();
+            at = word_end;
+        }
+        changed
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_page_counts_once_on_its_way_out_and_once_on_its_way_back() {
+        let words = [const { DepartedPages(AtomicU32::new(0)) }; 4];
+        assert_eq!([100, 128, 129].map(Departures::places), [4, 4, 5]);
+        let departures = Departures::new(&words);
+        let mark = |first, pages, departed| departures.mark(FrameIndex(first), pages, departed);
+        assert_eq!(mark(30, 40, true), 40);
+        assert_eq!(mark(0, 128, true), 128 - 40);
+        assert_eq!(mark(5, 1, true), 0);
+        assert_eq!([mark(31, 2, false), mark(32, 32, false), mark(0, 128, false)], [2, 31, 95]);
+        assert_eq!(mark(127, 1, false), 0);
+    }
+}

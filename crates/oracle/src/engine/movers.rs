@@ -1,0 +1,48 @@
+//! Moves blocks as the kernel with the oracle does.
+
+use std::collections::HashMap;
+
+use freehold::{Order, Pfn, Relocate};
+
+use super::player::Held;
+use super::witness::Witness;
+use crate::transcript::Word;
+
+/// The slots of single pages that can be moved, by frame.
+#[derive(Debug, Default)]
+pub(super) struct Movable(HashMap<Pfn, u32>);
+
+impl Movable {
+    /// Notes whether the block of a slot can be moved. Only single pages can.
+    pub(super) fn set(&mut self, held: Held, slot: u32, movable: bool) {
+        if movable && held.order == Order::ZERO {
+            self.0.insert(held.pfn, slot);
+        } else {
+            self.0.remove(&held.pfn);
+        }
+    }
+}
+
+/// Moves pages from slot to slot's new place, and tells of each.
+pub(super) struct Mover<'p> {
+    pub(super) movable: &'p mut Movable,
+    pub(super) slots: &'p mut [Option<Held>],
+    pub(super) witness: &'p Witness,
+}
+
+impl Relocate for Mover<'_> {
+    fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
+        order == Order::ZERO && self.movable.0.contains_key(&pfn)
+    }
+
+    fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
+        let Some(slot) = self.movable.0.remove(&from) else { return false };
+        self.movable.0.insert(to, slot);
+        if let Some(held) = self.slots.get_mut(slot as usize) {
+            *held = Some(Held { pfn: to, order });
+        }
+        self.witness.note(Word::Moved { order, pfn: from });
+        self.witness.note(Word::MovedTo { pfn: to });
+        true
+    }
+}

@@ -1,0 +1,146 @@
+//! Scripts in which pageblocks hold pages of several kinds, and which have them tidied.
+//!
+//! Blocks larger than a page are compound, so that the kernel tells their pages from those on CPUs' lists.
+
+use freehold::GfpFlags;
+
+use super::building::{Builder, Kind, Leaving, PAGEBLOCK_PAGES};
+use crate::script::{Op, Place, Tunable};
+
+/// The orders of requests: up to a pageblock's, as a compound block across pageblocks keeps Linux from isolating either.
+const ORDERS: [(u32, u8); 7] = [(900, 0), (60, 1), (40, 2), (30, 3), (9, 4), (4, 6), (3, 9)];
+
+/// Fills memory with pages of several kinds, frees most of them, and tidies, in turns.
+pub(super) fn tidying(b: &mut Builder) {
+    let turns = b.rng.usize(4..30);
+    for _ in 0..turns {
+        b.cpu = b.rng.u8(..2);
+        let turn = b.weighed(&[
+            (25, mix as fn(&mut Builder)),
+            (30, pockets),
+            (20, leave),
+            (4, tune),
+            (8, isolate),
+            (6, drain),
+        ]);
+        turn(b);
+        b.cpu = b.rng.u8(..2);
+        if b.chance(70) {
+            tidy(b);
+        }
+    }
+    let aim = b.pick(&[0, 20, 50, 80]);
+    b.relieve(aim);
+    tidy(b);
+}
+
+/// Makes passes, of few pages or many.
+fn tidy(b: &mut Builder) {
+    let pages = b.pick(&[1, 30, 30, 200, 1000, 1_000_000, 1_000_000]);
+    for _ in 0..b.rng.u8(1..=3) {
+        b.act(Op::Tidy { pages });
+    }
+}
+
+/// Asks for blocks of all kinds, one more often than the others, and gives some back.
+fn mix(b: &mut Builder) {
+    let mostly = b.kind();
+    let share = b.pick(&[40, 80, 97]);
+    let percent = b.pick(&[20, 40, 60, 90, 102]);
+    let aim = b.share(percent);
+    let (pages_only, fixed) = (b.chance(70), fixed(b));
+    let count = b.rng.usize(50..1200);
+    for _ in b.times(count) {
+        if b.held_pages() > aim {
+            let leaving = b.leaving();
+            b.free_held(b.times(3).len(), leaving);
+        }
+        let kind = if b.chance(share) { mostly } else { b.kind() };
+        let order = if pages_only { 0 } else { b.weighed(&ORDERS) };
+        ask(b, kind, order, fixed);
+    }
+}
+
+/// Fills pageblocks with single pages of one kind, and frees all but some of each, side by side or scattered.
+fn pockets(b: &mut Builder) {
+    let kind = b.weighed(&[(6, Kind::Movable), (1, Kind::Unmovable), (1, Kind::Reclaimable)]);
+    let (fixed, scattered) = (fixed(b), b.rng.bool());
+    let mut pool = Vec::new();
+    let blocks = b.rng.usize(1..6);
+    let wanted = blocks * PAGEBLOCK_PAGES as usize;
+    for _ in b.times(wanted) {
+        pool.extend(page(b, kind, fixed));
+    }
+    let leaving = b.leaving();
+    for block in pool.chunks(PAGEBLOCK_PAGES as usize) {
+        let kept = b.pick(&[1, 5, 20, 40, 63, 64, 65, 100, 128, 200, 300, 440, 450]);
+        let mut going = block.to_vec();
+        b.rng.shuffle(&mut going[..if scattered { block.len() } else { 0 }]);
+        b.held.extend(going.drain(..kept.min(block.len())));
+        let count = b.times(going.len()).len();
+        b.free_from(&mut going, count, leaving);
+        b.held.append(&mut going);
+    }
+}
+
+/// Frees a share of what is held.
+fn leave(b: &mut Builder) {
+    let leaving = b.pick(&[Leaving::Random, Leaving::Random, Leaving::Oldest, Leaving::Newest]);
+    let percent = b.pick(&[15, 40, 60, 85]);
+    let count = b.held.len() * percent / 100;
+    b.free_held(b.times(count).len(), leaving);
+}
+
+/// Moves the marks, below which nothing is moved.
+fn tune(b: &mut Builder) {
+    let kib = b.zone.pages() * 4;
+    let value = b.pick(&[kib / 200, kib / 200, kib / 40, kib / 8]);
+    b.set(Tunable::MinFreeKbytes, value);
+}
+
+/// Tidies while pageblocks are isolated.
+fn isolate(b: &mut Builder) {
+    let blocks = b.rng.u8(1..4);
+    let from = Place::InZone(b.rng.u32(..b.zone.end_of_usable_blocks()));
+    b.act(Op::Isolate { blocks, from });
+    tidy(b);
+    b.act(Op::UndoIsolate { blocks, from });
+}
+
+fn drain(b: &mut Builder) {
+    let op = b.pick(&[Op::Drain, Op::DrainAll, Op::Refresh]);
+    b.act(op);
+}
+
+/// Returns how many of 10 000 movable pages cannot be moved: one keeps its pageblock from being emptied.
+fn fixed(b: &mut Builder) -> u32 {
+    b.pick(&[0, 0, 0, 0, 0, 3, 30, 1000])
+}
+
+/// Holds a block. Of those larger than a page none can be moved; some look as if they could.
+fn ask(b: &mut Builder, kind: Kind, order: u8, fixed: u32) {
+    if order == 0 || (kind == Kind::Movable && fixed == 0) {
+        let slot = page(b, kind, fixed);
+        b.held.extend(slot);
+        return;
+    }
+    let gfp = b.request(kind) | GfpFlags::COMP;
+    let Some(slot) = b.alloc(order, gfp) else { return };
+    if b.chance(if kind == Kind::Movable { 50 } else { 2 }) {
+        b.mark(slot, true);
+    }
+    b.held.push(slot);
+}
+
+/// Allocates a page. Of movable ones `fixed` of 10 000 cannot be moved, of the others 20 can.
+fn page(b: &mut Builder, kind: Kind, fixed: u32) -> Option<u32> {
+    let gfp = b.request(kind);
+    let slot = b.alloc(0, gfp)?;
+    let moves = if kind == Kind::Movable { 10_000 - fixed } else { 20 };
+    if b.rng.u32(..10_000) < moves {
+        b.mark(slot, true);
+    } else if b.chance(if kind == Kind::Movable { 50 } else { 1 }) {
+        b.pin(slot);
+    }
+    Some(slot)
+}
