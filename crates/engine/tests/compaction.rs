@@ -370,6 +370,17 @@ fn tidied(
     prepare: impl FnOnce(&Memory<'_, Locks>, &mut Owner),
     act: impl FnOnce(&Memory<'_, Locks>, Owner),
 ) {
+    tidied_beside(Migratetype::Unmovable, switches, blocks, prepare, act);
+}
+
+/// As [`tidied`], where the others are of a type.
+fn tidied_beside(
+    others: Migratetype,
+    switches: Switches,
+    blocks: [(u64, u64, Migratetype); 4],
+    prepare: impl FnOnce(&Memory<'_, Locks>, &mut Owner),
+    act: impl FnOnce(&Memory<'_, Locks>, Owner),
+) {
     let zones = [ZoneConfig { percpu: fixed_lists(4, 32), ..plain_zone(0x400, 128) }];
     let config = geometry(&zones, switches, 5, 6);
     let mut bytes = metadata(&config);
@@ -382,7 +393,7 @@ fn tidied(
             let pfn = Pfn(start + page);
             let zone = &memory.zones()[0];
             if page < movable + stays {
-                let wanted = if page < movable { Migratetype::Movable } else { Migratetype::Unmovable };
+                let wanted = if page < movable { Migratetype::Movable } else { others };
                 zone.add_allocated(pfn, Order::ZERO, wanted).expect("absent frames");
                 owner.hold(pfn, Order::ZERO, page < movable);
             } else {
@@ -542,5 +553,25 @@ fn a_kernel_with_the_series_drains_lists_for_movable_pages_alone() {
             assert_eq!(memory.zones()[0].percpu_pages(0), listed);
             owner.agrees_with(memory, "the only page is on a list");
         });
+    }
+}
+
+#[test]
+fn a_kernel_with_the_series_makes_no_pageblock_reclaimable() {
+    use Migratetype::{Movable, Reclaimable, Unmovable};
+    let on = Era::Linux7_3Tidying.switches();
+    for (retypes_to_unmovable, expected) in [(true, Unmovable), (false, Reclaimable)] {
+        let switches = Switches { retypes_to_unmovable, ..on };
+        let blocks = [(2, 28, Movable), (5, 27, Movable), (32, 0, Movable), (32, 0, Movable)];
+        tidied_beside(
+            Reclaimable,
+            switches,
+            blocks,
+            |_, _| {},
+            |memory, _| {
+                let types = memory.zones()[0].pageblocks().filter_map(|block| block.migratetype);
+                assert!(types.eq([expected, Movable, Movable, Movable]));
+            },
+        );
     }
 }

@@ -89,7 +89,7 @@ const FLIPS: [Flip; 30] = {
     const TIDYING: &[KernelVersion] = &[V7_3Tidying];
     [
         ("hygiene", |switches| switches.hygiene ^= true, &KernelVersion::ALL),
-        ("remembered_mode", |switches| switches.remembered_mode ^= true, SINCE_6_12),
+        ("remembered_mode", |switches| switches.remembered_mode ^= true, &[V6_12, V7_3]),
         ("claims_by_counts", |switches| switches.claims_by_counts ^= true, TIDYING),
         ("batched_decay", |switches| switches.batched_decay ^= true, &[]),
         ("batched_free", |switches| switches.batched_free ^= true, &KernelVersion::ALL),
@@ -102,7 +102,7 @@ const FLIPS: [Flip; 30] = {
         ("empties_pageblocks", |switches| switches.empties_pageblocks ^= true, TIDYING),
         ("marks_departures", |switches| switches.marks_departures ^= true, TIDYING),
         ("tidies_by_mobility", |switches| switches.tidies_by_mobility ^= true, TIDYING),
-        ("retypes_to_unmovable", |switches| switches.retypes_to_unmovable ^= true, TIDYING),
+        ("retypes_to_unmovable", |switches| switches.retypes_to_unmovable ^= true, &[]),
         ("drains_beside_movable", |switches| switches.drains_beside_movable ^= true, TIDYING),
         ("empties_all_or_none", |switches| switches.empties_all_or_none ^= true, TIDYING),
         ("empties_to_lists", |switches| switches.empties_to_lists ^= true, TIDYING),

@@ -13,7 +13,6 @@ const FORBIDDEN: GfpFlags = GfpFlags::NOFAIL
     .union(GfpFlags::DMA)
     .union(GfpFlags::DMA32)
     .union(GfpFlags::THISNODE)
-    .union(GfpFlags::COMP)
     .union(GfpFlags::ZERO)
     .union(GfpFlags::ACCOUNT)
     .union(GfpFlags::WRITE)
@@ -99,6 +98,10 @@ fn every_script_is_valid() {
             assert!(before_6_3 || !gfp.contains(GfpFlags::ATOMIC), "{name}, step {number}: {step}");
         }
         let has = |is: fn(&Op) -> bool| script.steps.iter().any(|step| is(&step.op));
+        // A compound block is not split.
+        let compound = script.steps.iter().any(|step| gfp_of(step.op).contains(GfpFlags::COMP));
+        assert!(!compound || !has(|op| *op == Op::Split), "{name}: compound blocks and splits");
+        assert!(!compound || has(|op| matches!(op, Op::Tidy { .. })), "{name}: compound blocks");
         let both = has(|op| matches!(op, Op::Contig { .. })) && has(|op| matches!(op, Op::Mark(_)));
         assert!(!both, "{name}: marked pages could be migrated for a range");
     });
@@ -151,6 +154,9 @@ fn families_do_what_they_are_for() {
     assert!(count(Family::Settings, |op| matches!(op, Op::PageTypeInfo)) > 5);
     assert!(count(Family::PerCpu, |op| matches!(op, Op::Refresh)) > 20);
     assert!(count(Family::Boost, |op| matches!(op, Op::RelaxBoost { .. })) > 50);
+    let passes = |seed| Family::Tidying.script(seed, 25_000, KernelVersion::V7_3Tidying).steps;
+    let passes = SEEDS.flat_map(passes).filter(|step| matches!(step.op, Op::Tidy { .. })).count();
+    assert!(passes > 100, "{passes}");
     assert!(count(Family::Fuzz, |op| matches!(op, Op::Alloc { .. })) > 30_000);
 }
 

@@ -277,92 +277,100 @@ impl Era {
 
     /// Returns the switches of the era.
     pub const fn switches(self) -> Switches {
-        let linux_6_1 = Switches {
-            hygiene: false,
-            remembered_mode: false,
-            claims_by_counts: false,
-            batched_decay: false,
-            batched_free: false,
-            batched_drain: false,
-            counts: false,
-            derived_total: false,
-            claims_used_first: false,
-            retypes_pageblocks: false,
-            unmixes_pageblocks: false,
-            empties_pageblocks: false,
-            marks_departures: false,
-            tidies_by_mobility: false,
-            retypes_to_unmovable: false,
-            drains_beside_movable: false,
-            empties_all_or_none: false,
-            empties_to_lists: false,
-            auto_tuned_high: false,
-            lazy_high_order_flush: false,
-            highatomic_by_free: false,
-            highatomic_first: false,
-            high_ignores_boost: false,
-            below_high_mark: false,
-            isolation_keeps_type: false,
-            ranges_freed_in_blocks: false,
-            ranges_stay_apart: false,
-            bulk_mark_by_missing: false,
-            retries_with_new_rights: false,
-            compacts_large_blocks: false,
-            suits_by_counts: false,
-        };
-        let linux_6_12 = Switches {
-            hygiene: true,
-            remembered_mode: true,
-            batched_decay: true,
-            auto_tuned_high: true,
-            highatomic_by_free: true,
-            high_ignores_boost: true,
-            below_high_mark: true,
-            compacts_large_blocks: true,
-            ..linux_6_1
-        };
-        let linux_7_3 = Switches {
-            batched_free: true,
-            lazy_high_order_flush: true,
-            highatomic_first: true,
-            isolation_keeps_type: true,
-            ranges_freed_in_blocks: true,
-            bulk_mark_by_missing: true,
-            retries_with_new_rights: true,
-            ..linux_6_12
-        };
-        let linux_7_3_counts = Switches { counts: true, ..linux_7_3 };
         match self {
-            Self::Linux6_1 => linux_6_1,
-            Self::Linux6_12 => linux_6_12,
-            Self::Linux7_3 => linux_7_3,
-            Self::Linux7_3Tidying => Switches {
-                claims_by_counts: true,
-                claims_used_first: true,
-                retypes_pageblocks: true,
-                unmixes_pageblocks: true,
-                empties_pageblocks: true,
-                marks_departures: true,
-                tidies_by_mobility: true,
-                retypes_to_unmovable: true,
-                drains_beside_movable: true,
-                empties_all_or_none: true,
-                empties_to_lists: true,
-                ..linux_7_3
-            },
-            Self::Linux7_3Counts => linux_7_3_counts,
-            Self::Freehold => Switches {
-                claims_by_counts: true,
-                batched_drain: true,
-                derived_total: true,
-                claims_used_first: true,
-                retypes_pageblocks: true,
-                unmixes_pageblocks: true,
-                empties_pageblocks: true,
-                suits_by_counts: true,
-                ranges_stay_apart: true,
-                ..linux_7_3_counts
-            },
+            Self::Linux6_1 => LINUX_6_1,
+            Self::Linux6_12 => LINUX_6_12,
+            Self::Linux7_3 => LINUX_7_3,
+            Self::Linux7_3Tidying => LINUX_7_3_TIDYING,
+            Self::Linux7_3Counts => LINUX_7_3_COUNTS,
+            Self::Freehold => FREEHOLD,
         }
     }
 }
+
+const LINUX_6_1: Switches = Switches {
+    hygiene: false,
+    remembered_mode: false,
+    claims_by_counts: false,
+    batched_decay: false,
+    batched_free: false,
+    batched_drain: false,
+    counts: false,
+    derived_total: false,
+    claims_used_first: false,
+    retypes_pageblocks: false,
+    unmixes_pageblocks: false,
+    empties_pageblocks: false,
+    marks_departures: false,
+    tidies_by_mobility: false,
+    retypes_to_unmovable: false,
+    drains_beside_movable: false,
+    empties_all_or_none: false,
+    empties_to_lists: false,
+    auto_tuned_high: false,
+    lazy_high_order_flush: false,
+    highatomic_by_free: false,
+    highatomic_first: false,
+    high_ignores_boost: false,
+    below_high_mark: false,
+    isolation_keeps_type: false,
+    ranges_freed_in_blocks: false,
+    ranges_stay_apart: false,
+    bulk_mark_by_missing: false,
+    retries_with_new_rights: false,
+    compacts_large_blocks: false,
+    suits_by_counts: false,
+};
+
+const LINUX_6_12: Switches = Switches {
+    hygiene: true,
+    remembered_mode: true,
+    batched_decay: true,
+    auto_tuned_high: true,
+    highatomic_by_free: true,
+    high_ignores_boost: true,
+    below_high_mark: true,
+    compacts_large_blocks: true,
+    ..LINUX_6_1
+};
+
+const LINUX_7_3: Switches = Switches {
+    batched_free: true,
+    lazy_high_order_flush: true,
+    highatomic_first: true,
+    isolation_keeps_type: true,
+    ranges_freed_in_blocks: true,
+    bulk_mark_by_missing: true,
+    retries_with_new_rights: true,
+    ..LINUX_6_12
+};
+
+const LINUX_7_3_TIDYING: Switches = Switches {
+    claims_by_counts: true,
+    claims_used_first: true,
+    retypes_pageblocks: true,
+    unmixes_pageblocks: true,
+    empties_pageblocks: true,
+    marks_departures: true,
+    tidies_by_mobility: true,
+    retypes_to_unmovable: true,
+    drains_beside_movable: true,
+    empties_all_or_none: true,
+    empties_to_lists: true,
+    ..LINUX_7_3
+};
+
+const LINUX_7_3_COUNTS: Switches = Switches { counts: true, ..LINUX_7_3 };
+
+const FREEHOLD: Switches = Switches {
+    claims_by_counts: true,
+    batched_drain: true,
+    derived_total: true,
+    claims_used_first: true,
+    retypes_pageblocks: true,
+    unmixes_pageblocks: true,
+    empties_pageblocks: true,
+    suits_by_counts: true,
+    ranges_stay_apart: true,
+    ..LINUX_7_3_COUNTS
+};

@@ -36,7 +36,9 @@ impl Naive {
 
     /// Counts a block that has come back, from an owner who asked for `asked`.
     pub(crate) fn count_returned(&mut self, pfn: u64, order: u8, asked: usize) {
-        (pfn..pfn + (1 << order)).for_each(|page| drop(self.departed.remove(&page)));
+        for page in pfn..pfn + (1 << order) {
+            self.departed.remove(&page);
+        }
         for block in self.blocks_of(pfn, order) {
             let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
             let taken = pages - self.uses(start, start + pages).0;

@@ -4,9 +4,15 @@ use std::collections::HashMap;
 
 use freehold::{Order, Pfn, Relocate};
 
-use super::player::Held;
 use super::witness::Witness;
 use crate::transcript::Word;
+
+/// The contents of a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) pfn: Pfn,
+    pub(super) order: Order,
+}
 
 /// The slots of single pages that can be moved, by frame.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
-use super::movers::{Movable, Mover};
+use super::movers::{Held, Movable, Mover};
 use super::numbers::{Numbers, value};
 use super::witness::Witness;
 use super::writer::Writer;
@@ -11,13 +11,6 @@ use crate::transcript::{Digest, Word};
 
 /// Locks with a witness of the engine's tracepoints.
 pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness);
-
-/// The contents of a slot.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) pfn: Pfn,
-    pub(super) order: Order,
-}
 
 const EBUSY: u16 = 16;
 const EINVAL: u16 = 22;

@@ -14,6 +14,9 @@ const ORDERS: [(u32, u8); 7] = [(900, 0), (60, 1), (40, 2), (30, 3), (9, 4), (4,
 pub(super) fn tidying(b: &mut Builder) {
     let turns = b.rng.usize(4..30);
     for _ in 0..turns {
+        if b.done() {
+            break;
+        }
         b.cpu = b.rng.u8(..2);
         let turn = b.weighed(&[
             (25, mix as fn(&mut Builder)),
@@ -50,7 +53,10 @@ fn mix(b: &mut Builder) {
     let aim = b.share(percent);
     let (pages_only, fixed) = (b.chance(70), fixed(b));
     let count = b.rng.usize(50..1200);
-    for _ in b.times(count) {
+    for _ in 0..count {
+        if b.done() {
+            break;
+        }
         if b.held_pages() > aim {
             let leaving = b.leaving();
             b.free_held(b.times(3).len(), leaving);
@@ -68,7 +74,7 @@ fn pockets(b: &mut Builder) {
     let mut pool = Vec::new();
     let blocks = b.rng.usize(1..6);
     let wanted = blocks * PAGEBLOCK_PAGES as usize;
-    for _ in b.times(wanted) {
+    while pool.len() < wanted && !b.done() {
         pool.extend(page(b, kind, fixed));
     }
     let leaving = b.leaving();
