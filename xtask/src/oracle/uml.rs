@@ -148,6 +148,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::sync::Mutex;
 
+    use freehold_oracle::KernelVersion;
+
     use super::*;
 
     /// An executable cannot be started while any process has it open for writing, even a child of
