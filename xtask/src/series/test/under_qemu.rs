@@ -140,11 +140,14 @@ impl LoadPlan {
 
     /// Returns the name of a load. Loads of x86-64 do not name their machine.
     fn name(&self, variant: Variant, watch: Watch) -> String {
-        let machine =
-            if self.arch == Arch::X86_64 { String::new() } else { format!("{}-", self.arch.name()) };
-        let with: String = self.with.iter().map(|name| format!("-{name}")).collect();
-        let llvm = self.llvm.as_ref().map(|suffix| format!("-llvm{suffix}")).unwrap_or_default();
-        format!("{machine}{variant}-{}{with}{llvm}", watch.name())
+        let mut parts = Vec::new();
+        if self.arch != Arch::X86_64 {
+            parts.push(self.arch.name().to_owned());
+        }
+        parts.extend([variant.name().to_owned(), watch.name().to_owned()]);
+        parts.extend(self.with.iter().cloned());
+        parts.extend(self.llvm.iter().map(|suffix| format!("llvm{suffix}")));
+        parts.join("-")
     }
 
     /// Returns true if a kernel of this plan can have that part of the load.
