@@ -157,8 +157,19 @@ pub(crate) struct PageblockTable<'m> {
     blocks: &'m [Pageblock],
     /// Empty where a pageblock's counts fit beside its type.
     large: &'m [LargeCounts],
-    /// `None` where a page's last owner decides what it counts as when it comes back.
     departures: Option<&'m Departures<'m>>,
+    counting: Counting,
+}
+
+/// How pageblocks count the pages that left for movable requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Counting {
+    /// They do not.
+    Not,
+    /// A page's last owner decides what it counts as when it comes back.
+    ByOwner,
+    /// [`Departures`] tell.
+    ByDeparture,
 }
 
 impl<'m> PageblockTable<'m> {
@@ -175,7 +186,13 @@ impl<'m> PageblockTable<'m> {
         large: &'m [LargeCounts],
         departures: Option<&'m Departures<'m>>,
     ) -> Self {
-        Self { order, counted_below: if counted { order } else { Order::ZERO }, blocks, large, departures }
+        let counting = match departures {
+            Some(_) => Counting::ByDeparture,
+            None if counted => Counting::ByOwner,
+            None => Counting::Not,
+        };
+        let counted_below = if counted { order } else { Order::ZERO };
+        Self { order, counted_below, blocks, large, departures, counting }
     }
 
     #[inline]
@@ -307,8 +324,8 @@ impl<'m> PageblockTable<'m> {
 
     /// Counts blocks that have left the free lists for a movable request.
     pub(crate) fn count_taken(&self, run: Run) {
-        if let Some(departures) = self.departures {
-            return self.mark_departed(departures, run.first, run.pages(), true);
+        if self.counting == Counting::ByDeparture {
+            return self.mark_departed(run.first, run.pages(), true);
         }
         if run.order >= self.order {
             for index in run.iter() {
@@ -327,10 +344,17 @@ impl<'m> PageblockTable<'m> {
 
     /// Counts a block that has come back to the free lists. Of its pages, `movable_pages` had left them
     /// for movable requests.
+    #[inline]
     pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
-        if let Some(departures) = self.departures {
-            self.mark_departed(departures, index, order.pages() as u32, false);
-        } else if order < self.order {
+        if self.counting == Counting::ByOwner {
+            self.count_returned_by_owner(index, order, movable_pages);
+        } else if self.counting == Counting::ByDeparture {
+            self.mark_departed(index, order.pages() as u32, false);
+        }
+    }
+
+    fn count_returned_by_owner(&self, index: FrameIndex, order: Order, movable_pages: u32) {
+        if order < self.order {
             let counts = self.counts(index);
             let (free, movable) = counts.both();
             let left = movable.saturating_sub(movable_pages);
@@ -345,9 +369,9 @@ impl<'m> PageblockTable<'m> {
     /// had left them for movable requests; now all have if `for_movable`, and none otherwise.
     pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, came_back: u32, for_movable: bool) {
         let taken = if for_movable { order.pages() as u32 } else { 0 };
-        if let Some(departures) = self.departures {
-            self.mark_departed(departures, index, order.pages() as u32, false);
-            self.mark_departed(departures, index, taken, true);
+        if self.counting == Counting::ByDeparture {
+            self.mark_departed(index, order.pages() as u32, false);
+            self.mark_departed(index, taken, true);
         } else if order < self.order {
             let counts = self.counts(index);
             let (free, movable) = counts.both();
@@ -360,7 +384,8 @@ impl<'m> PageblockTable<'m> {
     /// Notes of pages whether they have left the free lists for a movable request, and counts them so in their
     /// pageblocks.
     #[cold]
-    fn mark_departed(&self, departures: &Departures<'_>, first: FrameIndex, pages: u32, departed: bool) {
+    fn mark_departed(&self, first: FrameIndex, pages: u32, departed: bool) {
+        let Some(departures) = self.departures else { return };
         let (mut at, end) = (first.0, first.0 + pages);
         while at < end {
             let block_end = ((at | (self.pages() - 1)) + 1).min(end);

@@ -63,9 +63,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// `movable_pages` had left the lists for movable requests.
     #[inline]
     pub(crate) fn count_returned(&mut self, index: FrameIndex, order: Order, movable_pages: u32) {
-        if self.zone.switches.claims_by_counts {
-            self.zone.blocks.count_returned(index, order, movable_pages);
-        }
+        self.zone.blocks.count_returned(index, order, movable_pages);
     }
 
     /// Notes that a block has left the free lists for a request.
