@@ -29,11 +29,7 @@
 #include "load.h"
 
 #define LARGE_FOLIOS	"/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled"
-#define TIDYING		"/proc/sys/vm/pageblock_tidying_pages"
 #define CMA		"/sys/kernel/debug/cma"
-#define BLOCKS		"/sys/devices/system/memory"
-#define MOST_NODES	8
-#define MOST_BLOCKS	1024
 
 struct shared *shared;
 static int page_cpu;
@@ -103,66 +99,6 @@ static void contiguous(void)
 			put(give, "1000000");
 	}
 	put(give, "1000000");
-}
-
-static bool is_movable(long block)
-{
-	char path[64], zones[64];
-
-	snprintf(path, sizeof(path), BLOCKS "/memory%ld/valid_zones", block);
-	return slurp(path, zones, sizeof(zones)) && !strncmp(zones, "Movable", 7);
-}
-
-static int node_of(long block)
-{
-	char path[64];
-	int node;
-
-	for (node = 0; node < MOST_NODES; node++) {
-		snprintf(path, sizeof(path), BLOCKS "/memory%ld/node%d", block, node);
-		if (!access(path, F_OK))
-			return node;
-	}
-	return -1;
-}
-
-/*
- * Without the first and the last block of a zone: what the zone spans changes
- * with these, in two steps, and the kernel's own assertion on the way of a page
- * from its list looks between the two (CONFIG_DEBUG_VM, seen in 7.3).
- */
-static bool is_inner(long block)
-{
-	return is_movable(block) && is_movable(block - 1) && is_movable(block + 1) &&
-	       node_of(block) == node_of(block - 1) && node_of(block) == node_of(block + 1);
-}
-
-/* Blocks of ZONE_MOVABLE go and come back, one at a time. */
-static void hotplug(void)
-{
-	static long blocks[MOST_BLOCKS];
-	struct dirent *entry;
-	unsigned int count = 0;
-	char path[64];
-	DIR *folder = opendir(BLOCKS);
-	long block;
-
-	while (folder && count < MOST_BLOCKS && (entry = readdir(folder)))
-		if (sscanf(entry->d_name, "memory%ld", &block) == 1 && is_inner(block))
-			blocks[count++] = block;
-	if (folder)
-		closedir(folder);
-	while (count && !stopped()) {
-		snprintf(path, sizeof(path), BLOCKS "/memory%ld/state",
-			 blocks[random_below(count)]);
-		if (put(path, "offline"))
-			bump(&shared->offlined);
-		else
-			bump(&shared->offline_refused);
-		sleep_ms(random_below(100));
-		put(path, "online_movable");
-		sleep_ms(100 + random_below(300));
-	}
 }
 
 /* Pageblocks are counted anew each time. A kernel without tidying has nothing to turn on. */
@@ -281,7 +217,7 @@ static void start_all(struct running *running, bool with_checks)
 		start(running, pages);
 	start(running, compaction);
 	start(running, contiguous);
-	start(running, hotplug);
+	start(running, take_memory_away);
 	start(running, reading);
 	start(running, tidying);
 	start(running, keep_pages);
@@ -352,6 +288,7 @@ void do_load(void)
 		fail("no room for the load: %s", strerror(errno));
 	/* Folios of a size between a page and a huge one, for whoever asks for huge ones. */
 	put(LARGE_FOLIOS, "madvise");
+	go_uncounted();
 	start_all(&running, option("checks", 1));
 	do {
 		sleep_ms(200);

@@ -10,6 +10,7 @@
 #define PAGE		4096UL
 #define HUGE		(2UL << 20)
 #define ROOM		"/tmp/load"
+#define TIDYING		"/proc/sys/vm/pageblock_tidying_pages"
 #define MOST_CPUS	8
 
 /* What the processes tell each other; each number has one writer. */
@@ -44,6 +45,17 @@ unsigned long pages_of_memory(bool only_free);
 
 /* Takes pages on a CPU in every way that a program can, and gives them back. */
 void take_pages(int cpu);
+
+/* ---- load_hotplug.c ---- */
+
+/* Takes memory blocks of ZONE_MOVABLE away and brings them back, one at a time. */
+void take_memory_away(void);
+
+/*
+ * Has memory whose pageblocks were counted with free pages in them go while
+ * nobody counts, and come back once pageblocks are counted anew.
+ */
+void go_uncounted(void);
 
 /* ---- load_kept.c ---- */
 

@@ -41,7 +41,7 @@ static uint64_t *mark_at(const struct area *area, unsigned long page)
 static bool make(struct area *area, unsigned long most)
 {
 	area->pages = 1 + random_below(most);
-	area->mark = random_below(1UL << 32) << 16;
+	area->mark = random_below(1ULL << 32) << 16;
 	area->pipe[0] = area->pipe[1] = -1;
 	area->at = mmap(NULL, area->pages * PAGE, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
