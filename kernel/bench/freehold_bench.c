@@ -186,9 +186,9 @@ static int fb_compare(const void *a, const void *b)
 /* In thousandths of the unit, for each of the operations a sample holds. */
 static void fb_say_part(struct fb_request *request, const char *name, u64 sum, u64 operations)
 {
-	u64 thousandths = div64_u64(sum * 1000, operations);
+	u64 rest, whole = div64_u64_rem(div64_u64(sum * 1000, operations), 1000, &rest);
 
-	fb_say(request, "\"%s\":%llu.%03llu", name, thousandths / 1000, thousandths % 1000);
+	fb_say(request, "\"%s\":%llu.%03llu", name, whole, rest);
 }
 
 static void fb_say_samples(struct fb_request *request, const char *name,
@@ -207,7 +207,7 @@ static void fb_say_samples(struct fb_request *request, const char *name,
 	fb_say(request, ",");
 	fb_say_part(request, "mean", sum, operations * count);
 	fb_say(request, ",");
-	fb_say_part(request, "p99", values[count * 99 / 100], operations);
+	fb_say_part(request, "p99", values[div64_u64(count * 99, 100)], operations);
 	fb_say(request, ",");
 	fb_say_part(request, "max", values[count - 1], operations);
 	fb_say(request, "}");
@@ -673,7 +673,7 @@ static int fb_shuffle(struct fb_request *request)
 	got = fb_choose(pfns, got, order);
 	prandom_seed_state(&random, request->seed);
 	for (i = got; i > 1; i--) {
-		u64 other = prandom_u32_state(&random) % i;
+		u32 other = prandom_u32_state(&random) % (u32)i;
 
 		swap(pfns[i - 1], pfns[other]);
 	}
@@ -764,7 +764,7 @@ static bool fb_contig(void)
 
 static int fb_load(struct fb_request *request)
 {
-	u64 i, failed = 0, ranges = 0, ranges_failed = 0;
+	u64 i, to_range = request->contig, failed = 0, ranges = 0, ranges_failed = 0;
 	struct fb_slot *slots;
 	struct rnd_state random;
 
@@ -785,7 +785,8 @@ static int fb_load(struct fb_request *request)
 			slot->page = alloc_pages(FB_QUIET(gfp), slot->order);
 			failed += !slot->page;
 		}
-		if (request->contig && i % request->contig == request->contig - 1) {
+		if (request->contig && !--to_range) {
+			to_range = request->contig;
 			ranges++;
 			ranges_failed += !fb_contig();
 		}

@@ -277,9 +277,9 @@ void do_load(void)
 {
 	unsigned long operations = option("operations", 10000000);
 	unsigned long movements = option("movements", 0);
-	uint64_t most_ns = option("seconds", 600) * 1000000000ULL, begin = now_ns();
-	struct counted begin_counts = counted();
+	uint64_t most_ns = option("seconds", 600) * 1000000000ULL, begin;
 	struct running running = { .count = 0 };
+	struct counted begin_counts;
 	int failed;
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -289,6 +289,8 @@ void do_load(void)
 	/* Folios of a size between a page and a huge one, for whoever asks for huge ones. */
 	put(LARGE_FOLIOS, "madvise");
 	go_uncounted();
+	begin_counts = counted();
+	begin = now_ns();
 	start_all(&running, option("checks", 1));
 	do {
 		sleep_ms(200);

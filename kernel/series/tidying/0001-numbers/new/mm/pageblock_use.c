@@ -16,7 +16,7 @@
 #include "page_alloc.h"
 #include "pageblock_use.h"
 
-/* The pageblocks that a zone spanned when they were first counted. */
+/* The whole pageblocks that a zone spanned when they were first counted. */
 struct pageblock_uses {
 	unsigned long start_pfn;
 	unsigned long nr_blocks;
@@ -122,7 +122,33 @@ void __pageblock_use_returned(struct zone *zone, unsigned long pfn,
 	mark_block(zone, pfn, order, false);
 }
 
-/* Counts a pageblock anew, whatever was counted before. */
+/**
+ * pageblock_online() - find a pageblock whose memory is online
+ * @zone: the zone, whose lock the caller holds
+ * @pfn: the first page
+ *
+ * Offlining takes the zone lock after pfn_to_online_page() has ceased to find
+ * the pages, and before it poisons their struct pages. Until the caller lets
+ * go of the lock they stay what they are.
+ *
+ * Return: the first page, or NULL if not all of the pageblock is the zone's.
+ */
+struct page *pageblock_online(struct zone *zone, unsigned long pfn)
+{
+	struct page *first = pfn_to_online_page(pfn);
+	struct page *last = pfn_to_online_page(pfn + pageblock_nr_pages - 1);
+
+	lockdep_assert_held(&zone->lock);
+	if (!first || !last || page_zone(first) != zone ||
+	    page_zone(last) != zone)
+		return NULL;
+	return first;
+}
+
+/*
+ * Counts a pageblock anew, whatever was counted before. Memory that is offline
+ * counts as nothing: it comes back free.
+ */
 static void recount(struct zone *zone, struct pageblock_uses *uses,
 		    unsigned long start)
 {
@@ -134,6 +160,8 @@ static void recount(struct zone *zone, struct pageblock_uses *uses,
 	use->movable = 0;
 	bitmap_clear(uses->movable, start - uses->start_pfn,
 		     pageblock_nr_pages);
+	if (!pageblock_online(zone, start))
+		return;
 	while (pfn < end) {
 		struct page *page = pfn_to_page(pfn);
 
@@ -155,8 +183,9 @@ static void recount(struct zone *zone, struct pageblock_uses *uses,
 
 static int pageblock_use_prepare(struct zone *zone)
 {
-	unsigned long start = pageblock_start_pfn(zone->zone_start_pfn);
-	unsigned long nr_pages = pageblock_align(zone_end_pfn(zone)) - start;
+	unsigned long start = pageblock_align(zone->zone_start_pfn);
+	unsigned long end = pageblock_start_pfn(zone_end_pfn(zone));
+	unsigned long nr_pages = end > start ? end - start : 0;
 	struct pageblock_uses *uses;
 
 	if (uses_of(zone))
@@ -183,7 +212,8 @@ static int pageblock_use_prepare(struct zone *zone)
 /**
  * pageblock_use_start() - count what pageblocks are used for from now on
  *
- * Memory that a zone did not span when it was first counted is left out.
+ * Memory that a zone did not span when it was first counted is left out, and
+ * so are pageblocks that reach beyond a zone.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -210,12 +240,8 @@ int pageblock_use_start(void)
 		unsigned long block;
 
 		for (block = 0; block < uses->nr_blocks; block++) {
-			unsigned long pfn = uses->start_pfn +
-				(block << pageblock_order);
-
-			if (pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages,
-						  zone))
-				recount(zone, uses, pfn);
+			recount(zone, uses, uses->start_pfn +
+				(block << pageblock_order));
 			cond_resched();
 		}
 	}

@@ -31,6 +31,7 @@ int pageblock_use_start(void);
 void pageblock_use_stop(void);
 bool pageblock_use_of(struct zone *zone, unsigned long pfn,
 		      struct pageblock_use *use);
+struct page *pageblock_online(struct zone *zone, unsigned long pfn);
 
 void __pageblock_use_listed(struct zone *zone, struct page *page, int nr_pages);
 void __pageblock_use_taken(struct zone *zone, struct page *page,

@@ -48,14 +48,15 @@ struct page *take_fuller_page(struct zone *zone, unsigned int order,
  * @from: the migratetype that it has
  * @to: the one that it gets
  *
- * Return: false if it has another type by now.
+ * Return: false if it has another type by now, or is gone.
  */
 bool retype_pageblock(struct zone *zone, unsigned long pfn, int from, int to)
 {
-	struct page *page = pfn_to_page(pfn);
+	struct page *page;
 
 	guard(spinlock_irqsave)(&zone->lock);
-	if (get_pageblock_migratetype(page) != from)
+	page = pageblock_online(zone, pfn);
+	if (!page || get_pageblock_migratetype(page) != from)
 		return false;
 	return move_freepages_block(zone, page, from, to) >= 0;
 }

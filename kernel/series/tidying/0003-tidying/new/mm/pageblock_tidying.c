@@ -85,66 +85,69 @@ static bool is_one_block(struct page *page, unsigned long pfn)
 	for (order = pageblock_order; order <= MAX_PAGE_ORDER; order++) {
 		struct page *head = page - (pfn & ((1UL << order) - 1));
 
-		if (PageBuddy(head) && buddy_order_unsafe(head) >= order)
+		if (PageBuddy(head) && buddy_order(head) >= order)
 			return true;
 	}
 	return false;
 }
 
-/* Looks at the pages of a pageblock; approximate, as no lock is held. */
-static void look_at_pages(unsigned long pfn, unsigned int *stays,
-			  unsigned int *movable, unsigned int *listed)
+/* What is seen of a pageblock. */
+struct pageblock_look {
+	int type;
+	/* pages that stay, that can be moved, and that are on CPUs' lists */
+	unsigned int stays, movable, listed;
+};
+
+/* Looks at the pages of a pageblock. The caller holds the zone lock. */
+static void look_at_pages(struct page *page, struct pageblock_look *look)
 {
-	unsigned long end = pfn + pageblock_nr_pages;
+	struct page *end = page + pageblock_nr_pages;
 
-	*stays = 0;
-	*movable = 0;
-	*listed = 0;
-	while (pfn < end) {
-		struct page *page = pfn_to_page(pfn);
-
+	look->stays = 0;
+	while (page < end) {
 		if (PageBuddy(page)) {
-			unsigned long order = buddy_order_unsafe(page);
-
-			pfn += order <= MAX_PAGE_ORDER ? 1UL << order : 1;
+			page += 1UL << buddy_order(page);
 			continue;
 		}
 		if (PageLRU(page) || page_has_movable_ops(page))
-			(*movable)++;
+			look->movable++;
 		else if (!page_count(page) && !PageCompound(page) &&
 			 !PageSlab(page))
-			(*listed)++;
+			look->listed++;
 		else
-			(*stays)++;
-		pfn++;
+			look->stays++;
+		page++;
 	}
 }
 
 /*
- * Tells what should be done about a pageblock, how many of its pages can be
- * moved, and how many are on CPUs' lists.
+ * Looks at a pageblock and tells what should be done about it. Its pages are
+ * looked at only if its numbers promise something.
  */
-static enum pageblock_chore chore_at(struct zone *zone, struct page *page,
-				     unsigned long pfn, unsigned int *movable,
-				     unsigned int *listed)
+static enum pageblock_chore chore_at(struct zone *zone, unsigned long pfn,
+				     struct pageblock_look *look)
 {
-	int type = get_pageblock_migratetype(page);
 	struct pageblock_use use;
-	unsigned int stays;
+	struct page *page;
 
-	*movable = 0;
-	*listed = 0;
-	if (type != MIGRATE_UNMOVABLE && type != MIGRATE_RECLAIMABLE &&
-	    type != MIGRATE_MOVABLE)
+	*look = (struct pageblock_look){};
+	guard(spinlock_irqsave)(&zone->lock);
+	page = pageblock_online(zone, pfn);
+	if (!page)
+		return PAGEBLOCK_LEAVE;
+	look->type = get_pageblock_migratetype(page);
+	if (look->type != MIGRATE_UNMOVABLE &&
+	    look->type != MIGRATE_RECLAIMABLE && look->type != MIGRATE_MOVABLE)
 		return PAGEBLOCK_LEAVE;
 	if (is_one_block(page, pfn) || !pageblock_use_of(zone, pfn, &use))
 		return PAGEBLOCK_LEAVE;
-	stays = pageblock_nr_pages -
+	look->stays = pageblock_nr_pages -
 		min_t(unsigned int, use.free + use.movable, pageblock_nr_pages);
-	if (pageblock_chore(type, stays, use.movable) == PAGEBLOCK_LEAVE)
+	if (pageblock_chore(look->type, look->stays, use.movable) ==
+	    PAGEBLOCK_LEAVE)
 		return PAGEBLOCK_LEAVE;
-	look_at_pages(pfn, &stays, movable, listed);
-	return pageblock_chore(type, stays, *movable);
+	look_at_pages(page, look);
+	return pageblock_chore(look->type, look->stays, look->movable);
 }
 
 /* A pageblock that is being emptied. */
@@ -233,36 +236,30 @@ static unsigned int empty(struct zone *zone, unsigned long pfn, int type,
 static unsigned int tidy_pageblock(struct zone *zone, unsigned long pfn,
 				   bool *drained)
 {
-	unsigned int movable, listed;
-	enum pageblock_chore chore;
-	struct page *page;
-	int type;
+	struct pageblock_look look;
+	enum pageblock_chore chore = chore_at(zone, pfn, &look);
 
-	page = pageblock_pfn_to_page(pfn, pfn + pageblock_nr_pages, zone);
-	if (!page)
-		return 0;
-	type = get_pageblock_migratetype(page);
-	chore = chore_at(zone, page, pfn, &movable, &listed);
-	if (chore == PAGEBLOCK_EMPTY && type == MIGRATE_MOVABLE && listed) {
+	if (chore == PAGEBLOCK_EMPTY && look.type == MIGRATE_MOVABLE &&
+	    look.listed) {
 		if (*drained)
 			return 0;
 		drain_all_pages(zone);
 		*drained = true;
-		chore = chore_at(zone, page, pfn, &movable, &listed);
-		if (chore == PAGEBLOCK_EMPTY && listed)
+		chore = chore_at(zone, pfn, &look);
+		if (chore == PAGEBLOCK_EMPTY && look.listed)
 			return 0;
 	}
 	switch (chore) {
 	case PAGEBLOCK_TO_MOVABLE:
-		if (retype_pageblock(zone, pfn, type, MIGRATE_MOVABLE))
+		if (retype_pageblock(zone, pfn, look.type, MIGRATE_MOVABLE))
 			count_vm_event(TIDY_RETYPED);
 		return 0;
 	case PAGEBLOCK_TO_UNMOVABLE:
-		if (retype_pageblock(zone, pfn, type, MIGRATE_UNMOVABLE))
+		if (retype_pageblock(zone, pfn, look.type, MIGRATE_UNMOVABLE))
 			count_vm_event(TIDY_RETYPED);
 		return 0;
 	case PAGEBLOCK_EMPTY:
-		return empty(zone, pfn, type, movable);
+		return empty(zone, pfn, look.type, look.movable);
 	case PAGEBLOCK_LEAVE:
 		break;
 	}

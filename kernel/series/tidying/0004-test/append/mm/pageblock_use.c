@@ -30,9 +30,9 @@ unsigned long pageblock_use_differences(struct zone *zone)
 		unsigned long pfn = start, end = start + pageblock_nr_pages;
 		unsigned int free = 0, movable = 0;
 
-		if (!pageblock_pfn_to_page(start, end, zone))
-			continue;
 		guard(spinlock_irqsave)(&zone->lock);
+		if (!pageblock_online(zone, start))
+			continue;
 		while (pfn < end) {
 			struct page *page = pfn_to_page(pfn);
 			bool listed = PageBuddy(page);
