@@ -13,6 +13,9 @@ use crate::kernel::scratch::Scratch;
 use crate::series::build::workshop::Built;
 use crate::series::error::{SeriesError, SeriesResult};
 
+/// What a kernel says of a setting on its command line that it does not have.
+const NOT_SET: &str = "Failed to set sysctl parameter";
+
 /// A boot under User-Mode Linux.
 #[derive(Clone, Debug)]
 pub struct UmlBoot<'a> {
@@ -116,9 +119,10 @@ pub(crate) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult
 }
 
 impl Ran {
-    /// Returns the console if there was no problem.
+    /// Returns the console if there was no problem. A setting that the kernel does not have is one: nothing would be turned on.
     pub(in crate::series) fn unobjectionable(self, name: &str) -> SeriesResult<Console> {
-        let findings = self.findings();
+        let mut findings = self.findings();
+        findings.extend(self.text.lines().filter(|line| line.contains(NOT_SET)).map(str::to_owned));
         if findings.is_empty() {
             return Ok(self.console);
         }
@@ -186,6 +190,16 @@ mod tests {
     #[test]
     fn a_quiet_kernel_need_not_say_its_version() {
         assert!(boot_alone("echo 'freehold: {\"done\":true}'").unwrap().is_whole);
+    }
+
+    #[test]
+    fn a_boot_without_what_was_to_be_set_is_not_believed() {
+        let error = boot_alone(
+            "echo \"Failed to set sysctl parameter 'vm.x=1': parameter not found\"
+             echo 'freehold: {\"done\":true}'",
+        )
+        .unwrap_err();
+        assert!(error.to_string().contains("'vm.x=1': parameter not found"), "{error}");
     }
 
     #[test]
