@@ -14,6 +14,8 @@ pub(crate) struct Side {
     pub(crate) setting: Option<Setting>,
     /// What is set besides, in guests only.
     pub(crate) also: Option<Setting>,
+    /// True if it is set when the workload is prepared, right before the recording; otherwise, before that.
+    pub(crate) is_late: bool,
 }
 
 /// A sysctl below `vm` with a value.
@@ -87,13 +89,15 @@ const RIVALS: [Setting; 2] = [
     Setting { name: "defrag_mode", value: Value::Is(1) },
 ];
 
-/// Returns the cases of the series `tidying`: with it, and with what Linux has for the same end.
+/// Returns the cases of the series `tidying`: with it, with it turned on where a replay turns it on, which is where a
+/// recording begins, and with what Linux has for the same end.
 pub(crate) fn tidying_cases() -> Vec<Case> {
-    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting, also: None };
+    let guest = |version, setting| Side::of_guest(version, setting, None);
     let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
     let of = |workload| {
         let rivals = RIVALS.map(|setting| guest("7.3-built", Some(setting)));
-        let afters = [guest("7.3-tidying", Some(TIDYING))].into_iter().chain(rivals);
+        let tidying = guest("7.3-tidying", Some(TIDYING));
+        let afters = [tidying, Side { is_late: true, ..tidying }].into_iter().chain(rivals);
         afters.map(move |after| Case { workload, before: guest("7.3-built", None), after })
     };
     tidied.flat_map(of).collect()
@@ -106,9 +110,9 @@ const DRAINS: Setting = Setting { name: "pageblock_only_drains", value: Value::I
 const RIVALS_TIME: Setting = Setting { name: "pageblock_tidying_ms", value: Value::Is(6) };
 
 /// Returns the sides of the series `tidying`, each under every workload: as it is, a kernel that only drains the CPUs'
-/// lists, tidying, tidying with the rival's time, and what Linux has for the same end.
+/// lists, tidying, tidying with the rival's time, what Linux has for the same end, and tidying from the recording on.
 pub(crate) fn tidying_sides() -> Vec<(&'static Workload, Side)> {
-    let guest = |version, setting, also| Side { kernel: Kernel::from_version(version), setting, also };
+    let guest = Side::of_guest;
     let sides = [
         guest("7.3-built", None, None),
         guest("7.3-tidying", Some(DRAINS), None),
@@ -116,6 +120,7 @@ pub(crate) fn tidying_sides() -> Vec<(&'static Workload, Side)> {
         guest("7.3-tidying", Some(TIDYING), Some(RIVALS_TIME)),
         guest("7.3-built", Some(RIVALS[0]), None),
         guest("7.3-built", Some(RIVALS[1]), None),
+        Side { is_late: true, ..guest("7.3-tidying", Some(TIDYING), None) },
     ];
     let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
     tidied.flat_map(|workload| sides.map(|side| (workload, side))).collect()
@@ -123,7 +128,7 @@ pub(crate) fn tidying_sides() -> Vec<(&'static Workload, Side)> {
 
 /// Returns every other case: between kernels, settings in a guest, settings on this machine.
 pub(crate) fn cases() -> Vec<Case> {
-    let guest = |version, setting| Side { kernel: Kernel::from_version(version), setting, also: None };
+    let guest = |version, setting| Side::of_guest(version, setting, None);
     let mut cases = Vec::new();
     for workload in WORKLOADS.iter().filter(|workload| workload.guest.is_some()) {
         for (before, after) in KERNEL_PAIRS {
@@ -136,7 +141,7 @@ pub(crate) fn cases() -> Vec<Case> {
             cases.push(Case { workload, before: guest(version, None), after: guest(version, Some(setting)) });
         }
     }
-    let live = |setting| Side { kernel: None, setting, also: None };
+    let live = |setting| Side { kernel: None, setting, also: None, is_late: false };
     for workload in WORKLOADS.iter().filter(|workload| workload.live.is_some()) {
         for setting in LIVE_SETTINGS {
             cases.push(Case { workload, before: live(None), after: live(Some(setting)) });
@@ -146,6 +151,10 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 impl Side {
+    fn of_guest(version: &str, setting: Option<Setting>, also: Option<Setting>) -> Self {
+        Self { kernel: Kernel::from_version(version), setting, also, is_late: false }
+    }
+
     /// Returns true if the side runs on this machine.
     pub(crate) fn is_live(&self) -> bool {
         self.kernel.is_none()
@@ -174,7 +183,8 @@ impl fmt::Display for Side {
             Some(kernel) => f.write_str(kernel.version)?,
             None => f.write_str("live")?,
         }
-        [self.setting, self.also].into_iter().flatten().try_for_each(|setting| write!(f, "+{setting}"))
+        [self.setting, self.also].into_iter().flatten().try_for_each(|setting| write!(f, "+{setting}"))?;
+        f.write_str(if self.is_late { "+late" } else { "" })
     }
 }
 

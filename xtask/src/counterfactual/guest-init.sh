@@ -12,14 +12,15 @@ mount -t tracefs tracefs /sys/kernel/tracing
 mount -t tmpfs tmp /tmp
 export WORK=/var/tmp/freehold
 mkdir -p "$WORK"
+set_to() {
+    echo "${1#*=}" > "/proc/sys/vm/${1%%=*}" || { echo "FAILED: $1"; echo o > /proc/sysrq-trigger; sleep 60; }
+}
 for word in $(cat /proc/cmdline); do
     case $word in
     freehold.workload=*) workload=${word#*=} ;;
     freehold.drained=*) drained=drained; mount -t debugfs debugfs /sys/kernel/debug ;;
-    freehold.set=*)
-        setting=${word#*=}
-        echo "${setting#*=}" > "/proc/sys/vm/${setting%%=*}" || { echo "FAILED: $setting"; echo o > /proc/sysrq-trigger; sleep 60; }
-        ;;
+    freehold.set=*) set_to "${word#*=}" ;;
+    freehold.late=*) late="${late:-} ${word#*=}" ;;
     esac
 done
 echo "up after $(cut -d ' ' -f 1 /proc/uptime) s: Linux $(uname -r)"
@@ -49,6 +50,7 @@ END
 pageblocks watch > /tmp/mean & watcher=$!
 counters > /tmp/before
 compacted=$(daemon kcompactd0)
+for setting in ${late:-}; do set_to "$setting"; done
 echo "prepared after $(cut -d ' ' -f 1 /proc/uptime) s"
 freehold record --detail -o /var/trace.arrows --force -- sh /tmp/work "$workload" "$watcher" 2> /tmp/said || echo "FAILED: record"
 wait "$watcher"

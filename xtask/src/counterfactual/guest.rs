@@ -184,9 +184,10 @@ pub(crate) fn arguments(
 /// Returns the kernel's parameters.
 fn parameters(workload: &Workload, side: &Side, is_drained: bool) -> String {
     let settings = [side.setting, side.also].into_iter().flatten();
+    let when = if side.is_late { "late" } else { "set" };
     let set: String = settings
         .map(|Setting { name, value }| match value {
-            Value::Is(value) | Value::Times(value) => format!(" freehold.set={name}={value}"),
+            Value::Is(value) | Value::Times(value) => format!(" freehold.{when}={name}={value}"),
         })
         .collect();
     let drained = if is_drained { " freehold.drained=1" } else { "" };
@@ -223,9 +224,9 @@ mod tests {
     #[test]
     fn a_setting_is_a_parameter() {
         let build = &WORKLOADS[0];
+        let kernel = Kernel::from_version("7.3-built");
         let of = |setting, also, is_drained| {
-            let kernel = Kernel::from_version("7.3-built");
-            parameters(build, &Side { kernel, setting, also }, is_drained)
+            parameters(build, &Side { kernel, setting, also, is_late: false }, is_drained)
         };
         let setting = |name| Some(Setting { name, value: Value::Is(1) });
         assert!(of(None, None, false).ends_with("freehold.workload=build"));
@@ -234,6 +235,8 @@ mod tests {
             both.ends_with("=build freehold.set=defrag_mode=1 freehold.set=x=1 freehold.drained=1"),
             "{both}"
         );
+        let late = Side { kernel, setting: setting("x"), also: None, is_late: true };
+        assert!(parameters(build, &late, false).ends_with("=build freehold.late=x=1"));
     }
 
     #[test]
