@@ -80,7 +80,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         if let Some(pfn) = self.alloc_from_first_zone(first_zones, request, cpu) {
             return Ok(pfn);
         }
-        if self.fails_without_blocks(&request, cpu) {
+        if self.fails_without_blocks(&request, cpu, H::MAKES_ROOM) {
             return Err(AllocError::NoMemory);
         }
         let preferred = self.zonelist(&request).next();
@@ -108,14 +108,22 @@ impl<'m, L: Locks> Memory<'m, L> {
         zone.alloc_from_plenty(request, cpu, || zone.try_lock_lists(request.cpu))
     }
 
-    /// Fails the request if no zone has a block for it and its flags forbid waiting. Returns true if
-    /// it failed.
+    /// Fails the request if no zone has a block for it and nothing will be done to make one. Returns true if
+    /// it failed. `makes_room` says that for a request that may wait, more is done than to drain.
     ///
     /// No mark and no right can help such a request, and nothing is given back for it. The same numbers
     /// and marks change as on the slow path.
-    pub(super) fn fails_without_blocks(&self, request: &Request, cpu: &CpuRequests) -> bool {
+    pub(super) fn fails_without_blocks(
+        &self,
+        request: &Request,
+        cpu: &CpuRequests,
+        makes_room: bool,
+    ) -> bool {
         let (order, gfp) = (request.order, request.gfp);
-        let insists = GfpFlags::DIRECT_RECLAIM | GfpFlags::NOFAIL | GfpFlags::MEMALLOC;
+        let mut insists = GfpFlags::NOFAIL | GfpFlags::MEMALLOC;
+        if makes_room || !self.switches.drains_only_if_it_helps {
+            insists |= GfpFlags::DIRECT_RECLAIM;
+        }
         if order == Order::ZERO || order > self.max_order || gfp.intersects(insists) {
             return false;
         }
@@ -123,7 +131,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
         let may_use =
             |zone: &&Zone<'_, L>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
-        if self.zones.iter().filter(may_use).any(|zone| zone.has_any_block(order)) {
+        let may_answer = |zone: &Zone<'_, L>| zone.has_any_block(order) || zone.drain_may_bring(order, gfp);
+        if self.zones.iter().filter(may_use).any(may_answer) {
             return false;
         }
         self.zones.iter().filter(may_use).for_each(|zone| zone.note_failure(gfp));

@@ -23,6 +23,7 @@ pub(super) struct Nobody;
 impl<'m, L: Locks> Helper<'m, L> for Nobody {
     const MOST_ROUNDS: u32 = 1;
     const STARTS_OVER_MIXED: bool = true;
+    const MAKES_ROOM: bool = false;
 
     fn help_first(_: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
         ControlFlow::Continue(())
@@ -80,6 +81,7 @@ impl<'e, E> Embedder<'e, E> {
 impl<'m, L: Locks, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> {
     const MOST_ROUNDS: u32 = 256;
     const STARTS_OVER_MIXED: bool = false;
+    const MAKES_ROOM: bool = true;
 
     fn help_first(path: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
         if !path.compacts_first() {

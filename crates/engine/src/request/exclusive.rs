@@ -122,7 +122,7 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         if let Some(pfn) = self.alloc_from_first_zone(request) {
             return Ok(pfn);
         }
-        if self.memory.fails_without_blocks(&request, self.requests) {
+        if self.memory.fails_without_blocks(&request, self.requests, true) {
             return Err(AllocError::NoMemory);
         }
         self.let_go();

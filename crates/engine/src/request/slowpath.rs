@@ -36,6 +36,9 @@ pub(super) trait Helper<'m, L: Locks>: Sized {
     /// failed. A helper without it mixes types by itself.
     const STARTS_OVER_MIXED: bool;
 
+    /// True if it makes room for a request that may wait, and does not only drain.
+    const MAKES_ROOM: bool;
+
     /// Helps before the first round. Breaks with a block, or with `None` to fail the request.
     fn help_first(path: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>>;
 

@@ -131,6 +131,10 @@ pub struct Switches {
     /// without, the number of all free pages decides. Without [`Switches::counts`] it has no effect.
     /// Source: Freehold, after the review of the per-migratetype counts series.
     pub suits_by_counts: bool,
+    /// A request above order 0 for which nobody reclaims drains the CPUs' lists only if what they hold could
+    /// make up a block of its order; without, always.
+    /// Source: Freehold. Linux drains after reclaim that freed pages.
+    pub drains_only_if_it_helps: bool,
 }
 
 /// The name of a field of [`Switches`], and where it is.
@@ -154,7 +158,7 @@ macro_rules! fields {
 
 impl Switches {
     /// Every field, in the order of the structure.
-    pub const FIELDS: [SwitchField; 31] = fields![
+    pub const FIELDS: [SwitchField; 32] = fields![
         hygiene,
         remembered_mode,
         claims_by_counts,
@@ -186,6 +190,7 @@ impl Switches {
         retries_with_new_rights,
         compacts_large_blocks,
         suits_by_counts,
+        drains_only_if_it_helps,
     ];
 
     /// Returns the names of the fields that are on here and off in `other`, or the other way round.
@@ -320,6 +325,7 @@ const LINUX_6_1: Switches = Switches {
     retries_with_new_rights: false,
     compacts_large_blocks: false,
     suits_by_counts: false,
+    drains_only_if_it_helps: false,
 };
 
 const LINUX_6_12: Switches = Switches {
@@ -372,5 +378,6 @@ const FREEHOLD: Switches = Switches {
     empties_pageblocks: true,
     suits_by_counts: true,
     ranges_stay_apart: true,
+    drains_only_if_it_helps: true,
     ..LINUX_7_3_COUNTS
 };

@@ -18,6 +18,7 @@ mod placement;
 mod refill;
 mod size;
 mod state;
+mod unmerged;
 mod watermark_check;
 mod watermark_levels;
 

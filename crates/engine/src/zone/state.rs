@@ -10,7 +10,7 @@ use super::counts::{Counts, FreeCounts};
 use super::free_lists::FreeLists;
 use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
 use crate::percpu::PerCpuLists;
-use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
+use crate::table::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
 use crate::types::{
     FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
@@ -99,16 +99,16 @@ pub(crate) struct LockedState {
 
 /// The reasons why a zone's requests should not mix pageblock types, one bit each; 0 for none.
 #[derive(Debug)]
-pub(crate) struct Unmixed(AtomicU32);
+pub(crate) struct Unmixed(AtomicU16);
 
 impl Unmixed {
     /// A lower zone can answer first.
-    const LOWER_ZONE: u32 = 1;
+    const LOWER_ZONE: u16 = 1;
     /// `vm.defrag_mode`.
-    pub(crate) const DEFRAG_MODE: u32 = 2;
+    pub(crate) const DEFRAG_MODE: u16 = 2;
 
     fn new(lower_zone_serves: bool) -> Self {
-        Self(AtomicU32::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
+        Self(AtomicU16::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
     }
 
     #[inline]
@@ -116,7 +116,7 @@ impl Unmixed {
         self.0.load(Ordering::Relaxed) != 0
     }
 
-    pub(crate) fn set(&self, reason: u32, on: bool) {
+    pub(crate) fn set(&self, reason: u16, on: bool) {
         let others = self.0.load(Ordering::Relaxed) & !reason;
         self.0.store(if on { others | reason } else { others }, Ordering::Relaxed);
     }

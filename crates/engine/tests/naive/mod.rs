@@ -53,6 +53,7 @@ impl Settings {
 }
 
 /// One zone.
+#[derive(Clone)]
 pub(crate) struct Naive {
     pub(crate) set: Settings,
     /// Free blocks by order, then type, first to last.
@@ -202,12 +203,27 @@ impl Naive {
     /// Answers a request that may wait but finds nothing to reclaim.
     pub(crate) fn alloc(&mut self, cpu: usize, order: u8, kind: usize) -> Option<u64> {
         let mut found = self.attempt(cpu, order, kind, 1).or_else(|| self.attempt(cpu, order, kind, 0));
-        if found.is_none() {
+        if found.is_none() && self.would_drain(order) {
             self.drain_all();
             found = self.attempt(cpu, order, kind, 0);
         }
         self.owned.insert(found?, (order, kind));
         found
+    }
+
+    fn has_block(&self, order: u8) -> bool {
+        self.lists[usize::from(order)..].iter().flatten().any(|list| !list.is_empty())
+    }
+
+    /// Returns true if a request that fails has the CPUs' lists drained: with the rule, and above order 0,
+    /// if that brings a block or a list is too long to find out.
+    fn would_drain(&self, order: u8) -> bool {
+        if !self.set.switches.drains_only_if_it_helps || order == 0 || self.has_block(order) {
+            return true;
+        }
+        let mut drained = self.clone();
+        drained.drain_all();
+        drained.has_block(order) || self.cpus.iter().any(|cpu| cpu.pages() > 1024)
     }
 
     /// Takes one block by its address, from CPUs' lists too. Returns true if it was free.

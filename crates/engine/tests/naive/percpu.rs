@@ -14,6 +14,7 @@ const SCALE: i64 = 5;
 /// claims go by counts, what its last owner asked for.
 type Entry = (u64, u8, usize);
 
+#[derive(Clone)]
 pub(crate) struct CpuLists {
     pub(crate) lists: Vec<VecDeque<Entry>>,
     high: i64,

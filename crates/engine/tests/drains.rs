@@ -1,0 +1,86 @@
+//! When a request that finds no block has the CPUs' lists given back.
+
+mod common;
+
+use common::{LONG_LISTS, Random, all_free, geometry, metadata, order, plain_zone, request};
+use freehold::{Era, GfpFlags, Memory, Pfn, Request, Switches, ZoneConfig};
+
+const WAITS: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
+
+/// A machine of 64 pages in pageblocks of 16, all of them single pages in use.
+fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Locks>)) {
+    let zones = [ZoneConfig { percpu: LONG_LISTS, ..plain_zone(0x400, 64) }];
+    let config = geometry(&zones, switches, 4, 4);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    while memory.alloc(request(WAITS, 0)).is_ok() {}
+    memory.drain_all();
+    assert_eq!(memory.zones()[0].free_pages(), 0);
+    act(&memory);
+    memory.check().expect("intact");
+}
+
+fn free(memory: &Memory<'_, common::Locks>, cpu: u16, pfns: impl IntoIterator<Item = u64>) {
+    pfns.into_iter().for_each(|pfn| memory.free(cpu, Pfn(pfn), order(0)).expect("a page in use"));
+}
+
+fn on_lists(memory: &Memory<'_, common::Locks>) -> [u32; 2] {
+    [0, 1].map(|cpu| memory.zones()[0].percpu_pages(cpu))
+}
+
+#[test]
+fn lists_that_make_up_no_block_are_kept() {
+    for (switches, kept) in [(Era::Freehold.switches(), [3, 1]), (Era::Linux7_3.switches(), [0, 0])] {
+        all_in_use(switches, |memory| {
+            free(memory, 0, [0x401, 0x402, 0x404]);
+            free(memory, 1, [0x407]);
+            assert!(memory.alloc(request(WAITS, 1)).is_err(), "no two of these are buddies");
+            assert_eq!(on_lists(memory), kept);
+        });
+    }
+}
+
+#[test]
+fn lists_that_make_up_a_block_are_given_back() {
+    for era in Era::ALL {
+        all_in_use(era.switches(), |memory| {
+            // A free page, and the rest of the block on the lists of two CPUs.
+            free(memory, 0, [0x409]);
+            memory.drain_all();
+            free(memory, 0, [0x408, 0x40b]);
+            free(memory, 1, [0x40a]);
+            assert_eq!(memory.alloc(request(WAITS, 2)), Ok(Pfn(0x408)), "{}", era.name());
+        });
+    }
+}
+
+#[test]
+fn a_request_that_failed_fails_after_a_drain_too() {
+    for seed in 0..40 {
+        all_in_use(Era::Freehold.switches(), |memory| {
+            let mut random = Random::new(seed);
+            let mut held: Vec<(Pfn, u8)> = (0x400..0x440).map(|pfn| (Pfn(pfn), 0)).collect();
+            let mut failed = 0;
+            for _ in 0..400 {
+                let cpu = random.below(2) as u16;
+                if random.below(2) == 0 && !held.is_empty() {
+                    let (pfn, size) = held.swap_remove(random.below(held.len() as u64) as usize);
+                    memory.free(cpu, pfn, order(size)).expect("a block in use");
+                    continue;
+                }
+                let size = random.below(5) as u8;
+                let ask = |gfp| memory.alloc(Request { cpu, ..request(gfp, size) });
+                if let Ok(pfn) = ask(WAITS) {
+                    held.push((pfn, size));
+                    continue;
+                }
+                failed += 1;
+                if random.below(8) == 0 {
+                    memory.drain_all();
+                }
+                assert!(ask(WAITS.difference(GfpFlags::RECLAIM)).is_err(), "seed {seed}: order {size}");
+            }
+            assert!(failed > 20, "seed {seed}: {failed} requests failed");
+        });
+    }
+}
