@@ -4,6 +4,7 @@
  * wants them.
  */
 #include <linux/bitmap.h>
+#include <linux/bits.h>
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/memory_hotplug.h>
@@ -78,25 +79,48 @@ void __pageblock_use_listed(struct zone *zone, struct page *page, int nr_pages)
 		WRITE_ONCE(use->free, use->free + nr_pages);
 }
 
+/*
+ * Marks so many pages from a bit on as movable or not, and returns how many
+ * were marked. They are a block, aligned to its size, so they lie within a word
+ * of the bitmap or have words of their own.
+ */
+static noinline unsigned int mark_bits(unsigned long *movable_pages,
+				       unsigned long bit, unsigned int nr_pages,
+				       bool movable)
+{
+	unsigned long *word = movable_pages + BIT_WORD(bit);
+	unsigned int first = bit % BITS_PER_LONG, words, had = 0;
+	unsigned long mask = GENMASK(first + min(nr_pages, BITS_PER_LONG) - 1,
+				     first);
+
+	for (words = DIV_ROUND_UP(nr_pages, BITS_PER_LONG); words; words--) {
+		had += hweight_long(*word & mask);
+		*word = movable ? *word | mask : *word & ~mask;
+		word++;
+	}
+	return had;
+}
+
 /* Marks the pages of a block, all of one pageblock, as movable or not. */
 static void mark(struct pageblock_uses *uses, unsigned long pfn,
 		 unsigned int nr_pages, bool movable)
 {
 	struct pageblock_use *use = use_in(uses, pfn);
-	int more = movable ? nr_pages : 0;
-	unsigned long bit, end;
+	unsigned long bit;
+	unsigned int had;
 
 	if (!use)
 		return;
 	bit = pfn - uses->start_pfn;
-	end = bit + nr_pages;
-	for (; bit < end; bit++) {
-		if (movable)
-			more -= __test_and_set_bit(bit, uses->movable);
-		else
-			more -= __test_and_clear_bit(bit, uses->movable);
-	}
-	WRITE_ONCE(use->movable, use->movable + more);
+	if (nr_pages > 1)
+		had = mark_bits(uses->movable, bit, nr_pages, movable);
+	else if (movable)
+		had = __test_and_set_bit(bit, uses->movable);
+	else
+		had = __test_and_clear_bit(bit, uses->movable);
+	if (movable || had)
+		WRITE_ONCE(use->movable,
+			   use->movable - had + (movable ? nr_pages : 0));
 }
 
 static void mark_block(struct zone *zone, unsigned long pfn,
