@@ -260,13 +260,13 @@ static void report(struct counted begin, uint64_t ns, int failed)
 		rounds += shared->rounds[i];
 	say("{\"load\":{\"operations\":%lu,\"allocated\":%lu,\"freed\":%lu,\"movements\":%lu,"
 	    "\"checks\":%lu,\"differences\":%lu,\"compactions\":%lu,\"cma\":%lu,"
-	    "\"cma_refused\":%lu,\"offlined\":%lu,\"offline_refused\":%lu,\"reads\":%lu,"
+	    "\"cma_refused\":%lu,\"offlined\":%lu,\"offline_refused\":%lu,\"uncounted\":%lu,\"reads\":%lu,"
 	    "\"bad_reads\":%lu,\"rounds\":%lu,\"huge\":%lu,\"locked\":%lu,\"lent\":%lu,"
 	    "\"groups\":%lu,\"groups_refused\":%lu,\"spoiled\":%lu,\"tidied\":%lu,"
 	    "\"tidy_moved\":%lu,\"starts\":%lu,\"failed\":%d,\"seconds\":%lu}}",
 	    operations_of(allocated, freed), allocated, freed, shared->movements,
 	    shared->checks, shared->differences, shared->compactions, shared->cma,
-	    shared->cma_refused, shared->offlined, shared->offline_refused, shared->reads,
+	    shared->cma_refused, shared->offlined, shared->offline_refused, shared->uncounted, shared->reads,
 	    shared->bad_reads, rounds, now.huge - begin.huge, shared->locked, shared->lent,
 	    shared->groups, shared->groups_refused,
 	    shared->kept_spoiled + shared->group_spoiled, now.tidied - begin.tidied,

@@ -20,6 +20,7 @@ struct shared {
 	unsigned long compactions;
 	unsigned long cma, cma_refused;
 	unsigned long offlined, offline_refused;
+	unsigned long uncounted;	/* memory blocks that went while nobody counted */
 	unsigned long reads, bad_reads;
 	unsigned long checks, differences, movements;
 	unsigned long locked, lent, kept_spoiled;

@@ -66,15 +66,12 @@ static unsigned int find_blocks(void)
 	return count;
 }
 
-static void take_away(long block)
+static bool take_away(long block)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), BLOCKS "/memory%ld/state", block);
-	if (put(path, "offline"))
-		bump(&shared->offlined);
-	else
-		bump(&shared->offline_refused);
+	return put(path, "offline");
 }
 
 static void bring_back(long block)
@@ -92,7 +89,7 @@ void take_memory_away(void)
 	while (count && !stopped()) {
 		long block = blocks[random_below(count)];
 
-		take_away(block);
+		bump(take_away(block) ? &shared->offlined : &shared->offline_refused);
 		sleep_ms(random_below(100));
 		bring_back(block);
 		sleep_ms(100 + random_below(300));
@@ -115,12 +112,14 @@ void go_uncounted(void)
 		*(volatile char *)(area + at) = 1;
 	for (at = 0; at < bytes; at += 2 * PAGE)
 		madvise(area + at, PAGE, MADV_DONTNEED);
-	put(TIDYING, "1000000");
-	put(TIDYING, "0");
+	if (!put(TIDYING, "1000000") || !put(TIDYING, "0"))
+		fail("pageblocks are not counted");
 	munmap(area, bytes);
 	for (i = 0; i < count; i++)
-		take_away(blocks[i]);
-	put(TIDYING, "1000000");
+		if (take_away(blocks[i]))
+			bump(&shared->uncounted);
+	if (!put(TIDYING, "1000000"))
+		fail("pageblocks are not counted anew");
 	for (i = 0; i < count; i++)
 		bring_back(blocks[i]);
 }

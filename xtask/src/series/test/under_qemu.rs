@@ -70,7 +70,7 @@ pub struct LoadPlan {
 }
 
 /// The numbers of the guest's report, and their titles in the table.
-const NUMBERS: [(&str, &str); 19] = [
+const NUMBERS: [(&str, &str); 20] = [
     ("operations", "pages allocated and freed"),
     ("movements", "movements between lists"),
     ("checks", "checks"),
@@ -89,6 +89,7 @@ const NUMBERS: [(&str, &str); 19] = [
     ("tidied", "pageblocks tidied"),
     ("tidy_moved", "pages moved for it"),
     ("starts", "times that tidying was turned on"),
+    ("uncounted", "memory blocks that went uncounted"),
     ("seconds", "guest's seconds"),
 ];
 
@@ -197,7 +198,7 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
         }
     }
     let tidying: &[&str] =
-        if variant == Variant::Patched { &["tidied", "tidy_moved", "starts"] } else { &[] };
+        if variant == Variant::Patched { &["tidied", "tidy_moved", "starts", "uncounted"] } else { &[] };
     for name in PARTS.iter().filter(|part| plan.can_have(part)).chain(tidying) {
         if number(name) == 0 {
             findings.push(format!("the load had no {name}"));
@@ -265,7 +266,7 @@ mod tests {
 
     const GOOD: &str = "Linux version 7.3\nfreehold: {\"load\":{\"operations\":100,\"movements\":50,\"checks\":3,\
         \"differences\":0,\"compactions\":1,\"cma\":2,\"offlined\":1,\"reads\":9,\"bad_reads\":0,\"huge\":5,\"locked\":6,\"lent\":7,\
-        \"groups\":8,\"spoiled\":0,\"tidied\":3,\"tidy_moved\":30,\"starts\":2,\"failed\":0}}\n\
+        \"groups\":8,\"spoiled\":0,\"tidied\":3,\"tidy_moved\":30,\"starts\":2,\"uncounted\":1,\"failed\":0}}\n\
         freehold: {\"done\":true}\n";
 
     fn plan(arch: Arch, with: &[&str]) -> LoadPlan {

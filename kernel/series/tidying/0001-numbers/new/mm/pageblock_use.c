@@ -31,6 +31,9 @@ DEFINE_STATIC_KEY_FALSE(pageblock_use_key);
 static struct pageblock_uses *zone_uses[MAX_NUMNODES][MAX_NR_ZONES];
 static DEFINE_MUTEX(pageblock_use_mutex);
 
+/* True while the numbers of all pageblocks are right. */
+static bool counted_anew;
+
 static struct pageblock_uses *uses_of(struct zone *zone)
 {
 	/* pairs with the release in pageblock_use_prepare() */
@@ -61,7 +64,8 @@ bool pageblock_use_of(struct zone *zone, unsigned long pfn,
 {
 	struct pageblock_use *found;
 
-	if (!pageblock_use_counted())
+	/* pairs with the release in pageblock_use_start() */
+	if (!pageblock_use_counted() || !smp_load_acquire(&counted_anew))
 		return false;
 	found = use_in(uses_of(zone), pfn);
 	if (!found)
@@ -178,11 +182,12 @@ static void recount(struct zone *zone, struct pageblock_uses *uses,
 {
 	struct pageblock_use *use = use_in(uses, start);
 	unsigned long pfn = start, end = start + pageblock_nr_pages;
+	unsigned long bit = start - uses->start_pfn;
 
 	guard(spinlock_irqsave)(&zone->lock);
 	use->free = 0;
 	use->movable = 0;
-	bitmap_clear(uses->movable, start - uses->start_pfn,
+	bitmap_clear(uses->movable + BIT_WORD(bit), bit % BITS_PER_LONG,
 		     pageblock_nr_pages);
 	if (!pageblock_online(zone, start))
 		return;
@@ -205,6 +210,27 @@ static void recount(struct zone *zone, struct pageblock_uses *uses,
 	}
 }
 
+/* Forgets what was counted before, also of zones whose memory is offline. */
+static void forget_all(void)
+{
+	int nid, zid;
+
+	for (nid = 0; nid < MAX_NUMNODES; nid++) {
+		for (zid = 0; zid < MAX_NR_ZONES; zid++) {
+			struct pageblock_uses *uses = zone_uses[nid][zid];
+			unsigned long nr_pages;
+
+			if (!uses)
+				continue;
+			nr_pages = uses->nr_blocks << pageblock_order;
+			memset(uses->of, 0,
+			       uses->nr_blocks * sizeof(*uses->of));
+			memset(uses->movable, 0,
+			       BITS_TO_LONGS(nr_pages) * sizeof(long));
+		}
+	}
+}
+
 static int pageblock_use_prepare(struct zone *zone)
 {
 	unsigned long start = pageblock_align(zone->zone_start_pfn);
@@ -212,6 +238,8 @@ static int pageblock_use_prepare(struct zone *zone)
 	unsigned long nr_pages = end > start ? end - start : 0;
 	struct pageblock_uses *uses;
 
+	/* all pages of a pageblock are movable in one that fits */
+	BUILD_BUG_ON(PAGE_BLOCK_MAX_ORDER >= BITS_PER_TYPE(u16));
 	if (uses_of(zone))
 		return 0;
 	uses = kzalloc_obj(*uses);
@@ -257,6 +285,7 @@ int pageblock_use_start(void)
 		if (err)
 			goto out;
 	}
+	forget_all();
 	/* from here on movements count; a pageblock is right once counted anew */
 	static_branch_enable_cpuslocked(&pageblock_use_key);
 	for_each_populated_zone(zone) {
@@ -269,6 +298,8 @@ int pageblock_use_start(void)
 			cond_resched();
 		}
 	}
+	/* pairs with the acquire in pageblock_use_of() */
+	smp_store_release(&counted_anew, true);
 out:
 	put_online_mems();
 	cpus_read_unlock();
@@ -281,5 +312,6 @@ out:
 void pageblock_use_stop(void)
 {
 	guard(mutex)(&pageblock_use_mutex);
+	WRITE_ONCE(counted_anew, false);
 	static_branch_disable(&pageblock_use_key);
 }

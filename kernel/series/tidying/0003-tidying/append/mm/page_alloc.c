@@ -48,7 +48,8 @@ struct page *take_fuller_page(struct zone *zone, unsigned int order,
  * @from: the migratetype that it has
  * @to: the one that it gets
  *
- * Return: false if it has another type by now, or is gone.
+ * Return: false if it has another type by now, is one block or gone, or if
+ * pages are not grouped by type.
  */
 bool retype_pageblock(struct zone *zone, unsigned long pfn, int from, int to)
 {
@@ -56,7 +57,8 @@ bool retype_pageblock(struct zone *zone, unsigned long pfn, int from, int to)
 
 	guard(spinlock_irqsave)(&zone->lock);
 	page = pageblock_online(zone, pfn);
-	if (!page || get_pageblock_migratetype(page) != from)
+	if (!page || get_pageblock_migratetype(page) != from ||
+	    pageblock_is_one_block(page, pfn) || page_group_by_mobility_disabled)
 		return false;
 	return move_freepages_block(zone, page, from, to) >= 0;
 }

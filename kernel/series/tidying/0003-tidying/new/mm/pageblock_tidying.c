@@ -74,8 +74,14 @@ enum pageblock_chore pageblock_chore(int type, unsigned int stays,
 	return PAGEBLOCK_LEAVE;
 }
 
-/* Returns true if a pageblock is one block, free or in use, or part of one. */
-static bool is_one_block(struct page *page, unsigned long pfn)
+/**
+ * pageblock_is_one_block() - tell whether a pageblock is in one block or is one
+ * @page: its first page, whose zone's lock the caller holds
+ * @pfn: the number of that page
+ *
+ * Return: true if it is, whether the block is free or in use.
+ */
+bool pageblock_is_one_block(struct page *page, unsigned long pfn)
 {
 	unsigned int order;
 
@@ -139,7 +145,7 @@ static enum pageblock_chore chore_at(struct zone *zone, unsigned long pfn,
 	if (look->type != MIGRATE_UNMOVABLE &&
 	    look->type != MIGRATE_RECLAIMABLE && look->type != MIGRATE_MOVABLE)
 		return PAGEBLOCK_LEAVE;
-	if (is_one_block(page, pfn) || !pageblock_use_of(zone, pfn, &use))
+	if (pageblock_is_one_block(page, pfn) || !pageblock_use_of(zone, pfn, &use))
 		return PAGEBLOCK_LEAVE;
 	look->stays = pageblock_nr_pages -
 		min_t(unsigned int, use.free + use.movable, pageblock_nr_pages);

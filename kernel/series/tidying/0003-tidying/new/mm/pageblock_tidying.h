@@ -19,6 +19,7 @@ enum pageblock_chore {
 enum pageblock_chore pageblock_chore(int type, unsigned int stays,
 				     unsigned int movable);
 bool pageblock_tidying_is_on(void);
+bool pageblock_is_one_block(struct page *page, unsigned long pfn);
 void tidy_pageblocks(pg_data_t *pgdat);
 
 /* of mm/page_alloc.c */
