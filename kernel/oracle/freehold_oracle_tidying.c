@@ -10,7 +10,6 @@
 #include <linux/migrate.h>
 #include "pageblock_use.h"
 
-void freehold_count_ends(struct zone *zone);
 void freehold_tidy_zone(struct zone *zone, u32 pages);
 
 #define FH_MOST_BLOCKS	8192
@@ -156,7 +155,6 @@ static void fh_start_tidying(void)
 	pageblock_use_stop();
 	if (pageblock_use_start())
 		fh_broken = "pageblocks cannot be counted anew";
-	freehold_count_ends(fh_zone);
 }
 
 #else

@@ -12,14 +12,13 @@ use crate::kernel::files::{read, with_last_line, write_if_changed};
 use crate::kernel::process::{Job, command};
 
 /// The added files: path in the kernel, and text.
-pub(super) const FILES: [(&str, &str); 10] = [
+pub(super) const FILES: [(&str, &str); 9] = [
     ("mm/freehold_oracle.c", include_str!("../../../kernel/oracle/freehold_oracle.c")),
     ("mm/freehold_oracle_state.c", include_str!("../../../kernel/oracle/freehold_oracle_state.c")),
     ("mm/freehold_oracle_events.c", include_str!("../../../kernel/oracle/freehold_oracle_events.c")),
     ("mm/freehold_oracle_calls.c", include_str!("../../../kernel/oracle/freehold_oracle_calls.c")),
     ("mm/freehold_oracle_tidying.c", include_str!("../../../kernel/oracle/freehold_oracle_tidying.c")),
     ("mm/freehold_oracle_pass.c", include_str!("../../../kernel/oracle/freehold_oracle_pass.c")),
-    ("mm/freehold_oracle_use.c", include_str!("../../../kernel/oracle/freehold_oracle_use.c")),
     ("mm/freehold_oracle_bench.c", include_str!("../../../kernel/oracle/freehold_oracle_bench.c")),
     ("mm/freehold_oracle_vmstat.c", include_str!("../../../kernel/oracle/freehold_oracle_vmstat.c")),
     ("mm/Kconfig.freehold", include_str!("../../../kernel/oracle/Kconfig")),
@@ -34,10 +33,7 @@ const LINES: [(&str, &str); 4] = [
 ];
 
 /// Those of the files that the series `tidying` adds.
-const LINES_TIDYING: [(&str, &str); 2] = [
-    ("mm/pageblock_tidying.c", "#include \"freehold_oracle_pass.c\""),
-    ("mm/pageblock_use.c", "#include \"freehold_oracle_use.c\""),
-];
+const LINES_TIDYING: [(&str, &str); 1] = [("mm/pageblock_tidying.c", "#include \"freehold_oracle_pass.c\"")];
 
 /// Returns the lines that the files of one kernel get, which are then their last.
 pub(super) fn lines(version: KernelVersion) -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -17,7 +17,7 @@
 #include "page_alloc.h"
 #include "pageblock_use.h"
 
-/* The whole pageblocks that a zone spanned when they were first counted. */
+/* The pageblocks that a zone spanned when they were first counted. */
 struct pageblock_uses {
 	unsigned long start_pfn;
 	unsigned long nr_blocks;
@@ -150,6 +150,14 @@ void __pageblock_use_returned(struct zone *zone, unsigned long pfn,
 	mark_block(zone, pfn, order, false);
 }
 
+/* Returns a page of a zone, or NULL if it is offline or of another zone. */
+static struct page *page_of(struct zone *zone, unsigned long pfn)
+{
+	struct page *page = pfn_to_online_page(pfn);
+
+	return page && page_zone(page) == zone ? page : NULL;
+}
+
 /**
  * pageblock_online() - find a pageblock whose memory is online
  * @zone: the zone, whose lock the caller holds
@@ -163,25 +171,24 @@ void __pageblock_use_returned(struct zone *zone, unsigned long pfn,
  */
 struct page *pageblock_online(struct zone *zone, unsigned long pfn)
 {
-	struct page *first = pfn_to_online_page(pfn);
-	struct page *last = pfn_to_online_page(pfn + pageblock_nr_pages - 1);
+	struct page *first = page_of(zone, pfn);
 
 	lockdep_assert_held(&zone->lock);
-	if (!first || !last || page_zone(first) != zone ||
-	    page_zone(last) != zone)
+	if (!first || !page_of(zone, pfn + pageblock_nr_pages - 1))
 		return NULL;
 	return first;
 }
 
 /*
- * Counts a pageblock anew, whatever was counted before. Memory that is offline
- * counts as nothing: it comes back free.
+ * Counts the zone's part of a pageblock anew, whatever was counted before.
+ * Memory that is offline counts as nothing: it comes back free.
  */
 static void recount(struct zone *zone, struct pageblock_uses *uses,
 		    unsigned long start)
 {
 	struct pageblock_use *use = use_in(uses, start);
-	unsigned long pfn = start, end = start + pageblock_nr_pages;
+	unsigned long pfn = max(start, zone->zone_start_pfn);
+	unsigned long end = min(start + pageblock_nr_pages, zone_end_pfn(zone));
 	unsigned long bit = start - uses->start_pfn;
 
 	guard(spinlock_irqsave)(&zone->lock);
@@ -189,7 +196,7 @@ static void recount(struct zone *zone, struct pageblock_uses *uses,
 	use->movable = 0;
 	bitmap_clear(uses->movable + BIT_WORD(bit), bit % BITS_PER_LONG,
 		     pageblock_nr_pages);
-	if (!pageblock_online(zone, start))
+	if (pfn >= end || !page_of(zone, pfn) || !page_of(zone, end - 1))
 		return;
 	while (pfn < end) {
 		struct page *page = pfn_to_page(pfn);
@@ -233,13 +240,12 @@ static void forget_all(void)
 
 static int pageblock_use_prepare(struct zone *zone)
 {
-	unsigned long start = pageblock_align(zone->zone_start_pfn);
-	unsigned long end = pageblock_start_pfn(zone_end_pfn(zone));
-	unsigned long nr_pages = end > start ? end - start : 0;
+	unsigned long start = pageblock_start_pfn(zone->zone_start_pfn);
+	unsigned long nr_pages = pageblock_align(zone_end_pfn(zone)) - start;
 	struct pageblock_uses *uses;
 
 	/* all pages of a pageblock are movable in one that fits */
-	BUILD_BUG_ON(PAGE_BLOCK_MAX_ORDER >= BITS_PER_TYPE(u16));
+	BUILD_BUG_ON((1UL << PAGE_BLOCK_MAX_ORDER) > U16_MAX);
 	if (uses_of(zone))
 		return 0;
 	uses = kzalloc_obj(*uses);
@@ -264,8 +270,7 @@ static int pageblock_use_prepare(struct zone *zone)
 /**
  * pageblock_use_start() - count what pageblocks are used for from now on
  *
- * Memory that a zone did not span when it was first counted is left out, and
- * so are pageblocks that reach beyond a zone.
+ * Memory that a zone did not span when it was first counted is left out.
  *
  * Return: 0, or -ENOMEM.
  */
