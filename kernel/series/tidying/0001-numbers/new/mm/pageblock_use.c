@@ -244,7 +244,7 @@ static int pageblock_use_prepare(struct zone *zone)
 	unsigned long nr_pages = pageblock_align(zone_end_pfn(zone)) - start;
 	struct pageblock_uses *uses;
 
-	/* all pages of a pageblock are movable in one that fits */
+	/* a number may be that of all pages of a pageblock */
 	BUILD_BUG_ON((1UL << PAGE_BLOCK_MAX_ORDER) > U16_MAX);
 	if (uses_of(zone))
 		return 0;
