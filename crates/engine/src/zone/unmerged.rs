@@ -7,7 +7,7 @@ use crate::table::{FrameIndex, FrameKind};
 use crate::types::{GfpFlags, Order};
 
 /// The most pages on a CPU's lists that are looked at: a drain of more costs less than what it brings.
-const MOST_PAGES: u32 = 1024;
+const MOST_PAGES: u32 = 128;
 
 impl<L: Locks> Zone<'_, L> {
     /// Returns true if a request may wait for a drain, and a drain of every CPU's lists could leave a free block

@@ -223,7 +223,7 @@ impl Naive {
         }
         let mut drained = self.clone();
         drained.drain_all();
-        drained.has_block(order) || self.cpus.iter().any(|cpu| cpu.pages() > 1024)
+        drained.has_block(order) || self.cpus.iter().any(|cpu| cpu.pages() > 128)
     }
 
     /// Takes one block by its address, from CPUs' lists too. Returns true if it was free.
