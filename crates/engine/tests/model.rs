@@ -165,7 +165,7 @@ impl Pair<'_, '_> {
     fn compare_cpu_lists(&self, size: u8, kind: usize) {
         for cpu in 0..CPUS {
             let engine = self.zone.percpu_list(cpu, order(size), KINDS[kind].0).map(|pfn| pfn.0);
-            let model = &self.model.cpus[usize::from(cpu)].lists[Naive::list_number(size, kind)];
+            let model = &self.model.cpus[usize::from(cpu)].lists[self.model.list_number(size, kind)];
             let (engine, model): (Vec<_>, Vec<_>) = (engine.collect(), model.iter().map(|e| e.0).collect());
             assert_eq!(engine, model, "{}: order {size} on CPU {cpu}", self.context);
         }

@@ -237,7 +237,9 @@ fn larger_orders_cost_no_metadata_where_they_are_not_set_up() {
             // A bit a page, in words of four bytes.
             let pages: u64 = zones.iter().map(|zone| zone.spanned + 1024).sum();
             let marks = if era.switches().marks_departures { pages as usize / 8 } else { 0 };
-            let before = before + marks;
+            // 16 places for each of fifteen lists of blocks of orders 4 to 8.
+            let lists = if era.switches().percpu_large_orders { 15 * 16 * 4 } else { 0 };
+            let before = before + marks + lists * zones.len() * usize::from(cpus);
             assert!(now <= before, "{} with {cpus} CPUs: {now} bytes, {before} before", era.name());
         }
     }

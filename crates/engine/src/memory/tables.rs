@@ -3,13 +3,13 @@
 use lock_api::Mutex;
 
 use super::config::MemoryConfig;
-use crate::percpu::{LISTS, PerCpuList, PerCpuLists, stack_places};
+use crate::percpu::{LISTS, PerCpuList, PerCpuLists, listed_up_to, stack_places};
 use crate::table::sync::Locks;
 use crate::table::{
     Carver, DepartedPages, Departures, Frame, FrameTable, LargeCounts, Links, OwnLines, Pageblock,
     PageblockTable, Places, SectionMap, Tally, ZoneSections, base_of,
 };
-use crate::types::SetupError;
+use crate::types::{Order, SetupError};
 use crate::zone::{CpuLists, DEFAULT_BOOST_FACTOR, ZoneConfig, ZoneParts};
 
 /// The most frames of a zone that have metadata, and the most sections of its span: an index has 31 bits.
@@ -28,6 +28,8 @@ pub(super) struct ZoneTables<'c> {
     named_sections: u64,
     /// The number of pages by which CPUs' stacks are sized.
     pages: u64,
+    /// All orders up to this have per-CPU lists.
+    listed: Order,
     cpus: usize,
 }
 
@@ -49,6 +51,7 @@ impl<'c> ZoneTables<'c> {
             departed: if switches.marks_departures { Departures::places(size(places.count)) } else { 0 },
             spanned_sections: count(sections.spanned()),
             named_sections: count(sections.named()),
+            listed: listed_up_to(&switches, config.pageblock_order),
             pages: if has_holes { places.count } else { zone.spanned },
             cpus: usize::from(config.cpus),
         }
@@ -80,7 +83,7 @@ impl<'c> ZoneTables<'c> {
         }
         tally.table::<CpuLists<'_, L>>(self.cpus);
         for _ in 0..self.cpus {
-            stack_places(self.pages).for_each(|places| tally.table::<u32>(places));
+            stack_places(self.pages, self.listed).for_each(|places| tally.table::<u32>(places));
         }
     }
 
@@ -103,10 +106,10 @@ impl<'c> ZoneTables<'c> {
         let mut cpus = carver.reserve::<CpuLists<'m, L>>(self.cpus)?;
         let percpu = cpus.table(self.cpus, |_| {
             let mut lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));
-            for (list, places) in lists.iter_mut().zip(stack_places(self.pages)) {
+            for (list, places) in lists.iter_mut().zip(stack_places(self.pages, self.listed)) {
                 *list = PerCpuList::new(carver.table(places, |_| Ok(0))?);
             }
-            Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, &switches, lists))))
+            Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, &switches, self.listed, lists))))
         })?;
         Ok(ZoneParts {
             frames: FrameTable::new(zone.start, self.places, config.max_order, (frames, links), sections),

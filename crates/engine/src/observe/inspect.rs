@@ -1,6 +1,6 @@
 //! A zone's lists, block by block.
 
-use crate::percpu::{ListNumber, PerCpuSettings};
+use crate::percpu::PerCpuSettings;
 use crate::table::PageblockUse;
 use crate::table::sync::{Locks, Ordering};
 use crate::types::{Migratetype, Order, Pfn};
@@ -46,10 +46,13 @@ impl<L: Locks> Zone<'_, L> {
     ) -> impl Iterator<Item = (Pfn, Migratetype)> {
         let exists = migratetype.is_mergeable() && self.has_percpu_list(order);
         let guard = exists.then(|| self.lock_lists(cpu)).flatten();
-        let number = ListNumber::of(migratetype, order);
-        let mut cursor = guard.as_ref().map(|guard| guard.list(number).cursor(&self.frames));
+        let mut cursor = guard.as_ref().map(|lists| {
+            let list = lists.list(lists.number(migratetype, order));
+            list.cursor(&self.frames)
+        });
         core::iter::from_fn(move || {
-            let list = guard.as_ref()?.list(number);
+            let lists = guard.as_ref()?;
+            let list = lists.list(lists.number(migratetype, order));
             let index = list.next(&self.frames, cursor.as_mut()?)?;
             Some((self.frames.pfn(index), self.frames.word(index).migratetype()))
         })

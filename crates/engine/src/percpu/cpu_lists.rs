@@ -40,13 +40,30 @@ pub struct PerCpuState {
 /// A batch grows at most by this power of two. Linux counterpart: `CONFIG_PCP_BATCH_SCALE_MAX`.
 pub(crate) const BATCH_SCALE_MAX: u32 = 5;
 
-const SMALL_LISTS: usize = PCP_TYPES * (Order::COSTLY.index() + 1);
+/// The largest order that may have lists for every type: with [`Switches::percpu_large_orders`].
+const LARGEST: Order = match Order::new(8) {
+    Some(order) => order,
+    None => Order::COSTLY,
+};
 
-/// The number of lists of a CPU and zone: one for each small order and type, and two of huge pages.
-pub(crate) const LISTS: usize = SMALL_LISTS + 2;
+const HUGE_LISTS: usize = PCP_TYPES * (LARGEST.index() + 1);
 
-/// Places of a stack of blocks, single pages left out.
-const SMALL_STACK: usize = 64;
+/// The most lists of a CPU and zone: one for each order up to 8 and type, and two of huge pages.
+pub(crate) const LISTS: usize = HUGE_LISTS + 2;
+
+/// Returns the order up to which every order has lists for every type; a pageblock's order is `block_order`.
+pub(crate) fn listed_up_to(switches: &Switches, block_order: Order) -> Order {
+    match block_order.down() {
+        Some(below) if switches.percpu_large_orders => below.min(LARGEST).max(Order::COSTLY),
+        _ => Order::COSTLY,
+    }
+}
+
+/// Places of a stack of blocks of orders 1 to 3, and of huge pages.
+const SMALL_STACK: usize = 48;
+
+/// Places of a stack of blocks of orders 4 to 8.
+const LARGE_BLOCKS_STACK: usize = 16;
 
 /// The most places of a stack of single pages. Pages that come back in no order are linked one by one
 /// below the stack, so the stack holds as many as a batch of requests may take and give back.
@@ -55,11 +72,18 @@ const LARGE_STACK: usize = 2048;
 /// Pages of a zone for each place of a stack of single pages.
 const PAGES_A_PLACE: u64 = 256;
 
-/// Returns the number of places of each list's stack in a zone that spans so many pages.
-pub(crate) fn stack_places(spanned: u64) -> impl Iterator<Item = usize> {
-    let large = usize::try_from(spanned / PAGES_A_PLACE).unwrap_or(LARGE_STACK);
-    let large = large.clamp(SMALL_STACK, LARGE_STACK);
-    (0..LISTS).map(move |number| if number < PCP_TYPES { large } else { SMALL_STACK })
+/// Returns the number of places of each list's stack in a zone that spans so many pages. All orders up to
+/// `listed` have lists for every type.
+pub(crate) fn stack_places(spanned: u64, listed: Order) -> impl Iterator<Item = usize> {
+    let single = usize::try_from(spanned / PAGES_A_PLACE).unwrap_or(LARGE_STACK);
+    let single = single.clamp(SMALL_STACK, LARGE_STACK);
+    (0..LISTS).map(move |number| match number / PCP_TYPES {
+        0 => single,
+        _ if number >= HUGE_LISTS => SMALL_STACK,
+        order if order <= Order::COSTLY.index() => SMALL_STACK,
+        order if order <= listed.index() => LARGE_BLOCKS_STACK,
+        _ => 0,
+    })
 }
 
 /// One CPU's lists of one zone. Linux counterpart: `struct per_cpu_pages`.
@@ -88,6 +112,8 @@ pub(crate) struct PerCpuLists<'m> {
     /// its pageblock's type with this one: a processor goes on where it guessed a comparison right, and
     /// would wait for an address that it has to read.
     freed_type: Migratetype,
+    /// All orders up to this have lists for every type.
+    listed: Order,
     pub(super) stats: PerCpuStats,
     lists: [PerCpuList<'m>; LISTS],
 }
@@ -100,25 +126,21 @@ impl ListNumber {
     /// The first list, from which whole drains start.
     pub(crate) const FIRST: Self = Self(0);
 
-    /// Returns the number of the list of a type and order. Linux counterpart: `order_to_pindex`.
+    /// Returns the number of the list of a type and an order up to which all have lists.
     #[inline]
-    pub(crate) fn of(migratetype: Migratetype, order: Order) -> Self {
-        Self(if order > Order::COSTLY {
-            SMALL_LISTS + usize::from(migratetype == Migratetype::Movable)
-        } else {
-            PCP_TYPES * order.index() + migratetype.index()
-        })
-    }
-
-    /// Returns the next list's number; after the last, the first.
-    pub(crate) fn next(self) -> Self {
-        Self((self.0 + 1) % LISTS)
+    fn of_listed(migratetype: Migratetype, order: Order) -> Self {
+        Self(PCP_TYPES * order.index() + migratetype.index())
     }
 }
 
 impl<'m> PerCpuLists<'m> {
     /// Returns empty lists.
-    pub(crate) fn new(settings: PerCpuSettings, switches: &Switches, lists: [PerCpuList<'m>; LISTS]) -> Self {
+    pub(crate) fn new(
+        settings: PerCpuSettings,
+        switches: &Switches,
+        listed: Order,
+        lists: [PerCpuList<'m>; LISTS],
+    ) -> Self {
         let settings = settings.limited();
         let mut lists = Self {
             lists,
@@ -131,6 +153,7 @@ impl<'m> PerCpuLists<'m> {
             free_factor: 0,
             last_free_was_high_order: false,
             freed_type: Migratetype::Movable,
+            listed,
             stats: PerCpuStats { highest_high: settings.high_min, ..PerCpuStats::default() },
         };
         lists.update_fast_below(switches);
@@ -152,6 +175,28 @@ impl<'m> PerCpuLists<'m> {
         self.stats
     }
 
+    /// Returns the number of the list of a type and of an order that has lists.
+    ///
+    /// Linux counterpart: `order_to_pindex`.
+    #[inline]
+    pub(crate) fn number(&self, migratetype: Migratetype, order: Order) -> ListNumber {
+        if order <= self.listed {
+            ListNumber::of_listed(migratetype, order)
+        } else {
+            ListNumber(HUGE_LISTS + usize::from(migratetype == Migratetype::Movable))
+        }
+    }
+
+    /// Returns the number of the next list that may have blocks; after the last, the first.
+    pub(crate) fn next(&self, number: ListNumber) -> ListNumber {
+        let end_of_listed = PCP_TYPES * (self.listed.index() + 1);
+        ListNumber(match number.0 + 1 {
+            LISTS => 0,
+            next if next == end_of_listed => HUGE_LISTS,
+            next => next,
+        })
+    }
+
     /// Returns one of the lists.
     pub(crate) fn list(&self, number: ListNumber) -> &PerCpuList<'m> {
         &self.lists[number.0]
@@ -165,11 +210,11 @@ impl<'m> PerCpuLists<'m> {
 
 /// The fast paths, which touch stacks alone.
 impl PerCpuLists<'_> {
-    /// Takes a block of an order that has lists off its stack. Returns `None` if the stack is empty,
+    /// Takes a block of an order up to which all have lists off its stack. Returns `None` if the stack is empty,
     /// even if the list has blocks below it.
     #[inline]
     pub(crate) fn take_fast(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
-        let list = self.lists.get_mut(ListNumber::of(migratetype, order).0)?;
+        let list = self.lists.get_mut(ListNumber::of_listed(migratetype, order).0)?;
         let index = list.pop_stacked()?;
         self.count -= 1 << order.get();
         self.note_allocs(1);
@@ -186,7 +231,8 @@ impl PerCpuLists<'_> {
         places: impl Iterator<Item = P>,
         mut give: impl FnMut(P, FrameIndex),
     ) -> u32 {
-        let list = &mut self.lists[ListNumber::of(migratetype, order).0];
+        let number = self.number(migratetype, order);
+        let list = &mut self.lists[number.0];
         let mut taken = 0;
         for place in places {
             let Some(index) = list.pop_stacked() else { break };
@@ -218,6 +264,23 @@ impl PerCpuLists<'_> {
         self.note_fast_frees(1);
     }
 
+    /// Puts a freed block above order 0, of an order up to which all have lists, on the stack of its list, if
+    /// that needs no decision. Returns false and changes nothing otherwise. The zone has plenty of single pages.
+    #[inline]
+    pub(crate) fn put_block_fast(&mut self, index: FrameIndex, order: Order, list_type: Migratetype) -> bool {
+        let is_below = self.count + (1 << order.get()) < self.fast_below;
+        if !is_below || self.may_flush(order) {
+            return false;
+        }
+        let list = self.lists.get_mut(ListNumber::of_listed(list_type, order).0);
+        let Some(list) = list.filter(|list| list.has_room()) else { return false };
+        list.push_stacked(index);
+        self.freed_type = list_type;
+        self.count += 1 << order.get();
+        self.note_fast_block(order);
+        true
+    }
+
     /// Puts freed single pages of that type on its stack while it has room, and returns how many.
     #[inline]
     pub(crate) fn put_pages_fast(&mut self, mut pages: impl Iterator<Item = FrameIndex>) -> u32 {
@@ -238,7 +301,7 @@ impl PerCpuLists<'_> {
 impl PerCpuLists<'_> {
     /// Returns true if a list has no block.
     pub(crate) fn is_list_empty(&self, number: ListNumber) -> bool {
-        self.lists[number.0].is_empty()
+        self.list(number).is_empty()
     }
 
     /// Takes the first block of `order` off its list.
@@ -280,7 +343,7 @@ impl PerCpuLists<'_> {
         list_type: Migratetype,
     ) -> ListNumber {
         self.freed_type = list_type;
-        let number = ListNumber::of(list_type, order);
+        let number = self.number(list_type, order);
         self.lists[number.0].push_first(frames, index);
         self.count += 1 << order.get();
         number

@@ -100,6 +100,22 @@ impl PerCpuLists<'_> {
         }
     }
 
+    /// Returns true if a free of this order may be one of the high-order frees in a row that flush the lists.
+    #[inline]
+    pub(super) fn may_flush(&self, order: Order) -> bool {
+        order <= Order::COSTLY && self.last_free_was_high_order && self.free_count >= self.settings.batch
+    }
+
+    /// Notes a freed block above order 0, as [`Self::note_fast_frees`] does single pages. It flushes nothing.
+    #[inline]
+    pub(super) fn note_fast_block(&mut self, order: Order) {
+        self.alloc_factor >>= 1;
+        self.last_free_was_high_order = order <= Order::COSTLY;
+        if self.free_count < self.settings.batch << BATCH_SCALE_MAX {
+            self.free_count += 1 << order.get();
+        }
+    }
+
     /// Notes a refill under the zone lock.
     pub(crate) fn note_refill(&mut self) {
         self.stats.refills += 1;

@@ -3,7 +3,7 @@
 //! A zone that was dumped block by block is restored in this order: the types of its pageblocks, every
 //! free block in list order, the blocks on per-CPU lists, and the rest of its state.
 
-use crate::percpu::{ListNumber, PerCpuSettings, PerCpuState};
+use crate::percpu::{PerCpuSettings, PerCpuState};
 use crate::table::sync::{Locks, Ordering};
 use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, SetupError};
@@ -65,7 +65,8 @@ impl<L: Locks> Zone<'_, L> {
         let run = Run::single(index, order);
         guard.count_taken(run, origin);
         drop(guard);
-        self.append_percpu(&mut lists, ListNumber::of(list, order), run, origin);
+        let number = lists.number(list, order);
+        self.append_percpu(&mut lists, number, run, origin);
         Ok(())
     }
 

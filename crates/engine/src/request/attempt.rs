@@ -59,7 +59,7 @@ impl<'m, L: Locks> Memory<'m, L> {
 impl<'m, L: Locks> Zone<'m, L> {
     /// Returns true if the zone is above every mark that any request of this order is compared with.
     #[inline]
-    pub(super) fn has_plenty(&self, order: Order) -> bool {
+    pub(crate) fn has_plenty(&self, order: Order) -> bool {
         u32::from(order.get()) < self.shared.plenty.load(Ordering::Relaxed)
     }
 
@@ -111,7 +111,14 @@ impl<'m, L: Locks> Zone<'m, L> {
             return None;
         }
         if self.has_percpu_list(request.order) {
-            return self.alloc_from_lists(&mut *lists()?, request, cpu);
+            let mut lists = lists()?;
+            if request.order > Order::COSTLY
+                && request.order <= self.listed
+                && let Some(index) = lists.take_fast(request.gfp.migratetype(), request.order)
+            {
+                return Some(self.hand_out(index, request, cpu));
+            }
+            return self.alloc_from_lists(&mut lists, request, cpu);
         }
         let want = self.ordinary_want(request)?;
         let index = self.lock().take_direct(want)?;

@@ -135,6 +135,10 @@ pub struct Switches {
     /// make up a block of its order; without, always.
     /// Source: Freehold. Linux drains after reclaim that freed pages.
     pub drains_only_if_it_helps: bool,
+    /// Blocks of orders 4 to 8 have per-CPU lists, too, if they are smaller than a pageblock; without, those
+    /// of orders 0 to 3 and huge pages.
+    /// Source: Freehold.
+    pub percpu_large_orders: bool,
 }
 
 /// The name of a field of [`Switches`], and where it is.
@@ -158,7 +162,7 @@ macro_rules! fields {
 
 impl Switches {
     /// Every field, in the order of the structure.
-    pub const FIELDS: [SwitchField; 32] = fields![
+    pub const FIELDS: [SwitchField; 33] = fields![
         hygiene,
         remembered_mode,
         claims_by_counts,
@@ -191,6 +195,7 @@ impl Switches {
         compacts_large_blocks,
         suits_by_counts,
         drains_only_if_it_helps,
+        percpu_large_orders,
     ];
 
     /// Returns the names of the fields that are on here and off in `other`, or the other way round.
@@ -326,6 +331,7 @@ const LINUX_6_1: Switches = Switches {
     compacts_large_blocks: false,
     suits_by_counts: false,
     drains_only_if_it_helps: false,
+    percpu_large_orders: false,
 };
 
 const LINUX_6_12: Switches = Switches {
@@ -379,5 +385,6 @@ const FREEHOLD: Switches = Switches {
     suits_by_counts: true,
     ranges_stay_apart: true,
     drains_only_if_it_helps: true,
+    percpu_large_orders: true,
     ..LINUX_7_3_COUNTS
 };

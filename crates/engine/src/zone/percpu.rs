@@ -31,8 +31,9 @@ impl<'m, L: Locks> Zone<'m, L> {
     /// Returns true if blocks of this order have per-CPU lists: small ones and huge pages.
     ///
     /// Linux counterpart: `pcp_allowed_order`.
+    #[inline]
     pub(crate) fn has_percpu_list(&self, order: Order) -> bool {
-        order <= Order::COSTLY || (self.has_huge_lists && order == self.blocks.order())
+        order <= self.listed || (self.has_huge_lists && order == self.blocks.order())
     }
 
     /// Locks a CPU's lists, and waits while another caller holds them. Returns `None` for an absent CPU.
@@ -61,7 +62,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     ///
     /// Linux counterpart: `__rmqueue_pcplist`.
     pub(crate) fn take_from_lists(&self, lists: &mut PerCpuLists<'m>, want: Want) -> Option<FrameIndex> {
-        let number = ListNumber::of(want.migratetype, want.order);
+        let number = lists.number(want.migratetype, want.order);
         if lists.is_list_empty(number) {
             let blocks = lists.refill_blocks(self, want.order);
             if self.switches.highatomic_first && want.flags.contains(AllocFlags::HIGHATOMIC) {
@@ -162,6 +163,14 @@ impl<'m, L: Locks> Zone<'m, L> {
         let list_type = if block_type.is_mergeable() { block_type } else { Migratetype::Movable };
         let frame = self.frames.frame(index);
         frame.set_word(self.freed_word(frame.word(), order, block_type));
+        if order > Order::ZERO
+            && order <= self.listed
+            && self.switches.auto_tuned_high
+            && self.has_plenty(Order::ZERO)
+            && lists.put_block_fast(index, order, list_type)
+        {
+            return;
+        }
         let number = lists.put_first(&self.frames, index, order, list_type);
         let Some(surplus) = lists.surplus_after_free(self, order) else { return };
         let step = if self.switches.batched_free { lists.batch() } else { surplus };
@@ -239,7 +248,7 @@ impl<'m, L: Locks> Zone<'m, L> {
                 drained += u64::from(run.pages());
                 guard.free_drained(run);
             }
-            number = number.next();
+            number = lists.next(number);
         }
         let stats = &mut guard.state.stats;
         stats.drains += 1;

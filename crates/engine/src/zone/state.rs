@@ -9,7 +9,7 @@ use super::config::ZoneConfig;
 use super::counts::{Counts, FreeCounts};
 use super::free_lists::FreeLists;
 use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
-use crate::percpu::PerCpuLists;
+use crate::percpu::{PerCpuLists, listed_up_to};
 use crate::table::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
 use crate::types::{
@@ -156,6 +156,8 @@ pub struct Zone<'m, L: Locks> {
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     pub(super) has_huge_lists: bool,
+    /// All orders up to this have per-CPU lists.
+    pub(crate) listed: Order,
     pub(crate) kind: ZoneType,
     pub(crate) node: u16,
     /// The reasons not to mix pageblock types.
@@ -195,6 +197,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             max_order: parts.max_order,
             switches: parts.switches,
             has_huge_lists: parts.has_huge_lists,
+            listed: listed_up_to(&parts.switches, parts.blocks.order()),
             unmixed: Unmixed::new(parts.avoids_mixing),
             lowmem_reserve,
             largest_lowmem_reserve: lowmem_reserve.into_iter().max().unwrap_or(0),

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::{Level, MOVABLE, Naive, Settings, TYPES};
 
-/// The lists that the round of a drain goes through: orders 0 to 3, then huge pages.
-const LISTS: usize = 14;
+/// The lists that the round of a drain goes through: orders 0 to 8, then huge pages.
+const LISTS: usize = 29;
 
 /// A batch grows at most by two to this power.
 const SCALE: i64 = 5;
@@ -43,19 +43,25 @@ impl CpuLists {
 
 impl Naive {
     pub(crate) fn has_cpu_list(&self, order: u8) -> bool {
-        order <= 3 || (order == self.set.block_order && order < self.set.max_order)
+        let below_pageblock = order <= 8 && order < self.set.block_order;
+        order <= 3
+            || (self.set.switches.percpu_large_orders && below_pageblock)
+            || (order == self.set.block_order && order < self.set.max_order)
     }
 
     /// The number of a list.
-    pub(crate) fn list_number(order: u8, kind: usize) -> usize {
+    pub(crate) fn list_number(&self, order: u8, kind: usize) -> usize {
         match order {
             0..=3 => TYPES * usize::from(order) + kind,
-            _ => 12 + usize::from(kind == MOVABLE),
+            4..=8 if self.set.switches.percpu_large_orders && order < self.set.block_order => {
+                TYPES * usize::from(order) + kind
+            }
+            _ => 27 + usize::from(kind == MOVABLE),
         }
     }
 
     pub(crate) fn take_from_cpu(&mut self, cpu: usize, order: u8, kind: usize) -> Option<u64> {
-        let number = Self::list_number(order, kind);
+        let number = self.list_number(order, kind);
         self.cpus[cpu].free_count /= 2;
         self.cpus[cpu].free_factor /= 2;
         if self.cpus[cpu].lists[number].is_empty() {
@@ -97,7 +103,7 @@ impl Naive {
 
     pub(crate) fn put_to_cpu(&mut self, cpu: usize, pfn: u64, order: u8, asked: usize) {
         let kind = self.block_type(pfn);
-        let number = Self::list_number(order, kind);
+        let number = self.list_number(order, kind);
         let by_counts = self.set.switches.claims_by_counts && self.set.switches.hygiene;
         self.cpus[cpu].lists[number].push_front((pfn, order, if by_counts { asked } else { kind }));
         let excess = if self.set.switches.auto_tuned_high {
