@@ -279,12 +279,6 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.shared.occupied[migratetype.index()].load(Ordering::Relaxed)
     }
 
-    /// Returns true if any list has a block of `order` or more.
-    pub(crate) fn has_any_block(&self, order: Order) -> bool {
-        let occupied = &self.shared.occupied;
-        occupied.iter().fold(0, |all, of_type| all | of_type.load(Ordering::Relaxed)) >> order.get() != 0
-    }
-
     /// Returns the number of free blocks, each count exact at some moment during the call. Takes no lock.
     ///
     /// Without [`Switches::counts`] only the totals are known, and `by_type` is zero.

@@ -84,6 +84,12 @@ impl<L: Locks> Zone<'_, L> {
         occupied >> order.get() != 0
     }
 
+    /// Returns true if any list has a block of `order` or more.
+    pub(crate) fn has_any_block(&self, order: Order) -> bool {
+        let occupied = &self.shared.occupied;
+        occupied.iter().fold(0, |all, of_type| all | of_type.load(Ordering::Relaxed)) >> order.get() != 0
+    }
+
     /// Returns true if the zone admits a request at its mark.
     ///
     /// Linux counterpart: `zone_watermark_fast`.
