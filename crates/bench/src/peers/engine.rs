@@ -9,7 +9,8 @@ use super::peer::Peer;
 use crate::error::BenchError;
 use crate::harness::{LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks};
 
-/// The index of freehold's locked handle among the peers.
+/// The index of freehold's exclusive and locked handles among the peers.
+pub(super) const EXCLUSIVE: usize = 2;
 pub(super) const LOCKED: usize = 3;
 
 /// Returns the lower bounds and the engine's handles.

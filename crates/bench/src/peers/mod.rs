@@ -9,6 +9,7 @@ mod protocol;
 mod serve;
 mod shapes;
 mod table;
+mod targets;
 
 pub use serve::{serve, serve_engine};
 pub(crate) use table::{check, run};

@@ -43,6 +43,7 @@ impl Plan {
 pub(super) enum Shape {
     OnePage,
     Batch,
+    OneOrder4,
     Batch4,
     Batch9,
     ChurnFresh,
@@ -59,9 +60,10 @@ pub(super) struct State {
 }
 
 impl Shape {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::OnePage,
         Self::Batch,
+        Self::OneOrder4,
         Self::Batch4,
         Self::Batch9,
         Self::ChurnFresh,
@@ -74,6 +76,7 @@ impl Shape {
         match self {
             Self::OnePage => "one page",
             Self::Batch => "order 0, batch of 1024",
+            Self::OneOrder4 => "one block of order 4",
             Self::Batch4 => "order 4, batch of 1024",
             Self::Batch9 => "order 9, batch of 128",
             Self::ChurnFresh => "churn at 80 %, fresh",
@@ -88,6 +91,7 @@ impl Shape {
         match self {
             Self::OnePage => "one-page",
             Self::Batch => "batch-0",
+            Self::OneOrder4 => "one-order-4",
             Self::Batch4 => "batch-4",
             Self::Batch9 => "batch-9",
             Self::ChurnFresh => "churn-fresh",
@@ -100,7 +104,7 @@ impl Shape {
     /// Returns the names of a sample's figures.
     pub(super) fn figures(self) -> &'static [&'static str] {
         match self {
-            Self::OnePage | Self::TwoThreads => &["alloc + free"],
+            Self::OnePage | Self::OneOrder4 | Self::TwoThreads => &["alloc + free"],
             Self::Batch | Self::Batch4 | Self::Batch9 => &["alloc", "free"],
             Self::ChurnFresh | Self::ChurnAged => {
                 &["an operation", "orders 1–3 failed, %", "order 9 failed, %"]
@@ -112,7 +116,7 @@ impl Shape {
     pub(super) fn largest_order(self) -> u8 {
         match self {
             Self::OnePage | Self::Batch | Self::TwoThreads => 0,
-            Self::Batch4 => 4,
+            Self::OneOrder4 | Self::Batch4 => 4,
             _ => 9,
         }
     }
@@ -127,7 +131,7 @@ impl Shape {
             }
             Self::ChurnAged | Self::FailingOrder9 => mixture::age(side, 5, &mut random, &mut state.held)?,
             Self::ChurnFresh => mixture::fill(side, plan.pages * 4 / 5, &mut random, &mut state.held),
-            Self::Batch4 | Self::Batch9 => {}
+            Self::OneOrder4 | Self::Batch4 | Self::Batch9 => {}
         }
         state.random = Some(random);
         Ok(state)
@@ -144,6 +148,7 @@ impl Shape {
         let side = &mut handles[0];
         match self {
             Self::OnePage => Ok([pairs(side, Order::ZERO, plan.times, digest)?, 0.0, 0.0]),
+            Self::OneOrder4 => Ok([pairs(side, order(4), plan.times, digest)?, 0.0, 0.0]),
             Self::Batch => batches(side, 0, BATCH, plan, digest),
             Self::Batch4 => batches(side, 4, BATCH, plan, digest),
             Self::Batch9 => batches(side, 9, HUGE_BATCH, plan, digest),
@@ -154,6 +159,10 @@ impl Shape {
     }
 }
 
+fn order(number: u8) -> Order {
+    Order::new(number).unwrap_or(Order::MAX_PAGE_ORDER)
+}
+
 fn batches(
     side: &mut impl Pages,
     order: u8,
@@ -161,7 +170,7 @@ fn batches(
     plan: Plan,
     digest: &mut Digest,
 ) -> Result<Figures, BenchError> {
-    let order = Order::new(order).unwrap_or(Order::ZERO);
+    let order = self::order(order);
     // A small arena does not hold that many large blocks.
     let room = (plan.pages / 4 / order.pages()) as usize;
     let mut places = vec![None; blocks.min(room)];
@@ -198,7 +207,7 @@ fn churn(
 }
 
 fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {
-    let order = Order::new(9).unwrap_or(Order::MAX_PAGE_ORDER);
+    let order = order(9);
     let (mut asked, begin) = (0_u32, Instant::now());
     while asked < plan.times && begin.elapsed() < plan.patience {
         for _ in 0..16 {

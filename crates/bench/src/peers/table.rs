@@ -4,6 +4,7 @@ use freehold_measure::{Cell, Table};
 
 use super::peer::{Peer, named};
 use super::shapes::{Figures, Plan, Shape};
+use super::targets::Targets;
 use super::{arena, engine, indexed, other_process};
 use crate::error::BenchError;
 use crate::harness::{Digest, Summary, calmest, interleave, on_one_processor};
@@ -51,11 +52,12 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(report.finish(digest))
 }
 
-/// The tables so far: medians, their ratios to freehold's, and their spread.
+/// The tables so far: medians, the targets, ratios to freehold's, and the spread.
 struct Tables {
     medians: Table,
     ratios: Table,
     spreads: Table,
+    targets: Targets,
     chart: Chart,
 }
 
@@ -67,6 +69,7 @@ impl Tables {
             medians: table("peers: medians"),
             ratios: table("peers: ratio to freehold's locked handle"),
             spreads: table("peers: spread of the rounds"),
+            targets: Targets::new(),
             chart: Chart {
                 title: "Page-frame allocators in one harness".into(),
                 height: "ns a call".into(),
@@ -82,6 +85,7 @@ impl Tables {
         };
         let is_share = label.contains('%');
         self.medians.push(shape.name(), label, if is_share { "%" } else { "ns" }, cells(&|sum| sum.median));
+        self.targets.add(shape, label, sums);
         self.spreads.push(shape.name(), label, "%", cells(&|sum| sum.spread_percent));
         if is_share {
             return;
@@ -98,7 +102,7 @@ impl Tables {
         let bytes = peers.iter().map(|peer| peer.bytes_per_page.map_or(Cell::Empty, Cell::Real));
         self.medians.push("memory", "metadata", "B a page", bytes.collect());
         let mut report = Report::new("peers");
-        report.tables.extend([self.medians, self.ratios]);
+        report.tables.extend([self.medians, self.targets.finish(), self.ratios]);
         report.details.push(self.spreads);
         report.charts.push(self.chart);
         report

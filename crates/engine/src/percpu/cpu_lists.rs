@@ -264,21 +264,28 @@ impl PerCpuLists<'_> {
         self.note_fast_frees(1);
     }
 
-    /// Puts a freed block above order 0, of an order up to which all have lists, on the stack of its list, if
-    /// that needs no decision. Returns false and changes nothing otherwise. The zone has plenty of single pages.
+    /// Returns true if a freed block above order 0, of an order up to which all have lists, can be put on its
+    /// list without a decision.
     #[inline]
-    pub(crate) fn put_block_fast(&mut self, index: FrameIndex, order: Order, list_type: Migratetype) -> bool {
-        let is_below = self.count + (1 << order.get()) < self.fast_below;
-        if !is_below || self.may_flush(order) {
-            return false;
+    pub(crate) fn has_room_for_block(&self, order: Order) -> bool {
+        self.count + (1 << order.get()) < self.fast_below && !self.may_flush(order)
+    }
+
+    /// Puts such a block on its list. The zone has plenty of single pages.
+    #[inline]
+    pub(crate) fn put_block_fast(
+        &mut self,
+        frames: &FrameTable<'_>,
+        index: FrameIndex,
+        order: Order,
+        list_type: Migratetype,
+    ) {
+        if let Some(list) = self.lists.get_mut(ListNumber::of_listed(list_type, order).0) {
+            list.push_first(frames, index);
         }
-        let list = self.lists.get_mut(ListNumber::of_listed(list_type, order).0);
-        let Some(list) = list.filter(|list| list.has_room()) else { return false };
-        list.push_stacked(index);
         self.freed_type = list_type;
         self.count += 1 << order.get();
         self.note_fast_block(order);
-        true
     }
 
     /// Puts freed single pages of that type on its stack while it has room, and returns how many.

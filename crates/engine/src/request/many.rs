@@ -143,12 +143,10 @@ impl<L: Locks> Exclusive<'_, '_, L> {
     pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut freed = 0;
         while let Some(&pfn) = blocks.get(freed) {
-            if order == Order::ZERO {
-                let now = self.free_fast_while_possible(&blocks[freed..]);
-                freed += now;
-                if now > 0 {
-                    continue;
-                }
+            let now = self.free_fast_while_possible(order, &blocks[freed..]);
+            freed += now;
+            if now > 0 {
+                continue;
             }
             let zone = self.memory.zone_of(pfn).filter(|zone| zone.frees_to_free_area(order));
             let (now, done) = match zone {
@@ -161,14 +159,19 @@ impl<L: Locks> Exclusive<'_, '_, L> {
         Ok(())
     }
 
-    /// Puts single pages on the stack of their list until one needs a decision. Returns how many.
-    fn free_fast_while_possible(&mut self, pages: &[Pfn]) -> usize {
+    /// Puts blocks on their list until one needs a decision. Returns how many.
+    fn free_fast_while_possible(&mut self, order: Order, blocks: &[Pfn]) -> usize {
         let Some(Held { zone, lists }) = self.held_recent() else { return 0 };
-        if !zone.has_plenty(Order::ZERO) {
+        if order > zone.listed || !zone.has_plenty(Order::ZERO) {
             return 0;
         }
-        let found = pages.iter().map_while(|&pfn| zone.frames.find(pfn));
-        zone.free_pages_fast(lists, found) as usize
+        let found = blocks.iter().map_while(|&pfn| zone.frames.find(pfn));
+        let freed = if order == Order::ZERO {
+            zone.free_pages_fast(lists, found)
+        } else {
+            zone.free_blocks_fast(lists, order, found)
+        };
+        freed as usize
     }
 }
 

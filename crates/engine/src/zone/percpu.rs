@@ -118,7 +118,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         if !lists.has_room_for_page() {
             return None;
         }
-        let index = self.give_back_fast(lists.freed_type(), page)?;
+        let index = self.give_back_fast(lists.freed_type(), page, Order::ZERO)?;
         lists.put_page_fast(index);
         Some(())
     }
@@ -131,10 +131,33 @@ impl<'m, L: Locks> Zone<'m, L> {
         pages: impl Iterator<Item = (FrameIndex, &'f Frame)>,
     ) -> u32 {
         let list_type = lists.freed_type();
-        lists.put_pages_fast(pages.map_while(|page| self.give_back_fast(list_type, page)))
+        lists.put_pages_fast(pages.map_while(|page| self.give_back_fast(list_type, page, Order::ZERO)))
     }
 
-    /// Takes a single page from the owner that frees it. Returns `None` if no owner has it or its
+    /// Puts freed blocks of an order from 1 to [`Zone::listed`] on lists as [`Self::free_pages_fast`] does.
+    pub(crate) fn free_blocks_fast<'f>(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        order: Order,
+        blocks: impl Iterator<Item = (FrameIndex, &'f Frame)>,
+    ) -> u32 {
+        let list_type = lists.freed_type();
+        let mut freed = 0;
+        if !self.switches.auto_tuned_high {
+            return freed;
+        }
+        for block in blocks {
+            if !lists.has_room_for_block(order) {
+                break;
+            }
+            let Some(index) = self.give_back_fast(list_type, block, order) else { break };
+            lists.put_block_fast(&self.frames, index, order, list_type);
+            freed += 1;
+        }
+        freed
+    }
+
+    /// Takes a block of `order` from the owner that frees it. Returns `None` if no owner has it or its
     /// pageblock is not of `list_type`.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
@@ -142,9 +165,10 @@ impl<'m, L: Locks> Zone<'m, L> {
         &self,
         list_type: Migratetype,
         (index, frame): (FrameIndex, &Frame),
+        order: Order,
     ) -> Option<FrameIndex> {
         let word = frame.word();
-        let fits = word.is_owned_of(Order::ZERO) && self.blocks.is_of(index, list_type);
+        let fits = word.is_owned_of(order) && self.blocks.is_of(index, list_type);
         (fits && frame.replace_owned(word, word.given_back(), Rivals::of::<L>())).then_some(index)
     }
 
@@ -167,9 +191,9 @@ impl<'m, L: Locks> Zone<'m, L> {
             && order <= self.listed
             && self.switches.auto_tuned_high
             && self.has_plenty(Order::ZERO)
-            && lists.put_block_fast(index, order, list_type)
+            && lists.has_room_for_block(order)
         {
-            return;
+            return lists.put_block_fast(&self.frames, index, order, list_type);
         }
         let number = lists.put_first(&self.frames, index, order, list_type);
         let Some(surplus) = lists.surplus_after_free(self, order) else { return };
