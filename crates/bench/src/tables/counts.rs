@@ -140,6 +140,8 @@ impl Side {
     fn setup(self) -> Setup {
         let switches = Switches {
             derived_total: self == Self::Derived,
+            // Blocks of order 4 take the zone lock, as in Linux: the counts change under it.
+            percpu_large_orders: false,
             ..Switch::Counts.set(Era::Freehold.switches(), self != Self::Without)
         };
         Setup::new(PAGES, 1, switches)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use freehold::{Era, Memory, Order, PAGETYPEINFO_CAP, PageTypeRows, Pfn};
+use freehold::{Era, Memory, Order, PAGETYPEINFO_CAP, PageTypeRows, Pfn, Switches};
 use freehold_measure::{Cell, Table};
 
 use crate::error::BenchError;
@@ -100,7 +100,9 @@ struct Sample {
 pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let plan = Plan::new(options);
     let room = plan.pages();
-    let setup = Setup::new(room + plan.fragments * 2, 1, Era::Freehold.switches());
+    // The zone's lock and counts are asked for every block of order 4, as in Linux.
+    let switches = Switches { percpu_large_orders: false, ..Era::Freehold.switches() };
+    let setup = Setup::new(room + plan.fragments * 2, 1, switches);
     let mut digest = Digest::default();
     let mut report = Report::new("pagealloc");
     let cpus = processors(2)?;
