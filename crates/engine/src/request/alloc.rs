@@ -33,6 +33,7 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Answers a request as [`Memory::alloc`] does, but a request that may wait reclaims and compacts
     /// through the embedder before it fails.
     ///
+    /// Lists that are given back are waited for as [`Memory::alloc`] does.
     /// The number of rounds is bounded, and no task is killed: where Linux tries for ever or starts the
     /// out-of-memory killer, the request fails.
     /// Linux counterpart: `__alloc_pages`, `__alloc_pages_slowpath`.

@@ -24,6 +24,12 @@ const MOST_ZONES: usize = 8;
 /// and may reclaim ([`Memory::alloc`]). [`Exclusive::pause`] lets them in: an owner that lives long calls it
 /// now and then, as a kernel enables interrupts, and ends or pauses before it sleeps.
 ///
+/// **The thread that owns waits for itself** if it drains or looks at lists by other ways than this:
+/// [`Memory::alloc`] with [`crate::GfpFlags::DIRECT_RECLAIM`], [`Memory::alloc_with`], [`Memory::free_bulk`],
+/// [`Memory::refresh`], [`Memory::drain_all`], kswapd, kcompactd, tidying, contiguous ranges, hotplug,
+/// [`crate::Zone::percpu_pages`], the lists of [`crate::Zone`], and [`Memory::check`]. So does one thread with
+/// two owners, for two CPUs, when a request of one has to drain. It ends the owner first.
+///
 /// If the lock of CPUs' lists turns interrupts off, they are off for as long as this lives; see [`Locks`].
 pub struct Exclusive<'a, 'm, L: Locks> {
     pub(super) memory: &'a Memory<'m, L>,

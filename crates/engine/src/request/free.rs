@@ -108,7 +108,8 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 
     /// Lowers `high` of a CPU's lists and gives back the pages above it, in every zone, as a CPU does once
-    /// a second. Returns true if it had, or will have, something to do.
+    /// a second. Returns true if it had, or will have, something to do. Waits for the CPU's [`crate::Exclusive`]
+    /// until it pauses or ends.
     ///
     /// Linux counterpart: `refresh_cpu_vm_stats`.
     pub fn refresh(&self, cpu: u16) -> bool {
@@ -119,7 +120,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         busy
     }
 
-    /// Gives back all blocks on the lists of every CPU in every zone.
+    /// Gives back all blocks on the lists of every CPU in every zone. Waits for every [`crate::Exclusive`] until
+    /// it pauses or ends.
     ///
     /// Linux counterpart: `drain_all_pages`.
     pub fn drain_all(&self) {

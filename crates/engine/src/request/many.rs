@@ -79,7 +79,8 @@ impl<L: Locks> Memory<'_, L> {
         (taken > 0).then_some(filled)
     }
 
-    /// Frees single pages under one hold of the CPU's lists, as single frees one after the other do.
+    /// Frees single pages under one hold of the CPU's lists, as single frees one after the other do. Waits for
+    /// the CPU's [`Exclusive`] until it pauses or ends.
     ///
     /// Linux counterpart: `free_unref_folios`.
     ///

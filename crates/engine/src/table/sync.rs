@@ -36,6 +36,9 @@ use crate::types::Tracepoints;
 ///   none until it pauses.
 /// - Locks are released in the reverse of the order in which they were taken, so each may keep, in itself,
 ///   whether interrupts were on before.
+/// - On a processor without 64-bit atomics the embedder turns on the feature `unsafe-assume-privileged` of the
+///   crate `portable-atomic`, whose lock around each counter then turns interrupts off. Otherwise an interrupt
+///   may wait without end for the thread that it interrupted.
 /// - A CPU number may be used by an interrupt while the thread that it interrupted uses it.
 ///   [`crate::Memory::request_stats`] may then miss a request.
 ///

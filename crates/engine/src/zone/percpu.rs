@@ -280,7 +280,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         stats.largest_drain = stats.largest_drain.max(drained);
     }
 
-    /// Gives back all blocks on one CPU's lists; any CPU may ask for it.
+    /// Gives back all blocks on one CPU's lists; any CPU may ask for it. Waits for the CPU's
+    /// [`crate::Exclusive`] until it pauses or ends.
     ///
     /// Linux counterpart: `drain_pages_zone`.
     pub fn drain_cpu(&self, cpu: u16) {
