@@ -14,7 +14,7 @@ impl<L: Locks> Memory<'_, L> {
     /// The frames may be part of a larger free block, whose rest stays free, or of several smaller ones. If
     /// some are on a CPU's list, all lists of the zone are drained once. Nothing in use is moved:
     /// [`Memory::alloc_contig_range_with`] does that. Neither flags nor marks count, so a caller may take the
-    /// last page. The block counts as unmovable, whatever its pageblock's type, until [`Zone::set_movable`]
+    /// last page. The block counts as unmovable, whatever its pageblock's type, until [`crate::Zone::set_movable`]
     /// says otherwise; [`Memory::free`] frees it.
     ///
     /// A drain waits for whoever holds a CPU's lists, so it must not be called from an interrupt (see
