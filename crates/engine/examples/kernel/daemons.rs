@@ -49,6 +49,8 @@ impl Ballast {
 /// Runs out of memory, lets kswapd reclaim and kcompactd compact, and gives everything back.
 pub(crate) fn run(memory: &Memory<'_, Locks>, cache: &mut Cache, ballast: &mut Ballast) {
     let (largest, huge) = (memory.zones()[0].max_order(), memory.zones()[0].pageblock_order());
+    // What the load left on the CPUs' lists merges first: in pieces it would be more blocks than the ballast holds.
+    memory.drain_all();
     Order::ZERO.up_to(largest).rev().for_each(|order| ballast.fill(memory, order));
     for block in ballast.blocks[..BROKEN].iter().copied() {
         must(block.1 == largest, "the first blocks of the ballast are the largest");
