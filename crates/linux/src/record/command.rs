@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::Timespec;
 
 use super::cost::RunCost;
@@ -41,11 +41,23 @@ pub(super) fn check(command: &[String]) -> Result<(), Error> {
     found.map_err(|source| Error::Command { command: program.clone(), source })
 }
 
+/// Returns a file that becomes readable when the process ends.
+#[cfg(not(target_os = "android"))]
+fn pidfd_of(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+/// Returns `None`: `rustix` has no such file for Android's libc.
+#[cfg(target_os = "android")]
+fn pidfd_of(_: Pid) -> Option<OwnedFd> {
+    None
+}
+
 /// A running command. Dropping it ends it.
 pub(super) struct RecordedCommand {
     child: Child,
     pid: Option<Pid>,
-    /// Becomes readable when the command ends; `None` on kernels before 5.3.
+    /// Becomes readable when the command ends; `None` on kernels before 5.3, and if built for Android's libc.
     pidfd: Option<OwnedFd>,
     ended: bool,
     began: Instant,
@@ -67,7 +79,7 @@ impl RecordedCommand {
             .spawn()
             .map_err(|source| Error::Command { command: program.clone(), source })?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let pidfd = pid.and_then(pidfd_of);
         let ended_at = Arc::new(OnceLock::new());
         let (ended, next_step) = (false, None);
         Ok(Some(Self { child, pid, pidfd, ended, began, cpu_before_ns, ended_at, next_step }))

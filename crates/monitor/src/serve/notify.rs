@@ -1,6 +1,9 @@
 //! Status messages to systemd (`sd_notify`).
 
 use std::env;
+#[cfg(target_os = "android")]
+use std::os::android::net::SocketAddrExt;
+#[cfg(not(target_os = "android"))]
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
