@@ -127,6 +127,26 @@ struct kthread {
 	void *data;
 };
 
+struct xarray {
+	void *xa_head;
+};
+
+struct address_space {
+	struct xarray i_pages;
+};
+
+struct file {
+	struct address_space *f_mapping;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
@@ -135,6 +155,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	void *worker_private;
+	struct files_struct *files;
 };
 
 #pragma clang attribute pop

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tells frames: which pageblocks have free blocks of which types, and which slab cache a frame belongs to.
- * A page's frame number is its place in the table of all `struct page`, whose address the asker finds out.
+ * A page's frame number is its place in the table of all `struct page`, whose address the asker finds out: from
+ * a page of its own, whose frame number it knows, or from the zones that free blocks must lie in.
  */
 #ifndef FREEHOLD_PAGES_H
 #define FREEHOLD_PAGES_H
@@ -22,6 +23,33 @@ int peek(struct peek_question *ask)
 	return failed;
 }
 
+struct own_page_question {
+	/* A file of the asker's with one page. */
+	u64 descriptor;
+	/* Its `struct page`, or 0. */
+	u64 page;
+};
+
+/* Entries of an xarray with one of these bits are no pages. */
+#define NO_PAGE 3
+
+/* The page of a file of this process. */
+SEC("syscall")
+int own_page(struct own_page_question *ask)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u64 table = (u64)BPF_CORE_READ(task, files, fdt, fd), page;
+	struct file *file = 0;
+
+	ask->page = 0;
+	if (!PEEK(file, table + ask->descriptor * sizeof(file)) || !file)
+		return 1;
+	page = (u64)BPF_CORE_READ(file, f_mapping, i_pages.xa_head);
+	if (!page || page & NO_PAGE)
+		return 1;
+	ask->page = page;
+	return 0;
+}
 
 static __always_inline void widen(struct zone_entry *entry, u64 link, u64 head)
 {

@@ -14,6 +14,7 @@ mod messages;
 mod no_object;
 #[cfg(feature = "bpf")]
 mod object;
+mod own_page;
 mod pages;
 mod sensor;
 

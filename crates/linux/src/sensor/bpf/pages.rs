@@ -8,6 +8,7 @@ use freehold::Migratetype;
 use freehold_trace::ZoneSnapshot;
 
 use super::messages::{BATCH, CHUNK, Map, Message, ZoneEntry, word};
+use super::own_page::OwnPage;
 use super::sensor::{BpfSensor, kind_of};
 use crate::error::BpfError;
 
@@ -104,10 +105,23 @@ impl BpfSensor {
         if let Some(known) = self.page_table {
             return Ok(known);
         }
-        if !cfg!(target_arch = "x86_64") {
-            let detail = "the way it is told is for x86-64".to_owned();
+        let seen = self.edges()?;
+        let known = match self.table_by_own_page()? {
+            Some(table) => Some(table),
+            None => self.variable("vmemmap_base")?,
+        };
+        if known.is_none() && !cfg!(target_arch = "x86_64") {
+            let detail =
+                "its alignment is known on x86-64 only, and /proc/self/pagemap shows no frames".to_owned();
             return Err(BpfError::NoPageTable { detail });
         }
+        let table = table_start(&seen, self.layout.page_bytes, known)?;
+        self.page_table = Some(table);
+        Ok(table)
+    }
+
+    /// Returns each zone that has free blocks, with its lowest and highest page that a list names.
+    fn edges(&self) -> Result<Vec<(ZoneSnapshot, (u64, u64))>, BpfError> {
         self.programs.run("edges", &mut Message::new(&[self.zones.len() as u64], 1))?;
         let mut seen = Vec::new();
         for (key, zone) in (0..).zip(&self.zones) {
@@ -115,10 +129,19 @@ impl BpfSensor {
                 seen.push((zone.clone(), pages));
             }
         }
-        let named = self.variable("vmemmap_base")?;
-        let table = table_start(&seen, self.layout.page_bytes, named)?;
-        self.page_table = Some(table);
-        Ok(table)
+        Ok(seen)
+    }
+
+    /// Returns the start of the table by a page of this process, or `None` if this process may not know its
+    /// frame number or the kernel keeps the page otherwise than expected.
+    fn table_by_own_page(&self) -> Result<Option<u64>, BpfError> {
+        let Ok(own) = OwnPage::new() else { return Ok(None) };
+        let pfn = own.pfn();
+        let mut message = Message::new(&[own.descriptor()], 2);
+        let found = self.programs.run("own_page", &mut message)? == 0;
+        // A page that was moved meanwhile tells nothing.
+        let pfn = pfn.filter(|_| found && own.pfn() == pfn);
+        Ok(pfn.and_then(|pfn| message.word(1).checked_sub(pfn * self.layout.page_bytes)))
     }
 
     /// Returns the value of a kernel variable, if `/proc/kallsyms` shows its address to this process.
@@ -129,12 +152,12 @@ impl BpfSensor {
     }
 }
 
-/// Returns the only start of the table that puts every page of `seen` into its zone. `named` is the
-/// kernel's symbol for the table, if it is readable.
+/// Returns the only start of the table that puts every page of `seen` into its zone. `known` is the
+/// start by another way, which is held against the zones.
 fn table_start(
     seen: &[(ZoneSnapshot, (u64, u64))],
     page_bytes: u64,
-    named: Option<u64>,
+    known: Option<u64>,
 ) -> Result<u64, BpfError> {
     let unknown = |detail: String| BpfError::NoPageTable { detail };
     let (mut lowest, mut highest) = (0, u64::MAX);
@@ -146,11 +169,11 @@ fn table_start(
     if seen.is_empty() {
         return Err(unknown("no zone has free blocks".to_owned()));
     }
-    if let Some(named) = named {
-        if (lowest..=highest).contains(&named) {
-            return Ok(named);
+    if let Some(known) = known {
+        if (lowest..=highest).contains(&known) {
+            return Ok(known);
         }
-        return Err(unknown("the kernel's own symbol does not fit its zones".to_owned()));
+        return Err(unknown("what the kernel tells of it does not fit its zones".to_owned()));
     }
     let first = lowest.next_multiple_of(TABLE_ALIGN);
     if first > highest {
@@ -196,5 +219,21 @@ mod tests {
         assert_eq!(table_start(&[large], 64, Some(TABLE)), Ok(TABLE));
         assert!(table_start(&[small], 64, Some(TABLE + (1 << 30))).is_err(), "the symbol is wrong");
         assert!(table_start(&[], 64, None).is_err());
+    }
+
+    #[cfg(all(feature = "bpf", target_arch = "x86_64"))]
+    #[test]
+    fn a_page_of_ones_own_tells_what_the_zones_tell() {
+        let test = "bpf::pages::a_page_of_ones_own_tells_what_the_zones_tell";
+        if !freehold_needs::is_root(test) {
+            return;
+        }
+        let zones = crate::procfs::read_zoneinfo(std::path::Path::new("/")).unwrap();
+        let sensor = match BpfSensor::open(&zones, None) {
+            Ok(sensor) => sensor,
+            Err(error) => return freehold_needs::skip(test, error),
+        };
+        let by_zones = table_start(&sensor.edges().unwrap(), sensor.layout.page_bytes, None).unwrap();
+        assert_eq!(sensor.table_by_own_page(), Ok(Some(by_zones)));
     }
 }
