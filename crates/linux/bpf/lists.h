@@ -17,10 +17,6 @@
 /* Lists of a CPU in one zone: more than any kernel has. */
 #define CPU_LISTS 64
 
-/* Pages of a section and bytes of a page on x86-64. Linux counterpart: PFN_SECTION_SHIFT. */
-#define SECTION_SHIFT 15
-#define PAGE_BYTES 4096
-
 struct listed_chunk {
 	u64 block[LISTED];
 };
@@ -86,6 +82,9 @@ struct take_question {
 	u64 pageblocks;
 	/* The most blocks that there is room for. */
 	u64 room;
+	/* A section's pages, as a power of two. Linux counterpart: PFN_SECTION_SHIFT. */
+	u64 section_shift;
+	u64 page_bytes;
 	/* Found. */
 	u64 begin_ns;
 	u64 end_ns;
@@ -315,7 +314,8 @@ static long take_pageblock(u32 index, void *unused)
 	u32 key = index / CHUNK, place = index % CHUNK;
 	struct chunk *chunk = bpf_map_lookup_elem(&pageblocks, &key);
 	u64 number = taking.ask.first_pageblock + index, pfn = number << taking.ask.pageblock_order;
-	u64 section = pfn >> SECTION_SHIFT, a_root = PAGE_BYTES / bpf_core_type_size(struct mem_section);
+	u64 section = pfn >> taking.ask.section_shift;
+	u64 a_root = taking.ask.page_bytes / bpf_core_type_size(struct mem_section);
 	u64 root = 0, usage = 0, word = 0, bit, bits;
 
 	if (!chunk)
@@ -326,7 +326,8 @@ static long take_pageblock(u32 index, void *unused)
 	root += section % a_root * bpf_core_type_size(struct mem_section);
 	if (!PEEK(usage, FIELD(root, mem_section, usage)) || !usage)
 		return 0;
-	bit = (pfn % (1 << SECTION_SHIFT) >> taking.ask.pageblock_order) * bits_of_pageblock();
+	bit = (pfn & ((1ull << taking.ask.section_shift) - 1)) >> taking.ask.pageblock_order;
+	bit *= bits_of_pageblock();
 	if (!PEEK(word, FIELD(usage, mem_section_usage, pageblock_flags) + bit / 64 * sizeof(u64)))
 		return 0;
 	bits = word >> bit % 64 & 0xff;

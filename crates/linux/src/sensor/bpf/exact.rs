@@ -21,7 +21,7 @@ const MOST_BLOCKS: u64 = 1 << 20;
 const SKIPPED: u8 = 0x80;
 
 /// Words of `struct take_question`.
-const QUESTION: usize = 14;
+const QUESTION: usize = 16;
 
 /// Reads a machine's free memory block by block.
 ///
@@ -118,10 +118,13 @@ impl ExactSensor {
         let first = sensor.first_pageblock;
         let end = sensor.zones.iter().map(|zone| (zone.start_pfn + zone.spanned) >> order).max().unwrap_or(0);
         let counted = (end + 1 - first).min(pageblocks);
-        let given = [zones, cpus, self.page_table, self.sections, order, first, counted, room];
+        let page_bytes = rustix::param::page_size() as u64;
+        let section = section_shift(page_bytes);
+        let given =
+            [zones, cpus, self.page_table, self.sections, order, first, counted, room, section, page_bytes];
         let mut message = Message::new(&given, QUESTION);
         sensor.programs.run("take", &mut message)?;
-        let [begin_ns, end_ns, blocks, outside, torn_lists] = [8, 9, 10, 11, 12].map(|at| message.word(at));
+        let [begin_ns, end_ns, blocks, outside, torn_lists] = [10, 11, 12, 13, 14].map(|at| message.word(at));
         if outside != 0 {
             return Err(BpfError::OutsideZones { blocks: outside });
         }
@@ -302,6 +305,13 @@ fn possible_cpus() -> u32 {
     let text = fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
     let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
     last.map_or(1, |last| last.saturating_add(1)).min(4095)
+}
+
+/// Returns the pages of a section of memory as a power of two: 128 MiB, on arm64 with pages of 64 KiB 512 MiB.
+/// Linux counterpart: `PFN_SECTION_SHIFT`.
+fn section_shift(page_bytes: u64) -> u64 {
+    let bits = if cfg!(target_arch = "aarch64") && page_bytes == 1 << 16 { 29 } else { 27 };
+    bits - u64::from(page_bytes.trailing_zeros())
 }
 
 /// Returns the first two numbers of a kernel's release.
