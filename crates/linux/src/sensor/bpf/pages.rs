@@ -18,6 +18,9 @@ const TABLE_ALIGN: u64 = 1 << 30;
 /// Words of `struct name_question`: the cache and its name.
 const NAME_WORDS: usize = 9;
 
+/// A zone, and the addresses of the lowest and highest page that its free lists name.
+type Edges = (ZoneSnapshot, (u64, u64));
+
 impl BpfSensor {
     /// Returns the types on whose lists each pageblock has free blocks, as pairs of the pageblock's
     /// number (its first frame's number divided by the pages of a pageblock) and a type, in the order
@@ -121,7 +124,7 @@ impl BpfSensor {
     }
 
     /// Returns each zone that has free blocks, with its lowest and highest page that a list names.
-    fn edges(&self) -> Result<Vec<(ZoneSnapshot, (u64, u64))>, BpfError> {
+    fn edges(&self) -> Result<Vec<Edges>, BpfError> {
         self.programs.run("edges", &mut Message::new(&[self.zones.len() as u64], 1))?;
         let mut seen = Vec::new();
         for (key, zone) in (0..).zip(&self.zones) {
@@ -154,11 +157,7 @@ impl BpfSensor {
 
 /// Returns the only start of the table that puts every page of `seen` into its zone. `known` is the
 /// start by another way, which is held against the zones.
-fn table_start(
-    seen: &[(ZoneSnapshot, (u64, u64))],
-    page_bytes: u64,
-    known: Option<u64>,
-) -> Result<u64, BpfError> {
+fn table_start(seen: &[Edges], page_bytes: u64, known: Option<u64>) -> Result<u64, BpfError> {
     let unknown = |detail: String| BpfError::NoPageTable { detail };
     let (mut lowest, mut highest) = (0, u64::MAX);
     for (zone, (low, high)) in seen {
