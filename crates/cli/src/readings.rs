@@ -6,13 +6,14 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-use freehold::Migratetype;
+use freehold::{Migratetype, Order};
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
     Held, PageblockMap, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
 };
 use freehold_linux::procfs::{
-    read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
+    page_bytes, read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo,
+    read_zoneinfo,
 };
 use freehold_linux::sensor::{BpfError, BpfSensor, Choice, Source, ZoneFreeBlocks, open_bpf};
 use freehold_monitor::verdict::{BlockRequest, Evidence, Mobility, Names, SlabShare, Verdict, judge};
@@ -60,7 +61,8 @@ impl Readings {
         }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
         let counter = |name: &str| vmstat.get(name).copied().unwrap_or(0);
-        let page_kib = rustix::param::page_size() as u64 / 1024;
+        let page_bytes = page_bytes(root).unwrap_or(4096);
+        let page_kib = page_bytes / 1024;
         let names = Names {
             slabs: read_slabinfo(root).map_err(&mut note).unwrap_or_default(),
             vmalloc: read_vmallocinfo(root).map_err(&mut note).unwrap_or_default(),
@@ -102,6 +104,17 @@ impl Readings {
             *kept.entry(set.cpu).or_default() += set.high.max(set.count);
         }
         kept.into_iter().min_by_key(|(_, pages)| *pages).map(|(cpu, _)| cpu)
+    }
+
+    /// Returns the machine's largest order.
+    pub(super) fn largest_order(&self) -> Order {
+        let largest = self.free.iter().map(|zone| zone.total.largest()).max();
+        largest.unwrap_or(Order::MAX_PAGE_ORDER)
+    }
+
+    /// Returns the bytes of a page.
+    pub(super) fn page_bytes(&self) -> u64 {
+        self.names.page_kib * 1024
     }
 
     /// Judges the readings. `compacting_cpu` is the CPU that will compact, where that is known.

@@ -89,7 +89,7 @@ fn without_kpageflags_only_now_is_told() {
 
 #[test]
 fn what_cannot_be_used_is_unknown_to_a_monitor() {
-    run(["check", "--order", "11"]).fails(3, &["an order is 0 to 10"]);
+    run(["check", "--order", "19"]).fails(3, &["an order is 0 to 18"]);
     run(["check", "--no-such-argument"]).fails(3, &["--no-such-argument"]);
     run(["check", "--try", "--root", "/"]).fails(3, &["cannot be used with"]);
     run(["no-such-command"]).fails(2, &["no-such-command"]);
@@ -99,4 +99,16 @@ fn what_cannot_be_used_is_unknown_to_a_monitor() {
     fs::write(root.path().join("proc/zoneinfo"), "Node 0, zone Nor").expect("a file");
     check(root.path(), "").fails(3, &["could not tell", "zoneinfo"]);
     assert!(run(["check", "--help"]).ok().stdout.contains("2 not before memory is freed"));
+}
+
+#[test]
+fn orders_are_those_of_the_machine() {
+    let (usual, large) = (kernel("linux-6.12-arm64-numa"), kernel("linux-6.12-arm64-16k"));
+    check(Path::new(&usual), "--order 11")
+        .fails(3, &["no blocks of order 11 (8 MiB)", "order is 10 (4 MiB)"]);
+    check(Path::new(&large), "--order 12")
+        .fails(3, &["no blocks of order 12 (64 MiB)", "order is 11 (32 MiB)"]);
+    let there = check(Path::new(&large), "--order 11 --blocks 7 --json");
+    assert_eq!(there.code, Some(0), "{}{}", there.stdout, there.stderr);
+    assert_eq!(there.json()["supply"]["now"], 7);
 }

@@ -111,7 +111,8 @@ fn arguments_that_make_no_sense() {
     record(&output, &["--max-size", "5"]).fails(2, &["--max-size", "500MB"]);
     record(&output, &["--ring", "1"]).fails(2, &["--ring", "2 to 86400"]);
     record(&output, &["--ring-memory", "64MB"]).fails(2, &["--ring"]);
-    record(&output, &["--until-failure", "11"]).fails(2, &["an order is 0 to 10"]);
+    record(&output, &["--until-failure", "19"]).fails(2, &["an order is 0 to 18"]);
+    record(&output, &["--until-failure", "18"]).fails(2, &["no blocks of order 18", "its largest order is"]);
     record(&output, &["--until-above", "luck=1"]).fails(2, &["unusable_index"]);
     record(&output, &["--events", "sched"]).fails(2, &["page_isolation"]);
     record(&output, &["--until-above", "free_pages=1", "--zone", "Sky"]).fails(2, &["no such zone"]);

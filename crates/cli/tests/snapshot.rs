@@ -19,12 +19,33 @@ fn snapshot(root: &Path, more: &[&str]) -> common::Ran {
 
 #[test]
 fn the_kernels_texts_come_out_as_they_went_in() {
-    for kernel in ["linux-5.15", "linux-6.12-cma", "linux-6.18"] {
+    let wide = ["linux-6.12-arm64-16k", "linux-6.12-arm64-numa", "linux-6.18-arm64-16k"];
+    for kernel in ["linux-5.15", "linux-6.12-cma", "linux-6.18"].into_iter().chain(wide) {
         let text = fs::read_to_string(fixture(kernel).join("proc/pagetypeinfo")).unwrap();
         assert_eq!(snapshot(&fixture(kernel), &[]).ok().stdout, text, "{kernel}");
     }
-    let text = fs::read_to_string(fixture("linux-6.18").join("proc/buddyinfo")).unwrap();
-    assert_eq!(snapshot(&fixture("linux-6.18"), &["--format", "buddyinfo"]).ok().stdout, text);
+    for kernel in ["linux-6.18"].into_iter().chain(wide) {
+        let text = fs::read_to_string(fixture(kernel).join("proc/buddyinfo")).unwrap();
+        assert_eq!(snapshot(&fixture(kernel), &["--format", "buddyinfo"]).ok().stdout, text, "{kernel}");
+    }
+}
+
+#[test]
+fn types_that_a_vendor_added_keep_their_names() {
+    let folder = common::folder();
+    let proc = folder.path().join("proc");
+    fs::create_dir(&proc).unwrap();
+    for name in ["buddyinfo", "zoneinfo", "vmstat", "meminfo"] {
+        fs::copy(fixture("linux-6.12-arm64").join("proc").join(name), proc.join(name)).unwrap();
+    }
+    let text = fs::read_to_string(fixture("linux-6.12-arm64").join("proc/pagetypeinfo")).unwrap();
+    let text = text.replace("     CMA ", "  RSVCMA ");
+    assert_eq!(text.matches("RSVCMA").count(), 2, "a row and a column");
+    fs::write(proc.join("pagetypeinfo"), &text).unwrap();
+    assert_eq!(snapshot(folder.path(), &[]).ok().stdout, text);
+    let json = snapshot(folder.path(), &["--format", "json"]).ok().json();
+    assert_eq!(json["types"][4], "RSVCMA");
+    assert_eq!(json["zones"][0]["by_type"].as_array().unwrap().len(), 7, "six of Linux and one");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Migratetype, Pfn};
 use freehold_lab::{Followed, Lab, LabError, Measures, Trace};
 use freehold_trace::{
-    EventKind, EventLog, FrameUse, FreeCount, Origin, PageTypeInfo, PageTypeZone, Run, Snapshot,
+    ByOrder, EventKind, EventLog, FrameUse, FreeCount, Origin, PageTypeInfo, PageTypeZone, Run, Snapshot,
 };
 
 fn followed(script: &Script) -> Followed {
@@ -147,8 +147,9 @@ fn numbers_that_no_machine_has_are_errors_or_harmless() {
         pageblock_order: 9,
         zones: vec![PageTypeZone {
             name: "Normal".to_owned(),
-            free: [[FreeCount { blocks: u64::MAX, capped: false }; 11]; 6],
-            blocks: [u64::MAX; 6],
+            free: [ByOrder::from_values(&[FreeCount { blocks: u64::MAX, capped: false }; 11]).unwrap(); 6]
+                .into(),
+            blocks: [u64::MAX; 6].into(),
             ..PageTypeZone::default()
         }],
         ..PageTypeInfo::default()

@@ -24,7 +24,7 @@ fn main() {
         HELD.get_or_init(|| fragment(holes));
     }
     if let Ok(zones) = read_buddyinfo(Path::new("/")) {
-        let blocks: u64 = zones.iter().flat_map(|zone| zone.free).sum();
+        let blocks: u64 = zones.iter().flat_map(|zone| &zone.free).sum();
         println!("{blocks} free blocks");
     }
     divan::main();

@@ -4,7 +4,7 @@
 #define FREEHOLD_MAPS_H
 
 /* The most orders and types that there is room for. */
-#define ORDERS 11
+#define ORDERS 19
 #define TYPES 8
 
 /* One zone: where it is, and what was found in it. */

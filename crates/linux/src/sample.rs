@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::pageblocks::{Pace, Survey, Surveyed};
-use crate::procfs::{Machine, Pressure, read_every_counter, read_machine, read_pressure, read_zoneinfo};
+use crate::procfs::{
+    Machine, Pressure, page_bytes, read_every_counter, read_machine, read_pressure, read_zoneinfo,
+};
 use crate::sensor::{Choice, FreeBlocks, Ration, Sensor};
 
 /// The state of a machine's memory at one moment.
@@ -37,6 +39,8 @@ pub struct Sampler {
     sensor: Sensor,
     machine: Machine,
     survey: Surveying,
+    /// What is taken for granted of the machine, as its files do not tell.
+    assumed: Option<String>,
 }
 
 /// The state of the survey of pageblocks.
@@ -58,7 +62,15 @@ impl Sampler {
     /// Those of [`Sensor::open`], and files of the machine that do not parse.
     pub fn open(root: &Path, choice: Choice) -> Result<Self, Error> {
         let sensor = Sensor::open(root, choice, Ration::ByCost)?;
-        Ok(Self { root: root.to_owned(), sensor, machine: read_machine(root)?, survey: Surveying::No })
+        let machine = read_machine(root)?;
+        let assumed = page_bytes(root).is_none().then(|| {
+            format!(
+                "pages are taken for pages of {} KiB: neither {} nor zoneinfo and meminfo tell their size",
+                machine.page_bytes >> 10,
+                root.join("proc/self/smaps").display()
+            )
+        });
+        Ok(Self { root: root.to_owned(), sensor, machine, survey: Surveying::No, assumed })
     }
 
     /// Makes every later sample read a part of `/proc/kpageflags`. After the first round this takes a
@@ -80,6 +92,7 @@ impl Sampler {
         let free = self.sensor.read()?;
         let mut notes = self.sensor.notes();
         notes.extend(self.machine.missing(&self.root));
+        notes.extend(self.assumed.clone());
         let zones = or_note(read_zoneinfo(&self.root), &mut notes);
         let counters = or_note(read_every_counter(&self.root), &mut notes);
         let pressure = or_note(read_pressure(&self.root).map(Some), &mut notes);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use freehold::{Migratetype, NR_PAGE_ORDERS};
+use freehold::Migratetype;
 use freehold_linux::Error;
 use freehold_linux::procfs::{read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
 use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source};
@@ -72,8 +72,8 @@ fn quiet(test: &str, sensor: &mut BpfSensor) -> Option<(FreeBlocks, PageTypeInfo
 /// What holds for every reading: the types' numbers make up the total.
 fn assert_sums(reading: &FreeBlocks) {
     for zone in &reading.zones {
-        let by_type = zone.by_type.unwrap();
-        for order in 0..NR_PAGE_ORDERS {
+        let by_type = zone.by_type.as_ref().unwrap();
+        for order in 0..zone.total.len() {
             let sum: u64 = by_type.iter().map(|counts| counts[order].blocks).sum();
             assert_eq!(sum, zone.total[order].blocks, "{} order {order}", zone.name);
         }
@@ -82,12 +82,12 @@ fn assert_sums(reading: &FreeBlocks) {
 
 /// Everything in `reading` that the kernel's text tells exactly is the same there.
 fn assert_equal(reading: &FreeBlocks, text: &PageTypeInfo) {
-    assert_eq!(reading.types.iter().map(|kind| *kind as u8).collect::<Vec<_>>(), text.types);
+    assert_eq!(reading.types, text.types);
     for theirs in &text.zones {
         let zone = reading.zones.iter().find(|z| z.node == theirs.node && z.name == theirs.name).unwrap();
-        let ours = zone.by_type.unwrap();
+        let ours = zone.by_type.as_ref().unwrap();
         for kind in &reading.types {
-            for order in 0..NR_PAGE_ORDERS {
+            for order in 0..zone.total.len() {
                 let (ours, theirs) = (ours[kind.index()][order], theirs.free[kind.index()][order]);
                 let same = if theirs.capped { ours.blocks >= theirs.blocks } else { ours == theirs };
                 assert!(same, "{} {kind} order {order}: {ours:?} and {theirs:?}", zone.name);
@@ -186,9 +186,15 @@ fn long_lists_are_counted_to_their_end() {
     for zone in read_buddyinfo(root()).unwrap() {
         let ours = reading.zones.iter().find(|z| z.node == zone.node && z.name == zone.name).unwrap();
         let near = |order: usize| ours.total[order].blocks.abs_diff(zone.free[order]) < 1000;
-        assert!((0..NR_PAGE_ORDERS).all(near), "{:?} and {:?}", ours.total, zone.free);
+        assert!(
+            ours.total.len() == zone.free.len() && (0..zone.free.len()).all(near),
+            "{:?} and {:?}",
+            ours.total,
+            zone.free
+        );
     }
-    let movable = |zone: usize| reading.zones[zone].by_type.unwrap()[Migratetype::Movable.index()][0];
+    let movable =
+        |zone: usize| reading.zones[zone].by_type.as_ref().unwrap()[Migratetype::Movable.index()][0];
     let most = (0..reading.zones.len()).map(movable).max_by_key(|count| count.blocks).unwrap();
     assert!(!most.capped);
     if most.blocks <= 100_000 {
@@ -218,7 +224,7 @@ fn readings_of_a_busy_machine_stay_within_what_changed() {
                 let is_it =
                     |z: &&freehold_linux::procfs::BuddyZone| z.node == zone.node && z.name == zone.name;
                 let (before, after) = (before.iter().find(is_it).unwrap(), after.iter().find(is_it).unwrap());
-                for order in 0..NR_PAGE_ORDERS {
+                for order in 0..zone.total.len() {
                     let (one, other) = (before.free[order], after.free[order]);
                     let bounds = one.min(other).saturating_sub(2 * PAGES)..=one.max(other) + 2 * PAGES;
                     let blocks = zone.total[order].blocks;
@@ -249,11 +255,12 @@ fn pageblocks_with_free_blocks_are_where_kpageflags_has_them() {
     let text = read_pagetypeinfo(root()).unwrap();
     let mut wrong = 0;
     let every = types.len().div_ceil(500);
+    let largest = sensor.read().unwrap().zones[0].total.largest().get();
     let looked_at: Vec<_> = types.iter().step_by(every).collect();
     for (pageblock, _) in &looked_at {
         let pages = 1 << text.pageblock_order;
         // A block larger than a pageblock shows at its first page only.
-        let begin = (pageblock * pages) & !((1 << (NR_PAGE_ORDERS - 1)) - 1);
+        let begin = (pageblock * pages) & !((1 << largest) - 1);
         let end = (pageblock + 1) * pages;
         wrong += usize::from(!flags(begin, (end - begin) as usize).iter().any(|flags| flags & BUDDY != 0));
     }

@@ -6,7 +6,7 @@ use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_linux::Error;
 use freehold_linux::procfs::{Occupancy, read_buddyinfo, snapshot};
 use freehold_linux::tracefs::{Decoded, Decoder, Detail, PageLayout};
-use freehold_trace::EventKind;
+use freehold_trace::{EventKind, KernelTypes};
 
 fn root(kernel: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kernel)
@@ -40,8 +40,8 @@ fn formats_differ_where_they_should() {
     assert_eq!((new.zones[0].pagesets[0].high_min, new.zones[0].pagesets[0].high_max), (6, 240));
     assert_eq!((new.zones[0].watermark_min, new.zones[0].watermark_promo), (10, 19));
     assert_eq!((cma.zones[0].boost, cma.zones[0].watermark_min, cma.zones[0].cma), (4, 6, 16384));
-    assert_eq!(new.pagetypeinfo.types, [0, 1, 2, 3, 5]);
-    assert_eq!(cma.pagetypeinfo.types, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(new.pagetypeinfo.types, of_codes([0, 1, 2, 3, 5]));
+    assert_eq!(cma.pagetypeinfo.types, of_codes([0, 1, 2, 3, 4, 5]));
     let movable = &cma.pagetypeinfo.zones[2].free[Migratetype::Movable.index()];
     assert!(movable[0].capped && !movable[1].capped);
     assert_eq!(movable[0].blocks, 100_000);
@@ -56,7 +56,11 @@ fn what_is_missing_is_named() {
     assert!(error.to_string().contains("pagetypeinfo"), "{error}");
 }
 
-fn decoder(types: &[u8]) -> Decoder {
+fn of_codes<const N: usize>(codes: [u8; N]) -> KernelTypes {
+    codes.into_iter().map(|code| Migratetype::new(code).unwrap()).collect()
+}
+
+fn decoder(types: &KernelTypes) -> Decoder {
     let folder = root("linux-6.18").join("events/kmem");
     let read = |name: &&'static str| {
         (*name, std::fs::read_to_string(folder.join(format!("{name}.format"))).unwrap())
@@ -80,7 +84,7 @@ fn alloc(pfn: u64, order: u32, gfp: u64, migratetype: i32) -> Vec<u8> {
 
 #[test]
 fn events_are_decoded_by_their_formats() {
-    let decoder = decoder(&[0, 1, 2, 3, 5]);
+    let decoder = decoder(&of_codes([0, 1, 2, 3, 5]));
     let Decoded::Event(raw) = decoder.decode(&alloc(0x1234, 3, 0xcc0 | 1 << 18, 4)) else { panic!() };
     assert_eq!(raw.pid, 77);
     let expected = EventKind::Alloc {

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use freehold::NR_PAGE_ORDERS;
 use freehold_linux::procfs::Machine;
 use freehold_linux::sample::Sample;
 use freehold_linux::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
-use freehold_trace::FreeCount;
+use freehold_trace::{ByOrder, FreeCount, KernelTypes};
 
 use crate::model::{Model, ZoneModel};
 
 /// Returns a sample of one zone with `free` free pages, all of order 0.
 pub(super) fn sample(second: u64, name: &str, free: u64) -> Sample {
-    let mut total = [FreeCount::default(); NR_PAGE_ORDERS];
+    let mut total = ByOrder::<FreeCount>::default();
     total[0].blocks = free;
     let zone = ZoneFreeBlocks { name: name.to_owned(), total, ..ZoneFreeBlocks::default() };
     let free = FreeBlocks {
@@ -21,7 +20,7 @@ pub(super) fn sample(second: u64, name: &str, free: u64) -> Sample {
         cost_ns: 1000,
         types_time_ns: None,
         pageblock_order: Some(0),
-        types: Vec::new(),
+        types: KernelTypes::default(),
         zones: vec![zone],
     };
     let counters = BTreeMap::new();

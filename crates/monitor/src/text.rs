@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use freehold::{
-    MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Order, PAGETYPEINFO_CAP, pagetypeinfo, write_buddyinfo_row,
-};
+use freehold::{Order, PAGETYPEINFO_CAP, pagetypeinfo, write_buddyinfo_row};
 use freehold_linux::sensor::{FreeBlocks, ZoneFreeBlocks};
-use freehold_trace::FreeCount;
+use freehold_trace::{ByOrder, ByType, FreeCount, KernelType, KernelTypes};
 
 /// Why a text cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,8 +27,8 @@ pub enum Cap {
 /// A zone with everything that pagetypeinfo prints of it.
 struct Typed<'a> {
     zone: &'a ZoneFreeBlocks,
-    by_type: &'a [[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES],
-    pageblocks: &'a [u64; MIGRATETYPES],
+    by_type: &'a ByType<ByOrder<FreeCount>>,
+    pageblocks: &'a ByType<u64>,
 }
 
 /// Returns the contents of `/proc/pagetypeinfo`, byte for byte with [`Cap::Kernels`].
@@ -38,7 +36,7 @@ struct Typed<'a> {
 /// # Errors
 /// The first thing that `free` lacks for this text.
 pub fn pagetypeinfo(free: &FreeBlocks, cap: Cap) -> Result<String, Missing> {
-    let order = free.pageblock_order.and_then(Order::of_linux).ok_or(Missing::Types)?;
+    let order = free.pageblock_order.and_then(Order::new).ok_or(Missing::Types)?;
     let typed = free.zones.iter().map(|zone| {
         let by_type = zone.by_type.as_ref().ok_or(Missing::Types)?;
         let pageblocks = zone.pageblocks.as_ref().ok_or(Missing::Pageblocks)?;
@@ -56,21 +54,22 @@ pub fn pagetypeinfo(free: &FreeBlocks, cap: Cap) -> Result<String, Missing> {
 fn write_node(
     text: &mut String,
     order: Order,
-    types: &[Migratetype],
+    types: &KernelTypes,
     zones: &[Typed<'_>],
     cap: Cap,
 ) -> fmt::Result {
-    pagetypeinfo::write_head(text, order, Order::MAX_PAGE_ORDER)?;
+    let largest = zones.first().map_or_else(Default::default, |typed| typed.zone.total.largest());
+    pagetypeinfo::write_head(text, order, largest)?;
     for typed in zones {
-        for &kind in types {
+        for kind in types {
             let counted = typed.by_type[kind.index()].iter().map(|count| {
                 let over = cap == Cap::Kernels && count.blocks >= PAGETYPEINFO_CAP;
                 (if over { PAGETYPEINFO_CAP } else { count.blocks }, over || count.capped)
             });
-            pagetypeinfo::write_free_row(text, typed.zone.node, &typed.zone.name, kind, counted)?;
+            pagetypeinfo::write_free_row(text, typed.zone.node, &typed.zone.name, kind.name(), counted)?;
         }
     }
-    pagetypeinfo::write_blocks_head(text, types.iter().copied())?;
+    pagetypeinfo::write_blocks_head(text, types.iter().map(KernelType::name))?;
     for typed in zones {
         let blocks = types.iter().map(|kind| typed.pageblocks[kind.index()]);
         pagetypeinfo::write_blocks_row(text, typed.zone.node, &typed.zone.name, blocks)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use freehold::{FreeCounts, NR_PAGE_ORDERS, Order};
+use freehold::{FreeCounts, Order};
 
 use crate::model::Model;
 
@@ -96,6 +96,14 @@ impl Quantity {
         }
     }
 
+    /// Returns the order that the number is of.
+    pub fn order(self) -> Option<Order> {
+        match self {
+            Self::UnusableIndex(order) | Self::ExtfragIndex(order) | Self::Blocks(order) => Some(order),
+            Self::FreePages | Self::PressureSome | Self::PressureFull => None,
+        }
+    }
+
     /// Returns true if the number comes from `/proc/pressure`, which a kernel may lack.
     pub fn needs_pressure(self) -> bool {
         matches!(self, Self::PressureSome | Self::PressureFull)
@@ -146,8 +154,8 @@ impl FromStr for Quantity {
         let (name, order) = text.split_once(':').map_or((text, None), |(name, order)| (name, Some(order)));
         let with_order = |quantity: fn(Order) -> Self| {
             let order = order.ok_or_else(|| format!("{name} needs an order, such as {name}:9"))?;
-            let order = order.parse().ok().and_then(Order::of_linux);
-            order.map(quantity).ok_or_else(|| format!("an order is 0 to {}", NR_PAGE_ORDERS - 1))
+            let order = order.parse().ok().and_then(Order::new);
+            order.map(quantity).ok_or_else(|| format!("an order is 0 to {}", Order::MAX))
         };
         let without = |quantity| match order {
             Some(_) => Err(format!("{name} has no order")),
@@ -220,13 +228,14 @@ mod tests {
         assert!(wrong("free_pages").contains("METRIC=VALUE"));
         assert!(wrong("free_pages:3=1").contains("has no order"));
         assert!(wrong("blocks=1").contains("blocks:9"));
-        assert!(wrong("blocks:11=1").contains("0 to 10"));
+        assert!(wrong("blocks:19=1").contains("0 to 18"));
         assert!(wrong("blocks:3=NaN").contains("can be passed"));
         assert!(wrong("luck=1").contains("unusable_index"));
         for metric in [
             "unusable_index:9",
             "extfrag_index:1",
             "blocks:0",
+            "blocks:18",
             "free_pages",
             "pressure_some",
             "pressure_full",

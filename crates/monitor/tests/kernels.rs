@@ -13,15 +13,18 @@ use freehold_monitor::text::{Cap, buddyinfo, pagetypeinfo};
 use freehold_trace::FreeCount;
 
 /// Roots of machines whose kernel gave its indices, too.
-const KERNELS: [&str; 10] = [
+const KERNELS: [&str; 13] = [
     "linux-5.10",
     "linux-5.10-numa",
     "linux-6.1",
     "linux-6.1-capped",
     "linux-6.12",
     "linux-6.12-arm64",
+    "linux-6.12-arm64-16k",
+    "linux-6.12-arm64-numa",
     "linux-6.12-isolate",
     "linux-6.12-numa",
+    "linux-6.18-arm64-16k",
     "linux-7.3",
     "linux-7.3-cma-numa",
 ];
@@ -100,7 +103,7 @@ fn numbers_that_no_machine_has_never_panic() {
             for zone in &mut second.free.zones {
                 zone.total[order] = FreeCount { blocks, capped: false };
                 zone.total[0] = zone.total[order];
-                for counts in zone.by_type.iter_mut().flatten() {
+                for counts in zone.by_type.iter_mut().flat_map(|types| types.iter_mut()) {
                     counts[order].blocks = blocks;
                 }
             }

@@ -8,12 +8,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use freehold::Migratetype;
 use freehold_linux::procfs::{Machine, Pressure, Stall};
 use freehold_linux::sample::{Sample, Sampler};
 use freehold_linux::sensor::{Choice, Source};
 use freehold_monitor::model::{Holds, Map, Model, ZoneMap};
 use freehold_monitor::series::Monitor;
 use freehold_monitor::top::{Action, LEAST, Page, Theme, View, draw};
+use freehold_trace::{ByOrder, ByType, KernelTypes};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -192,7 +194,7 @@ fn without_root_types_are_unknown() {
     let closed = watched("linux-6.18", |sample, _| {
         sample.free.source = Source::Buddyinfo;
         sample.free.types_time_ns = None;
-        sample.free.types.clear();
+        sample.free.types = KernelTypes::default();
         sample.free.pageblock_order = None;
         for zone in &mut sample.free.zones {
             (zone.by_type, zone.pageblocks) = (None, None);
@@ -207,6 +209,26 @@ fn six_types_and_a_capped_count_fit() {
     let cma = watched("linux-6.12-cma", |_, _| {});
     same("cma-80x24", &text(&screen(&cma, &view(), 80, 24)));
     same("cma-60x16", &text(&screen(&cma, &view(), 60, 16)));
+}
+
+#[test]
+fn larger_blocks_and_a_type_that_a_vendor_added_have_their_places() {
+    let mut sample = sample("linux-6.18-arm64-16k");
+    let names = ["Unmovable", "Movable", "Reclaimable", "HighAtomic", "VENDORS_OWN", "Isolate"];
+    sample.free.types = KernelTypes::from_names(names).unwrap();
+    for zone in &mut sample.free.zones {
+        let of_linux = zone.by_type.take().unwrap();
+        let mut by_type = ByType::new(&sample.free.types, ByOrder::new(zone.total.largest()));
+        by_type[..6].copy_from_slice(&of_linux);
+        by_type.swap(Migratetype::Cma.index(), 6);
+        zone.by_type = Some(by_type);
+        zone.pageblocks = None;
+    }
+    let mut monitor = Monitor::new(Machine { page_bytes: 16384, ..machine() });
+    let model = monitor.take(sample);
+    let large = Watched { monitor, model };
+    same("large-80x24", &text(&screen(&large, &view(), 80, 24)));
+    same("large-60x16", &text(&screen(&large, &view(), 60, 16)));
 }
 
 #[test]

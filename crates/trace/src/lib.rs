@@ -17,10 +17,10 @@ mod write;
 
 pub use format::{FORMAT_VERSION, TraceError};
 pub use model::{
-    Disturbance, EXACT_VERSION, Ending, Event, EventKind, EventLog, ExactCompaction, ExactCpu, ExactList,
-    ExactPart, ExactState, ExactZone, FrameUse, FreeCount, ObserverEffect, Origin, PageTypeInfo,
-    PageTypeZone, PageWork, PageblockRun, Pageset, Quartiles, Run, RunTimes, Snapshot, StoppedBy,
-    ZoneSnapshot,
+    ByOrder, ByType, Disturbance, EXACT_VERSION, Ending, Event, EventKind, EventLog, ExactCompaction,
+    ExactCpu, ExactList, ExactPart, ExactState, ExactZone, FrameUse, FreeCount, KernelType, KernelTypes,
+    ObserverEffect, Origin, PageTypeInfo, PageTypeZone, PageWork, PageblockRun, Pageset, Quartiles, Run,
+    RunTimes, Snapshot, StoppedBy, ZoneSnapshot,
 };
 pub use read::{ReadOptions, TraceReader};
 pub use recompress::recompress;

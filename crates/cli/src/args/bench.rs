@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use freehold::Order;
 
-use super::common::parse_order;
-
 #[derive(Args, Debug)]
 pub(crate) struct Bench {
     /// Which table, or all.
@@ -36,6 +34,13 @@ pub(crate) struct Bench {
     /// One side's work alone, as the counting of instructions asks for it.
     #[arg(long, hide = true, value_name = "WORK")]
     pub(crate) work: Option<freehold_bench::Work>,
+}
+
+fn parse_order(text: &str) -> Result<Order, String> {
+    text.parse()
+        .ok()
+        .and_then(Order::of_linux)
+        .ok_or_else(|| format!("an order of the memory that is measured is 0 to {}", Order::MAX_PAGE_ORDER))
 }
 
 /// The tables that a run is to measure.

@@ -60,10 +60,7 @@ pub(super) fn parse_value(knob: Knob, text: &str) -> Result<Value, String> {
 }
 
 pub(super) fn parse_order(text: &str) -> Result<Order, String> {
-    text.parse()
-        .ok()
-        .and_then(Order::of_linux)
-        .ok_or_else(|| format!("an order is 0 to {}", Order::MAX_PAGE_ORDER))
+    text.parse().ok().and_then(Order::new).ok_or_else(|| format!("an order is 0 to {}", Order::MAX))
 }
 
 pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
@@ -97,7 +94,7 @@ mod tests {
 
     #[test]
     fn orders_have_bounds() {
-        assert!(parse_order("11").is_err() && parse_order("x").is_err());
-        assert_eq!(parse_order("4").map(Order::get), Ok(4));
+        assert!(parse_order("19").is_err() && parse_order("x").is_err());
+        assert_eq!(["4", "18"].map(|text| parse_order(text).map(Order::get)), [Ok(4), Ok(18)]);
     }
 }

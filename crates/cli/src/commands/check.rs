@@ -13,6 +13,7 @@ use freehold_monitor::verdict::{BlockRequest, Verdict, ZoneSupply};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
 
+use super::largest_order::refuse_larger;
 use crate::args::{Check, Sensing};
 use crate::exit::{Cause, Failure};
 use crate::output;
@@ -77,6 +78,7 @@ fn check(args: &Check) -> Result<u8, Failure> {
         check_permitted(root)?;
     }
     let mut readings = Readings::take(root, args.sensing.sensor.into())?;
+    refuse_larger(args.order, readings.largest_order(), readings.page_bytes())?;
     let cpu = if args.try_it { readings.calmest_cpu() } else { None };
     let verdict = readings.judge(&asked, cpu);
     let tried = if args.try_it { Some(try_it(&args.sensing, &mut readings, &verdict, cpu)?) } else { None };

@@ -7,6 +7,7 @@ pub(super) mod check;
 pub(super) mod compare;
 pub(super) mod generate;
 pub(super) mod import;
+mod largest_order;
 pub(super) mod predict;
 pub(super) mod record;
 mod record_until;

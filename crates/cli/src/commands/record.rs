@@ -1,8 +1,10 @@
 //! `freehold record`: records this machine's page events into a trace.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
-use freehold_linux::procfs::Occupancy;
+use freehold::Order;
+use freehold_linux::procfs::{Occupancy, page_bytes, read_buddyinfo};
 use freehold_linux::tracefs::Detail;
 use freehold_linux::{
     Error, EventSink, Progress, RecordOptions, RecordReport, RingOptions, RingSink, SinkError, TraceSink,
@@ -11,6 +13,7 @@ use freehold_linux::{
 use freehold_trace::{StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::largest_order::refuse_larger;
 use super::record_until::Lookout;
 use super::recording_text::{effect_lines, stop_text};
 use crate::args::Record;
@@ -32,6 +35,14 @@ pub(crate) fn run(args: &Record) -> Result<(), Failure> {
             Err(failure.failure)
         }
     }
+}
+
+/// Fails if no request of `order` can fail on this machine, since it has no blocks of that order.
+fn check_order(order: Order) -> Result<(), Failure> {
+    let root = Path::new("/");
+    let zones = read_buddyinfo(root)?;
+    let largest = zones.first().map_or(Order::MAX_PAGE_ORDER, |zone| zone.free.largest());
+    refuse_larger(order, largest, page_bytes(root).unwrap_or_default())
 }
 
 /// Why a recording failed.
@@ -62,6 +73,9 @@ fn record_into(args: &Record, file: &mut GrowingFile) -> Result<RecordReport, Fa
         exact: !args.snapshots.no_exact,
         ..RecordOptions::default()
     };
+    if let Some(order) = args.until.failure {
+        check_order(order)?;
+    }
     let mut lookout = Lookout::new(&args.until)?;
     let line = progress_line();
     let progress = &mut |progress: &Progress| {

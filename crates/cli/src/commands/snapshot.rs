@@ -36,7 +36,7 @@ fn add_pageblocks(sensing: &Sensing, sample: &mut Sample) -> Result<(), Failure>
     let typed = Sensor::open(&sensing.root, Choice::Procfs, Ration::Unlimited)?.read()?;
     for zone in &mut sample.free.zones {
         let known = typed.zones.iter().find(|known| known.node == zone.node && known.name == zone.name);
-        zone.pageblocks = known.and_then(|known| known.pageblocks);
+        zone.pageblocks = known.and_then(|known| known.pageblocks.clone());
     }
     let told = "the numbers of pageblocks are from /proc/pagetypeinfo, which took each zone's lock once";
     sample.notes.push(told.to_owned());

@@ -2,8 +2,9 @@
 
 use anyhow::anyhow;
 use freehold_monitor::model::{Model, ZoneModel};
-use freehold_monitor::threshold::{Side, Threshold, Zones};
+use freehold_monitor::threshold::{Quantity, Side, Threshold, Zones};
 
+use super::largest_order::refuse_larger;
 use crate::exit::{Cause, Failure};
 
 /// Thresholds to wait for.
@@ -32,6 +33,9 @@ impl Thresholds {
             return Err(Failure::new(Cause::Input, what));
         }
         let mut quantities = self.wanted.iter().map(|(threshold, _)| threshold.quantity);
+        for order in quantities.clone().filter_map(Quantity::order) {
+            refuse_larger(order, model.largest_order(), model.machine.page_bytes)?;
+        }
         match quantities.find(|quantity| quantity.needs_pressure()) {
             Some(quantity) if model.pressure.is_none() => {
                 let what = anyhow!("{quantity} cannot be measured: this kernel has no /proc/pressure/memory");

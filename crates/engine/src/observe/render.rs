@@ -51,7 +51,7 @@ impl<L: Locks> Memory<'_, L> {
             for zone in zones() {
                 write_free_rows(out, zone, rows)?;
             }
-            pagetypeinfo::write_blocks_head(out, rows.types())?;
+            pagetypeinfo::write_blocks_head(out, rows.types().map(Migratetype::name))?;
             for zone in zones() {
                 let blocks = zone.blocks_by_type();
                 let blocks = rows.types().map(|kind| blocks[kind.index()]);
@@ -82,7 +82,7 @@ fn write_free_rows<L: Locks>(out: &mut impl Write, zone: &Zone<'_, L>, rows: Pag
         let orders = Order::ZERO.up_to(zone.max_order());
         let blocks = orders.map(|order| counts.by_type[order.index()][kind.index()]);
         let counted = blocks.map(|blocks| (blocks.min(PAGETYPEINFO_CAP), blocks >= PAGETYPEINFO_CAP));
-        pagetypeinfo::write_free_row(out, zone.node(), zone.kind().name(), kind, counted)?;
+        pagetypeinfo::write_free_row(out, zone.node(), zone.kind().name(), kind.name(), counted)?;
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ pub fn write_buddyinfo_row(
 pub mod pagetypeinfo {
     use core::fmt::{self, Display, Write};
 
-    use crate::types::{Migratetype, Order};
+    use crate::types::Order;
 
     /// Writes the head of a node's part: the pageblock order, and the orders above the free rows.
     ///
@@ -133,10 +133,10 @@ pub mod pagetypeinfo {
         out: &mut impl Write,
         node: impl Display,
         zone: &str,
-        kind: Migratetype,
+        kind: &str,
         counted: impl Iterator<Item = (u64, bool)>,
     ) -> fmt::Result {
-        write!(out, "Node {node:>4}, zone {zone:>8}, type {:>12} ", kind.name())?;
+        write!(out, "Node {node:>4}, zone {zone:>8}, type {kind:>12} ")?;
         for (blocks, capped) in counted {
             write!(out, "{}{blocks:>6} ", if capped { ">" } else { "" })?;
         }
@@ -147,10 +147,10 @@ pub mod pagetypeinfo {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn write_blocks_head(out: &mut impl Write, types: impl Iterator<Item = Migratetype>) -> fmt::Result {
+    pub fn write_blocks_head<'t>(out: &mut impl Write, types: impl Iterator<Item = &'t str>) -> fmt::Result {
         write!(out, "\n{:<23}", "Number of blocks type ")?;
         for kind in types {
-            write!(out, "{:>12} ", kind.name())?;
+            write!(out, "{kind:>12} ")?;
         }
         writeln!(out)
     }

@@ -308,7 +308,7 @@ impl Shown<'_> {
     fn add_indices(&self, table: &mut Table, zone: usize, order: Order, group: &str) {
         let rank = self.machine.engine_rank(zone);
         let counts = self.end.and_then(|end| target_of(self.machine, zone, end)).map(|machine| {
-            let of = |orders: &[FreeCount; NR_PAGE_ORDERS], order: usize| {
+            let of = |orders: &[FreeCount], order: usize| {
                 orders.get(order).map_or(0, |count| count.blocks.min(1 << 32))
             };
             let blocks = |order: usize| machine.free.iter().map(move |orders| of(orders, order));

@@ -29,7 +29,7 @@ pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -
 /// Returns the text of `/proc/pagetypeinfo`, with the rows of those types that the recorded kernel printed.
 pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayLocks>) -> String {
     let types = &start.pagetypeinfo.types;
-    let has = |kind: Migratetype| types.is_empty() || types.contains(&(kind as u8));
+    let has = |kind: Migratetype| types.is_empty() || types.has(kind);
     let rows = PageTypeRows { cma: has(Migratetype::Cma), isolate: has(Migratetype::Isolate) };
     let mut text = String::new();
     // Writing into a string does not fail.

@@ -9,7 +9,7 @@ use super::users::Users;
 /// Fills a snapshot, which has the machine's zones, with what a recorder would read from `/proc`.
 pub(super) fn fill_snapshot(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
     let mut info = PageTypeInfo { pageblock_order: 9, ..PageTypeInfo::default() };
-    info.types = Migratetype::ALL.iter().map(|&kind| kind as u8).collect();
+    info.types = Migratetype::ALL.into_iter().collect();
     for zone in memory.zones() {
         let mut read = PageTypeZone { name: zone.kind().name().to_owned(), ..PageTypeZone::default() };
         let counts = zone.list_lengths();
@@ -19,7 +19,7 @@ pub(super) fn fill_snapshot(memory: &Memory<'_, HostLocks>, snapshot: &mut Snaps
                 read.free[kind.index()][order] = FreeCount { blocks, capped: false };
             }
         }
-        read.blocks = zone.blocks_by_type();
+        read.blocks = zone.blocks_by_type().into();
         info.zones.push(read);
         if let Some(seen) = snapshot.zones.iter_mut().find(|seen| seen.start_pfn == zone.start().0) {
             fill_zone(zone, seen);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
-use freehold_trace::{EventKind, PageWork};
+use freehold_trace::{EventKind, KernelType, PageWork};
 
 use super::line::{Head, digits};
 use super::options::{PfnRadix, TextOptions};
@@ -22,7 +22,7 @@ pub(super) struct FieldReader {
 
 impl FieldReader {
     pub(super) fn new(options: &TextOptions) -> Self {
-        let types = options.types.iter().filter_map(|&t| Migratetype::new(t)).collect();
+        let types = options.types.iter().map(KernelType::nearest).collect();
         Self { radix: options.pfn_radix, types, gfp: HashMap::new() }
     }
 

@@ -1,6 +1,7 @@
 //! The options of reading a text, and the counts of what it held.
 
 use freehold::Migratetype;
+use freehold_trace::KernelTypes;
 
 /// The options of reading a text.
 #[derive(Clone, Debug)]
@@ -11,13 +12,13 @@ pub struct TextOptions {
     pub reorder_window_ns: u64,
     /// Migratetypes by the recorded kernel's own numbers, as in
     /// [`freehold_trace::PageTypeInfo::types`].
-    pub types: Vec<u8>,
+    pub types: KernelTypes,
 }
 
 impl Default for TextOptions {
     /// `PfnRadix::Auto`, a window of 1 ms, a kernel with CMA.
     fn default() -> Self {
-        let types = Migratetype::ALL.map(|t| t as u8).to_vec();
+        let types = Migratetype::ALL.into_iter().collect();
         Self { pfn_radix: PfnRadix::Auto, reorder_window_ns: 1_000_000, types }
     }
 }

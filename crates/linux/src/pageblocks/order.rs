@@ -1,10 +1,10 @@
-//! The order of a pageblock, without `/proc/pagetypeinfo` and the zone lock that it takes.
+//! The order of a pageblock, without `/proc/pagetypeinfo` and the walk under the zone lock that it takes.
 
 use std::path::Path;
 
-use freehold::NR_PAGE_ORDERS;
+use freehold::Order;
 
-use crate::procfs::{read_meminfo, read_text};
+use crate::procfs::{page_bytes, read_buddyinfo, read_meminfo, read_text};
 
 /// Returns the order of a pageblock on the machine below `root`.
 ///
@@ -13,9 +13,10 @@ use crate::procfs::{read_meminfo, read_text};
 ///
 /// Linux counterpart: `pageblock_order`.
 pub fn pageblock_order(root: &Path) -> u8 {
-    let page_bytes = rustix::param::page_size() as u64;
+    let page_bytes = page_bytes(root).unwrap_or(rustix::param::page_size() as u64);
     let bytes = thp_bytes(root).or_else(|| read_meminfo(root, "Hugepagesize").ok());
-    let largest = NR_PAGE_ORDERS as u8 - 1;
+    let zones = read_buddyinfo(root).unwrap_or_default();
+    let largest = zones.first().map_or(Order::MAX_PAGE_ORDER, |zone| zone.free.largest()).get();
     match bytes.map(|bytes| bytes / page_bytes) {
         Some(pages) if pages > 1 => (pages.ilog2() as u8).min(largest),
         _ => largest,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freehold::NR_PAGE_ORDERS;
+use freehold_trace::ByOrder;
 
 use super::read::{REPORT, free_by_order, node_and_zone, number, read_text, rows, same_orders, twice};
 use crate::error::{Error, ParseError};
@@ -15,7 +15,7 @@ pub struct BuddyZone {
     /// Name of the zone.
     pub name: String,
     /// Free blocks by order.
-    pub free: [u64; NR_PAGE_ORDERS],
+    pub free: ByOrder<u64>,
 }
 
 /// Reads `proc/buddyinfo` below `root`.
@@ -36,8 +36,8 @@ pub fn parse_buddyinfo(text: &str) -> Result<Vec<BuddyZone>, ParseError> {
     for (line, row) in rows(text)?.filter(|(_, row)| !row.trim().is_empty()) {
         let (node, name, rest) = node_and_zone(line, row)?;
         let count = |word: &str| number(line, "free blocks", Some(word)).map(|blocks| (blocks, blocks));
-        let (free, orders) = free_by_order(line, rest, count)?;
-        same_orders(&mut known, orders, line, row)?;
+        let free = free_by_order(line, rest, count)?;
+        same_orders(&mut known, &free, line, row)?;
         if zones.iter().any(|zone| zone.node == node && zone.name == name) {
             return Err(twice(line, row));
         }

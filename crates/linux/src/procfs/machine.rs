@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::meminfo::{MEMINFO, parse_meminfo};
+use super::page_size::page_bytes;
 use super::processors::{ONLINE, read_online};
 use super::read::{optional, rows};
 use crate::error::{Error, ParseError};
@@ -16,11 +17,14 @@ pub struct Machine {
     pub kernel_release: String,
     /// CPUs that are online.
     pub cpus: u32,
-    /// Bytes of a page.
+    /// Bytes of a page; 4096 if unknown.
     pub page_bytes: u64,
     /// `MemTotal` in bytes.
     pub memory_bytes: u64,
 }
+
+/// The bytes of a page where they are unknown: those of most machines.
+const USUAL_PAGE_BYTES: u64 = 4096;
 
 /// The file with the kernel's release.
 const RELEASE: &str = "proc/sys/kernel/osrelease";
@@ -49,7 +53,7 @@ pub fn read_machine(root: &Path) -> Result<Machine, Error> {
     Ok(Machine {
         kernel_release: optional(root, RELEASE, release)?,
         cpus: read_online(root)?,
-        page_bytes: rustix::param::page_size() as u64,
+        page_bytes: page_bytes(root).unwrap_or(USUAL_PAGE_BYTES),
         memory_bytes: optional(root, MEMINFO, |text| parse_meminfo(text, "MemTotal"))?,
     })
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
-use freehold_trace::{FreeCount, PageTypeInfo, PageTypeZone};
+use freehold::Order;
+use freehold_trace::{ByOrder, ByType, FreeCount, KernelTypes, PageTypeInfo, PageTypeZone};
 
 use super::read::{
     REPORT, free_by_order, node_and_zone, number, read_given_text, read_text, rows, same_orders, twice,
@@ -26,12 +26,13 @@ pub(crate) fn read_pagetypeinfo_file(path: &Path) -> Result<PageTypeInfo, Error>
 /// Parses the contents of `/proc/pagetypeinfo`.
 ///
 /// The order of the rows is the kernel's own numbering of migratetypes, which depends on its
-/// configuration: see [`PageTypeInfo::types`]. Counts of mixed blocks are left out.
+/// configuration: see [`PageTypeInfo::types`]. Types that are none of Linux's are taken by their name. Counts
+/// of mixed blocks are left out.
 ///
 /// # Errors
 ///
-/// An unknown migratetype, more than 11 orders, a row that does not parse, and a text that is cut off:
-/// without its last line break, the order of a pageblock or a row of a type, or with rows of different
+/// A word that cannot be a migratetype, more than 19 orders, a row that does not parse, and a text that is cut
+/// off: without its last line break, the order of a pageblock or a row of a type, or with rows of different
 /// lengths.
 pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
     let mut tables = Tables::default();
@@ -44,8 +45,8 @@ pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
         } else if row.starts_with("Free pages count per migrate type") {
             section = Section::Free;
         } else if let Some(names) = row.strip_prefix("Number of blocks type") {
-            let types = names.split_ascii_whitespace().map(|name| migratetype(line, name));
-            section = Section::Blocks(types.collect::<Result<_, _>>()?);
+            let types = KernelTypes::from_names(names.split_ascii_whitespace());
+            section = Section::Blocks(types.map_err(|name| no_type(line, name))?);
         } else if row.starts_with("Number of mixed blocks") {
             section = Section::None;
         } else if row.starts_with("Node") {
@@ -63,20 +64,19 @@ pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
 enum Section {
     None,
     Free,
-    Blocks(Vec<Migratetype>),
+    Blocks(KernelTypes),
 }
 
 fn pageblock_order(line: u64, text: &str) -> Result<u8, ParseError> {
     let order = number(line, "the order of a pageblock", Some(text.trim()))?;
     match u8::try_from(order) {
-        Ok(order) if usize::from(order) < NR_PAGE_ORDERS => Ok(order),
-        _ => Err(ParseError::new(line, "a pageblock order of at most 10", text)),
+        Ok(order) if Order::new(order).is_some() => Ok(order),
+        _ => Err(ParseError::new(line, format!("a pageblock order of at most {}", Order::MAX), text)),
     }
 }
 
-fn migratetype(line: u64, name: &str) -> Result<Migratetype, ParseError> {
-    Migratetype::from_name(name)
-        .ok_or_else(|| ParseError::new(line, "one of Linux's migratetypes (Unmovable … Isolate)", name))
+fn no_type(line: u64, name: &str) -> ParseError {
+    ParseError::new(line, "the name of a migratetype, each once", name)
 }
 
 /// The tables read so far.
@@ -84,7 +84,7 @@ fn migratetype(line: u64, name: &str) -> Result<Migratetype, ParseError> {
 struct Tables {
     pageblock_order: Option<u8>,
     /// The types in the order of the first zone's rows.
-    types: Vec<Migratetype>,
+    types: KernelTypes,
     zones: Vec<Zone>,
     /// How many orders the rows have.
     orders: Option<usize>,
@@ -94,15 +94,17 @@ struct Tables {
 struct Zone {
     node: u32,
     name: String,
-    free: [Option<[FreeCount; NR_PAGE_ORDERS]>; MIGRATETYPES],
-    blocks: Option<[u64; MIGRATETYPES]>,
+    /// By the place of the type in [`Tables::types`].
+    free: Vec<Option<ByOrder<FreeCount>>>,
+    /// The types of the row, and their pageblocks in its order.
+    blocks: Option<(KernelTypes, Vec<u64>)>,
 }
 
 impl Tables {
     /// Returns the entry of a zone, which is added if it is new.
     fn zone(&mut self, node: u32, name: &str) -> &mut Zone {
         let at = self.zones.iter().position(|z| z.node == node && z.name == name).unwrap_or_else(|| {
-            self.zones.push(Zone { node, name: name.to_owned(), free: [None; MIGRATETYPES], blocks: None });
+            self.zones.push(Zone { node, name: name.to_owned(), free: Vec::new(), blocks: None });
             self.zones.len() - 1
         });
         &mut self.zones[at]
@@ -113,34 +115,34 @@ impl Tables {
         let rest = rest.trim_start_matches(',').trim_start();
         let rest = rest.strip_prefix("type").ok_or_else(|| ParseError::new(line, "`type NAME`", rest))?;
         let (name, counts) = rest.trim_start().split_once(' ').unwrap_or((rest, ""));
-        let kind = migratetype(line, name)?;
         let count = |word: &str| {
             let (capped, digits) = word.strip_prefix('>').map_or((false, word), |digits| (true, digits));
             let blocks = number(line, "free blocks", Some(digits))?;
             Ok((FreeCount { blocks, capped }, blocks))
         };
-        let (counts, orders) = free_by_order(line, counts, count)?;
-        same_orders(&mut self.orders, orders, line, row)?;
-        if self.zone(node, zone).free[kind.index()].replace(counts).is_some() {
-            return Err(twice(line, row));
+        let counts = free_by_order(line, counts, count)?;
+        same_orders(&mut self.orders, &counts, line, row)?;
+        if self.types.find(name).is_none() {
+            self.types.add(name).ok_or_else(|| no_type(line, name))?;
         }
-        if !self.types.contains(&kind) {
-            self.types.push(kind);
+        let at = self.types.iter().position(|kind| kind.name() == name).unwrap_or_default();
+        let free = &mut self.zone(node, zone).free;
+        free.resize(free.len().max(at + 1), None);
+        if free[at].replace(counts).is_some() {
+            return Err(twice(line, row));
         }
         Ok(())
     }
 
-    fn take_blocks(&mut self, types: &[Migratetype], line: u64, row: &str) -> Result<(), ParseError> {
+    fn take_blocks(&mut self, types: &KernelTypes, line: u64, row: &str) -> Result<(), ParseError> {
         let (node, zone, rest) = node_and_zone(line, row)?;
-        let mut blocks = [0; MIGRATETYPES];
         let mut words = rest.split_ascii_whitespace();
-        for kind in types {
-            blocks[kind.index()] = number(line, "pageblocks", words.next())?;
-        }
+        let blocks = types.iter().map(|_| number(line, "pageblocks", words.next()));
+        let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
         if words.next().is_some() {
             return Err(ParseError::new(line, format!("pageblocks of {} types", types.len()), row));
         }
-        if self.zone(node, zone).blocks.replace(blocks).is_some() {
+        if self.zone(node, zone).blocks.replace((types.clone(), blocks)).is_some() {
             return Err(twice(line, row));
         }
         Ok(())
@@ -155,19 +157,26 @@ impl Tables {
         let mut zones = Vec::new();
         for zone in self.zones {
             let title = format!("node {}, zone {}", zone.node, zone.name);
-            let mut free = [[FreeCount::default(); NR_PAGE_ORDERS]; MIGRATETYPES];
-            for kind in &self.types {
-                free[kind.index()] = zone.free[kind.index()]
-                    .ok_or_else(|| missing(&format!("free blocks of type {} of {title}", kind.name())))?;
+            let largest = self.orders.and_then(|orders| Order::new(orders as u8 - 1)).unwrap_or_default();
+            let mut free = ByType::new(&self.types, ByOrder::new(largest));
+            let mut blocks = ByType::new(&self.types, 0);
+            let (types, counted) =
+                zone.blocks.ok_or_else(|| missing(&format!("the pageblocks of {title}")))?;
+            for (at, kind) in self.types.iter().enumerate() {
+                free[kind.index()] = zone
+                    .free
+                    .get(at)
+                    .copied()
+                    .flatten()
+                    .ok_or_else(|| missing(&format!("free blocks of type {kind} of {title}")))?;
+                let at = types.iter().position(|counted| counted.name() == kind.name());
+                blocks[kind.index()] = at
+                    .and_then(|at| counted.get(at).copied())
+                    .ok_or_else(|| missing(&format!("pageblocks of type {kind} of {title}")))?;
             }
-            let blocks = zone.blocks.ok_or_else(|| missing(&format!("the pageblocks of {title}")))?;
             zones.push(PageTypeZone { node: zone.node, name: zone.name, free, blocks });
         }
-        Ok(PageTypeInfo {
-            pageblock_order,
-            types: self.types.iter().map(|&kind| kind as u8).collect(),
-            zones,
-        })
+        Ok(PageTypeInfo { pageblock_order, types: self.types, zones })
     }
 }
 
@@ -195,17 +204,26 @@ Node 0, zone   Normal            9            9            9
     fn the_tables_are_read() {
         let info = parse_pagetypeinfo(TEXT).unwrap();
         assert_eq!(info.pageblock_order, 9);
-        assert_eq!(info.types, [0, 1, 5]);
+        assert_eq!(info.types, KernelTypes::from_names(["Unmovable", "Movable", "Isolate"]).unwrap());
         let zone = &info.zones[0];
         assert_eq!(zone.free[1][0], FreeCount { blocks: 100_000, capped: true });
         assert_eq!(zone.free[1][10], FreeCount { blocks: 752, capped: false });
-        assert_eq!(zone.blocks, [58, 654, 0, 0, 0, 2]);
+        assert_eq!(zone.blocks[..], [58, 654, 0, 0, 0, 2]);
+    }
+
+    #[test]
+    fn a_type_that_a_vendor_added_is_taken_by_its_name() {
+        let info = parse_pagetypeinfo(&TEXT.replace("Isolate", " Sticky")).unwrap();
+        assert_eq!(info.types[2].name(), "Sticky");
+        let zone = &info.zones[0];
+        assert_eq!((zone.free.len(), zone.blocks[info.types[2].index()]), (7, 2));
+        assert!(parse_pagetypeinfo(&TEXT.replacen("Isolate", " Sticky", 1)).is_err(), "it has no pageblocks");
     }
 
     #[test]
     fn what_is_unknown_is_an_error() {
-        let error = parse_pagetypeinfo(&TEXT.replace("Isolate", "Sticky")).unwrap_err();
-        assert_eq!((error.line, error.found.as_str()), (7, "Sticky"));
+        let error = parse_pagetypeinfo(&TEXT.replace("Isolate", "Isol\u{1b}")).unwrap_err();
+        assert_eq!((error.line, error.found.as_str()), (7, "Isol\u{fffd}"));
         let error = parse_pagetypeinfo(&TEXT.replace("    752 ", "    752 4 ")).unwrap_err();
         assert_eq!(error.line, 6);
         assert!(parse_pagetypeinfo("").is_err());

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use freehold::NR_PAGE_ORDERS;
+use freehold::MAX_ORDERS;
+use freehold_trace::ByOrder;
 
 use crate::error::{Error, ParseError};
 
@@ -76,20 +77,19 @@ pub(super) fn number(line: u64, what: &str, token: Option<&str>) -> Result<u64, 
     token.parse().map_err(|_| ParseError::new(line, format!("{what} (a number)"), token))
 }
 
-/// Returns the number of free blocks of each order in `words`, and how many orders there are.
+/// Returns the number of free blocks of each order in `words`.
 ///
 /// `number_of` parses one word. More pages than [`MAX_FRAMES`] are an error, so that sums fit in 64 bits.
 pub(super) fn free_by_order<T: Copy + Default>(
     line: u64,
     words: &str,
     number_of: impl Fn(&str) -> Result<(T, u64), ParseError>,
-) -> Result<([T; NR_PAGE_ORDERS], usize), ParseError> {
-    let mut counts = [T::default(); NR_PAGE_ORDERS];
+) -> Result<ByOrder<T>, ParseError> {
+    let mut counts = [T::default(); MAX_ORDERS];
     let mut orders = 0;
     for word in words.split_ascii_whitespace() {
         let Some(count) = counts.get_mut(orders) else {
-            let expected = format!("at most {NR_PAGE_ORDERS} orders (kernels with larger pages have more)");
-            return Err(ParseError::new(line, expected, words));
+            return Err(ParseError::new(line, format!("at most {MAX_ORDERS} orders"), words));
         };
         let blocks;
         (*count, blocks) = number_of(word)?;
@@ -98,21 +98,19 @@ pub(super) fn free_by_order<T: Copy + Default>(
         }
         orders += 1;
     }
-    if orders == 0 {
-        return Err(ParseError::new(line, "free blocks by order", words));
-    }
-    Ok((counts, orders))
+    ByOrder::from_values(&counts[..orders])
+        .ok_or_else(|| ParseError::new(line, "free blocks by order", words))
 }
 
 /// Fails if a row has fewer or more orders than the rows before it.
-pub(super) fn same_orders(
+pub(super) fn same_orders<T>(
     known: &mut Option<usize>,
-    orders: usize,
+    counts: &ByOrder<T>,
     line: u64,
     row: &str,
 ) -> Result<(), ParseError> {
-    let expected = *known.get_or_insert(orders);
-    if orders == expected {
+    let expected = *known.get_or_insert(counts.len());
+    if counts.len() == expected {
         return Ok(());
     }
     Err(ParseError::new(line, format!("{expected} orders, as in the rows before"), row))
@@ -160,9 +158,10 @@ mod tests {
     #[test]
     fn more_pages_than_addresses_are_an_error() {
         let parse = |words: &str| free_by_order(7, words, |word| number(7, "n", Some(word)).map(|n| (n, n)));
-        assert_eq!(parse("1 2").unwrap().1, 2);
+        assert_eq!(parse("1 2").unwrap()[..], [1, 2]);
         assert!(parse(&format!("{MAX_FRAMES}")).is_ok() && parse(&format!("0 {MAX_FRAMES}")).is_err());
-        assert!(parse("1 1 1 1 1 1 1 1 1 1 1 1").unwrap_err().expected.contains("larger pages"));
+        assert_eq!(parse(&"1 ".repeat(19)).unwrap().len(), 19);
+        assert!(parse(&"1 ".repeat(20)).unwrap_err().expected.contains("at most 19 orders"));
         assert!(parse(" ").is_err());
     }
 }

@@ -1,7 +1,6 @@
 //! Free blocks of a machine by zone, order and, if known, migratetype.
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
-use freehold_trace::FreeCount;
+use freehold_trace::{ByOrder, ByType, FreeCount, KernelType, KernelTypes};
 use serde::{Serialize, Serializer};
 
 use crate::procfs::BuddyZone;
@@ -22,7 +21,7 @@ pub struct FreeBlocks {
     pub pageblock_order: Option<u8>,
     /// The kernel's migratetypes in the order of its texts; empty if the source has no types.
     #[serde(serialize_with = "by_name")]
-    pub types: Vec<Migratetype>,
+    pub types: KernelTypes,
     /// Populated zones, in the kernel's order.
     pub zones: Vec<ZoneFreeBlocks>,
 }
@@ -36,14 +35,14 @@ impl FreeBlocks {
         for zone in &mut self.zones {
             let known = older.zones.iter().find(|known| known.node == zone.node && known.name == zone.name);
             if let Some(known) = known {
-                (zone.by_type, zone.pageblocks) = (known.by_type, known.pageblocks);
+                (zone.by_type, zone.pageblocks) = (known.by_type.clone(), known.pageblocks.clone());
             }
         }
     }
 }
 
-fn by_name<S: Serializer>(types: &[Migratetype], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(types.iter().map(|kind| kind.name()))
+fn by_name<S: Serializer>(types: &KernelTypes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(types.iter().map(KernelType::name))
 }
 
 /// A source of free blocks.
@@ -79,11 +78,11 @@ pub struct ZoneFreeBlocks {
     pub name: String,
     /// Free blocks by order: `nr_free` of each free area, or the sum over types if only those are
     /// read.
-    pub total: [FreeCount; NR_PAGE_ORDERS],
-    /// Free blocks by [`Migratetype::index`] and order; `None` if the source has no types.
-    pub by_type: Option<[[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES]>,
-    /// Pageblocks by [`Migratetype::index`]; `None` if the source does not contain them.
-    pub pageblocks: Option<[u64; MIGRATETYPES]>,
+    pub total: ByOrder<FreeCount>,
+    /// Free blocks by [`KernelType::index`] and order; `None` if the source has no types.
+    pub by_type: Option<ByType<ByOrder<FreeCount>>>,
+    /// Pageblocks by [`KernelType::index`]; `None` if the source does not contain them.
+    pub pageblocks: Option<ByType<u64>>,
 }
 
 impl From<BuddyZone> for ZoneFreeBlocks {

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use freehold::Migratetype;
-use freehold_trace::{FreeCount, PageTypeInfo};
+use freehold_trace::{ByOrder, FreeCount, KernelTypes, PageTypeInfo};
 
 use super::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 use crate::clock;
@@ -127,7 +126,8 @@ fn timed(read: impl FnOnce() -> Result<FreeBlocks, Error>) -> Result<FreeBlocks,
 
 fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
     let zones = info.zones.into_iter().map(|zone| {
-        let mut total = [FreeCount::default(); freehold::NR_PAGE_ORDERS];
+        let largest = zone.free.first().map_or_else(Default::default, ByOrder::largest);
+        let mut total = ByOrder::<FreeCount>::new(largest);
         for orders in &zone.free {
             for (total, count) in total.iter_mut().zip(orders) {
                 total.blocks = total.blocks.saturating_add(count.blocks);
@@ -148,7 +148,7 @@ fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
         cost_ns: 0,
         types_time_ns: Some(0),
         pageblock_order: Some(info.pageblock_order),
-        types: info.types.iter().filter_map(|&kind| Migratetype::new(kind)).collect(),
+        types: info.types,
         zones: zones.collect(),
     }
 }
@@ -161,7 +161,7 @@ fn buddyinfo(root: &Path) -> Result<FreeBlocks, Error> {
         cost_ns: 0,
         types_time_ns: None,
         pageblock_order: None,
-        types: Vec::new(),
+        types: KernelTypes::default(),
         zones: zones.collect(),
     })
 }

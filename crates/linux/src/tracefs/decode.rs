@@ -1,7 +1,7 @@
 //! Decodes the bytes of page events.
 
 use freehold::{Migratetype, Order, Pfn};
-use freehold_trace::EventKind;
+use freehold_trace::{EventKind, KernelType, KernelTypes};
 
 use super::decode_work::WorkFields;
 use super::format::{EventFormat, Field, FormatError, parse_format};
@@ -90,12 +90,13 @@ enum Shape {
 impl Decoder {
     /// Makes a decoder for the events in `formats` (name and contents of the `format` file).
     ///
-    /// `types` is [`freehold_trace::PageTypeInfo::types`] of the same kernel.
+    /// `types` is [`freehold_trace::PageTypeInfo::types`] of the same kernel. Pages of types that are none of
+    /// Linux's are taken for movable ones.
     ///
     /// # Errors
     ///
     /// A field that an event needs is missing, or `mm_page_alloc` itself is.
-    pub fn new(formats: &[(&str, String)], types: &[u8]) -> Result<Self, FormatError> {
+    pub fn new(formats: &[(&str, String)], types: &KernelTypes) -> Result<Self, FormatError> {
         let mut layouts = Vec::new();
         let mut gfp = None;
         let mut common_type = None;
@@ -108,7 +109,7 @@ impl Decoder {
             layouts.push(Layout::new(name, &format)?);
         }
         let missing = || FormatError("the format of mm_page_alloc is missing".to_owned());
-        let types = types.iter().filter_map(|&t| Migratetype::new(t)).collect();
+        let types = types.iter().map(KernelType::nearest).collect();
         Ok(Self {
             common_type: common_type.ok_or_else(missing)?,
             layouts,

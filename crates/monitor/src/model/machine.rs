@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use freehold::Order;
 use freehold_linux::procfs::{Machine, Pressure};
 use freehold_linux::sample::Sample;
 use freehold_linux::sensor::{FreeBlocks, Source};
-use serde::Serialize;
+use freehold_trace::{KernelType, KernelTypes};
+use serde::{Serialize, Serializer};
 
 use super::map::Map;
 use super::rates::{Rate, rates};
@@ -25,8 +27,9 @@ pub struct Model {
     pub sensor: SensorModel,
     /// The order of a pageblock, or `None` if it is unknown.
     pub pageblock_order: Option<u8>,
-    /// Names of the kernel's migratetypes in its order; empty if free blocks by type are unknown.
-    pub types: Vec<&'static str>,
+    /// The kernel's migratetypes in its order; empty if free blocks by type are unknown.
+    #[serde(serialize_with = "by_name")]
+    pub types: KernelTypes,
     /// The zones.
     pub zones: Vec<ZoneModel>,
     /// Counters and their rates.
@@ -63,7 +66,7 @@ impl Model {
             unix_ms: now.unix_ms,
             sensor: SensorModel::new(&now.free),
             pageblock_order: now.free.pageblock_order,
-            types: now.free.types.iter().map(|kind| kind.name()).collect(),
+            types: now.free.types.clone(),
             zones: now.free.zones.iter().map(|zone| ZoneModel::new(zone, &now.zones)).collect(),
             rates: rates(before.map(|before| &before.counters), &now.counters, seconds),
             pressure: now.pressure,
@@ -72,10 +75,19 @@ impl Model {
         }
     }
 
-    /// Returns the order of a pageblock, or 9 if it is unknown.
+    /// Returns the order of a pageblock, or 9 if it is unknown; at most the largest order.
     pub fn likely_pageblock_order(&self) -> usize {
-        self.pageblock_order.unwrap_or(USUAL_PAGEBLOCK_ORDER).into()
+        usize::from(self.pageblock_order.unwrap_or(USUAL_PAGEBLOCK_ORDER)).min(self.largest_order().index())
     }
+
+    /// Returns the largest order of the machine's zones.
+    pub fn largest_order(&self) -> Order {
+        self.zones.iter().map(|zone| zone.free.largest()).max().unwrap_or(Order::MAX_PAGE_ORDER)
+    }
+}
+
+fn by_name<S: Serializer>(types: &KernelTypes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(types.iter().map(KernelType::name))
 }
 
 impl SensorModel {
@@ -89,10 +101,9 @@ impl SensorModel {
 mod tests {
     use std::path::Path;
 
-    use freehold::NR_PAGE_ORDERS;
     use freehold_linux::sample::Sampler;
     use freehold_linux::sensor::Choice;
-    use freehold_trace::FreeCount;
+    use freehold_trace::ByOrder;
 
     use super::*;
 
@@ -107,7 +118,7 @@ mod tests {
     fn indices_follow_the_kernels_formulas() {
         let (machine, mut now) = sample("linux-6.18");
         let zone = &mut now.free.zones[0];
-        zone.total = [FreeCount::default(); NR_PAGE_ORDERS];
+        zone.total = ByOrder::default();
         zone.total[0].blocks = 96;
         zone.total[3].blocks = 4;
         let model = Model::new(&machine, None, &now);

@@ -1,8 +1,8 @@
 //! The model of one zone, made of two samples.
 
-use freehold::{FreeCounts, MIGRATETYPES, NR_PAGE_ORDERS, Order};
+use freehold::FreeCounts;
 use freehold_linux::sensor::ZoneFreeBlocks;
-use freehold_trace::{FreeCount, ZoneSnapshot};
+use freehold_trace::{ByOrder, ByType, FreeCount, ZoneSnapshot};
 use serde::Serialize;
 
 use super::trend::Trend;
@@ -19,22 +19,22 @@ pub struct ZoneModel {
     /// Free pages.
     pub free_pages: u64,
     /// Free blocks by order.
-    pub free: [FreeCount; NR_PAGE_ORDERS],
-    /// Free blocks by [`freehold::Migratetype::index`] and order; `None` if types are unknown.
-    pub by_type: Option<[[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES]>,
-    /// Pageblocks by [`freehold::Migratetype::index`]; `None` if they are unknown.
-    pub pageblocks: Option<[u64; MIGRATETYPES]>,
+    pub free: ByOrder<FreeCount>,
+    /// Free blocks by [`freehold_trace::KernelType::index`] and order; `None` if types are unknown.
+    pub by_type: Option<ByType<ByOrder<FreeCount>>>,
+    /// Pageblocks by [`freehold_trace::KernelType::index`]; `None` if they are unknown.
+    pub pageblocks: Option<ByType<u64>>,
     /// Blocks of each order that the free blocks of that order and above can be split into.
-    pub blocks: [u64; NR_PAGE_ORDERS],
+    pub blocks: ByOrder<u64>,
     /// The share of free memory that cannot serve a request of each order, 0 to 1.
     ///
     /// Linux counterpart: `unusable_index`, which has 1 for a zone without free memory.
-    pub unusable_index: [f64; NR_PAGE_ORDERS],
+    pub unusable_index: ByOrder<f64>,
     /// Why a request of each order would fail: towards 0 for lack of memory, towards 1 for
     /// fragmentation; `None` if it would not fail.
     ///
     /// Linux counterpart: `extfrag_index`, which shows -1.000 for `None`.
-    pub extfrag_index: [Option<f64>; NR_PAGE_ORDERS],
+    pub extfrag_index: ByOrder<Option<f64>>,
     /// The trend of the number of free blocks of a pageblock's order or above.
     pub trend: Option<Trend>,
 }
@@ -62,8 +62,7 @@ impl ZoneModel {
         for (blocks, count) in counts.total.iter_mut().zip(&zone.total) {
             *blocks = count.blocks;
         }
-        let orders: [Order; NR_PAGE_ORDERS] =
-            std::array::from_fn(|at| Order::new(at as u8).unwrap_or(Order::MAX_PAGE_ORDER));
+        let largest = zone.total.largest();
         let pages = zoneinfo.iter().find(|known| known.node == zone.node && known.name == zone.name);
         Self {
             node: zone.node,
@@ -71,11 +70,11 @@ impl ZoneModel {
             pages: pages.map(ZonePages::new),
             free_pages: zone.free_pages(),
             free: zone.total,
-            by_type: zone.by_type,
-            pageblocks: zone.pageblocks,
-            blocks: std::array::from_fn(|order| zone.blocks_from(order)),
-            unusable_index: orders.map(|order| counts.unusable_index(order) as f64 / 1000.0),
-            extfrag_index: orders.map(|order| {
+            by_type: zone.by_type.clone(),
+            pageblocks: zone.pageblocks.clone(),
+            blocks: ByOrder::from_fn(largest, |order| zone.blocks_from(order.index())),
+            unusable_index: ByOrder::from_fn(largest, |order| counts.unusable_index(order) as f64 / 1000.0),
+            extfrag_index: ByOrder::from_fn(largest, |order| {
                 let thousandths = counts.extfrag_index(order);
                 (thousandths != -1000).then_some(thousandths as f64 / 1000.0)
             }),

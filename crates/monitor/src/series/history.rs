@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use freehold::NR_PAGE_ORDERS;
+use freehold_trace::ByOrder;
 
 use super::queue::Queue;
 use crate::model::ZoneModel;
@@ -45,7 +45,7 @@ pub struct ZonePoint {
     pub free_pages: u64,
     /// Blocks of each order that the free blocks of that order and above can be split into. With the
     /// free pages they determine the unusable index of every order.
-    pub blocks: [u64; NR_PAGE_ORDERS],
+    pub blocks: ByOrder<u64>,
 }
 
 impl History {

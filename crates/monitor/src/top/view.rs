@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use freehold::NR_PAGE_ORDERS;
-
 use super::action::{Action, Page};
 use super::theme::Theme;
 use crate::model::{Model, ZoneModel};
@@ -70,15 +68,17 @@ impl View {
             Action::Show(page) => self.page = page,
             Action::NextZone => self.step_zone(model, 1),
             Action::PreviousZone => self.step_zone(model, model.zones.len().saturating_sub(1)),
-            Action::LargerOrder => self.order = Some((self.order(model) + 1) % NR_PAGE_ORDERS),
-            Action::SmallerOrder => {
-                self.order = Some((self.order(model) + NR_PAGE_ORDERS - 1) % NR_PAGE_ORDERS);
-            }
+            Action::LargerOrder => self.step_order(model, 1),
+            Action::SmallerOrder => self.step_order(model, model.largest_order().index()),
             Action::Rarer => self.interval = self.next_interval(|known, now| known > now),
             Action::MoreOften => self.interval = self.next_interval(|known, now| known < now),
             Action::Pause => self.paused = !self.paused,
         }
         Effect::Draw
+    }
+
+    fn step_order(&mut self, model: &Model, by: usize) {
+        self.order = Some((self.order(model) + by) % (model.largest_order().index() + 1));
     }
 
     fn step_zone(&mut self, model: &Model, by: usize) {
@@ -105,7 +105,7 @@ impl View {
 
     /// Returns the selected order.
     pub fn order(&self, model: &Model) -> usize {
-        self.order.unwrap_or_else(|| model.likely_pageblock_order()).min(NR_PAGE_ORDERS - 1)
+        self.order.unwrap_or_else(|| model.likely_pageblock_order()).min(model.largest_order().index())
     }
 }
 

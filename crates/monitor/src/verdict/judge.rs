@@ -107,7 +107,7 @@ fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
     let Some(by_type) = &free.by_type else { return (0, 0) };
     let pages_from = |from: usize| -> u64 {
         let lists = [Migratetype::HighAtomic, Migratetype::Cma, Migratetype::Isolate];
-        let lists = lists.map(|kind| by_type[kind.index()]);
+        let lists = lists.map(|kind| &by_type[kind.index()]);
         lists.iter().flat_map(|list| list.iter().enumerate().skip(from)).map(|(at, n)| n.blocks << at).sum()
     };
     (pages_from(usize::from(order)) >> order, pages_from(0))
@@ -180,7 +180,7 @@ impl Foretell<'_> {
 
 #[cfg(test)]
 mod tests {
-    use freehold_trace::FreeCount;
+    use freehold_trace::{ByOrder, ByType, FreeCount};
 
     use super::*;
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn blocks_of_reserves_are_not_usable() {
-        let mut by_type = [[FreeCount::default(); freehold::NR_PAGE_ORDERS]; freehold::MIGRATETYPES];
+        let mut by_type = ByType::<ByOrder<FreeCount>>::default();
         for (kind, blocks) in [(Migratetype::Movable, 9), (Migratetype::HighAtomic, 3), (Migratetype::Cma, 2)]
         {
             by_type[kind.index()][9].blocks = blocks;

@@ -1,10 +1,10 @@
 //! The frames of a snapshot's zones.
 
-use freehold::{Migratetype, Pfn};
+use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Pfn};
 
 use super::error::{Place, TraceError};
 use super::limits::MAX_ZONES;
-use crate::model::{ExactState, PageblockRun, Run, Snapshot};
+use crate::model::{ExactState, PageTypeInfo, PageTypeZone, PageblockRun, Run, Snapshot};
 
 /// The frames of the start snapshot's zones.
 #[derive(Clone, Debug)]
@@ -57,17 +57,30 @@ pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
         }
     }
     let info = &snapshot.pagetypeinfo;
-    if usize::from(info.pageblock_order) >= freehold::NR_PAGE_ORDERS {
+    if usize::from(info.pageblock_order) >= NR_PAGE_ORDERS {
         return Err(format!(
             "pageblock order {}, larger than {}",
             info.pageblock_order,
             freehold::Order::MAX_PAGE_ORDER
         ));
     }
-    if let Some(code) = info.types.iter().find(|&&t| freehold::Migratetype::new(t).is_none()) {
-        return Err(format!("migratetype {code} in pagetypeinfo is unknown"));
+    for zone in &info.zones {
+        check_page_types(info, zone)
+            .map_err(|what| format!("zone {} of node {} in pagetypeinfo has {what}", zone.name, zone.node))?;
     }
     snapshot.exact.taken().map_or(Ok(()), |exact| check_exact(exact, snapshot))
+}
+
+/// Checks that a zone's part of pagetypeinfo has numbers of each type, and no order that there is no room for.
+fn check_page_types(info: &PageTypeInfo, zone: &PageTypeZone) -> Result<(), String> {
+    let types = MIGRATETYPES + info.types.others();
+    if zone.free.len() != types || zone.blocks.len() != types {
+        return Err(format!("numbers of {} and {} types, not {types}", zone.free.len(), zone.blocks.len()));
+    }
+    match zone.free.iter().map(|orders| orders.len()).find(|&orders| orders != NR_PAGE_ORDERS) {
+        Some(orders) => Err(format!("{orders} orders; a trace has room for {NR_PAGE_ORDERS}")),
+        None => Ok(()),
+    }
 }
 
 /// Checks that every block of an exact state has a known order and type and lies inside its zone.

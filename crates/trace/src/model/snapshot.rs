@@ -1,9 +1,11 @@
 //! The state of a machine's memory at one moment.
 
-use freehold::{MIGRATETYPES, NR_PAGE_ORDERS, Pfn};
+use freehold::Pfn;
 use serde::{Deserialize, Serialize};
 
+use super::by_order::ByOrder;
 use super::exact::ExactPart;
+use super::kernel_types::{ByType, KernelTypes};
 
 /// The state of a machine's memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -86,7 +88,7 @@ pub struct PageTypeInfo {
     /// One entry for each populated zone, in the file's order.
     pub zones: Vec<PageTypeZone>,
     /// The kernel's migratetypes in its order (a kernel without CMA prints no `CMA` row).
-    pub types: Vec<u8>,
+    pub types: KernelTypes,
 }
 
 /// One zone's part of `/proc/pagetypeinfo`.
@@ -96,10 +98,10 @@ pub struct PageTypeZone {
     pub node: u32,
     /// Name of the zone.
     pub name: String,
-    /// Free blocks by `freehold::Migratetype` discriminant and order.
-    pub free: [[FreeCount; NR_PAGE_ORDERS]; MIGRATETYPES],
-    /// Pageblocks by `freehold::Migratetype` discriminant.
-    pub blocks: [u64; MIGRATETYPES],
+    /// Free blocks by migratetype and order.
+    pub free: ByType<ByOrder<FreeCount>>,
+    /// Pageblocks by migratetype.
+    pub blocks: ByType<u64>,
 }
 
 /// A number of free blocks as the kernel's text prints it.

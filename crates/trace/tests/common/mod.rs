@@ -38,13 +38,14 @@ pub(crate) fn start() -> Snapshot {
         pagesets: vec![Pageset { cpu: 1, count: 3, high: 14, batch: 7, high_min: 14, high_max: u64::MAX }],
         ..ZoneSnapshot::default()
     };
-    let mut of_zone =
-        PageTypeZone { node: 0, name: "DMA".to_owned(), blocks: [1; MIGRATETYPES], ..Default::default() };
+    let blocks = [1; MIGRATETYPES].into();
+    let mut of_zone = PageTypeZone { node: 0, name: "DMA".to_owned(), blocks, ..Default::default() };
+    let types = Migratetype::ALL.into_iter().filter(|&kind| kind != Migratetype::Cma).collect();
     of_zone.free[1][10] = FreeCount { blocks: 100_000, capped: true };
     Snapshot {
         time_ns: 17,
         zones: vec![zone("DMA", ZONES[0]), zone("Normal", ZONES[1])],
-        pagetypeinfo: PageTypeInfo { pageblock_order: 9, zones: vec![of_zone], types: vec![0, 1, 2, 3, 5] },
+        pagetypeinfo: PageTypeInfo { pageblock_order: 9, zones: vec![of_zone], types },
         vmstat: [("nr_free_pages".to_owned(), u64::MAX)].into(),
         sysctl: [("min_free_kbytes".to_owned(), "67584".to_owned())].into(),
         occupancy: vec![

@@ -2,13 +2,12 @@
 
 use std::fs;
 
-use freehold::Migratetype;
 use freehold_trace::{
     EXACT_VERSION, ExactCompaction, ExactCpu, ExactList, ExactState, ExactZone, PageblockRun, ZoneSnapshot,
 };
 
 use super::messages::{CHUNK, LISTED, Map, Message, Room, ZoneEntry, word};
-use super::sensor::BpfSensor;
+use super::sensor::{BpfSensor, kind_of};
 use crate::error::BpfError;
 
 /// The most readings of a state: a reading during which nothing changed is kept.
@@ -171,7 +170,7 @@ impl ExactSensor {
     }
 
     fn put(&self, state: &mut ExactState, block: Listed) {
-        let kind = |number: usize| self.sensor.layout.types.get(number).map(|(_, kind)| *kind as u8);
+        let kind = |number: usize| kind_of(&self.sensor.layout, number).map(|kind| kind as u8);
         let (Some(zone), Some(migratetype)) = (state.zones.get_mut(block.zone), kind(block.list)) else {
             return;
         };
@@ -213,10 +212,10 @@ impl ExactSensor {
         let runs = types.chunk_by(|a, b| a == b);
         runs.map(|run| {
             let number = usize::from(run[0] & !SKIPPED).checked_sub(1);
-            let kind = number.and_then(|number| self.sensor.layout.types.get(number));
+            let kind = number.and_then(|number| kind_of(&self.sensor.layout, number));
             PageblockRun {
                 pageblocks: run.len() as u64,
-                migratetype: kind.map(|(_, kind): &(usize, Migratetype)| *kind as u8),
+                migratetype: kind.map(|kind| kind as u8),
                 skipped: run[0] & SKIPPED != 0,
             }
         })

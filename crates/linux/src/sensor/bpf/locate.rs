@@ -1,7 +1,7 @@
 //! Finds the kernel's zones and compares them with `/proc/zoneinfo`.
 
-use freehold::{Migratetype, NR_PAGE_ORDERS};
-use freehold_trace::ZoneSnapshot;
+use freehold::{Migratetype, Order};
+use freehold_trace::{KernelTypes, ZoneSnapshot};
 
 use super::Programs;
 use super::messages::{Map, Message, TYPES, word};
@@ -18,8 +18,10 @@ const ZONES_OF_A_NODE: u64 = 8;
 pub(super) struct Layout {
     /// Bytes of a `struct page`.
     pub(super) page_bytes: u64,
+    /// The largest order.
+    pub(super) largest: Order,
     /// The kernel's migratetypes, ordered by the kernel's number of each.
-    pub(super) types: Vec<(usize, Migratetype)>,
+    pub(super) types: KernelTypes,
 }
 
 impl Layout {
@@ -28,11 +30,12 @@ impl Layout {
         let mut message = Message::new(&[], 3 + Migratetype::ALL.len());
         programs.run("describe", &mut message)?;
         let (orders, lists) = (message.word(0), message.word(1));
-        if orders == 0 || orders > NR_PAGE_ORDERS as u64 {
-            return Err(BpfError::Layout {
-                detail: format!("{orders} orders where 1 to {NR_PAGE_ORDERS} are known"),
-            });
-        }
+        let largest =
+            orders.checked_sub(1).and_then(|largest| u8::try_from(largest).ok()).and_then(Order::new);
+        let Some(largest) = largest else {
+            let detail = format!("{orders} orders where 1 to {} are known", freehold::MAX_ORDERS);
+            return Err(BpfError::Layout { detail });
+        };
         let number = |kind: Migratetype| message.word(3 + kind.index()).checked_sub(1);
         let mut types: Vec<_> =
             Migratetype::ALL.into_iter().filter_map(|kind| Some((number(kind)? as usize, kind))).collect();
@@ -43,7 +46,8 @@ impl Layout {
             let detail = format!("{lists} lists an order, of which {} are known", known.join(", "));
             return Err(BpfError::Layout { detail });
         }
-        Ok(Self { page_bytes: message.word(2), types })
+        let types = types.into_iter().map(|(_, kind)| kind).collect();
+        Ok(Self { page_bytes: message.word(2), largest, types })
     }
 }
 

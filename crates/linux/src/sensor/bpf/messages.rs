@@ -1,7 +1,7 @@
 //! The arguments and answers of the BPF programs: 64-bit numbers in a row, as in `crates/linux/bpf`.
 
 /// Room for orders in a zone's entry.
-pub(super) const ORDERS: usize = 11;
+pub(super) const ORDERS: usize = freehold::MAX_ORDERS;
 
 /// Room for types in a zone's entry.
 pub(super) const TYPES: usize = 8;
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(message.word(4), 0, "beyond the end");
         let entry = ZoneEntry::new(ZoneEntry::fresh(1, 2, 3));
         assert_eq!(
-            (entry.nr_free(10), entry.blocks(10, 7), entry.unsettled(), entry.pages()),
+            (entry.nr_free(18), entry.blocks(18, 7), entry.unsettled(), entry.pages()),
             (0, 0, 0, None)
         );
     }

@@ -1,7 +1,7 @@
 //! The BPF sensor: reads the kernel's free areas without the zone lock.
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
-use freehold_trace::{FreeCount, ZoneSnapshot};
+use freehold::Migratetype;
+use freehold_trace::{ByOrder, ByType, FreeCount, KernelType, ZoneSnapshot};
 
 use super::Programs;
 use super::locate::{Layout, locate};
@@ -91,7 +91,7 @@ impl BpfSensor {
             cost_ns: time_ns - begin_ns,
             types_time_ns: Some(time_ns),
             pageblock_order: self.pageblock_order,
-            types: self.layout.types.iter().map(|(_, kind)| *kind).collect(),
+            types: self.layout.types.clone(),
             zones,
         })
     }
@@ -108,13 +108,13 @@ impl BpfSensor {
 
 /// Translates a zone's entry into this library's types.
 fn free_blocks(zone: &ZoneSnapshot, entry: &ZoneEntry, layout: &Layout) -> ZoneFreeBlocks {
-    let mut total = [FreeCount::default(); NR_PAGE_ORDERS];
-    let mut by_type = [[FreeCount::default(); NR_PAGE_ORDERS]; MIGRATETYPES];
+    let mut total = ByOrder::<FreeCount>::new(layout.largest);
+    let mut by_type = ByType::new(&layout.types, total);
     for (order, total) in total.iter_mut().enumerate() {
         total.blocks = entry.nr_free(order);
-        for (number, kind) in &layout.types {
+        for (number, kind) in layout.types.iter().enumerate() {
             by_type[kind.index()][order] =
-                FreeCount { blocks: entry.blocks(order, *number), capped: entry.is_capped(order, *number) };
+                FreeCount { blocks: entry.blocks(order, number), capped: entry.is_capped(order, number) };
         }
     }
     ZoneFreeBlocks {
@@ -128,5 +128,5 @@ fn free_blocks(zone: &ZoneSnapshot, entry: &ZoneEntry, layout: &Layout) -> ZoneF
 
 /// Returns the type that the kernel's texts name for list `number`.
 pub(super) fn kind_of(layout: &Layout, number: usize) -> Option<Migratetype> {
-    layout.types.get(number).map(|(_, kind)| *kind)
+    layout.types.get(number).map(KernelType::nearest)
 }

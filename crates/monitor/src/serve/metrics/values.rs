@@ -1,6 +1,5 @@
 //! The values of each metric.
 
-use freehold::Migratetype;
 use freehold_linux::sensor::Source;
 
 use super::rows::Rows;
@@ -23,11 +22,6 @@ fn each_zones_pages(scrape: &Scrape, rows: &mut Rows, value: impl Fn(&ZonePages)
     each_zone(scrape, rows, |zone| zone.pages.as_ref().map(&value));
 }
 
-/// Returns the migratetypes of the machine's kernel.
-fn types(scrape: &Scrape) -> impl Iterator<Item = Migratetype> {
-    scrape.model().types.iter().filter_map(|name| Migratetype::from_name(name))
-}
-
 pub(super) fn free_blocks(scrape: &Scrape, rows: &mut Rows) {
     for zone in &scrape.model().zones {
         for (order, count) in zone.free.iter().enumerate() {
@@ -38,7 +32,7 @@ pub(super) fn free_blocks(scrape: &Scrape, rows: &mut Rows) {
 
 pub(super) fn free_blocks_by_type(scrape: &Scrape, rows: &mut Rows) {
     for zone in &scrape.model().zones {
-        for kind in types(scrape) {
+        for kind in &scrape.model().types {
             let Some(orders) = zone.by_type.as_ref().map(|types| &types[kind.index()]) else { continue };
             for (order, count) in orders.iter().enumerate() {
                 rows.whole(&[&zone.node, &zone.name, &order, &kind.name()], count.blocks);
@@ -77,15 +71,15 @@ pub(super) fn extfrag_index(scrape: &Scrape, rows: &mut Rows) {
 
 pub(super) fn capped(scrape: &Scrape, rows: &mut Rows) {
     each_zone(scrape, rows, |zone| {
-        let of_types = zone.by_type.iter().flatten().flatten();
+        let of_types = zone.by_type.iter().flat_map(|types| types.iter().flatten());
         Some(u64::from(zone.free.iter().chain(of_types).any(|count| count.capped)))
     });
 }
 
 pub(super) fn pageblocks(scrape: &Scrape, rows: &mut Rows) {
     for zone in &scrape.model().zones {
-        for kind in types(scrape) {
-            if let Some(blocks) = zone.pageblocks {
+        for kind in &scrape.model().types {
+            if let Some(blocks) = &zone.pageblocks {
                 rows.whole(&[&zone.node, &zone.name, &kind.name()], blocks[kind.index()]);
             }
         }

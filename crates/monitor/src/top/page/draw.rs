@@ -1,5 +1,6 @@
 //! Places the parts of the page on a screen of any size.
 
+use freehold::Order;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +18,7 @@ use crate::top::view::View;
 /// The least columns and rows that the page needs.
 pub const LEAST: (u16, u16) = (60, 16);
 
-/// The least columns and rows for all zones, all rates and a chart.
+/// The least columns and rows for all zones, all rates and a chart, with the usual orders.
 const ROOMY: (usize, usize) = (100, 34);
 
 /// Draws the page as a pure function of its arguments.
@@ -63,7 +64,8 @@ fn whole_page(rows: &mut Rows<'_>, model: &Model, history: &History, view: &View
         rows.line(&Line::raw("  no zone has memory"));
         return words::notes(rows, model, view);
     };
-    if rows.width() >= ROOMY.0 && rows.left() + 2 >= ROOMY.1 {
+    let orders = model.largest_order().index().saturating_sub(Order::MAX_PAGE_ORDER.index());
+    if rows.width() >= ROOMY.0 && rows.left() + 2 >= ROOMY.1 + orders {
         roomy(rows, model, history, zone, view);
     } else {
         compact(rows, model, history, zone, view);
@@ -73,7 +75,8 @@ fn whole_page(rows: &mut Rows<'_>, model: &Model, history: &History, view: &View
 /// Draws the table, and the most important other parts that the rows allow.
 fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
     // The zone, the table and the trend are always shown.
-    let mut spare = rows.left().saturating_sub(table::ROWS + 2);
+    let table_rows = table::rows_of(model).min(rows.left().saturating_sub(2));
+    let mut spare = rows.left().saturating_sub(table_rows + 2);
     let mut grant = |wanted: usize| {
         let granted = spare >= wanted;
         spare -= if granted { wanted } else { 0 };
@@ -96,7 +99,7 @@ fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneMod
     if has_marks {
         zones::marks(rows, zone, view);
     }
-    table::draw(rows, model, zone, view, has_pageblocks);
+    table::draw(rows, model, zone, view, has_pageblocks, table_rows);
     if has_map {
         map::strip(rows, model, zone, view);
     }
@@ -120,11 +123,11 @@ fn roomy(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel
     rows.take(1);
     let rates_rows = rates::rows_of(model, rows.width());
     // Rows of the table with its pageblocks and its title, the rates and their title, and the trend.
-    let fixed = table::ROWS + 3 + rates_rows + 1 + 1;
+    let fixed = table::rows_of(model) + 3 + rates_rows + 1 + 1;
     let most = rows.left().saturating_sub(fixed).max(3);
     zones::draw(rows, model, history, view, zones::rows_of(model).min(most));
     rows.take(1);
-    let beside = rows.take(table::ROWS + 2);
+    let beside = rows.take(table::rows_of(model) + 2);
     let chart = table_and_chart(rows.buffer(), beside, model, zone, view);
     if let Some(area) = chart {
         trend::chart(rows, area, model, history, zone, view);
@@ -167,12 +170,12 @@ fn fill_with_chart(
 /// Draws the tables of the other zones in the rows that are left.
 fn other_tables(rows: &mut Rows<'_>, model: &Model, chosen: &ZoneModel, view: &View) {
     for zone in model.zones.iter().filter(|&zone| !std::ptr::eq(zone, chosen)) {
-        if rows.left() < table::ROWS + 2 {
+        if rows.left() < table::rows_of(model) + 2 {
             return;
         }
         rows.take(1);
         rows.line(&Line::styled(format!("  {}", zone.title()), Theme::chosen()));
-        table::draw(rows, model, zone, view, false);
+        table::draw(rows, model, zone, view, false, table::rows_of(model));
     }
 }
 
@@ -189,6 +192,7 @@ fn table_and_chart(
     let narrow = table::width(beside, model, zone);
     let has_chart = all >= 150 && narrow + trend::CHART_COLUMNS + 2 <= all;
     let width = if has_chart { narrow as u16 } else { area.width };
-    table::draw(&mut Rows::new(buffer, Rect { width, ..area }), model, zone, view, true);
+    let most = table::rows_of(model);
+    table::draw(&mut Rows::new(buffer, Rect { width, ..area }), model, zone, view, true, most);
     has_chart.then(|| Rect { x: area.x + width + 2, width: area.width - width - 2, ..area })
 }

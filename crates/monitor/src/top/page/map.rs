@@ -156,7 +156,7 @@ fn per_cell(map: &Map, across: usize, rows: usize) -> usize {
 }
 
 fn address(model: &Model, block: u64) -> String {
-    let order = u32::from(model.pageblock_order.unwrap_or(9));
+    let order = model.likely_pageblock_order() as u32;
     bytes(block.checked_shl(order).unwrap_or(0).saturating_mul(model.machine.page_bytes))
 }
 
@@ -172,7 +172,7 @@ fn legend(view: &View) -> Line<'static> {
 
 /// Returns how much memory a letter stands for and how old the map is, in at most `room` columns.
 fn letter(map: &Map, model: &Model, per_cell: usize, room: usize) -> Option<String> {
-    let size = block_size(model.machine.page_bytes, usize::from(model.pageblock_order.unwrap_or(9)));
+    let size = block_size(model.machine.page_bytes, model.likely_pageblock_order());
     let age = stretch(map.age_ms as f64 / 1000.0);
     let letter =
         if per_cell == 1 { format!("a letter: {size}") } else { format!("a letter: {per_cell} × {size}") };

@@ -1,9 +1,9 @@
 //! The free blocks of one zone: a row for each order, a column for each migratetype.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
-use freehold_trace::FreeCount;
+use freehold::Migratetype;
+use freehold_trace::{FreeCount, KernelType};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -13,8 +13,10 @@ use crate::top::text::rows::Rows;
 use crate::top::theme::Theme;
 use crate::top::view::View;
 
-/// Rows of the table: a head, and one for each order.
-pub(super) const ROWS: usize = NR_PAGE_ORDERS + 1;
+/// Returns how many rows the table needs: a head, and one for each order.
+pub(super) fn rows_of(model: &Model) -> usize {
+    model.largest_order().index() + 2
+}
 
 /// The width of a column of numbers; at the least width numbers may be rounded, not cut.
 const COLUMN: RangeInclusive<usize> = 6..=13;
@@ -34,7 +36,7 @@ const BAR: usize = 12;
 
 /// The layout of the columns.
 struct Columns {
-    types: Vec<Migratetype>,
+    types: Vec<KernelType>,
     column: usize,
     /// The width of the available blocks, which are sums and need more room.
     sum: usize,
@@ -47,9 +49,11 @@ struct Columns {
 
 impl Columns {
     fn new(width: usize, model: &Model, zone: &ZoneModel) -> Self {
-        let known: Vec<_> = model.types.iter().filter_map(|name| Migratetype::from_name(name)).collect();
-        // Every kernel has these types; others are unknown without a reading by type.
-        let types = if known.is_empty() { Migratetype::ALL[..4].to_vec() } else { known };
+        let mut types = model.types.to_vec();
+        if types.is_empty() {
+            // Every kernel has these types; others are unknown without a reading by type.
+            types = Migratetype::ALL[..4].iter().copied().map(KernelType::Linux).collect();
+        }
         // The total, the types, and the available blocks.
         let numbers = types.len() + 2;
         let mut room = width.saturating_sub(ORDER + INDEX);
@@ -62,10 +66,11 @@ impl Columns {
         let has_extfrag = grant(INDEX + 1, 10);
         let has_bar = grant(BAR, 10);
         let column = (room.saturating_sub(3) / numbers).clamp(*COLUMN.start(), *COLUMN.end());
-        let counts = zone.by_type.iter().flatten().flatten().chain(&zone.free).copied();
+        let of_types = zone.by_type.iter().flat_map(|types| types.iter().flatten());
+        let counts = of_types.chain(&zone.free).copied();
         let sum = room.saturating_sub((numbers - 1) * column).clamp(column, column.max(SUM));
         let figures = Figures::new(column, counts);
-        let sums = Figures::new(sum, (0..NR_PAGE_ORDERS).map(|order| available(zone, order)));
+        let sums = Figures::new(sum, (0..zone.free.len()).map(|order| available(zone, order)));
         let bar = if has_bar { BAR } else { 0 };
         Self { types, column, sum, has_size, has_extfrag, bar, figures, sums }
     }
@@ -83,15 +88,34 @@ pub(super) fn width(width: usize, model: &Model, zone: &ZoneModel) -> usize {
 }
 
 /// Draws the table of one zone, with a row of its pageblocks by type if `pageblocks`.
-pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, zone: &ZoneModel, view: &View, pageblocks: bool) {
+///
+/// Where there are fewer than `most` rows for orders, those around the selected one are drawn, and arrows show
+/// where there are more.
+pub(super) fn draw(
+    rows: &mut Rows<'_>,
+    model: &Model,
+    zone: &ZoneModel,
+    view: &View,
+    pageblocks: bool,
+    most: usize,
+) {
     let columns = Columns::new(rows.width(), model, zone);
     rows.line(&head(&columns, view));
-    for order in 0..NR_PAGE_ORDERS {
-        rows.line(&order_row(&columns, model, zone, view, order));
+    let orders = zone.free.len();
+    let shown = around(view.order(model), orders, most.saturating_sub(1));
+    for order in shown.clone() {
+        let hides = (order == shown.start && order > 0, order + 1 == shown.end && order + 1 < orders);
+        rows.line(&order_row(&columns, model, zone, view, order, hides));
     }
     if pageblocks {
         rows.line(&pageblocks_row(&columns, zone, view));
     }
+}
+
+/// Returns `most` of the first `all` numbers, with `chosen` as far as possible in the middle.
+fn around(chosen: usize, all: usize, most: usize) -> Range<usize> {
+    let end = (chosen + most.div_ceil(2)).max(most).min(all);
+    end.saturating_sub(most)..end
 }
 
 fn head(columns: &Columns, view: &View) -> Line<'static> {
@@ -100,8 +124,8 @@ fn head(columns: &Columns, view: &View) -> Line<'static> {
         text.extend([format!("{:>SIZE$}", "size")]);
     }
     text += &columns.figures.text("free");
-    for &kind in &columns.types {
-        text += &columns.figures.text(type_head(kind, columns.column));
+    for kind in &columns.types {
+        text += &columns.figures.text(&type_head(kind, columns.column));
     }
     text += &columns.sums.text(if columns.sum > 9 { "available" } else { "avail" });
     text.extend([format!("{:>INDEX$}", "unusable")]);
@@ -113,11 +137,14 @@ fn head(columns: &Columns, view: &View) -> Line<'static> {
 }
 
 /// Returns the kernel's name of a type, or a prefix that is unique if the column is narrow.
-fn type_head(kind: Migratetype, column: usize) -> &'static str {
+fn type_head(kind: &KernelType, column: usize) -> String {
     if kind.name().len() < column {
-        return kind.name();
+        return kind.name().to_owned();
     }
-    let (short, shorter) = match kind {
+    let KernelType::Linux(known) = kind else {
+        return kind.name().chars().take(column.saturating_sub(2)).chain(['…']).collect();
+    };
+    let (short, shorter) = match known {
         Migratetype::Unmovable => ("Unmov", "Unmov"),
         Migratetype::Movable => ("Movable", "Mov"),
         Migratetype::Reclaimable => ("Reclaim", "Recl"),
@@ -125,15 +152,29 @@ fn type_head(kind: Migratetype, column: usize) -> &'static str {
         Migratetype::Cma => ("CMA", "CMA"),
         Migratetype::Isolate => ("Isolate", "Isol"),
     };
-    if short.len() < column { short } else { shorter }
+    if short.len() < column { short } else { shorter }.to_owned()
 }
 
-fn order_row(columns: &Columns, model: &Model, zone: &ZoneModel, view: &View, order: usize) -> Line<'static> {
+/// Returns the row of an order. `hides` says whether it hides smaller and larger orders.
+fn order_row(
+    columns: &Columns,
+    model: &Model,
+    zone: &ZoneModel,
+    view: &View,
+    order: usize,
+    hides: (bool, bool),
+) -> Line<'static> {
     let theme = view.theme;
     let is_chosen = order == view.order(model);
     let strong = if is_chosen { Theme::chosen() } else { Style::new() };
     let mut line = Line::default();
-    line.push_span(Span::styled(format!("{}{order:>2}", if is_chosen { '>' } else { ' ' }), strong));
+    let mark = match hides {
+        _ if is_chosen => '>',
+        (true, _) => '↑',
+        (_, true) => '↓',
+        _ => ' ',
+    };
+    line.push_span(Span::styled(format!("{mark}{order:>2}"), strong));
     if columns.has_size {
         let size = block_size(model.machine.page_bytes, order);
         line.push_span(Span::styled(format!("{size:>SIZE$}"), strong));
@@ -211,7 +252,7 @@ pub(super) fn bar(share: f64, width: usize) -> String {
 
 fn pageblocks_row(columns: &Columns, zone: &ZoneModel, view: &View) -> Line<'static> {
     let shade = |number: u64| if number == 0 { view.theme.faint() } else { Style::new() };
-    let of = |kind: &Migratetype| zone.pageblocks.map(|blocks| blocks[kind.index()]);
+    let of = |kind: &KernelType| zone.pageblocks.as_ref().map(|blocks| blocks[kind.index()]);
     let room = ORDER + if columns.has_size { SIZE } else { 0 } + columns.column;
     let word = if room >= 18 { "pageblocks of" } else { "pageblocks" };
     let mut line = Line::styled(format!("{word:>room$}"), Style::new());
@@ -221,7 +262,7 @@ fn pageblocks_row(columns: &Columns, zone: &ZoneModel, view: &View) -> Line<'sta
             None => Span::styled(columns.figures.text("-"), view.theme.faint()),
         });
     }
-    let all = zone.pageblocks.map(|blocks| blocks.iter().take(MIGRATETYPES).sum::<u64>());
+    let all = zone.pageblocks.as_ref().map(|blocks| blocks.iter().sum::<u64>());
     if let Some(all) = all {
         line.push_span(Span::raw(columns.sums.number(all)));
         line.push_span(Span::styled("   in all", view.theme.faint()));

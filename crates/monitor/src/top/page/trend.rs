@@ -1,6 +1,5 @@
 //! The trend of the selected order's blocks: a sentence, a line of bars, a chart.
 
-use freehold::NR_PAGE_ORDERS;
 use ratatui::layout::Rect;
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
@@ -118,7 +117,7 @@ pub(super) fn chart(
     zone: &ZoneModel,
     view: &View,
 ) {
-    let order = view.order(model).min(NR_PAGE_ORDERS - 1);
+    let order = view.order(model);
     let points = history.blocks_over(zone.node, &zone.name, order, CHART_SECONDS);
     let start = points.first().map_or(-1.0, |first| first.0.min(-1.0));
     let most = points.iter().map(|point| point.1).fold(1.0, f64::max);

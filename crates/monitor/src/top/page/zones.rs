@@ -16,6 +16,9 @@ const NAME: usize = 14;
 const PAGES: usize = 12;
 const BLOCKS: usize = 7;
 
+/// Columns of everything but the numbers of blocks.
+const BESIDE_ORDERS: usize = 113;
+
 /// Draws the zones by name, and how much of the selected one is free.
 pub(super) fn tabs(rows: &mut Rows<'_>, model: &Model, zone: &ZoneModel, view: &View) {
     let width = rows.width();
@@ -76,8 +79,9 @@ pub(super) fn rows_of(model: &Model) -> usize {
 /// Draws each zone in a row, at most `most` rows around the selected zone.
 pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, history: &History, view: &View, most: usize) {
     let order = view.order(model);
-    let has_orders = rows.width() >= 190;
-    rows.line(&head(order, has_orders, rows.width(), view));
+    let orders = model.largest_order().index() + 1;
+    let has_orders = rows.width() >= BESIDE_ORDERS + orders * BLOCKS;
+    rows.line(&head(order, if has_orders { orders } else { 0 }, rows.width(), view));
     let chosen = view.zone_index(model).unwrap_or_default();
     let shown = most.saturating_sub(1).min(model.zones.len());
     let first = chosen.saturating_sub(shown / 2).min(model.zones.len() - shown);
@@ -87,14 +91,12 @@ pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, history: &History, view: 
     }
 }
 
-fn head(order: usize, has_orders: bool, width: usize, view: &View) -> Line<'static> {
+fn head(order: usize, orders: usize, width: usize, view: &View) -> Line<'static> {
     let chosen = format!("order {order}");
     let names = ["free pages", "managed", "min", "low", "high", &chosen, "unusable"];
     let mut text = format!("  {:<w$}", "zone", w = NAME - 2);
     text.extend(names.map(|name| format!("{name:>PAGES$}")));
-    if has_orders {
-        text.extend((0..freehold::NR_PAGE_ORDERS).map(|order| format!("{order:>BLOCKS$}")));
-    }
+    text.extend((0..orders).map(|order| format!("{order:>BLOCKS$}")));
     text += "  heading";
     Line::styled(format!("{text:width$}"), view.theme.head())
 }
@@ -120,8 +122,8 @@ fn row(
         Some(numbers) => numbers.map(|number| Span::styled(figures.number(number), style)),
         None => [(); 4].map(|()| Span::styled(figures.text("-"), view.theme.faint())),
     });
-    pieces.push(Span::styled(figures.number(zone.blocks[order]), style));
-    let index = zone.unusable_index[order];
+    pieces.push(Span::styled(figures.number(zone.blocks.of(order)), style));
+    let index = zone.unusable_index.of(order);
     pieces.push(Span::styled(figures.text(&format!("{index:.3}")), view.theme.unusable(index).patch(style)));
     if has_orders {
         let figures = Figures::new(BLOCKS, zone.free.iter().copied());

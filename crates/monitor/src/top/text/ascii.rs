@@ -3,10 +3,12 @@
 use ratatui::buffer::Buffer;
 
 /// Characters and their replacements; every other character becomes `*`.
-const STANDS_FOR: [(&str, &str); 20] = [
+const STANDS_FOR: [(&str, &str); 22] = [
     ("≥", ">"),
     ("µ", "u"),
     ("…", "."),
+    ("↑", "^"),
+    ("↓", "v"),
     ("×", "x"),
     ("─", "-"),
     ("│", "|"),

@@ -5,10 +5,8 @@ import { History } from "./history.js";
 import { drawMap, showMapNote, takeMap } from "./map.js";
 import { showRates } from "./rates.js";
 import { showNotes, showPressure, showSummary } from "./summary.js";
-import { ZoneView } from "./zone.js";
+import { USUAL_PAGEBLOCK_ORDER, ZoneView } from "./zone.js";
 import { element } from "./words.js";
-
-const ORDERS = 11;
 
 const history = new History();
 const views = new Map();
@@ -17,8 +15,14 @@ const span = document.getElementById("span");
 let newest = null;
 let asked = false;
 
-order.append(...Array.from({ length: ORDERS }, (_, at) => element("option", { value: at }, String(at))));
-order.value = "9";
+/** Offers the machine's orders; a pageblock's is chosen at first. */
+function offerOrders(model) {
+  const orders = Math.max(...model.zones.map((zone) => zone.free.length));
+  if (order.options.length === orders) return;
+  const chosen = order.value === "" ? model.pageblock_order ?? USUAL_PAGEBLOCK_ORDER : Number(order.value);
+  order.replaceChildren(...Array.from({ length: orders }, (_, at) => element("option", { value: at }, String(at))));
+  order.value = String(Math.min(chosen, orders - 1));
+}
 
 function chooseOrder(chosen) {
   order.value = String(chosen);
@@ -52,7 +56,7 @@ function showZones() {
 }
 
 function takeModel(model) {
-  if (newest === null && model.pageblock_order !== null) order.value = String(model.pageblock_order);
+  if (model.zones.length) offerOrders(model);
   newest = model;
   history.note(model);
   showSummary(model);

@@ -7,8 +7,7 @@ import { bytes, count, element, percent, setText, short, whole } from "./words.j
 
 // The kernel's numbering of migratetypes in the model.
 const TYPES = ["Unmovable", "Movable", "Reclaimable", "HighAtomic", "CMA", "Isolate"];
-const ORDERS = 11;
-const USUAL_PAGEBLOCK_ORDER = 9;
+export const USUAL_PAGEBLOCK_ORDER = 9;
 
 // How old numbers by type may be before they are shown to be old.
 const LATE_MS = 2000;
@@ -20,7 +19,7 @@ export class ZoneView {
     this.title = `Node ${zone.node}, zone ${zone.name}`;
     this.chooseOrder = chooseOrder;
     this.cells = new Map();
-    this.rowNames = "";
+    this.shape = "";
     this.trend = element("p", { class: "trend" });
     this.bar = watermarkBar();
     this.table = element("table", { class: "blocks-table" });
@@ -32,7 +31,7 @@ export class ZoneView {
   }
 
   show(model, zone, history, order, seconds) {
-    const pageblock = model.pageblock_order ?? USUAL_PAGEBLOCK_ORDER;
+    const pageblock = Math.min(model.pageblock_order ?? USUAL_PAGEBLOCK_ORDER, zone.free.length - 1);
     setText(this.trend, trendWords(zone.trend, pageblock, zone.blocks[pageblock]));
     this.trend.classList.toggle("alarm", zone.blocks[pageblock] === 0 || isAlarming(zone.trend));
     this.bar.show(zone, model.machine.page_bytes);
@@ -42,7 +41,8 @@ export class ZoneView {
 
   showTable(model, zone, order) {
     const rows = [...typeRows(model, zone), ...totalRows(zone)];
-    if (rows.map((row) => row.name).join() !== this.rowNames) this.buildTable(rows);
+    const orders = zone.free.length;
+    if (`${orders},${rows.map((row) => row.name).join()}` !== this.shape) this.buildTable(rows, orders);
     this.table.classList.toggle("late", (model.sensor.types_age_ms ?? 0) > LATE_MS);
     for (const row of rows) {
       row.values.forEach((value, at) => {
@@ -57,15 +57,15 @@ export class ZoneView {
     this.heads.forEach((head, at) => head.setAttribute("aria-pressed", String(at === order)));
   }
 
-  buildTable(rows) {
-    this.heads = Array.from({ length: ORDERS }, (_, order) => {
+  buildTable(rows, orders) {
+    this.heads = Array.from({ length: orders }, (_, order) => {
       const head = element("button", { type: "button", title: `Show order ${order} in the charts` }, String(order));
       head.addEventListener("click", () => this.chooseOrder(order));
       return head;
     });
     const heads = this.heads.map((head) => element("th", { scope: "col" }, head));
     const line = ({ name, kind, meaning }) => {
-      const cells = Array.from({ length: ORDERS }, (_, order) => {
+      const cells = Array.from({ length: orders }, (_, order) => {
         const cell = element("td");
         this.cells.set(`${name} ${order}`, cell);
         return cell;
@@ -74,7 +74,7 @@ export class ZoneView {
       this.cells.set(`${name} pageblocks`, pageblocks);
       return element("tr", { class: kind }, element("th", { scope: "row", title: meaning ?? "" }, name), ...cells, pageblocks);
     };
-    this.rowNames = rows.map((row) => row.name).join();
+    this.shape = `${orders},${rows.map((row) => row.name).join()}`;
     this.table.replaceChildren(
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "order"), ...heads, element("th", { scope: "col" }, "pageblocks"))),
       element("tbody", {}, ...rows.map(line)));
@@ -97,8 +97,11 @@ function isAlarming(trend) {
 
 function typeRows(model, zone) {
   if (!zone.by_type) return [];
+  let next = TYPES.length;
   return model.types.map((name) => {
-    const at = TYPES.indexOf(name);
+    // A type that is none of Linux's stands behind those, in the kernel's order.
+    const known = TYPES.indexOf(name);
+    const at = known < 0 ? next++ : known;
     const pageblocks = zone.pageblocks ? whole(zone.pageblocks[at]) : "";
     return { name, kind: "type", values: zone.by_type[at].map(count), pageblocks };
   });
