@@ -98,6 +98,7 @@ impl Loaded {
         let seconds = span.map_or(0.0, |(first, last)| (last.time_ns - first.time_ns) as f64 / 1e9);
         let kernel = if kernel_release.is_empty() { "an unnamed kernel" } else { kernel_release };
         let events = freehold_measure::grouped(self.events.len() as u64);
-        format!("{}: {events} events in {seconds:.1} s, {kernel}, {cpus} CPUs", self.name)
+        let line = format!("{}: {events} events in {seconds:.1} s, {kernel}, {cpus} CPUs", self.name);
+        freehold_measure::foreign::one_line(&line).into_owned()
     }
 }

@@ -1,7 +1,9 @@
 //! What the lab, the benchmarks and the monitor share: [`Table`]s of measures, [`histogram`]s of times and sizes, the
-//! times of lock [holds](HoldLog), the [`Environment`] that a run was in, and the [style](PAGE_STYLE) of HTML pages.
+//! times of lock [holds](HoldLog), the [`Environment`] that a run was in, the [style](PAGE_STYLE) of HTML pages, and
+//! [foreign] text made harmless.
 
 mod environment;
+pub mod foreign;
 pub mod histogram;
 mod hold_log;
 mod page;

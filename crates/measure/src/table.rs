@@ -5,6 +5,8 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
 use serde::{Deserialize, Serialize};
 
+use crate::foreign;
+
 /// A table of measures: a column for each side, a row for each measure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Table {
@@ -118,23 +120,24 @@ impl Table {
     pub fn to_text(&self) -> String {
         let mut grid = Grid::new();
         grid.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        let head = ["", ""].into_iter().map(str::to_owned).chain(self.columns.iter().cloned());
+        let line = |text: &str| foreign::one_line(text).into_owned();
+        let head = ["", ""].into_iter().map(str::to_owned).chain(self.columns.iter().map(|name| line(name)));
         grid.set_header(head);
         let mut group = "";
         for row in &self.rows {
             if row.group != group && !row.group.is_empty() {
-                grid.add_row([row.group.to_uppercase()]);
+                grid.add_row([line(&row.group).to_uppercase()]);
             }
             group = &row.group;
             let cells = row.cells.iter().map(|cell| cell.text());
-            let names = [format!("  {}", row.measure), row.unit.clone()];
+            let names = [format!("  {}", line(&row.measure)), line(&row.unit)];
             grid.add_row(names.into_iter().chain(cells));
         }
         for column in grid.column_iter_mut().skip(2) {
             column.set_cell_alignment(CellAlignment::Right);
         }
         let body = grid.trim_fmt();
-        if self.title.is_empty() { body } else { format!("{}\n\n{body}", self.title) }
+        if self.title.is_empty() { body } else { format!("{}\n\n{body}", line(&self.title)) }
     }
 
     /// Returns the table as JSON: an object with `title`, `columns` and `rows`; unknown values are null.
@@ -158,6 +161,7 @@ impl Table {
 /// Adds one line of comma-separated values to a text (RFC 4180).
 pub fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
     for (number, field) in fields.enumerate() {
+        let field = foreign::lines(&field);
         let comma = if number == 0 { "" } else { "," };
         // Writing into a string does not fail.
         let _ = if field.contains([',', '"', '\n', '\r']) {
@@ -200,6 +204,18 @@ mod tests {
             text.contains("WORK") && text.contains("1\u{202f}234\u{202f}567") && !text.contains('\u{1b}')
         );
         assert_eq!(text.lines().count(), 6, "{text}");
+    }
+
+    #[test]
+    fn foreign_names_reach_no_terminal() {
+        let mut table = Table::new("T\u{1b}[2J", vec!["c\u{9b}1m\nx".into()]);
+        table.push("g\u{202e}", "m\u{7}", "u\r", vec![Cell::Count(1)]);
+        let (text, csv) = (table.to_text(), table.to_csv());
+        for c in ['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}'] {
+            assert!(!text.contains(c) && !csv.contains(c), "{c:?}");
+        }
+        assert!(text.starts_with("T\\u{1b}[2J\n") && !text.contains('\r'), "{text}");
+        assert_eq!(text.lines().count(), 5, "{text}");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The command line as a whole.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use freehold_measure::foreign;
 
 use super::analyze::{self, Analyze};
 use super::bench::Bench;
@@ -74,7 +76,15 @@ pub(crate) enum Command {
 /// Returns 2 for unusable arguments. For `check` returns 3: a monitoring plugin's 2 means that memory is
 /// short.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
-    let unprinted = error.print().is_err();
+    // What is wrong may be a file's name.
+    let text = error.render().to_string();
+    let text = foreign::lines(&text);
+    let printed = if error.use_stderr() {
+        io::stderr().write_all(text.as_bytes())
+    } else {
+        io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush())
+    };
+    let unprinted = printed.is_err();
     let checks = std::env::args_os().nth(1).is_some_and(|command| command == "check");
     match error.exit_code() {
         0 if unprinted => ExitCode::from(4),

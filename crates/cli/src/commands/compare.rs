@@ -48,8 +48,9 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
         outputs.take(&loaded, &lab, comparison)?;
     }
     outputs.keep()?;
-    if args.form.json && args.traces.len() > 1 {
-        output::print(&format!("[{}]", printed.join(",\n")))
+    if args.form.json {
+        let json = printed.join(",\n");
+        output::print_json_text(&if args.traces.len() > 1 { format!("[{json}]") } else { json })
     } else {
         output::print(&printed.join(if args.form.csv { "\r\n" } else { "\n" }))
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use freehold::GfpFlags;
-use freehold_measure::{Cell, Table, grouped};
+use freehold_measure::{Cell, Table, foreign, grouped};
 use freehold_trace::{
     Ending, Event, EventKind, ExactPart, Origin, TraceError, TraceSummary, WriteOptions, recompress,
 };
@@ -60,7 +60,7 @@ fn provenance(reader: &Reader, summary: &TraceSummary) -> String {
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {
             // Writing to a `String` cannot fail.
-            let _ = writeln!(text, "{name:<12}{value}");
+            let _ = writeln!(text, "{name:<12}{}", foreign::one_line(value));
         }
     };
     line("kernel", &format!("{} {}", origin.kernel_release, origin.architecture));

@@ -1,14 +1,24 @@
-//! Standard output and standard error.
+//! Standard output and standard error. Whatever is printed holds nothing that a terminal obeys.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use freehold_measure::foreign;
 
 use crate::exit::{Cause, Failure};
 
 /// Prints a text to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    put(&foreign::lines(text))
+}
+
+/// Prints JSON to standard output.
+pub(crate) fn print_json_text(text: &str) -> Result<(), Failure> {
+    put(&foreign::json(text))
+}
+
+fn put(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") })
@@ -20,12 +30,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Prints a value to standard output as JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(Cause::Bug, error))?;
-    print(&text)
+    print_json_text(&text)
 }
 
-/// Prints a message to standard error. A failure to do so is ignored.
+/// Prints a message of one line to standard error. A failure to do so is ignored.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", foreign::one_line(text));
 }
 
 /// Prints to standard error what could not be read of a machine.

@@ -1,5 +1,5 @@
 //! Output: results and messages come in; they go to standard output, to standard error, and to files that
-//! are complete or absent.
+//! are complete or absent. Nothing that a terminal obeys goes there.
 
 mod console;
 mod csv;
@@ -9,7 +9,7 @@ mod refusals;
 mod scratch;
 mod scratch_folder;
 
-pub(super) use console::{note, notes, print, print_json, report};
+pub(super) use console::{note, notes, print, print_json, print_json_text, report};
 pub(super) use csv::csv;
 pub(super) use environment::environment;
 pub(super) use growing_file::GrowingFile;

@@ -1,0 +1,111 @@
+//! Text from traces and names of files, which must not reach a terminal as commands.
+
+mod common;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use common::{Ran, run, small_trace};
+use freehold_trace::{Ending, ReadOptions, TraceReader, TraceWriter, WriteOptions};
+
+/// A window's title, a cleared screen in one byte, text that is shown backwards, a line that is overwritten.
+const NASTY: &str = "\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}cod\r\u{1b}[31m\nfreehold: all is well";
+
+/// Copies a trace whose header and ending are somebody else's text.
+fn nasty_copy(trace: &Path, copy: &Path) {
+    let file = BufReader::new(File::open(trace).unwrap());
+    let mut reader = TraceReader::open(file, ReadOptions::new("trace")).unwrap();
+    let mut origin = reader.origin().clone();
+    for text in [&mut origin.kernel_release, &mut origin.architecture, &mut origin.cpu_model] {
+        NASTY.clone_into(text);
+    }
+    NASTY.clone_into(&mut origin.recorder);
+    NASTY.clone_into(&mut origin.clock);
+    origin.command = vec![NASTY.to_owned(); 2];
+    origin.events = vec![NASTY.to_owned()];
+    origin.missing_events = vec![NASTY.to_owned()];
+    let mut start = reader.start().clone();
+    start.zones.iter_mut().for_each(|zone| zone.name.push_str(NASTY));
+    let options = WriteOptions::new("copy");
+    let mut writer = TraceWriter::create(File::create(copy).unwrap(), options, &origin, &start).unwrap();
+    while let Some(batch) = reader.next_batch().unwrap() {
+        for event in batch {
+            writer.push(event).unwrap();
+        }
+    }
+    writer.finish(reader.ending().unwrap_or(&Ending::default())).unwrap();
+}
+
+#[track_caller]
+fn is_harmless(ran: &Ran, what: &str) {
+    for text in [&ran.stdout, &ran.stderr] {
+        let obeyed = |c: char| {
+            (c.is_control() && !matches!(c, '\n' | '\t' | '\r')) || ('\u{202a}'..='\u{202e}').contains(&c)
+        };
+        assert!(!text.contains(obeyed), "{what}: {text:?}");
+        assert!(text.replace("\r\n", "\n").find('\r').is_none(), "{what}: {text:?}");
+        assert!(!text.lines().any(|line| line.starts_with("freehold: all is well")), "{what}: {text}");
+    }
+}
+
+#[test]
+fn a_trace_commands_no_terminal() {
+    let (folder, trace) = small_trace();
+    let copy = folder.path().join("nasty.arrows");
+    nasty_copy(&trace, &copy);
+    let copy = copy.display().to_string();
+    let mut told = 0;
+    for words in [
+        "trace info",
+        "trace info --json",
+        "trace head -n 3",
+        "trace head -n 3 --json",
+        "trace head -n 3 --csv",
+        "analyze",
+        "analyze --json",
+        "analyze --csv",
+        "replay --era freehold",
+        "replay --era freehold --json",
+        "replay --era freehold --csv",
+        "compare --repeat 1",
+        "compare --repeat 1 --full",
+        "compare --repeat 1 --json",
+        "compare --repeat 1 --csv",
+        "predict --set compaction_proactiveness=20",
+    ] {
+        let ran = run(words.split_ascii_whitespace().chain([copy.as_str()]));
+        is_harmless(&ran, words);
+        told += usize::from(ran.code == Some(0));
+        if words == "trace info --json" {
+            // JSON holds the text itself.
+            assert_eq!(ran.ok().json()["origin"]["kernel_release"], NASTY);
+        }
+    }
+    assert!(told >= 15, "{told} commands had something to tell");
+}
+
+#[test]
+fn names_of_files_command_no_terminal() {
+    let (folder, trace) = small_trace();
+    let name = NASTY.replace('/', "");
+    let path = folder.path().join(&name).display().to_string();
+    for words in
+        ["trace info", "trace head", "analyze", "replay --era", "compare", "check --root", "snapshot --root"]
+    {
+        is_harmless(&run(words.split_ascii_whitespace().chain([path.as_str()])), words);
+    }
+    is_harmless(&run(["trace", &path]), "a word that is no command");
+    is_harmless(&run([&path]), "a word that is no command");
+    std::fs::copy(&trace, &path).unwrap();
+    for words in
+        ["trace info", "compare --repeat 1 --csv", "compare --repeat 1", "replay --era freehold --csv"]
+    {
+        is_harmless(&run(words.split_ascii_whitespace().chain([path.as_str()])).ok(), words);
+    }
+    let trace = trace.to_str().unwrap();
+    is_harmless(
+        &run(["trace", "repack", trace, "-o", &path]).fails(2, &["exists", r"\u{1b}]0;owned"]),
+        "an output",
+    );
+}
