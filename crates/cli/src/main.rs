@@ -26,7 +26,9 @@ fn main() -> ExitCode {
         Command::Replay(args) => commands::replay::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
-        Command::Record(args) => commands::record::run(&args),
+        Command::Record(args) => {
+            return commands::record::run(&args).unwrap_or_else(|failure| output::report(&failure));
+        }
         Command::Import(args) => commands::import::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
         Command::Bench(args) => commands::bench::run(&args),

@@ -79,7 +79,8 @@ fn a_command_and_its_comparison() {
     let script = "for i in 1 2 3 4 5 6 7 8; do ls / >/dev/null; done; exit 7";
     let mut command = freehold(["record", "--detail", "-o", output.to_str().unwrap(), "--", "sh", "-c"]);
     command.arg(script);
-    let ran = finish(command).ok();
+    let ran = finish(command);
+    assert_eq!(ran.code, Some(7), "the command's exit code: {}", ran.stderr);
     for word in ["ls.arrows: ", " events in ", "0 lost", "CPU time", "the command ended with exit code 7"] {
         assert!(ran.stderr.contains(word), "no {word:?} in {}", ran.stderr);
     }
@@ -207,4 +208,106 @@ fn a_listener_that_goes_away() {
     drop(child.stderr.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(info(&output)["ending"]["snapshot"].is_object());
+}
+
+#[test]
+fn a_command_that_fails_is_told_and_its_trace_kept() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_command_that_fails_is_told_and_its_trace_kept") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    for (script, code) in [("false", 1), ("exit 42", 42), ("kill -SEGV $$", 128 + 11)] {
+        let ran = record(&output, &["--force", "--", "sh", "-c", script]);
+        assert_eq!(ran.code, Some(code), "{script}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("ended with exit code {code}")), "{}", ran.stderr);
+        assert_eq!(info(&output)["ending"]["command_exit"], code);
+    }
+    assert_eq!(names(folder.path()), ["out.arrows"]);
+}
+
+#[test]
+fn a_pipe_takes_a_recording_if_somebody_reads_it() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_pipe_takes_a_recording_if_somebody_reads_it") {
+        return;
+    }
+    let folder = folder();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let mut alone = start(&pipe, &["--duration", "0.1"]);
+    let began = Instant::now();
+    while alone.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_mins(1), "it waits for a reader: {:?}", alone.kill());
+        thread::sleep(Duration::from_millis(20));
+    }
+    finish_child(alone).fails(4, &["nobody reads from", "start what reads from it first"]);
+
+    let copy = folder.path().join("copy.arrows");
+    let mut cat = std::process::Command::new("cat");
+    let mut cat = cat.arg(&pipe).stdout(fs::File::create(&copy).unwrap()).spawn().unwrap();
+    let ran = loop {
+        let ran = record(&pipe, &["--duration", "0.3"]);
+        // The reader may not have opened it yet.
+        if !ran.stderr.contains("nobody reads") {
+            break ran;
+        }
+    };
+    ran.ok();
+    assert!(cat.wait().unwrap().success());
+    assert!(info(&copy)["ending"]["snapshot"].is_object(), "the trace is complete");
+    assert_eq!(names(folder.path()), ["copy.arrows", "pipe"]);
+}
+
+#[test]
+fn two_recorders_of_one_file() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("two_recorders_of_one_file") {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    for force in [&[][..], &["--force"]] {
+        let first = start(&output, force);
+        let began = Instant::now();
+        while names(folder.path()).is_empty() && began.elapsed() < Duration::from_mins(1) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        thread::sleep(Duration::from_millis(100));
+        for more in [&[][..], &["--force"]] {
+            let more: Vec<_> = more.iter().copied().chain(["--duration", "0.1"]).collect();
+            let second = record(&output, &more);
+            assert_eq!(second.code, Some(2), "{}", second.stderr);
+            let told =
+                ["another freehold writes", "exists"].iter().any(|words| second.stderr.contains(words));
+            assert!(told, "{}", second.stderr);
+        }
+        send(&first, Signal::INT);
+        finish_child(first).ok();
+        assert!(info(&output)["ending"]["snapshot"].is_object(), "the trace is complete");
+        assert_eq!(names(folder.path()), ["out.arrows"]);
+    }
+}
+
+#[test]
+fn a_signal_before_the_first_event_leaves_no_empty_file() {
+    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !can_record("a_signal_before_the_first_event_leaves_no_empty_file") {
+        return;
+    }
+    let folder = folder();
+    for wait_ms in [0, 3, 10, 30, 60] {
+        let output = folder.path().join(format!("{wait_ms}.arrows"));
+        let child = start(&output, &[]);
+        let began = Instant::now();
+        while !output.exists() && began.elapsed() < Duration::from_mins(1) {
+            thread::yield_now();
+        }
+        thread::sleep(Duration::from_millis(wait_ms));
+        send(&child, Signal::INT);
+        finish_child(child).ok();
+        assert!(info(&output)["ending"]["snapshot"].is_object(), "{wait_ms} ms");
+    }
 }

@@ -201,3 +201,60 @@ fn a_setting_for_which_a_trace_cannot_answer_is_refused_by_name() {
     let (_small, trace) = small_trace();
     finish(sweep(&[&trace], &output, &vary)).ok();
 }
+
+#[test]
+fn a_damaged_journal_loses_a_run_and_not_the_sweep() {
+    let (folder, trace) = small_trace();
+    let output = folder.path().join("out.parquet");
+    let mut child = started(&trace, &output, 4);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let journal_path = journal(&output);
+    let whole = fs::read(&journal_path).unwrap();
+    let ends: Vec<_> =
+        whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
+    let runs = ends.len() - 1;
+    // The first line, a digit of a checksum, the middle of a run, the end of a line.
+    for (at, what) in [
+        (20, "line 1 is damaged"),
+        (ends[0] + 3, "line 2 is damaged"),
+        (usize::midpoint(ends[1], ends[2]), "line 3 is damaged"),
+        (ends[2], "line 3 is damaged"),
+    ] {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1;
+        fs::write(&journal_path, flipped).unwrap();
+        let ran = finish(sweep(&[&trace], &output, &VARY)).ok();
+        assert!(ran.stderr.contains(what), "{at}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("of {RUNS} runs were done already")), "{runs}: {}", ran.stderr);
+        assert_eq!(rows(&output).len(), RUNS, "{what}");
+        fs::remove_file(&output).unwrap();
+    }
+    // Another sweep's runs are not taken for this one's, though the first line cannot tell.
+    let mut flipped = whole;
+    flipped[20] ^= 1;
+    fs::write(&journal_path, flipped).unwrap();
+    let other = finish(sweep(&[&trace], &output, &["--vary", "era=freehold"]));
+    other.fails(2, &["is no journal of a sweep", "--restart"]);
+}
+
+#[test]
+fn a_mistyped_trace_replaces_nothing() {
+    let (folder, trace) = small_trace();
+    let output = folder.path().join("out.parquet");
+    finish(sweep(&[&trace], &output, &["--vary", "counts=on"])).ok();
+    let before = fs::read(&output).unwrap();
+    let mistyped = folder.path().join("smal.arrows");
+    let ran = finish(sweep(&[&mistyped], &output, &["--vary", "counts=on", "--force"]));
+    ran.fails(2, &["smal.arrows", "cannot be opened", "check the path"]);
+    assert!(fs::read(&output).unwrap() == before, "the good file stays");
+    assert!(!journal(&output).exists());
+    // A trace that can be opened and not replayed.
+    let cut = folder.path().join("cut.arrows");
+    let bytes = fs::read(&trace).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() - 100]).unwrap();
+    let ran = finish(sweep(&[&cut], &output, &["--vary", "counts=on,off", "--force"]));
+    ran.fails(2, &["none of 2 runs succeeded", "out.parquet is not written", "cut.arrows"]);
+    assert!(fs::read(&output).unwrap() == before, "the good file stays");
+    assert_eq!(names(folder.path()), ["cut.arrows", "out.parquet", "small.arrows", "small.txt"]);
+}

@@ -16,5 +16,5 @@ pub mod tracefs;
 
 pub use error::{Error, ParseError, SinkError};
 pub use import::{ImportOptions, import};
-pub use record::{Progress, RecordOptions, RecordReport, record, record_measured};
+pub use record::{HeededSignals, Progress, RecordOptions, RecordReport, record, record_measured};
 pub use sink::{EventSink, MemorySink, RingOptions, RingSink, TraceSink};

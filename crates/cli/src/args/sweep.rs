@@ -14,7 +14,8 @@ time, mean and standard deviation of several replays, how far the trace's replay
 and why a run failed where it did. Without --vary each trace is replayed once, as it was recorded.
 
 Each finished run is kept in a journal beside the output (FILE.journal). Whatever ends a sweep before its \
-time, the same command goes on where it stood; the journal goes when the output is there.";
+time, the same command goes on where it stood; the journal goes when the output is there. Where no run \
+succeeds, nothing is written.";
 
 /// Lists the knobs for the help text.
 fn knobs() -> String {

@@ -1,15 +1,15 @@
 //! `freehold analyze`: what a trace asks of an allocator.
 
-use std::fs;
 use std::path::Path;
 
+use anyhow::anyhow;
 use freehold_lab::analysis::{Analysis, Analyzer};
 use freehold_measure::{Table, grouped};
 
 use crate::args::Analyze;
-use crate::exit::Failure;
+use crate::exit::{Cause, Failure};
 use crate::load;
-use crate::output::{self, Scratch, cannot_create, csv};
+use crate::output::{self, FinishedFile, FinishedFolder, csv};
 
 pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
     let mut reader = load::open(&args.input)?;
@@ -44,15 +44,20 @@ pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
 /// Draws every picture; no file appears before all are drawn.
 fn draw(analysis: &Analysis, folder: &Path) -> Result<(), Failure> {
     let pictures = analysis.pictures()?;
+    if !folder.exists() {
+        let new = FinishedFolder::create(folder)?;
+        pictures.iter().try_for_each(|picture| new.write(picture.file, picture.svg.as_bytes()))?;
+        return new.keep();
+    }
     if !folder.is_dir() {
-        fs::create_dir(folder).map_err(|error| cannot_create(folder, error))?;
+        let what = anyhow!("{} exists and is no folder; name a folder", folder.display());
+        return Err(Failure::new(Cause::Input, what));
     }
     let mut written = Vec::new();
     for picture in pictures {
-        let path = folder.join(picture.file);
-        let mut scratch = Scratch::create(&path, true)?;
-        scratch.write_text(&picture.svg)?;
-        written.push(scratch);
+        let mut file = FinishedFile::create(&folder.join(picture.file), true)?;
+        file.write_text(&picture.svg)?;
+        written.push(file);
     }
-    written.into_iter().try_for_each(Scratch::keep)
+    FinishedFile::keep_all(written)
 }

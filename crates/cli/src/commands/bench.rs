@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::args::Bench;
 use crate::exit::{Cause, Failure};
-use crate::output::{self, Scratch};
+use crate::output::{self, FinishedFile};
 
 /// What `--json` writes.
 #[derive(Serialize)]
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
     }
     let outside = outside(args)?;
     // Output files are opened first, so that a long run does not fail at its end.
-    let json = args.json.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
+    let mut json = args.json.as_deref().map(|path| FinishedFile::create(path, true)).transpose()?;
     let pictures = pictures(args)?;
     let options = Options {
         scale: if args.quick { Scale::Quick } else { Scale::Full },
@@ -43,24 +43,24 @@ pub(crate) fn run(args: &Bench) -> Result<(), Failure> {
         output::print(&format!("\n{}", report.to_text()))?;
         reports.push(report);
     }
-    if let Some(mut json) = json {
+    if let Some(json) = &mut json {
         let measured = Measured { environment: &environment, reports: &reports };
         let text =
             serde_json::to_string_pretty(&measured).map_err(|error| Failure::new(Cause::Bug, error))?;
         json.write_text(&text)?;
-        json.keep()?;
     }
     // One picture shows all reports, or each picture shows one.
     let shown = reports.len().div_ceil(pictures.len().max(1));
+    let mut written = Vec::new();
     for (mut picture, reports) in pictures.into_iter().zip(reports.chunks(shown.max(1))) {
         picture.write_text(&freehold_bench::draw(reports)?)?;
-        picture.keep()?;
+        written.push(picture);
     }
-    Ok(())
+    FinishedFile::keep_all(json.into_iter().chain(written))
 }
 
 /// Opens the picture files: none, one, or one for each table if the path is a folder.
-fn pictures(args: &Bench) -> Result<Vec<Scratch>, Failure> {
+fn pictures(args: &Bench) -> Result<Vec<FinishedFile>, Failure> {
     let paths = match &args.svg {
         None => Vec::new(),
         Some(folder) if folder.is_dir() => {
@@ -69,7 +69,7 @@ fn pictures(args: &Bench) -> Result<Vec<Scratch>, Failure> {
         }
         Some(path) => vec![path.clone()],
     };
-    paths.into_iter().map(|path| Scratch::create(&path, true)).collect()
+    paths.into_iter().map(|path| FinishedFile::create(&path, true)).collect()
 }
 
 /// Returns the programs and kernels that measure the other sides. Fails if no table needs them.

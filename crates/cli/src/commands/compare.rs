@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::Compare;
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Loaded};
-use crate::output::{self, Scratch, ScratchFolder, csv};
+use crate::output::{self, FinishedFile, FinishedFolder, csv};
 
 /// The characters of a line and the lines of a screen.
 const SCREEN: (usize, usize) = (100, 40);
@@ -30,6 +30,9 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     if args.svg.is_some() && args.traces.len() > 1 {
         let what = anyhow!("--svg draws one trace; --out has the pictures of several");
         return Err(Failure::new(Cause::Input, what));
+    }
+    for output in args.html.iter().chain(&args.svg) {
+        output::refuse_input(output, &args.traces)?;
     }
     // Every input is opened first, so that a long run does not fail at its end.
     args.inputs().try_for_each(|input| load::open(&input).map(drop))?;
@@ -116,17 +119,17 @@ fn shown(args: &Compare, loaded: &Loaded, comparison: &Comparison) -> Result<Str
 
 /// The requested output files; none appears before all are complete.
 struct Outputs {
-    html: Option<Scratch>,
-    svg: Option<Scratch>,
-    folder: Option<ScratchFolder>,
+    html: Option<FinishedFile>,
+    svg: Option<FinishedFile>,
+    folder: Option<FinishedFolder>,
     report: Option<Report>,
 }
 
 impl Outputs {
     fn create(args: &Compare) -> Result<Self, Failure> {
-        let html = args.html.as_deref().map(|path| Scratch::create(path, args.force)).transpose()?;
-        let svg = args.svg.as_deref().map(|path| Scratch::create(path, true)).transpose()?;
-        let folder = args.out.as_deref().map(ScratchFolder::create).transpose()?;
+        let html = args.html.as_deref().map(|path| FinishedFile::create(path, args.force)).transpose()?;
+        let svg = args.svg.as_deref().map(|path| FinishedFile::create(path, true)).transpose()?;
+        let folder = args.out.as_deref().map(FinishedFolder::create).transpose()?;
         let report = (html.is_some() || folder.is_some()).then(|| Report::new(provenance(args)));
         Ok(Self { html, svg, folder, report })
     }
@@ -154,8 +157,8 @@ impl Outputs {
                 }
             }
         }
-        self.folder.map_or(Ok(()), ScratchFolder::keep)?;
-        [self.html, self.svg].into_iter().flatten().try_for_each(Scratch::keep)
+        self.folder.map_or(Ok(()), FinishedFolder::keep)?;
+        FinishedFile::keep_all([self.html, self.svg].into_iter().flatten())
     }
 }
 

@@ -11,7 +11,7 @@ use freehold_trace::{TraceError, WriteOptions};
 use crate::args::{Generate, Input};
 use crate::exit::{Cause, Failure};
 use crate::load;
-use crate::output::{self, Scratch, csv};
+use crate::output::{self, FinishedFile, csv};
 
 pub(crate) fn run(args: &Generate) -> Result<(), Failure> {
     let plan = plan(args)?;
@@ -79,10 +79,11 @@ fn like(path: &Path) -> Result<Plan, Failure> {
 }
 
 fn trace(args: &Generate, plan: &Plan, path: &Path) -> Result<(), Failure> {
-    let mut scratch = Scratch::create(path, args.force)?;
+    output::refuse_input(path, &args.like)?;
+    let mut file = FinishedFile::create(path, args.force)?;
     let name = path.display().to_string();
-    let (_, generation) = write(plan, &mut scratch, WriteOptions::new(&name))?;
-    scratch.keep()?;
+    let (_, generation) = write(plan, &mut file, WriteOptions::new(&name))?;
+    file.keep()?;
     let seconds = generation.time_ns as f64 / 1e9;
     output::note(&format!("{name}: {} events in {seconds:.1} s of made-up time", grouped(generation.events)));
     Ok(())

@@ -5,12 +5,15 @@ use freehold_trace::WriteOptions;
 
 use crate::args::Import;
 use crate::exit::Failure;
-use crate::output::{self, Scratch};
+use crate::output::{self, FinishedFile};
 
 pub(crate) fn run(args: &Import) -> Result<(), Failure> {
-    let mut scratch = Scratch::create(&args.output, args.force)?;
+    let inputs = [&args.text, &args.zoneinfo, &args.pagetypeinfo];
+    let inputs = inputs.into_iter().chain(&args.kpageflags).chain(&args.pagetypeinfo_end);
+    output::refuse_input(&args.output, inputs)?;
+    let mut file = FinishedFile::create(&args.output, args.force)?;
     let name = args.output.display().to_string();
-    let mut sink = TraceSink::new(&mut scratch, WriteOptions::new(&name));
+    let mut sink = TraceSink::new(&mut file, WriteOptions::new(&name));
     let options = ImportOptions {
         text: args.text.clone(),
         zoneinfo: args.zoneinfo.clone(),
@@ -21,7 +24,7 @@ pub(crate) fn run(args: &Import) -> Result<(), Failure> {
         pfn_radix: args.pfn_radix.into(),
     };
     let counts = import(&options, &mut sink)?;
-    scratch.keep()?;
+    file.keep()?;
     let text = args.text.display();
     output::note(&format!(
         "{name}: {} events from {} lines of {text}; {} lines of other events, {} events lost",

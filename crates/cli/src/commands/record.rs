@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::process::ExitCode;
 
 use freehold::Order;
 use freehold_linux::procfs::{Occupancy, page_bytes, read_buddyinfo};
 use freehold_linux::tracefs::Detail;
 use freehold_linux::{
-    Error, EventSink, Progress, RecordOptions, RecordReport, RingOptions, RingSink, SinkError, TraceSink,
-    record, record_measured,
+    Error, EventSink, HeededSignals, Progress, RecordOptions, RecordReport, RingOptions, RingSink, SinkError,
+    TraceSink, record, record_measured,
 };
 use freehold_trace::{StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,19 +19,27 @@ use super::record_until::Lookout;
 use super::recording_text::{effect_lines, stop_text};
 use crate::args::Record;
 use crate::exit::{Cause, Failure};
-use crate::output::{self, GrowingFile, Scratch};
+use crate::output::{self, GrowingFile};
 
-pub(crate) fn run(args: &Record) -> Result<(), Failure> {
+pub(crate) fn run(args: &Record) -> Result<ExitCode, Failure> {
+    // From here on signals end the recording, and not this process with an empty file.
+    let _heeded = HeededSignals::new();
     let mut file = GrowingFile::create(&args.output, args.force)?;
     match record_into(args, &mut file) {
         Ok(report) => {
+            file.keep()?;
             tell(&args.output.display().to_string(), &report);
-            Ok(())
+            Ok(exit_code(&report))
         }
         Err(failure) => {
             // The events up to an error are worth keeping.
             if file.is_untouched() || failure.keeps_nothing {
                 file.discard();
+            } else if let Some(path) = file.path() {
+                let path = path.display();
+                output::note(&format!(
+                    "freehold: {path} has what was recorded until then; read it with --partial"
+                ));
             }
             Err(failure.failure)
         }
@@ -43,6 +52,14 @@ fn check_order(order: Order) -> Result<(), Failure> {
     let zones = read_buddyinfo(root)?;
     let largest = zones.first().map_or(Order::MAX_PAGE_ORDER, |zone| zone.free.largest());
     refuse_larger(order, largest, page_bytes(root).unwrap_or_default())
+}
+
+/// Returns the exit code of the recorded command if the command ended by itself, as strace(1) and perf(1) do.
+fn exit_code(report: &RecordReport) -> ExitCode {
+    let by_itself = report.ending.stopped_by == Some(StoppedBy::Command);
+    let code = report.ending.command_exit.filter(|_| by_itself).unwrap_or(0);
+    // A code that does not fit is none of a command.
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
 }
 
 /// Why a recording failed.
@@ -101,8 +118,7 @@ fn record_into(args: &Record, file: &mut GrowingFile) -> Result<RecordReport, Fa
 /// Opens a file without a name beside the output, for the recordings that only measure what recording
 /// costs.
 fn discarded(args: &Record) -> Result<Box<dyn EventSink>, SinkError> {
-    let scratch = Scratch::create(&args.output, true).map_err(|failure| failure.to_string())?;
-    let file = scratch.unnamed()?;
+    let file = output::unnamed_file(&args.output)?;
     Ok(Box::new(TraceSink::new(file, WriteOptions::new(args.output.display().to_string()))))
 }
 

@@ -13,7 +13,7 @@ use super::recording_text::{effect_lines, stop_text};
 use crate::args::{Effort, Form, Trace, TraceHead, TraceInfo, TraceRepack};
 use crate::exit::{Cause, Failure};
 use crate::load::{self, Reader};
-use crate::output::{self, Scratch, csv};
+use crate::output::{self, FinishedFile, csv};
 
 pub(crate) fn run(args: &Trace) -> Result<(), Failure> {
     match args {
@@ -280,15 +280,15 @@ fn aligned(rows: &[HeadRow]) -> String {
 
 fn repack(args: &TraceRepack) -> Result<(), Failure> {
     let reader = load::open(&args.input)?;
-    let mut scratch = Scratch::create(&args.output, args.force)?;
+    let mut file = FinishedFile::create(&args.output, args.force)?;
     let name = args.output.display().to_string();
     let options = match args.effort {
         Effort::Fast => WriteOptions::new(&name),
         Effort::Small => WriteOptions::small(&name),
     };
-    recompress(reader, &mut scratch, options).map_err(|error| match &error {
+    recompress(reader, &mut file, options).map_err(|error| match &error {
         TraceError::Io { file, .. } if *file == name => Failure::new(Cause::Output, error),
         _ => error.into(),
     })?;
-    scratch.keep()
+    file.keep()
 }

@@ -4,15 +4,12 @@
 mod console;
 mod csv;
 mod environment;
-mod growing_file;
-mod refusals;
-mod scratch;
-mod scratch_folder;
+mod write;
 
 pub(super) use console::{note, notes, print, print_json, print_json_text, report};
 pub(super) use csv::csv;
 pub(super) use environment::environment;
-pub(super) use growing_file::GrowingFile;
-pub(super) use refusals::{cannot_create, exists};
-pub(super) use scratch::Scratch;
-pub(super) use scratch_folder::ScratchFolder;
+pub(super) use write::{
+    FinishedFile, FinishedFolder, GrowingFile, cannot_create, open_locked, refuse_input, sync_folder_of,
+    unnamed_file,
+};

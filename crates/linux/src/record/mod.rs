@@ -18,3 +18,4 @@ mod signals;
 pub use observer_effect::record_measured;
 pub use once::record;
 pub use options::{Progress, RecordOptions, RecordReport};
+pub use signals::HeededSignals;

@@ -9,6 +9,7 @@ use signal_hook::flag;
 use super::options::RecordOptions;
 
 /// The process's signal flags. They are registered once, as handlers cannot be removed completely.
+#[derive(Debug)]
 struct Flags {
     interrupt: Arc<AtomicBool>,
     terminate: Arc<AtomicBool>,
@@ -35,7 +36,28 @@ fn flags() -> &'static Flags {
     })
 }
 
+/// Makes SIGINT, SIGTERM and SIGHUP end recordings, also one that has not begun yet, instead of the process, for as long
+/// as this lives.
+#[derive(Debug)]
+pub struct HeededSignals {
+    _watched: Signals,
+}
+
+impl HeededSignals {
+    /// Heeds the signals from now on.
+    pub fn new() -> Self {
+        Self { _watched: Signals::watch(&RecordOptions::default()) }
+    }
+}
+
+impl Default for HeededSignals {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Watches the signals and the stop flag of one recording.
+#[derive(Debug)]
 pub(super) struct Signals {
     flags: Option<&'static Flags>,
     stop: Option<Arc<AtomicBool>>,

@@ -1,16 +1,20 @@
 //! The journal of a sweep: every finished run is a line in a file beside the output.
+//!
+//! The first line holds what was asked for, each other line a finished run: a checksum, a blank, JSON. The checksum of a
+//! run covers the first line's JSON too, so that a run proves whose it is even where the first line is damaged.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use crc32fast::Hasher;
 use freehold_lab::sweep::SweepRow;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Cause, Failure};
-use crate::output::cannot_create;
+use crate::output;
 
 /// The first line of a journal: the version and the arguments of the sweep. Only a sweep with the same
 /// line may continue.
@@ -51,47 +55,83 @@ impl TraceFile {
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
+    /// What was asked for, as the first line has it.
+    asked: Vec<u8>,
     /// Finished runs, in the order in which they finished.
     pub(super) rows: Vec<SweepRow>,
 }
 
 impl Journal {
     /// Opens the journal beside `output`. Continues a journal of the same arguments, without its last
-    /// line if that is incomplete; otherwise starts a new one.
+    /// line if that is incomplete, and without damaged lines, which it names; otherwise starts a new one.
     pub(super) fn open(output: &Path, asked: &Asked, restart: bool) -> Result<Self, Failure> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".journal");
         let path = output.with_file_name(name);
-        let file = lock(&path)?;
-        let mut journal = Self { file, path, rows: Vec::new() };
-        let mut text = Vec::new();
-        if !restart {
-            journal.file.read_to_end(&mut text).map_err(|error| journal.unreadable(&error.to_string()))?;
+        let mut file = lock(&path)?;
+        if restart && file.metadata().is_ok_and(|it| it.len() > 0) {
+            // Whatever it was: its name goes, and nothing is written over.
+            fs::remove_file(&path).map_err(|error| output::cannot_create(&path, error))?;
+            file = lock(&path)?;
         }
+        let asked_line = serde_json::to_vec(asked).map_err(|error| Failure::new(Cause::Bug, error))?;
+        let mut journal = Self { file, path, asked: asked_line, rows: Vec::new() };
+        let mut text = Vec::new();
+        journal.file.read_to_end(&mut text).map_err(|error| journal.unreadable(&error.to_string()))?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let mut lines = text[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        if let Some(first) = lines.next() {
-            let found: Asked =
-                serde_json::from_slice(first).map_err(|error| journal.unreadable(&error.to_string()))?;
-            if found != *asked {
-                return Err(journal.of_another_sweep());
-            }
-            for line in lines {
-                let row =
-                    serde_json::from_slice(line).map_err(|error| journal.unreadable(&error.to_string()))?;
-                journal.rows.push(row);
-            }
+        let first = line(&[], &journal.asked);
+        if whole > 0 {
+            journal.read(&text[..whole], asked)?;
+        } else if !first.starts_with(&text) {
+            return Err(journal.unreadable("its first line is something else"));
         }
         journal.cut(whole as u64)?;
         if whole == 0 {
-            journal.append_line(asked)?;
+            journal.append_line(&first)?;
+            output::sync_folder_of(&journal.path).map_err(|error| journal.unwritable(error))?;
         }
         Ok(journal)
     }
 
+    /// Takes the runs of whole lines. Fails if they are not known to be of this sweep.
+    fn read(&mut self, text: &[u8], asked: &Asked) -> Result<(), Failure> {
+        let mut damaged = Vec::new();
+        for (number, line) in
+            (1..).zip(text.split(|&byte| byte == b'\n')).filter(|(_, line)| !line.is_empty())
+        {
+            let covered: &[u8] = if number == 1 { &[] } else { &self.asked };
+            let Some(json) = checked(covered, line) else {
+                damaged.push(number);
+                continue;
+            };
+            if number == 1 {
+                let found: Asked =
+                    serde_json::from_slice(json).map_err(|error| self.unreadable(&error.to_string()))?;
+                if found != *asked {
+                    return Err(self.of_another_sweep());
+                }
+            } else {
+                let row =
+                    serde_json::from_slice(json).map_err(|error| self.unreadable(&error.to_string()))?;
+                self.rows.push(row);
+            }
+        }
+        if damaged.first() == Some(&1) && self.rows.is_empty() {
+            return Err(self.unreadable("its first line is damaged, or something else"));
+        }
+        for number in damaged {
+            let path = self.path.display();
+            output::note(&format!(
+                "freehold: {path}: line {number} is damaged and left out; what is missing is run again"
+            ));
+        }
+        Ok(())
+    }
+
     /// Appends a finished run. The run is on the device when this returns.
     pub(super) fn append(&mut self, row: SweepRow) -> Result<(), Failure> {
-        self.append_line(&row)?;
+        let json = serde_json::to_vec(&row).map_err(|error| Failure::new(Cause::Bug, error))?;
+        self.append_line(&line(&self.asked, &json))?;
         self.rows.push(row);
         Ok(())
     }
@@ -101,11 +141,9 @@ impl Journal {
         fs::remove_file(&self.path).map_err(|error| self.unwritable(error))
     }
 
-    fn append_line(&mut self, line: &impl Serialize) -> Result<(), Failure> {
-        let mut text = serde_json::to_vec(line).map_err(|error| Failure::new(Cause::Bug, error))?;
-        text.push(b'\n');
+    fn append_line(&mut self, line: &[u8]) -> Result<(), Failure> {
         let end = self.file.stream_position().unwrap_or(0);
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
+        let written = self.file.write_all(line).and_then(|()| self.file.sync_data());
         written.map_err(|error| {
             // If the incomplete line cannot be cut off now, the next reader drops it.
             let _ = self.cut(end);
@@ -146,24 +184,33 @@ impl Journal {
     }
 }
 
-/// Opens and locks the file at `path`. Tries again if another sweep removes the file in between.
+/// Returns a line: the checksum of `covered` and `json`, and `json`.
+fn line(covered: &[u8], json: &[u8]) -> Vec<u8> {
+    let mut line = format!("{:08x} ", checksum(covered, json)).into_bytes();
+    line.extend_from_slice(json);
+    line.push(b'\n');
+    line
+}
+
+/// Returns the JSON of a line if its checksum is right.
+fn checked<'l>(covered: &[u8], line: &'l [u8]) -> Option<&'l [u8]> {
+    let (sum, json) = line.split_at_checked(9)?;
+    let sum = u32::from_str_radix(str::from_utf8(sum).ok()?.strip_suffix(' ')?, 16).ok()?;
+    (sum == checksum(covered, json)).then_some(json)
+}
+
+fn checksum(covered: &[u8], json: &[u8]) -> u32 {
+    let mut hasher = Hasher::new();
+    hasher.update(covered);
+    hasher.update(json);
+    hasher.finalize()
+}
+
+/// Opens and locks the file at `path`.
 fn lock(path: &Path) -> Result<File, Failure> {
-    loop {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| cannot_create(path, error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let path = path.display();
-                let what = anyhow!("another sweep works on {path}; wait for it, or name another --output");
-                return Err(Failure::new(Cause::Input, what));
-            }
-            Err(TryLockError::Error(error)) => return Err(cannot_create(path, error)),
-        }
-        let same =
-            |there: fs::Metadata, own: fs::Metadata| (there.dev(), there.ino()) == (own.dev(), own.ino());
-        if fs::metadata(path).ok().zip(file.metadata().ok()).is_some_and(|(there, own)| same(there, own)) {
-            return Ok(file);
-        }
-    }
+    output::open_locked(path)?.ok_or_else(|| {
+        let path = path.display();
+        let what = anyhow!("another sweep works on {path}; wait for it, or name another --output");
+        Failure::new(Cause::Input, what)
+    })
 }

@@ -17,7 +17,7 @@ use super::journal::{Asked, Journal, TraceFile};
 use crate::args::{Input, Sweep};
 use crate::exit::{Cause, Failure};
 use crate::load;
-use crate::output::{self, Scratch};
+use crate::output::{self, FinishedFile};
 
 /// The most runs of a sweep.
 const MOST_RUNS: usize = 1_000_000;
@@ -32,9 +32,10 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
         vary: grid.varied.iter().map(|(knob, values)| (knob.name.to_owned(), values.clone())).collect(),
     };
     refuse_unanswerable(args, &grid)?;
-    if args.output.exists() && !args.force {
-        return Err(output::exists(&args.output));
-    }
+    output::refuse_input(&args.output, &args.traces)?;
+    refuse_unreadable(args)?;
+    // Claimed from the start, so that a long run does not fail at its end.
+    let file = FinishedFile::create(&args.output, args.force)?;
     let journal = Journal::open(&args.output, &asked, args.restart)?;
     let all = args.traces.len() * grid.combinations().unwrap_or(0);
     let done = journal.rows.len();
@@ -54,10 +55,14 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     let mut journal = work.journal.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)?;
     let mut rows = std::mem::take(&mut journal.rows);
     rows.sort_by_key(|row| row.run);
-    write(&args.output, &rows)?;
+    let failed = rows.iter().filter(|row| row.error.is_some()).count();
+    if failed == rows.len() {
+        journal.remove()?;
+        return Err(no_result(args, &rows));
+    }
+    write(file, &args.output, &rows)?;
     journal.remove()?;
     show(args, &rows)?;
-    let failed = rows.iter().filter(|row| row.error.is_some()).count();
     if failed == 0 {
         return Ok(());
     }
@@ -98,6 +103,28 @@ fn refuse_unanswerable(args: &Sweep, grid: &Grid) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Fails if none of the traces can be opened: the path may be mistyped.
+fn refuse_unreadable(args: &Sweep) -> Result<(), Failure> {
+    let mut opened = args.traces.iter().map(|trace| {
+        let input = Input { trace: trace.clone(), partial: args.partial };
+        load::open(&input).map(drop)
+    });
+    match opened.next() {
+        Some(Err(failure)) if !opened.any(|opened| opened.is_ok()) => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the failure of all runs. There is nothing then that an older file should be replaced by.
+fn no_result(args: &Sweep, rows: &[SweepRow]) -> Failure {
+    let first = rows.iter().find_map(|row| row.error.as_deref()).unwrap_or_default();
+    let (all, path) = (rows.len(), args.output.display());
+    Failure::new(
+        Cause::Input,
+        anyhow!("none of {all} runs succeeded, and {path} is not written; the first: {first}"),
+    )
 }
 
 fn progress_line(all: usize, done: usize) -> ProgressBar {
@@ -223,18 +250,15 @@ impl Work<'_> {
 }
 
 /// Writes the results. The file appears in its place once it is on the device.
-fn write(path: &Path, rows: &[SweepRow]) -> Result<(), Failure> {
+fn write(mut file: FinishedFile, path: &Path, rows: &[SweepRow]) -> Result<(), Failure> {
     let bytes = to_parquet(rows).map_err(|error| Failure::new(Cause::Bug, error))?;
-    let mut scratch = Scratch::create(path, true)?;
-    scratch
-        .write_all(&bytes)
-        .and_then(|()| scratch.sync())
+    file.write_all(&bytes)
         .with_context(|| {
             let journal = "the finished runs are kept: make room and start the same sweep again";
             format!("{} cannot be written; {journal}", path.display())
         })
         .map_err(|error| Failure::new(Cause::Output, error))?;
-    scratch.keep()
+    file.keep()
 }
 
 fn show(args: &Sweep, rows: &[SweepRow]) -> Result<(), Failure> {

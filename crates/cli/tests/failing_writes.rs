@@ -1,0 +1,258 @@
+//! Every call by which a command writes fails once, by strace(1): the first, the second, until the command succeeds.
+//!
+//! Whatever fails, the command says so by its exit code, what was there before stays or its successor is complete, and
+//! nothing half-written is left.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Ran, can_record, finish, folder, import_args, names, run, small_trace};
+use freehold_needs::{can, has_program};
+
+/// Calls that put bytes on a device.
+const BYTES: &str = "write,writev,pwrite64,pwritev,copy_file_range,sendfile,fallocate,ftruncate";
+
+/// Calls that make bytes and names last, or names what they shall be.
+const LASTING: [&str; 5] = ["fsync", "fdatasync", "rename,renameat,renameat2", "fchmod", "mkdir,mkdirat"];
+
+/// More failures than any of these commands has calls.
+const MOST: usize = 400;
+
+/// A command that writes.
+struct Writer {
+    name: &'static str,
+    args: Vec<String>,
+    /// Where everything is written.
+    folder: PathBuf,
+    /// What is written, and the journal that may be left beside it.
+    output: &'static str,
+    /// True if what is there is replaced.
+    replaces: bool,
+}
+
+/// Returns true if strace can make calls fail here.
+fn can_inject(test: &str) -> bool {
+    has_program("strace", test)
+        && can(test, || {
+            let mut command = Command::new("strace");
+            command.args(["-qq", "-e", "trace=getcwd", "-e", "inject=getcwd:error=EIO", "true"]);
+            let ran = command.output().map_err(|error| error.to_string())?;
+            let why = String::from_utf8_lossy(&ran.stderr).into_owned();
+            if ran.status.success() { Ok(()) } else { Err(format!("strace cannot trace: {why}")) }
+        })
+}
+
+/// Runs a command whose call number `number` of `calls` fails in every thread. Returns true also if one failed.
+fn with_failure(args: &[String], calls: &str, error: &str, number: usize) -> (Ran, bool) {
+    let log = folder();
+    let log = log.path().join("calls");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "--seccomp-bpf", "-o"]).arg(&log);
+    command.args([
+        "-e",
+        &format!("trace={calls}"),
+        "-e",
+        &format!("inject={calls}:error={error}:when={number}"),
+    ]);
+    command.arg(env!("CARGO_BIN_EXE_freehold")).args(args);
+    let ran = finish(command);
+    let injected = fs::read_to_string(&log).is_ok_and(|text| text.contains("(INJECTED)"));
+    (ran, injected)
+}
+
+/// All files of a folder with their contents, without what is random or a time in them.
+fn contents(folder: &Path) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for name in names(folder) {
+        let path = folder.join(&name);
+        if path.is_dir() {
+            found
+                .extend(contents(&path).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
+        } else {
+            found.push((name, fs::read(&path).unwrap().len()));
+        }
+    }
+    found
+}
+
+fn clear(folder: &Path) {
+    fs::remove_dir_all(folder).unwrap();
+    fs::create_dir(folder).unwrap();
+}
+
+impl Writer {
+    /// Makes every call of `calls` fail in turn. Returns how many did.
+    fn survives(&self, calls: &str, error: &str) -> usize {
+        let old = self.folder.join(self.output);
+        let prepare = || {
+            clear(&self.folder);
+            if self.replaces {
+                fs::write(&old, "precious").unwrap();
+            }
+        };
+        prepare();
+        let ran = run(&self.args);
+        assert_eq!(ran.code, Some(0), "{}: {}", self.name, ran.stderr);
+        let complete = contents(&self.folder);
+        prepare();
+        let untouched = contents(&self.folder);
+        for number in 1..MOST {
+            prepare();
+            let (ran, injected) = with_failure(&self.args, calls, error, number);
+            let what = format!("{}, {calls} number {number}: {:?}: {}", self.name, ran.code, ran.stderr);
+            let mut left = contents(&self.folder);
+            left.retain(|(name, _)| !name.ends_with(".journal"));
+            let is_complete = same_files(&left, &complete);
+            match ran.code {
+                Some(0) => assert!(is_complete, "{what}: {left:?}"),
+                Some(4) => {
+                    assert!(left == untouched || is_complete, "{what}: {left:?}");
+                    // Standard error may be what cannot be written.
+                    assert!(ran.stderr.is_empty() || ran.stderr.contains("annot be"), "{what}");
+                }
+                _ => panic!("{what}"),
+            }
+            if !injected {
+                assert_eq!(ran.code, Some(0), "{what}");
+                return number - 1;
+            }
+        }
+        panic!("{}: more than {MOST} calls", self.name);
+    }
+}
+
+/// Returns true if the same files are there and none is shorter by more than numbers of times may be.
+fn same_files(found: &[(String, usize)], complete: &[(String, usize)]) -> bool {
+    found.len() == complete.len()
+        && found.iter().zip(complete).all(|(found, complete)| {
+            found.0 == complete.0 && found.1.abs_diff(complete.1) <= 64 + complete.1 / 50
+        })
+}
+
+fn writers(trace: &Path, folder: &Path) -> Vec<Writer> {
+    let place = folder.join("place");
+    fs::create_dir(&place).unwrap();
+    let out = place.join("out");
+    let (trace, path) = (trace.display().to_string(), out.display().to_string());
+    let writer = |name, args: &[&str], replaces| Writer {
+        name,
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        folder: place.clone(),
+        output: "out",
+        replaces,
+    };
+    let import = import_args(&folder.join("small.txt"), &out);
+    let mut import: Vec<_> = import.iter().map(String::as_str).collect();
+    import.push("--force");
+    let folder = place.display().to_string();
+    vec![
+        writer("repack", &["trace", "repack", &trace, "--force", "-o", &path], true),
+        writer("repack, new", &["trace", "repack", &trace, "-o", &path], false),
+        writer("import", &import, true),
+        writer(
+            "generate",
+            &["generate", "mix", "--like", &trace, "--events", "3000", "--force", "-o", &path],
+            true,
+        ),
+        writer("compare --html", &["compare", &trace, "--repeat", "1", "--force", "--html", &path], true),
+        writer("compare --svg", &["compare", &trace, "--repeat", "1", "--svg", &path], true),
+        writer("compare --out", &["compare", &trace, "--repeat", "1", "--out", &path], false),
+        writer("analyze --svg", &["analyze", &trace, "--svg", &folder], false),
+        writer("sweep", &["sweep", &trace, "--vary", "counts=on,off", "--force", "--output", &path], true),
+    ]
+}
+
+#[test]
+fn every_write_that_fails_is_told() {
+    if !can_inject("every_write_that_fails_is_told") {
+        return;
+    }
+    let (folder, trace) = small_trace();
+    for writer in writers(&trace, folder.path()) {
+        let failed = writer.survives(BYTES, "ENOSPC");
+        println!("{}: {failed} writes", writer.name);
+        assert!(failed > 0, "{} writes", writer.name);
+    }
+}
+
+#[test]
+fn everything_that_makes_a_file_last_may_fail() {
+    if !can_inject("everything_that_makes_a_file_last_may_fail") {
+        return;
+    }
+    let (folder, trace) = small_trace();
+    for writer in writers(&trace, folder.path()) {
+        for calls in LASTING {
+            let failed = writer.survives(calls, "EIO");
+            println!("{}: {failed} of {calls}", writer.name);
+            let must = ["fsync", "rename,renameat,renameat2"].contains(&calls);
+            assert!(failed > 0 || !must, "{}: no {calls}", writer.name);
+        }
+    }
+}
+
+#[test]
+fn every_write_of_a_recording_that_fails_is_told() {
+    let test = "every_write_of_a_recording_that_fails_is_told";
+    if !can_inject(test) || !can_record(test) {
+        return;
+    }
+    let folder = folder();
+    let output = folder.path().join("out.arrows");
+    let path = output.display().to_string();
+    let args = ["record", "--no-occupancy", "--buffer", "1024", "--force", "-o", &path, "--duration", "0.3"];
+    let args = args.map(str::to_owned);
+    let mut failures = 0;
+    for (calls, error) in [("write", "ENOSPC"), ("fsync", "EIO"), ("rename,renameat,renameat2", "EIO")] {
+        for (number, old) in (1..MOST).flat_map(|number| [(number, false), (number, true)]) {
+            let _ = fs::remove_file(&output);
+            if old {
+                fs::write(&output, "precious").unwrap();
+            }
+            // Only what goes to the file: tracefs has a test of its own.
+            let (ran, injected) = with_failure_at(&args, &output, calls, error, number);
+            let what = format!("{calls} number {number}: {:?}: {}", ran.code, ran.stderr);
+            let is_whole = || run(["trace", "info", &path]).code == Some(0);
+            match ran.code {
+                Some(0) => assert!(is_whole(), "{what}"),
+                Some(4) => assert!(!old || fs::read(&output).unwrap() == b"precious" || is_whole(), "{what}"),
+                _ => panic!("{what}"),
+            }
+            failures += usize::from(injected);
+            for name in names(folder.path()).iter().filter(|&name| name != "out.arrows") {
+                assert!(
+                    ran.stderr.contains(name) && ran.stderr.contains("--partial"),
+                    "{what}: {name} is left"
+                );
+                fs::remove_file(folder.path().join(name)).unwrap();
+            }
+            if !injected && old {
+                break;
+            }
+        }
+    }
+    assert!(failures >= 6, "{failures} failures");
+}
+
+/// As [`with_failure`], but only calls on the file at `path`, or on its name while it is written.
+fn with_failure_at(args: &[String], path: &Path, calls: &str, error: &str, number: usize) -> (Ran, bool) {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".freehold-partial");
+    let log = folder();
+    let log = log.path().join("calls");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o"]).arg(&log).arg("-P").arg(path).arg("-P").arg(partial);
+    command.args([
+        "-e",
+        &format!("trace={calls}"),
+        "-e",
+        &format!("inject={calls}:error={error}:when={number}"),
+    ]);
+    command.arg(env!("CARGO_BIN_EXE_freehold")).args(args);
+    let ran = finish(command);
+    let injected = fs::read_to_string(&log).is_ok_and(|text| text.contains("(INJECTED)"));
+    (ran, injected)
+}
