@@ -89,7 +89,7 @@ fn with_map(mut watched: Watched) -> Watched {
         map.blocks = (0..blocks).map(kind).collect();
         zones.push(map);
     }
-    watched.model.map = Some(Arc::new(Map { zones, age_ms: 4200 }));
+    watched.model.map = Some(Arc::new(Map { zones, age_ms: 4200, ..Map::default() }));
     watched
 }
 

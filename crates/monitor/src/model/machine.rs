@@ -70,7 +70,7 @@ impl Model {
             zones: now.free.zones.iter().map(|zone| ZoneModel::new(zone, &now.zones)).collect(),
             rates: rates(before.map(|before| &before.counters), &now.counters, seconds),
             pressure: now.pressure,
-            map: now.pageblocks.as_ref().map(|surveyed| Arc::new(Map::new(surveyed))),
+            map: now.pageblocks.as_ref().map(|surveyed| Arc::new(Map::new(surveyed, machine.page_bytes))),
             notes: now.notes.clone(),
         }
     }

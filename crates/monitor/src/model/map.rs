@@ -3,11 +3,15 @@
 use freehold_linux::pageblocks::{Held, Pageblock, Surveyed, ZonePageblocks};
 use serde::{Serialize, Serializer};
 
+use super::gigabytes::{Gigabyte, gigabytes};
+
 /// What the pageblocks of a machine hold.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Map {
     /// Zones with memory, from low to high addresses.
     pub zones: Vec<ZoneMap>,
+    /// Every aligned gigabyte with memory, by ascending addresses.
+    pub gigabytes: Vec<Gigabyte>,
     /// The age of the oldest part in milliseconds.
     pub age_ms: u64,
 }
@@ -79,8 +83,8 @@ fn as_letters<S: Serializer>(blocks: &[Holds], serializer: S) -> Result<S::Ok, S
 }
 
 impl Map {
-    /// Reduces a survey to a map.
-    pub fn new(surveyed: &Surveyed) -> Self {
+    /// Reduces a survey of a machine with pages of `page_bytes` to a map.
+    pub fn new(surveyed: &Surveyed, page_bytes: u64) -> Self {
         let order = surveyed.map.pageblock_order;
         let zone = |(at, zone): (usize, &ZonePageblocks)| ZoneMap {
             node: zone.node,
@@ -94,7 +98,11 @@ impl Map {
                 })
                 .collect(),
         };
-        Self { zones: surveyed.map.zones.iter().enumerate().map(zone).collect(), age_ms: surveyed.round_ms }
+        Self {
+            zones: surveyed.map.zones.iter().enumerate().map(zone).collect(),
+            gigabytes: gigabytes(surveyed, page_bytes),
+            age_ms: surveyed.round_ms,
+        }
     }
 }
 
@@ -166,12 +174,12 @@ mod tests {
         };
         let map = PageblockMap { pageblock_order: 9, zones: vec![zone("DMA"), zone("Normal")] };
         let mut surveyed = Surveyed { map: Arc::new(map), first_round: Some((1, 2)), round_ms: 5 };
-        let begun = Map::new(&surveyed);
+        let begun = Map::new(&surveyed, 4096);
         assert_eq!(begun.zones[0].blocks, [Holds::Free; 3]);
         assert_eq!(begun.zones[1].blocks, [Holds::Free, Holds::Free, Holds::Unread]);
         assert_eq!((begun.zones[1].first_block, begun.age_ms), (2, 5));
         surveyed.first_round = None;
-        assert_eq!(Map::new(&surveyed).zones[1].blocks, [Holds::Free; 3]);
+        assert_eq!(Map::new(&surveyed, 4096).zones[1].blocks, [Holds::Free; 3]);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The model of a machine's memory: two samples come in, the model that every output renders goes out.
 
+mod gigabytes;
 mod machine;
 mod map;
 mod rates;
 mod trend;
 mod zone;
 
+pub use gigabytes::{Gigabyte, GigabyteState};
 pub use machine::{Model, SensorModel};
 pub use map::{Holds, Map, ZoneMap};
 pub use rates::{RATED, Rate, Rated, rates};

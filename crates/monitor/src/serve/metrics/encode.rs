@@ -104,7 +104,7 @@ mod tests {
     fn a_map_is_counted_and_its_absence_is_no_zero() {
         let blocks = vec![Holds::Mixed, Holds::Free, Holds::Free, Holds::Absent];
         let zone = ZoneMap { node: 1, name: "Normal".to_owned(), blocks, ..ZoneMap::default() };
-        let with = of(Some(Map { zones: vec![zone], age_ms: 1500 }));
+        let with = of(Some(Map { zones: vec![zone], age_ms: 1500, ..Map::default() }));
         for line in [
             "freehold_pageblocks_holding{node=\"1\",zone=\"Normal\",holds=\"free\"} 2\n",
             "freehold_pageblocks_holding{node=\"1\",zone=\"Normal\",holds=\"mixed\"} 1\n",

@@ -182,7 +182,7 @@ mod tests {
 
     fn map(blocks: Vec<Holds>) -> Map {
         let zone = ZoneMap { name: "Normal".to_owned(), blocks, ..ZoneMap::default() };
-        Map { zones: vec![zone], age_ms: 0 }
+        Map { zones: vec![zone], ..Map::default() }
     }
 
     #[test]

@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn all_zones_find_room() {
         let zone = |blocks| ZoneMap { blocks: vec![Holds::Free; blocks], ..ZoneMap::default() };
-        let map = Map { zones: vec![zone(8), zone(1528), zone(10_752)], age_ms: 0 };
+        let map = Map { zones: vec![zone(8), zone(1528), zone(10_752)], ..Map::default() };
         for (across, rows) in [(70, 18), (190, 40), (1, 1), (70, 0)] {
             let cell = per_cell(&map, across, rows);
             let taken: usize = map.zones.iter().map(|zone| zone.blocks.len().div_ceil(across * cell)).sum();
