@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Check(args) => return commands::check::run(&args),
+        Command::GiveBack(args) => return commands::check::give_back(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Replay(args) => commands::replay::run(&args),

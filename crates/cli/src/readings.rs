@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-use freehold::{Migratetype, Order};
+use freehold::Migratetype;
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
     Held, PageblockMap, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
@@ -16,7 +16,9 @@ use freehold_linux::procfs::{
     read_zoneinfo,
 };
 use freehold_linux::sensor::{BpfError, BpfSensor, Choice, Source, ZoneFreeBlocks, open_bpf};
-use freehold_monitor::verdict::{BlockRequest, Evidence, Mobility, Names, SlabShare, Verdict, judge};
+use freehold_monitor::verdict::{
+    BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Verdict, judge,
+};
 use freehold_trace::ZoneSnapshot;
 
 /// What was read from one machine.
@@ -31,17 +33,19 @@ pub(super) struct Readings {
     /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
     mobility: Mobility,
+    ranges: RangeRules,
     names: Names,
     missing: Vec<String>,
 }
 
 impl Readings {
-    /// Reads the machine below `root`. A file that this user may not read becomes a note.
+    /// Reads the machine below `root`. A file that this user may not read becomes a note. Holders by
+    /// name are those of the zones that are asked for.
     ///
     /// # Errors
     /// If `zoneinfo` or `buddyinfo`, which everybody may read, cannot be read, or BPF where `choice`
     /// allows nothing else.
-    pub(super) fn take(root: &Path, choice: Choice) -> Result<Self, Error> {
+    pub(super) fn take(root: &Path, choice: Choice, asked: &BlockRequest) -> Result<Self, Error> {
         let mut missing = Vec::new();
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
@@ -57,26 +61,26 @@ impl Readings {
         let mut slabs = HashMap::new();
         if let (Some(sensor), Some(map)) = (&mut sensor, &map) {
             types = types_of(sensor, map).map_err(&mut note).ok();
-            slabs = slabs_of(root, sensor, map).map_err(&mut note).unwrap_or_default();
+            slabs = slabs_of(root, sensor, map, asked).map_err(&mut note).unwrap_or_default();
         }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
         let counter = |name: &str| vmstat.get(name).copied().unwrap_or(0);
-        let page_bytes = page_bytes(root).unwrap_or(4096);
-        let page_kib = page_bytes / 1024;
+        let page_kib = page_bytes(root).unwrap_or(4096) / 1024;
+        let wanted = |zone: &ZonePageblocks| asked.wants(zone.node, &zone.name);
         let names = Names {
             slabs: read_slabinfo(root).map_err(&mut note).unwrap_or_default(),
             vmalloc: read_vmallocinfo(root).map_err(&mut note).unwrap_or_default(),
             hugetlb: read_hugetlb_pools(root).map_err(&mut note).unwrap_or_default(),
             // A kernel without memory cgroups has no such file.
-            charges: map.as_ref().and_then(|map| read_charges(root, map).ok()).unwrap_or_default(),
+            charges: map.as_ref().and_then(|map| read_charges(root, map, wanted).ok()).unwrap_or_default(),
             // vmstat counts kernel stacks in KiB and everything else here in pages.
             kernel_stack_pages: counter("nr_kernel_stack") / page_kib.max(1),
             zsmalloc_pages: counter("nr_zspages"),
             per_cpu_pages: zones.iter().flat_map(|zone| &zone.pagesets).map(|set| set.count).sum(),
             page_kib,
         };
-        let mobility = mobility(root);
-        Ok(Self { zones, free, map, sensor, free_by_bpf, types, slabs, mobility, names, missing })
+        let (mobility, ranges) = (mobility(root), range_rules(root));
+        Ok(Self { zones, free, map, sensor, free_by_bpf, types, slabs, mobility, ranges, names, missing })
     }
 
     /// Reads free blocks again, by the same source.
@@ -106,17 +110,6 @@ impl Readings {
         kept.into_iter().min_by_key(|(_, pages)| *pages).map(|(cpu, _)| cpu)
     }
 
-    /// Returns the machine's largest order.
-    pub(super) fn largest_order(&self) -> Order {
-        let largest = self.free.iter().map(|zone| zone.total.largest()).max();
-        largest.unwrap_or(Order::MAX_PAGE_ORDER)
-    }
-
-    /// Returns the bytes of a page.
-    pub(super) fn page_bytes(&self) -> u64 {
-        self.names.page_kib * 1024
-    }
-
     /// Judges the readings. `compacting_cpu` is the CPU that will compact, where that is known.
     pub(super) fn judge(&self, asked: &BlockRequest, compacting_cpu: Option<u32>) -> Verdict {
         let slab_of = |pfn: u64| self.slabs.get(&pfn).cloned().unwrap_or_default();
@@ -126,6 +119,7 @@ impl Readings {
             map: self.map.as_ref(),
             types: self.types.as_deref(),
             mobility: self.mobility,
+            ranges: self.ranges,
             compacting_cpu,
             names: &self.names,
             slab_of: if self.slabs.is_empty() { None } else { Some(&slab_of) },
@@ -174,15 +168,16 @@ const NAMED_PAGEBLOCKS: usize = 512;
 /// The most slabs that are looked up.
 const NAMED_SLABS: usize = 16_384;
 
-/// Returns the slab caches of the pageblocks that only slabs keep from becoming free, those with the
-/// fewest slab pages first.
+/// Returns the slab caches of the pageblocks that only slabs keep from becoming free in the zones that are
+/// asked for, those with the fewest slab pages first.
 fn slabs_of(
     root: &Path,
     sensor: &mut BpfSensor,
     map: &PageblockMap,
+    asked: &BlockRequest,
 ) -> Result<HashMap<u64, Vec<SlabShare>>, Error> {
     let mut held: Vec<(u32, u64)> = Vec::new();
-    for zone in &map.zones {
+    for zone in map.zones.iter().filter(|zone| asked.wants(zone.node, &zone.name)) {
         for (pfn, block) in (zone.start_pfn..).step_by(1 << map.pageblock_order).zip(&zone.blocks) {
             let pages = block.held_by(Held::Slab);
             if pages > 0 && pages == block.stuck() {
@@ -222,6 +217,14 @@ fn mobility(root: &Path) -> Mobility {
         compaction: vm.join("compact_memory").exists() || allowed.is_ok() || !vm.exists(),
         unevictable: allowed.map_or(true, |text| text.trim() != "0"),
     }
+}
+
+/// Returns what the kernel below `root` does to empty a contiguous range.
+fn range_rules(root: &Path) -> RangeRules {
+    let sys = root.join("proc/sys");
+    let read = |name: &str| fs::read_to_string(sys.join(name)).unwrap_or_default();
+    let movable_zone = read("vm/movable_gigantic_pages").trim() == "1";
+    RangeRules::of_release(read("kernel/osrelease").trim(), movable_zone)
 }
 
 /// Reads free blocks by zone and order from `/proc`.

@@ -60,7 +60,7 @@ fn the_exit_code_is_the_verdict() {
             assert!(ran.stdout.contains(text), "no {text:?} in: {}", ran.stdout);
         }
     };
-    told("--order 0 --blocks 2000", 0, &["OK: 2000 blocks of order 0 can be had now"]);
+    told("--order 0 --blocks 2000", 0, &["OK: 2000 blocks of 4 KiB (order 0) can be had now"]);
     told("--blocks 3", 1, &["WARNING", "only after compaction: 0 are free now, 3 after it"]);
     told("--blocks 4 --json", 1, &["\"after-reclaim-and-compaction\""]);
     told(
@@ -68,9 +68,19 @@ fn the_exit_code_is_the_verdict() {
         2,
         &["CRITICAL", "before memory is freed", "slab caches hold 1 pageblock alone", "dentry 512"],
     );
-    told("--blocks 1 --zone Movable", 3, &["UNKNOWN", "no such zone"]);
     told("--blocks 1 --zone normal --node 0", 1, &["WARNING"]);
-    told("--blocks 1 --node 1", 3, &["UNKNOWN"]);
+    told("--blocks 3 --size 2M", 1, &["3 blocks of 2 MiB (order 9) can be had only after compaction"]);
+    told("--blocks 4 --size 2MiB --json", 1, &["\"block_bytes\": 2097152", "\"order\": 9"]);
+    told(
+        "--size 8m",
+        1,
+        &["1 contiguous range of 8 MiB (order 11) can be had only by reclaim and migration"],
+    );
+    told(
+        "--size 8m --blocks 2",
+        2,
+        &["2 contiguous ranges of 8 MiB (order 11) cannot be had", "slab caches (256)"],
+    );
 }
 
 #[test]
@@ -85,6 +95,50 @@ fn without_kpageflags_only_now_is_told() {
     let json = check(Path::new(&root), "--blocks 100000000 --json").json();
     assert_eq!((json["exit_code"].as_u64(), json["state"].as_str()), (Some(3), Some("unknown")));
     assert!(json["supply"]["after_compaction"].is_null());
+}
+
+#[test]
+fn what_the_machine_has_not_is_refused_before_anything_is_said() {
+    let root = machine([ANON; 8]);
+    let refused = |words: &str, expected: &str| {
+        let ran = check(root.path(), words);
+        assert_eq!(ran.stdout, "", "{words}");
+        ran.fails(3, &[expected]);
+    };
+    refused("--node 1", "node 1 has no memory; only node 0 has");
+    refused("--zone Movable", "no zone \"Movable\" has memory; the zones with memory are Normal");
+    refused("--zone x\u{1b}[31m", "no zone \"x\\u{1b}[31m\" has memory");
+    refused(
+        "--size 3M",
+        "3 MiB is no power of two times this machine's page size of 4 KiB; the nearest sizes are 2 MiB and 4 MiB",
+    );
+    refused("--size 1K", "the nearest size is 4 KiB");
+    refused(
+        "--size 1G",
+        "1 GiB exceeds this machine's memory; the largest block that could lie in it has 16 MiB",
+    );
+    let nodes = kernel("linux-7.3-cma-numa");
+    check(Path::new(&nodes), "--node 7").fails(3, &["node 7 has no memory; nodes 0, 1 have"]);
+    check(Path::new(&nodes), "--node 1 --zone DMA")
+        .fails(3, &["zone DMA of node 1 has no memory; only node 0 has"]);
+    run(["check", "--blocks", "0"]).fails(3, &["--blocks"]);
+    run(["check", "--size", "0"]).fails(3, &["a size above 0"]);
+    run(["check", "--size", "2M", "--order", "9"]).fails(3, &["cannot be used with"]);
+}
+
+#[test]
+fn sizes_are_those_of_the_machine_that_is_read() {
+    for (name, words) in [("linux-6.12-arm64-16k", "64 KiB (order 2)"), ("linux-6.18", "64 KiB (order 4)")] {
+        let ran = check(Path::new(&kernel(name)), "--size 64K");
+        assert!(ran.stdout.contains(words), "{name}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
+#[test]
+fn a_zone_keeps_nothing_back_from_requests_for_itself() {
+    let root = kernel("linux-7.3-cma-numa");
+    let ran = check(Path::new(&root), "--zone DMA --order 0 --blocks 20");
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]
@@ -104,10 +158,10 @@ fn what_cannot_be_used_is_unknown_to_a_monitor() {
 #[test]
 fn orders_are_those_of_the_machine() {
     let (usual, large) = (kernel("linux-6.12-arm64-numa"), kernel("linux-6.12-arm64-16k"));
-    check(Path::new(&usual), "--order 11")
-        .fails(3, &["no blocks of order 11 (8 MiB)", "order is 10 (4 MiB)"]);
-    check(Path::new(&large), "--order 12")
-        .fails(3, &["no blocks of order 12 (64 MiB)", "order is 11 (32 MiB)"]);
+    let range = check(Path::new(&usual), "--order 11");
+    assert_eq!(range.code, Some(3), "{}{}", range.stdout, range.stderr);
+    assert!(range.stdout.contains("UNKNOWN: 1 contiguous range of 8 MiB (order 11)"), "{}", range.stdout);
+    check(Path::new(&large), "--order 18").fails(3, &["4 GiB exceeds this machine's memory"]);
     let there = check(Path::new(&large), "--order 11 --blocks 7 --json");
     assert_eq!(there.code, Some(0), "{}{}", there.stdout, there.stderr);
     assert_eq!(there.json()["supply"]["now"], 7);

@@ -214,7 +214,8 @@ fn the_kernels_own_pages_are_charged_to_cgroups() {
     let map = read_pageblocks(root.path(), &[zone("Normal", 0, 3 * 512)], threads(1)).unwrap();
     let charge = |cgroup: &str, pages, pageblocks| Charge { cgroup: cgroup.to_owned(), pages, pageblocks };
     let expected = [charge("/pods/web", 3, 2), charge(&format!("inode {}", u64::MAX), 1, 1)];
-    assert_eq!(read_charges(root.path(), &map).unwrap(), expected);
+    assert_eq!(read_charges(root.path(), &map, |_| true).unwrap(), expected);
+    assert_eq!(read_charges(root.path(), &map, |zone| zone.name == "Elsewhere").unwrap(), []);
     fs::remove_file(root.path().join("proc/kpagecgroup")).unwrap();
-    assert!(read_charges(root.path(), &map).unwrap_err().to_string().contains("kpagecgroup"));
+    assert!(read_charges(root.path(), &map, |_| true).unwrap_err().to_string().contains("kpagecgroup"));
 }

@@ -1,9 +1,11 @@
 //! The arguments of `freehold check`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, value_parser};
 use freehold::Order;
 
-use super::common::parse_order;
+use super::common::{parse_order, parse_size};
 use super::monitor::Sensing;
 
 const CHECK_CODES: &str = "\
@@ -13,11 +15,15 @@ machine reboots; 3 could not tell, which unusable arguments are too.";
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_CODES)]
 pub(crate) struct Check {
-    /// The order of a block: 9 is 2 MiB where a page is 4 KiB.
-    #[arg(long, default_value = "9", value_parser = parse_order, value_name = "N")]
-    pub(crate) order: Order,
+    /// The size of a block, such as 64K, 2M, 32M or 1G: a power of two times the machine's page size;
+    /// without --order 2M.
+    #[arg(long, value_parser = parse_block_size, value_name = "SIZE", conflicts_with = "order")]
+    pub(crate) size: Option<u64>,
+    /// The order of a block, instead of its size: 9 is 2 MiB where a page is 4 KiB.
+    #[arg(long, value_parser = parse_order, value_name = "N")]
+    pub(crate) order: Option<Order>,
     /// How many blocks.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u64).range(1..), value_name = "N")]
     pub(crate) blocks: u64,
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
@@ -33,4 +39,55 @@ pub(crate) struct Check {
     pub(crate) try_it: bool,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
+}
+
+/// What is given back when the process that took it ends; only `check --try` starts it.
+#[derive(Args, Debug)]
+pub(crate) struct GiveBack {
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// The number that it is to hold again.
+    pub(crate) number: u64,
+}
+
+/// The units of sizes of blocks.
+const UNITS: [(&str, u64); 14] = [
+    ("", 1),
+    ("b", 1),
+    ("k", 1 << 10),
+    ("kb", 1 << 10),
+    ("kib", 1 << 10),
+    ("m", 1 << 20),
+    ("mb", 1 << 20),
+    ("mib", 1 << 20),
+    ("g", 1 << 30),
+    ("gb", 1 << 30),
+    ("gib", 1 << 30),
+    ("t", 1 << 40),
+    ("tb", 1 << 40),
+    ("tib", 1 << 40),
+];
+
+/// Parses a size of a block. All units are powers of two, as in Linux's names for huge pages.
+fn parse_block_size(text: &str) -> Result<u64, String> {
+    parse_size(&text.to_ascii_lowercase(), &UNITS)
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "a size above 0 with a unit, such as 64K, 2M, 32M or 1G".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_blocks_have_units_of_two() {
+        for (text, bytes) in
+            [("4096", 4096), ("64k", 64 << 10), ("2M", 2 << 20), ("1 GiB", 1 << 30), ("2MB", 2 << 20)]
+        {
+            assert_eq!(parse_block_size(text), Ok(bytes));
+        }
+        for wrong in ["0", "0M", "", "M", "-2M", "1.5G", "2X", "20000000T"] {
+            assert!(parse_block_size(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use freehold_measure::foreign;
 
 use super::analyze::{self, Analyze};
 use super::bench::Bench;
-use super::check::Check;
+use super::check::{Check, GiveBack};
 use super::compare::Compare;
 use super::generate::Generate;
 use super::import::Import;
@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Import(Import),
     /// Generate a trace of a workload by seed.
     Generate(Generate),
-    /// Judge whether this machine can give blocks of an order: now, after compaction, or not at all.
+    /// Judge whether this machine can give blocks of a size: now, after compaction, or not at all.
     Check(Check),
     /// Measure the engine on this machine: a table for each of its systems.
     Bench(Bench),
@@ -70,6 +70,9 @@ pub(crate) enum Command {
     Top(Top),
     /// Show this machine's memory to browsers and Prometheus.
     Serve(Serve),
+    /// Set a pool of huge pages back when the input ends; `check --try` starts it.
+    #[command(hide = true)]
+    GiveBack(GiveBack),
 }
 
 /// Prints the help that was asked for, or what is wrong with the arguments.

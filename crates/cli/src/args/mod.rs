@@ -17,7 +17,7 @@ mod trace;
 
 pub(super) use analyze::Analyze;
 pub(super) use bench::Bench;
-pub(super) use check::Check;
+pub(super) use check::{Check, GiveBack};
 pub(super) use cli::{Cli, Command, refuse};
 pub(super) use common::{Form, Input};
 pub(super) use compare::Compare;

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::block::{Held, Pageblock};
-use super::map::PageblockMap;
+use super::map::{PageblockMap, ZonePageblocks};
 use crate::error::Error;
 use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 
@@ -30,19 +30,23 @@ pub struct Charge {
     pub pageblocks: u64,
 }
 
-/// Reads the charges of unmovable pages from `proc/kpagecgroup` below `root`, in the pageblocks of `map`
-/// that are nearest to becoming free. The largest charge comes first.
+/// Reads the charges of unmovable pages from `proc/kpagecgroup` below `root`, in those pageblocks of the
+/// `wanted` zones of `map` that are nearest to becoming free. The largest charge comes first.
 ///
 /// Page tables, kernel stacks and other pages allocated for a process are charged. Slab objects are
 /// charged one by one, not as pages, and so are not found here.
 ///
 /// # Errors
 /// [`Error::NotRoot`] if access is refused; [`Error::Io`] if the kernel has no memory cgroups.
-pub fn read_charges(root: &Path, map: &PageblockMap) -> Result<Vec<Charge>, Error> {
+pub fn read_charges(
+    root: &Path,
+    map: &PageblockMap,
+    wanted: impl Fn(&ZonePageblocks) -> bool,
+) -> Result<Vec<Charge>, Error> {
     let flags = FrameWords::kpageflags(root)?;
     let cgroups = FrameWords::open(&root.join("proc/kpagecgroup"))?;
     let mut charged: HashMap<u64, (u64, u64)> = HashMap::new();
-    for start_pfn in nearest_to_free(map) {
+    for start_pfn in nearest_to_free(map, wanted) {
         let mut here: HashMap<u64, u64> = HashMap::new();
         let words = read_words(&flags, start_pfn, map.pageblock_pages())?;
         for (flags, inode) in words.iter().zip(read_words(&cgroups, start_pfn, map.pageblock_pages())?) {
@@ -66,10 +70,10 @@ pub fn read_charges(root: &Path, map: &PageblockMap) -> Result<Vec<Charge>, Erro
 }
 
 /// Returns the first frames of pageblocks with few held pages, fewest first.
-fn nearest_to_free(map: &PageblockMap) -> Vec<u64> {
+fn nearest_to_free(map: &PageblockMap, wanted: impl Fn(&ZonePageblocks) -> bool) -> Vec<u64> {
     let held = |block: &Pageblock| block.held_by(Held::Kernel) + block.held_by(Held::PageTable);
     let mut near: Vec<(u32, u64)> = Vec::new();
-    for zone in &map.zones {
+    for zone in map.zones.iter().filter(|zone| wanted(zone)) {
         let starts = (zone.start_pfn..).step_by(map.pageblock_pages() as usize);
         let blocks = zone.blocks.iter().zip(starts).filter(|(block, _)| held(block) > 0);
         near.extend(blocks.map(|(block, start)| (block.stuck(), start)));

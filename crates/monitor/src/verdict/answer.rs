@@ -4,6 +4,7 @@ use freehold_linux::pageblocks::Charge;
 use serde::Serialize;
 
 use super::holders::Holder;
+use super::range_map::RangeMap;
 use super::request::BlockRequest;
 use super::supply::{Supply, ZoneSupply};
 
@@ -57,6 +58,9 @@ pub struct Verdict {
     pub supply: Supply,
     /// The blocks of each zone before the watermarks are taken off.
     pub zones: Vec<ZoneSupply>,
+    /// The contiguous ranges, if blocks larger than the buddy allocator's largest are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<RangeMap>,
     /// Holders of pageblocks, first the one whose pages alone hold the most pageblocks.
     pub holders: Vec<Holder>,
     /// Cgroups charged for unmovable pages in the pageblocks that are nearest to becoming free.

@@ -7,6 +7,7 @@ use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 
 use super::compaction::Mobility;
+use super::range_rules::RangeRules;
 
 /// The readings of a machine.
 #[derive(Clone, Copy)]
@@ -21,6 +22,8 @@ pub struct Evidence<'a> {
     pub types: Option<&'a [Vec<Option<Migratetype>>]>,
     /// What compaction may move.
     pub mobility: Mobility,
+    /// What the kernel does to empty a contiguous range.
+    pub ranges: RangeRules,
     /// The CPU that will compact; `None` if it may be any.
     pub compacting_cpu: Option<u32>,
     /// Names of holders of memory.

@@ -29,6 +29,10 @@ pub enum HolderKind {
     HugeFolios,
     /// Memory reserved at boot.
     Reserved,
+    /// Pageblocks of CMA or under isolation, which a contiguous range cannot include.
+    Kept,
+    /// Pages in use, where the kernel moves none for a contiguous range.
+    InUse,
 }
 
 impl HolderKind {
@@ -43,6 +47,8 @@ impl HolderKind {
             Self::Unevictable => "unevictable (mlocked) pages",
             Self::HugeFolios => "transparent huge pages",
             Self::Reserved => "pages reserved at boot",
+            Self::Kept => "pageblocks of CMA or under isolation",
+            Self::InUse => "pages in use",
         }
     }
 }
@@ -131,7 +137,9 @@ fn stuck<'a>(
     kinds.into_iter().filter(|&(_, pages)| pages > 0).map(|(kind, pages)| (kind, pages.into()))
 }
 
-fn named(kind: HolderKind, names: &Names, slabs: &BTreeMap<String, [u64; 2]>) -> Vec<Named> {
+/// Returns the holders of a kind that the kernel names, largest first. `slabs` are pages of slab caches, and
+/// the pageblocks that each holds alone.
+pub(super) fn named(kind: HolderKind, names: &Names, slabs: &BTreeMap<String, [u64; 2]>) -> Vec<Named> {
     let of = |name: &str, pages| Named { name: name.to_owned(), pages, pageblocks_alone: None };
     let mut named: Vec<Named> = match kind {
         HolderKind::Slab if !slabs.is_empty() => {

@@ -10,17 +10,22 @@ use super::blocks::{Block, blocks_of};
 use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
 use super::evidence::Evidence;
 use super::holders::holders;
+use super::range_map::RangeMap;
 use super::request::BlockRequest;
 use super::sentences;
 use super::supply::{Supply, ZoneSupply, allowed};
 
 /// Judges whether and how a machine can give the requested blocks.
 pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
+    let ranges = evidence.map.filter(|_| asked.contiguous).map(|map| RangeMap::new(evidence, map, asked));
     let zones: Vec<_> = evidence
         .zones
         .iter()
         .filter(|zone| asked.wants(zone.node, &zone.name))
-        .map(|zone| zone_supply(evidence, zone, asked.order))
+        .map(|zone| match &ranges {
+            Some(ranges) => ranges.supply(zone),
+            None => zone_supply(evidence, zone, asked),
+        })
         .collect();
     let supply = Supply::of(&zones);
     let state = state(&supply, asked.blocks, zones.is_empty());
@@ -32,6 +37,7 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
         reason: Vec::new(),
         supply,
         zones,
+        ranges,
         holders,
         charges: evidence.names.charges.clone(),
         missing: evidence.missing.to_vec(),
@@ -64,7 +70,8 @@ fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
     }
 }
 
-fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneSupply {
+fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockRequest) -> ZoneSupply {
+    let (order, own) = (asked.order, asked.zone.is_some());
     let free = evidence.free.iter().find(|free| free.node == zone.node && free.name == zone.name);
     let now = free.map_or(0, |free| free.blocks_from(usize::from(order)));
     let (unusable, unusable_pages) = free.map_or((0, 0), |free| unusable(free, order));
@@ -74,7 +81,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneS
         name: zone.name.clone(),
         now,
         unusable,
-        allowed: allowed(zone, order, usable_pages),
+        allowed: allowed(zone, order, usable_pages, own),
         ..ZoneSupply::default()
     };
     let Some(map) = evidence.map else { return supply };
@@ -98,7 +105,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, order: u8) -> ZoneS
     supply.reclaimed = Some(foretell.count(&dropped, &as_read(&dropped)).max(now));
     let both = foretell.compact(&dropped, zone.free + gained, Care::Surely);
     supply.both = Some(foretell.count(&dropped, &both.blocks));
-    supply.allowed_reclaimed = allowed(zone, order, usable_pages + gained);
+    supply.allowed_reclaimed = allowed(zone, order, usable_pages + gained, own);
     supply
 }
 

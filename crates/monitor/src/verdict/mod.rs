@@ -2,7 +2,8 @@
 //! compaction, after reclaim, or not at all.
 //!
 //! [`judge`] is the entry point. It uses every pageblock's pages, not totals: [`compact`] foretells the
-//! outcome of a full compaction by walking the pageblocks as the kernel's two scanners do.
+//! outcome of a full compaction by walking the pageblocks as the kernel's two scanners do. Blocks that are
+//! larger than the buddy allocator's largest are contiguous ranges ([`RangeMap`]).
 
 mod answer;
 mod blocks;
@@ -10,8 +11,13 @@ mod compaction;
 mod evidence;
 mod holders;
 mod judge;
+mod range_map;
+mod range_rules;
+mod range_sentences;
+mod ranges;
 mod request;
 mod sentences;
+mod size;
 mod supply;
 
 pub use answer::{State, Verdict};
@@ -20,5 +26,9 @@ pub use compaction::{Care, Compacted, Fate, Foretold, Limits, Mobility, compact,
 pub use evidence::{Evidence, Names, SlabShare};
 pub use holders::{Holder, HolderKind, Named};
 pub use judge::judge;
+pub use range_map::{RangeHolder, RangeMap};
+pub use range_rules::RangeRules;
+pub use ranges::{Range, RangePages, RangeState};
 pub use request::BlockRequest;
+pub use size::{SizeError, SizeText, order_of_size};
 pub use supply::{Supply, ZoneSupply};

@@ -2,11 +2,17 @@
 
 use serde::Serialize;
 
+use super::size::SizeText;
+
 /// A request for free blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct BlockRequest {
     /// The order of a block.
     pub order: u8,
+    /// The size of a block in bytes.
+    pub block_bytes: u64,
+    /// True if a block is larger than the buddy allocator's largest: a range of several.
+    pub contiguous: bool,
     /// How many blocks.
     pub blocks: u64,
     /// Only memory of this NUMA node.
@@ -16,6 +22,18 @@ pub struct BlockRequest {
 }
 
 impl BlockRequest {
+    /// Returns the requested blocks in words, such as `3 blocks of 2 MiB (order 9)`.
+    pub(super) fn words(&self) -> String {
+        let what = if self.contiguous { "contiguous range" } else { "block" };
+        let plural = if self.blocks == 1 { "" } else { "s" };
+        format!("{} {what}{plural} of {} (order {})", self.blocks, SizeText(self.block_bytes), self.order)
+    }
+
+    /// Returns the size of a page in bytes.
+    pub(super) fn page_bytes(&self) -> u64 {
+        self.block_bytes >> self.order
+    }
+
     /// Returns true if blocks of this zone count.
     pub fn wants(&self, node: u32, zone: &str) -> bool {
         self.node.is_none_or(|wanted| wanted == node)

@@ -5,6 +5,7 @@ use freehold_linux::pageblocks::Held;
 use super::answer::{State, Verdict};
 use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
+use super::range_sentences;
 use super::supply::Supply;
 
 /// The most holders in the reason.
@@ -12,9 +13,11 @@ const TOLD: usize = 4;
 
 /// Returns the reasons for the verdict, a sentence each.
 pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> {
-    let asked = &verdict.asked;
+    if verdict.asked.contiguous {
+        return range_sentences::reason(verdict);
+    }
     let supply = &verdict.supply;
-    let blocks = format!("{} of order {}", plural(asked.blocks, "block"), asked.order);
+    let blocks = verdict.asked.words();
     let mut told = Vec::new();
     match verdict.state {
         State::AvailableNow => told.push(format!("{blocks} can be had now: {} are free", supply.now)),
@@ -179,6 +182,6 @@ fn page_kib(evidence: &Evidence<'_>) -> u64 {
     evidence.names.page_kib.max(1)
 }
 
-fn plural(number: u64, what: &str) -> String {
+pub(super) fn plural(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -74,10 +74,28 @@ impl Supply {
 /// reserve.
 ///
 /// The reserve is the low watermark, below which kswapd is woken, and the zone's lowmem reserve against
-/// requests that higher zones could serve.
+/// requests that higher zones could serve. A request for this very zone (`own`) has no such reserve
+/// against it.
 ///
 /// Linux counterpart: `__zone_watermark_ok`.
-pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64) -> u64 {
-    let reserve = zone.watermark_low + zone.boost + zone.protection.iter().max().copied().unwrap_or(0);
+pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64, own: bool) -> u64 {
+    let protection = if own { 0 } else { zone.protection.iter().max().copied().unwrap_or(0) };
+    let reserve = zone.watermark_low.saturating_add(zone.boost).saturating_add(protection);
     free.saturating_sub(reserve) >> order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowmem_reserve_is_against_requests_that_higher_zones_could_serve() {
+        let dma =
+            ZoneSnapshot { watermark_low: 43, protection: vec![0, 3018, 7114], ..ZoneSnapshot::default() };
+        assert_eq!(allowed(&dma, 0, 3840, false), 0);
+        assert_eq!(allowed(&dma, 0, 3840, true), 3797);
+        assert_eq!(allowed(&dma, 9, 3840, true), 7);
+        let broken = ZoneSnapshot { watermark_low: u64::MAX, boost: 1, ..ZoneSnapshot::default() };
+        assert_eq!(allowed(&broken, 0, 3840, true), 0);
+    }
 }

@@ -1,0 +1,82 @@
+//! The request that a verdict is about, held against the zones that the machine has.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::anyhow;
+use freehold::Order;
+use freehold_linux::procfs::{page_bytes, read_buddyinfo};
+use freehold_monitor::verdict::{BlockRequest, order_of_size};
+use freehold_trace::ZoneSnapshot;
+
+use crate::args::Check;
+use crate::exit::{Cause, Failure};
+
+/// The size of a block where neither size nor order is given.
+const DEFAULT_BYTES: u64 = 2 << 20;
+
+/// Returns the request.
+///
+/// # Errors
+/// A size that no block of the machine has, and a node or a zone that has no memory there.
+pub(super) fn request(args: &Check, root: &Path, zones: &[ZoneSnapshot]) -> Result<BlockRequest, Failure> {
+    let page_bytes = page_bytes(root).unwrap_or(4096);
+    let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
+    let bytes = match args.order {
+        Some(order) => page_bytes << order.get(),
+        None => args.size.unwrap_or(DEFAULT_BYTES),
+    };
+    let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
+    let asked = BlockRequest {
+        order,
+        block_bytes: page_bytes << order,
+        contiguous: order > largest_order(root)?,
+        blocks: args.blocks,
+        node: args.node,
+        zone: args.zone.clone(),
+    };
+    place(&asked, zones)?;
+    Ok(asked)
+}
+
+/// Returns the order of the buddy allocator's largest block.
+fn largest_order(root: &Path) -> Result<u8, Failure> {
+    let zones = read_buddyinfo(root)?;
+    Ok(zones.iter().map(|zone| zone.free.largest()).max().map_or(0, Order::get))
+}
+
+/// Fails if no zone of the machine is asked for.
+fn place(asked: &BlockRequest, zones: &[ZoneSnapshot]) -> Result<(), Failure> {
+    if zones.iter().any(|zone| asked.wants(zone.node, &zone.name)) {
+        return Ok(());
+    }
+    let nodes: BTreeSet<u32> = zones.iter().map(|zone| zone.node).collect();
+    let with_memory = |nodes: &BTreeSet<u32>| {
+        let all: Vec<_> = nodes.iter().map(u32::to_string).collect();
+        if all.len() == 1 {
+            format!("only node {} has", all[0])
+        } else {
+            format!("nodes {} have", all.join(", "))
+        }
+    };
+    if let Some(node) = asked.node.filter(|node| !nodes.contains(node)) {
+        return Err(refused(anyhow!("node {node} has no memory; {}", with_memory(&nodes))));
+    }
+    let name = asked.zone.as_deref().unwrap_or_default();
+    let elsewhere: BTreeSet<u32> =
+        zones.iter().filter(|zone| zone.name.eq_ignore_ascii_case(name)).map(|zone| zone.node).collect();
+    if let (Some(node), false) = (asked.node, elsewhere.is_empty()) {
+        return Err(refused(anyhow!(
+            "zone {name} of node {node} has no memory; {}",
+            with_memory(&elsewhere)
+        )));
+    }
+    let here = zones.iter().filter(|zone| asked.node.is_none_or(|node| node == zone.node));
+    let names: BTreeSet<&str> = here.map(|zone| zone.name.as_str()).collect();
+    let names: Vec<_> = names.into_iter().collect();
+    Err(refused(anyhow!("no zone {name:?} has memory; the zones with memory are {}", names.join(", "))))
+}
+
+fn refused(error: impl Into<anyhow::Error>) -> Failure {
+    Failure::new(Cause::Input, error)
+}

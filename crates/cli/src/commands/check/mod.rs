@@ -1,0 +1,104 @@
+//! `freehold check`: a verdict with its reason.
+
+mod asked;
+mod give_back;
+mod text;
+mod try_compaction;
+mod try_pool;
+
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use freehold_linux::procfs::read_zoneinfo;
+use freehold_monitor::verdict::Verdict;
+use serde::Serialize;
+
+use crate::args::Check;
+use crate::exit::{Cause, Failure};
+use crate::output;
+use crate::readings::Readings;
+
+use try_compaction::CompactionTrial;
+use try_pool::{Pool, PoolTrial};
+
+pub(crate) use give_back::run as give_back;
+
+/// A verdict, and what came when it was tried.
+#[derive(Serialize)]
+struct Report {
+    /// Where the pageblocks' migratetypes come from: `bpf`, or `inferred` from the pages that they
+    /// hold.
+    types: &'static str,
+    /// Where the free blocks come from.
+    free_from: &'static str,
+    #[serde(flatten)]
+    verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tried: Option<Tried>,
+}
+
+/// What was tried, and what came.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Tried {
+    Compaction(Box<CompactionTrial>),
+    Pool(PoolTrial),
+}
+
+/// Runs the command. The exit codes are those of a monitoring plugin.
+pub(crate) fn run(args: &Check) -> ExitCode {
+    match check(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            output::note(&format!("freehold: could not tell: {failure}"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn check(args: &Check) -> Result<u8, Failure> {
+    let root = args.sensing.root.as_path();
+    let asked = asked::request(args, root, &read_zoneinfo(root)?)?;
+    let pool = match (args.try_it, asked.contiguous) {
+        (false, _) => None,
+        (true, true) => Some(Pool::find(root, &asked)?),
+        (true, false) => {
+            try_compaction::check_permitted(root)?;
+            None
+        }
+    };
+    let mut readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
+    let cpu = if args.try_it && pool.is_none() { readings.calmest_cpu() } else { None };
+    let verdict = readings.judge(&asked, cpu);
+    let tried = match (args.try_it, pool) {
+        (false, _) => None,
+        (true, Some(pool)) => Some(Tried::Pool(pool.ask(&verdict)?)),
+        (true, None) => Some(Tried::Compaction(Box::new(try_compaction::run(
+            &args.sensing,
+            &mut readings,
+            &verdict,
+            cpu,
+        )?))),
+    };
+    let code = match &tried {
+        Some(Tried::Compaction(tried)) => tried.after.exit_code,
+        Some(Tried::Pool(tried)) => tried.exit_code(&verdict),
+        None => verdict.exit_code,
+    };
+    let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
+    let printed = if args.json { output::print_json(&report) } else { output::print(&text::report(&report)) };
+    match printed {
+        // A closed pipe is no error: its reader may still look at the exit code.
+        Err(failure) if failure.is_broken_pipe() => Ok(code),
+        other => other.map(|()| code),
+    }
+}
+
+/// Fails if this process is not root's, which alone may `do_it`.
+fn must_be_root(do_it: &str) -> Result<(), Failure> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let error = anyhow!("only root may {do_it}. Run the same command as root, or leave out --try");
+    Err(Failure::new(Cause::Machine, error))
+}

@@ -1,0 +1,31 @@
+//! A report in words.
+
+use super::{Report, Tried};
+
+/// Formats the report. The state comes first, because monitors show only the first line.
+pub(super) fn report(report: &Report) -> String {
+    let Report { verdict, tried, .. } = report;
+    let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(verdict.exit_code.min(3))];
+    let mut lines: Vec<String> = verdict.reason.iter().map(|reason| format!("{reason}.")).collect();
+    if let Some(first) = lines.first_mut() {
+        first.insert_str(0, &format!("{word}: "));
+    }
+    lines.extend(verdict.missing.iter().map(|missing| format!("Not read: {missing}.")));
+    match tried {
+        Some(Tried::Compaction(tried)) => {
+            lines.push(format!(
+                "Tried: {} free blocks before, {} promised and {} at most, {} after {} ms of compaction ({:+.1} %).",
+                tried.before,
+                tried.foretold,
+                tried.at_most,
+                tried.real,
+                tried.compaction_ms,
+                tried.error_percent
+            ));
+            lines.extend(tried.after.reason.first().map(|reason| format!("Now: {reason}.")));
+        }
+        Some(Tried::Pool(tried)) => lines.push(tried.words()),
+        None => {}
+    }
+    lines.join("\n")
+}

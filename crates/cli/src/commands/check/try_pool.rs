@@ -1,0 +1,178 @@
+//! Asks for gigantic pages, gives them back, and holds the forecast against what came.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use freehold_monitor::verdict::{BlockRequest, SizeText, Verdict};
+use serde::Serialize;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+use super::give_back::OldSize;
+use super::must_be_root;
+use crate::exit::{Cause, Failure};
+
+/// A forecast of gigantic pages, and what came.
+#[derive(Serialize)]
+pub(super) struct PoolTrial {
+    /// Pages that were asked for.
+    pub(super) asked: u64,
+    /// Ranges that were free before, of those asked for.
+    pub(super) before: u64,
+    /// Ranges that the forecast promised, of those asked for.
+    pub(super) foretold: u64,
+    /// The most ranges that the forecast allowed for, of those asked for.
+    pub(super) at_most: u64,
+    /// Pages that came.
+    pub(super) real: u64,
+    /// The error of the forecast in percent of the real number; above 0 if too much was promised.
+    pub(super) error_percent: f64,
+    /// How long the kernel took, in milliseconds.
+    pub(super) asking_ms: u64,
+    /// True if a signal ended it early.
+    pub(super) interrupted: bool,
+}
+
+impl PoolTrial {
+    /// Returns the exit code: that of what came, if nothing interrupted it.
+    pub(super) fn exit_code(&self, verdict: &Verdict) -> u8 {
+        match (self.interrupted, self.real >= verdict.asked.blocks) {
+            (true, _) => 3,
+            (false, true) => verdict.exit_code.min(1),
+            (false, false) => 2,
+        }
+    }
+
+    /// Returns the sentence about what came.
+    pub(super) fn words(&self) -> String {
+        let early = if self.interrupted { ", before a signal ended it" } else { "" };
+        format!(
+            "Tried: asked for {} pages, {} were free before, {} promised and {} at most, {} came in {} ms{early} \
+             ({:+.1} %); they were given back.",
+            self.asked,
+            self.before,
+            self.foretold,
+            self.at_most,
+            self.real,
+            self.asking_ms,
+            self.error_percent
+        )
+    }
+}
+
+/// A pool of gigantic pages of the requested size.
+pub(super) struct Pool {
+    folder: PathBuf,
+}
+
+impl Pool {
+    /// Finds the pool, of the requested node if there is one.
+    ///
+    /// # Errors
+    /// If the kernel has no such pool, or this process may not change it.
+    pub(super) fn find(root: &Path, asked: &BlockRequest) -> Result<Self, Failure> {
+        let pools = match asked.node {
+            None => root.join("sys/kernel/mm/hugepages"),
+            Some(node) => root.join(format!("sys/devices/system/node/node{node}/hugepages")),
+        };
+        let name = |kib: u64| format!("hugepages-{kib}kB");
+        let folder = pools.join(name(asked.block_bytes / 1024));
+        if !folder.join("nr_hugepages").exists() {
+            let sizes: BTreeSet<u64> = fs::read_dir(&pools)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .filter_map(|entry| {
+                    entry.file_name().to_str()?.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()
+                })
+                .collect();
+            let sizes: Vec<_> = sizes.into_iter().map(|kib| SizeText(kib << 10).to_string()).collect();
+            let has = if sizes.is_empty() {
+                "it has no hugetlb pages".to_owned()
+            } else {
+                format!("it has pools of {}", sizes.join(", "))
+            };
+            let error = anyhow!(
+                "this kernel has no pool of pages of {}, which alone makes contiguous ranges on request; {has}. Leave \
+                 out --try",
+                SizeText(asked.block_bytes)
+            );
+            return Err(Failure::new(Cause::Machine, error));
+        }
+        if asked.zone.is_some() {
+            let error = anyhow!("a pool takes pages from any zone. Leave out --zone, or --try");
+            return Err(Failure::new(Cause::Input, error));
+        }
+        must_be_root("ask for gigantic pages")?;
+        Ok(Self { folder })
+    }
+
+    /// Asks for the pages, and gives them back.
+    ///
+    /// # Errors
+    /// If nothing was foretold, or the kernel refuses to change the pool.
+    pub(super) fn ask(&self, verdict: &Verdict) -> Result<PoolTrial, Failure> {
+        let Some(ranges) = &verdict.ranges else {
+            let why = verdict.missing.join("; ");
+            return Err(Failure::new(
+                Cause::Machine,
+                anyhow!("nothing was foretold that could be tried: {why}"),
+            ));
+        };
+        let wanted = verdict.asked.blocks.min(ranges.counts.values().sum::<u64>() + 1);
+        let number = self.folder.join("nr_hugepages");
+        let machine = |error: anyhow::Error| Failure::new(Cause::Machine, error);
+        let before = self.persistent().map_err(machine)?;
+        let ended = signals();
+        let started = Instant::now();
+        let (written, came) = {
+            let old = OldSize::keep(&number, before);
+            let written = fs::write(&number, (before + wanted).to_string());
+            let came = self.persistent().map_err(machine)?.saturating_sub(before);
+            old.restore()
+                .with_context(|| format!("{} cannot be set back to {before}", number.display()))
+                .map_err(machine)?;
+            (written, came)
+        };
+        let asking_ms = started.elapsed().as_millis() as u64;
+        written
+            .with_context(|| format!("{} refuses more pages; leave out --try", number.display()))
+            .map_err(machine)?;
+        let foretold = verdict.supply.after_reclaim_and_compaction.unwrap_or(0).min(wanted);
+        Ok(PoolTrial {
+            asked: wanted,
+            before: verdict.supply.now.min(wanted),
+            foretold,
+            at_most: ranges.at_most().min(wanted),
+            real: came,
+            error_percent: (foretold as f64 - came as f64) * 100.0 / (came.max(1) as f64),
+            asking_ms,
+            interrupted: ended.load(Ordering::SeqCst),
+        })
+    }
+
+    /// Returns the pages of the pool that stay in it when they are freed.
+    fn persistent(&self) -> anyhow::Result<u64> {
+        let read = |name: &str| -> anyhow::Result<u64> {
+            let path = self.folder.join(name);
+            let text =
+                fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            text.trim().parse().with_context(|| format!("{} is no number", path.display()))
+        };
+        Ok(read("nr_hugepages")?.saturating_sub(read("surplus_hugepages")?))
+    }
+}
+
+/// Returns a flag that is set when a signal asks this process to end; the kernel then stops making pages.
+fn signals() -> Arc<AtomicBool> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        // Registration fails only for signals that cannot be handled, and these can.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&ended));
+    }
+    ended
+}

@@ -1,0 +1,108 @@
+//! Sizes of blocks: an amount of bytes as an order, and in words.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// The largest order that a request may have: frame numbers have 52 bits at most.
+const MOST_ORDER: u8 = 40;
+
+/// An amount of bytes that is no size of a block on a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Error, Debug)]
+pub enum SizeError {
+    /// It is no power of two times the size of a page.
+    #[error(
+        "{} is no power of two times this machine's page size of {}; the nearest {}",
+        SizeText(*.bytes),
+        SizeText(*.page_bytes),
+        nearest(*.bytes, *.page_bytes)
+    )]
+    Between {
+        /// The amount that was asked for.
+        bytes: u64,
+        /// The size of a page.
+        page_bytes: u64,
+    },
+    /// It exceeds the memory of the machine.
+    #[error(
+        "{} exceeds this machine's memory; the largest block that could lie in it has {}",
+        SizeText(*.bytes),
+        SizeText(*.most)
+    )]
+    Large {
+        /// The amount that was asked for.
+        bytes: u64,
+        /// The largest size of a block that fits into the machine's memory.
+        most: u64,
+    },
+}
+
+/// Returns the order of a block of `bytes` bytes on a machine whose frame numbers are below `end_pfn`.
+///
+/// # Errors
+/// [`SizeError`] if no block has that size.
+pub fn order_of_size(bytes: u64, page_bytes: u64, end_pfn: u64) -> Result<u8, SizeError> {
+    let most = page_bytes << end_pfn.checked_ilog2().unwrap_or(0).min(MOST_ORDER.into());
+    if bytes > most {
+        return Err(SizeError::Large { bytes, most });
+    }
+    if bytes < page_bytes || !bytes.is_power_of_two() {
+        return Err(SizeError::Between { bytes, page_bytes });
+    }
+    Ok((bytes / page_bytes).ilog2() as u8)
+}
+
+fn nearest(bytes: u64, page_bytes: u64) -> String {
+    let above = bytes.max(1).checked_next_power_of_two().unwrap_or(u64::MAX).max(page_bytes);
+    let below = above / 2;
+    if below < page_bytes {
+        format!("size is {}", SizeText(above))
+    } else {
+        format!("sizes are {} and {}", SizeText(below), SizeText(above))
+    }
+}
+
+/// Bytes in words: `2 MiB`, or `1025 bytes` where no larger unit is whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SizeText(pub u64);
+
+impl fmt::Display for SizeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+        match units.iter().find(|(shift, _)| self.0 > 0 && self.0.trailing_zeros() >= *shift) {
+            Some((shift, unit)) => write!(f, "{} {unit}", self.0 >> shift),
+            None => write!(f, "{} bytes", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_orders_by_the_page_size() {
+        let order = |bytes, page| order_of_size(bytes, page, 6 << 18);
+        assert_eq!(order(4096, 4096), Ok(0));
+        assert_eq!(order(2 << 20, 4096), Ok(9));
+        assert_eq!(order(2 << 20, 16384), Ok(7));
+        assert_eq!(order(512 << 20, 65536), Ok(13));
+        assert_eq!(order(1 << 30, 4096), Ok(18));
+    }
+
+    #[test]
+    fn what_is_no_size_names_the_nearest() {
+        let said = |bytes, page_bytes| order_of_size(bytes, page_bytes, 6 << 18).unwrap_err().to_string();
+        assert!(said(3 << 20, 4096).ends_with(
+            "3 MiB is no power of two times this machine's page size of \
+                                              4 KiB; the nearest sizes are 2 MiB and 4 MiB"
+        ));
+        assert!(said(0, 4096).ends_with(
+            "0 bytes is no power of two times this machine's page size of 4 KiB; \
+                                        the nearest size is 4 KiB"
+        ));
+        assert!(said(4096, 16384).ends_with("is 16 KiB"));
+        assert!(said(8 << 30, 4096).contains("8 GiB exceeds") && said(8 << 30, 4096).ends_with("has 4 GiB"));
+        assert!(order_of_size(u64::MAX, 4096, u64::MAX).is_err());
+    }
+}
