@@ -83,6 +83,11 @@ impl Readings {
         Ok(Self { zones, free, map, sensor, free_by_bpf, types, slabs, mobility, ranges, names, missing })
     }
 
+    /// Adds what else could not be read.
+    pub(super) fn note(&mut self, missing: Option<String>) {
+        self.missing.extend(missing);
+    }
+
     /// Reads free blocks again, by the same source.
     pub(super) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
         match &mut self.sensor {

@@ -135,6 +135,47 @@ fn sizes_are_those_of_the_machine_that_is_read() {
 }
 
 #[test]
+fn every_node_is_judged_by_itself_and_those_that_may_be_used_are_kept_to() {
+    let root = folder();
+    let copied = Path::new(&kernel("linux-7.3-cma-numa")).join("proc");
+    let proc = root.path().join("proc");
+    fs::create_dir_all(proc.join("7")).expect("a new folder");
+    for name in ["zoneinfo", "buddyinfo", "vmstat", "meminfo"] {
+        fs::copy(copied.join(name), proc.join(name)).expect("a file of the fixture");
+    }
+    let cgroup = root.path().join("sys/fs/cgroup/web");
+    fs::create_dir_all(&cgroup).expect("a new folder");
+    fs::write(cgroup.join("cpuset.mems.effective"), "1\n").expect("a file");
+    let now = |words: &str| {
+        let json = check(root.path(), &format!("--json --order 0 --blocks 1 {words}")).json();
+        let nodes = json["nodes"].as_array().map_or(Vec::new(), Clone::clone);
+        let of_nodes: Vec<_> = nodes.iter().map(|n| n["supply"]["now"].as_u64().expect("a number")).collect();
+        (json["supply"]["now"].as_u64().expect("a number"), of_nodes)
+    };
+    let (all, nodes) = now("");
+    assert!(
+        nodes.len() == 2 && nodes.iter().sum::<u64>() == all && nodes.iter().all(|&now| now > 0),
+        "{nodes:?}"
+    );
+    assert!(check(root.path(), "").stdout.contains("node 1 alone: "));
+    let only = |node: usize| (nodes[node], vec![]);
+    assert_eq!((now("--node 0"), now("--node 1"), now("--for-cgroup web")), (only(0), only(1), only(1)));
+    let status = |list: &str| fs::write(proc.join("7/status"), format!("Mems_allowed_list:\t{list}\n"));
+    status("0").expect("a file");
+    assert_eq!(now("--for-pid 7"), only(0));
+    assert!(check(root.path(), "--for-pid 7").stdout.contains("Not read: memory policies of process 7"));
+    check(root.path(), "--for-pid 7 --node 1").fails(3, &["process 7 may not use node 1, only 0"]);
+    status("0-1").expect("a file");
+    fs::write(proc.join("7/numa_maps"), "7f00 bind:1 anon=3\n").expect("a file");
+    assert_eq!(now("--for-pid 7"), only(1));
+    status("5").expect("a file");
+    fs::remove_file(proc.join("7/numa_maps")).expect("a file");
+    check(root.path(), "--for-pid 7").fails(3, &["process 7 may use only nodes without memory (5)"]);
+    check(root.path(), "--for-pid 8").fails(3, &["process 8", "give a process that runs"]);
+    check(root.path(), "--for-cgroup db").fails(3, &["cpuset.mems.effective", "below /sys/fs/cgroup"]);
+}
+
+#[test]
 fn a_zone_keeps_nothing_back_from_requests_for_itself() {
     let root = kernel("linux-7.3-cma-numa");
     let ran = check(Path::new(&root), "--zone DMA --order 0 --blocks 20");

@@ -86,6 +86,7 @@ fn asked(blocks: u64) -> BlockRequest {
         contiguous: true,
         blocks,
         node: None,
+        allowed_nodes: None,
         zone: None,
     }
 }

@@ -28,6 +28,12 @@ pub(crate) struct Check {
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
+    /// Only memory of the nodes that this process may use, by its cpuset and memory policies.
+    #[arg(long, value_name = "PID", conflicts_with = "for_cgroup")]
+    pub(crate) for_pid: Option<u32>,
+    /// Only memory of the nodes that this cgroup may use, such as system.slice, by its cpuset.
+    #[arg(long, value_name = "CGROUP")]
+    pub(crate) for_cgroup: Option<PathBuf>,
     /// Only memory of zones of this name, such as Normal.
     #[arg(long, value_name = "ZONE")]
     pub(crate) zone: Option<String>,

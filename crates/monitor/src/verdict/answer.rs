@@ -43,6 +43,17 @@ impl State {
     }
 }
 
+/// Whether and how one node can give all the requested blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct NodeVerdict {
+    /// NUMA node.
+    pub node: u32,
+    /// How the blocks can be had of this node alone.
+    pub state: State,
+    /// The blocks that requests can have of it.
+    pub supply: Supply,
+}
+
 /// Whether and how a machine can give the requested blocks, and why.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Verdict {
@@ -58,6 +69,9 @@ pub struct Verdict {
     pub supply: Supply,
     /// The blocks of each zone before the watermarks are taken off.
     pub zones: Vec<ZoneSupply>,
+    /// Each requested node by itself, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeVerdict>,
     /// The contiguous ranges, if blocks larger than the buddy allocator's largest are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranges: Option<RangeMap>,

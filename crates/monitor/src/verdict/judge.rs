@@ -1,11 +1,13 @@
 //! Judges from the evidence whether the requested blocks can be had.
 
+use std::collections::BTreeMap;
+
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 
-use super::answer::{State, Verdict};
+use super::answer::{NodeVerdict, State, Verdict};
 use super::blocks::{Block, blocks_of};
 use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
 use super::evidence::Evidence;
@@ -36,6 +38,7 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
         asked: asked.clone(),
         reason: Vec::new(),
         supply,
+        nodes: by_node(&zones, asked.blocks),
         zones,
         ranges,
         holders,
@@ -44,6 +47,22 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
     };
     verdict.reason = sentences::reason(&verdict, evidence);
     verdict
+}
+
+/// Judges each node by itself, where `zones` are of several.
+fn by_node(zones: &[ZoneSupply], wanted: u64) -> Vec<NodeVerdict> {
+    let mut nodes: BTreeMap<u32, Vec<ZoneSupply>> = BTreeMap::new();
+    for zone in zones {
+        nodes.entry(zone.node).or_default().push(zone.clone());
+    }
+    if nodes.len() < 2 {
+        return Vec::new();
+    }
+    let of_node = |(node, zones): (u32, Vec<ZoneSupply>)| {
+        let supply = Supply::of(&zones);
+        NodeVerdict { node, state: state(&supply, wanted, false), supply }
+    };
+    nodes.into_iter().map(of_node).collect()
 }
 
 fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {

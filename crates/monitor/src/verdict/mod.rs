@@ -20,7 +20,7 @@ mod sentences;
 mod size;
 mod supply;
 
-pub use answer::{State, Verdict};
+pub use answer::{NodeVerdict, State, Verdict};
 pub use blocks::{Block, blocks_of};
 pub use compaction::{Care, Compacted, Fate, Foretold, Limits, Mobility, compact, likely_type};
 pub use evidence::{Evidence, Names, SlabShare};

@@ -3,7 +3,7 @@
 use super::answer::{State, Verdict};
 use super::range_map::{RangeHolder, RangeMap};
 use super::ranges::{Range, RangeState};
-use super::sentences::plural;
+use super::sentences::{nodes, plural};
 use super::size::SizeText;
 
 /// The most holders, and the most ranges, that are told of.
@@ -47,6 +47,7 @@ pub(super) fn reason(verdict: &Verdict) -> Vec<String> {
         State::Unknown => format!("{ranges}: it could not be told whether the machine has them"),
     };
     let mut told = vec![head];
+    told.extend(nodes(verdict, "migration"));
     told.push(summary(map));
     if verdict.state != State::AvailableNow {
         told.extend(map.holders.iter().take(TOLD).map(held_by));

@@ -1,5 +1,7 @@
 //! The request that a verdict is about.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::size::SizeText;
@@ -17,6 +19,9 @@ pub struct BlockRequest {
     pub blocks: u64,
     /// Only memory of this NUMA node.
     pub node: Option<u32>,
+    /// Only memory of these NUMA nodes: those that a process or a cgroup may use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_nodes: Option<BTreeSet<u32>>,
     /// Only memory of zones of this name.
     pub zone: Option<String>,
 }
@@ -34,9 +39,14 @@ impl BlockRequest {
         self.block_bytes >> self.order
     }
 
+    /// Returns true if memory of this node counts.
+    pub fn wants_node(&self, node: u32) -> bool {
+        self.node.is_none_or(|wanted| wanted == node)
+            && self.allowed_nodes.as_ref().is_none_or(|allowed| allowed.contains(&node))
+    }
+
     /// Returns true if blocks of this zone count.
     pub fn wants(&self, node: u32, zone: &str) -> bool {
-        self.node.is_none_or(|wanted| wanted == node)
-            && self.zone.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(zone))
+        self.wants_node(node) && self.zone.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(zone))
     }
 }

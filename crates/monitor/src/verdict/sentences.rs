@@ -2,7 +2,7 @@
 
 use freehold_linux::pageblocks::Held;
 
-use super::answer::{State, Verdict};
+use super::answer::{NodeVerdict, State, Verdict};
 use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
 use super::range_sentences;
@@ -63,6 +63,7 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
             supply.now
         )),
     }
+    told.extend(nodes(verdict, "compaction"));
     kept_back(verdict, &mut told);
     if verdict.state != State::AvailableNow {
         let stops = verdict.zones.iter().filter_map(|zone| Some((zone, zone.gives_up_at_pfn?)));
@@ -83,6 +84,23 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
         }
     }
     told
+}
+
+/// Says what each node can give by itself, where there are several. `moving` is what empties blocks.
+pub(super) fn nodes(verdict: &Verdict, moving: &str) -> Vec<String> {
+    let of_node = |node: &NodeVerdict| {
+        let supply = &node.supply;
+        let then =
+            |blocks: Option<u64>, what: &str| blocks.map_or(String::new(), |n| format!(", {n} by {what}"));
+        format!(
+            "node {} alone: {} free now{}{}",
+            node.node,
+            supply.now,
+            then(supply.after_compaction, moving),
+            then(supply.after_reclaim_and_compaction, &format!("reclaim and {moving}"))
+        )
+    };
+    verdict.nodes.iter().map(of_node).collect()
 }
 
 /// Adds which free blocks requests cannot have, and where others are.

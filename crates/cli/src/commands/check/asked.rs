@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use freehold::Order;
-use freehold_linux::procfs::{page_bytes, read_buddyinfo};
+use freehold_linux::procfs::{nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo};
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
 
@@ -15,11 +15,16 @@ use crate::exit::{Cause, Failure};
 /// The size of a block where neither size nor order is given.
 const DEFAULT_BYTES: u64 = 2 << 20;
 
-/// Returns the request.
+/// Returns the request, and what of it could not be read.
 ///
 /// # Errors
 /// A size that no block of the machine has, and a node or a zone that has no memory there.
-pub(super) fn request(args: &Check, root: &Path, zones: &[ZoneSnapshot]) -> Result<BlockRequest, Failure> {
+pub(super) fn request(
+    args: &Check,
+    root: &Path,
+    zones: &[ZoneSnapshot],
+) -> Result<(BlockRequest, Option<String>), Failure> {
+    let (allowed, missing) = allowed_nodes(args, root)?;
     let page_bytes = page_bytes(root).unwrap_or(4096);
     let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
     let bytes = match args.order {
@@ -33,10 +38,27 @@ pub(super) fn request(args: &Check, root: &Path, zones: &[ZoneSnapshot]) -> Resu
         contiguous: order > largest_order(root)?,
         blocks: args.blocks,
         node: args.node,
+        allowed_nodes: allowed,
         zone: args.zone.clone(),
     };
-    place(&asked, zones)?;
-    Ok(asked)
+    place(&asked, zones, args)?;
+    Ok((asked, missing))
+}
+
+/// Returns the nodes that the process or the cgroup of the arguments may use, and what could not be read of
+/// them.
+fn allowed_nodes(args: &Check, root: &Path) -> Result<(Option<BTreeSet<u32>>, Option<String>), Failure> {
+    if let Some(pid) = args.for_pid {
+        let found = nodes_of_process(root, pid)
+            .with_context(|| format!("process {pid} cannot be looked at; give a process that runs"))
+            .map_err(refused)?;
+        return Ok((Some(found.nodes), found.without_policies));
+    }
+    let Some(cgroup) = &args.for_cgroup else { return Ok((None, None)) };
+    let found = nodes_of_cgroup(root, cgroup)
+        .context("give a cgroup by its path below /sys/fs/cgroup, in which the controller cpuset is on")
+        .map_err(refused)?;
+    Ok((Some(found), None))
 }
 
 /// Returns the order of the buddy allocator's largest block.
@@ -46,7 +68,7 @@ fn largest_order(root: &Path) -> Result<u8, Failure> {
 }
 
 /// Fails if no zone of the machine is asked for.
-fn place(asked: &BlockRequest, zones: &[ZoneSnapshot]) -> Result<(), Failure> {
+fn place(asked: &BlockRequest, zones: &[ZoneSnapshot], args: &Check) -> Result<(), Failure> {
     if zones.iter().any(|zone| asked.wants(zone.node, &zone.name)) {
         return Ok(());
     }
@@ -62,6 +84,20 @@ fn place(asked: &BlockRequest, zones: &[ZoneSnapshot]) -> Result<(), Failure> {
     if let Some(node) = asked.node.filter(|node| !nodes.contains(node)) {
         return Err(refused(anyhow!("node {node} has no memory; {}", with_memory(&nodes))));
     }
+    if let Some(allowed) =
+        asked.allowed_nodes.as_ref().filter(|_| !nodes.iter().any(|&n| asked.wants_node(n)))
+    {
+        let who = match args.for_pid {
+            Some(pid) => format!("process {pid}"),
+            None => "the cgroup".to_owned(),
+        };
+        let may: Vec<_> = allowed.iter().map(u32::to_string).collect();
+        let may = may.join(", ");
+        return Err(refused(match asked.node {
+            Some(node) => anyhow!("{who} may not use node {node}, only {may}"),
+            None => anyhow!("{who} may use only nodes without memory ({may}); {}", with_memory(&nodes)),
+        }));
+    }
     let name = asked.zone.as_deref().unwrap_or_default();
     let elsewhere: BTreeSet<u32> =
         zones.iter().filter(|zone| zone.name.eq_ignore_ascii_case(name)).map(|zone| zone.node).collect();
@@ -71,7 +107,7 @@ fn place(asked: &BlockRequest, zones: &[ZoneSnapshot]) -> Result<(), Failure> {
             with_memory(&elsewhere)
         )));
     }
-    let here = zones.iter().filter(|zone| asked.node.is_none_or(|node| node == zone.node));
+    let here = zones.iter().filter(|zone| asked.wants_node(zone.node));
     let names: BTreeSet<&str> = here.map(|zone| zone.name.as_str()).collect();
     let names: Vec<_> = names.into_iter().collect();
     Err(refused(anyhow!("no zone {name:?} has memory; the zones with memory are {}", names.join(", "))))

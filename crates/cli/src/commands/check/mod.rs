@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 
 fn check(args: &Check) -> Result<u8, Failure> {
     let root = args.sensing.root.as_path();
-    let asked = asked::request(args, root, &read_zoneinfo(root)?)?;
+    let (asked, missing) = asked::request(args, root, &read_zoneinfo(root)?)?;
     let pool = match (args.try_it, asked.contiguous) {
         (false, _) => None,
         (true, true) => Some(Pool::find(root, &asked)?),
@@ -68,6 +68,7 @@ fn check(args: &Check) -> Result<u8, Failure> {
         }
     };
     let mut readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
+    readings.note(missing);
     let cpu = if args.try_it && pool.is_none() { readings.calmest_cpu() } else { None };
     let verdict = readings.judge(&asked, cpu);
     let tried = match (args.try_it, pool) {

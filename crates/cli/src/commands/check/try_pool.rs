@@ -103,6 +103,11 @@ impl Pool {
             );
             return Err(Failure::new(Cause::Machine, error));
         }
+        if asked.allowed_nodes.is_some() {
+            let error =
+                anyhow!("a pool takes pages of one node or of all. Give --node instead, or leave out --try");
+            return Err(Failure::new(Cause::Input, error));
+        }
         if asked.zone.is_some() {
             let error = anyhow!("a pool takes pages from any zone. Leave out --zone, or --try");
             return Err(Failure::new(Cause::Input, error));
