@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use serde::Serialize;
 
 use super::thinned::Thinned;
-use crate::model::{Holds, Map, Model, ZoneMap};
+use crate::model::{Gigabyte, GigabyteState, Holds, Map, Model, ZoneMap};
 use crate::series::History;
 
 /// The most cells of a zone's pageblock map on the page.
@@ -119,7 +119,7 @@ impl Shown {
     /// Returns `map`, or `before` if both are equal.
     fn new(map: Arc<Map>, before: Option<&Arc<Self>>) -> Arc<Self> {
         match before {
-            Some(before) if Arc::ptr_eq(&before.map, &map) || before.map.zones == map.zones => {
+            Some(before) if Arc::ptr_eq(&before.map, &map) || look_alike(&before.map, &map) => {
                 Arc::clone(before)
             }
             _ => Arc::new(Self { map, event: OnceLock::new() }),
@@ -136,6 +136,9 @@ impl Shown {
             blocks: usize,
             cells: String,
             totals: Vec<(&'static str, u32)>,
+            /// A letter for each aligned gigabyte; a blank where there is no memory.
+            gigabytes: String,
+            gigabyte_totals: Vec<(&'static str, usize)>,
         }
         let zone = |zone: &ZoneMap| {
             let names = Holds::ALL.map(Holds::name);
@@ -146,11 +149,44 @@ impl Shown {
                 blocks: zone.blocks.len(),
                 cells: zone.cells(MAP_CELLS).iter().map(letter).collect(),
                 totals: names.into_iter().zip(zone.totals()).collect(),
+                gigabytes: gigabyte_letters(&self.map, zone),
+                gigabyte_totals: GigabyteState::ALL
+                    .map(|state| {
+                        (state.name(), own_gigabytes(&self.map, zone).filter(|g| g.state == state).count())
+                    })
+                    .into(),
             }
         };
         let zones = || self.map.zones.iter().map(zone).collect::<Vec<_>>();
         self.event.get_or_init(|| named_event("map", &zones())).clone()
     }
+}
+
+/// Returns true if two maps look the same: numbers of pages within gigabytes are not shown.
+fn look_alike(one: &Map, other: &Map) -> bool {
+    let states = |map: &Map| map.gigabytes.iter().map(|gigabyte| gigabyte.state).collect::<Vec<_>>();
+    one.zones == other.zones && states(one) == states(other)
+}
+
+/// Returns the gigabytes of a zone.
+fn own_gigabytes<'a>(map: &'a Map, zone: &'a ZoneMap) -> impl Iterator<Item = &'a Gigabyte> {
+    map.gigabytes.iter().filter(|gigabyte| gigabyte.node == zone.node && gigabyte.zone == zone.name)
+}
+
+/// Returns a letter for each gigabyte of a zone; nothing if there are too many to be looked at.
+fn gigabyte_letters(map: &Map, zone: &ZoneMap) -> String {
+    let mut letters = String::new();
+    let mut next = None;
+    for gigabyte in own_gigabytes(map, zone) {
+        let gap = gigabyte.number.saturating_sub(next.unwrap_or(gigabyte.number));
+        if letters.len() as u64 + gap >= MAP_CELLS as u64 {
+            return String::new();
+        }
+        letters.extend((0..gap).map(|_| ' '));
+        letters.push(gigabyte.state.letter());
+        next = Some(gigabyte.number + 1);
+    }
+    letters
 }
 
 /// Returns the letter of the last kind of [`Holds::ALL`] that occurs in a cell.
@@ -195,6 +231,28 @@ mod tests {
         assert!(text.starts_with("event: map\ndata: [{") && text.ends_with("}]\n\n"), "{text}");
         assert!(text.contains("\"cells\":\"xm.."), "{text}");
         assert!(text.contains("[\"free\",8190]"), "{text}");
+    }
+
+    #[test]
+    fn gigabytes_have_a_letter_each_and_holes_a_blank() {
+        let gigabyte = |number, state| Gigabyte {
+            node: 0,
+            zone: "Normal".to_owned(),
+            number,
+            state,
+            free: 1,
+            movable: 0,
+            reclaimable: 0,
+            held: Vec::new(),
+        };
+        let mut seen = map(vec![Holds::Free]);
+        seen.gigabytes = vec![gigabyte(4, GigabyteState::Held), gigabyte(7, GigabyteState::Free)];
+        let event = published(Some(seen.clone()), None).map.unwrap().event();
+        let text = std::str::from_utf8(&event).unwrap();
+        assert!(text.contains("\"gigabytes\":\"S  .\""), "{text}");
+        assert!(text.contains("[\"free\",1],[\"reclaimable\",0],[\"movable\",0],[\"held\",1]"), "{text}");
+        seen.gigabytes.push(gigabyte(1 << 40, GigabyteState::Free));
+        assert_eq!(gigabyte_letters(&seen, &seen.zones[0]), "");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
+use super::gigabytes;
 use crate::model::{Holds, Map, Model, ZoneMap, ZoneModel};
 use crate::top::text::numbers::{block_size, bytes, stretch};
 use crate::top::text::rows::{LABEL, Rows, fit, label, wrap};
@@ -97,7 +98,8 @@ pub(super) fn page(rows: &mut Rows<'_>, model: &Model, view: &View) {
         return;
     };
     let across = width.saturating_sub(ADDRESS + 1).max(1);
-    let per_cell = per_cell(map, across, rows.left().saturating_sub(1 + map.zones.len()));
+    let per_cell =
+        per_cell(map, across, rows.left().saturating_sub(1 + map.zones.len() + gigabytes::strip_rows(map)));
     let mut head = legend(view);
     let said = letter(map, model, per_cell, width.saturating_sub(head.width()));
     head.spans.extend(said.map(|said| Span::styled(said, view.theme.faint())));
@@ -114,6 +116,7 @@ pub(super) fn page(rows: &mut Rows<'_>, model: &Model, view: &View) {
             rows.line(&[address].into_iter().chain(cells).collect::<Line<'_>>());
         }
     }
+    gigabytes::strip(rows, map, view);
 }
 
 /// Draws a row for each zone, largest first, if there are too few rows for [`page`].
@@ -137,7 +140,7 @@ pub(super) fn strips(rows: &mut Rows<'_>, map: &Map, view: &View) {
 
 /// Returns how many rows [`page`] needs.
 pub(super) fn page_rows(map: &Map) -> usize {
-    4 + 2 * map.zones.len()
+    4 + 2 * map.zones.len() + gigabytes::strip_rows(map)
 }
 
 /// Returns how many pageblocks a cell stands for, so that all zones fit into `rows` rows of `across`

@@ -1,6 +1,7 @@
 //! The page: model, history and view come in, a screen of characters goes out.
 
 mod draw;
+mod gigabytes;
 mod header;
 mod map;
 mod rates;

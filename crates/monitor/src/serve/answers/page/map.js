@@ -24,10 +24,11 @@ export function takeMap(map) {
   const body = document.getElementById("map-zones");
   while (body.children.length > zones.length) body.lastChild.remove();
   while (body.children.length < zones.length) {
-    body.append(element("figure", {}, element("figcaption"), element("canvas", { class: "blocks", role: "img" })));
+    body.append(element("figure", {}, element("figcaption"), element("canvas", { class: "blocks", role: "img" }), element("p", { class: "gigabytes" })));
   }
   zones.forEach((zone, number) => {
-    const [caption, canvas] = body.children[number].children;
+    const [caption, canvas, gigabytes] = body.children[number].children;
+    setText(gigabytes, gigabyteWords(zone));
     setText(caption, words(zone));
     canvas.setAttribute("aria-label", words(zone));
   });
@@ -54,6 +55,13 @@ function words(zone) {
   const present = totals.reduce((sum, [, count]) => sum + count, 0);
   const shares = totals.map(([name, count]) => `${whole(count)} ${name} (${percent(count / present)})`);
   return `Node ${zone.node}, zone ${zone.name}: ${shares.join(", ") || "no memory"}`;
+}
+
+function gigabyteWords(zone) {
+  const totals = zone.gigabyte_totals.filter(([, count]) => count > 0);
+  if (!totals.length) return "";
+  const counts = totals.map(([name, count]) => `${whole(count)} ${name}`).join(", ");
+  return `Aligned gigabytes: ${counts}${zone.gigabytes ? `  ${zone.gigabytes}` : ""}`;
 }
 
 function showLegend() {
