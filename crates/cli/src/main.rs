@@ -14,7 +14,13 @@ use clap::Parser;
 
 use args::{Cli, Command};
 
+/// What helps where memory has ended.
+const NO_MEMORY: &str = "freehold: there is not enough memory; end other programs, raise the limit (`ulimit -v`, the \
+                         control group's `memory.max`), or take a smaller trace\n";
+
 fn main() -> ExitCode {
+    // Without the handler the same ends less politely.
+    let _ = freehold_linux::end_without_memory(exit::Cause::Machine as i32, NO_MEMORY, output::remove_litter);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return args::refuse(&error),

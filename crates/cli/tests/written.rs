@@ -358,3 +358,30 @@ fn a_limit_of_files_is_an_error() {
         assert_eq!(names(folder.path()), before, "{name}");
     }
 }
+
+#[test]
+fn without_memory_it_says_so_and_leaves_nothing() {
+    let (folder, trace) = small_trace();
+    let before = names(folder.path());
+    let mut ended = 0;
+    // From a limit at which it cannot even start to one at which it succeeds.
+    let mut writers = writers(&trace, folder.path());
+    writers.retain(|(name, _)| ["repack", "compare --html", "sweep"].contains(name));
+    for mib in (16..600).step_by(32) {
+        for (name, args) in &writers {
+            let ran = prepared(folder.path(), &format!("ulimit -v {}", mib * 1024), args);
+            let what = format!("{name} with {mib} MiB: {:?}: {}", ran.code, ran.stderr);
+            // 127 is the loader's, before the program begins.
+            assert!(matches!(ran.code, Some(0 | 3 | 127)), "{what}");
+            if ran.code == Some(3) {
+                ended += 1;
+                assert!(ran.stderr.contains("there is not enough memory"), "{what}");
+            }
+            for left in ["out", "out.journal"].map(|name| folder.path().join(name)) {
+                let _ = fs::remove_file(left);
+            }
+            assert_eq!(names(folder.path()), before, "{what}");
+        }
+    }
+    assert!(ended > 0, "{ended} ended for want of memory");
+}

@@ -6,6 +6,7 @@ mod error;
 mod events;
 pub mod ftrace_text;
 mod import;
+mod out_of_memory;
 pub mod pageblocks;
 pub mod procfs;
 mod record;
@@ -16,5 +17,6 @@ pub mod tracefs;
 
 pub use error::{Error, ParseError, SinkError};
 pub use import::{ImportOptions, import};
+pub use out_of_memory::end_without_memory;
 pub use record::{HeededSignals, Progress, RecordOptions, RecordReport, record, record_measured};
 pub use sink::{EventSink, MemorySink, RingOptions, RingSink, TraceSink};

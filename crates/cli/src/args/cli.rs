@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
-3 this machine lacks something (root, tracefs, trace events); 4 the output could not be written;
+3 this machine lacks something (root, tracefs, trace events, memory); 4 the output could not be written;
 5 the output is whole, but some runs of a sweep failed.
 `record` ends with the code of the recorded command, if that ended by itself.
 `check` has those of monitoring plugins: see `freehold check --help`.";

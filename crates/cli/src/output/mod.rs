@@ -10,6 +10,6 @@ pub(super) use console::{note, notes, print, print_json, print_json_text, report
 pub(super) use csv::csv;
 pub(super) use environment::environment;
 pub(super) use write::{
-    FinishedFile, FinishedFolder, GrowingFile, cannot_create, open_locked, refuse_input, sync_folder_of,
-    unnamed_file,
+    FinishedFile, FinishedFolder, GrowingFile, cannot_create, open_locked, refuse_input, remove_litter,
+    sync_folder_of, unnamed_file,
 };

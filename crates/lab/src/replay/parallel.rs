@@ -15,19 +15,22 @@ pub(crate) fn in_parallel<T: Send>(
     let threads = threads.unwrap_or_else(processors).clamp(1, jobs.max(1));
     let next = AtomicUsize::new(0);
     let outcomes: Vec<_> = (0..jobs).map(|_| Mutex::new(None)).collect();
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
-                    && let Some(outcome) = outcomes.get(number)
-                {
-                    let done = job(number);
-                    if let Ok(mut slot) = outcome.lock() {
-                        *slot = Some(done);
-                    }
-                }
-            });
+    let work = || {
+        while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
+            && let Some(outcome) = outcomes.get(number)
+        {
+            let done = job(number);
+            if let Ok(mut slot) = outcome.lock() {
+                *slot = Some(done);
+            }
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where there is no room for another thread, fewer do the same.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     outcomes.into_iter().map(|slot| slot.into_inner().ok().flatten()).collect()
 }

@@ -51,7 +51,10 @@ pub fn read_pageblocks(
         }
     };
     let done = thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads.get()).map(|_| scope.spawn(work)).collect();
+        let helpers: Vec<_> = (1..threads.get())
+            // Where there is no room for another thread, fewer do the same.
+            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
         let own = work();
         let joined = helpers
             .into_iter()

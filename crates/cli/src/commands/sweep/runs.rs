@@ -178,20 +178,23 @@ impl Work<'_> {
             }
         };
         let next = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..self.threads().min(missing.len()) {
-                scope.spawn(|| {
-                    while let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let mut row = self.replay(&lab, row(run), run % combinations);
-                        if row.error.is_none() {
-                            row.measures.extend(trust.iter().cloned());
-                        }
-                        if !self.keep(row) {
-                            break;
-                        }
-                    }
-                });
+        let work = || {
+            while let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut row = self.replay(&lab, row(run), run % combinations);
+                if row.error.is_none() {
+                    row.measures.extend(trust.iter().cloned());
+                }
+                if !self.keep(row) {
+                    break;
+                }
             }
+        };
+        thread::scope(|scope| {
+            for _ in 1..self.threads().min(missing.len()) {
+                // Where there is no room for another thread, fewer do the same.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
         });
     }
 

@@ -47,6 +47,20 @@ pub(super) fn settle(path: &Path, done: impl FnOnce() -> io::Result<()>) -> io::
     done
 }
 
+/// Removes what is not complete, without waiting for anything: what is being renamed stays.
+pub(crate) fn remove_litter() {
+    if let Ok(litter) = LITTER.try_lock() {
+        remove(&litter);
+    }
+}
+
+fn remove(litter: &[PathBuf]) {
+    for path in litter {
+        // Another process may have taken it away.
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+    }
+}
+
 fn litter() -> MutexGuard<'static, Vec<PathBuf>> {
     LITTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -68,9 +82,7 @@ fn wait(tell: &Sender<()>) {
     for signal in signals.forever() {
         // Held until the process has ended: nothing is begun or put in place any more.
         let litter = litter();
-        for path in litter.iter() {
-            let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
-        }
+        remove(&litter);
         let _ = emulate_default_handler(signal);
     }
 }

@@ -21,6 +21,7 @@ pub(crate) use finished_file::FinishedFile;
 pub(crate) use finished_folder::FinishedFolder;
 pub(crate) use growing_file::GrowingFile;
 pub(crate) use lasting::sync_folder_of;
+pub(crate) use litter::remove_litter;
 pub(crate) use refusals::cannot_create;
 pub(crate) use target::refuse_input;
 pub(crate) use unnamed::unnamed_file;

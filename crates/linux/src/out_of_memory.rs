@@ -1,0 +1,47 @@
+//! The end of a process that gets no memory.
+//!
+//! Unsafe island: a handler of SIGABRT, by which the standard library ends a process that asked for memory in vain.
+#![expect(unsafe_code, reason = "a signal handler that does more than set a flag has no safe form")]
+
+use std::io;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::SIGABRT;
+use signal_hook::low_level;
+
+/// True once something panicked: an abort is then a bug's.
+static PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// True once the handler runs: it may itself ask for memory in vain.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Makes a process that gets no memory do `before`, say `remedy` on standard error and end with `exit_code`, instead of
+/// being aborted. What the standard library says first is how much it asked for.
+///
+/// `before` runs where memory has ended, and must take no lock that it could wait for.
+///
+/// # Errors
+/// If the signal cannot be handled.
+pub fn end_without_memory(exit_code: i32, remedy: &'static str, before: fn()) -> io::Result<()> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        PANICKED.store(true, Ordering::SeqCst);
+        hook(info);
+    }));
+    let end = move || {
+        if PANICKED.load(Ordering::SeqCst) {
+            return;
+        }
+        if !ENDING.swap(true, Ordering::SeqCst) {
+            // Without standard error the message is lost.
+            let _ = rustix::io::write(rustix::stdio::stderr(), remedy.as_bytes());
+            before();
+        }
+        low_level::exit(exit_code);
+    };
+    // SAFETY: SIGABRT comes from `abort`, which the thread calls that got no memory: it holds no lock of the allocator
+    // then, unlike a thread that a signal interrupts. What the handler calls waits for no lock; it may ask for memory,
+    // and comes back here if that fails, to leave at once. It never returns into what it interrupted.
+    unsafe { low_level::register(SIGABRT, end) }.map(drop)
+}
