@@ -46,6 +46,8 @@ fn main() -> ExitCode {
             return commands::watch::run(&args).unwrap_or_else(|failure| output::report(&failure));
         }
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Man(args) => commands::manual::man(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

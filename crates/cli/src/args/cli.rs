@@ -12,6 +12,7 @@ use super::check::{Check, GiveBack};
 use super::compare::Compare;
 use super::generate::Generate;
 use super::import::Import;
+use super::manual::{Completions, Man};
 use super::monitor::{Serve, Snapshot, Top, Watch};
 use super::predict::{self, Predict};
 use super::record::Record;
@@ -21,11 +22,14 @@ use super::trace::Trace;
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
 #[derive(Parser, Debug)]
-#[command(name = "freehold", version, after_help = EXIT_CODES)]
+#[command(name = "freehold", version = VERSION, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// The version, and how it was built.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("FREEHOLD_BUILD"), ")");
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
@@ -73,6 +77,11 @@ pub(crate) enum Command {
     /// Set a pool of huge pages back when the input ends; `check --try` starts it.
     #[command(hide = true)]
     GiveBack(GiveBack),
+    /// Print what a shell completes of this command line.
+    Completions(Completions),
+    /// Write the manual, a page a command, into a folder.
+    #[command(hide = true)]
+    Man(Man),
 }
 
 /// Prints the help that was asked for, or what is wrong with the arguments.

@@ -8,6 +8,7 @@ pub(super) mod compare;
 pub(super) mod generate;
 pub(super) mod import;
 mod largest_order;
+pub(super) mod manual;
 pub(super) mod predict;
 pub(super) mod record;
 mod record_until;
