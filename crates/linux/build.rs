@@ -16,6 +16,8 @@ fn main() {
     let headers = env::var("DEP_BPF_INCLUDE").expect("libbpf-sys names the folder of its headers");
     let mut compile = Command::new(&clang);
     compile.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
+    // The object is in the program, which is the same wherever it is built.
+    compile.arg("-fdebug-compilation-dir=.").arg(format!("-ffile-prefix-map={headers}=include"));
     compile.arg(format!("-I{headers}")).args(["-c", "bpf/free_areas.bpf.c", "-o"]).arg(&object);
     match compile.status() {
         Ok(status) if status.success() => {}

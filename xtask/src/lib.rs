@@ -2,6 +2,7 @@
 
 pub mod counterfactual;
 pub mod coverage;
+pub mod dist;
 pub mod fuzz;
 pub mod instructions;
 pub mod kernel;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::counterfactual::command::CounterfactualArgs;
+use xtask::dist::command::DistArgs;
 use xtask::fuzz::FuzzArgs;
 use xtask::instructions::InstructionsArgs;
 use xtask::oracle::command::OracleArgs;
@@ -42,6 +43,8 @@ enum Chore {
     Instructions(InstructionsArgs),
     /// Check what Freehold is built from: licences, advisories, duplicates, sources
     Supply(SupplyArgs),
+    /// Build what is handed out: static programs, packages, the source, lists of what is inside
+    Dist(DistArgs),
     /// Make a book of the documents, with mdBook
     Site,
     /// Measure which branches of the engine the kept transcripts reach
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
+        Chore::Dist(arguments) => xtask::dist::command::run(&arguments, root),
         Chore::Site => xtask::site::run(root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
         Chore::Series(arguments) => run_series(&arguments, root),

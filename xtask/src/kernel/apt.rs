@@ -49,6 +49,35 @@ impl<'a> Apt<'a> {
         Ok(Self { room, job, options })
     }
 
+    /// Returns one that asks several suites on the machine's mirror, for packages of `architecture`, which the machine
+    /// need not have.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn elsewhere(
+        room: &'a Path,
+        suites: &[&str],
+        architecture: &str,
+        job: &'a Job,
+    ) -> Result<Self, String> {
+        let mut apt = Self::new(room, None, job)?;
+        let list = room.join("sources.list");
+        let address = mirror_address()?;
+        let lines: String = suites.iter().map(|suite| source_line(&address, suite)).collect();
+        write_if_changed(&list, &lines).map_err(|error| error.to_string())?;
+        // What is installed on this machine is nothing to packages that are not for it.
+        let status = room.join("status");
+        write_if_changed(&status, "").map_err(|error| error.to_string())?;
+        apt.options.extend([
+            format!("Dir::State::status={}", status.display()),
+            format!("Dir::Etc::sourcelist={}", list.display()),
+            "Dir::Etc::sourceparts=-".to_owned(),
+            format!("APT::Architecture={architecture}"),
+            format!("APT::Architectures={architecture}"),
+        ]);
+        Ok(apt)
+    }
+
     /// Reads the suites' lists.
     ///
     /// # Errors

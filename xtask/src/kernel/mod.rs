@@ -6,6 +6,7 @@
 
 pub(super) mod apt;
 pub mod cache;
+pub(super) mod debian;
 pub mod error;
 pub(super) mod files;
 pub mod mirror;

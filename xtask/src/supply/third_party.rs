@@ -12,7 +12,7 @@ crate states. `cargo xtask supply` holds this list against what is built, and `d
 Freehold's own code outside `kernel/` and `crates/linux/bpf` is GPL-2.0-or-later. Some of these crates are Apache-2.0 alone, which goes
 together with version 3 of the GPL and not with version 2: whoever distributes the binary does so under version 3. libbpf-sys carries
 libbpf, zstd-sys carries zstd, and liblzma-sys carries XZ Utils, built in under the licences that these crates state; with `bpf`, libelf
-and zlib are linked dynamically.
+and zlib are linked dynamically, and are inside what `cargo xtask dist` builds.
 
 | crate | version | licence |
 |---|---|---|

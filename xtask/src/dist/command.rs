@@ -1,0 +1,207 @@
+//! `cargo xtask dist`: what is handed out of a commit.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use clap::Args;
+
+use crate::kernel::process::{command, require};
+use crate::kernel::scratch::Scratch;
+
+use super::libraries::succeeds;
+use super::package::{self, Contents, Texts};
+use super::processor::Processor;
+use super::{contents, inside, program, source};
+
+/// The largest program that is handed out.
+///
+/// Units: bytes.
+const LARGEST: u64 = 12 << 20;
+
+/// The version of everything that is handed out, which is that of the workspace.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Build what is handed out: static programs, packages for Debian, the source with its crates, lists of what is inside
+#[derive(Args, Debug)]
+pub struct DistArgs {
+    /// The processors; both if left out
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Processor::X86_64, Processor::Arm64])]
+    arch: Vec<Processor>,
+    /// Where the files go; those that are there are replaced
+    #[arg(long, default_value = "target/handed-out", value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Only the programs, of files as they are, and no packages of them
+    #[arg(long)]
+    programs: bool,
+    /// Build a second time, in another folder from a clone, and compare every byte
+    #[arg(long, conflicts_with = "programs")]
+    twice: bool,
+}
+
+/// A commit, as what is handed out names it.
+struct Commit {
+    name: String,
+    /// Seconds since 1970.
+    epoch: String,
+    /// The same as RFC 3339 has it.
+    time: String,
+}
+
+/// Builds everything. Returns false if a program is too large, or a second build has other bytes.
+///
+/// # Errors
+/// A sentence, if something cannot be built.
+pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
+    let folder = std::path::absolute(&arguments.folder).map_err(|error| error.to_string())?;
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let commit = commit(root)?;
+    if !arguments.programs {
+        refuse_changes(root)?;
+    }
+    let mut names = Vec::new();
+    let mut fits = true;
+    for &arch in &arguments.arch {
+        let built = program::build(arch, root, &commit.epoch)?;
+        let name = format!("freehold-{VERSION}-{}", arch.name());
+        let place = folder.join(&name);
+        let bytes = fs::copy(&built, &place).map_err(|error| format!("{}: {error}", place.display()))?;
+        println!("{name}: {bytes} bytes");
+        if bytes > LARGEST {
+            println!("{name}: more than {LARGEST} bytes");
+            fits = false;
+        }
+        names.push(name);
+    }
+    if arguments.programs {
+        return Ok(fits);
+    }
+    let own = arguments.arch.iter().find(|arch| arch.is_this_machine());
+    let own = own.map(|arch| folder.join(format!("freehold-{VERSION}-{}", arch.name())));
+    let texts = Texts::new(root, root.join("target/texts"), own.as_deref(), VERSION, &commit.epoch)?;
+    for &arch in &arguments.arch {
+        let program = folder.join(format!("freehold-{VERSION}-{}", arch.name()));
+        names.extend(packed(arch, root, &texts, &program, &commit, &folder)?);
+    }
+    names.push(file_name(&source::pack(root, VERSION, &commit.name, &commit.epoch, &folder)?));
+    sum_up(&folder, &mut names)?;
+    if arguments.twice {
+        fits &= is_the_same_again(arguments, root, &folder)?;
+    }
+    Ok(fits)
+}
+
+/// Makes an architecture's package and list, and returns the names of the files.
+fn packed(
+    arch: Processor,
+    root: &Path,
+    texts: &Texts,
+    program: &Path,
+    commit: &Commit,
+    folder: &Path,
+) -> Result<Vec<String>, String> {
+    let parts = inside::parts(arch, root)?;
+    let spdx = contents::spdx(&parts, arch, VERSION, &commit.name, &commit.time);
+    let spdx = format!("{spdx:#}\n");
+    let list = folder.join(format!("freehold-{VERSION}-{}.spdx.json", arch.name()));
+    fs::write(&list, &spdx).map_err(|error| format!("{}: {error}", list.display()))?;
+    let licences = contents::licences(&parts);
+    let contents = Contents { arch, program, spdx: &spdx, licences: &licences };
+    let package = package::make(root, texts, &contents, folder)?;
+    println!("{}: {} parts inside", file_name(&package), parts.len());
+    Ok(vec![file_name(&list), file_name(&package)])
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Returns the commit that is checked out.
+fn commit(root: &Path) -> Result<Commit, String> {
+    require("git", "git").map_err(|error| error.to_string())?;
+    let git = |words: &[&str]| {
+        let said = succeeds(command("git").current_dir(root).args(words), "git does not know the commit")?;
+        Ok::<_, String>(String::from_utf8_lossy(&said).trim().to_owned())
+    };
+    Ok(Commit {
+        name: git(&["describe", "--always", "--abbrev=12"])?,
+        epoch: git(&["log", "-1", "--format=%ct"])?,
+        time: {
+            let mut date = command("git");
+            date.env("TZ", "UTC").current_dir(root);
+            date.args(["log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%cd"]);
+            String::from_utf8_lossy(&succeeds(&mut date, "git does not know the commit")?).trim().to_owned()
+        },
+    })
+}
+
+/// Fails if there are changes that no commit has.
+fn refuse_changes(root: &Path) -> Result<(), String> {
+    let mut git = command("git");
+    git.current_dir(root).args(["status", "--porcelain"]);
+    let said = succeeds(&mut git, "git does not tell what is changed")?;
+    if said.is_empty() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&said).into_owned();
+    Err(format!(
+        "what is handed out is of a commit, and there are changes that none has; commit them first, or build \
+         --programs only:\n{said}"
+    ))
+}
+
+/// Writes the checksums of the files.
+fn sum_up(folder: &Path, names: &mut [String]) -> Result<(), String> {
+    names.sort();
+    let mut sum = command("sha256sum");
+    let sums = succeeds(sum.current_dir(folder).arg("--").args(names.iter()), "sha256sum fails")?;
+    let place = folder.join("SHA256SUMS");
+    fs::write(&place, &sums).map_err(|error| format!("{}: {error}", place.display()))?;
+    print!("{}", String::from_utf8_lossy(&sums));
+    Ok(())
+}
+
+/// Builds in a clone. Returns true if all checksums are the same.
+fn is_the_same_again(arguments: &DistArgs, root: &Path, folder: &Path) -> Result<bool, String> {
+    let scratch = Scratch::new().map_err(|error| error.to_string())?;
+    let clone = scratch.path().join("again");
+    let mut git = command("git");
+    git.args(["clone", "--quiet", "--no-hardlinks"]).arg(root).arg(&clone);
+    succeeds(&mut git, "the commit cannot be cloned")?;
+    let mut again = command("cargo");
+    again.current_dir(&clone).env_remove("CARGO_TARGET_DIR").stdout(Stdio::null()).stderr(Stdio::inherit());
+    again.args(["run", "--locked", "--quiet", "--package=xtask", "--", "dist", "--folder", "again"]);
+    for arch in &arguments.arch {
+        again.args(["--arch", arch.name()]);
+    }
+    let status = again.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !status.success() {
+        return Err("the second build failed".to_owned());
+    }
+    let read = |path: &Path| fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
+    let (first, second) = (read(&folder.join("SHA256SUMS"))?, read(&clone.join("again/SHA256SUMS"))?);
+    let differ = differing(&first, &second);
+    for name in &differ {
+        println!("{name}: a second build has other bytes");
+    }
+    if differ.is_empty() {
+        println!("a second build, in another folder, has the same bytes");
+    }
+    Ok(differ.is_empty())
+}
+
+/// Returns the lines of `first` that `second` does not have.
+fn differing<'a>(first: &'a str, second: &str) -> Vec<&'a str> {
+    first.lines().filter(|line| !second.lines().any(|other| other == *line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_bytes_are_told_by_their_sums() {
+        assert_eq!(differing("ab  one\ncd  two\n", "ab  one\nce  two\n"), ["cd  two"]);
+        assert!(differing("ab  one\n", "ab  one\n").is_empty());
+    }
+}

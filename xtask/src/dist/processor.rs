@@ -1,0 +1,64 @@
+//! The processors that programs are handed out for.
+
+use clap::ValueEnum;
+
+/// A processor, and what others call it.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Processor {
+    /// 64-bit PCs
+    #[value(name = "x86-64")]
+    X86_64,
+    /// 64-bit ARM
+    #[value(name = "arm64")]
+    Arm64,
+}
+
+impl Processor {
+    /// Returns its name here.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86-64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// Returns true if this machine has it.
+    pub const fn is_this_machine(self) -> bool {
+        match self {
+            Self::X86_64 => cfg!(target_arch = "x86_64"),
+            Self::Arm64 => cfg!(target_arch = "aarch64"),
+        }
+    }
+
+    /// Returns the compiler's name for it, with musl.
+    pub const fn target(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64-unknown-linux-musl",
+            Self::Arm64 => "aarch64-unknown-linux-musl",
+        }
+    }
+
+    /// Returns Debian's name.
+    pub const fn debian(self) -> &'static str {
+        match self {
+            Self::X86_64 => "amd64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// Returns what the names of GNU's programs begin with.
+    pub const fn gnu(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64-linux",
+            Self::Arm64 => "aarch64-linux",
+        }
+    }
+
+    /// Returns the Debian package with the compiler of C.
+    pub const fn compiler_package(self) -> &'static str {
+        match self {
+            Self::X86_64 => "gcc",
+            Self::Arm64 => "gcc-aarch64-linux-gnu",
+        }
+    }
+}

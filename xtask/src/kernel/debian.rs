@@ -1,0 +1,107 @@
+//! Packages of Debian for any architecture: names come in; the files that were in them go out.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::apt::Apt;
+use super::process::{Job, command, require};
+
+/// The name of the file that says what is unpacked.
+const UNPACKED: &str = "packages";
+
+/// The suites and the architecture of packages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packages<'a> {
+    /// Suites on the machine's mirror; the newest version of all counts.
+    pub(crate) suites: &'a [&'a str],
+    /// Debian's word for the architecture.
+    pub(crate) architecture: &'a str,
+}
+
+impl Packages<'_> {
+    /// Unpacks packages into `folder`, unless it is done already, and returns the names of those that came. A package
+    /// without files stands for the first that it depends on.
+    ///
+    /// # Errors
+    /// A sentence, if one of them cannot be had.
+    pub(crate) fn unpack(&self, names: &[&str], folder: &Path) -> Result<Vec<String>, String> {
+        let done = folder.join(UNPACKED);
+        if let Ok(text) = fs::read_to_string(&done) {
+            return Ok(text.lines().map(str::to_owned).collect());
+        }
+        for program in ["apt-get", "dpkg", "dpkg-deb"] {
+            require(program, "apt and dpkg").map_err(|error| error.to_string())?;
+        }
+        let room = folder.join("fetch");
+        fs::create_dir_all(&room).map_err(|error| format!("{}: {error}", room.display()))?;
+        let lock = File::create(room.join("lock")).map_err(|error| format!("{}: {error}", room.display()))?;
+        let job = Job::new(lock, room.join("log")).map_err(|error| error.to_string())?;
+        let apt = Apt::elsewhere(&room, self.suites, self.architecture, &job)?;
+        let said = |detail: String| {
+            format!("{} for {} cannot be had: {detail}", names.join(", "), self.architecture)
+        };
+        apt.update().map_err(said)?;
+        let mut came = Vec::new();
+        for name in names {
+            let archive = real(&apt, name).map_err(said)?;
+            job.run(command("dpkg").arg("-x").arg(&archive).arg(folder))
+                .map_err(|error| error.to_string())?;
+            came.push(stem(&archive));
+        }
+        fs::remove_dir_all(&room).map_err(|error| format!("{}: {error}", room.display()))?;
+        fs::write(&done, came.join("\n")).map_err(|error| format!("{}: {error}", done.display()))?;
+        Ok(came)
+    }
+}
+
+/// Downloads a package, or the one that it stands for.
+fn real(apt: &Apt<'_>, name: &str) -> Result<PathBuf, String> {
+    let archive = apt.download(name)?;
+    let depends = command("dpkg-deb").arg("-f").arg(&archive).arg("Depends").output();
+    let depends = depends.map_err(|error| error.to_string())?.stdout;
+    match stands_for(name, &String::from_utf8_lossy(&depends)) {
+        Some(other) => apt.download(&other),
+        None => Ok(archive),
+    }
+}
+
+/// Returns the kernel that a package of no files stands for: the first of `depends`, with a version in its name.
+fn stands_for(name: &str, depends: &str) -> Option<String> {
+    let first = depends.split([',', ' ', '|']).next()?.trim();
+    let is_kernel = |name: &str| name.starts_with("linux-image-") || name.starts_with("linux-binary-");
+    let is_versioned = |name: &str| name.bytes().any(|byte| byte == b'.');
+    (is_kernel(name) && is_kernel(first) && (!is_versioned(name) || first.starts_with("linux-binary-")))
+        .then(|| first.to_owned())
+}
+
+/// Returns the name, version and architecture of a package's file.
+fn stem(archive: &Path) -> String {
+    archive.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_of_no_files_stands_for_its_kernel() {
+        let real = "linux-image-6.12.117+deb13-arm64-16k";
+        assert_eq!(
+            stands_for("linux-image-arm64-16k", &format!("{real} (= 6.12.117-1)")),
+            Some(real.to_owned())
+        );
+        let depends = "linux-binary-7.3.4-cloud-amd64 (= 7.3.4-1), linux-modules-7.3.4-cloud-amd64";
+        assert_eq!(
+            stands_for("linux-image-7.3.4-cloud-amd64", depends),
+            Some("linux-binary-7.3.4-cloud-amd64".to_owned())
+        );
+        assert_eq!(stands_for(real, "kmod, linux-base (>= 4.3~)"), None);
+        assert_eq!(stands_for("busybox-static", ""), None);
+    }
+
+    #[test]
+    fn the_stem_of_a_file_is_what_came() {
+        let file = Path::new("/x/busybox-static_1%3a1.37.0-6_arm64.deb");
+        assert_eq!(stem(file), "busybox-static_1:1.37.0-6_arm64");
+    }
+}
