@@ -4,6 +4,7 @@ pub mod counterfactual;
 pub mod coverage;
 pub mod dist;
 pub mod fuzz;
+pub mod guest;
 pub mod instructions;
 pub mod kernel;
 pub mod markdown;

@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use xtask::counterfactual::command::CounterfactualArgs;
 use xtask::dist::command::DistArgs;
 use xtask::fuzz::FuzzArgs;
+use xtask::guest::command::GuestArgs;
 use xtask::instructions::InstructionsArgs;
 use xtask::oracle::command::OracleArgs;
 use xtask::seeds::command::SeedsArgs;
@@ -45,6 +46,8 @@ enum Chore {
     Supply(SupplyArgs),
     /// Build what is handed out: static programs, packages, the source, lists of what is inside
     Dist(DistArgs),
+    /// Boot a kernel in QEMU with the static program, and run every command there
+    Guest(GuestArgs),
     /// Make a book of the documents, with mdBook
     Site,
     /// Measure which branches of the engine the kept transcripts reach
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
         Chore::Dist(arguments) => xtask::dist::command::run(&arguments, root),
+        Chore::Guest(arguments) => xtask::guest::command::run(&arguments, root),
         Chore::Site => xtask::site::run(root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
         Chore::Series(arguments) => run_series(&arguments, root),

@@ -10,6 +10,7 @@ use crate::series::error::{SeriesError, SeriesResult};
 /// The mode of folders.
 const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
+const FILE: u32 = 0o100_644;
 
 /// The folders for mounts.
 const FOLDERS: [&str; 4] = ["dev", "proc", "sys", "tmp"];
@@ -46,11 +47,40 @@ fn sources(folder: &Path) -> SeriesResult<Vec<PathBuf>> {
 
 /// Returns an archive of the process and the folders that it needs.
 fn pack(program: &[u8]) -> Vec<u8> {
-    let mut archive = Vec::with_capacity(program.len() + 4096);
-    for folder in FOLDERS {
-        entry(&mut archive, folder, FOLDER, &[]);
+    let mut entries = FOLDERS.map(Entry::folder).to_vec();
+    entries.push(Entry::program("init", program));
+    archive(&entries)
+}
+
+/// A file or folder of an archive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    name: &'a str,
+    mode: u32,
+    content: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    pub(crate) const fn folder(name: &'a str) -> Self {
+        Self { name, mode: FOLDER, content: &[] }
     }
-    entry(&mut archive, "init", PROGRAM, program);
+
+    pub(crate) const fn file(name: &'a str, content: &'a [u8]) -> Self {
+        Self { name, mode: FILE, content }
+    }
+
+    pub(crate) const fn program(name: &'a str, content: &'a [u8]) -> Self {
+        Self { name, mode: PROGRAM, content }
+    }
+}
+
+/// Returns an archive of entries, a folder before what is in it.
+pub(crate) fn archive(entries: &[Entry<'_>]) -> Vec<u8> {
+    let size: usize = entries.iter().map(|entry| entry.content.len() + 256).sum();
+    let mut archive = Vec::with_capacity(size);
+    for one in entries {
+        entry(&mut archive, one.name, one.mode, one.content);
+    }
     entry(&mut archive, "TRAILER!!!", 0, &[]);
     archive
 }

@@ -1,0 +1,210 @@
+//! `cargo xtask guest`: the static program on a kernel of one's choice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::dist::libraries::succeeds;
+use crate::dist::processor::Processor;
+use crate::dist::program;
+use crate::kernel::error::{CONSOLE_LINES, tail};
+use crate::kernel::process::command;
+
+use super::boot::{Boot, Ran, metrics};
+use super::initramfs;
+use super::kernel::{self, Kernel};
+
+/// What a guest does that nobody told otherwise: every command.
+const SCRIPT: &str = include_str!("script.sh");
+
+/// Boot a kernel in QEMU with the static program, and run every command there
+#[derive(Args, Debug)]
+pub struct GuestArgs {
+    /// The processor.
+    #[arg(long, value_enum)]
+    arch: Processor,
+    /// A kernel's file, or the name of a package of Debian's, such as linux-image-arm64-16k.
+    #[arg(long, value_name = "PACKAGE|FILE")]
+    kernel: String,
+    /// The memory of the guest, in MiB.
+    #[arg(long, default_value_t = 1024, value_name = "MIB")]
+    memory: u32,
+    /// More parameters of the kernel.
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    parameters: String,
+    /// The program; what `dist` builds, if left out.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Where the console and what the guest hands out go; below target/guest, by the kernel's name, if left out.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// The most seconds of the boot.
+    #[arg(long, default_value_t = 900, value_name = "N")]
+    seconds: u64,
+    /// What runs in the guest's shell instead of every command.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Boots and runs. Returns false if the guest did not reach its end, or a command crashed.
+///
+/// # Errors
+/// A sentence, if kernel, program or emulator cannot be had.
+pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
+    let arch = arguments.arch;
+    let kernel = Kernel::new(arch, &arguments.kernel)?;
+    let program = match &arguments.program {
+        Some(file) => file.clone(),
+        None => program::build(arch, root, "0")?,
+    };
+    let program = fs::read(&program).map_err(|error| format!("{}: {error}", program.display()))?;
+    let folder = match &arguments.folder {
+        Some(folder) => folder.clone(),
+        None => root.join("target/guest").join(plain(&kernel.name)),
+    };
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let script = if arguments.command.is_empty() {
+        SCRIPT.to_owned()
+    } else {
+        format!("run {}\n", arguments.command.join(" "))
+    };
+    let packed = folder.join("initramfs");
+    let bytes = initramfs::pack(&kernel, &kernel::busybox(arch)?, &program, &script);
+    fs::write(&packed, bytes).map_err(|error| format!("{}: {error}", packed.display()))?;
+    println!("{}: {} MiB, {}", kernel.name, arguments.memory, kernel.image.display());
+    let boot = Boot {
+        arch,
+        kernel: &kernel.image,
+        initramfs: &packed,
+        memory: arguments.memory,
+        parameters: &arguments.parameters,
+        seconds: arguments.seconds,
+        is_shown: true,
+    };
+    let ran = boot.run()?;
+    let _ = fs::remove_file(&packed);
+    kept(&ran, &folder)?;
+    let is_well = judged(&ran);
+    let trace = folder.join("trace.arrows");
+    if arguments.command.is_empty() && trace.is_file() {
+        compared(root, &trace)?;
+    }
+    Ok(is_well)
+}
+
+/// Returns a name that is one step of a path.
+fn plain(name: &str) -> String {
+    let name = Path::new(name).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    name.replace(|c: char| !c.is_ascii_alphanumeric() && !"._+-".contains(c), "-")
+}
+
+/// Writes the console, the scraped metrics and the files that the guest handed out.
+fn kept(ran: &Ran, folder: &Path) -> Result<(), String> {
+    let keep = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    keep("console", ran.console.as_bytes())?;
+    if let Some(text) = &ran.scraped {
+        keep("metrics", text.as_bytes())?;
+        println!("scraped from outside: {} values", metrics(text));
+    }
+    for (name, text) in files(&ran.console) {
+        let coded = folder.join("coded");
+        fs::write(&coded, text).map_err(|error| format!("{}: {error}", coded.display()))?;
+        let bytes = succeeds(command("base64").arg("-d").arg(&coded), "a file did not come out whole")?;
+        let _ = fs::remove_file(&coded);
+        keep(&plain(name), &bytes)?;
+        println!("{name}: {} bytes", bytes.len());
+    }
+    println!("what it said: {}", folder.join("console").display());
+    Ok(())
+}
+
+/// Returns names and texts of the files in a console.
+fn files(console: &str) -> Vec<(&str, &str)> {
+    let of = |part| -> Option<(&str, &str)> {
+        let (name, rest) = str::split_once(part, '\n')?;
+        Some((name.trim(), rest.split_once("guest: end")?.0))
+    };
+    console.split("guest: file ").skip(1).filter_map(of).collect()
+}
+
+/// Prints what went wrong. Returns true if nothing did.
+fn judged(ran: &Ran) -> bool {
+    let found = faults(&ran.console);
+    for fault in &found {
+        println!("{fault}");
+    }
+    if ran.is_late {
+        println!("the guest was too slow; it ended with\n{}", tail(&ran.console, CONSOLE_LINES));
+    }
+    found.is_empty() && !ran.is_late
+}
+
+/// Returns what in a console is a fault: no end, a panic, a crash, a sensor that says other numbers.
+fn faults(console: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut last = "";
+    for line in console.lines() {
+        if line.starts_with("guest: $ ") || line.starts_with("guest: nobody$ ") {
+            last = line;
+        }
+        let code = line.strip_prefix("guest: exit ").and_then(|code| code.trim().parse::<i32>().ok());
+        // 130 is how a program ends that was interrupted, as `top` is.
+        if code.is_some_and(|code| (code > 128 && code != 130) || code == 101) {
+            found.push(format!("{last}: {line}"));
+        }
+        if ["Kernel panic", "panicked at", "BUG: "].iter().any(|word| line.contains(word)) {
+            found.push(line.to_owned());
+        }
+        if line.starts_with("guest: BPF equals pagetypeinfo: no") {
+            found.push(line.to_owned());
+        }
+    }
+    if !console.contains("guest: done") {
+        found.push(format!("the guest did not reach its end; it said\n{}", tail(console, CONSOLE_LINES)));
+    }
+    found
+}
+
+/// Compares the guest's trace on this machine.
+fn compared(root: &Path, trace: &Path) -> Result<(), String> {
+    let mut cargo = command("cargo");
+    cargo.current_dir(root).args(["run", "--locked", "--quiet", "--package=freehold-cli", "--", "compare"]);
+    let said = succeeds(cargo.arg(trace), "the guest's trace cannot be compared")?;
+    print!("{}", String::from_utf8_lossy(&said));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_out_of_the_console() {
+        let console =
+            "x\nguest: file a.txt\nQUFB\nQg==\nguest: end\nguest: file b\nQw==\nguest: end\nguest: done\n";
+        assert_eq!(files(console), [("a.txt", "QUFB\nQg==\n"), ("b", "Qw==\n")]);
+    }
+
+    #[test]
+    fn crashes_and_a_missing_end_are_faults() {
+        let well = "guest: $ freehold check\nguest: exit 2\nguest: BPF equals pagetypeinfo: yes, try 1\nguest: done\n";
+        assert!(faults(well).is_empty(), "{:?}", faults(well));
+        let crash = "guest: $ freehold top\nguest: exit 139\nguest: done\n";
+        assert_eq!(faults(crash), ["guest: $ freehold top: guest: exit 139"]);
+        assert!(faults("guest: BPF equals pagetypeinfo: no, try 10\nguest: done").len() == 1);
+        assert!(faults("Kernel panic - not syncing\n").len() == 2);
+    }
+
+    #[test]
+    fn a_kernel_has_a_folder_of_its_name() {
+        assert_eq!(plain("/a/b/Image-64k"), "Image-64k");
+        assert_eq!(
+            plain("linux-image-6.12.117+deb13-arm64_6.12.117-1_arm64"),
+            "linux-image-6.12.117+deb13-arm64_6.12.117-1_arm64"
+        );
+    }
+}

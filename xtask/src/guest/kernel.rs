@@ -1,0 +1,136 @@
+//! The kernel of a guest: a package of Debian's, or a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::dist::libraries::succeeds;
+use crate::dist::processor::Processor;
+use crate::kernel::cache;
+use crate::kernel::debian::Packages;
+use crate::kernel::process::command;
+
+/// The suites that kernels and busybox come from.
+const SUITES: [&str; 3] = ["bookworm", "trixie", "trixie-backports"];
+
+/// The modules by which a guest has a network, in the order in which they are loaded. Kernels that have one built in
+/// have no file of it.
+const MODULES: [&str; 10] = [
+    "virtio",
+    "virtio_ring",
+    "virtio_pci_modern_dev",
+    "virtio_pci_legacy_dev",
+    "virtio_pci",
+    "failover",
+    "net_failover",
+    "virtio_net",
+    "af_packet",
+    "crc32c_generic",
+];
+
+/// A kernel, with the modules that a guest loads.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    /// What it is, for people.
+    pub(crate) name: String,
+    pub(crate) image: PathBuf,
+    /// Names and bytes, in the order of loading.
+    pub(crate) modules: Vec<(String, Vec<u8>)>,
+}
+
+impl Kernel {
+    /// Takes a file that exists, or gets a package of that name.
+    ///
+    /// # Errors
+    /// A sentence, if there is neither.
+    pub(crate) fn new(arch: Processor, named: &str) -> Result<Self, String> {
+        let file = Path::new(named);
+        if file.is_file() {
+            return Ok(Self { name: named.to_owned(), image: file.to_owned(), modules: Vec::new() });
+        }
+        if named.contains('/') {
+            return Err(format!(
+                "{named}: there is no such file; give a kernel's file or the name of a package"
+            ));
+        }
+        let (came, folder) = unpacked(arch, named)?;
+        let image = find(&folder, &|name| name.starts_with("vmlinuz"));
+        let image = image.into_iter().next().ok_or_else(|| format!("{came} has no kernel in it"))?;
+        Ok(Self { name: came, image, modules: modules(&folder)? })
+    }
+}
+
+/// Returns busybox for a processor.
+///
+/// # Errors
+/// A sentence, if it cannot be had.
+pub(crate) fn busybox(arch: Processor) -> Result<Vec<u8>, String> {
+    let (came, folder) = unpacked(arch, "busybox-static")?;
+    let file = find(&folder, &|name| name == "busybox").into_iter().next();
+    let file = file.ok_or_else(|| format!("{came} has no busybox in it"))?;
+    fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Gets a package into the cache. Returns its full name and the folder of its files.
+fn unpacked(arch: Processor, package: &str) -> Result<(String, PathBuf), String> {
+    let cache = cache::cache().map_err(|error| error.to_string())?;
+    let folder = cache.join("packages").join(arch.debian()).join(package);
+    let came = Packages { suites: &SUITES, architecture: arch.debian() }.unpack(&[package], &folder)?;
+    Ok((came.join(" "), folder))
+}
+
+/// Returns the modules of a package that guests load, unpacked.
+fn modules(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut found = Vec::new();
+    for module in MODULES {
+        let is_it = |name: &str| name.split_once(".ko").is_some_and(|(stem, _)| stem == module);
+        let Some(file) = find(folder, &is_it).into_iter().next() else { continue };
+        let bytes = if file.extension().is_some_and(|end| end == "xz") {
+            succeeds(command("xz").arg("-dc").arg(&file), "a module cannot be unpacked")?
+        } else {
+            fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?
+        };
+        found.push((module.to_owned(), bytes));
+    }
+    Ok(found)
+}
+
+/// Returns the files below a folder that fit by name, in order.
+fn find(folder: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder {
+                open.push(entry.path());
+            } else if fits(&entry.file_name().to_string_lossy()) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_no_package() {
+        let error = Kernel::new(Processor::Arm64, "/no/such/vmlinuz").unwrap_err();
+        assert!(error.contains("there is no such file"), "{error}");
+    }
+
+    #[test]
+    fn modules_are_found_in_the_order_of_loading() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["net/virtio_net.ko", "net/failover.ko", "net/virtio_net_other.ko"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, name).unwrap();
+        }
+        let names: Vec<_> = modules(folder.path()).unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["failover", "virtio_net"]);
+    }
+}

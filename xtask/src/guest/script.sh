@@ -1,0 +1,63 @@
+# Every command, as root and as nobody.
+# Waits until the server answers.
+answers() {
+    for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        wget -q -O /tmp/metrics "http://127.0.0.1:$1/metrics" && return
+        sleep 1
+    done
+}
+run freehold --version
+run cat /proc/buddyinfo
+run freehold check
+run freehold check --order 3 --blocks 20
+run freehold check --try
+run freehold snapshot
+run freehold snapshot --sensor procfs --format buddyinfo
+run freehold snapshot --format json > /tmp/snapshot.json
+grep -o '"sensor": *"[^"]*"' /tmp/snapshot.json
+# A number that two readings of pagetypeinfo have alike, one before and one after, is what BPF must say in between.
+cat /proc/pagetypeinfo > /tmp/before
+cat /proc/pagetypeinfo > /tmp/before
+freehold snapshot --sensor bpf > /tmp/bpf 2> /tmp/bpf-said || cat /tmp/bpf-said
+cat /proc/pagetypeinfo > /tmp/after
+awk '
+    FILENAME == "/tmp/before" { before[FNR] = $0; next }
+    FILENAME == "/tmp/after" { after[FNR] = $0; next }
+    { lines++; fields = split(before[FNR], was, " "); split(after[FNR], is, " "); if (fields != NF) other++
+      for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/ && was[i] == is[i]) { still++; if ($i != is[i]) other++ } }
+    END { printf "guest: BPF equals pagetypeinfo: %s, %d numbers that did not move, %d of them other\n",
+          still > 20 && other == 0 ? "yes" : "no", still, other }
+' /tmp/before /tmp/after /tmp/bpf
+run freehold watch --above free_pages=1 --timeout 20
+run timeout -s INT 6 freehold top
+stty sane cols 120 rows 40 -echo 2> /dev/null
+echo
+freehold serve --listen 0.0.0.0:9321 & server=$!
+answers 9321
+echo "guest: serving"
+if [ -e /sys/class/net/eth0 ]; then read -r -t 60 answer; echo "guest: outside: ${answer:-nobody came}"; fi
+echo "guest: $(grep -c '^freehold' /tmp/metrics) metrics inside"
+kill "$server"
+wait "$server"
+echo "guest: serve: exit $?"
+run freehold record -o /tmp/trace.arrows -- sh /load
+run freehold trace info /tmp/trace.arrows
+run freehold generate mmap-read --events 20000 -o /tmp/made.arrows
+run freehold replay /tmp/made.arrows --era linux-6.12
+user freehold --version
+user freehold check
+user freehold check --try
+user freehold snapshot
+user freehold snapshot --format buddyinfo
+user freehold record -o /tmp/nobody.arrows -- true
+user freehold watch --above free_pages=1 --timeout 20
+user timeout -s INT 4 freehold top
+stty sane cols 120 rows 40 -echo 2> /dev/null
+echo
+su -s /bin/sh nobody -c "PATH=$PATH; freehold serve --listen 127.0.0.1:9322" & server=$!
+answers 9322
+echo "guest: $(grep -c '^freehold' /tmp/metrics) metrics of nobody"
+kill "$server"
+user freehold analyze /tmp/trace.arrows
+give /tmp/trace.arrows trace.arrows
+give /tmp/snapshot.json snapshot.json
