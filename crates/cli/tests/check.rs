@@ -175,6 +175,51 @@ fn every_node_is_judged_by_itself_and_those_that_may_be_used_are_kept_to() {
     check(root.path(), "--for-cgroup db").fails(3, &["cpuset.mems.effective", "below /sys/fs/cgroup"]);
 }
 
+/// A machine of `pageblocks` pageblocks of 2 MiB, of which the first, the fourth and so on hold slab, the next ones
+/// anonymous memory, and the others nothing.
+fn large_machine(pageblocks: usize) -> tempfile::TempDir {
+    let root = machine([ANON; 8]);
+    let proc = root.path().join("proc");
+    let block =
+        |flags: u64| [flags].repeat(512).iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let kinds = [block(SLAB), block(ANON), block(1 << 10)];
+    let words: Vec<u8> = (0..pageblocks).flat_map(|at| kinds[at % 3].iter().copied()).collect();
+    fs::write(proc.join("kpageflags"), words).expect("a file");
+    let zone = fs::read_to_string(proc.join("zoneinfo")).expect("the zone");
+    let zone = zone.replace("4096", &(pageblocks * 512).to_string());
+    let free = format!("pages free     {}", pageblocks / 3 * 512);
+    fs::write(proc.join("zoneinfo"), zone.replace("pages free     2048", &free)).expect("a file");
+    let free = format!("Node 0, zone   Normal 0 0 0 0 0 0 0 0 0 {} 0\n", pageblocks / 3);
+    fs::write(proc.join("buddyinfo"), free).expect("a file");
+    root
+}
+
+#[test]
+fn a_sample_agrees_with_the_full_survey() {
+    let root = large_machine(3000);
+    let quick = |words: &str| check(root.path(), &format!("--quick --json {words}")).json();
+    let all = quick("--blocks 900");
+    assert_eq!((&all["tally"]["all"], &all["tally"]["sampled"]), (&3000.into(), &3000.into()), "{all}");
+    assert_eq!(all["emptied"]["likely"], 2000, "all blocks were looked at");
+    let full = check(root.path(), "--json --blocks 900").json();
+    assert_eq!((&all["state"], &all["now"]["likely"]), (&full["state"], &full["supply"]["now"]), "{full}");
+    let told = check(root.path(), "--quick --blocks 2001");
+    assert_eq!(told.code, Some(2), "{}", told.stdout);
+    assert!(
+        told.stdout.starts_with("CRITICAL: 2001 blocks of 2 MiB (order 9) cannot be had"),
+        "{}",
+        told.stdout
+    );
+    assert!(told.stdout.contains("of 3000 aligned blocks 3000 were looked at: 2000 hold nothing that stays"));
+    let ranges = quick("--size 8M --blocks 1");
+    assert_eq!(
+        (&ranges["emptied"]["most"], &ranges["state"]),
+        (&0.into(), &"not-before-freed".into()),
+        "{ranges}"
+    );
+    check(root.path(), "--quick --size 1M").fails(3, &["--quick looks at pageblocks, of 2 MiB here"]);
+}
+
 #[test]
 fn a_zone_keeps_nothing_back_from_requests_for_itself() {
     let root = kernel("linux-7.3-cma-numa");

@@ -43,6 +43,9 @@ pub(crate) struct Check {
     /// Compact all memory, and report what was foretold against what came (needs root).
     #[arg(long = "try", conflicts_with = "root")]
     pub(crate) try_it: bool,
+    /// Look at a random sample of memory for about a second, and say how sure that is.
+    #[arg(long, conflicts_with = "try_it")]
+    pub(crate) quick: bool,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
 }

@@ -13,6 +13,7 @@ mod fold;
 mod map;
 mod order;
 mod reader;
+mod sampler;
 mod slabs;
 mod survey;
 
@@ -21,5 +22,6 @@ pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
 pub use reader::{PageblockReader, read_pageblocks};
+pub use sampler::PageblockSampler;
 pub use slabs::{Slab, read_slabs};
 pub use survey::{Pace, Survey, Surveyed};

@@ -2,6 +2,7 @@
 
 mod asked;
 mod give_back;
+mod quick;
 mod text;
 mod try_compaction;
 mod try_pool;
@@ -58,7 +59,16 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 
 fn check(args: &Check) -> Result<u8, Failure> {
     let root = args.sensing.root.as_path();
-    let (asked, missing) = asked::request(args, root, &read_zoneinfo(root)?)?;
+    let zones = read_zoneinfo(root)?;
+    let (asked, missing) = asked::request(args, root, &zones)?;
+    if args.quick {
+        let verdict = quick::run(root, &zones, &asked)?;
+        let text = || text::with_state(verdict.exit_code, &verdict.reason, missing.as_slice());
+        return shown(
+            if args.json { output::print_json(&verdict) } else { output::print(&text()) },
+            verdict.exit_code,
+        );
+    }
     let pool = match (args.try_it, asked.contiguous) {
         (false, _) => None,
         (true, true) => Some(Pool::find(root, &asked)?),
@@ -87,7 +97,11 @@ fn check(args: &Check) -> Result<u8, Failure> {
         None => verdict.exit_code,
     };
     let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
-    let printed = if args.json { output::print_json(&report) } else { output::print(&text::report(&report)) };
+    shown(if args.json { output::print_json(&report) } else { output::print(&text::report(&report)) }, code)
+}
+
+/// Returns the exit code, if the report was printed.
+fn shown(printed: Result<(), Failure>, code: u8) -> Result<u8, Failure> {
     match printed {
         // A closed pipe is no error: its reader may still look at the exit code.
         Err(failure) if failure.is_broken_pipe() => Ok(code),

@@ -2,15 +2,21 @@
 
 use super::{Report, Tried};
 
-/// Formats the report. The state comes first, because monitors show only the first line.
-pub(super) fn report(report: &Report) -> String {
-    let Report { verdict, tried, .. } = report;
-    let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(verdict.exit_code.min(3))];
-    let mut lines: Vec<String> = verdict.reason.iter().map(|reason| format!("{reason}.")).collect();
+/// Formats reasons and what could not be read, after the word for the exit code.
+pub(super) fn with_state(exit_code: u8, reason: &[String], missing: &[String]) -> String {
+    let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(exit_code.min(3))];
+    let mut lines: Vec<String> = reason.iter().map(|reason| format!("{reason}.")).collect();
     if let Some(first) = lines.first_mut() {
         first.insert_str(0, &format!("{word}: "));
     }
-    lines.extend(verdict.missing.iter().map(|missing| format!("Not read: {missing}.")));
+    lines.extend(missing.iter().map(|missing| format!("Not read: {missing}.")));
+    lines.join("\n")
+}
+
+/// Formats the report. The state comes first, because monitors show only the first line.
+pub(super) fn report(report: &Report) -> String {
+    let Report { verdict, tried, .. } = report;
+    let mut lines = vec![with_state(verdict.exit_code, &verdict.reason, &verdict.missing)];
     match tried {
         Some(Tried::Compaction(tried)) => {
             lines.push(format!(

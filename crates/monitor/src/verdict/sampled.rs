@@ -1,0 +1,257 @@
+//! A verdict on a sample of the machine's aligned blocks, with its error.
+
+use freehold_linux::pageblocks::Pageblock;
+use freehold_linux::sensor::ZoneFreeBlocks;
+use freehold_trace::ZoneSnapshot;
+use serde::Serialize;
+
+use super::answer::State;
+use super::request::BlockRequest;
+use super::supply::allowed;
+
+/// The quantile of the normal distribution that leaves out 5 % at both ends together.
+const Z: f64 = 1.959_964;
+
+/// What one aligned block of memory holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Sampled {
+    /// Nothing.
+    Free,
+    /// Pages that can be moved or dropped, and free ones.
+    Movable,
+    /// A page that stays.
+    Held,
+}
+
+impl Sampled {
+    /// Returns what a pageblock holds. A movable page that fills it stays, unless `contiguous` ranges are asked
+    /// for.
+    pub fn of(block: &Pageblock, contiguous: bool) -> Self {
+        match (block.stuck() > 0 || (block.whole_folio && !contiguous), block.movable() > 0) {
+            (true, _) => Self::Held,
+            (false, true) => Self::Movable,
+            (false, false) => Self::Free,
+        }
+    }
+}
+
+/// How many blocks of a sample hold what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Tally {
+    /// Aligned blocks of the requested zones.
+    pub all: u64,
+    /// Blocks that were looked at.
+    pub sampled: u64,
+    /// Those that are free.
+    pub free: u64,
+    /// Those that hold movable pages and nothing that stays.
+    pub movable: u64,
+}
+
+/// A number of blocks as a sample tells it: with a confidence of 95 % it lies between both ends.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Estimate {
+    /// The lower end.
+    pub least: u64,
+    /// What is most likely.
+    pub likely: u64,
+    /// The upper end.
+    pub most: u64,
+}
+
+impl Estimate {
+    /// Estimates how many of `all` blocks are of a kind of which `hits` were found in a random sample.
+    ///
+    /// It is Wilson's interval, narrower the more of all blocks were looked at.
+    pub fn new(hits: u64, sampled: u64, all: u64) -> Self {
+        if sampled >= all {
+            return Self { least: hits, likely: hits, most: hits };
+        }
+        // Of what was seen the number is known; the rest is larger than nothing and smaller than all of it.
+        let (floor, ceiling) = (hits, all - (sampled - hits));
+        if sampled == 0 {
+            return Self { least: floor, likely: floor, most: ceiling };
+        }
+        let (n, total) = (sampled as f64, all as f64);
+        let share = hits as f64 / n;
+        let effective = n * (total - 1.0) / (total - n);
+        let middle = (share + Z * Z / (2.0 * effective)) / (1.0 + Z * Z / effective);
+        let half = Z * (share * (1.0 - share) / effective + Z * Z / (4.0 * effective * effective)).sqrt()
+            / (1.0 + Z * Z / effective);
+        let blocks = |share: f64| (share * total).clamp(floor as f64, ceiling as f64);
+        Self {
+            least: blocks(middle - half).floor() as u64,
+            likely: blocks(share).round() as u64,
+            most: blocks(middle + half).ceil() as u64,
+        }
+    }
+}
+
+/// Whether a machine can give the requested blocks, as far as a sample tells.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct QuickVerdict {
+    /// How the blocks can be had; unknown if the sample is too small to tell.
+    pub state: State,
+    /// [`State::exit_code`].
+    pub exit_code: u8,
+    /// The request.
+    pub asked: BlockRequest,
+    /// The reasons, a sentence each.
+    pub reason: Vec<String>,
+    /// Blocks that are free now.
+    pub now: Estimate,
+    /// Blocks that are free or hold nothing that stays.
+    pub emptied: Estimate,
+    /// The most blocks that free memory above the watermarks makes.
+    pub room: u64,
+    /// What was looked at.
+    pub tally: Tally,
+}
+
+/// Judges a sample.
+pub fn judge_quick(
+    zones: &[ZoneSnapshot],
+    free: &[ZoneFreeBlocks],
+    asked: &BlockRequest,
+    tally: Tally,
+) -> QuickVerdict {
+    let own = asked.zone.is_some();
+    let wanted = zones.iter().filter(|zone| asked.wants(zone.node, &zone.name));
+    let room = wanted.clone().map(|zone| allowed(zone, asked.order, zone.free, own)).sum();
+    let listed = |zone: &ZoneSnapshot| {
+        let blocks = free.iter().find(|free| free.node == zone.node && free.name == zone.name);
+        let blocks = blocks.map_or(0, |free| free.blocks_from(usize::from(asked.order)));
+        blocks.min(allowed(zone, asked.order, zone.free, own))
+    };
+    let now = if asked.contiguous {
+        Estimate::new(tally.free, tally.sampled, tally.all)
+    } else {
+        let known = wanted.map(listed).sum();
+        Estimate { least: known, likely: known, most: known }
+    };
+    let emptied = Estimate::new(tally.free + tally.movable, tally.sampled, tally.all);
+    let state = if now.least >= asked.blocks {
+        State::AvailableNow
+    } else if emptied.least.min(room) >= asked.blocks {
+        State::AfterCompaction
+    } else if emptied.most.max(now.most) < asked.blocks {
+        State::NotBeforeFreed
+    } else {
+        State::Unknown
+    };
+    let reason = reason(asked, state, now, emptied, room, tally);
+    QuickVerdict {
+        state,
+        exit_code: state.exit_code(),
+        asked: asked.clone(),
+        reason,
+        now,
+        emptied,
+        room,
+        tally,
+    }
+}
+
+fn reason(
+    asked: &BlockRequest,
+    state: State,
+    now: Estimate,
+    emptied: Estimate,
+    room: u64,
+    tally: Tally,
+) -> Vec<String> {
+    let blocks = asked.words();
+    let between = |estimate: Estimate| {
+        if estimate.least == estimate.most {
+            estimate.likely.to_string()
+        } else {
+            format!("{} ({} to {})", estimate.likely, estimate.least, estimate.most)
+        }
+    };
+    let head = match state {
+        State::AvailableNow => format!("{blocks} can be had now: {} are free", between(now)),
+        State::AfterCompaction => {
+            format!("{blocks} can be had once pages are moved: {} are free now", between(now))
+        }
+        State::NotBeforeFreed => format!(
+            "{blocks} cannot be had before memory is freed or the machine reboots: {} are free now",
+            between(now)
+        ),
+        _ => format!(
+            "{blocks}: the sample does not tell whether the machine has them; {} are free now. Leave out --quick",
+            between(now)
+        ),
+    };
+    let sample = format!(
+        "of {} aligned blocks {} were looked at: {} hold nothing that stays, with a confidence of 95 %; free \
+         memory has room for {room}",
+        tally.all,
+        tally.sampled,
+        between(emptied)
+    );
+    vec![head, sample]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *state >> 33
+    }
+
+    #[test]
+    fn the_interval_holds_the_number_in_nineteen_of_twenty_samples() {
+        let mut state = 1;
+        for (all, hits, sampled) in
+            [(1000, 300, 100), (1000, 20, 200), (50_000, 25_000, 500), (300, 290, 150)]
+        {
+            let mut held = 0;
+            for _ in 0..2000 {
+                let mut blocks: Vec<bool> = (0..all).map(|at| at < hits).collect();
+                let found = (0..sampled).filter(|&at| {
+                    let other = at + random(&mut state) as usize % (all - at);
+                    blocks.swap(at, other);
+                    blocks[at]
+                });
+                let found = found.count() as u64;
+                let estimate = Estimate::new(found, sampled as u64, all as u64);
+                held += u32::from((estimate.least..=estimate.most).contains(&(hits as u64)));
+                assert!(estimate.least <= estimate.likely && estimate.likely <= estimate.most);
+            }
+            assert!(held >= 1860, "{hits} of {all} by {sampled}: {held} of 2000");
+            assert!(held < 2000, "an interval that is never wrong tells too little");
+        }
+    }
+
+    #[test]
+    fn what_was_seen_whole_is_known() {
+        let exact = |blocks| Estimate { least: blocks, likely: blocks, most: blocks };
+        assert_eq!(Estimate::new(3, 7, 7), exact(3));
+        assert_eq!(Estimate::new(0, 0, 9), Estimate { least: 0, likely: 0, most: 9 });
+        assert_eq!(Estimate::new(0, 0, 0), exact(0));
+    }
+
+    #[test]
+    fn a_sample_tells_only_what_it_can() {
+        let zone = ZoneSnapshot { name: "Normal".to_owned(), free: 1 << 20, ..ZoneSnapshot::default() };
+        let asked = |blocks| BlockRequest {
+            order: 18,
+            block_bytes: 1 << 30,
+            contiguous: true,
+            blocks,
+            node: None,
+            allowed_nodes: None,
+            zone: None,
+        };
+        let tally = Tally { all: 100, sampled: 50, free: 10, movable: 20 };
+        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &asked(blocks), tally).state;
+        let states = [10, 4, 5, 60, 90].map(state);
+        use State::{AvailableNow, NotBeforeFreed, Unknown};
+        assert_eq!(states, [AvailableNow, AvailableNow, AvailableNow, Unknown, NotBeforeFreed]);
+        let tally = Tally { free: 0, ..tally };
+        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &asked(blocks), tally).state;
+        assert_eq!([4, 5].map(state), [State::AfterCompaction, Unknown], "there is room for four");
+    }
+}
