@@ -16,7 +16,7 @@ machine reboots; 3 could not tell, which unusable arguments are too.";
 #[command(after_help = CHECK_CODES)]
 pub(crate) struct Check {
     /// The size of a block, such as 64K, 2M, 32M or 1G: a power of two times the machine's page size;
-    /// without --order 2M.
+    /// without --order that of the machine's huge pages, 2M on most.
     #[arg(long, value_parser = parse_block_size, value_name = "SIZE", conflicts_with = "order")]
     pub(crate) size: Option<u64>,
     /// The order of a block, instead of its size: 9 is 2 MiB where a page is 4 KiB.

@@ -31,6 +31,6 @@ pub use range_map::{RangeHolder, RangeMap};
 pub use range_rules::RangeRules;
 pub use ranges::{Range, RangePages, RangeState};
 pub use request::BlockRequest;
-pub use sampled::{Estimate, QuickVerdict, Sampled, Tally, judge_quick};
+pub use sampled::{Estimate, QuickVerdict, SampleTally, Sampled, judge_quick};
 pub use size::{SizeError, SizeText, order_of_size};
 pub use supply::{Supply, ZoneSupply};

@@ -37,7 +37,7 @@ impl Sampled {
 
 /// How many blocks of a sample hold what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Tally {
+pub struct SampleTally {
     /// Aligned blocks of the requested zones.
     pub all: u64,
     /// Blocks that were looked at.
@@ -105,7 +105,7 @@ pub struct QuickVerdict {
     /// The most blocks that free memory above the watermarks makes.
     pub room: u64,
     /// What was looked at.
-    pub tally: Tally,
+    pub tally: SampleTally,
 }
 
 /// Judges a sample.
@@ -113,7 +113,7 @@ pub fn judge_quick(
     zones: &[ZoneSnapshot],
     free: &[ZoneFreeBlocks],
     asked: &BlockRequest,
-    tally: Tally,
+    tally: SampleTally,
 ) -> QuickVerdict {
     let own = asked.zone.is_some();
     let wanted = zones.iter().filter(|zone| asked.wants(zone.node, &zone.name));
@@ -158,7 +158,7 @@ fn reason(
     now: Estimate,
     emptied: Estimate,
     room: u64,
-    tally: Tally,
+    tally: SampleTally,
 ) -> Vec<String> {
     let blocks = asked.words();
     let between = |estimate: Estimate| {
@@ -245,13 +245,21 @@ mod tests {
             allowed_nodes: None,
             zone: None,
         };
-        let tally = Tally { all: 100, sampled: 50, free: 10, movable: 20 };
+        let tally = SampleTally { all: 100, sampled: 50, free: 10, movable: 20 };
         let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &asked(blocks), tally).state;
         let states = [10, 4, 5, 60, 90].map(state);
-        use State::{AvailableNow, NotBeforeFreed, Unknown};
-        assert_eq!(states, [AvailableNow, AvailableNow, AvailableNow, Unknown, NotBeforeFreed]);
-        let tally = Tally { free: 0, ..tally };
+        assert_eq!(
+            states,
+            [
+                State::AvailableNow,
+                State::AvailableNow,
+                State::AvailableNow,
+                State::Unknown,
+                State::NotBeforeFreed
+            ]
+        );
+        let tally = SampleTally { free: 0, ..tally };
         let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &asked(blocks), tally).state;
-        assert_eq!([4, 5].map(state), [State::AfterCompaction, Unknown], "there is room for four");
+        assert_eq!([4, 5].map(state), [State::AfterCompaction, State::Unknown], "there is room for four");
     }
 }

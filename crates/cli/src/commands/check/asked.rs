@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use freehold::Order;
+use freehold_linux::pageblocks::pageblock_order;
 use freehold_linux::procfs::{nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo};
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
@@ -12,10 +13,7 @@ use freehold_trace::ZoneSnapshot;
 use crate::args::Check;
 use crate::exit::{Cause, Failure};
 
-/// The size of a block where neither size nor order is given.
-const DEFAULT_BYTES: u64 = 2 << 20;
-
-/// Returns the request, and what of it could not be read.
+/// Returns the request, and what of it could not be read. Without a size or an order it is for huge pages.
 ///
 /// # Errors
 /// A size that no block of the machine has, and a node or a zone that has no memory there.
@@ -29,7 +27,7 @@ pub(super) fn request(
     let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
     let bytes = match args.order {
         Some(order) => page_bytes << order.get(),
-        None => args.size.unwrap_or(DEFAULT_BYTES),
+        None => args.size.unwrap_or_else(|| page_bytes << pageblock_order(root)),
     };
     let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
     let asked = BlockRequest {

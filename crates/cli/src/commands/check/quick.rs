@@ -10,7 +10,7 @@ use freehold_linux::Error;
 use freehold_linux::pageblocks::PageblockSampler;
 use freehold_linux::procfs::read_buddyinfo;
 use freehold_linux::sensor::ZoneFreeBlocks;
-use freehold_monitor::verdict::{BlockRequest, QuickVerdict, Sampled, SizeText, Tally, judge_quick};
+use freehold_monitor::verdict::{BlockRequest, QuickVerdict, SampleTally, Sampled, SizeText, judge_quick};
 use freehold_trace::ZoneSnapshot;
 
 use crate::exit::{Cause, Failure};
@@ -78,12 +78,12 @@ fn shuffled(mut blocks: Vec<u64>, seed: u64) -> Vec<u64> {
 }
 
 /// Looks at blocks from the first on with every CPU, until enough pages were read or the time is up.
-fn sample(root: &Path, blocks: &[u64], asked: &BlockRequest) -> Result<Tally, Error> {
+fn sample(root: &Path, blocks: &[u64], asked: &BlockRequest) -> Result<SampleTally, Error> {
     let (next, pages) = (AtomicUsize::new(0), AtomicU64::new(0));
     let started = Instant::now();
-    let work = || -> Result<Tally, Error> {
+    let work = || -> Result<SampleTally, Error> {
         let mut sampler = PageblockSampler::open(root)?;
-        let mut tally = Tally::default();
+        let mut tally = SampleTally::default();
         while pages.load(Ordering::Relaxed) < MOST_PAGES && started.elapsed() < MOST_TIME {
             let Some(&start) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
             let found = look(&mut sampler, start, asked, &pages)?;
@@ -98,10 +98,10 @@ fn sample(root: &Path, blocks: &[u64], asked: &BlockRequest) -> Result<Tally, Er
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut all = vec![work()];
         // A thread that died has looked at nothing.
-        all.extend(helpers.into_iter().map(|helper| helper.join().unwrap_or(Ok(Tally::default()))));
+        all.extend(helpers.into_iter().map(|helper| helper.join().unwrap_or(Ok(SampleTally::default()))));
         all
     });
-    let mut sum = Tally { all: blocks.len() as u64, ..Tally::default() };
+    let mut sum = SampleTally { all: blocks.len() as u64, ..SampleTally::default() };
     for tally in tallies {
         let tally = tally?;
         sum.sampled += tally.sampled;
