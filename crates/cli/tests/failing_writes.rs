@@ -111,7 +111,7 @@ impl Writer {
                 Some(4) => {
                     assert!(left == untouched || is_complete, "{what}: {left:?}");
                     // Standard error may be what cannot be written.
-                    assert!(ran.stderr.is_empty() || ran.stderr.contains("annot be"), "{what}");
+                    assert!(ran.stderr.is_empty() || ran.stderr.contains("freehold: "), "{what}");
                 }
                 _ => panic!("{what}"),
             }
@@ -184,7 +184,9 @@ fn everything_that_makes_a_file_last_may_fail() {
         return;
     }
     let (folder, trace) = small_trace();
-    for writer in writers(&trace, folder.path()) {
+    // All use the same three kinds of output: a file, several, a folder.
+    let kinds = ["repack", "repack, new", "analyze --svg", "compare --out", "sweep"];
+    for writer in writers(&trace, folder.path()).into_iter().filter(|it| kinds.contains(&it.name)) {
         for calls in LASTING {
             let failed = writer.survives(calls, "EIO");
             println!("{}: {failed} of {calls}", writer.name);
