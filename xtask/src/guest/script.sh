@@ -15,19 +15,24 @@ run freehold snapshot
 run freehold snapshot --sensor procfs --format buddyinfo
 run freehold snapshot --format json > /tmp/snapshot.json
 grep -o '"sensor": *"[^"]*"' /tmp/snapshot.json
-# A number that two readings of pagetypeinfo have alike, one before and one after, is what BPF must say in between.
-cat /proc/pagetypeinfo > /tmp/before
-cat /proc/pagetypeinfo > /tmp/before
-freehold snapshot --sensor bpf > /tmp/bpf 2> /tmp/bpf-said || cat /tmp/bpf-said
-cat /proc/pagetypeinfo > /tmp/after
-awk '
-    FILENAME == "/tmp/before" { before[FNR] = $0; next }
-    FILENAME == "/tmp/after" { after[FNR] = $0; next }
-    { lines++; fields = split(before[FNR], was, " "); split(after[FNR], is, " "); if (fields != NF) other++
-      for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/ && was[i] == is[i]) { still++; if ($i != is[i]) other++ } }
-    END { printf "guest: BPF equals pagetypeinfo: %s, %d numbers that did not move, %d of them other\n",
-          still > 20 && other == 0 ? "yes" : "no", still, other }
-' /tmp/before /tmp/after /tmp/bpf
+# A number that two readings of pagetypeinfo have alike, one before and one after, is what BPF must say in between. Pages that the program
+# takes and gives back in between are seen by BPF alone, hence several tries.
+for try in 1 2 3 4 5 6 7 8; do
+    cat /proc/pagetypeinfo > /tmp/before
+    cat /proc/pagetypeinfo > /tmp/before
+    freehold snapshot --sensor bpf > /tmp/bpf 2> /tmp/bpf-said || cat /tmp/bpf-said
+    cat /proc/pagetypeinfo > /tmp/after
+    same=$(awk '
+        FILENAME == "/tmp/before" { before[FNR] = $0; next }
+        FILENAME == "/tmp/after" { after[FNR] = $0; next }
+        { fields = split(before[FNR], was, " "); split(after[FNR], is, " "); if (fields != NF) other++
+          for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/ && was[i] == is[i]) { still++; if ($i != is[i]) other++ } }
+        END { printf "%s, %d numbers that did not move, %d of them other",
+              (still > 20 && other == 0) ? "yes" : "no", still, other }
+    ' /tmp/before /tmp/after /tmp/bpf)
+    case $same in yes*) break ;; esac
+done
+echo "guest: BPF equals pagetypeinfo: $same, try $try"
 run freehold watch --above free_pages=1 --timeout 20
 run timeout -s INT 6 freehold top
 stty sane cols 120 rows 40 -echo 2> /dev/null
