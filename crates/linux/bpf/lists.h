@@ -24,7 +24,8 @@ struct listed_chunk {
 /*
  * The blocks in the order in which they were read. Bits of a block, from the lowest: 34 of the frame number, 4
  * of the order, 3 of the list's type, 3 of the type that a block on a CPU's list was freed under, 8 of the
- * zone's key, 12 of the CPU plus one or 0 for the zone's own list.
+ * zone's key, 12 of the CPU plus one or 0 for the zone's own list. An order above 14 is 15, and as much above it as
+ * the lowest four bits of the frame number say: a block of such an order begins where these are 0.
  */
 struct {
 	__uint(type, ARRAY_MAP);
@@ -162,6 +163,12 @@ static long take_block(u32 index, void *unused)
 	return taking.list.ended != 0;
 }
 
+/* An order where it stands in a block. */
+static __always_inline u64 order_bits(u64 order)
+{
+	return order < 15 ? order << 34 : 15ull << 34 | (order - 15);
+}
+
 /* Copies one list, from its head on. */
 static __always_inline void take_list(u64 most)
 {
@@ -199,7 +206,7 @@ static long take_zone_list(u32 index, void *unused)
 	taking.list.end_pfn = entry->end_pfn;
 	taking.list.order = order;
 	taking.is_cpus = 0;
-	taking.label = (u64)order << 34 | (u64)type << 38 | (u64)key << 44;
+	taking.label = order_bits(order) | (u64)type << 38 | (u64)key << 44;
 	take_list(nr_free + GROWTH < STEPS ? nr_free + GROWTH : STEPS);
 	return 0;
 }
@@ -219,7 +226,7 @@ static long take_cpu_list(u32 index, void *unused)
 	taking.list.head = FIELD(taking.lists, per_cpu_pages, lists) + index * sizeof(struct list_head);
 	taking.list.order = order;
 	taking.is_cpus = 1;
-	taking.label = order << 34 | type << 38 | taking.zone << 44 | (taking.cpu + 1) << 52;
+	taking.label = order_bits(order) | type << 38 | taking.zone << 44 | (taking.cpu + 1) << 52;
 	take_list(STEPS);
 	return 0;
 }

@@ -54,9 +54,12 @@ struct Listed {
 impl Listed {
     fn new(block: u64) -> Self {
         let bits = |from: u32, number: u32| block >> from & ((1 << number) - 1);
+        // Above order 14 the frame's lowest bits, which are 0, hold the rest of the order.
+        let (order, low) = (bits(34, 4), bits(0, 4));
+        let above = if order == 15 { low } else { 0 };
         Self {
-            pfn: bits(0, 34),
-            order: bits(34, 4) as u8,
+            pfn: bits(0, 34) - above,
+            order: (order + above) as u8,
             list: bits(38, 3) as usize,
             freed_under: bits(41, 3) as usize,
             zone: bits(44, 8) as usize,
@@ -329,6 +332,11 @@ mod tests {
         let listed = Listed { pfn: 12, order: 2, list: 1, freed_under: 7, zone: 5, cpu: Some(2) };
         assert_eq!(Listed::new(block), listed);
         assert_eq!(Listed::new(12).cpu, None);
+        for (order, frame) in [(14, 1 << 14), (15, 1 << 33), (18, 3 << 18)] {
+            let (bits, above) = (u64::min(order, 15), order.saturating_sub(15));
+            let listed = Listed::new(frame | above | bits << 34);
+            assert_eq!((listed.pfn, u64::from(listed.order)), (frame, order));
+        }
     }
 
     #[test]
