@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use freehold::Order;
 use freehold_trace::{Ending, Event, EventKind, Origin, Snapshot, ZoneSnapshot};
 
 use crate::error::{Error, ParseError};
@@ -10,7 +11,7 @@ use crate::procfs::{fold_kpageflags_file, read_pagetypeinfo_file, read_zoneinfo_
 use crate::sink::EventSink;
 
 /// The files that an import reads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ImportOptions {
     /// The text, plain or compressed by xz or zstd.
     pub text: PathBuf,
@@ -27,6 +28,8 @@ pub struct ImportOptions {
     pub kernel_release: String,
     /// How frame numbers without `0x` are read.
     pub pfn_radix: PfnRadix,
+    /// The bytes of a page of the recorded machine, which no other file tells.
+    pub page_bytes: u64,
 }
 
 /// Imports a text into `sink`.
@@ -51,12 +54,13 @@ pub fn import(options: &ImportOptions, sink: &mut dyn EventSink) -> Result<TextC
     let text_options = TextOptions {
         pfn_radix: options.pfn_radix,
         types: pagetypeinfo.types.clone(),
+        largest: pagetypeinfo.largest_order().unwrap_or(Order::MAX_PAGE_ORDER),
         ..TextOptions::default()
     };
     let origin = Origin {
         kernel_release: options.kernel_release.clone(),
         cpus: zones.iter().map(|z| z.pagesets.len() as u32).max().unwrap_or(0),
-        page_bytes: 4096,
+        page_bytes: options.page_bytes,
         recorder: format!("import, freehold {}", env!("CARGO_PKG_VERSION")),
         ..Origin::default()
     };

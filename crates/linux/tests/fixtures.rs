@@ -66,7 +66,7 @@ fn decoder(types: &KernelTypes) -> Decoder {
         (*name, std::fs::read_to_string(folder.join(format!("{name}.format"))).unwrap())
     };
     let formats: Vec<_> = Detail::Lists.events().iter().map(read).collect();
-    Decoder::new(&formats, types).unwrap()
+    Decoder::new(&formats, types, Order::MAX_PAGE_ORDER).unwrap()
 }
 
 /// Bytes of an event `mm_page_alloc` of 6.18.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use freehold::{NR_PAGE_ORDERS, Order};
+use freehold::Order;
 use serde::Serialize;
 
 use crate::format::TraceError;
-use crate::model::{Event, EventKind, PageWork};
+use crate::model::{ByOrder, Event, EventKind, PageWork};
 use crate::read::TraceReader;
 
 /// Counts of what a trace holds.
@@ -30,11 +30,11 @@ pub struct TraceSummary {
     /// Time of the last event.
     pub last_ns: u64,
     /// Allocations that succeeded, by order.
-    pub alloc_orders: [u64; NR_PAGE_ORDERS],
+    pub alloc_orders: ByOrder<u64>,
     /// Allocations that failed, by order.
-    pub failed_orders: [u64; NR_PAGE_ORDERS],
+    pub failed_orders: ByOrder<u64>,
     /// Frees, by order.
-    pub free_orders: [u64; NR_PAGE_ORDERS],
+    pub free_orders: ByOrder<u64>,
     /// Events missing at [`EventKind::Lost`], as counted by the kernel.
     pub lost: u64,
     /// Events lost on all CPUs, according to the ending.
@@ -95,7 +95,14 @@ impl KindCounts {
 impl TraceSummary {
     /// Reads a trace to its end and counts.
     pub fn read<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, TraceError> {
-        let mut summary = Self { occupancy_runs: reader.start().occupancy.len() as u64, ..Self::default() };
+        let orders = ByOrder::new(reader.start().largest_order().unwrap_or(Order::MAX_PAGE_ORDER));
+        let mut summary = Self {
+            occupancy_runs: reader.start().occupancy.len() as u64,
+            alloc_orders: orders,
+            failed_orders: orders,
+            free_orders: orders,
+            ..Self::default()
+        };
         while let Some(events) = reader.next_batch()? {
             summary.add(events);
         }
@@ -123,7 +130,7 @@ impl TraceSummary {
     }
 
     fn add_kind(&mut self, kind: EventKind) {
-        let count = |orders: &mut [u64; NR_PAGE_ORDERS], order: Order| orders[order.index()] += 1;
+        let count = |orders: &mut ByOrder<u64>, order: Order| *orders.widened(order) += 1;
         match kind {
             EventKind::Alloc { pfn, order, .. } => {
                 self.kinds.alloc += 1;

@@ -234,8 +234,8 @@ fn headers_that_are_newer_or_incomplete() {
         });
         read(&bytes, false)
     };
-    let newer = with("freehold.version", Some("3"));
-    assert!(matches!(newer, Err(TraceError::NewerVersion { found: 3, known: 2, .. })), "{newer:?}");
+    let newer = with("freehold.version", Some("4"));
+    assert!(matches!(newer, Err(TraceError::NewerVersion { found: 4, known: 3, .. })), "{newer:?}");
     let zone = r#"{"node":0,"name":"Normal","start_pfn":18446744073709551615,"spanned":1,"present":0,
         "managed":0,"free":0,"cma":0,"watermark_min":0,"watermark_low":0,"watermark_high":0,
         "watermark_promo":0,"boost":0,"protection":[],"pagesets":[]}"#;
@@ -255,7 +255,7 @@ fn headers_that_are_newer_or_incomplete() {
         ("freehold.origin", Some("{}".to_owned())),
         ("freehold.start", Some("[".repeat(100_000))),
         ("freehold.start", Some(start(zone, 9, ""))),
-        ("freehold.start", Some(start("", 11, ""))),
+        ("freehold.start", Some(start("", 19, ""))),
         ("freehold.start", Some(start("", 9, "6"))),
     ];
     for (key, value) in cases {

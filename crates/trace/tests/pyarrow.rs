@@ -14,7 +14,7 @@ table = pa.ipc.open_stream(sys.argv[1]).read_all()
 header = {k.decode(): v.decode() for k, v in table.schema.metadata.items()}
 kinds = json.loads(header["freehold.kinds"])
 assert header["freehold.format"] == "freehold-trace", header
-assert header["freehold.version"] == "2", header
+assert header["freehold.version"] == "3", header
 assert json.loads(header["freehold.gfp_bits"])["3"] == "MOVABLE", header
 assert json.loads(header["freehold.start"])["zones"][1]["start_pfn"] == 0x100000, header
 assert table.num_rows == 3 + 8 + 1, table.num_rows

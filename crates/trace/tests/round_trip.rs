@@ -10,8 +10,8 @@ use common::{
 };
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_trace::{
-    Event, EventKind, PageWork, ReadOptions, Snapshot, StoppedBy, TraceError, TraceReader, TraceSummary,
-    TraceWriter, WriteOptions, recompress,
+    ByOrder, Event, EventKind, FreeCount, Origin, PageWork, ReadOptions, Snapshot, StoppedBy, TraceError,
+    TraceReader, TraceSummary, TraceWriter, WriteOptions, recompress,
 };
 use proptest::prelude::*;
 
@@ -184,6 +184,46 @@ fn the_kinds_of_version_2_come_back() {
     let kinds = summary.kinds;
     assert_eq!((kinds.compaction_steps, kinds.direct_reclaim, kinds.shrink_inactive), (4, 1, 1));
     assert_eq!((kinds.kswapd_wake, kinds.isolation, kinds.cma, kinds.compaction), (1, 1, 2, 1));
+}
+
+/// A machine with pages of 64 KiB, whose pageblocks are as large as its largest blocks.
+fn wide_start() -> Snapshot {
+    let order = Order::new(13).unwrap();
+    let mut start = start();
+    start.pagetypeinfo.pageblock_order = order.get();
+    start.pagetypeinfo.zones[0].free.fill(ByOrder::new(order));
+    start.pagetypeinfo.zones[0].free[1][13] = FreeCount { blocks: 3, capped: false };
+    start
+}
+
+fn wide_free(order: u8) -> Event {
+    let (pfn, order) = (Pfn(ZONES[1].0), Order::new(order).unwrap());
+    Event { time_ns: 20, cpu: 0, pid: 0, kind: EventKind::Free { pfn, order } }
+}
+
+#[test]
+fn orders_of_large_pages_come_back_and_larger_ones_are_refused() {
+    let origin = Origin { page_bytes: 65_536, ..origin() };
+    let mut writer =
+        TraceWriter::create(Vec::new(), WriteOptions::new("wide"), &origin, &wide_start()).unwrap();
+    writer.push(&wide_free(13)).unwrap();
+    let refused = writer.push(&wide_free(14)).unwrap_err().to_string();
+    assert!(refused.contains("order is 14, which must be 0 to 13"), "{refused}");
+    let bytes = writer.finish(&ending()).unwrap();
+    let expected = Contents { origin, start: wide_start(), ..whole(vec![wide_free(13)]) };
+    assert_eq!(read(&bytes, false).unwrap(), expected);
+    let mut summary = TraceSummary::default();
+    summary.add(&[wide_free(13)]);
+    assert_eq!((summary.free_orders.len(), summary.free_orders[13]), (14, 1));
+}
+
+#[test]
+fn zones_with_unequal_orders_are_refused() {
+    let mut start = wide_start();
+    start.pagetypeinfo.zones[0].free[2] = ByOrder::default();
+    let refused = TraceWriter::create(Vec::new(), WriteOptions::new("wide"), &origin(), &start);
+    let refused = refused.map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("11 orders where others have 14"), "{refused}");
 }
 
 /// Written by the version before the kinds from 9 on.

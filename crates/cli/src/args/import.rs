@@ -27,12 +27,39 @@ pub(crate) struct Import {
     /// How frame numbers without 0x are read.
     #[arg(long, value_enum, default_value_t = Radix::Auto)]
     pub(crate) pfn_radix: Radix,
+    /// The size of the recorded machine's pages: `getconf PAGESIZE`.
+    #[arg(long, value_enum, default_value_t = PageSize::Kib4)]
+    pub(crate) page_size: PageSize,
     /// The trace to write.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// The sizes of pages that Linux has.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PageSize {
+    /// 4096 bytes.
+    #[value(name = "4K")]
+    Kib4,
+    /// 16384 bytes.
+    #[value(name = "16K")]
+    Kib16,
+    /// 65536 bytes.
+    #[value(name = "64K")]
+    Kib64,
+}
+
+impl PageSize {
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Self::Kib4 => 4 << 10,
+            Self::Kib16 => 16 << 10,
+            Self::Kib64 => 64 << 10,
+        }
+    }
 }
 
 /// How frame numbers without 0x are read.

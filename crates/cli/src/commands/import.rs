@@ -22,6 +22,7 @@ pub(crate) fn run(args: &Import) -> Result<(), Failure> {
         pagetypeinfo_end: args.pagetypeinfo_end.clone(),
         kernel_release: args.kernel_release.clone(),
         pfn_radix: args.pfn_radix.into(),
+        page_bytes: args.page_size.bytes(),
     };
     let counts = import(&options, &mut sink)?;
     file.keep()?;

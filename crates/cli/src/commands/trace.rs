@@ -138,8 +138,9 @@ fn events_table(summary: &TraceSummary) -> Table {
 fn orders_table(summary: &TraceSummary) -> Table {
     let columns = ["allocated", "failed", "freed"].map(str::to_owned).to_vec();
     let mut table = Table::new("Blocks by order", columns);
-    for order in 0..summary.alloc_orders.len() {
-        let counts = [summary.alloc_orders[order], summary.failed_orders[order], summary.free_orders[order]];
+    let by_order = [summary.alloc_orders, summary.failed_orders, summary.free_orders];
+    for order in 0..by_order.iter().map(|counts| counts.len()).max().unwrap_or(0) {
+        let counts = by_order.map(|counts| counts.of(order));
         table.push("", &format!("order {order}"), "", counts.map(Cell::Count).to_vec());
     }
     table

@@ -17,13 +17,14 @@ const MAX_CACHED: usize = 4096;
 pub(super) struct FieldReader {
     radix: PfnRadix,
     types: Vec<Migratetype>,
+    largest: Order,
     gfp: HashMap<Vec<u8>, GfpFlags>,
 }
 
 impl FieldReader {
     pub(super) fn new(options: &TextOptions) -> Self {
         let types = options.types.iter().map(KernelType::nearest).collect();
-        Self { radix: options.pfn_radix, types, gfp: HashMap::new() }
+        Self { radix: options.pfn_radix, types, largest: options.largest, gfp: HashMap::new() }
     }
 
     /// Parses an event's fields. The error says what was expected.
@@ -43,22 +44,22 @@ impl FieldReader {
                 let failed = pfn.0 == 0 && fields.find(b"page").is_none_or(is_null);
                 Ok(EventKind::Alloc {
                     pfn: (!failed).then_some(pfn),
-                    order: fields.order(b"order")?,
+                    order: self.order(&fields, b"order")?,
                     migratetype: self.migratetype(&fields, b"migratetype")?,
                     gfp: self.flags(fields.get(b"gfp_flags")?)?,
                 })
             }
-            b"mm_page_free" => Ok(EventKind::Free { pfn, order: fields.order(b"order")? }),
+            b"mm_page_free" => Ok(EventKind::Free { pfn, order: self.order(&fields, b"order")? }),
             b"mm_page_alloc_extfrag" => Ok(EventKind::ExtFrag {
                 pfn,
-                order: fields.order(b"alloc_order")?,
-                fallback_order: fields.order(b"fallback_order")?,
+                order: self.order(&fields, b"alloc_order")?,
+                fallback_order: self.order(&fields, b"fallback_order")?,
                 migratetype: self.migratetype(&fields, b"alloc_migratetype")?,
                 fallback_migratetype: self.migratetype(&fields, b"fallback_migratetype")?,
                 change_ownership: fields.number(b"change_ownership")? != 0,
             }),
             b"mm_page_alloc_zone_locked" => {
-                let order = fields.order(b"order")?;
+                let order = self.order(&fields, b"order")?;
                 let migratetype = self.migratetype(&fields, b"migratetype")?;
                 let percpu_refill = match fields.find(b"percpu_refill") {
                     Some(_) => fields.number(b"percpu_refill")? != 0,
@@ -68,7 +69,7 @@ impl FieldReader {
             }
             _ => Ok(EventKind::PcpuDrain {
                 pfn,
-                order: fields.order(b"order")?,
+                order: self.order(&fields, b"order")?,
                 migratetype: self.migratetype(&fields, b"migratetype")?,
             }),
         }
@@ -80,10 +81,10 @@ impl FieldReader {
         match event {
             b"mm_vmscan_direct_reclaim_begin" => {
                 let gfp = self.flags(fields.get(b"gfp_flags")?)?;
-                return Ok(Some(EventKind::DirectReclaimBegin { order: fields.order(b"order")?, gfp }));
+                return Ok(Some(EventKind::DirectReclaimBegin { order: self.order(fields, b"order")?, gfp }));
             }
             b"mm_vmscan_kswapd_wake" => {
-                return Ok(Some(EventKind::KswapdWake { order: fields.order(b"order")? }));
+                return Ok(Some(EventKind::KswapdWake { order: self.order(fields, b"order")? }));
             }
             b"mm_vmscan_kswapd_sleep" => return Ok(Some(EventKind::KswapdSleep)),
             _ => {}
@@ -156,6 +157,17 @@ impl FieldReader {
         })
     }
 
+    fn order(&self, fields: &Fields<'_>, name: &[u8]) -> Result<Order, String> {
+        let order = u8::try_from(fields.number(name)?).ok().and_then(Order::new);
+        order.filter(|&order| order <= self.largest).ok_or_else(|| {
+            format!(
+                "`{}=` of at most {} (the orders of pagetypeinfo)",
+                String::from_utf8_lossy(name),
+                self.largest
+            )
+        })
+    }
+
     fn flags(&mut self, text: &[u8]) -> Result<GfpFlags, String> {
         if let Some(&known) = self.gfp.get(text) {
             return Ok(known);
@@ -208,13 +220,6 @@ impl<'a> Fields<'a> {
             Some((value, [])) => Ok(value),
             _ => Err(format!("`{}=` with a number", String::from_utf8_lossy(name))),
         }
-    }
-
-    fn order(&self, name: &[u8]) -> Result<Order, String> {
-        u8::try_from(self.number(name)?)
-            .ok()
-            .and_then(Order::of_linux)
-            .ok_or_else(|| format!("`{}=` of at most 10", String::from_utf8_lossy(name)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options of reading a text, and the counts of what it held.
 
-use freehold::Migratetype;
+use freehold::{Migratetype, Order};
 use freehold_trace::KernelTypes;
 
 /// The options of reading a text.
@@ -13,13 +13,20 @@ pub struct TextOptions {
     /// Migratetypes by the recorded kernel's own numbers, as in
     /// [`freehold_trace::PageTypeInfo::types`].
     pub types: KernelTypes,
+    /// The recorded kernel's largest order.
+    pub largest: Order,
 }
 
 impl Default for TextOptions {
-    /// `PfnRadix::Auto`, a window of 1 ms, a kernel with CMA.
+    /// `PfnRadix::Auto`, a window of 1 ms, a kernel with CMA and Linux's usual orders.
     fn default() -> Self {
         let types = Migratetype::ALL.into_iter().collect();
-        Self { pfn_radix: PfnRadix::Auto, reorder_window_ns: 1_000_000, types }
+        Self {
+            pfn_radix: PfnRadix::Auto,
+            reorder_window_ns: 1_000_000,
+            types,
+            largest: Order::MAX_PAGE_ORDER,
+        }
     }
 }
 

@@ -156,7 +156,7 @@ fn bare_hexadecimal_frames_are_told_from_decimal_ones() {
 fn damaged_lines_are_named() {
     for (from, to, expected) in [
         ("order=3", "order=x", "`order=` with a number"),
-        ("order=3", "order=11", "`order=` of at most 10"),
+        ("order=3", "order=11", "`order=` of at most 10 (the orders"),
         ("pfn=0x1522c6", "pfn=0xzz", "`pfn=`"),
         ("pfn=0x1522c6 ", "", "a field `pfn=`"),
         ("[001] d..2.   941.013550", "[001] d..2.   941", "`task-pid [cpu]"),

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use freehold::Order;
 use freehold_trace::{ExactPart, Snapshot};
 
 use super::options::RecordOptions;
@@ -277,8 +278,9 @@ fn decoder(tracefs: &Tracefs, options: &RecordOptions) -> Result<Decoder, Error>
             formats.push((event, text));
         }
     }
-    let types = read_pagetypeinfo(Path::new("/"))?.types;
-    Decoder::new(&formats, &types)
+    let pagetypeinfo = read_pagetypeinfo(Path::new("/"))?;
+    let largest = pagetypeinfo.largest_order().unwrap_or(Order::MAX_PAGE_ORDER);
+    Decoder::new(&formats, &pagetypeinfo.types, largest)
         .map_err(|e| ParseError::new(0, e.to_string(), "another format").in_file(&kmem, UNKNOWN_FORMAT))
 }
 

@@ -35,6 +35,7 @@ pub struct Decoder {
     gfp: GfpTable,
     /// Migratetypes by the kernel's number.
     types: Vec<Migratetype>,
+    largest: Order,
 }
 
 /// Where one event's fields are.
@@ -90,13 +91,13 @@ enum Shape {
 impl Decoder {
     /// Makes a decoder for the events in `formats` (name and contents of the `format` file).
     ///
-    /// `types` is [`freehold_trace::PageTypeInfo::types`] of the same kernel. Pages of types that are none of
-    /// Linux's are taken for movable ones.
+    /// `types` is [`freehold_trace::PageTypeInfo::types`] of the same kernel, and `largest` its largest order.
+    /// Pages of types that are none of Linux's are taken for movable ones.
     ///
     /// # Errors
     ///
     /// A field that an event needs is missing, or `mm_page_alloc` itself is.
-    pub fn new(formats: &[(&str, String)], types: &KernelTypes) -> Result<Self, FormatError> {
+    pub fn new(formats: &[(&str, String)], types: &KernelTypes, largest: Order) -> Result<Self, FormatError> {
         let mut layouts = Vec::new();
         let mut gfp = None;
         let mut common_type = None;
@@ -115,6 +116,7 @@ impl Decoder {
             layouts,
             gfp: gfp.ok_or_else(missing)?,
             types,
+            largest,
         })
     }
 
@@ -129,7 +131,7 @@ impl Decoder {
         let pid = layout.pid.read(event)? as i32;
         let kind = match &layout.contents {
             Contents::Mark(kind) => *kind,
-            Contents::Work(fields) => fields.read(event, &self.gfp)?,
+            Contents::Work(fields) => fields.read(event, &self.gfp, self.largest)?,
             Contents::Block(fields) => self.block(fields, event)?,
         };
         Some(RawEvent { pid, kind })
@@ -138,7 +140,7 @@ impl Decoder {
     fn block(&self, fields: &BlockFields, event: &[u8]) -> Option<EventKind> {
         let raw_pfn = fields.pfn.read(event)?;
         let pfn = Pfn(raw_pfn);
-        let order = self::order(&fields.order, event)?;
+        let order = self.order(&fields.order, event)?;
         Some(match &fields.shape {
             Shape::Alloc { gfp, migratetype } => EventKind::Alloc {
                 pfn: (!fields.pfn.is_all_ones(raw_pfn)).then_some(pfn),
@@ -151,7 +153,7 @@ impl Decoder {
                 EventKind::ExtFrag {
                     pfn,
                     order,
-                    fallback_order: self::order(fallback_order, event)?,
+                    fallback_order: self.order(fallback_order, event)?,
                     migratetype: self.migratetype(migratetype, event)?,
                     fallback_migratetype: self.migratetype(fallback_migratetype, event)?,
                     change_ownership: change_ownership.read(event)? != 0,
@@ -172,13 +174,18 @@ impl Decoder {
         })
     }
 
+    fn order(&self, field: &Field, event: &[u8]) -> Option<Order> {
+        order(field, event, self.largest)
+    }
+
     fn migratetype(&self, field: &Field, event: &[u8]) -> Option<Migratetype> {
         self.types.get(usize::try_from(field.read(event)?).ok()?).copied()
     }
 }
 
-fn order(field: &Field, event: &[u8]) -> Option<Order> {
-    Order::of_linux(u8::try_from(field.read(event)?).ok()?)
+/// Returns the order in a field, if the machine has it.
+pub(super) fn order(field: &Field, event: &[u8], largest: Order) -> Option<Order> {
+    Order::new(u8::try_from(field.read(event)?).ok()?).filter(|&order| order <= largest)
 }
 
 impl Layout {

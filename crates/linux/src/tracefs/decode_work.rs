@@ -3,6 +3,7 @@
 use freehold::Order;
 use freehold_trace::{EventKind, PageWork};
 
+use super::decode::order;
 use super::format::{EventFormat, Field, FormatError};
 use super::gfp_table::GfpTable;
 
@@ -95,8 +96,8 @@ impl WorkFields {
     }
 
     /// Decodes an event's bytes.
-    pub(super) fn read(&self, event: &[u8], gfp: &GfpTable) -> Option<EventKind> {
-        let order = |field: &Field| Order::of_linux(u8::try_from(field.read(event)?).ok()?);
+    pub(super) fn read(&self, event: &[u8], gfp: &GfpTable, largest: Order) -> Option<EventKind> {
+        let order = |field: &Field| order(field, event, largest);
         Some(match self {
             Self::Work { work, pages, obtained } => {
                 let (work, pages, obtained) = (*work, pages.read(event)?, obtained.read(event)?);
@@ -132,7 +133,7 @@ mod tests {
         let gfp =
             GfpTable::from_print_fmt("\"%s\", __print_flags(REC->gfp_flags, \"|\", {0x1, \"__GFP_DMA\"})");
         let fields = WorkFields::new(name, &parse_format(&text).unwrap()).unwrap().unwrap();
-        fields.read(&bytes, &gfp.unwrap()).unwrap()
+        fields.read(&bytes, &gfp.unwrap(), Order::MAX_PAGE_ORDER).unwrap()
     }
 
     fn work(name: &str, fields: &[(&str, u64)]) -> (u64, u64) {

@@ -105,7 +105,7 @@ pub enum TraceError {
         /// The number found.
         value: u64,
         /// The valid numbers.
-        allowed: &'static str,
+        allowed: String,
     },
     /// A block is not inside one zone of the start snapshot.
     #[error(
@@ -170,14 +170,14 @@ impl Place<'_> {
         TraceError::Corrupt { file: self.file.to_owned(), batch: self.batch, row, what: what.into() }
     }
 
-    pub(crate) fn bad_value(self, column: Column, value: u64, allowed: &'static str) -> TraceError {
+    pub(crate) fn bad_value(self, column: Column, value: u64, allowed: impl Into<String>) -> TraceError {
         TraceError::BadValue {
             file: self.file.to_owned(),
             batch: self.batch,
             row: self.row,
             column: column.name(),
             value,
-            allowed,
+            allowed: allowed.into(),
         }
     }
 

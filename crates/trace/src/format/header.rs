@@ -11,8 +11,9 @@ use crate::model::{FrameUse, Origin, Snapshot};
 
 /// The version that this crate writes, and the newest that it reads.
 ///
-/// Version 1, which is still read, lacks the kinds from 9 on and the column `obtained`.
-pub const FORMAT_VERSION: u32 = 2;
+/// Older versions are still read: 2 has orders 0 to 10 alone, 1 also lacks the kinds from 9 on and the column
+/// `obtained`.
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Value of [`KEY_FORMAT`].
 pub(crate) const FORMAT_NAME: &str = "freehold-trace";

@@ -1,6 +1,6 @@
 //! A row of the file: made from an event, and converted back into one.
 
-use freehold::{GfpFlags, Migratetype, Order, Pfn};
+use freehold::{GfpFlags, Migratetype, Pfn};
 
 use super::column::Column;
 use super::error::{Place, TraceError};
@@ -132,10 +132,12 @@ impl Row {
             RowKind::CompactionBegin => EventKind::CompactionBegin,
             RowKind::CompactionEnd => EventKind::CompactionEnd,
             RowKind::DirectReclaimBegin => EventKind::DirectReclaimBegin {
-                order: order(self.order, Column::Order, place)?,
+                order: zones.order(self.order, Column::Order, place)?,
                 gfp: flags(self.gfp),
             },
-            RowKind::KswapdWake => EventKind::KswapdWake { order: order(self.order, Column::Order, place)? },
+            RowKind::KswapdWake => {
+                EventKind::KswapdWake { order: zones.order(self.order, Column::Order, place)? }
+            }
             RowKind::KswapdSleep => EventKind::KswapdSleep,
             _ => match kind.work() {
                 Some(work) => EventKind::Work { work, pages: self.count, obtained: self.obtained },
@@ -153,7 +155,7 @@ fn block_event(
     zones: &mut Zones,
     place: Place<'_>,
 ) -> Result<EventKind, TraceError> {
-    let order = order(row.order, Column::Order, place)?;
+    let order = zones.order(row.order, Column::Order, place)?;
     if let Some(pfn) = row.pfn
         && !zones.contain(pfn, order.pages())
     {
@@ -169,7 +171,7 @@ fn block_event(
         RowKind::ExtFrag => EventKind::ExtFrag {
             pfn,
             order,
-            fallback_order: self::order(row.fallback_order, Column::FallbackOrder, place)?,
+            fallback_order: zones.order(row.fallback_order, Column::FallbackOrder, place)?,
             migratetype: own_type()?,
             fallback_migratetype: migratetype(row.fallback_migratetype, Column::FallbackMigratetype, place)?,
             change_ownership: row.change_ownership,
@@ -191,11 +193,6 @@ fn flags(bits: u32) -> GfpFlags {
 
 fn required_pfn(row: &Row, place: Place<'_>) -> Result<u64, TraceError> {
     row.pfn.ok_or_else(|| place.corrupt_row("no pfn; only a failed allocation has none"))
-}
-
-#[inline]
-fn order(value: u8, column: Column, place: Place<'_>) -> Result<Order, TraceError> {
-    Order::of_linux(value).ok_or_else(|| place.bad_value(column, value.into(), "0 to 10"))
 }
 
 #[inline]

@@ -1,32 +1,47 @@
 //! The frames of a snapshot's zones.
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Pfn};
+use freehold::{MIGRATETYPES, Migratetype, Order, Pfn};
 
+use super::column::Column;
 use super::error::{Place, TraceError};
 use super::limits::MAX_ZONES;
 use crate::model::{ExactState, PageTypeInfo, PageTypeZone, PageblockRun, Run, Snapshot};
 
-/// The frames of the start snapshot's zones.
+/// The frames of the start snapshot's zones, and the orders that blocks in them have.
 #[derive(Clone, Debug)]
 pub(crate) struct Zones {
     /// First frame, and the frame behind the last one, in the snapshot's order.
     spans: Vec<(u64, u64)>,
     /// The zone of the last block, which most likely contains the next one.
     last: (u64, u64),
+    largest: Order,
 }
 
 impl Zones {
-    /// Takes the zones of `snapshot`.
+    /// Takes the zones of `snapshot`, in a file that has room for orders up to `most`.
     ///
     /// # Errors
     ///
-    /// `Corrupt` if a zone ends behind the last possible frame or a number is out of range.
-    pub(crate) fn new(snapshot: &Snapshot, place: Place<'_>) -> Result<Self, TraceError> {
+    /// `Corrupt` if a zone ends behind the last possible frame, a number is out of range or there are more orders.
+    pub(crate) fn new(snapshot: &Snapshot, most: Order, place: Place<'_>) -> Result<Self, TraceError> {
         check_snapshot(snapshot).map_err(|what| place.corrupt(what))?;
+        let largest = snapshot.largest_order().unwrap_or(most);
+        if largest > most || snapshot.pagetypeinfo.pageblock_order > most.get() {
+            return Err(
+                place.corrupt(format!("larger orders than {most}, which this format version does not have"))
+            );
+        }
         let spans: Vec<_> =
             snapshot.zones.iter().map(|z| (z.start_pfn, z.start_pfn.saturating_add(z.spanned))).collect();
         let last = spans.first().copied().unwrap_or((0, u64::MAX));
-        Ok(Self { spans, last })
+        Ok(Self { spans, last, largest })
+    }
+
+    /// Returns the order that a row has in `column`, if the machine has it.
+    #[inline]
+    pub(crate) fn order(&self, value: u8, column: Column, place: Place<'_>) -> Result<Order, TraceError> {
+        let order = Order::new(value).filter(|&order| order <= self.largest);
+        order.ok_or_else(|| place.bad_value(column, value.into(), format!("0 to {}", self.largest)))
     }
 
     /// Returns true if the block lies inside one zone, or if the snapshot has no zones at all.
@@ -57,28 +72,25 @@ pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
         }
     }
     let info = &snapshot.pagetypeinfo;
-    if usize::from(info.pageblock_order) >= NR_PAGE_ORDERS {
-        return Err(format!(
-            "pageblock order {}, larger than {}",
-            info.pageblock_order,
-            freehold::Order::MAX_PAGE_ORDER
-        ));
+    let largest = snapshot.largest_order().unwrap_or(Order::MAX);
+    if info.pageblock_order > largest.get() {
+        return Err(format!("pageblock order {}, larger than {largest}", info.pageblock_order));
     }
     for zone in &info.zones {
-        check_page_types(info, zone)
+        check_page_types(info, zone, largest)
             .map_err(|what| format!("zone {} of node {} in pagetypeinfo has {what}", zone.name, zone.node))?;
     }
     snapshot.exact.taken().map_or(Ok(()), |exact| check_exact(exact, snapshot))
 }
 
-/// Checks that a zone's part of pagetypeinfo has numbers of each type, and no order that there is no room for.
-fn check_page_types(info: &PageTypeInfo, zone: &PageTypeZone) -> Result<(), String> {
+/// Checks that a zone's part of pagetypeinfo has numbers of each type and of each order.
+fn check_page_types(info: &PageTypeInfo, zone: &PageTypeZone, largest: Order) -> Result<(), String> {
     let types = MIGRATETYPES + info.types.others();
     if zone.free.len() != types || zone.blocks.len() != types {
         return Err(format!("numbers of {} and {} types, not {types}", zone.free.len(), zone.blocks.len()));
     }
-    match zone.free.iter().map(|orders| orders.len()).find(|&orders| orders != NR_PAGE_ORDERS) {
-        Some(orders) => Err(format!("{orders} orders; a trace has room for {NR_PAGE_ORDERS}")),
+    match zone.free.iter().find(|orders| orders.largest() != largest) {
+        Some(orders) => Err(format!("{} orders where others have {}", orders.len(), largest.index() + 1)),
         None => Ok(()),
     }
 }

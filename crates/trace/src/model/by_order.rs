@@ -41,6 +41,12 @@ impl<T: Copy + Default> ByOrder<T> {
         Some(all)
     }
 
+    /// Returns the value of `order`; if it is larger than the largest, that is the largest from now on.
+    pub fn widened(&mut self, order: Order) -> &mut T {
+        self.largest = self.largest.max(order);
+        &mut self.values[order.index()]
+    }
+
     /// Returns what `of` makes of each value.
     pub fn map<U: Copy + Default>(&self, mut of: impl FnMut(T) -> U) -> ByOrder<U> {
         ByOrder::from_fn(self.largest, |order| of(self.values[order.index()]))
@@ -151,6 +157,8 @@ mod tests {
             (&[7, 8, 10][..], Order::new(2).unwrap(), 10, 0)
         );
         assert_eq!(counts.map(|count| count > 7)[..], [false, true, true]);
+        *counts.widened(Order::new(4).unwrap()) += 1;
+        assert_eq!(counts[..], [7, 8, 10, 0, 1]);
         assert_eq!(ByOrder::<u8>::default().len(), 11);
         assert!(ByOrder::<u64>::from_values(&[]).is_none() && ByOrder::from_values(&[0; 20]).is_none());
     }

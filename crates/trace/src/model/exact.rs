@@ -126,7 +126,7 @@ pub struct ExactList {
 impl ExactList {
     /// Returns the blocks with their order, if order and type are known ones.
     pub fn kind(&self) -> Option<(Order, Migratetype)> {
-        Some((Order::of_linux(self.order)?, Migratetype::new(self.migratetype)?))
+        Some((Order::new(self.order)?, Migratetype::new(self.migratetype)?))
     }
 
     /// Returns the first frame of each block with the type that the block was freed under.

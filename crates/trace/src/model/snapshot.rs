@@ -1,6 +1,6 @@
 //! The state of a machine's memory at one moment.
 
-use freehold::Pfn;
+use freehold::{Order, Pfn};
 use serde::{Deserialize, Serialize};
 
 use super::by_order::ByOrder;
@@ -26,6 +26,13 @@ pub struct Snapshot {
     /// The free memory block by block, or why that was not taken.
     #[serde(default, skip_serializing_if = "ExactPart::is_untried")]
     pub exact: ExactPart,
+}
+
+impl Snapshot {
+    /// Returns the machine's largest order, or `None` if the snapshot has no `/proc/pagetypeinfo`.
+    pub fn largest_order(&self) -> Option<Order> {
+        self.pagetypeinfo.largest_order()
+    }
 }
 
 /// One zone as `/proc/zoneinfo` shows it. All sizes are in pages.
@@ -89,6 +96,13 @@ pub struct PageTypeInfo {
     pub zones: Vec<PageTypeZone>,
     /// The kernel's migratetypes in its order (a kernel without CMA prints no `CMA` row).
     pub types: KernelTypes,
+}
+
+impl PageTypeInfo {
+    /// Returns the largest order of its rows, or `None` if there are none.
+    pub fn largest_order(&self) -> Option<Order> {
+        self.zones.iter().flat_map(|zone| &zone.free).map(ByOrder::largest).max()
+    }
 }
 
 /// One zone's part of `/proc/pagetypeinfo`.

@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use freehold::Order;
+
 use super::decode::{check_schema, metadata};
 use super::message::{Messages, Next, guess};
 use crate::format::{
@@ -17,6 +19,8 @@ pub(super) struct Header {
     pub(super) start: Snapshot,
     /// The number of columns.
     pub(super) columns: usize,
+    /// The largest order that the file's version has.
+    pub(super) largest: Order,
 }
 
 impl Header {
@@ -68,6 +72,7 @@ impl Header {
         let origin = origin.map_err(|e| place.corrupt(format!("{KEY_ORIGIN}: {e}")))?;
         let start = serde_json::from_str(text(KEY_START)?);
         let start = start.map_err(|e| place.corrupt(format!("{KEY_START}: {e}")))?;
-        Ok(Self { origin, start, columns })
+        let largest = if matches!(found, "1" | "2") { Order::MAX_PAGE_ORDER } else { Order::MAX };
+        Ok(Self { origin, start, columns, largest })
     }
 }

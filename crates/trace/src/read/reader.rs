@@ -86,8 +86,8 @@ impl<R: Read> TraceReader<R> {
     pub fn open(source: R, options: ReadOptions) -> Result<Self, TraceError> {
         let mut messages = Messages::new(source);
         let place = Place { file: &options.file, batch: 0, row: 0 };
-        let Header { origin, start, columns } = Header::read(&mut messages, place)?;
-        let zones = Zones::new(&start, place)?;
+        let Header { origin, start, columns, largest } = Header::read(&mut messages, place)?;
+        let zones = Zones::new(&start, largest, place)?;
         let decoder = Decoder::new(columns).map_err(|e| place.io(e))?;
         let mut reader = Self {
             messages,

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use arrow_schema::ArrowError;
+use freehold::Order;
 
 use super::encode::Encoder;
 use crate::format::{
-    self, Closing, MAX_BATCH_ROWS, MAX_METADATA_BYTES, MAX_NOTE_BYTES, MAX_RUNS, Place, Row, TraceError,
-    Zones, check_run, check_snapshot,
+    self, Closing, Column, MAX_BATCH_ROWS, MAX_METADATA_BYTES, MAX_NOTE_BYTES, MAX_RUNS, Place, Row,
+    TraceError, Zones, check_run, check_snapshot,
 };
 use crate::model::{Ending, Event, Origin, Snapshot};
 
@@ -75,7 +76,7 @@ impl<W: Write> TraceWriter<W> {
         options.batch_rows = options.batch_rows.clamp(1, MAX_BATCH_ROWS);
         options.level = options.level.clamp(1, 22);
         let place = Place { file: &options.file, batch: 0, row: 0 };
-        let zones = Zones::new(start, place)?;
+        let zones = Zones::new(start, Order::MAX, place)?;
         let schema = format::schema(origin, start).map_err(|e| place.corrupt(e.to_string()))?;
         let encoder = Encoder::new(schema, options.level).map_err(|e| encoding_error(place, e))?;
         let mut writer = Self {
@@ -109,13 +110,15 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     ///
     /// `TimeBackwards` if the event is earlier than the one before it, and `PfnOutsideZones` if its
-    /// block is not inside one zone of the start snapshot: the event is then not part of the trace,
-    /// and the writer can continue. `Io` if writing fails: every later call then fails.
+    /// block is not inside one zone of the start snapshot, and `BadValue` if the machine has no such order: the
+    /// event is then not part of the trace, and the writer can continue. `Io` if writing fails: every later call then fails.
     pub fn push(&mut self, event: &Event) -> Result<(), TraceError> {
         if event.time_ns < self.last_time_ns {
             return Err(self.place().time_backwards(self.last_time_ns, event.time_ns));
         }
         let row = Row::of_event(event);
+        self.zones.order(row.order, Column::Order, self.place())?;
+        self.zones.order(row.fallback_order, Column::FallbackOrder, self.place())?;
         if let Some(pfn) = row.pfn
             && !self.zones.contain(pfn, 1 << row.order)
         {
