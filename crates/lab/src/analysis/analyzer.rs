@@ -10,6 +10,7 @@ use super::pageblocks::{Pageblocks, StartUses, mobility};
 use super::requests::Requests;
 use super::rows;
 use super::timeline::Timeline;
+use crate::counts::ByOrder;
 use crate::error::LabError;
 use crate::recorded::Compacting;
 use crate::start::Machine;
@@ -23,7 +24,7 @@ pub struct Analyzer {
     frames: Frames,
     uses: StartUses,
     requests: Requests,
-    frees: [u64; freehold::NR_PAGE_ORDERS],
+    frees: ByOrder,
     cpus: Vec<CpuShare>,
     /// The tasks that are compacting a zone.
     compacting: Compacting,
@@ -45,13 +46,14 @@ impl Analyzer {
     pub fn new(start: &Snapshot) -> Result<Self, LabError> {
         let machine = Machine::new(start, &EventLog::default())?;
         let frames = Frames::new(&machine);
+        let max_order = machine.max_order;
         let uses = StartUses::new(&frames, start);
         Ok(Self {
             machine,
             frames,
             uses,
             requests: Requests::new(),
-            frees: Default::default(),
+            frees: ByOrder::new(max_order),
             cpus: Vec::new(),
             compacting: Compacting::default(),
             unseen: Unseen::default(),
@@ -153,7 +155,7 @@ impl Analyzer {
             self.unseen.returned += unknown;
         } else {
             self.unseen.freed += unknown;
-            self.frees[order.index()] += 1;
+            *self.frees.widened(order) += 1;
             cpu.frees += 1;
             self.timeline.at(event.time_ns).freed += order.pages();
         }

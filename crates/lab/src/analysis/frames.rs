@@ -57,7 +57,7 @@ pub(super) struct Frames {
 
 impl Frames {
     pub(super) fn new(machine: &Machine) -> Self {
-        let largest = Order::MAX_PAGE_ORDER.pages();
+        let largest = machine.max_order.pages();
         let mut spans = Vec::new();
         let mut places = 0;
         for zone in &machine.zones {
@@ -187,8 +187,7 @@ impl Frames {
 
     /// Returns the first place of the held block around a held frame.
     fn first_of_block(&self, place: usize) -> usize {
-        let starts =
-            Order::ZERO.up_to(Order::MAX_PAGE_ORDER).map(|order| place & !(order.pages() as usize - 1));
+        let starts = Order::ZERO.up_to(Order::MAX).map(|order| place & !(order.pages() as usize - 1));
         let mut around = starts.filter(|&start| {
             let held = self.first_of[start];
             held.is_first && place < start + held.pages() as usize

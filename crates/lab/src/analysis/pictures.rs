@@ -74,7 +74,7 @@ impl Analysis {
     /// Returns freed pages by order, then octave, of all types together.
     fn octaves_by_order(&self) -> Vec<(u8, [u64; OCTAVES])> {
         let mut sums: Vec<(u8, [u64; OCTAVES])> = Vec::new();
-        for order in 0..=freehold::Order::MAX_PAGE_ORDER.get() {
+        for order in 0..=freehold::Order::MAX.get() {
             let mut sum = [0; OCTAVES];
             for row in self.lifetimes.iter().filter(|row| row.order == order) {
                 for (sum, pages) in sum.iter_mut().zip(&row.octaves) {

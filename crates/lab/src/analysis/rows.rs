@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use freehold::{Migratetype, NR_PAGE_ORDERS, Order};
+use freehold::{Migratetype, Order};
 use serde::Serialize;
 
 use super::gfp_class;
 use super::histogram::{Histogram, OCTAVES};
 use super::requests::RequestKind;
+use crate::counts::ByOrder;
 
 /// Requests and frees of one order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -103,8 +104,9 @@ impl Sum {
 }
 
 /// Returns a row for each order.
-pub(super) fn orders(kinds: &[RequestKind], frees: &[u64; NR_PAGE_ORDERS]) -> Vec<OrderUse> {
-    let mut orders = [OrderUse::default(); NR_PAGE_ORDERS];
+pub(super) fn orders(kinds: &[RequestKind], frees: &ByOrder) -> Vec<OrderUse> {
+    let asked = kinds.iter().map(|kind| kind.order.index() + 1).max().unwrap_or(0);
+    let mut orders = vec![OrderUse::default(); frees.len().max(asked)];
     for kind in kinds {
         let order = &mut orders[kind.order.index()];
         order.allocs += kind.allocs;
@@ -114,7 +116,7 @@ pub(super) fn orders(kinds: &[RequestKind], frees: &[u64; NR_PAGE_ORDERS]) -> Ve
     for (order, &frees) in orders.iter_mut().zip(frees) {
         order.frees = frees;
     }
-    orders.to_vec()
+    orders
 }
 
 /// Returns a row for each type and order that was asked for.

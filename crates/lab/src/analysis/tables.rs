@@ -1,6 +1,6 @@
 //! An analysis as tables.
 
-use freehold::NR_PAGE_ORDERS;
+use freehold::MAX_ORDERS;
 use freehold_measure::{Cell, Table};
 
 use super::findings::Analysis;
@@ -97,7 +97,7 @@ impl Analysis {
     /// Returns a table with a row for each octave of lifetimes and a column for each order, in a group for each
     /// of `types`.
     fn octaves_table(&self, types: &[(&str, Vec<&Lifetimes>)]) -> Table {
-        let orders: Vec<u8> = (0..NR_PAGE_ORDERS as u8)
+        let orders: Vec<u8> = (0..MAX_ORDERS as u8)
             .filter(|&order| self.lifetimes.iter().any(|row| row.order == order))
             .collect();
         let names = orders.iter().map(|order| format!("order {order}")).collect();

@@ -1,10 +1,11 @@
 //! The distance of a replay's end from the machine's own.
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
+use freehold::{MIGRATETYPES, Migratetype};
 use freehold_measure::{Cell, Table};
 use freehold_trace::{PageTypeInfo, PageTypeZone};
 use serde::Serialize;
 
+use crate::counts::ByOrder;
 use crate::replay::{Measures, Variant, ZoneFree};
 use crate::start::{Machine, target_of};
 
@@ -25,20 +26,23 @@ pub struct ZoneDistance {
     /// Name of the zone.
     pub zone: String,
     /// Free blocks in the replay, by migratetype and order.
-    pub replay: [[u64; NR_PAGE_ORDERS]; MIGRATETYPES],
+    pub replay: [ByOrder; MIGRATETYPES],
     /// Free blocks on the machine, by migratetype and order. They are lower bounds where the kernel stopped
     /// counting.
-    pub machine: [[u64; NR_PAGE_ORDERS]; MIGRATETYPES],
+    pub machine: [ByOrder; MIGRATETYPES],
     /// Free blocks that differ, by migratetype and order.
-    pub difference: [[u64; NR_PAGE_ORDERS]; MIGRATETYPES],
+    pub difference: [ByOrder; MIGRATETYPES],
 }
 
 impl ZoneDistance {
     fn new(free: &ZoneFree, machine: &PageTypeZone) -> Self {
-        let mut distance = Self { zone: free.zone.clone(), ..Self::default() };
+        let largest = free.blocks.largest();
+        let none = || [ByOrder::new(largest); MIGRATETYPES];
+        let mut distance =
+            Self { zone: free.zone.clone(), replay: none(), machine: none(), difference: none() };
         for kind in 0..MIGRATETYPES {
-            for order in 0..NR_PAGE_ORDERS {
-                let (replay, count) = (free.blocks[order][kind], machine.free[kind][order]);
+            for order in 0..=largest.index() {
+                let (replay, count) = (free.blocks[order][kind], machine.free[kind].of(order));
                 distance.replay[kind][order] = replay;
                 distance.machine[kind][order] = count.blocks;
                 let enough = count.capped && replay >= count.blocks;
@@ -49,7 +53,7 @@ impl ZoneDistance {
     }
 }
 
-fn pages(blocks: &[[u64; NR_PAGE_ORDERS]; MIGRATETYPES]) -> u64 {
+fn pages(blocks: &[ByOrder; MIGRATETYPES]) -> u64 {
     let by_type = blocks.iter().map(|orders| {
         let pages = orders.iter().enumerate().map(|(order, blocks)| blocks.saturating_mul(1 << order));
         pages.fold(0, u64::saturating_add)
@@ -92,7 +96,9 @@ impl EndDistance {
 
     /// Returns a table with two rows for each zone and type that has free blocks, and with the sums.
     pub fn table(&self) -> Table {
-        let orders = (0..NR_PAGE_ORDERS).map(|order| format!("order {order}"));
+        let most =
+            self.zones.iter().flat_map(|zone| &zone.replay).map(|orders| orders.len()).max().unwrap_or(0);
+        let orders = (0..most).map(|order| format!("order {order}"));
         let title =
             format!("Free blocks at the end: {} against the machine's own pagetypeinfo", self.variant);
         let mut table = Table::new(title, orders.collect());
@@ -102,18 +108,18 @@ impl EndDistance {
                 if replay.iter().chain(machine).all(|&blocks| blocks == 0) {
                     continue;
                 }
-                let cells = |blocks: &[u64; NR_PAGE_ORDERS]| blocks.iter().map(|&n| Cell::Count(n)).collect();
+                let cells = |blocks: &ByOrder| blocks.iter().map(|&n| Cell::Count(n)).collect();
                 table.push(&zone.zone, &format!("{kind}, replay"), "blocks", cells(replay));
                 table.push(&zone.zone, &format!("{kind}, machine"), "blocks", cells(machine));
             }
         }
         let sum = |order: usize, weight: u64| {
-            let all = self.zones.iter().flat_map(|zone| &zone.difference).map(|orders| orders[order]);
+            let all = self.zones.iter().flat_map(|zone| &zone.difference).map(|orders| orders.of(order));
             Cell::Count(all.fold(0, u64::saturating_add).saturating_mul(weight))
         };
-        let blocks = (0..NR_PAGE_ORDERS).map(|order| sum(order, 1)).collect();
+        let blocks = (0..most).map(|order| sum(order, 1)).collect();
         table.push("all zones", "difference", "blocks", blocks);
-        let pages = (0..NR_PAGE_ORDERS).map(|order| sum(order, 1 << order)).collect();
+        let pages = (0..most).map(|order| sum(order, 1 << order)).collect();
         table.push("all zones", "difference", "pages", pages);
         table
     }

@@ -1,6 +1,6 @@
 //! The tables of a comparison.
 
-use freehold::{FreeCounts, Migratetype, NR_PAGE_ORDERS, Order};
+use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
 use freehold_measure::{Cell, Table};
 use freehold_trace::{FreeCount, PageTypeInfo};
 
@@ -166,10 +166,10 @@ impl Shown<'_> {
         let (eras, recorded) = (self.eras, self.recorded);
         let failed = recorded.failures.iter().sum();
         table.push("failures", "all orders", "", self.row(|m| Cell::Count(m.failed()), Cell::Count(failed)));
-        for order in 0..NR_PAGE_ORDERS {
-            let of = |m: &Measures| m.followed.failures[order];
-            if recorded.failures[order] > 0 || eras.iter().any(|m| of(m) > 0) {
-                let cells = self.row(|m| Cell::Count(of(m)), Cell::Count(recorded.failures[order]));
+        for order in 0..MAX_ORDERS {
+            let of = |m: &Measures| m.followed.failures.of(order);
+            if recorded.failures.of(order) > 0 || eras.iter().any(|m| of(m) > 0) {
+                let cells = self.row(|m| Cell::Count(of(m)), Cell::Count(recorded.failures.of(order)));
                 table.push("failures", &format!("order {order}"), "", cells);
             }
         }
@@ -277,11 +277,11 @@ impl Shown<'_> {
             let machine = self.end.and_then(|end| target_of(self.machine, zone, end));
             for kind in Migratetype::ALL {
                 let group = format!("{} {kind}", self.machine.zone_name(zone));
-                for order in 0..NR_PAGE_ORDERS {
+                for order in 0..MAX_ORDERS {
                     let of = |m: &Measures| {
-                        m.free_at_end.get(zone).map_or(0, |free| free.blocks[order][kind.index()])
+                        m.free_at_end.get(zone).map_or(0, |free| free.blocks.of(order)[kind.index()])
                     };
-                    let there = machine.map(|machine| machine.free[kind.index()][order].blocks);
+                    let there = machine.map(|machine| machine.free[kind.index()].of(order).blocks);
                     if there.unwrap_or(0) > 0 || self.eras.iter().any(|m| of(m) > 0) {
                         let cells = self.row(|m| Cell::Count(of(m)), optional(there));
                         table.push(&group, &format!("order {order}"), "blocks", cells);
@@ -297,7 +297,7 @@ impl Shown<'_> {
         let mut table = Table::new("Fragmentation (as Linux prints it in debugfs)", self.columns());
         for zone in 0..self.machine.zones.len() {
             let name = self.machine.zone_name(zone);
-            for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
+            for order in Order::ZERO.up_to(self.machine.max_order) {
                 self.add_indices(&mut table, zone, order, &name);
             }
         }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Order};
+use freehold::{MIGRATETYPES, Migratetype, Order};
 use freehold_measure::{Cell, Table, grouped};
 use serde::Serialize;
 
 use super::distance::{EndDistance, ZoneDistance};
-use crate::counts::pageblocks;
+use crate::counts::{ByOrder, pageblocks};
 use crate::error::LabError;
 use crate::recorded::{FallbackCount, Recorded, recorded_fallbacks};
 use crate::replay::{Agreement, Lab, Measures, Options, Variant, nearest_era};
@@ -178,9 +178,9 @@ pub fn trust_table(traces: &[(String, Trust)]) -> Table {
     table
 }
 
-type Blocks = [[u64; NR_PAGE_ORDERS]; MIGRATETYPES];
+type Blocks = [ByOrder; MIGRATETYPES];
 
-fn pages(orders: &[u64; NR_PAGE_ORDERS]) -> u64 {
+fn pages(orders: &ByOrder) -> u64 {
     let pages = orders.iter().enumerate().map(|(order, &blocks)| blocks.saturating_mul(1 << order));
     pages.fold(0, u64::saturating_add)
 }
@@ -211,7 +211,7 @@ fn free_parts(order: Order, zones: &[ZoneDistance]) -> Vec<TrustPart> {
     let Some(worst) = types.iter().max_by(|a, b| off(a).total_cmp(&off(b))) else { return Vec::new() };
     let differences: u64 = types.iter().map(|&(_, (replay, machine))| replay.abs_diff(machine)).sum();
     let blocks =
-        |of: &Blocks| -> u64 { of.iter().map(|orders| pageblocks(order, |order| orders[order])).sum() };
+        |of: &Blocks| -> u64 { of.iter().map(|orders| pageblocks(order, |order| orders.of(order))).sum() };
     let both =
         zones.iter().fold((0, 0), |sum, zone| (sum.0 + blocks(&zone.replay), sum.1 + blocks(&zone.machine)));
     vec![

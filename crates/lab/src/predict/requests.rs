@@ -25,7 +25,7 @@ pub(super) struct Asked {
 impl Asked {
     /// Adds a request of a CPU, and the block that answered it.
     pub(super) fn add_request(&mut self, cpu: u16, pfn: Option<Pfn>, order: Order) {
-        self.by_order[order.index()] += 1;
+        *self.by_order.widened(order) += 1;
         if let Some(pfn) = pfn {
             self.holders.insert(pfn, cpu);
         }
@@ -45,10 +45,7 @@ impl Asked {
 
     /// Returns the pages that were asked for.
     pub(super) fn pages(&self) -> u64 {
-        Order::ZERO
-            .up_to(Order::MAX_PAGE_ORDER)
-            .map(|order| self.by_order[order.index()] << order.get())
-            .sum()
+        self.by_order.iter().enumerate().map(|(order, blocks)| blocks << order).sum()
     }
 }
 
@@ -65,8 +62,8 @@ pub(super) fn asked_otherwise(before: &[&Asked], came: &[&Asked]) -> Option<Stri
         let [one, other] = [one, other].map(|values| mean(&values));
         is_beyond.then(|| Otherwise { pages: pages as f64 * (one - other).abs(), what, one, other })
     };
-    let of_orders = Order::ZERO.up_to(Order::MAX_PAGE_ORDER).filter_map(|order| {
-        let of = |asked: &Asked| asked.by_order[order.index()];
+    let of_orders = Order::ZERO.up_to(Order::MAX).filter_map(|order| {
+        let of = |asked: &Asked| asked.by_order.of(order.index());
         difference(format!("blocks of order {order}"), order.pages(), &of)
     });
     let of_orders: Vec<_> = of_orders.collect();

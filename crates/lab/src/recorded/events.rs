@@ -71,7 +71,7 @@ impl Recorded {
                 refilling.remove(&event.cpu);
             }
             match event.kind {
-                EventKind::Alloc { pfn: None, order, .. } => recorded.failures[order.index()] += 1,
+                EventKind::Alloc { pfn: None, order, .. } => *recorded.failures.widened(order) += 1,
                 EventKind::ExtFrag { change_ownership, .. } => {
                     recorded.has_fallbacks = true;
                     if change_ownership {

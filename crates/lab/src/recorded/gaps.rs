@@ -1,6 +1,5 @@
 //! Places at which events are missing, and what they make uncertain.
 
-use freehold::Order;
 use freehold_trace::{Event, EventKind, EventLog};
 use serde::Serialize;
 
@@ -74,7 +73,7 @@ impl Gaps {
             while let Some(last) = rest.next_if(|last| last.time_ns >= cpu.end_ns) {
                 unnamed.name(&last);
             }
-            let most = cpu.events.saturating_mul(Order::MAX_PAGE_ORDER.pages());
+            let most = cpu.events.saturating_mul(machine.max_order.pages());
             let is_bounded = cpu.is_exact;
             cpu.uncertain_pages = if is_bounded { most.min(unnamed.pages) } else { unnamed.pages };
             cpu.likely_pages = ((cpu.events as f64 * mean_pages) as u64).min(cpu.uncertain_pages);

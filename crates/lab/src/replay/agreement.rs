@@ -186,7 +186,7 @@ impl fmt::Display for Parting {
 /// Returns in words where a frame is in a memory. No zone lock is taken: it would count as a hold of the replay's.
 pub(super) fn whereabouts(memory: &Memory<'_, ReplayLocks>, pfn: Pfn) -> String {
     let Some(zone) = memory.zone_of(pfn) else { return "outside all zones".to_owned() };
-    for order in (0..=Order::MAX_PAGE_ORDER.get()).filter_map(Order::of_linux) {
+    for order in Order::ZERO.up_to(zone.max_order()) {
         let has = |&(_, first): &(usize, Pfn)| first <= pfn && pfn.0 - first.0 < order.pages();
         for (kind, cpu) in
             Migratetype::ALL.into_iter().flat_map(|kind| (0..memory.cpus()).map(move |cpu| (kind, cpu)))

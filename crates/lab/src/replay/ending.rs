@@ -21,7 +21,10 @@ pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayLocks
 pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {
     let zones = machine.zones.iter().enumerate().filter_map(|(number, config)| {
         let zone = memory.zone_of(config.start)?;
-        Some(ZoneFree { zone: machine.zone_name(number), blocks: of_machine(zone.list_lengths().by_type) })
+        Some(ZoneFree {
+            zone: machine.zone_name(number),
+            blocks: of_machine(zone.max_order(), &zone.list_lengths().by_type),
+        })
     });
     zones.collect()
 }

@@ -197,7 +197,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.count_huge(gfp, answer.is_some());
         }
         let Some(replayed) = answer else {
-            self.followed.failures[order.index()] += 1;
+            *self.followed.failures.widened(order) += 1;
             return self.holders.skip(at, order);
         };
         self.holders.hold(at, order, replayed, Pages::of(gfp));
@@ -290,7 +290,7 @@ impl<'f, 'm> Follower<'f, 'm> {
     /// given back at once, since its user went on without one.
     #[cold]
     fn try_refused(&mut self, cpu: u16, order: Order, gfp: GfpFlags) {
-        self.followed.machine_failures[order.index()] += 1;
+        *self.followed.machine_failures.widened(order) += 1;
         if order.get() <= COSTLY_ORDER {
             return;
         }
@@ -303,7 +303,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.count_huge(gfp, answer.is_ok());
         }
         if let Ok(replayed) = answer {
-            self.followed.answered_instead[order.index()] += 1;
+            *self.followed.answered_instead.widened(order) += 1;
             self.holders.give_back(cpu, replayed, order);
         }
     }

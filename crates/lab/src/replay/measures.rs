@@ -1,6 +1,6 @@
 //! What a replay measured.
 
-use freehold::{NR_PAGE_ORDERS, Order, VmEvents, ZoneStats};
+use freehold::{Order, VmEvents, ZoneStats};
 use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
@@ -183,7 +183,7 @@ pub struct ZoneSample {
     pub unusable_index: ByOrder,
     /// Whether a request would fail for lack of memory (near 0) or for fragmentation (near 1000), by order, in
     /// thousandths; -1000 if it would not fail. Linux counterpart: `extfrag_index`.
-    pub extfrag_index: [i64; NR_PAGE_ORDERS],
+    pub extfrag_index: freehold_trace::ByOrder<i64>,
     /// Free blocks by order.
     #[serde(skip)]
     pub free_blocks: ByOrder,
@@ -215,7 +215,7 @@ impl Measures {
 
     /// Returns the number of pageblocks of `order` in free blocks, on average over all samples.
     pub fn mean_free_pageblocks(&self, order: Order) -> f64 {
-        let of_zone = |zone: &ZoneSample| pageblocks(order, |order| zone.free_blocks[order]);
+        let of_zone = |zone: &ZoneSample| pageblocks(order, |order| zone.free_blocks.of(order));
         let samples = self.samples.iter().map(|sample| sample.zones.iter().map(of_zone).sum::<u64>());
         samples.sum::<u64>() as f64 / self.samples.len().max(1) as f64
     }

@@ -1,6 +1,7 @@
 //! Samples of the zones, taken from time to time during a replay.
 
-use freehold::{Memory, NR_PAGE_ORDERS, Order, PAGETYPEINFO_CAP};
+use freehold::{Memory, PAGETYPEINFO_CAP};
+use freehold_trace::ByOrder;
 
 use super::measures::{Measures, Sample, ZoneSample};
 use super::options::Looks;
@@ -96,17 +97,13 @@ fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>, looks: Looks) -> ZoneSamp
         Looks::All => zone.list_lengths(),
         Looks::Totals => zone.counts_relaxed(),
     };
-    let order = |index: usize| Order::new(index as u8).unwrap_or(Order::MAX_PAGE_ORDER);
+    let largest = zone.max_order();
     ZoneSample {
         free_pages: counts.free_pages(),
-        unusable_index: std::array::from_fn::<_, NR_PAGE_ORDERS, _>(|index| {
-            counts.unusable_index(order(index))
-        }),
-        extfrag_index: std::array::from_fn::<_, NR_PAGE_ORDERS, _>(|index| {
-            counts.extfrag_index(order(index))
-        }),
-        free_blocks: of_machine(counts.total),
-        blocks: of_machine(counts.by_type),
+        unusable_index: ByOrder::from_fn(largest, |order| counts.unusable_index(order)),
+        extfrag_index: ByOrder::from_fn(largest, |order| counts.extfrag_index(order)),
+        free_blocks: of_machine(largest, &counts.total),
+        blocks: of_machine(largest, &counts.by_type),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The data of a report as JSON: what the page draws, and everything for other programs.
 
-use freehold::{Migratetype, NR_PAGE_ORDERS, Order};
+use freehold::Migratetype;
 use serde_json::{Value, json};
 
 use super::provenance::Provenance;
@@ -73,8 +73,8 @@ fn era(report: &TraceReport, era: &Measures) -> Value {
     let by_sample: Vec<_> = era.samples.iter().map(|sample| sample.fallbacks.clone()).collect();
     json!({
         "name": era.variant,
-        "blocks": of_zones(&|zone| blocks(&era.samples, zone.rank)),
-        "unusable": of_zones(&|zone| unusable(&era.samples, zone.rank)),
+        "blocks": of_zones(&|zone| blocks(&era.samples, zone.rank, report.orders)),
+        "unusable": of_zones(&|zone| unusable(&era.samples, zone.rank, report.orders)),
         "mixed": mapped.iter().map(|&at| era.samples[at].mixed).collect::<Vec<_>>(),
         "holds_ns": counted(&era.timing.holds_ns),
         "holds_touched": counted(&era.holds_touched),
@@ -90,23 +90,23 @@ fn era(report: &TraceReport, era: &Measures) -> Value {
 }
 
 /// Returns the free blocks by order, type and sample; null for an order and type that never has one.
-fn blocks(samples: &[Sample], rank: usize) -> Value {
+fn blocks(samples: &[Sample], rank: usize, orders: usize) -> Value {
     let series = |order: usize, kind: usize| {
-        let values = samples.iter().filter_map(|sample| Some(sample.zones.get(rank)?.blocks[order][kind]));
+        let values = samples.iter().filter_map(|sample| Some(sample.zones.get(rank)?.blocks.of(order)[kind]));
         let values: Vec<_> = values.collect();
         if values.iter().all(|&blocks| blocks == 0) { Value::Null } else { json!(values) }
     };
     let of_order = |order| Migratetype::ALL.map(|kind| series(order, kind.index()));
-    json!((0..NR_PAGE_ORDERS).map(of_order).collect::<Vec<_>>())
+    json!((0..orders).map(of_order).collect::<Vec<_>>())
 }
 
 /// Returns the unusable index by order and sample, in thousandths.
-fn unusable(samples: &[Sample], rank: usize) -> Value {
-    let of_order = |order: Order| -> Vec<u64> {
+fn unusable(samples: &[Sample], rank: usize, orders: usize) -> Value {
+    let of_order = |order: usize| -> Vec<u64> {
         let zones = samples.iter().filter_map(|sample| sample.zones.get(rank));
-        zones.map(|zone| zone.unusable_index[order.index()]).collect()
+        zones.map(|zone| zone.unusable_index.of(order)).collect()
     };
-    json!(Order::ZERO.up_to(Order::MAX_PAGE_ORDER).map(of_order).collect::<Vec<_>>())
+    json!((0..orders).map(of_order).collect::<Vec<_>>())
 }
 
 /// Returns rows of five numbers: the sample, the type wanted, the type found, 1 for a claim, and the number of

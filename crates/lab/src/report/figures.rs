@@ -111,7 +111,7 @@ fn over_time(report: &TraceReport, era: &Measures, of: &Figure, figures: &mut Ve
             let Some(state) = sample.zones.get(zone.rank) else { continue };
             let of = Figure { zone: Some(zone.name.clone()), ..of.clone() };
             figures.push(of.clone().valued("over time", "free pages", "pages", state.free_pages as f64));
-            for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
+            for order in Order::ZERO.up_to(state.free_blocks.largest()) {
                 let of = Figure { order: Some(order.get()), ..of.clone() };
                 let at = order.index();
                 let unusable = state.unusable_index[at] as f64 / 1000.0;
@@ -120,7 +120,7 @@ fn over_time(report: &TraceReport, era: &Measures, of: &Figure, figures: &mut Ve
                 figures.push(of.clone().valued("over time", "extfrag_index", "", extfrag));
                 for kind in Migratetype::ALL {
                     let seen = |other: &Sample| {
-                        other.zones.get(zone.rank).is_some_and(|zone| zone.blocks[at][kind.index()] > 0)
+                        other.zones.get(zone.rank).is_some_and(|zone| zone.blocks.of(at)[kind.index()] > 0)
                     };
                     if era.samples.iter().any(seen) {
                         let of = Figure { migratetype: Some(kind.name()), ..of.clone() };

@@ -19,6 +19,8 @@ pub(super) struct TraceReport {
     /// When the recording started, in seconds since 1970; 0 if unknown.
     pub(super) started_unix_s: u64,
     pub(super) pageblock_order: Order,
+    /// How many orders the machine has.
+    pub(super) orders: usize,
     pub(super) page_bytes: u64,
     /// The zones, in the order of the machine's snapshot.
     pub(super) zones: Vec<ZoneOfReport>,
@@ -62,6 +64,7 @@ impl TraceReport {
             facts: facts(lab),
             started_unix_s: lab.trace.origin.started_unix_s,
             pageblock_order: order,
+            orders: lab.machine.max_order.index() + 1,
             page_bytes: lab.trace.origin.page_bytes,
             zones: zones.collect(),
             times_s: times_ns.iter().map(|&time_ns| (time_ns - first_ns) as f64 / 1e9).collect(),

@@ -6,7 +6,7 @@
 //! is asked for later tells nothing about it: a request takes whatever pageblock the allocator picks. All
 //! pageblocks under one free block get the same type.
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
+use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
 use serde::Serialize;
 
@@ -118,8 +118,8 @@ pub(super) fn counted_in(target: Option<&PageTypeZone>) -> u64 {
 fn units(geometry: &Geometry, frames: &[FrameUse], evidence: &[Evidence], counted: u64) -> Vec<Unit> {
     let counted = counted_blocks(geometry, frames, counted);
     let mut joined = vec![false; geometry.blocks];
-    let mut free = vec![[0_u32; NR_PAGE_ORDERS]; geometry.blocks];
-    for (index, order) in free_blocks(frames, geometry.zone_start) {
+    let mut free = vec![[0_u32; MAX_ORDERS]; geometry.blocks];
+    for (index, order) in free_blocks(frames, geometry.zone_start, geometry.max_order) {
         let block = geometry.block_of(index);
         free[block][order.index()] += 1;
         let last = geometry.block_of(index + order.pages() as usize - 1);

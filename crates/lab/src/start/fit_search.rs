@@ -1,6 +1,6 @@
 //! The search for pageblock types that agree with the machine's counts.
 
-use freehold::{MIGRATETYPES, Migratetype, NR_PAGE_ORDERS};
+use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, PageTypeZone};
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub(super) struct Unit {
     /// The number of these pageblocks that the kernel counts.
     pub(super) counted: u64,
     /// Free blocks by order.
-    pub(super) free: [u32; NR_PAGE_ORDERS],
+    pub(super) free: [u32; MAX_ORDERS],
     pub(super) evidence: [u32; MIGRATETYPES],
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Search<'a> {
     units: &'a [Unit],
     types: Vec<Migratetype>,
     target: Option<&'a PageTypeZone>,
-    free: [[i64; NR_PAGE_ORDERS]; MIGRATETYPES],
+    free: [[i64; MAX_ORDERS]; MIGRATETYPES],
     blocks: [i64; MIGRATETYPES],
     evaluations: u64,
 }
@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
             .iter()
             .map(|unit| given.map_or_else(|| unit.best_guess(), |given| given[unit.first]))
             .collect();
-        let (mut free, mut blocks) = ([[0; NR_PAGE_ORDERS]; MIGRATETYPES], [0; MIGRATETYPES]);
+        let (mut free, mut blocks) = ([[0; MAX_ORDERS]; MIGRATETYPES], [0; MIGRATETYPES]);
         for (unit, kind) in units.iter().zip(&types) {
             for (sum, &add) in free[kind.index()].iter_mut().zip(&unit.free) {
                 *sum += i64::from(add);
@@ -177,8 +177,8 @@ impl<'a> Search<'a> {
         let unit = &self.units[unit];
         let mut cost = unit.doubt(to) - unit.doubt(from);
         for (kind, sign) in [(from.index(), -1), (to.index(), 1)] {
-            for order in (0..NR_PAGE_ORDERS).filter(|&order| unit.free[order] > 0) {
-                let wanted = target.free[kind][order];
+            for order in (0..MAX_ORDERS).filter(|&order| unit.free[order] > 0) {
+                let wanted = target.free[kind].of(order);
                 let value = &mut self.free[kind][order];
                 let before = difference(*value, wanted);
                 *value += sign * i64::from(unit.free[order]);
@@ -197,8 +197,8 @@ impl<'a> Search<'a> {
         let Some(target) = self.target else { return ZoneFit::default() };
         let mut fit = ZoneFit { known: true, ..ZoneFit::default() };
         for kind in 0..MIGRATETYPES {
-            for order in 0..NR_PAGE_ORDERS {
-                let wanted = target.free[kind][order];
+            for order in 0..MAX_ORDERS {
+                let wanted = target.free[kind].of(order);
                 let blocks = difference(self.free[kind][order], wanted) as u64;
                 fit.free_blocks = fit.free_blocks.saturating_add(blocks);
                 fit.free_pages = fit.free_pages.saturating_add(blocks.saturating_mul(1 << order));

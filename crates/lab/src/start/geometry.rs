@@ -14,6 +14,7 @@ pub(super) struct Geometry {
     pub(super) zone_start: u64,
     pub(super) spanned: usize,
     pub(super) pageblock_order: Order,
+    pub(super) max_order: Order,
     /// The number of the first pageblock, counted from frame 0.
     pub(super) first_block: usize,
     pub(super) blocks: usize,
@@ -29,6 +30,7 @@ impl Geometry {
             zone_start: config.start.0,
             spanned: config.spanned as usize,
             pageblock_order: machine.pageblock_order,
+            max_order: machine.max_order,
             first_block: first as usize,
             blocks: (last - first) as usize + 1,
         }
@@ -60,7 +62,7 @@ pub(crate) fn target_of<'a>(
 /// Returns the number of whole pageblocks in the free blocks that the machine's pagetypeinfo counted.
 pub(crate) fn free_pageblocks(machine: &Machine, info: &PageTypeInfo) -> u64 {
     let zones = info.zones.iter().flat_map(|zone| &zone.free);
-    zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders[order].blocks)).sum()
+    zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders.of(order).blocks)).sum()
 }
 
 /// Returns the zone of a block and its first frame, counted from the zone's first; `None` if no zone contains all

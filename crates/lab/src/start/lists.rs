@@ -43,7 +43,8 @@ pub(super) struct StartLists {
     lists: Vec<Lists>,
     /// The known blocks; those of one list are in the order of the list.
     blocks: Vec<Listed>,
-    pageblock_order: Order,
+    /// The order of a huge page, if the machine has lists for them.
+    huge_order: Option<Order>,
 }
 
 impl StartLists {
@@ -61,12 +62,12 @@ impl StartLists {
             })
         };
         let lists = zones.flat_map(of_zone).collect();
-        Self { lists, blocks: Vec::new(), pageblock_order: machine.pageblock_order }
+        Self { lists, blocks: Vec::new(), huge_order: machine.huge_order() }
     }
 
     /// Returns no lists: what lies on them is known from elsewhere.
     pub(super) fn known_elsewhere(machine: &Machine) -> Self {
-        Self { pageblock_order: machine.pageblock_order, ..Self::default() }
+        Self { huge_order: machine.huge_order(), ..Self::default() }
     }
 
     /// Notes a block that the snapshot shows in use and that a CPU allocates before anybody freed it. Returns true
@@ -110,9 +111,7 @@ impl StartLists {
 
     /// Returns true if CPUs have lists for blocks of an order and type.
     pub(super) fn keeps(&self, order: Order, list: Migratetype) -> bool {
-        // A kernel without huge pages has pageblocks as large as the largest block, and no lists for them.
-        let is_huge = order == self.pageblock_order && order < Order::MAX_PAGE_ORDER;
-        let has_list = order.get() <= COSTLY_ORDER || is_huge;
+        let has_list = order.get() <= COSTLY_ORDER || Some(order) == self.huge_order;
         has_list && matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable)
     }
 

@@ -6,7 +6,7 @@ use freehold::{
     Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Sections, Switches, Tunables, Watermarks, ZONE_TYPES,
     ZoneConfig, ZoneType, required_bytes,
 };
-use freehold_trace::{EventLog, Pageset, Snapshot, ZoneSnapshot};
+use freehold_trace::{EventKind, EventLog, Pageset, Snapshot, ZoneSnapshot};
 
 use super::bounds::add_unprinted_bounds;
 use crate::error::LabError;
@@ -26,7 +26,9 @@ pub struct Machine {
     pub snapshot_index: Vec<usize>,
     /// The number of CPUs: one more than the highest CPU in the snapshot or the events.
     pub cpus: u16,
-    /// The order of a pageblock.
+    /// The largest order.
+    pub max_order: Order,
+    /// The order of a pageblock, at most the largest.
     pub pageblock_order: Order,
     /// `vm.watermark_boost_factor`; `None` if it was not recorded.
     pub watermark_boost_factor: Option<u32>,
@@ -61,9 +63,11 @@ impl Machine {
         let cpus = last.checked_add(1).and_then(|cpus| u16::try_from(cpus).ok());
         let cpus = cpus.ok_or_else(|| LabError::OutOfRange { what: format!("CPU {last}") })?;
         let boost = start.sysctl.get("watermark_boost_factor").and_then(|text| text.trim().parse().ok());
+        let max_order = start.largest_order().unwrap_or_else(|| largest_of_events(events));
         let pageblock_order = match start.pagetypeinfo.pageblock_order {
-            0 => DEFAULT_PAGEBLOCK_ORDER,
-            order => Order::of_linux(order)
+            0 => DEFAULT_PAGEBLOCK_ORDER.min(max_order),
+            order => Order::new(order)
+                .filter(|&order| order <= max_order)
                 .ok_or_else(|| LabError::OutOfRange { what: format!("pageblock order {order}") })?,
         };
         add_unprinted_bounds(&mut zones, &snapshot_index, cpus, start);
@@ -71,6 +75,7 @@ impl Machine {
             zones,
             snapshot_index,
             cpus,
+            max_order,
             pageblock_order,
             watermark_boost_factor: boost,
             tunables: tunables(start),
@@ -83,13 +88,21 @@ impl Machine {
             zones: &self.zones,
             sections: Sections::ALL,
             cpus: self.cpus,
-            max_order: Order::MAX_PAGE_ORDER,
+            max_order: self.max_order,
             pageblock_order: self.pageblock_order,
-            // A kernel without huge pages has pageblocks as large as the largest block.
-            huge_pages: self.pageblock_order < Order::MAX_PAGE_ORDER,
+            huge_pages: self.huge_order().is_some(),
             switches,
             watermark_boost_factor: self.watermark_boost_factor,
         }
+    }
+
+    /// Returns the order of a huge page, if the kernel has them: that of a pageblock.
+    ///
+    /// A kernel without huge pages has pageblocks as large as the largest block. With pages of 16 or 64 KiB a huge
+    /// page is as large as the largest block, too, and of order 11 or 13.
+    pub(crate) fn huge_order(&self) -> Option<Order> {
+        let order = self.pageblock_order;
+        (order < self.max_order || matches!(order.get(), 11 | 13)).then_some(order)
     }
 
     /// Returns a buffer for the engine's metadata.
@@ -126,6 +139,19 @@ impl Machine {
             format!("node {} {}", config.node, config.kind.name())
         }
     }
+}
+
+/// Returns the largest order that a machine has whose `/proc/pagetypeinfo` was not recorded.
+fn largest_of_events(events: &EventLog) -> Order {
+    let order_of = |event: freehold_trace::Event| match event.kind {
+        EventKind::Alloc { order, .. }
+        | EventKind::Free { order, .. }
+        | EventKind::PcpuDrain { order, .. }
+        | EventKind::ZoneLocked { order, .. } => order,
+        EventKind::ExtFrag { fallback_order, .. } => fallback_order,
+        _ => Order::ZERO,
+    };
+    events.iter().map(order_of).max().unwrap_or_default().max(Order::MAX_PAGE_ORDER)
 }
 
 /// Returns the settings of reclaim and compaction.

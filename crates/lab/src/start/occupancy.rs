@@ -1,6 +1,6 @@
 //! What every frame was used for when the trace started.
 
-use freehold::{NR_PAGE_ORDERS, Order};
+use freehold::Order;
 use freehold_trace::{FrameUse, Snapshot};
 use serde::Serialize;
 
@@ -103,11 +103,10 @@ fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections)
     }
 }
 
-/// Returns the order of the largest block that starts at one frame and ends before another.
-pub(super) fn largest_block(at: u64, end: u64) -> Order {
-    let by_alignment = at.trailing_zeros().min(NR_PAGE_ORDERS as u32 - 1);
-    let by_length = (end - at).ilog2().min(NR_PAGE_ORDERS as u32 - 1);
-    Order::new(by_alignment.min(by_length) as u8).unwrap_or(Order::ZERO)
+/// Returns the order of the largest block, of orders up to `most`, that starts at one frame and ends before another.
+pub(super) fn largest_block(at: u64, end: u64, most: Order) -> Order {
+    let fits = at.trailing_zeros().min((end - at).ilog2());
+    Order::new(fits.min(most.get().into()) as u8).unwrap_or(Order::ZERO)
 }
 
 /// Returns the runs of equal frames: the first index, and the index behind the last.
@@ -120,16 +119,20 @@ pub(super) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, F
     })
 }
 
-/// Returns the free blocks of a zone, each as large as its place allows: the first frame, counted from the zone's
+/// Returns the free blocks of a zone, each as large as its place and `most` allow: the first frame, counted from the zone's
 /// first, and the order.
-pub(super) fn free_blocks(frames: &[FrameUse], zone_start: u64) -> impl Iterator<Item = (usize, Order)> + '_ {
+pub(super) fn free_blocks(
+    frames: &[FrameUse],
+    zone_start: u64,
+    most: Order,
+) -> impl Iterator<Item = (usize, Order)> + '_ {
     runs(frames).filter(|&(_, _, used_for)| used_for == FrameUse::Free).flat_map(move |(start, end, _)| {
         let mut at = start;
         std::iter::from_fn(move || {
             if at >= end {
                 return None;
             }
-            let order = largest_block(zone_start + at as u64, zone_start + end as u64);
+            let order = largest_block(zone_start + at as u64, zone_start + end as u64, most);
             let block = (at, order);
             at += order.pages() as usize;
             Some(block)
@@ -145,7 +148,8 @@ mod tests {
     fn a_free_run_becomes_the_largest_aligned_blocks() {
         let mut frames = vec![FrameUse::Other; 64];
         frames[3..25].fill(FrameUse::Free);
-        let blocks: Vec<_> = free_blocks(&frames, 0x100).map(|(at, order)| (at, order.get())).collect();
+        let blocks: Vec<_> =
+            free_blocks(&frames, 0x100, Order::MAX_PAGE_ORDER).map(|(at, order)| (at, order.get())).collect();
         assert_eq!(blocks, [(3, 0), (4, 2), (8, 3), (16, 3), (24, 0)]);
     }
 

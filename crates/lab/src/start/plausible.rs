@@ -71,7 +71,7 @@ fn known_frames(machine: &Machine, zone: usize, first: &FirstUses) -> Vec<Known>
 }
 
 /// Gives each type as many pageblocks as the target says: first those whose frames were first allocated as that
-/// type. Pairs of pageblocks go before single ones, because blocks of order 10 need pairs.
+/// type. Groups as large as the largest block go before single pageblocks, because such blocks need them.
 fn assign_types(geometry: &Geometry, zone: usize, first: &FirstUses, target: &PageTypeZone) -> BlockTypes {
     let mut votes = vec![[0_u32; 3]; geometry.blocks];
     for index in 0..geometry.spanned {
@@ -82,7 +82,7 @@ fn assign_types(geometry: &Geometry, zone: usize, first: &FirstUses, target: &Pa
         }
     }
     let mut types: Vec<Option<Migratetype>> = vec![None; geometry.blocks];
-    let group = 1 << (Order::MAX_PAGE_ORDER.get() - geometry.pageblock_order.get());
+    let group = 1 << (geometry.max_order.get() - geometry.pageblock_order.get());
     let rarest_first = {
         let mut kinds = Migratetype::ALL.to_vec();
         kinds.retain(|&kind| kind != Migratetype::Movable);
@@ -112,7 +112,7 @@ fn assign_types(geometry: &Geometry, zone: usize, first: &FirstUses, target: &Pa
 }
 
 fn place_all(known: &mut [Known], geometry: &Geometry, types: &[Migratetype], target: &PageTypeZone) {
-    for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER).rev() {
+    for order in Order::ZERO.up_to(geometry.max_order).rev() {
         let mut candidates: Vec<Vec<(u32, usize)>> = vec![Vec::new(); Migratetype::ALL.len()];
         let pages = order.pages() as usize;
         let mut at =
@@ -130,26 +130,27 @@ fn place_all(known: &mut [Known], geometry: &Geometry, types: &[Migratetype], ta
         for kind in Migratetype::ALL {
             let candidates = &mut candidates[kind.index()];
             candidates.sort_by_key(|&(free, at)| (std::cmp::Reverse(free), scatter(at)));
-            let mut left = target.free[kind.index()][order.index()].blocks;
+            let mut left = target.free[kind.index()].of(order.index()).blocks;
             for &(_, at) in candidates.iter() {
                 if left == 0 {
                     break;
                 }
-                left -= u64::from(place(known, geometry.zone_start, at, order));
+                left -= u64::from(place(known, geometry, at, order));
             }
         }
     }
 }
 
 /// Marks a block free and keeps its buddy from merging with it. Returns false if that is impossible.
-fn place(known: &mut [Known], zone_start: u64, at: usize, order: Order) -> bool {
+fn place(known: &mut [Known], geometry: &Geometry, at: usize, order: Order) -> bool {
+    let zone_start = geometry.zone_start;
     let pages = order.pages() as usize;
     if known[at] == Known::Placed || known[at..at + pages].contains(&Known::InUse) {
         return false;
     }
     let buddy = ((zone_start + at as u64) ^ order.pages()).checked_sub(zone_start);
     let buddy = buddy.map(|buddy| buddy as usize).filter(|&buddy| buddy + pages <= known.len());
-    if let Some(buddy) = buddy.filter(|_| order < Order::MAX_PAGE_ORDER) {
+    if let Some(buddy) = buddy.filter(|_| order < geometry.max_order) {
         let apart = |known: &Known| matches!(known, Known::InUse | Known::Absent);
         let frames = &mut known[buddy..buddy + pages];
         if !frames.iter().any(apart) {

@@ -40,8 +40,9 @@ pub enum FirstUse {
 
 const UNTOUCHED: u8 = 0;
 const FREE: u8 = 1;
-const ALLOCATED: u8 = 0x10;
-const LISTED: u8 = 0x20;
+const LISTED: u8 = 0x10;
+/// An order is added, up to 18.
+const ALLOCATED: u8 = 0x20;
 const INSIDE: u8 = 0x40;
 
 /// The state of every frame at the start, as its first event tells it.
@@ -233,7 +234,7 @@ impl FirstUses {
 
     fn note(&mut self, zone: usize, index: usize, order: Order, code: u8) {
         let frames = &mut self.zones[zone][index..index + order.pages() as usize];
-        let is_freed = (ALLOCATED..LISTED).contains(&code);
+        let is_freed = (ALLOCATED..INSIDE).contains(&code);
         if !is_freed || order == Order::ZERO {
             for frame in frames.iter_mut().filter(|frame| **frame == UNTOUCHED) {
                 *frame = code;
@@ -256,8 +257,10 @@ impl FirstUses {
             UNTOUCHED => FirstUse::Untouched,
             INSIDE => FirstUse::InsideAllocated,
             code if code < FREE + MIGRATETYPES as u8 => FirstUse::Free(code - FREE),
-            code if code >= LISTED => FirstUse::Listed(code - LISTED),
-            code => FirstUse::Allocated(Order::new(code - ALLOCATED).unwrap_or(Order::ZERO)),
+            code if code >= ALLOCATED => {
+                FirstUse::Allocated(Order::new(code - ALLOCATED).unwrap_or(Order::ZERO))
+            }
+            code => FirstUse::Listed(code - LISTED),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Replays with some settings, as a row of measures.
 
-use freehold::NR_PAGE_ORDERS;
 use freehold_measure::Cell;
 
 use super::columns;
@@ -20,6 +19,11 @@ impl Lab<'_> {
         let Settings { machine, variant, .. } = Settings::new(self, settings);
         let lab = self.on(machine);
         let order = lab.machine.pageblock_order;
+        if order > lab.machine.max_order {
+            let largest = lab.machine.max_order;
+            let what = format!("pageblock order {order} on a machine whose largest order is {largest}");
+            return Err(LabError::OutOfRange { what });
+        }
         let options = Options { runs: 1, threads: Some(1), ..Options::default() };
         let replay = lab.replay(&variant, options)?;
         let mut all = vec![values(&replay.measures, order)];
@@ -28,8 +32,8 @@ impl Lab<'_> {
             all.push(values(&shifted.measures, order));
         }
         let mut measures = vec![("failures_all_orders".to_owned(), Cell::Count(replay.measures.failed()))];
-        for order in 0..NR_PAGE_ORDERS {
-            let failed = Cell::Count(replay.measures.followed.failures[order]);
+        for order in 0..=lab.machine.max_order.index() {
+            let failed = Cell::Count(replay.measures.followed.failures.of(order));
             measures.push((format!("failures_order_{order}"), failed));
         }
         let tables = lab.describe(&replay);

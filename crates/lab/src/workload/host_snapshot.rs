@@ -1,19 +1,21 @@
 //! The snapshots of a workload's host: what a recorder would read of it.
 
-use freehold::{Memory, Migratetype, NR_PAGE_ORDERS, Order, Zone};
-use freehold_trace::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
+use freehold::{Memory, Migratetype, Order, Zone};
+use freehold_trace::{ByOrder, FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
 
 use super::fallbacks::HostLocks;
 use super::users::Users;
 
 /// Fills a snapshot, which has the machine's zones, with what a recorder would read from `/proc`.
 pub(super) fn fill_snapshot(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
-    let mut info = PageTypeInfo { pageblock_order: 9, ..PageTypeInfo::default() };
+    let pageblock_order = memory.zones().first().map_or(0, |zone| zone.pageblock_order().get());
+    let mut info = PageTypeInfo { pageblock_order, ..PageTypeInfo::default() };
     info.types = Migratetype::ALL.into_iter().collect();
     for zone in memory.zones() {
         let mut read = PageTypeZone { name: zone.kind().name().to_owned(), ..PageTypeZone::default() };
         let counts = zone.list_lengths();
-        for order in 0..NR_PAGE_ORDERS {
+        read.free.fill(ByOrder::new(zone.max_order()));
+        for order in 0..=zone.max_order().index() {
             for kind in Migratetype::ALL {
                 let blocks = counts.by_type[order][kind.index()];
                 read.free[kind.index()][order] = FreeCount { blocks, capped: false };
@@ -47,7 +49,7 @@ pub(super) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Ru
             let at = (pfn - start) as usize;
             uses[at..at + order.pages() as usize].fill(used_for);
         };
-        for order in Order::ZERO.up_to(Order::MAX_PAGE_ORDER) {
+        for order in Order::ZERO.up_to(zone.max_order()) {
             for kind in Migratetype::ALL {
                 zone.free_list(order, kind).for_each(|pfn| fill(pfn.0, order, FrameUse::Free));
             }

@@ -131,7 +131,7 @@ impl Load for MixLoad {
         let keep_free = share(ground.free).clamp(pages / 100, pages * 9 / 10).saturating_sub(small);
         let mut filler = [const { Vec::new() }; 3];
         for round in 1..=FILLS {
-            for (order, kinds) in Order::ZERO.up_to(Order::MAX_PAGE_ORDER).zip(mix.held) {
+            for (order, kinds) in Order::ZERO.up_to(Order::MAX).zip(mix.held) {
                 for (movable, blocks) in [true, false].into_iter().zip(kinds) {
                     let gfp =
                         if movable { GfpFlags::HIGHUSER_MOVABLE } else { GfpFlags::KERNEL | GfpFlags::COMP };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use freehold::{GfpFlags, NR_PAGE_ORDERS, Order, Pfn};
+use freehold::{GfpFlags, MAX_ORDERS, Order, Pfn};
 use freehold_trace::{Event, EventKind, FrameUse, Snapshot};
 
 use super::lifetimes::{Lifetimes, Survival};
@@ -24,7 +24,7 @@ pub struct Mix {
     pub(super) classes: Vec<Class>,
     pub(super) windows: Vec<Window>,
     /// Blocks held at the start and freed later, by order: movable ones, others.
-    pub(super) held: [[u64; 2]; NR_PAGE_ORDERS],
+    pub(super) held: [[u64; 2]; MAX_ORDERS],
     /// Requests by CPU.
     pub(super) cpus: Vec<u64>,
     /// Frees on the CPU of the allocation, in thousandths.
@@ -189,7 +189,7 @@ impl<'s> MixFit<'s> {
         for (_, (class, since_ns, _)) in self.live.drain() {
             self.classes[usize::from(class)].2.note_unseen(last_ns - since_ns);
         }
-        let mut held = [[0; 2]; NR_PAGE_ORDERS];
+        let mut held = [[0; 2]; MAX_ORDERS];
         let mut windows = Vec::with_capacity(self.counts.len());
         for (classes, start_frees) in self.counts {
             for (&(order, movable), &blocks) in &start_frees {

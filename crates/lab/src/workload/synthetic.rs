@@ -7,7 +7,9 @@
 use std::collections::VecDeque;
 
 use freehold::{Era, GfpFlags, Order};
-use freehold_trace::{Ending, EventLog, Origin, Pageset, Snapshot, ZoneSnapshot};
+use freehold_trace::{
+    ByOrder, Ending, EventLog, Origin, PageTypeInfo, PageTypeZone, Pageset, Snapshot, ZoneSnapshot,
+};
 
 use super::host::{Ask, Ground, HUGE, Host, Task, on_a_host};
 use super::target::Generated;
@@ -29,11 +31,27 @@ pub struct Synthetic {
     pub free_fraction: u64,
     /// The allocator of the machine.
     pub era: Era,
+    /// The bytes of a page.
+    pub page_bytes: u64,
+    /// The largest order.
+    pub max_order: Order,
+    /// The order of a pageblock and of a huge page.
+    pub pageblock_order: Order,
 }
 
 impl Default for Synthetic {
     fn default() -> Self {
-        Self { seed: 1, events: 200_000, pages: 1 << 16, cpus: 2, free_fraction: 40, era: Era::Linux6_12 }
+        Self {
+            seed: 1,
+            events: 200_000,
+            pages: 1 << 16,
+            cpus: 2,
+            free_fraction: 40,
+            era: Era::Linux6_12,
+            page_bytes: 4096,
+            max_order: Order::MAX_PAGE_ORDER,
+            pageblock_order: HUGE,
+        }
     }
 }
 
@@ -44,7 +62,13 @@ impl Synthetic {
     /// A machine without pages or without CPUs.
     pub fn generate(&self) -> Result<Generated, LabError> {
         let mut start = Snapshot { zones: zones(self), ..Snapshot::default() };
-        start.pagetypeinfo.pageblock_order = 9;
+        let mut counts = PageTypeZone::default();
+        counts.free.fill(ByOrder::new(self.max_order));
+        start.pagetypeinfo = PageTypeInfo {
+            pageblock_order: self.pageblock_order.get(),
+            zones: vec![counts],
+            ..PageTypeInfo::default()
+        };
         let ground =
             Ground { start, switches: self.era.switches(), seed: self.seed, gap_ns: 3000, reclaims: false };
         on_a_host(&ground, |mut host| {
@@ -75,7 +99,7 @@ fn origin(workload: &Synthetic) -> Origin {
         kernel_release: kernel_release.to_owned(),
         architecture: "x86_64".to_owned(),
         cpus: workload.cpus.into(),
-        page_bytes: 4096,
+        page_bytes: workload.page_bytes,
         recorder: "synthetic".to_owned(),
         clock: "mono".to_owned(),
         ..Origin::default()
@@ -117,6 +141,7 @@ fn zones(workload: &Synthetic) -> Vec<ZoneSnapshot> {
 struct Driver {
     pages: u64,
     keep_free: u64,
+    huge_order: Order,
     processes: Vec<Vec<Handle>>,
     page_cache: VecDeque<Handle>,
     slabs: Vec<Handle>,
@@ -129,6 +154,7 @@ impl Driver {
         Self {
             pages,
             keep_free: pages / workload.free_fraction.max(1),
+            huge_order: workload.pageblock_order,
             processes: Vec::new(),
             page_cache: VecDeque::new(),
             slabs: Vec::new(),
@@ -199,11 +225,11 @@ impl Driver {
     }
 
     fn use_huge_pages(&mut self, host: &mut Host<'_, '_>, task: Task) {
-        let huge = Ask { order: HUGE, gfp: GfpFlags::TRANSHUGE_LIGHT, used_for: Use::Pinned };
+        let huge = Ask { order: self.huge_order, gfp: GfpFlags::TRANSHUGE_LIGHT, used_for: Use::Pinned };
         for _ in 0..=host.random.below(4) {
             self.huge.extend(host.alloc(task, huge));
         }
-        while self.huge.len() as u64 * HUGE.pages() > self.pages / 8 {
+        while self.huge.len() as u64 * self.huge_order.pages() > self.pages / 8 {
             let Some(huge) = self.huge.pop_front() else { break };
             if host.random.below(3) > 0 {
                 host.free(task, huge);

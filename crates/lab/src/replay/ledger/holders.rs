@@ -241,7 +241,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         let pages: u64 = held.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
         followed.held_at_end = held.iter().sum::<u64>() + moved_blocks;
         followed.held_pages_at_end = pages + moved_pages;
-        followed.held_huge_pages_at_end = held[huge.index()];
+        followed.held_huge_pages_at_end = held.of(huge.index());
         followed.left_to_trace = self.left_to_trace;
         followed.splits = self.splits;
         followed.refused = self.refused;

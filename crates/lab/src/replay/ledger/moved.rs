@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use freehold::{NR_PAGE_ORDERS, Order, Pfn};
+use freehold::{MAX_ORDERS, Order, Pfn};
 
 /// Stands for no replayed block.
 const NOWHERE: Pfn = Pfn(u64::MAX);
@@ -15,7 +15,7 @@ const NOWHERE: Pfn = Pfn(u64::MAX);
 #[derive(Default)]
 pub(super) struct MovedBlocks {
     /// The numbers of the blocks, by order, those moved longest ago first.
-    moved: [VecDeque<u32>; NR_PAGE_ORDERS],
+    moved: [VecDeque<u32>; MAX_ORDERS],
     blocks: Vec<Pfn>,
     /// The numbers that no block has any more.
     unused: Vec<u32>,
@@ -36,9 +36,8 @@ impl MovedBlocks {
     /// Takes out the block of this order that was moved longest ago; if there is none, one of the next larger
     /// order. Returns its first frame and order.
     pub(super) fn take(&mut self, order: Order) -> Option<(Pfn, Order)> {
-        let (number, size) = order
-            .up_to(Order::MAX_PAGE_ORDER)
-            .find_map(|size| Some((self.moved[size.index()].pop_front()?, size)))?;
+        let (number, size) =
+            order.up_to(Order::MAX).find_map(|size| Some((self.moved[size.index()].pop_front()?, size)))?;
         self.unused.push(number);
         let block = std::mem::replace(&mut self.blocks[number as usize], NOWHERE);
         Some((block, size))

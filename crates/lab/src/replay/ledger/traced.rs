@@ -56,14 +56,14 @@ pub(super) enum Traced {
     Inside(Order),
 }
 
-const KIND_BITS: u64 = 0x30;
-const HELD: u64 = 0x10;
-const SKIPPED: u64 = 0x20;
-const INSIDE: u64 = 0x30;
-const ORDER_BITS: u64 = 0xf;
-const MOVABLE: u64 = 0x40;
-const CACHE: u64 = 0x80;
-const PFN_SHIFT: u32 = 8;
+const ORDER_BITS: u64 = 0x1f;
+const KIND_BITS: u64 = 0x60;
+const HELD: u64 = 0x20;
+const SKIPPED: u64 = 0x40;
+const INSIDE: u64 = 0x60;
+const MOVABLE: u64 = 0x80;
+const CACHE: u64 = 0x100;
+const PFN_SHIFT: u32 = 9;
 
 impl Entry {
     pub(super) const UNKNOWN: Self = Self(0);
@@ -276,7 +276,7 @@ impl TracedFrames {
         let mut held = ByOrder::default();
         for entry in self.zones.iter().flat_map(|zone| &zone.entries) {
             if let Traced::Held(order, _) = entry.get() {
-                held[order.index()] += 1;
+                *held.widened(order) += 1;
             }
         }
         held

@@ -1,6 +1,6 @@
 //! Which moves of pages succeed.
 
-use freehold::{NR_PAGE_ORDERS, Order};
+use freehold::{MAX_ORDERS, Order};
 
 use crate::recorded::MOVE_PARTS;
 
@@ -11,12 +11,12 @@ pub(super) struct Tries {
     pub(super) pages: u64,
     fails_of_1024: u64,
     /// The failed pages that are due of blocks of each order, in parts of a page.
-    due: [u64; NR_PAGE_ORDERS],
+    due: [u64; MAX_ORDERS],
 }
 
 impl Tries {
     pub(super) fn new(fails_of_1024: u32) -> Self {
-        Self { pages: 0, fails_of_1024: fails_of_1024.min(MOVE_PARTS).into(), due: [0; NR_PAGE_ORDERS] }
+        Self { pages: 0, fails_of_1024: fails_of_1024.min(MOVE_PARTS).into(), due: [0; MAX_ORDERS] }
     }
 
     /// Returns true if the next move, of a block, succeeds.

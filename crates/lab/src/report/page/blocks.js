@@ -12,7 +12,7 @@ class UnusableView {
   }
 
   show(trace) {
-    const state = { zone: mainZone(trace), order: Math.min(trace.pageblock_order, 10) };
+    const state = { zone: mainZone(trace), order: trace.pageblock_order };
     const draw = () => {
       const series = trace.eras.map((era, at) => ({
         name: era.name, tone: eraTone(at), values: era.unusable[state.zone][state.order].map((index) => index / 1000),
@@ -21,24 +21,22 @@ class UnusableView {
     };
     byId("unusable-controls").replaceChildren(
       choice("Zone", trace.zones.map((zone) => zone.name), state.zone, (at) => { state.zone = at; draw(); }),
-      choice("Order", orders(), state.order, (at) => { state.order = at; draw(); }));
+      choice("Order", orders(trace), state.order, (at) => { state.order = at; draw(); }));
     draw();
   }
 }
 
 /** A small chart for each order; its lines are types of an era, or eras for a type. */
 class BlocksView {
-  constructor() {
-    this.charts = orders().map(() => {
+  show(trace) {
+    byId("blocks-charts").replaceChildren();
+    this.charts = orders(trace).map(() => {
       const host = element("figure");
       byId("blocks-charts").append(host);
       return new Chart(host, {
         height: 150, xText: short, yText: short, legend: false, where: (xs, at) => seconds(xs[at]), xTitle: "seconds",
       });
     });
-  }
-
-  show(trace) {
     const state = { zone: mainZone(trace), lines: 0, era: trace.eras.length - 1, kind: 0 };
     const kinds = this.kinds = DATA.types.map((name, kind) => ({ name, kind }))
       .filter(({ kind }) => trace.eras.some((era) => era.blocks.some((zone) => zone.some((order) => order[kind]))));
@@ -67,8 +65,8 @@ class BlocksView {
   }
 }
 
-function orders() {
-  return Array.from({ length: 11 }, (_, order) => String(order));
+function orders(trace) {
+  return trace.eras[0].unusable[mainZone(trace)].map((_, order) => String(order));
 }
 
 function mainZone(trace) {

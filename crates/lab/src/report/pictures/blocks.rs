@@ -1,29 +1,37 @@
 //! Free blocks over time: a chart for each order, a line for each type.
 
-use freehold::{Migratetype, NR_PAGE_ORDERS};
+use freehold::Migratetype;
 use plotters::prelude::*;
 
 use super::style::{Trouble, colour_of, mark, swatch};
 use crate::replay::{Measures, Sample};
 use crate::report::trace_report::{TraceReport, ZoneOfReport};
 
-const SIZE: (u32, u32) = (1120, 760);
-const GRID: (usize, usize) = (3, 4);
+const WIDTH: u32 = 1120;
+/// Charts of a row.
+const COLUMNS: usize = 4;
+
+/// The height of a row of charts.
+const ROW: u32 = 240;
 
 pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport) -> Result<String, Trouble> {
     let mut svg = String::new();
+    let orders = report.orders;
+    // One place more, for the legend.
+    let rows = (orders + 1).div_ceil(COLUMNS);
     {
-        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let size = (WIDTH, 40 + ROW * rows as u32);
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         root.fill(&WHITE)?;
         let caption = format!("{}, zone {}: free blocks by order and type", era.variant, zone.name);
         let root = root.titled(&caption, ("sans-serif", 18))?;
         let end_s = report.times_s.last().copied().unwrap_or(0.0).max(1e-9);
-        let areas = root.split_evenly(GRID);
-        for (order, area) in (0..NR_PAGE_ORDERS).zip(&areas) {
+        let areas = root.split_evenly((rows, COLUMNS));
+        for (order, area) in (0..orders).zip(&areas) {
             let series = |kind: Migratetype| -> Vec<(f64, f64)> {
                 let values = era.samples.iter().zip(&report.times_s);
                 let of = |(sample, &time_s): (&Sample, &f64)| {
-                    Some((time_s, sample.zones.get(zone.rank)?.blocks[order][kind.index()] as f64))
+                    Some((time_s, sample.zones.get(zone.rank)?.blocks.of(order)[kind.index()] as f64))
                 };
                 values.filter_map(of).collect()
             };
@@ -49,7 +57,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
                 }
             }
         }
-        if let Some(area) = areas.get(NR_PAGE_ORDERS) {
+        if let Some(area) = areas.get(orders) {
             legend(area, era, zone)?;
         }
         root.present()?;
@@ -66,7 +74,7 @@ fn legend(
     let mut y = 40;
     for kind in Migratetype::ALL {
         let blocks = era.samples.iter().filter_map(|sample| sample.zones.get(zone.rank));
-        if blocks.flat_map(|zone| zone.blocks).any(|types| types[kind.index()] > 0) {
+        if blocks.flat_map(|zone| &zone.blocks).any(|types| types[kind.index()] > 0) {
             area.draw(&swatch(colour_of(kind))((30, y)))?;
             area.draw(&Text::new(kind.name(), (52, y - 6), ("sans-serif", 13).into_font()))?;
             y += 22;
