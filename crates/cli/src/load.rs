@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 
 use anyhow::Context;
-use freehold_lab::{Lab, Trace};
+use freehold_lab::{Lab, PresentSections, SectionSearch, Trace};
+use freehold_measure::grouped;
 use freehold_trace::{Ending, EventKind, EventLog, Origin, ReadOptions, Snapshot, TraceReader};
 
 use crate::args::Input;
@@ -45,20 +46,52 @@ pub(super) struct Loaded {
     ending: Option<Ending>,
 }
 
+/// Returns the machine at the start of a trace. If it has large holes of memory, they are left out, and what renumbers the
+/// events' frames is returned, too; the trace is read once more for that.
+pub(super) fn without_holes(
+    reader: &Reader,
+    input: &Input,
+) -> Result<(Snapshot, Option<PresentSections>), Failure> {
+    let mut start = reader.start().clone();
+    let Some(mut search) = SectionSearch::new(&start) else { return Ok((start, None)) };
+    let mut again = open(input)?;
+    while let Some(batch) = again.next_batch()? {
+        search.events(batch);
+    }
+    let mut sections = search.finish();
+    sections.start(&mut start);
+    let (recorded, kept) = sections.spanned();
+    output::note(&format!(
+        "freehold: {}: the zones span {} pages, the sections with memory {}; frames are numbered without the holes",
+        input.trace.display(),
+        grouped(recorded),
+        grouped(kept)
+    ));
+    Ok((start, Some(sections)))
+}
+
 /// Reads a whole trace.
 pub(super) fn whole(input: &Input) -> Result<Loaded, Failure> {
     let mut reader = open(input)?;
+    let (start, sections) = without_holes(&reader, input)?;
     let mut events = EventLog::default();
     while let Some(batch) = reader.next_batch()? {
-        events.extend(batch.iter().copied());
+        match &sections {
+            Some(sections) => events.extend(batch.iter().map(|event| sections.event(*event))),
+            None => events.extend(batch.iter().copied()),
+        }
     }
     warn_if_cut_short(&reader, input);
+    let mut ending = reader.ending().cloned();
+    if let Some((sections, ending)) = sections.as_ref().zip(ending.as_mut()) {
+        sections.ending(ending);
+    }
     Ok(Loaded {
         name: input.trace.display().to_string(),
         origin: reader.origin().clone(),
-        start: reader.start().clone(),
+        start,
         events,
-        ending: reader.ending().cloned(),
+        ending,
     })
 }
 
@@ -97,7 +130,7 @@ impl Loaded {
         let span = self.events.first().zip(self.events.last());
         let seconds = span.map_or(0.0, |(first, last)| (last.time_ns - first.time_ns) as f64 / 1e9);
         let kernel = if kernel_release.is_empty() { "an unnamed kernel" } else { kernel_release };
-        let events = freehold_measure::grouped(self.events.len() as u64);
+        let events = grouped(self.events.len() as u64);
         let line = format!("{}: {events} events in {seconds:.1} s, {kernel}, {cpus} CPUs", self.name);
         freehold_measure::foreign::one_line(&line).into_owned()
     }

@@ -27,8 +27,8 @@ pub enum LabError {
     },
     /// The machine is larger than a replay can be.
     #[error(
-        "the machine's zones span {pages} pages; a replay is limited to {most}, which is 512 GiB with pages of 4 KiB \
-         (`freehold trace info` reads larger traces)"
+        "the machine's zones span {pages} pages without the large holes between them; a replay is limited to {most}, \
+         which is 512 GiB with pages of 4 KiB (`freehold trace info` reads larger traces)"
     )]
     TooLarge {
         /// The pages that the zones span.

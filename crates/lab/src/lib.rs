@@ -21,6 +21,7 @@ pub mod predict;
 mod recorded;
 mod replay;
 mod report;
+mod sections;
 mod start;
 pub mod sweep;
 mod trace;
@@ -38,6 +39,7 @@ pub use replay::{
     PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample, nearest_era,
 };
 pub use report::{Provenance, Report, ReportFile};
+pub use sections::{PresentSections, SectionSearch};
 pub use start::{
     BlockTypes, Corrections, ExactReport, FirstUse, FirstUses, FitReport, Machine, Occupancy, Start,
     StartReport, ZoneFit,

@@ -14,13 +14,19 @@ use crate::output::{self, FinishedFile, FinishedFolder, csv};
 pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
     let mut reader = load::open(&args.input)?;
     let name = args.input.trace.display().to_string();
-    let mut analyzer = Analyzer::new(reader.start()).map_err(|error| {
+    let (start, sections) = load::without_holes(&reader, &args.input)?;
+    let mut analyzer = Analyzer::new(&start).map_err(|error| {
         let mut failure = Failure::from(error);
         failure.error = failure.error.context(name.clone());
         failure
     })?;
     while let Some(batch) = reader.next_batch()? {
-        analyzer.add(batch);
+        match &sections {
+            Some(sections) => {
+                analyzer.add(&batch.iter().map(|event| sections.event(*event)).collect::<Vec<_>>());
+            }
+            None => analyzer.add(batch),
+        }
     }
     load::warn_if_cut_short(&reader, &args.input);
     let analysis = analyzer.finish();
