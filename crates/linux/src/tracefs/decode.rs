@@ -175,17 +175,12 @@ impl Decoder {
     }
 
     fn order(&self, field: &Field, event: &[u8]) -> Option<Order> {
-        order(field, event, self.largest)
+        field.order(event, self.largest)
     }
 
     fn migratetype(&self, field: &Field, event: &[u8]) -> Option<Migratetype> {
         self.types.get(usize::try_from(field.read(event)?).ok()?).copied()
     }
-}
-
-/// Returns the order in a field, if the machine has it.
-pub(super) fn order(field: &Field, event: &[u8], largest: Order) -> Option<Order> {
-    Order::new(u8::try_from(field.read(event)?).ok()?).filter(|&order| order <= largest)
 }
 
 impl Layout {

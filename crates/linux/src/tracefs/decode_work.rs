@@ -3,7 +3,6 @@
 use freehold::Order;
 use freehold_trace::{EventKind, PageWork};
 
-use super::decode::order;
 use super::format::{EventFormat, Field, FormatError};
 use super::gfp_table::GfpTable;
 
@@ -97,7 +96,7 @@ impl WorkFields {
 
     /// Decodes an event's bytes.
     pub(super) fn read(&self, event: &[u8], gfp: &GfpTable, largest: Order) -> Option<EventKind> {
-        let order = |field: &Field| order(field, event, largest);
+        let order = |field: &Field| field.order(event, largest);
         Some(match self {
             Self::Work { work, pages, obtained } => {
                 let (work, pages, obtained) = (*work, pages.read(event)?, obtained.read(event)?);

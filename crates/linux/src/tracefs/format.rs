@@ -1,5 +1,6 @@
 //! Parses the `format` file of a trace event, and `header_page`, which has the same syntax.
 
+use freehold::Order;
 use thiserror::Error;
 
 /// Why a `format` file cannot be used.
@@ -37,6 +38,11 @@ impl Field {
             1 | 2 | 4 | 8 => value,
             _ => return None,
         })
+    }
+
+    /// Returns the order in the field, if it is at most `largest`.
+    pub(super) fn order(&self, event: &[u8], largest: Order) -> Option<Order> {
+        Order::new(u8::try_from(self.read(event)?).ok()?).filter(|&order| order <= largest)
     }
 
     /// Returns true if all bits of the field's number are set.

@@ -20,6 +20,7 @@ mod sampled;
 mod sentences;
 mod size;
 mod supply;
+mod words;
 
 pub use answer::{NodeVerdict, State, Verdict};
 pub use blocks::{Block, blocks_of};

@@ -3,8 +3,8 @@
 use super::answer::{State, Verdict};
 use super::range_map::{RangeHolder, RangeMap};
 use super::ranges::{Range, RangeState};
-use super::sentences::{nodes, plural};
 use super::size::SizeText;
+use super::words::{nodes, plural};
 
 /// The most holders, and the most ranges, that are told of.
 const TOLD: usize = 4;

@@ -2,11 +2,12 @@
 
 use freehold_linux::pageblocks::Held;
 
-use super::answer::{NodeVerdict, State, Verdict};
+use super::answer::{State, Verdict};
 use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
 use super::range_sentences;
 use super::supply::Supply;
+use super::words::{nodes, plural};
 
 /// The most holders in the reason.
 const TOLD: usize = 4;
@@ -66,41 +67,27 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     told.extend(nodes(verdict, "compaction"));
     kept_back(verdict, &mut told);
     if verdict.state != State::AvailableNow {
-        let stops = verdict.zones.iter().filter_map(|zone| Some((zone, zone.gives_up_at_pfn?)));
-        told.extend(stops.map(|(zone, pfn)| {
-            format!(
-                "compaction of node {}, zone {} would give up at pfn {pfn:#x}, at a dirty compound page of page \
-                 cache that it can neither split nor place; write back what is dirty first (`sync`)",
-                zone.node, zone.name
-            )
-        }));
-    }
-    if verdict.state != State::AvailableNow {
-        told.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(held_by));
-        told.extend(on_lists(evidence, verdict));
-        told.extend(charged(verdict));
-        if verdict.state == State::NotBeforeFreed {
-            told.extend(in_use(evidence, verdict));
-        }
+        what_keeps_it(verdict, evidence, &mut told);
     }
     told
 }
 
-/// Says what each node can give by itself, where there are several. `moving` is what empties blocks.
-pub(super) fn nodes(verdict: &Verdict, moving: &str) -> Vec<String> {
-    let of_node = |node: &NodeVerdict| {
-        let supply = &node.supply;
-        let then =
-            |blocks: Option<u64>, what: &str| blocks.map_or(String::new(), |n| format!(", {n} by {what}"));
+/// Adds what stops compaction, and who holds pageblocks.
+fn what_keeps_it(verdict: &Verdict, evidence: &Evidence<'_>, told: &mut Vec<String>) {
+    let stops = verdict.zones.iter().filter_map(|zone| Some((zone, zone.gives_up_at_pfn?)));
+    told.extend(stops.map(|(zone, pfn)| {
         format!(
-            "node {} alone: {} free now{}{}",
-            node.node,
-            supply.now,
-            then(supply.after_compaction, moving),
-            then(supply.after_reclaim_and_compaction, &format!("reclaim and {moving}"))
+            "compaction of node {}, zone {} would give up at pfn {pfn:#x}, at a dirty compound page of page \
+             cache that it can neither split nor place; write back what is dirty first (`sync`)",
+            zone.node, zone.name
         )
-    };
-    verdict.nodes.iter().map(of_node).collect()
+    }));
+    told.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(held_by));
+    told.extend(on_lists(evidence, verdict));
+    told.extend(charged(verdict));
+    if verdict.state == State::NotBeforeFreed {
+        told.extend(in_use(evidence, verdict));
+    }
 }
 
 /// Adds which free blocks requests cannot have, and where others are.
@@ -198,8 +185,4 @@ fn in_use(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
 
 fn page_kib(evidence: &Evidence<'_>) -> u64 {
     evidence.names.page_kib.max(1)
-}
-
-pub(super) fn plural(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

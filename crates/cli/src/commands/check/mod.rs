@@ -3,48 +3,25 @@
 mod asked;
 mod give_back;
 mod quick;
+mod report;
+mod root_only;
 mod text;
 mod try_compaction;
 mod try_pool;
 
 use std::process::ExitCode;
 
-use anyhow::anyhow;
 use freehold_linux::procfs::read_zoneinfo;
-use freehold_monitor::verdict::Verdict;
-use serde::Serialize;
 
 use crate::args::Check;
-use crate::exit::{Cause, Failure};
+use crate::exit::Failure;
 use crate::output;
 use crate::readings::Readings;
 
-use try_compaction::CompactionTrial;
-use try_pool::{Pool, PoolTrial};
+use report::{Report, Tried};
+use try_pool::Pool;
 
 pub(crate) use give_back::run as give_back;
-
-/// A verdict, and what came when it was tried.
-#[derive(Serialize)]
-struct Report {
-    /// Where the pageblocks' migratetypes come from: `bpf`, or `inferred` from the pages that they
-    /// hold.
-    types: &'static str,
-    /// Where the free blocks come from.
-    free_from: &'static str,
-    #[serde(flatten)]
-    verdict: Verdict,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tried: Option<Tried>,
-}
-
-/// What was tried, and what came.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Tried {
-    Compaction(Box<CompactionTrial>),
-    Pool(PoolTrial),
-}
 
 /// Runs the command. The exit codes are those of a monitoring plugin.
 pub(crate) fn run(args: &Check) -> ExitCode {
@@ -107,13 +84,4 @@ fn shown(printed: Result<(), Failure>, code: u8) -> Result<u8, Failure> {
         Err(failure) if failure.is_broken_pipe() => Ok(code),
         other => other.map(|()| code),
     }
-}
-
-/// Fails if this process is not root's, which alone may `do_it`.
-fn must_be_root(do_it: &str) -> Result<(), Failure> {
-    if rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    let error = anyhow!("only root may {do_it}. Run the same command as root, or leave out --try");
-    Err(Failure::new(Cause::Machine, error))
 }

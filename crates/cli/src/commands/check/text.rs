@@ -1,6 +1,6 @@
 //! A report in words.
 
-use super::{Report, Tried};
+use super::report::{Report, Tried};
 
 /// Formats reasons and what could not be read, after the word for the exit code.
 pub(super) fn with_state(exit_code: u8, reason: &[String], missing: &[String]) -> String {

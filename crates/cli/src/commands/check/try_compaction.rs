@@ -12,7 +12,7 @@ use freehold_monitor::verdict::{BlockRequest, Verdict, ZoneSupply};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
 
-use super::must_be_root;
+use super::root_only::must_be_root;
 use crate::args::Sensing;
 use crate::exit::{Cause, Failure};
 use crate::readings::Readings;

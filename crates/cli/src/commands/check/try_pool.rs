@@ -13,7 +13,7 @@ use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::give_back::OldSize;
-use super::must_be_root;
+use super::root_only::must_be_root;
 use crate::exit::{Cause, Failure};
 
 /// A forecast of gigantic pages, and what came.

@@ -1,6 +1,6 @@
 //! The right to write one file, which one writer has at a time.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use rustix::fs::OFlags;
 
 use super::lasting::rename_new;
 use super::litter;
+use super::locks::{is_being_written, is_locked_by_another, open_to_lock};
 use super::partial_name::partial_of;
 use super::refusals::{busy, cannot_create, in_the_way};
 use super::target::{Target, There};
@@ -161,26 +162,6 @@ fn take_away(named: &Path, partial: &Path) -> Result<(), Failure> {
 /// Returns the message that something unfinished was removed.
 pub(super) fn removed(partial: &Path) -> String {
     format!("freehold: removed {}, which a killed freehold had not finished", partial.display())
-}
-
-/// Returns true if a freehold writes the file at `place`.
-pub(super) fn is_being_written(place: &Path) -> bool {
-    // Readers may share a lock.
-    open_to_lock(place).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-/// Opens a file that is there, without changing it and without following a link.
-fn open_to_lock(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    let open = |write: bool| OpenOptions::new().read(!write).write(write).custom_flags(flags).open(path);
-    // Over NFS only a file that is open for writing can be locked.
-    open(true).or_else(|_| open(false))
-}
-
-/// Locks a file until it is closed. Returns true if another process has locked it; false also where the file system
-/// has no locks.
-pub(super) fn is_locked_by_another(file: &File) -> bool {
-    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 /// Returns true if `path` is a name of `file`.

@@ -10,6 +10,7 @@ mod finished_folder;
 mod growing_file;
 mod lasting;
 mod litter;
+mod locks;
 mod partial_name;
 mod refusals;
 mod stream;

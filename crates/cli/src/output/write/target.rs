@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use super::claim::is_being_written;
+use super::locks::is_being_written;
 use super::refusals::{busy, cannot_create, exists};
 use crate::exit::{Cause, Failure};
 
