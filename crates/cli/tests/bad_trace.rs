@@ -73,11 +73,11 @@ fn a_newer_version() {
     let bytes = fs::read(trace).unwrap();
     let schema = StreamReader::try_new(&bytes[..], None).unwrap().schema();
     let mut schema = schema.as_ref().clone();
-    schema.metadata.insert("freehold.version".to_owned(), "3".to_owned());
+    schema.metadata.insert("freehold.version".to_owned(), "4".to_owned());
     let newer = StreamWriter::try_new(Vec::new(), &schema).unwrap().into_inner().unwrap();
     let path = folder.path().join("newer.arrows");
     fs::write(&path, newer).unwrap();
-    all_fail(&path, &["version 3", "up to 2", "newer"]);
+    all_fail(&path, &["version 4", "up to 3", "newer"]);
 }
 
 #[test]

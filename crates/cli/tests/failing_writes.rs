@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Ran, can_record, finish, folder, import_args, names, run, small_trace};
+use common::{Ran, can_record, finish, folder, import_args, made_up_trace, names, run};
 use freehold_needs::{can, has_program};
 
 /// Calls that put bytes on a device.
@@ -170,7 +170,7 @@ fn every_write_that_fails_is_told() {
     if !can_inject("every_write_that_fails_is_told") {
         return;
     }
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     for writer in writers(&trace, folder.path()) {
         let failed = writer.survives(BYTES, "ENOSPC");
         println!("{}: {failed} writes", writer.name);
@@ -183,7 +183,7 @@ fn everything_that_makes_a_file_last_may_fail() {
     if !can_inject("everything_that_makes_a_file_last_may_fail") {
         return;
     }
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     // All use the same three kinds of output: a file, several, a folder.
     let kinds = ["repack", "repack, new", "analyze --svg", "compare --out", "sweep"];
     for writer in writers(&trace, folder.path()).into_iter().filter(|it| kinds.contains(&it.name)) {

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use common::{Ran, run, small_trace};
+use common::{Ran, made_up_trace, run};
 use freehold_trace::{Ending, ReadOptions, TraceReader, TraceWriter, WriteOptions};
 
 /// A window's title, a cleared screen in one byte, text that is shown backwards, a line that is overwritten.
@@ -53,7 +53,7 @@ fn is_harmless(ran: &Ran, what: &str) {
 
 #[test]
 fn a_trace_commands_no_terminal() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let [copy, zones] = ["nasty.arrows", "zones.arrows"].map(|name| folder.path().join(name));
     nasty_copy(&trace, &copy, false);
     nasty_copy(&trace, &zones, true);
@@ -92,12 +92,18 @@ fn a_trace_commands_no_terminal() {
 
 #[test]
 fn names_of_files_command_no_terminal() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let name = NASTY.replace('/', "");
     let path = folder.path().join(&name).display().to_string();
-    for words in
-        ["trace info", "trace head", "analyze", "replay --era", "compare", "check --root", "snapshot --root"]
-    {
+    for words in [
+        "trace info",
+        "trace head",
+        "analyze",
+        "replay --era freehold",
+        "compare",
+        "check --root",
+        "snapshot --root",
+    ] {
         is_harmless(&run(words.split_ascii_whitespace().chain([path.as_str()])), words);
     }
     // Messages about arguments have several lines, and so may an argument.

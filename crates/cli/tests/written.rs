@@ -11,7 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Ran, finish, folder, freehold, ftrace_text, import_args, names, run, small_trace};
+use common::{
+    Ran, finish, folder, freehold, ftrace_text, import_args, made_up_trace, names, run, small_trace,
+};
 use freehold_needs::{has_program, is_root};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
@@ -81,7 +83,7 @@ fn prepared(folder: &Path, before: &str, args: &[String]) -> Ran {
 
 #[test]
 fn nothing_is_written_through_a_planted_link() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let victim = folder.path().join("victim");
     fs::write(&victim, "precious").unwrap();
     let before = names(folder.path());
@@ -102,7 +104,7 @@ fn nothing_is_written_through_a_planted_link() {
 
 #[test]
 fn a_folder_of_pictures_is_not_led_elsewhere() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let (trace, victim) = (trace.display().to_string(), folder.path().join("victim"));
     fs::create_dir(&victim).unwrap();
     let out = folder.path().join("out").display().to_string();
@@ -122,7 +124,7 @@ fn links_of_others_are_not_followed() {
     if !is_root("links_of_others_are_not_followed") {
         return;
     }
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let [victim, link, own] = ["victim", "link", "own"].map(|name| folder.path().join(name));
     fs::write(&victim, "precious").unwrap();
     symlink("victim", &link).unwrap();
@@ -144,7 +146,7 @@ fn links_of_others_are_not_followed() {
 
 #[test]
 fn the_second_of_two_writers_is_told() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let sub = folder.path().join("sub");
     fs::create_dir(&sub).unwrap();
     let output = sub.join("out");
@@ -170,7 +172,7 @@ fn the_second_of_two_writers_is_told() {
 
 #[test]
 fn of_many_writers_at_once_one_writes() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     for round in 0..8 {
         let output = folder.path().join(format!("out{round}"));
         let start = || {
@@ -236,7 +238,7 @@ fn a_signal_that_is_ignored_stays_so() {
 
 #[test]
 fn what_a_killed_writer_leaves_the_next_one_takes_away() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let sub = folder.path().join("sub");
     fs::create_dir(&sub).unwrap();
     let output = sub.join("out");
@@ -258,7 +260,7 @@ fn what_a_killed_writer_leaves_the_next_one_takes_away() {
 
 #[test]
 fn an_input_is_not_replaced_by_what_is_made_of_it() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let before = fs::read(&trace).unwrap();
     let path = trace.display().to_string();
     let text = folder.path().join("small.txt");
@@ -292,7 +294,7 @@ fn ended(child: &mut Child) -> Option<i32> {
 
 #[test]
 fn a_pipe_is_written_if_somebody_reads_it() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let pipe = folder.path().join("pipe");
     fifo(&pipe);
     let repack = || {
@@ -324,7 +326,7 @@ fn a_pipe_is_written_if_somebody_reads_it() {
 
 #[test]
 fn devices_and_standard_output_are_written_where_they_are() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let trace = trace.to_str().unwrap();
     run(["trace", "repack", trace, "-o", "/dev/null"]).ok();
     if Path::new("/dev/full").exists() {
@@ -348,7 +350,7 @@ fn a_limit_of_files_is_an_error() {
     if !has_program("sh", "a_limit_of_files_is_an_error") {
         return;
     }
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let before = names(folder.path());
     for (name, args) in writers(&trace, folder.path()) {
         let ran = prepared(folder.path(), "ulimit -f 1", &args);
@@ -367,7 +369,7 @@ fn without_memory_it_says_so_and_leaves_nothing() {
     // From a limit at which it cannot even start to one at which it succeeds.
     let mut writers = writers(&trace, folder.path());
     writers.retain(|(name, _)| ["repack", "compare --html", "sweep"].contains(name));
-    for mib in (16..600).step_by(32) {
+    for mib in (16..600).step_by(96) {
         for (name, args) in &writers {
             let ran = prepared(folder.path(), &format!("ulimit -v {}", mib * 1024), args);
             let what = format!("{name} with {mib} MiB: {:?}: {}", ran.code, ran.stderr);

@@ -27,7 +27,8 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode, Failure> {
     let mut file = GrowingFile::create(&args.output, args.force)?;
     match record_into(args, &mut file) {
         Ok(report) => {
-            file.keep()?;
+            let written = file.path().map(Path::to_owned);
+            file.keep().inspect_err(|_| written.iter().for_each(|path| tell_partial(path)))?;
             tell(&args.output.display().to_string(), &report);
             Ok(exit_code(&report))
         }
@@ -36,14 +37,17 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode, Failure> {
             if file.is_untouched() || failure.keeps_nothing {
                 file.discard();
             } else if let Some(path) = file.path() {
-                let path = path.display();
-                output::note(&format!(
-                    "freehold: {path} has what was recorded until then; read it with --partial"
-                ));
+                tell_partial(path);
             }
             Err(failure.failure)
         }
     }
+}
+
+/// Says where the events up to an error are.
+fn tell_partial(path: &Path) {
+    let path = path.display();
+    output::note(&format!("freehold: {path} has what was recorded until then; read it with --partial"));
 }
 
 /// Fails if no request of `order` can fail on this machine, since it has no blocks of that order.

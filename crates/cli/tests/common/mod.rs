@@ -119,6 +119,17 @@ pub(crate) fn small_trace() -> (tempfile::TempDir, PathBuf) {
     (folder, trace)
 }
 
+/// As [`small_trace`], but of a small machine that is made up, which takes little to replay; the text beside it is the same.
+pub(crate) fn made_up_trace() -> (tempfile::TempDir, PathBuf) {
+    let folder = folder();
+    let trace = folder.path().join("small.arrows");
+    let head: Vec<_> = ftrace_text().lines().take(4000).map(str::to_owned).collect();
+    fs::write(folder.path().join("small.txt"), head.join("\n") + "\n").expect("a file in a new folder");
+    let words = "generate mmap-read --memory 64MiB --events 2000 -o";
+    run(words.split(' ').chain([trace.to_str().expect("a path in UTF-8")])).ok();
+    (folder, trace)
+}
+
 /// A folder of one's own.
 pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")

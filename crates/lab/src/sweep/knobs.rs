@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((parse("era", "linux-2.6"), parse("counts", "on,off")), (None, None));
         assert_eq!(parse("remembered_mode", "off"), Some(Value::Word("off".into())));
         assert_eq!(parse("pageblock_order", "7"), Some(Value::Number(7)));
-        assert_eq!((parse("pageblock_order", "0"), parse("pageblock_order", "11")), (None, None));
+        assert_eq!((parse("pageblock_order", "0"), parse("pageblock_order", "19")), (None, None));
         assert_eq!((parse("watermark_scale_factor", "3001"), parse("min_free_kbytes", "-1")), (None, None));
         let fraction = |text| parse("percpu_pagelist_high_fraction", text);
         assert_eq!(
