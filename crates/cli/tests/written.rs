@@ -369,7 +369,7 @@ fn without_memory_it_says_so_and_leaves_nothing() {
     // From a limit at which it cannot even start to one at which it succeeds.
     let mut writers = writers(&trace, folder.path());
     writers.retain(|(name, _)| ["repack", "compare --html", "sweep"].contains(name));
-    for mib in (16..600).step_by(96) {
+    for mib in (48..300).step_by(84) {
         for (name, args) in &writers {
             let ran = prepared(folder.path(), &format!("ulimit -v {}", mib * 1024), args);
             let what = format!("{name} with {mib} MiB: {:?}: {}", ran.code, ran.stderr);
