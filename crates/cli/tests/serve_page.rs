@@ -108,7 +108,7 @@ fn a_map_is_drawn_cell_by_cell() {
     let draw = "const done = arguments[0]; import('/page/map.js').then((map) => { \
         const cells = '.'.repeat(500) + 'm'.repeat(300) + 'x'.repeat(150) + 'S'.repeat(50) + '?'.repeat(24) + ' '.repeat(24); \
         const totals = [['not read yet', 24], ['no memory', 24], ['free', 500], ['movable', 300], ['stuck', 50], ['mixed', 150]]; \
-        map.takeMap([{ node: 0, name: 'Normal', first_block: 0, blocks: 1048, cells, totals }]); map.showMapNote(); \
+        map.takeMap([{ node: 0, name: 'Normal', first_block: 0, blocks: 1048, cells, totals, gigabytes: 'fm', gigabyte_totals: [['free', 1], ['movable', 1]] }]); map.showMapNote(); \
         const canvas = document.querySelector('#map-zones canvas'); \
         const bytes = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data; \
         const tones = new Set(); \
@@ -117,6 +117,7 @@ fn a_map_is_drawn_cell_by_cell() {
     let tones = browser.ask("execute/async", &json!({"script": draw, "args": []}));
     assert!(tones.as_u64().is_some_and(|tones| tones >= 5), "a colour for each kind: {tones}");
     assert!(browser.text("#map-zones").contains("500 free (49 %)"), "{}", browser.text("#map-zones"));
+    assert!(browser.text("#map-zones").contains("1 free, 1 movable"), "{}", browser.text("#map-zones"));
     assert!(browser.text("#map-note").contains("A cell is a pageblock"));
     has_behaved(&browser, &server);
 }
