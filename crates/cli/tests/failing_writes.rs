@@ -124,11 +124,11 @@ impl Writer {
     }
 }
 
-/// Returns true if the same files are there and none is shorter by more than numbers of times may be.
+/// Returns true if the same files are there and none is shorter by more than times and their compression may make it.
 fn same_files(found: &[(String, usize)], complete: &[(String, usize)]) -> bool {
     found.len() == complete.len()
         && found.iter().zip(complete).all(|(found, complete)| {
-            found.0 == complete.0 && found.1.abs_diff(complete.1) <= 64 + complete.1 / 50
+            found.0 == complete.0 && found.1.abs_diff(complete.1) <= 64 + complete.1 / 8
         })
 }
 
