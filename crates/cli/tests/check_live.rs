@@ -135,6 +135,9 @@ fn a_pool_gets_its_old_size_back_from_whoever_is_killed() {
         }
     }
     println!("{larger} of 4 were ended while the pool was larger");
+    if larger == 0 {
+        freehold_needs::skip(test, "the kernel gave the pool no page in four attempts");
+    }
 }
 
 #[test]

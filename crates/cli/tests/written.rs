@@ -221,6 +221,17 @@ fn a_signal_leaves_nothing_and_what_was_there() {
 }
 
 #[test]
+fn an_abort_that_another_process_asks_for_is_not_told_as_want_of_memory() {
+    let folder = folder();
+    let mut waiting = Waiting::start(folder.path(), &folder.path().join("out"), &[]);
+    waiting.send(Signal::ABORT);
+    let mut said = String::new();
+    waiting.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(waiting.child.wait().unwrap().signal(), Some(Signal::ABORT.as_raw()), "{said}");
+    assert!(!said.contains("memory"), "{said}");
+}
+
+#[test]
 fn a_signal_that_is_ignored_stays_so() {
     let folder = folder();
     let output = folder.path().join("out");

@@ -2,8 +2,8 @@
 
 use freehold::{Order, Pfn};
 use freehold_trace::{
-    Ending, Event, EventKind, ExactCompaction, ExactPart, ExactState, ExactZone, FrameUse, PageblockRun, Run,
-    Snapshot, ZoneSnapshot,
+    Ending, Event, ExactCompaction, ExactPart, ExactState, ExactZone, FrameUse, PageblockRun, Run, Snapshot,
+    ZoneSnapshot,
 };
 
 /// The least order of a section: 128 MiB with pages of 4 KiB.
@@ -102,7 +102,7 @@ impl SectionSearch {
     /// Adds what events touch.
     pub fn events(&mut self, events: &[Event]) {
         for event in events {
-            if let Some((pfn, order)) = block_of(&event.kind) {
+            if let Some((pfn, order)) = event.kind.block() {
                 self.add(pfn.0, order.pages());
             }
         }
@@ -153,7 +153,7 @@ impl PresentSections {
 
     /// Renumbers an event's block.
     pub fn event(&self, mut event: Event) -> Event {
-        if let Some(pfn) = pfn_mut(&mut event.kind) {
+        if let Some(pfn) = event.kind.pfn_mut() {
             *pfn = self.renumbered(*pfn);
         }
         event
@@ -253,26 +253,4 @@ fn end_of(zone: &ZoneSnapshot) -> u64 {
 
 fn has_memory(run: &Run) -> bool {
     run.used_for != FrameUse::Absent
-}
-
-fn block_of(kind: &EventKind) -> Option<(Pfn, Order)> {
-    match *kind {
-        EventKind::Alloc { pfn: Some(pfn), order, .. }
-        | EventKind::Free { pfn, order }
-        | EventKind::ExtFrag { pfn, order, .. }
-        | EventKind::ZoneLocked { pfn, order, .. }
-        | EventKind::PcpuDrain { pfn, order, .. } => Some((pfn, order)),
-        _ => None,
-    }
-}
-
-fn pfn_mut(kind: &mut EventKind) -> Option<&mut Pfn> {
-    match kind {
-        EventKind::Alloc { pfn, .. } => pfn.as_mut(),
-        EventKind::Free { pfn, .. }
-        | EventKind::ExtFrag { pfn, .. }
-        | EventKind::ZoneLocked { pfn, .. }
-        | EventKind::PcpuDrain { pfn, .. } => Some(pfn),
-        _ => None,
-    }
 }

@@ -41,12 +41,7 @@ fn spread_snapshot(snapshot: &Snapshot) -> Snapshot {
 }
 
 fn spread_event(mut event: Event) -> Event {
-    if let EventKind::Alloc { pfn: Some(pfn), .. }
-    | EventKind::Free { pfn, .. }
-    | EventKind::ExtFrag { pfn, .. }
-    | EventKind::ZoneLocked { pfn, .. }
-    | EventKind::PcpuDrain { pfn, .. } = &mut event.kind
-    {
+    if let Some(pfn) = event.kind.pfn_mut() {
         *pfn = Pfn(spread(pfn.0));
     }
     event

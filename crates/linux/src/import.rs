@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use freehold::Order;
+use freehold::{Order, Pfn};
 use freehold_trace::{Ending, Event, EventKind, Origin, Snapshot, ZoneSnapshot};
 
 use crate::error::{Error, ParseError};
@@ -102,14 +102,7 @@ fn check_kpageflags(path: &Path, zones: &[ZoneSnapshot]) -> Result<(), Error> {
 
 /// Fails if an event is about frames outside the zones.
 fn check_zones(options: &ImportOptions, spans: &[(u64, u64)], event: &Event) -> Result<(), Error> {
-    let (pfn, order) = match event.kind {
-        EventKind::Alloc { pfn: Some(pfn), order, .. }
-        | EventKind::Free { pfn, order }
-        | EventKind::ExtFrag { pfn, order, .. }
-        | EventKind::ZoneLocked { pfn, order, .. }
-        | EventKind::PcpuDrain { pfn, order, .. } => (pfn.0, order),
-        _ => return Ok(()),
-    };
+    let Some((Pfn(pfn), order)) = event.kind.block() else { return Ok(()) };
     let pages = 1 << order.get();
     let end = pfn.checked_add(pages);
     if end.is_some_and(|end| spans.iter().any(|&(first, last)| first <= pfn && end <= last)) {

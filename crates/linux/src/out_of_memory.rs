@@ -19,7 +19,8 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 /// Makes a process that gets no memory do `before`, say `remedy` on standard error and end with `exit_code`, instead of
 /// being aborted. What the standard library says first is how much it asked for.
 ///
-/// `before` runs where memory has ended, and must take no lock that it could wait for.
+/// `before` runs where memory has ended, and must take no lock that it could wait for. A SIGABRT that another process
+/// sends has its usual effect.
 ///
 /// # Errors
 /// If the signal cannot be handled.
@@ -29,8 +30,13 @@ pub fn end_without_memory(exit_code: i32, remedy: &'static str, before: fn()) ->
         PANICKED.store(true, Ordering::SeqCst);
         hook(info);
     }));
-    let end = move || {
+    let end = move |info: &libc::siginfo_t| {
         if PANICKED.load(Ordering::SeqCst) {
+            return;
+        }
+        // `abort` sends the signal to its own thread.
+        if info.si_code != libc::SI_TKILL {
+            let _ = low_level::emulate_default_handler(SIGABRT);
             return;
         }
         if !ENDING.swap(true, Ordering::SeqCst) {
@@ -40,8 +46,9 @@ pub fn end_without_memory(exit_code: i32, remedy: &'static str, before: fn()) ->
         }
         low_level::exit(exit_code);
     };
-    // SAFETY: SIGABRT comes from `abort`, which the thread calls that got no memory: it holds no lock of the allocator
-    // then, unlike a thread that a signal interrupts. What the handler calls waits for no lock; it may ask for memory,
-    // and comes back here if that fails, to leave at once. It never returns into what it interrupted.
-    unsafe { low_level::register(SIGABRT, end) }.map(drop)
+    // SAFETY: past the look at the sender, SIGABRT comes from `abort`, which the thread calls that got no memory: it holds
+    // no lock of the allocator then, unlike a thread that another process's signal interrupts, for which nothing is called
+    // but what signal handlers may call. What the handler calls waits for no lock; it may ask for memory, and comes back
+    // here if that fails, to leave at once. It returns only into an `abort` that ends the process.
+    unsafe { signal_hook_registry::register_sigaction(SIGABRT, end) }.map(drop)
 }

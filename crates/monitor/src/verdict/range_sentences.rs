@@ -4,7 +4,7 @@ use super::answer::{State, Verdict};
 use super::range_map::{RangeHolder, RangeMap};
 use super::ranges::{Range, RangeState};
 use super::size::SizeText;
-use super::words::{nodes, plural};
+use super::words::{nodes, plural, with_names};
 
 /// The most holders, and the most ranges, that are told of.
 const TOLD: usize = 4;
@@ -90,11 +90,7 @@ fn held_by(holder: &RangeHolder) -> String {
         plural(holder.pages, "page"),
         holder.ranges
     );
-    if holder.named.is_empty() {
-        return text;
-    }
-    let named: Vec<_> = holder.named.iter().map(|n| format!("{} {}", n.name, n.pages)).collect();
-    format!("{text} (largest on the machine, in pages: {})", named.join(", "))
+    with_names(text, "largest on the machine", &holder.named)
 }
 
 /// Returns the ranges that the fewest pages hold.

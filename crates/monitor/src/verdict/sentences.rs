@@ -7,7 +7,7 @@ use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
 use super::range_sentences;
 use super::supply::Supply;
-use super::words::{nodes, plural};
+use super::words::{nodes, plural, with_names};
 
 /// The most holders in the reason.
 const TOLD: usize = 4;
@@ -133,11 +133,7 @@ fn held_by(holder: &Holder) -> String {
         plural(holder.pages, "page"),
         holder.pageblocks
     );
-    if holder.named.is_empty() {
-        return text;
-    }
-    let named: Vec<_> = holder.named.iter().map(|n| format!("{} {}", n.name, n.pages)).collect();
-    format!("{text} (largest, in pages: {})", named.join(", "))
+    with_names(text, "largest", &holder.named)
 }
 
 /// Returns which pages without a flag the kernel gets back by itself.

@@ -109,6 +109,33 @@ pub enum EventKind {
     },
 }
 
+impl EventKind {
+    /// Returns the first frame and the order of the block, if the event is about one that is there.
+    pub const fn block(&self) -> Option<(Pfn, Order)> {
+        match *self {
+            Self::Alloc { pfn: Some(pfn), order, .. }
+            | Self::Free { pfn, order }
+            | Self::ExtFrag { pfn, order, .. }
+            | Self::ZoneLocked { pfn, order, .. }
+            | Self::PcpuDrain { pfn, order, .. } => Some((pfn, order)),
+            _ => None,
+        }
+    }
+
+    /// Returns the first frame of the block for a change, if the event is about one that is there.
+    #[inline]
+    pub const fn pfn_mut(&mut self) -> Option<&mut Pfn> {
+        match self {
+            Self::Alloc { pfn, .. } => pfn.as_mut(),
+            Self::Free { pfn, .. }
+            | Self::ExtFrag { pfn, .. }
+            | Self::ZoneLocked { pfn, .. }
+            | Self::PcpuDrain { pfn, .. } => Some(pfn),
+            _ => None,
+        }
+    }
+}
+
 /// Work on pages: some are examined, some obtained.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PageWork {

@@ -139,7 +139,7 @@ impl EventLog {
             }
             EventKind::Free { order, .. } => EventKind::Free { pfn: frame, order },
             mut other => {
-                if let Some(pfn) = frame_mut(&mut other) {
+                if let Some(pfn) = other.pfn_mut() {
                     *pfn = frame;
                 }
                 other
@@ -153,26 +153,13 @@ impl EventLog {
 fn taken_apart(event: &Event) -> (Event, u32) {
     let mut shape = Event { time_ns: 0, ..*event };
     let mut frame = OF_SHAPE;
-    if let Some(pfn) = frame_mut(&mut shape.kind)
+    if let Some(pfn) = shape.kind.pfn_mut()
         && let Some(fits) = u32::try_from(pfn.0).ok().filter(|&fits| fits != OF_SHAPE)
     {
         frame = fits;
         *pfn = Pfn(0);
     }
     (shape, frame)
-}
-
-/// Returns the event's frame, if it has one.
-#[inline]
-fn frame_mut(kind: &mut EventKind) -> Option<&mut Pfn> {
-    match kind {
-        EventKind::Alloc { pfn, .. } => pfn.as_mut(),
-        EventKind::Free { pfn, .. }
-        | EventKind::ExtFrag { pfn, .. }
-        | EventKind::ZoneLocked { pfn, .. }
-        | EventKind::PcpuDrain { pfn, .. } => Some(pfn),
-        _ => None,
-    }
 }
 
 impl Extend<Event> for EventLog {
