@@ -76,8 +76,12 @@ fn contents(folder: &Path) -> Vec<(String, usize)> {
                 .extend(contents(&path).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
         } else {
             let bytes = fs::read(&path).unwrap();
-            let is_cut = (name.ends_with(".parquet") && !bytes.ends_with(b"PAR1"))
-                || (name.ends_with(".svg") && !bytes.trim_ascii_end().ends_with(b"</svg>"));
+            let end: &[u8] = match path.extension().and_then(|kind| kind.to_str()) {
+                Some("parquet") => b"PAR1",
+                Some("svg") => b"</svg>",
+                _ => b"",
+            };
+            let is_cut = !bytes.trim_ascii_end().ends_with(end);
             found.push((name, if is_cut { 0 } else { bytes.len() }));
         }
     }
