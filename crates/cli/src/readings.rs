@@ -9,13 +9,13 @@ use std::thread;
 use freehold::Migratetype;
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Held, PageblockMap, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
+    Held, PageblockMap, PerCpuFrames, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
 };
 use freehold_linux::procfs::{
     page_bytes, read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo,
     read_zoneinfo,
 };
-use freehold_linux::sensor::{BpfError, BpfSensor, Choice, Source, ZoneFreeBlocks, open_bpf};
+use freehold_linux::sensor::{BpfError, BpfSensor, Choice, Source, ZoneFreeBlocks, open_bpf, open_exact};
 use freehold_monitor::verdict::{
     BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Verdict, judge,
 };
@@ -53,7 +53,11 @@ impl Readings {
         // not be missing from the free blocks.
         let zones = read_zoneinfo(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let map = read_pageblocks(root, &zones, threads).map_err(&mut note).ok();
+        let listed = match &sensor {
+            Some(_) if asked.contiguous => per_cpu_frames().map_err(&mut note).unwrap_or_default(),
+            _ => PerCpuFrames::default(),
+        };
+        let map = read_pageblocks(root, &zones, &listed, threads).map_err(&mut note).ok();
         let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
         let free_by_bpf = by_bpf.is_some();
         let free = by_bpf.map_or_else(|| free_blocks(root), |free| Ok(free.zones))?;
@@ -150,6 +154,11 @@ fn open_sensor(root: &Path, choice: Choice, missing: &mut Vec<String>) -> Result
             Ok(None)
         }
     }
+}
+
+/// Reads which frames of the running machine are free on per-CPU lists.
+fn per_cpu_frames() -> Result<PerCpuFrames, Error> {
+    Ok(open_exact()?.read_per_cpu()?)
 }
 
 /// Returns the migratetypes of the map's pageblocks by zone. A pageblock's type is the type of its free

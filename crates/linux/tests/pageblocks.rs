@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Charge, Held, PageblockMap, PageblockReader, pageblock_order, read_charges, read_pageblocks,
+    Charge, Held, PageblockMap, PageblockReader, PerCpuFrames, pageblock_order, read_charges, read_pageblocks,
 };
 use freehold_linux::procfs::{
     parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo, read_vmallocinfo,
@@ -61,8 +61,8 @@ fn however_it_is_read_it_is_the_same() {
     let words = words(300 * 512);
     let root = machine(&words);
     let zones = [zone("DMA", 1, 4095), zone("Normal", 4096, 296 * 512 - 4096 + 100)];
-    let one = read_pageblocks(root.path(), &zones, threads(1)).unwrap();
-    assert_eq!(one, read_pageblocks(root.path(), &zones, threads(3)).unwrap());
+    let one = read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(1)).unwrap();
+    assert_eq!(one, read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(3)).unwrap());
     let mut reader = PageblockReader::open(root.path(), &zones).unwrap();
     assert_eq!(reader.map(&zones).held_pages(Held::Absent), 297 * 512, "nothing is read yet");
     let mut steps = 0;
@@ -89,7 +89,7 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
     let zones = [zone("Normal", 0, 4 * 512)];
     for cut in [0, 1, 7, 8, 512 * 8 + 3, 3 * 512 * 8] {
         fs::write(&path, &whole[..cut]).unwrap();
-        let map = read_pageblocks(root.path(), &zones, threads(2)).unwrap();
+        let map = read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(2)).unwrap();
         assert_eq!(map.held_pages(Held::Absent), 4 * 512 - cut as u64 / 8, "cut at {cut}");
     }
     let seed = 0x5eed_0009_u64;
@@ -104,7 +104,7 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
         fs::write(&path, garbage).unwrap();
         let strange =
             [zone("Normal", next() % 600, next() % 5000), zone("Movable", next() % 5000, next() % 900)];
-        let map = read_pageblocks(root.path(), &strange, threads(2)).unwrap();
+        let map = read_pageblocks(root.path(), &strange, &PerCpuFrames::default(), threads(2)).unwrap();
         let (free, movable, stuck) = sums(&map);
         let blocks: usize = map.zones.iter().map(|zone| zone.blocks.len()).sum();
         assert_eq!(free + movable + stuck, blocks as u64 * 512, "every page is something");
@@ -114,7 +114,7 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
 #[test]
 fn what_is_missing_is_named() {
     let root = tempfile::tempdir().unwrap();
-    let error = read_pageblocks(root.path(), &[], threads(1)).unwrap_err();
+    let error = read_pageblocks(root.path(), &[], &PerCpuFrames::default(), threads(1)).unwrap_err();
     assert!(matches!(error, Error::NoKpageflags { .. }), "{error}");
     assert!(read_slabinfo(root.path()).unwrap_err().to_string().contains("slabinfo"));
     assert!(read_vmallocinfo(root.path()).unwrap_err().to_string().contains("vmallocinfo"));
@@ -180,7 +180,7 @@ fn damaged_lists_of_holders_are_errors_and_no_panics() {
 fn this_machine_is_read() {
     let root = Path::new("/");
     let zones = read_zoneinfo(root).unwrap();
-    let map = match read_pageblocks(root, &zones, threads(2)) {
+    let map = match read_pageblocks(root, &zones, &PerCpuFrames::default(), threads(2)) {
         Err(error @ (Error::NotRoot { .. } | Error::NoKpageflags { .. })) => {
             return skip("this_machine_is_read", error);
         }
@@ -211,7 +211,9 @@ fn the_kernels_own_pages_are_charged_to_cgroups() {
     inodes[701] = u64::MAX;
     let bytes: Vec<u8> = inodes.iter().flat_map(|inode| inode.to_ne_bytes()).collect();
     fs::write(root.path().join("proc/kpagecgroup"), bytes).unwrap();
-    let map = read_pageblocks(root.path(), &[zone("Normal", 0, 3 * 512)], threads(1)).unwrap();
+    let map =
+        read_pageblocks(root.path(), &[zone("Normal", 0, 3 * 512)], &PerCpuFrames::default(), threads(1))
+            .unwrap();
     let charge = |cgroup: &str, pages, pageblocks| Charge { cgroup: cgroup.to_owned(), pages, pageblocks };
     let expected = [charge("/pods/web", 3, 2), charge(&format!("inode {}", u64::MAX), 1, 1)];
     assert_eq!(read_charges(root.path(), &map, |_| true).unwrap(), expected);

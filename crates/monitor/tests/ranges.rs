@@ -204,6 +204,17 @@ fn kernels_differ() {
 }
 
 #[test]
+fn what_is_known_to_be_on_lists_is_free() {
+    let mut listed = held(Held::Kernel, 3);
+    listed.listed = 3;
+    let mut machine = Machine::new(ranges(&[listed, anon(2), held(Held::Kernel, 3)]));
+    machine.names.per_cpu_pages = 5;
+    assert_eq!(machine.counts(), [1, 2, 2, 2], "two pages of unknown places are too few for the third range");
+    machine.names.per_cpu_pages += 1;
+    assert_eq!(machine.counts(), [1, 2, 2, 3]);
+}
+
+#[test]
 fn pageblocks_of_cma_are_not_given() {
     let mut machine = Machine::new(ranges(&[free(), free()]));
     let mut types = vec![None; 8];

@@ -27,6 +27,8 @@ pub struct Pageblock {
     pub unevictable: u16,
     /// Pages that compaction cannot move, by [`Held`].
     pub held: [u16; Held::COUNT],
+    /// Those of the pages of [`Held::Kernel`] that are known to be free on per-CPU lists.
+    pub listed: u16,
     /// True if one movable compound page fills the pageblock: compaction does not move it.
     pub whole_folio: bool,
     /// The order of the largest free block.

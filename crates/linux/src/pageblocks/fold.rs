@@ -39,19 +39,27 @@ fn clamp(pages: u64) -> u16 {
 }
 
 /// Sums up the words of one pageblock. The first word belongs to frame `skipped` of the pageblock; frames
-/// without a word are absent.
-pub(super) fn fold(words: impl Iterator<Item = u64>, skipped: u64, pageblock_order: u8) -> RawBlock {
+/// without a word are absent. `is_listed` tells which frames of the pageblock are on per-CPU lists.
+pub(super) fn fold(
+    words: impl Iterator<Item = u64>,
+    skipped: u64,
+    pageblock_order: u8,
+    is_listed: impl Fn(u64) -> bool,
+) -> RawBlock {
     let pages = 1_u64 << pageblock_order;
     let part_shift = u32::from(pageblock_order.saturating_sub(6));
     let mut folder = Folder::default();
     let mut at = skipped;
     for flags in words.take((pages - skipped.min(pages)) as usize) {
         folder.take(flags, 1 << (at >> part_shift).min(63), at);
+        if flags == 0 && is_listed(at) {
+            folder.block.listed += 1;
+        }
         at += 1;
     }
     folder.end_free_run(at);
     folder.end_dirty_folio();
-    let mut raw = RawBlock { block: folder.block, blank: folder.blanks == pages };
+    let mut raw = RawBlock { block: folder.block, blank: folder.blanks == pages && folder.block.listed == 0 };
     let missing = pages - (at - skipped);
     if missing > 0 {
         raw.block.held[Held::Absent as usize] += clamp(missing);
@@ -250,7 +258,7 @@ mod tests {
     use super::*;
 
     fn fold_words(words: &[u64], order: u8) -> RawBlock {
-        fold(words.iter().copied(), 0, order)
+        fold(words.iter().copied(), 0, order, |_| false)
     }
 
     #[test]
@@ -328,11 +336,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_on_lists_is_counted_among_the_kernels_pages() {
+        let words = [0, 0, 0, kpf::LRU, kpf::BUDDY, 0, 0, 0];
+        let raw = fold(words.into_iter(), 0, 3, |at| (2..6).contains(&at));
+        assert_eq!((raw.block.listed, raw.block.held_by(Held::Kernel)), (2, 6));
+        assert!(!fold([0; 8].into_iter(), 0, 3, |at| at == 7).blank, "a pageblock with free pages is memory");
+    }
+
+    #[test]
     fn what_no_word_tells_of_is_absent() {
-        let raw = fold([kpf::BUDDY; 4].into_iter(), 2, 3);
+        let raw = fold([kpf::BUDDY; 4].into_iter(), 2, 3, |_| false);
         assert_eq!((raw.block.free, raw.block.held_by(Held::Absent)), (4, 4));
         assert_eq!(raw.block.held_parts, 0b1100_0011);
-        assert_eq!(fold([0; 99].into_iter(), 0, 3).block.held_by(Held::Kernel), 8);
+        assert_eq!(fold([0; 99].into_iter(), 0, 3, |_| false).block.held_by(Held::Kernel), 8);
         assert_eq!(RawBlock::absent(8).block.stuck(), 8);
     }
 }

@@ -44,6 +44,11 @@ impl PageblockMap {
     pub fn held_pages(&self, why: Held) -> u64 {
         self.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.held_by(why))).sum()
     }
+
+    /// Returns the pages that are known to be free on per-CPU lists.
+    pub fn listed_pages(&self) -> u64 {
+        self.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.listed)).sum()
+    }
 }
 
 /// The pageblocks of a zone, or of zones whose spans overlap.
@@ -167,7 +172,7 @@ mod tests {
         let mut spans = spans(zones, 3);
         for span in &mut spans {
             for (at, raw) in span.blocks.iter_mut().enumerate() {
-                *raw = fold([words[at]; 8].into_iter(), 0, 3);
+                *raw = fold([words[at]; 8].into_iter(), 0, 3, |_| false);
             }
         }
         settle(&spans, zones, 3)

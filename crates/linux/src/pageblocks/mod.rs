@@ -5,13 +5,14 @@
 //! and half a megabyte of records.
 //!
 //! Two things cannot be seen in `/proc/kpageflags`. Pages on per-CPU lists and of zsmalloc have no flag
-//! and look like the kernel's own. A page with an additional reference looks like any other of its kind.
+//! and look like the kernel's own; BPF tells which are on lists ([`PerCpuFrames`]). A page with an additional reference looks like any other of its kind.
 
 mod block;
 mod charges;
 mod fold;
 mod map;
 mod order;
+mod per_cpu;
 mod reader;
 mod sampler;
 mod slabs;
@@ -21,6 +22,7 @@ pub use block::{Held, Pageblock, STRIDES};
 pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
+pub use per_cpu::PerCpuFrames;
 pub use reader::{PageblockReader, read_pageblocks};
 pub use sampler::PageblockSampler;
 pub use slabs::{Slab, read_slabs};

@@ -11,6 +11,7 @@ use freehold_trace::ZoneSnapshot;
 use super::fold::{RawBlock, fold};
 use super::map::{PageblockMap, Span, settle, spans};
 use super::order::pageblock_order;
+use super::per_cpu::PerCpuFrames;
 use crate::error::{Error, ParseError};
 use crate::procfs::{FrameWords, WORD_BYTES, words};
 
@@ -18,7 +19,7 @@ use crate::procfs::{FrameWords, WORD_BYTES, words};
 const CHUNK_PAGES: u64 = 1 << 15;
 
 /// Reads `proc/kpageflags` below `root` into a record of every pageblock of `zones`, with `threads`
-/// threads.
+/// threads. `listed` are frames that were on per-CPU lists a moment ago.
 ///
 /// Memory: 256 KiB a thread, 80 bytes a pageblock.
 ///
@@ -28,6 +29,7 @@ const CHUNK_PAGES: u64 = 1 << 15;
 pub fn read_pageblocks(
     root: &Path,
     zones: &[ZoneSnapshot],
+    listed: &PerCpuFrames,
     threads: NonZero<usize>,
 ) -> Result<PageblockMap, Error> {
     let mut reader = PageblockReader::open(root, zones)?;
@@ -47,7 +49,7 @@ pub fn read_pageblocks(
         loop {
             let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((chunk, blocks)) = next else { return Ok(()) };
-            chunk.read(file, order, &mut buffer, blocks)?;
+            chunk.read(file, order, listed, &mut buffer, blocks)?;
         }
     };
     let done = thread::scope(|scope| {
@@ -112,7 +114,7 @@ impl PageblockReader {
             let part = &mut blocks[block..upto];
             let chunk = Chunk { start: *start, end: *end, base };
             chunk
-                .read(&self.file, self.pageblock_order, &mut self.buffer, part)
+                .read(&self.file, self.pageblock_order, &PerCpuFrames::default(), &mut self.buffer, part)
                 .map_err(|e| self.file.failed(e))?;
             read += (part.len() as u64) << self.pageblock_order;
             self.next = if upto == blocks.len() { (span + 1, 0) } else { (span, upto) };
@@ -183,6 +185,7 @@ impl Chunk {
         self,
         file: &FrameWords,
         pageblock_order: u8,
+        listed: &PerCpuFrames,
         buffer: &mut Vec<u8>,
         blocks: &mut [RawBlock],
     ) -> io::Result<()> {
@@ -197,7 +200,8 @@ impl Chunk {
         };
         for (raw, base) in blocks.iter_mut().zip((self.base..).step_by(pages as usize)) {
             let from = base.max(self.start);
-            *raw = fold(words(from, (base + pages).min(self.end)), from - base, pageblock_order);
+            let words = words(from, (base + pages).min(self.end));
+            *raw = fold(words, from - base, pageblock_order, |at| listed.has(base + at));
         }
         Ok(())
     }

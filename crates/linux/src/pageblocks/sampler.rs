@@ -38,6 +38,6 @@ impl PageblockSampler {
     /// tell holes and memory that is not set up.
     pub fn read(&mut self, pfn: u64) -> Result<Pageblock, Error> {
         let filled = self.file.read(pfn, &mut self.buffer).map_err(|e| self.file.failed(e))?;
-        Ok(fold(words(&self.buffer[..filled]), 0, self.pageblock_order).block)
+        Ok(fold(words(&self.buffer[..filled]), 0, self.pageblock_order, |_| false).block)
     }
 }

@@ -50,7 +50,7 @@ pub struct Range {
     /// True if it can be had at most: whatever holds it may be free pages on per-CPU lists, or huge pages
     /// that this kernel moves.
     pub perhaps: bool,
-    /// Free pages.
+    /// Free pages, those known to be on per-CPU lists among them: the kernel drains these first.
     pub free: u64,
     /// Pages that must be moved.
     pub movable: u64,
@@ -81,7 +81,8 @@ pub(super) fn ranges(evidence: &Evidence<'_>, map: &PageblockMap, asked: &BlockR
             found.extend(pages.read());
         }
     }
-    allow_for_lists(&mut found, evidence);
+    let unknown = evidence.names.per_cpu_pages.saturating_sub(map.listed_pages());
+    allow_for_lists(&mut found, unknown);
     give_room(&mut found, evidence);
     found
 }
@@ -122,10 +123,11 @@ impl RangeReader<'_> {
         let clean = sum(&|block| u64::from(block.file_clean));
         let movable = sum(&|block| u64::from(block.movable())) - clean;
         let hugetlb = held(Held::Hugetlb);
+        let listed = sum(&|block| u64::from(block.listed));
         let held_by = [
             (HolderKind::Slab, held(Held::Slab)),
             (HolderKind::PageTables, held(Held::PageTable)),
-            (HolderKind::Kernel, held(Held::Kernel)),
+            (HolderKind::Kernel, held(Held::Kernel) - listed),
             (HolderKind::Hugetlb, hugetlb),
             (HolderKind::Offline, held(Held::Offline)),
             (HolderKind::Reserved, held(Held::Reserved)),
@@ -140,7 +142,7 @@ impl RangeReader<'_> {
             holders.push(RangePages { kind: HolderKind::InUse, pages: movable + clean });
         }
         holders.sort_by_key(|holder| std::cmp::Reverse(holder.pages));
-        let free = sum(&|block| u64::from(block.free));
+        let free = sum(&|block| u64::from(block.free)) + listed;
         let outside = held(Held::Absent) + held(Held::Reserved) > 0 || self.is_shared(start_pfn);
         let state = match (outside, holders.is_empty()) {
             (true, _) => RangeState::Outside,
@@ -171,10 +173,9 @@ impl RangeReader<'_> {
     }
 }
 
-/// Leaves only as many ranges that may be had as the pages on per-CPU lists allow, those with the fewest
-/// pages without a flag first.
-fn allow_for_lists(ranges: &mut [Range], evidence: &Evidence<'_>) {
-    let mut left = evidence.names.per_cpu_pages;
+/// Leaves only as many ranges that may be had as `left` pages on unknown places of per-CPU lists allow, those
+/// with the fewest pages without a flag first.
+fn allow_for_lists(ranges: &mut [Range], mut left: u64) {
     let kernels = |range: &Range| -> u64 {
         range.holders.iter().filter(|h| h.kind == HolderKind::Kernel).map(|h| h.pages).sum()
     };
@@ -202,7 +203,8 @@ fn give_room(ranges: &mut [Range], evidence: &Evidence<'_>) {
         map.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.file_clean)).sum::<u64>()
     };
     let room: u64 = evidence.zones.iter().map(|zone| zone.free - keeps(zone)).sum();
-    let mut room = i128::from(room);
+    let listed = evidence.map.map_or(0, PageblockMap::listed_pages);
+    let mut room = i128::from(room) + i128::from(listed);
     let in_kernels_order = in_kernels_order(ranges, evidence);
     let taken = |range: &Range| i128::from(range.free) + i128::from(range.movable);
     let waiting = |range: &Range| range.state == RangeState::NoRoom;

@@ -9,6 +9,7 @@ use freehold_trace::{
 use super::messages::{CHUNK, LISTED, Map, Message, Room, ZoneEntry, word};
 use super::sensor::{BpfSensor, kind_of};
 use crate::error::BpfError;
+use crate::pageblocks::PerCpuFrames;
 
 /// The most readings of a state: a reading during which nothing changed is kept.
 const READINGS: u32 = 16;
@@ -109,6 +110,16 @@ impl ExactSensor {
             }
         }
         best.ok_or(BpfError::NotBuilt)
+    }
+
+    /// Reads once which frames are on per-CPU lists; those that come and go meanwhile may be missing.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_per_cpu(&mut self) -> Result<PerCpuFrames, BpfError> {
+        let state = self.read_once()?;
+        let lists = state.zones.iter().flat_map(|zone| &zone.cpus).flat_map(|cpu| &cpu.lists);
+        Ok(PerCpuFrames::new(lists.flat_map(|list| list.pfns.iter().map(|&pfn| (pfn, list.order)))))
     }
 
     fn read_once(&mut self) -> Result<ExactState, BpfError> {
