@@ -64,9 +64,9 @@ fn the_package_runs_where_nothing_else_is() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("sensor: BPF and /proc; libc: musl, static"), "{said}");
     // The README's commands.
-    let (code, said) = root.freehold("check --order 9 --blocks 200");
+    let (code, said) = root.freehold("check --size 2M --blocks 200");
     assert!(code.is_some_and(|code| code < 3), "{code:?}: {said}");
-    assert!(said.contains("200 blocks of order 9"), "{said}");
+    assert!(said.contains("200 blocks of 2 MiB (order 9)"), "{said}");
     let (code, said) = root.freehold("generate mmap-read -o /tmp/m.arrows");
     assert_eq!(code, Some(0), "{said}");
     let (code, said) = root.freehold("replay /tmp/m.arrows --era linux-6.12");
