@@ -40,7 +40,7 @@ pub struct DistArgs {
     /// All but the source
     #[arg(long, conflicts_with = "programs")]
     without_source: bool,
-    /// How programs are compiled; `trial` takes a third of the time, for tests and not to be handed out
+    /// How programs are compiled; `trial` leaves out what makes them small and fast, for tests
     #[arg(long, default_value = HANDED_OUT, value_name = "PROFILE")]
     profile: String,
     /// Build a second time, in another folder from a clone, and compare every byte
