@@ -114,7 +114,7 @@ fn the_package_has_manual_completions_unit_and_licences() {
         assert!(names.iter().any(|part| *part == name), "{name} is not on the list");
     }
     let info = ran(Command::new("dpkg-deb").arg("-f").arg(&package).arg("Depends"));
-    assert_eq!(String::from_utf8_lossy(&info.stdout), "", "a static program depends on nothing");
+    assert_eq!(String::from_utf8_lossy(&info.stdout).trim(), "", "a static program depends on nothing");
 }
 
 #[test]
