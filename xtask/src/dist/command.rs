@@ -19,9 +19,6 @@ use super::{contents, inside, program, source};
 /// Units: bytes.
 const LARGEST: u64 = 12_000_000;
 
-/// The profile of programs that are handed out.
-pub(crate) const HANDED_OUT: &str = "dist";
-
 /// The version of everything that is handed out, which is that of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -40,9 +37,6 @@ pub struct DistArgs {
     /// All but the source
     #[arg(long, conflicts_with = "programs")]
     without_source: bool,
-    /// How programs are compiled; `trial` leaves out what makes them small and fast, for tests
-    #[arg(long, default_value = HANDED_OUT, value_name = "PROFILE")]
-    profile: String,
     /// Build a second time, in another folder from a clone, and compare every byte
     #[arg(long, conflicts_with = "programs")]
     twice: bool,
@@ -71,12 +65,12 @@ pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
     let mut names = Vec::new();
     let mut fits = true;
     for &arch in &arguments.arch {
-        let built = program::build(arch, root, &commit.epoch, &arguments.profile)?;
+        let built = program::build(arch, root, &commit.epoch)?;
         let name = format!("freehold-{VERSION}-{}", arch.name());
         let place = folder.join(&name);
         let bytes = fs::copy(&built, &place).map_err(|error| format!("{}: {error}", place.display()))?;
         println!("{name}: {bytes} bytes");
-        if bytes > LARGEST && arguments.profile == HANDED_OUT {
+        if bytes > LARGEST {
             println!("{name}: more than {LARGEST} bytes");
             fits = false;
         }
@@ -185,7 +179,6 @@ fn is_the_same_again(arguments: &DistArgs, root: &Path, folder: &Path) -> Result
     for arch in &arguments.arch {
         again.args(["--arch", arch.name()]);
     }
-    again.args(["--profile", &arguments.profile]);
     again.args(arguments.without_source.then_some("--without-source"));
     let status = again.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !status.success() {

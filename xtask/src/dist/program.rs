@@ -12,14 +12,13 @@ use super::processor::Processor;
 /// The programs that the sensor's libraries are built with, each with its Debian package.
 const PROGRAMS: [(&str, &str); 3] = [("clang", "clang"), ("make", "make"), ("pkg-config", "pkg-config")];
 
-/// Builds the program for a processor with a profile of cargo's and returns its file. `epoch` is the time of the
-/// commit.
+/// Builds the program for a processor and returns its file. `epoch` is the time of the commit.
 ///
 /// Paths of this machine are in none of its bytes, so that it is the same wherever it is built.
 ///
 /// # Errors
 /// A sentence, if something that it is built with cannot be had or does not compile.
-pub(crate) fn build(arch: Processor, root: &Path, epoch: &str, profile: &str) -> Result<PathBuf, String> {
+pub(crate) fn build(arch: Processor, root: &Path, epoch: &str) -> Result<PathBuf, String> {
     for (program, package) in PROGRAMS {
         require(program, package).map_err(|error| error.to_string())?;
     }
@@ -38,14 +37,7 @@ pub(crate) fn build(arch: Processor, root: &Path, epoch: &str, profile: &str) ->
     let variable = target.replace('-', "_");
     let mut cargo = command("cargo");
     cargo.current_dir(root).stdout(Stdio::inherit()).stderr(Stdio::inherit());
-    cargo.args([
-        "build",
-        "--locked",
-        "--package=freehold-cli",
-        "--features=bpf-static",
-        "--profile",
-        profile,
-    ]);
+    cargo.args(["build", "--locked", "--profile=dist", "--package=freehold-cli", "--features=bpf-static"]);
     cargo.args(["--target", target]).arg("--target-dir").arg(root.join("target"));
     cargo.env(format!("CC_{variable}"), libc.compiler());
     cargo.env(format!("AR_{variable}"), libc.archiver()).env("AR", libc.archiver());
@@ -59,5 +51,5 @@ pub(crate) fn build(arch: Processor, root: &Path, epoch: &str, profile: &str) ->
             arch.name()
         ));
     }
-    Ok(root.join("target").join(target).join(profile).join("freehold"))
+    Ok(root.join("target").join(target).join("dist/freehold"))
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::dist::command::HANDED_OUT;
 use crate::dist::libraries::succeeds;
 use crate::dist::processor::Processor;
 use crate::dist::program;
@@ -57,7 +56,7 @@ pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
     let kernel = Kernel::new(arch, &arguments.kernel)?;
     let program = match &arguments.program {
         Some(file) => file.clone(),
-        None => program::build(arch, root, "0", HANDED_OUT)?,
+        None => program::build(arch, root, "0")?,
     };
     let program = fs::read(&program).map_err(|error| format!("{}: {error}", program.display()))?;
     let folder = match &arguments.folder {
