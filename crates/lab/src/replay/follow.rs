@@ -4,6 +4,7 @@ use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind, EventLog};
 
 use super::agreement::{Agreement, Answer, PARTS, Parting, whereabouts};
+use super::asked::Asked;
 use super::daemons::Daemons;
 use super::ledger::{At, FreedBy, Holders, Pages};
 use super::measures::Followed;
@@ -124,8 +125,12 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.memory().drain_all();
         }
         match event.kind {
-            EventKind::Alloc { pfn: Some(pfn), order, gfp, .. } => self.alloc(event, pfn, order, gfp),
-            EventKind::Alloc { pfn: None, order, gfp, .. } => self.try_refused(event.cpu, order, gfp),
+            EventKind::Alloc { pfn: Some(pfn), order, migratetype, gfp } => {
+                self.alloc(event, pfn, order, Asked { gfp, migratetype });
+            }
+            EventKind::Alloc { pfn: None, order, migratetype, gfp } => {
+                self.try_refused(event.cpu, order, Asked { gfp, migratetype });
+            }
             EventKind::Free { pfn, order } if self.compacting.contains(event.pid) => {
                 self.free_while_compacting(event.cpu, pfn, order);
             }
@@ -163,14 +168,15 @@ impl<'f, 'm> Follower<'f, 'm> {
 
     /// Returns the flags that the caller would have passed in the replayed era: before 6.3, `GFP_ATOMIC` had one
     /// flag more.
-    fn gfp_of_its_time(&self, gfp: GfpFlags) -> GfpFlags {
+    fn gfp_of_its_time(&self, asked: Asked) -> GfpFlags {
+        let gfp = asked.of_its_migratetype();
         let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
         let had_own_flag = !self.memory().switches().high_ignores_boost;
         if atomic && had_own_flag { gfp | GfpFlags::ATOMIC } else { gfp }
     }
 
     #[inline]
-    fn alloc(&mut self, event: &Event, pfn: Pfn, order: Order, gfp: GfpFlags) {
+    fn alloc(&mut self, event: &Event, pfn: Pfn, order: Order, asked: Asked) {
         let cpu = event.cpu;
         if !self.early.is_empty()
             && let Some(early) = self.made_before()
@@ -186,21 +192,21 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
             self.holders.release(cpu, at, order, FreedBy::Owner);
         }
-        let gfp = self.gfp_of_its_time(gfp);
+        let gfp = self.gfp_of_its_time(asked);
         let request = Request { cpu, node: self.holders.node(at), order, gfp };
         let mut answer = self.answer(request);
         if self.search.is_some() {
-            answer = self.look_for_untold(request, pfn, answer);
+            answer = self.look_for_untold(request, asked, pfn, answer);
         }
         self.compare(event, pfn, answer);
         if order == self.huge {
-            self.count_huge(gfp, answer.is_some());
+            self.count_huge(asked.gfp, answer.is_some());
         }
         let Some(replayed) = answer else {
             *self.followed.failures.widened(order) += 1;
             return self.holders.skip(at, order);
         };
-        self.holders.hold(at, order, replayed, Pages::of(gfp));
+        self.holders.hold(at, order, replayed, Pages::of(asked.gfp));
     }
 
     /// Allocates a block that the machine allocated without an event, or before its event.
@@ -209,7 +215,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         if !self.holders.is_unknown(at, untold.order) {
             return;
         }
-        let gfp = self.gfp_of_its_time(untold.gfp);
+        let gfp = self.gfp_of_its_time(untold.asked);
         let request = Request { cpu: untold.cpu, node: self.holders.node(at), order: untold.order, gfp };
         let answer = self.answer(request);
         self.keep_untold(at, untold, answer);
@@ -224,7 +230,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.followed.untold_allocs += 1;
         }
         match answer {
-            Some(replayed) => self.holders.hold(at, untold.order, replayed, Pages::of(untold.gfp)),
+            Some(replayed) => self.holders.hold(at, untold.order, replayed, Pages::of(untold.asked.gfp)),
             None => self.holders.skip(at, untold.order),
         }
     }
@@ -237,14 +243,20 @@ impl<'f, 'm> Follower<'f, 'm> {
 
     /// Keeps answers that the machine must have given before, and returns the first other one.
     #[cold]
-    fn look_for_untold(&mut self, request: Request, machine: Pfn, mut answer: Option<Pfn>) -> Option<Pfn> {
-        let Request { cpu, order, gfp, .. } = request;
+    fn look_for_untold(
+        &mut self,
+        request: Request,
+        asked: Asked,
+        machine: Pfn,
+        mut answer: Option<Pfn>,
+    ) -> Option<Pfn> {
+        let Request { cpu, order, .. } = request;
         while let Some(pfn) = answer.filter(|&found| found != machine) {
             let memory = self.memory();
             let (Some(zone), Some(search)) = (memory.zone_of(pfn), self.search.as_mut()) else { break };
             let before = self.seen - 1;
             let told_at = search.told_late(before, pfn, order);
-            let untold = Untold { before, pfn, order, cpu, gfp, told_at };
+            let untold = Untold { before, pfn, order, cpu, asked, told_at };
             if told_at.is_none() && (order != Order::ZERO || !search.is_untold(zone, machine, untold)) {
                 break;
             }
@@ -289,18 +301,18 @@ impl<'f, 'm> Follower<'f, 'm> {
     /// Tries a request that the machine refused, if it was large: another generation may answer it. The block is
     /// given back at once, since its user went on without one.
     #[cold]
-    fn try_refused(&mut self, cpu: u16, order: Order, gfp: GfpFlags) {
+    fn try_refused(&mut self, cpu: u16, order: Order, asked: Asked) {
         *self.followed.machine_failures.widened(order) += 1;
         if order.get() <= COSTLY_ORDER {
             return;
         }
         let memory = self.memory();
         let node = memory.zones().first().map_or(0, freehold::Zone::node);
-        let request = Request { cpu, node, order, gfp: self.gfp_of_its_time(gfp) };
+        let request = Request { cpu, node, order, gfp: self.gfp_of_its_time(asked) };
         let answer = memory.alloc_with(request, &mut self.holders);
         self.followed.attempts_again += 1;
         if order == self.huge {
-            self.count_huge(gfp, answer.is_ok());
+            self.count_huge(asked.gfp, answer.is_ok());
         }
         if let Ok(replayed) = answer {
             *self.followed.answered_instead.widened(order) += 1;

@@ -1,6 +1,7 @@
 //! One replay: a prepared trace and a variant of the allocator go in, measures come out.
 
 mod agreement;
+mod asked;
 mod budget;
 mod daemons;
 mod ending;

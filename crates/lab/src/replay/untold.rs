@@ -11,9 +11,10 @@
 
 use std::collections::HashMap;
 
-use freehold::{GfpFlags, Order, Pfn, Zone};
+use freehold::{Order, Pfn, Zone};
 use freehold_trace::{EventKind, EventLog};
 
+use super::asked::Asked;
 use super::watch::ReplayLocks;
 use crate::recorded::Compacting;
 use crate::start::{Machine, Start, locate};
@@ -32,7 +33,7 @@ pub(super) struct Untold {
     pub(super) pfn: Pfn,
     pub(super) order: Order,
     pub(super) cpu: u16,
-    pub(super) gfp: GfpFlags,
+    pub(super) asked: Asked,
     /// The index of its event, if it has one.
     pub(super) told_at: Option<usize>,
 }
@@ -141,7 +142,7 @@ impl<'t> Search<'t> {
         if !self.is_last_seen_free(answer, index) {
             return false;
         }
-        let list = zone.percpu_list(untold.cpu, Order::ZERO, untold.gfp.migratetype());
+        let list = zone.percpu_list(untold.cpu, Order::ZERO, untold.asked.migratetype);
         for pfn in list.take(MOST_AT_ONCE) {
             if pfn == machine {
                 return true;

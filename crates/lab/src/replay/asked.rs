@@ -1,0 +1,53 @@
+//! What the machine was asked for.
+
+use freehold::{GfpFlags, Migratetype};
+
+/// What the machine was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Asked {
+    /// The caller's flags.
+    pub(super) gfp: GfpFlags,
+    /// The migratetype that the machine looked for.
+    pub(super) migratetype: Migratetype,
+}
+
+impl Asked {
+    /// Returns the flags with which the engine looks for the machine's migratetype. They are the caller's own, unless
+    /// the machine does not group by mobility: too little memory for a pageblock of each type, and every request is
+    /// Unmovable.
+    ///
+    /// Linux counterpart: `page_group_by_mobility_disabled`.
+    pub(super) fn of_its_migratetype(self) -> GfpFlags {
+        if self.gfp.migratetype() == self.migratetype {
+            return self.gfp;
+        }
+        let without = self.gfp.difference(GfpFlags::MOVABLE | GfpFlags::RECLAIMABLE);
+        match self.migratetype {
+            Migratetype::Unmovable => without,
+            Migratetype::Movable => without.union(GfpFlags::MOVABLE),
+            Migratetype::Reclaimable => without.union(GfpFlags::RECLAIMABLE),
+            // No flags of Linux ask for another type.
+            _ => self.gfp,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_looks_for_the_type_that_the_machine_looked_for() {
+        let callers = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::NOFS | GfpFlags::RECLAIMABLE];
+        for gfp in callers {
+            for migratetype in [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable] {
+                assert_eq!(Asked { gfp, migratetype }.of_its_migratetype().migratetype(), migratetype);
+            }
+            let own = Asked { gfp, migratetype: gfp.migratetype() };
+            assert_eq!(own.of_its_migratetype(), gfp);
+            assert_eq!(Asked { gfp, migratetype: Migratetype::Cma }.of_its_migratetype(), gfp);
+        }
+        let ungrouped = Asked { gfp: GfpFlags::HIGHUSER_MOVABLE, migratetype: Migratetype::Unmovable };
+        assert_eq!(ungrouped.of_its_migratetype(), GfpFlags::HIGHUSER);
+    }
+}
