@@ -166,7 +166,7 @@ fn pressure_ends_a_recording() {
         group.join(),
         large.display()
     );
-    let more = ["--ring", "2", "--duration", "40", "--until-above", "pressure_some=0.05", "--"];
+    let more = ["--ring", "2", "--duration", "15", "--until-above", "pressure_some=0.05", "--"];
     let ran = record(&output, &[&more[..], &["sh", "-c", &script]].concat()).ok();
     drop(group);
     let ending = &info(&output)["ending"];

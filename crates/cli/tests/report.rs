@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 
-use common::{ERAS, finish, freehold, names, run, sample, small_trace};
+use common::{ERAS, finish, freehold, made_up_trace, names, run, sample, small_trace};
 use freehold_needs::SmallTmpfs;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
@@ -129,7 +129,7 @@ fn what_happened_when_adds_up_to_what_happened() {
 
 #[test]
 fn several_traces_in_every_form() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let again = folder.path().join("again");
     fs::create_dir(&again).unwrap();
     let copy = again.join("small.arrows");
@@ -156,7 +156,7 @@ fn several_traces_in_every_form() {
 
 #[test]
 fn nothing_half_written_is_left() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let trace = text(&trace);
     let at = |name: &str| folder.path().join(name).display().to_string();
     fs::write(at("report.html"), "precious").unwrap();
@@ -187,7 +187,7 @@ fn nothing_half_written_is_left() {
 #[test]
 fn a_full_disk() {
     let Some(disk) = SmallTmpfs::mount(64, "a_full_disk") else { return };
-    let (_folder, trace) = small_trace();
+    let (_folder, trace) = made_up_trace();
     let at = |name: &str| disk.path().join(name).display().to_string();
     let words = ["make room on the device", "No space left"];
     let page = finish(freehold(["compare", text(&trace), "--repeat", "1", "--html", &at("report.html")]));

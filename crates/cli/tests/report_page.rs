@@ -100,7 +100,7 @@ fn the_page_of_a_build_is_small_fast_and_alone() {
 #[test]
 fn the_page_fits_every_screen_and_scheme() {
     let Some(browser) = Browser::start("the_page_fits_every_screen_and_scheme", &[]) else { return };
-    let (_folder, trace) = common::small_trace();
+    let (_folder, trace) = common::made_up_trace();
     let (_folder, page) = page(&[trace.to_str().unwrap()]);
     for (width, height) in [(360, 740), (768, 1024), (1280, 800), (3840, 2160)] {
         for scheme in ["light", "dark"] {
@@ -120,7 +120,7 @@ fn the_page_fits_every_screen_and_scheme() {
 fn several_traces_are_chosen_from() {
     let Some(browser) = Browser::start("several_traces_are_chosen_from", &[]) else { return };
     let (_folder, trace) = common::small_trace();
-    let (_folder, page) = page(&[trace.to_str().unwrap(), &common::sample("thp-churn.arrows")]);
+    let (_folder, page) = page(&[trace.to_str().unwrap(), &common::sample("database-3.arrows")]);
     open(&browser, &page);
     assert!(browser.text("#facts").contains("small.arrows"));
     let before = browser.text("#findings");
@@ -128,7 +128,7 @@ fn several_traces_are_chosen_from() {
         "const select = document.querySelector('#trace-line select'); select.value = '1'; \
          select.dispatchEvent(new Event('change'))",
     );
-    assert!(browser.text("#facts").contains("thp-churn.arrows"));
+    assert!(browser.text("#facts").contains("database-3.arrows"));
     assert_ne!(browser.text("#findings"), before);
     browser.has_behaved(&format!("file://{}", page.display()));
 }

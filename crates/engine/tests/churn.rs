@@ -116,11 +116,24 @@ fn run(name: &str, switches: Switches, seed: u64, steps: u32) {
     }
 }
 
-#[test]
-fn invariants_hold_after_every_step() {
+/// A test for each seed, so that they run beside each other.
+fn invariants_hold_after_every_step(seed: u64) {
     for (name, switches) in all_switch_sets() {
-        for seed in 1..=3 {
-            run(&name, switches, seed, 4000);
-        }
+        run(&name, switches, seed, 4000);
     }
+}
+
+#[test]
+fn invariants_hold_after_every_step_of_seed_1() {
+    invariants_hold_after_every_step(1);
+}
+
+#[test]
+fn invariants_hold_after_every_step_of_seed_2() {
+    invariants_hold_after_every_step(2);
+}
+
+#[test]
+fn invariants_hold_after_every_step_of_seed_3() {
+    invariants_hold_after_every_step(3);
 }
