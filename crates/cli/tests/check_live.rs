@@ -6,6 +6,7 @@ mod common;
 mod fragment;
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -40,6 +41,10 @@ const TEN: [&str; 10] = [
 /// The pool of gigantic pages of x86-64.
 const POOL: &str = "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages";
 
+/// The MiB by which each way fragments memory, if `FREEHOLD_FRAGMENT_MIB` says nothing else. Ranges are emptied by
+/// migration only where memory that others left alone is filled.
+const FRAGMENTED_MIB: [(&str, usize); 3] = [("2M", 256), ("32M", 512), ("1G", 1024)];
+
 /// Held by each test that takes memory: forecasts hold for memory that nobody else takes.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -53,9 +58,19 @@ fn can_try(test: &str) -> bool {
         && ["/proc/sys/vm/compact_memory", "/proc/kpageflags"].iter().all(|file| has_file(file, test))
 }
 
+/// Fragments memory by ten ways and holds the forecast for blocks of `size`, or ranges of it, against what came.
+fn all_are_foretold(size: &str, are_ranges: bool) {
+    let _alone = alone();
+    let named = std::env::var("FREEHOLD_FRAGMENT_MIB").ok().and_then(|mib| mib.parse().ok());
+    let usual = FRAGMENTED_MIB.iter().find(|(of, _)| *of == size).map_or(256, |&(_, mib)| mib);
+    for way in TEN {
+        forecast(way, size, are_ranges, named.unwrap_or(usual));
+    }
+}
+
 /// Fragments `mib` MiB of memory by the way of this name, holds the forecast for blocks of `size` against
 /// what came, and prints a row of `docs/sizes.md`.
-fn forecast(way: &str, size: &str, mib: usize) {
+fn forecast(way: &str, size: &str, are_ranges: bool, mib: usize) {
     let (_, make) = WAYS.iter().find(|(name, _)| *name == way).expect("a way of this name");
     let folder = folder();
     let mut seen = Vec::new();
@@ -72,7 +87,7 @@ fn forecast(way: &str, size: &str, mib: usize) {
         // No flag tells free pages on CPUs' lists from the kernel's own, so ranges have two bounds.
         let near = ERROR_PERCENT / 100.0;
         let bounds = foretold as f64 * (1.0 - near)..=at_most as f64 * (1.0 + near);
-        if error.abs() <= ERROR_PERCENT || (size == "1G" && bounds.contains(&(real as f64))) {
+        if error.abs() <= ERROR_PERCENT || (are_ranges && bounds.contains(&(real as f64))) {
             return;
         }
         seen.push([foretold, at_most, real]);
@@ -83,10 +98,34 @@ fn forecast(way: &str, size: &str, mib: usize) {
 #[test]
 fn blocks_of_2_mib_are_foretold() {
     if can_try("blocks_of_2_mib_are_foretold") {
-        let _alone = alone();
-        for way in TEN {
-            forecast(way, "2M", 256);
-        }
+        all_are_foretold("2M", false);
+    }
+}
+
+/// The bytes of the buddy allocator's largest block on this machine.
+fn largest_block() -> usize {
+    let text = fs::read_to_string("/proc/buddyinfo").expect("/proc/buddyinfo");
+    // `Node`, a number, `zone`, a name; then a number for each order.
+    let orders = text.lines().next().map_or(0, |line| line.split_whitespace().count() - 4);
+    rustix::param::page_size() << (orders - 1)
+}
+
+#[test]
+fn blocks_of_32_mib_are_foretold() {
+    let test = "blocks_of_32_mib_are_foretold";
+    if !can_try(test) {
+        return;
+    }
+    let largest = largest_block() >> 20;
+    if largest >= 32 {
+        all_are_foretold("32M", false);
+    } else if Path::new("/sys/kernel/mm/hugepages/hugepages-32768kB/nr_hugepages").exists() {
+        all_are_foretold("32M", true);
+    } else {
+        freehold_needs::skip(
+            test,
+            format!("the largest block is {largest} MiB, and hugetlb has none of 32 MiB"),
+        );
     }
 }
 
@@ -94,13 +133,7 @@ fn blocks_of_2_mib_are_foretold() {
 fn contiguous_ranges_of_1_gib_are_foretold() {
     let test = "contiguous_ranges_of_1_gib_are_foretold";
     if can_try(test) && has_file(POOL, test) {
-        let _alone = alone();
-        // Ranges are emptied by migration only where memory that others left alone is filled.
-        let named = std::env::var("FREEHOLD_FRAGMENT_MIB").ok().and_then(|mib| mib.parse().ok());
-        let mib = named.unwrap_or(1024);
-        for way in TEN {
-            forecast(way, "1G", mib);
-        }
+        all_are_foretold("1G", true);
     }
 }
 

@@ -1,7 +1,7 @@
-//! The static program, with the BPF sensor in it.
+//! The static program, with the BPF sensor in it, and tests of it.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::kernel::process::{command, require};
 
@@ -19,6 +19,52 @@ const PROGRAMS: [(&str, &str); 3] = [("clang", "clang"), ("make", "make"), ("pkg
 /// # Errors
 /// A sentence, if something that it is built with cannot be had or does not compile.
 pub(crate) fn build(arch: Processor, root: &Path, epoch: &str) -> Result<PathBuf, String> {
+    let mut cargo = cargo(arch, root, "build", epoch)?;
+    let status = cargo.arg("--profile=dist").status();
+    let status = status.map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !status.success() {
+        return Err(does_not_build(arch, "program"));
+    }
+    Ok(root.join("target").join(arch.target()).join("dist/freehold"))
+}
+
+/// A test of the program's, linked statically.
+#[derive(Debug)]
+pub(crate) struct Test {
+    /// The test's file.
+    pub(crate) file: PathBuf,
+    /// Where it looks for the program.
+    pub(crate) program: PathBuf,
+}
+
+/// Builds the test of the program's that has this name.
+///
+/// # Errors
+/// As [`build`], and if there is no such test.
+pub(crate) fn build_test(arch: Processor, root: &Path, name: &str) -> Result<Test, String> {
+    let mut cargo = cargo(arch, root, "test", "0")?;
+    cargo.args(["--no-run", "--test", name, "--message-format=json-render-diagnostics"]);
+    let output = cargo.stdout(Stdio::piped()).output();
+    let output = output.map_err(|error| format!("cargo cannot be started: {error}"))?;
+    if !output.status.success() {
+        return Err(does_not_build(arch, &format!("test {name}")));
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    let made = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let file = made
+        .filter(|message| message["target"]["name"] == name && message["profile"]["test"] == true)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    let file = file.ok_or_else(|| format!("cargo names no file of the test {name}"))?;
+    Ok(Test { file, program: root.join("target").join(arch.target()).join("debug/freehold") })
+}
+
+fn does_not_build(arch: Processor, what: &str) -> String {
+    let (name, target) = (arch.name(), arch.target());
+    format!("the {what} for {name} does not build; `rustup target add {target}` gets what Rust needs for it")
+}
+
+/// Returns Cargo with a command for the program, with all that it takes to build for another processor.
+fn cargo(arch: Processor, root: &Path, what: &str, epoch: &str) -> Result<Command, String> {
     for (program, package) in PROGRAMS {
         require(program, package).map_err(|error| error.to_string())?;
     }
@@ -37,19 +83,12 @@ pub(crate) fn build(arch: Processor, root: &Path, epoch: &str) -> Result<PathBuf
     let variable = target.replace('-', "_");
     let mut cargo = command("cargo");
     cargo.current_dir(root).stdout(Stdio::inherit()).stderr(Stdio::inherit());
-    cargo.args(["build", "--locked", "--profile=dist", "--package=freehold-cli", "--features=bpf-static"]);
+    cargo.args([what, "--locked", "--package=freehold-cli", "--features=bpf-static"]);
     cargo.args(["--target", target]).arg("--target-dir").arg(root.join("target"));
     cargo.env(format!("CC_{variable}"), libc.compiler());
     cargo.env(format!("AR_{variable}"), libc.archiver()).env("AR", libc.archiver());
     cargo.env(format!("CFLAGS_{variable}"), flags.join(" "));
     cargo.env(format!("LIBBPF_SYS_LIBRARY_PATH_{variable}"), place);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rust.join("\u{1f}")).env("SOURCE_DATE_EPOCH", epoch);
-    let status = cargo.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
-    if !status.success() {
-        return Err(format!(
-            "the program for {} does not build; `rustup target add {target}` gets what Rust needs for it",
-            arch.name()
-        ));
-    }
-    Ok(root.join("target").join(target).join("dist/freehold"))
+    Ok(cargo)
 }

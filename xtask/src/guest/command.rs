@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::dist::libraries::succeeds;
 use crate::dist::processor::Processor;
-use crate::dist::program;
+use crate::dist::program::{self, Test};
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::command;
 
@@ -42,7 +42,10 @@ pub struct GuestArgs {
     /// The most seconds of the boot.
     #[arg(long, default_value_t = 900, value_name = "N")]
     seconds: u64,
-    /// What runs in the guest's shell instead of every command.
+    /// A test of the program's that runs in the guest instead of every command, such as `check_live`.
+    #[arg(long, value_name = "NAME")]
+    test: Option<String>,
+    /// What runs in the guest's shell instead of every command; after `--test` the words that the test is given.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -58,19 +61,23 @@ pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
         Some(file) => file.clone(),
         None => program::build(arch, root, "0")?,
     };
-    let program = fs::read(&program).map_err(|error| format!("{}: {error}", program.display()))?;
+    let read = |file: &Path| fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
+    let program = read(&program)?;
+    let test = arguments.test.as_deref().map(|name| program::build_test(arch, root, name)).transpose()?;
     let folder = match &arguments.folder {
         Some(folder) => folder.clone(),
         None => root.join("target/guest").join(plain(&kernel.name)),
     };
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let script = if arguments.command.is_empty() {
-        SCRIPT.to_owned()
-    } else {
-        format!("run {}\n", arguments.command.join(" "))
+    let words = arguments.command.join(" ");
+    let script = match &test {
+        Some(test) => script_of(test, &words),
+        None if words.is_empty() => SCRIPT.to_owned(),
+        None => format!("run {words}\n"),
     };
     let packed = folder.join("initramfs");
-    let bytes = initramfs::pack(&kernel, &kernel::busybox(arch)?, &program, &script);
+    let test = test.map(|test| read(&test.file)).transpose()?;
+    let bytes = initramfs::pack(&kernel, &kernel::busybox(arch)?, &program, &script, test.as_deref());
     fs::write(&packed, bytes).map_err(|error| format!("{}: {error}", packed.display()))?;
     println!("{}: {} MiB, {}", kernel.name, arguments.memory, kernel.image.display());
     let boot = Boot {
@@ -87,10 +94,16 @@ pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
     kept(&ran, &folder)?;
     let is_well = judged(&ran);
     let trace = folder.join("trace.arrows");
-    if arguments.command.is_empty() && trace.is_file() {
+    if script == SCRIPT && trace.is_file() {
         compared(root, &trace)?;
     }
     Ok(is_well)
+}
+
+/// Returns the script that runs a test, which finds the program where it was built.
+fn script_of(test: &Test, words: &str) -> String {
+    let (folder, program) = (test.program.parent().unwrap_or(Path::new("/")), test.program.display());
+    format!("mkdir -p '{}'\nln -s /usr/bin/freehold '{program}'\nrun /test {words}\n", folder.display())
 }
 
 /// Returns a name that is one step of a path.
@@ -152,7 +165,7 @@ fn faults(console: &str) -> Vec<String> {
             last = line;
         }
         let code = line.strip_prefix("guest: exit ").and_then(|code| code.trim().parse::<i32>().ok());
-        // 130 is how a program ends that was interrupted, as `top` is.
+        // 130 is how a program ends that was interrupted, as `top` is; 101 is a panic, and a test that failed.
         if code.is_some_and(|code| (code > 128 && code != 130) || code == 101) {
             found.push(format!("{last}: {line}"));
         }

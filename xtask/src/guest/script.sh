@@ -6,6 +6,7 @@ answers() {
         sleep 1
     done
 }
+pages=$(sed -n 's/KernelPageSize: *\([0-9]*\) kB/\1K/p;T;q' /proc/1/smaps)
 run freehold --version
 run cat /proc/buddyinfo
 run freehold check
@@ -47,8 +48,29 @@ wait "$server"
 echo "guest: serve: exit $?"
 run freehold record -o /tmp/trace.arrows -- sh /load
 run freehold trace info /tmp/trace.arrows
-run freehold generate mmap-read --events 20000 -o /tmp/made.arrows
+run freehold generate mmap-read --events 2000 -o /tmp/made.arrows
 run freehold replay /tmp/made.arrows --era linux-6.12
+run freehold trace head /tmp/trace.arrows > /tmp/head
+run freehold compare /tmp/made.arrows --chance 2
+run freehold sweep /tmp/made.arrows --vary counts=on,off --chance 2 -o /tmp/swept.parquet
+run freehold predict /tmp/made.arrows --era linux-7.3 --chance 2
+run freehold bench pagetypeinfo --quick
+# A part of the kernel's own text of its events, imported.
+mount -t tracefs tracefs /sys/kernel/tracing 2> /dev/null
+cat /proc/zoneinfo > /tmp/zoneinfo
+cat /proc/pagetypeinfo > /tmp/pagetypeinfo
+for event in mm_page_alloc mm_page_free mm_page_alloc_extfrag; do
+    echo 1 > "/sys/kernel/tracing/events/kmem/$event/enable"
+done
+ls -R /sys > /dev/null 2>&1
+for event in mm_page_alloc mm_page_free mm_page_alloc_extfrag; do
+    echo 0 > "/sys/kernel/tracing/events/kmem/$event/enable"
+done
+head -n 3000 /sys/kernel/tracing/trace > /tmp/ftrace.txt
+import="freehold import /tmp/ftrace.txt --zoneinfo /tmp/zoneinfo --pagetypeinfo /tmp/pagetypeinfo --page-size $pages"
+run $import -o /tmp/imported.arrows
+run freehold trace info /tmp/imported.arrows
+run freehold completions bash > /dev/null
 user freehold --version
 user freehold check
 user freehold check --try
@@ -64,5 +86,12 @@ answers 9322
 echo "guest: $(grep -c '^freehold' /tmp/metrics) metrics of nobody"
 kill "$server"
 user freehold analyze /tmp/trace.arrows
+user freehold generate mmap-read --events 2000 -o /tmp/nobody-made.arrows
+user freehold replay /tmp/nobody-made.arrows --era freehold
+user freehold compare /tmp/nobody-made.arrows --chance 2
+user freehold sweep /tmp/nobody-made.arrows --vary counts=on,off --chance 2 -o /tmp/nobody-swept.parquet
+user freehold predict /tmp/nobody-made.arrows --era linux-7.3 --chance 2
+chmod a+r /tmp/ftrace.txt /tmp/zoneinfo /tmp/pagetypeinfo
+user "$import" -o /tmp/nobody-imported.arrows
 give /tmp/trace.arrows trace.arrows
 give /tmp/snapshot.json snapshot.json

@@ -7,8 +7,10 @@ use std::ptr;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
 
-/// Bytes of a page, as far as the fragmenter cares.
-pub(crate) const PAGE: usize = 4096;
+/// Returns the bytes of a page.
+pub(crate) fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
 
 /// A private anonymous mapping; it goes when it is dropped.
 pub(crate) struct Anonymous {
@@ -19,7 +21,7 @@ pub(crate) struct Anonymous {
 impl Anonymous {
     /// Maps `pages` pages; none is filled yet.
     pub(crate) fn map(pages: usize) -> io::Result<Self> {
-        let len = pages * PAGE;
+        let len = pages * page_bytes();
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
         let start =
@@ -37,9 +39,9 @@ impl Anonymous {
 
     /// Writes to a page, so that there is memory behind it.
     pub(crate) fn touch(&mut self, page: usize) {
-        assert!(page < self.len / PAGE);
+        assert!(page < self.len / page_bytes());
         // SAFETY: the page lies inside the mapping, which is writable and borrowed by nobody else.
-        unsafe { self.start.cast::<u8>().add(page * PAGE).write_volatile(1) };
+        unsafe { self.start.cast::<u8>().add(page * page_bytes()).write_volatile(1) };
     }
 
     /// Gives the memory behind `count` pages from `page` on back.
@@ -59,9 +61,9 @@ impl Anonymous {
     }
 
     fn range(&self, page: usize, count: usize) -> (*mut c_void, usize) {
-        assert!(page + count <= self.len / PAGE);
+        assert!(page + count <= self.len / page_bytes());
         // SAFETY: the offset lies inside the mapping.
-        (unsafe { self.start.byte_add(page * PAGE) }, count * PAGE)
+        (unsafe { self.start.byte_add(page * page_bytes()) }, count * page_bytes())
     }
 }
 

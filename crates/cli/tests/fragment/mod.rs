@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, FallocateFlags, MemfdFlags, fadvise, fallocate, ftruncate, memfd_create};
 
-use memory::{Anonymous, PAGE};
+use memory::{Anonymous, page_bytes};
 
 /// Things that hold memory for as long as they live.
 pub(crate) type Held = Vec<Box<dyn Any>>;
@@ -48,7 +48,7 @@ impl Random {
 }
 
 fn pages(mib: usize) -> usize {
-    (mib << 20) / PAGE
+    (mib << 20) / page_bytes()
 }
 
 /// Fills memory and gives `percent` of the pages back, in holes of up to `longest` pages.
@@ -106,10 +106,10 @@ fn page_cache(random: &mut Random, mib: usize, folder: &Path) -> io::Result<Held
     let mut file = File::open(&path)?;
     let mut buffer = chunk;
     while file.read(&mut buffer)? > 0 {}
-    let len = std::num::NonZero::new(PAGE as u64 * 8);
+    let len = std::num::NonZero::new(page_bytes() as u64 * 8);
     for at in (0..pages(mib)).step_by(8) {
         if random.below(100) < 50 {
-            fadvise(&file, (at * PAGE) as u64, len, Advice::DontNeed)?;
+            fadvise(&file, (at * page_bytes()) as u64, len, Advice::DontNeed)?;
         }
     }
     Ok(vec![Box::new(file), Box::new(scratch)])
@@ -123,7 +123,7 @@ fn tmpfs(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
     for page in 0..pages(mib) {
         if random.below(100) < 60 {
             let holes = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            fallocate(&file, holes, (page * PAGE) as u64, PAGE as u64)?;
+            fallocate(&file, holes, (page * page_bytes()) as u64, page_bytes() as u64)?;
         }
     }
     Ok(vec![Box::new(file)])
@@ -188,15 +188,15 @@ fn pipes(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
     Ok(held)
 }
 
-/// One page in each 2 MiB: every one of them takes a page table.
+/// One page in each 2 MiB, and as many pages where pages are larger: every one of them takes a page table.
 fn page_tables(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
-    let tables = pages(mib) / 4;
-    let mut memory = Anonymous::map(tables * 512)?;
+    let (tables, in_table) = (pages(mib) / 4, page_bytes() / size_of::<u64>());
+    let mut memory = Anonymous::map(tables * in_table)?;
     memory.huge(false)?;
-    (0..tables).for_each(|table| memory.touch(table * 512));
+    (0..tables).for_each(|table| memory.touch(table * in_table));
     for table in 0..tables {
         if random.below(100) < 50 {
-            memory.punch(table * 512, 1)?;
+            memory.punch(table * in_table, 1)?;
         }
     }
     Ok(vec![Box::new(memory)])
