@@ -12,10 +12,11 @@ use freehold_linux::pageblocks::{
     Held, PageblockMap, PerCpuFrames, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
 };
 use freehold_linux::procfs::{
-    page_bytes, read_buddyinfo, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo,
-    read_zoneinfo,
+    page_bytes, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
-use freehold_linux::sensor::{BpfError, BpfSensor, Choice, Source, ZoneFreeBlocks, open_bpf, open_exact};
+use freehold_linux::sensor::{
+    BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_exact,
+};
 use freehold_monitor::verdict::{
     BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Verdict, judge,
 };
@@ -27,8 +28,8 @@ pub(super) struct Readings {
     pub(super) free: Vec<ZoneFreeBlocks>,
     pub(super) map: Option<PageblockMap>,
     sensor: Option<BpfSensor>,
-    /// True if free blocks were read by BPF.
-    free_by_bpf: bool,
+    /// What free blocks were read from.
+    source: Source,
     types: Option<Vec<Vec<Option<Migratetype>>>>,
     /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
@@ -59,8 +60,8 @@ impl Readings {
         };
         let map = read_pageblocks(root, &zones, &listed, threads).map_err(&mut note).ok();
         let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
-        let free_by_bpf = by_bpf.is_some();
-        let free = by_bpf.map_or_else(|| free_blocks(root), |free| Ok(free.zones))?;
+        let free = by_bpf.map_or_else(|| free_blocks(root), Ok)?;
+        let (source, free) = (free.source, free.zones);
         let mut types = None;
         let mut slabs = HashMap::new();
         if let (Some(sensor), Some(map)) = (&mut sensor, &map) {
@@ -84,7 +85,7 @@ impl Readings {
             page_kib,
         };
         let (mobility, ranges) = (mobility(root), range_rules(root));
-        Ok(Self { zones, free, map, sensor, free_by_bpf, types, slabs, mobility, ranges, names, missing })
+        Ok(Self { zones, free, map, sensor, source, types, slabs, mobility, ranges, names, missing })
     }
 
     /// Adds what else could not be read.
@@ -95,8 +96,8 @@ impl Readings {
     /// Reads free blocks again, by the same source.
     pub(super) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
         match &mut self.sensor {
-            Some(sensor) if self.free_by_bpf => Ok(sensor.read()?.zones),
-            _ => free_blocks(root),
+            Some(sensor) if self.source == Source::Bpf => Ok(sensor.read()?.zones),
+            _ => Ok(free_blocks(root)?.zones),
         }
     }
 
@@ -107,7 +108,7 @@ impl Readings {
 
     /// Returns where the free blocks come from, as the output names it.
     pub(super) fn free_from(&self) -> &'static str {
-        if self.free_by_bpf { Source::Bpf.name() } else { Source::Buddyinfo.name() }
+        self.source.name()
     }
 
     /// Returns the CPU whose per-CPU lists would keep the fewest of the pages that compaction frees.
@@ -241,7 +242,7 @@ fn range_rules(root: &Path) -> RangeRules {
     RangeRules::of_release(read("kernel/osrelease").trim(), movable_zone)
 }
 
-/// Reads free blocks by zone and order from `/proc`.
-fn free_blocks(root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
-    Ok(read_buddyinfo(root)?.into_iter().map(ZoneFreeBlocks::from).collect())
+/// Reads free blocks from `/proc`, by type where this user may: blocks of reserves are no request's.
+fn free_blocks(root: &Path) -> Result<FreeBlocks, Error> {
+    Sensor::open(root, Choice::Procfs, Ration::ByCost)?.read()
 }

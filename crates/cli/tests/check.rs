@@ -250,7 +250,11 @@ fn orders_are_those_of_the_machine() {
     let huge = check(Path::new(&large), "");
     assert!(huge.stdout.contains("1 block of 32 MiB (order 11) can be had now"), "{}", huge.stdout);
     check(Path::new(&large), "--order 18").fails(3, &["4 GiB exceeds this machine's memory"]);
-    let there = check(Path::new(&large), "--order 11 --blocks 8 --json");
+    // Eight are free, one of them on the reserve for atomic requests.
+    let there = check(Path::new(&large), "--order 11 --blocks 7 --json");
     assert_eq!(there.code, Some(0), "{}{}", there.stdout, there.stderr);
-    assert_eq!(there.json()["supply"]["now"], 8);
+    assert_eq!(there.json()["supply"]["now"], 7);
+    let reserved = check(Path::new(&large), "--order 11 --blocks 8");
+    assert_eq!(reserved.code, Some(2), "{}{}", reserved.stdout, reserved.stderr);
+    assert!(reserved.stdout.contains("1 more is free that HighAtomic reserves"), "{}", reserved.stdout);
 }

@@ -265,3 +265,52 @@ fn check_openmetrics(text: &str) {
     }
     assert!(series.len() > 100);
 }
+
+#[test]
+fn metrics_page_watch_and_check_have_one_verdict() {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures");
+    for (kernel, size) in [("linux-6.1", "2M"), ("linux-6.12-arm64-16k", "32M"), ("linux-7.3", "2M")] {
+        let root = fixtures.join(kernel);
+        let freehold = |args: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
+            command.args(args).arg("--root").arg(&root);
+            command
+        };
+        let checked = freehold(&["check", "--json", "--size", size]).output().expect("the binary starts");
+        let checked: Value = serde_json::from_slice(&checked.stdout).expect("JSON");
+        let mut serve = freehold(&["serve", "--interval", "0.1", "--listen", "127.0.0.1:0"]);
+        let server = Server::run(&mut serve);
+        let blocks = |when: &str| {
+            let series = format!("freehold_verdict_blocks{{size=\"{size}\",when=\"{when}\"}}");
+            value(&server.get("/metrics").body, &series)
+        };
+        wait_for("a verdict with a forecast", || blocks("after-reclaim-and-compaction"));
+        for (when, name) in [
+            ("now", "now"),
+            ("after-compaction", "after_compaction"),
+            ("after-reclaim", "after_reclaim"),
+            ("after-reclaim-and-compaction", "after_reclaim_and_compaction"),
+        ] {
+            assert_eq!(blocks(when), checked["supply"][name].as_f64(), "{kernel}, {when}: {checked}");
+        }
+        let state = checked["state"].as_str().expect("a state");
+        let series = format!("freehold_verdict_state{{size=\"{size}\",state=\"{state}\"}}");
+        assert_eq!(value(&server.get("/metrics").body, &series), Some(1.0), "{kernel}");
+        let age = format!("freehold_verdict_age_seconds{{size=\"{size}\"}}");
+        assert!(value(&server.get("/metrics").body, &age).is_some_and(|age| age < 120.0), "{kernel}");
+
+        let stream = server.connect();
+        (&stream).write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("a request");
+        let event = next_event(&mut BufReader::new(stream).lines(), "model");
+        let shown = &event["model"]["verdicts"][0];
+        assert_eq!((&shown["state"], &shown["supply"]), (&checked["state"], &checked["supply"]), "{kernel}");
+
+        let code = checked["exit_code"].as_f64().expect("a number");
+        let watched = |above: f64| {
+            let threshold = format!("verdict={above}");
+            let args = ["watch", "--interval", "0.1", "--timeout", "2", "--above", &threshold];
+            freehold(&args).output().expect("the binary starts").status.code()
+        };
+        assert_eq!((watched(code - 0.5), watched(code + 0.5)), (Some(0), Some(124)), "{kernel}");
+    }
+}

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use freehold::{FreeCounts, Order};
 
 use crate::model::Model;
+use crate::verdict::State;
 
 /// A number that a model has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +18,9 @@ pub enum Quantity {
     ExtfragIndex(Order),
     /// How many blocks of the order the free blocks of that order and above make up.
     Blocks(Order),
+    /// The verdict on one huge page, as `freehold check` ends with: 0 available now, 1 only after compaction or reclaim, 2
+    /// not before memory is freed. It is of all zones together, and unknown before the pageblocks were read once.
+    Verdict,
     /// Free pages.
     FreePages,
     /// Share of the last ten seconds in which some task waited for memory, in percent.
@@ -90,6 +94,10 @@ impl Quantity {
                 let total: u64 = free()?.total.iter().enumerate().skip(order.index()).map(pages).sum();
                 Some((total >> order.get()) as f64)
             }
+            Self::Verdict => {
+                let state = model.verdicts.first()?.state;
+                (state != State::Unknown).then(|| f64::from(state.exit_code()))
+            }
             Self::FreePages => Some(free()?.free_pages() as f64),
             Self::PressureSome => Some(model.pressure?.some.avg10),
             Self::PressureFull => Some(model.pressure?.full.avg10),
@@ -100,8 +108,13 @@ impl Quantity {
     pub fn order(self) -> Option<Order> {
         match self {
             Self::UnusableIndex(order) | Self::ExtfragIndex(order) | Self::Blocks(order) => Some(order),
-            Self::FreePages | Self::PressureSome | Self::PressureFull => None,
+            Self::Verdict | Self::FreePages | Self::PressureSome | Self::PressureFull => None,
         }
+    }
+
+    /// Returns true if the number takes a survey of pageblocks, which root alone may make.
+    pub fn needs_pageblocks(self) -> bool {
+        self == Self::Verdict
     }
 
     /// Returns true if the number comes from `/proc/pressure`, which a kernel may lack.
@@ -126,6 +139,7 @@ impl fmt::Display for Quantity {
             Self::UnusableIndex(order) => write!(f, "unusable_index:{order}"),
             Self::ExtfragIndex(order) => write!(f, "extfrag_index:{order}"),
             Self::Blocks(order) => write!(f, "blocks:{order}"),
+            Self::Verdict => f.write_str("verdict"),
             Self::FreePages => f.write_str("free_pages"),
             Self::PressureSome => f.write_str("pressure_some"),
             Self::PressureFull => f.write_str("pressure_full"),
@@ -165,12 +179,13 @@ impl FromStr for Quantity {
             "unusable_index" => with_order(Self::UnusableIndex),
             "extfrag_index" => with_order(Self::ExtfragIndex),
             "blocks" => with_order(Self::Blocks),
+            "verdict" => without(Self::Verdict),
             "free_pages" => without(Self::FreePages),
             "pressure_some" => without(Self::PressureSome),
             "pressure_full" => without(Self::PressureFull),
             _ => Err(format!(
-                "no metric {name:?}; there are unusable_index, extfrag_index, blocks, free_pages, pressure_some \
-                 and pressure_full"
+                "no metric {name:?}; there are unusable_index, extfrag_index, blocks, verdict, free_pages, \
+                 pressure_some and pressure_full"
             )),
         }
     }

@@ -100,6 +100,8 @@ pub(crate) struct Watch {
 const WATCH_HELP: &str = "\
 Metrics: unusable_index:ORDER (0 to 1), extfrag_index:ORDER (0 to 1; no value while the order is there),
 blocks:ORDER (what the free blocks of that order and above make up), free_pages,
+verdict (on one huge page, of all zones: 0 available now, 1 only after compaction or reclaim, 2 not before
+memory is freed; needs root),
 pressure_some, pressure_full (percent of the last ten seconds).
 
 The command takes the place of freehold, and finds what was measured in FREEHOLD_REASON.

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_linux::sensor::Choice;
 use freehold_monitor::series::Monitor;
@@ -29,6 +30,9 @@ impl Lookout {
         }
         // `/proc`, not BPF: the kernel would compile the BPF programs while it is recorded.
         let mut sampler = Sampler::open(Path::new("/"), Choice::Procfs)?;
+        if thresholds.need_pageblocks() {
+            sampler.survey_pageblocks(Pace::Unseen);
+        }
         let mut monitor = Monitor::new(sampler.machine().clone());
         thresholds.check(&monitor.take(sampler.sample()?))?;
         Ok(Some(Self { sampler, monitor, thresholds }))

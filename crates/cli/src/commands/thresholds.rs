@@ -20,6 +20,11 @@ impl Thresholds {
         Self { wanted: above.chain(below).collect(), zones }
     }
 
+    /// Returns true if a threshold takes a survey of pageblocks.
+    pub(super) fn need_pageblocks(&self) -> bool {
+        self.wanted.iter().any(|(threshold, _)| threshold.quantity.needs_pageblocks())
+    }
+
     /// Returns true if there are no thresholds.
     pub(super) fn is_empty(&self) -> bool {
         self.wanted.is_empty()
@@ -35,6 +40,13 @@ impl Thresholds {
         let mut quantities = self.wanted.iter().map(|(threshold, _)| threshold.quantity);
         for order in quantities.clone().filter_map(Quantity::order) {
             refuse_larger(order, model.largest_order(), model.machine.page_bytes)?;
+        }
+        if self.need_pageblocks() {
+            // Before the first round nothing is known of any pageblock, and notes say what keeps it from ever being so.
+            let survey = model.notes.iter().find(|note| note.contains("kpageflags"));
+            if let (Some(note), None) = (survey, &model.map) {
+                return Err(Failure::new(Cause::Machine, anyhow!("the verdict cannot be told: {note}")));
+            }
         }
         match quantities.find(|quantity| quantity.needs_pressure()) {
             Some(quantity) if model.pressure.is_none() => {

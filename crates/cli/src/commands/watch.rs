@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Instant;
 
+use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
 use freehold_monitor::series::Monitor;
@@ -26,6 +27,9 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
     let mut monitor = Monitor::new(sampler.machine().clone());
     let zones = Zones { name: args.zone.clone(), node: args.node };
     let thresholds = Thresholds::new(&args.above, &args.below, zones);
+    if thresholds.need_pageblocks() {
+        sampler.survey_pageblocks(Pace::Watched);
+    }
     let started = Instant::now();
     let mut held_since = None;
     let mut notes = Vec::new();

@@ -1,6 +1,6 @@
 //! What the machine was asked for.
 
-use freehold::{GfpFlags, Migratetype};
+use freehold::{GfpFlags, Migratetype, Switches};
 
 /// What the machine was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,12 +12,19 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Returns the flags of the request in an era: before 6.3, `GFP_ATOMIC` had one flag more.
+    pub(super) fn gfp_of(self, era: Switches) -> GfpFlags {
+        let gfp = self.of_its_migratetype();
+        let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
+        if atomic && !era.high_ignores_boost { gfp | GfpFlags::ATOMIC } else { gfp }
+    }
+
     /// Returns the flags with which the engine looks for the machine's migratetype. They are the caller's own, unless
     /// the machine does not group by mobility: too little memory for a pageblock of each type, and every request is
     /// Unmovable.
     ///
     /// Linux counterpart: `page_group_by_mobility_disabled`.
-    pub(super) fn of_its_migratetype(self) -> GfpFlags {
+    fn of_its_migratetype(self) -> GfpFlags {
         if self.gfp.migratetype() == self.migratetype {
             return self.gfp;
         }

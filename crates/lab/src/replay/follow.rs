@@ -166,15 +166,6 @@ impl<'f, 'm> Follower<'f, 'm> {
         self.daemons.compact_proactively(&mut self.holders, now_ns);
     }
 
-    /// Returns the flags that the caller would have passed in the replayed era: before 6.3, `GFP_ATOMIC` had one
-    /// flag more.
-    fn gfp_of_its_time(&self, asked: Asked) -> GfpFlags {
-        let gfp = asked.of_its_migratetype();
-        let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
-        let had_own_flag = !self.memory().switches().high_ignores_boost;
-        if atomic && had_own_flag { gfp | GfpFlags::ATOMIC } else { gfp }
-    }
-
     #[inline]
     fn alloc(&mut self, event: &Event, pfn: Pfn, order: Order, asked: Asked) {
         let cpu = event.cpu;
@@ -192,7 +183,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
             self.holders.release(cpu, at, order, FreedBy::Owner);
         }
-        let gfp = self.gfp_of_its_time(asked);
+        let gfp = asked.gfp_of(self.memory().switches());
         let request = Request { cpu, node: self.holders.node(at), order, gfp };
         let mut answer = self.answer(request);
         if self.search.is_some() {
@@ -215,7 +206,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         if !self.holders.is_unknown(at, untold.order) {
             return;
         }
-        let gfp = self.gfp_of_its_time(untold.asked);
+        let gfp = untold.asked.gfp_of(self.memory().switches());
         let request = Request { cpu: untold.cpu, node: self.holders.node(at), order: untold.order, gfp };
         let answer = self.answer(request);
         self.keep_untold(at, untold, answer);
@@ -308,7 +299,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
         let memory = self.memory();
         let node = memory.zones().first().map_or(0, freehold::Zone::node);
-        let request = Request { cpu, node, order, gfp: self.gfp_of_its_time(asked) };
+        let request = Request { cpu, node, order, gfp: asked.gfp_of(self.memory().switches()) };
         let answer = memory.alloc_with(request, &mut self.holders);
         self.followed.attempts_again += 1;
         if order == self.huge {

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use super::map::Map;
 use super::rates::{Rate, rates};
 use super::zone::ZoneModel;
+use crate::verdict::Standing;
 
 /// The order of a pageblock where it is unknown: 2 MiB in pages of 4 KiB.
 const USUAL_PAGEBLOCK_ORDER: u8 = 9;
@@ -30,6 +31,8 @@ pub struct Model {
     /// The kernel's migratetypes in its order; empty if free blocks by type are unknown.
     #[serde(serialize_with = "by_name")]
     pub types: KernelTypes,
+    /// What the machine can give, by size: of the sample, or of one before it where judging takes long.
+    pub verdicts: Vec<Standing>,
     /// The zones.
     pub zones: Vec<ZoneModel>,
     /// Counters and their rates.
@@ -57,7 +60,7 @@ pub struct SensorModel {
 impl Model {
     /// Makes the model of `now`, with rates since `before`.
     ///
-    /// Trends need more than two samples: [`crate::series::Monitor`] fills them in.
+    /// Verdicts and trends are of a series: [`crate::series::Monitor`] fills them in.
     pub fn new(machine: &Machine, before: Option<&Sample>, now: &Sample) -> Self {
         let seconds =
             before.map_or(0.0, |before| now.free.time_ns.saturating_sub(before.free.time_ns) as f64 / 1e9);
@@ -67,6 +70,7 @@ impl Model {
             sensor: SensorModel::new(&now.free),
             pageblock_order: now.free.pageblock_order,
             types: now.free.types.clone(),
+            verdicts: Vec::new(),
             zones: now.free.zones.iter().map(|zone| ZoneModel::new(zone, &now.zones)).collect(),
             rates: rates(before.map(|before| &before.counters), &now.counters, seconds),
             pressure: now.pressure,

@@ -1,30 +1,53 @@
 //! Makes models of a series of samples.
 
+use std::time::Instant;
+
 use freehold_linux::procfs::Machine;
 use freehold_linux::sample::Sample;
 
 use super::history::History;
 use crate::model::{Model, trend};
+use crate::verdict::{Standing, standing};
 
 /// The time that a trend covers, in seconds.
 pub(crate) const TREND_SECONDS: f64 = 300.0;
+
+/// The most time that judging takes, as a part of all time: one in so many.
+const JUDGING: u64 = 1000;
 
 /// Makes a model of each sample in turn.
 pub struct Monitor {
     machine: Machine,
     last: Option<Sample>,
     history: History,
+    verdicts: Vec<Standing>,
+    /// The next verdicts are of a sample of this time or later, in milliseconds since 1970.
+    judges_at_ms: u64,
 }
 
 impl Monitor {
     /// Returns a monitor of `machine` without any samples.
     pub fn new(machine: Machine) -> Self {
-        Self { machine, last: None, history: History::default() }
+        Self { machine, last: None, history: History::default(), verdicts: Vec::new(), judges_at_ms: 0 }
     }
 
     /// Makes the model of `sample`, with rates since the sample before and trends over the series.
+    ///
+    /// On a machine with so many pageblocks that judging takes more than a thousandth of the time, verdicts are those of
+    /// an earlier sample, and say so.
     pub fn take(&mut self, sample: Sample) -> Model {
         let mut model = Model::new(&self.machine, self.last.as_ref(), &sample);
+        let turned_back = self.verdicts.first().is_some_and(|verdict| verdict.unix_ms > sample.unix_ms);
+        if sample.unix_ms >= self.judges_at_ms || turned_back {
+            let began = Instant::now();
+            self.verdicts = standing(&self.machine, &sample);
+            let pause_ms = began.elapsed().as_micros() as u64 * JUDGING / 1000;
+            self.judges_at_ms = match sample.pageblocks {
+                Some(_) => sample.unix_ms.saturating_add(pause_ms),
+                None => 0,
+            };
+        }
+        model.verdicts.clone_from(&self.verdicts);
         self.history.note(model.unix_ms, &model.zones);
         let order = model.likely_pageblock_order();
         for zone in &mut model.zones {
@@ -46,12 +69,12 @@ mod tests {
     use crate::sample_tests::sample;
 
     #[test]
-    fn a_zone_that_runs_dry_is_foretold() {
+    fn what_falls_is_told() {
         let mut monitor = Monitor::new(Machine::default());
         let models: Vec<_> =
             (0..60).map(|second| monitor.take(sample(second, "Normal", 1000 - 10 * second))).collect();
         assert_eq!(models[1].zones[0].trend, None, "two points are no trend");
         let trend = models[59].zones[0].trend.unwrap();
-        assert!((trend.exhausted_in_s.unwrap() - 41.0).abs() < 1e-6);
+        assert!((trend.per_second + 10.0).abs() < 1e-6);
     }
 }

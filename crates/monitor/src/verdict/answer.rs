@@ -29,6 +29,30 @@ pub enum State {
 }
 
 impl State {
+    /// Every state.
+    pub const ALL: [Self; 7] = [
+        Self::AvailableNow,
+        Self::AfterSetup,
+        Self::AfterCompaction,
+        Self::AfterReclaim,
+        Self::AfterReclaimAndCompaction,
+        Self::NotBeforeFreed,
+        Self::Unknown,
+    ];
+
+    /// Returns the state's name, as JSON and metrics have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AvailableNow => "available-now",
+            Self::AfterSetup => "after-setup",
+            Self::AfterCompaction => "after-compaction",
+            Self::AfterReclaim => "after-reclaim",
+            Self::AfterReclaimAndCompaction => "after-reclaim-and-compaction",
+            Self::NotBeforeFreed => "not-before-freed",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// Returns the exit code of a monitoring plugin: 0 fine, 1 warning, 2 critical, 3 unknown.
     pub fn exit_code(self) -> u8 {
         match self {
@@ -81,4 +105,16 @@ pub struct Verdict {
     pub charges: Vec<Charge>,
     /// What could not be read, a sentence each.
     pub missing: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_json() {
+        for state in State::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+        }
+    }
 }

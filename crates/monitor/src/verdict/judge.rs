@@ -122,9 +122,9 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
     supply.compacted_at_most = Some(foretell.count(blocks, &most.blocks));
     supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
     supply.reclaimed = Some(foretell.count(&dropped, &as_read(&dropped)).max(now));
-    let both = foretell.compact(&dropped, zone.free + gained, Care::Surely);
+    let both = foretell.compact(&dropped, zone.free.saturating_add(gained), Care::Surely);
     supply.both = Some(foretell.count(&dropped, &both.blocks));
-    supply.allowed_reclaimed = allowed(zone, order, usable_pages + gained, own);
+    supply.allowed_reclaimed = allowed(zone, order, usable_pages.saturating_add(gained), own);
     supply
 }
 
@@ -134,7 +134,8 @@ fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
     let pages_from = |from: usize| -> u64 {
         let lists = [Migratetype::HighAtomic, Migratetype::Cma, Migratetype::Isolate];
         let lists = lists.map(|kind| &by_type[kind.index()]);
-        lists.iter().flat_map(|list| list.iter().enumerate().skip(from)).map(|(at, n)| n.blocks << at).sum()
+        let blocks = lists.iter().flat_map(|list| list.iter().enumerate().skip(from));
+        blocks.fold(0, |sum, (at, n)| sum.saturating_add(n.blocks.saturating_mul(1 << at)))
     };
     (pages_from(usize::from(order)) >> order, pages_from(0))
 }
@@ -176,7 +177,8 @@ impl Foretell<'_> {
         // The kernel isolates no free block if that would take the zone below the min watermark
         // (`__isolate_free_page`).
         let largest_taken = self.map.pageblock_pages() / 2;
-        let room = free > self.zone.watermark_min + self.zone.boost + largest_taken;
+        let marks = self.zone.watermark_min.saturating_add(self.zone.boost);
+        let room = free > marks.saturating_add(largest_taken);
         let known = self.evidence.types.and_then(|types| types.get(self.at)).map_or(&[][..], Vec::as_slice);
         // The types are those of now: reclaim does not change a pageblock's type.
         let now = self.blocks().blocks.iter().enumerate();
@@ -186,7 +188,7 @@ impl Foretell<'_> {
         let cpu = self.evidence.compacting_cpu;
         let compacting = self.zone.pagesets.iter().filter(|set| cpu.is_none_or(|cpu| cpu == set.cpu));
         let per_cpu_high = compacting.map(|set| set.high.max(set.count)).max().unwrap_or(0);
-        let per_cpu_count = self.zone.pagesets.iter().map(|set| set.count).sum();
+        let per_cpu_count = self.zone.pagesets.iter().fold(0, |sum: u64, set| sum.saturating_add(set.count));
         let limits = Limits { room, per_cpu_high, per_cpu_count };
         compact(read, &types, self.evidence.mobility, limits, care)
     }

@@ -3,7 +3,8 @@
 //!
 //! [`judge`] is the entry point. It uses every pageblock's pages, not totals: [`compact`] foretells the
 //! outcome of a full compaction by walking the pageblocks as the kernel's two scanners do. Blocks that are
-//! larger than the buddy allocator's largest are contiguous ranges ([`RangeMap`]).
+//! larger than the buddy allocator's largest are contiguous ranges ([`RangeMap`]). [`standing`] judges a sample that others
+//! show: page, `top`, metrics and `watch` have their verdicts from there.
 
 mod answer;
 mod blocks;
@@ -19,6 +20,7 @@ mod request;
 mod sampled;
 mod sentences;
 mod size;
+mod standing;
 mod supply;
 mod words;
 
@@ -34,4 +36,5 @@ pub use ranges::{Range, RangePages, RangeState};
 pub use request::BlockRequest;
 pub use sampled::{Estimate, QuickVerdict, SampleTally, Sampled, judge_quick};
 pub use size::{SizeError, SizeText, order_of_size};
+pub use standing::{Standing, standing};
 pub use supply::{Supply, ZoneSupply};

@@ -76,6 +76,17 @@ impl fmt::Display for SizeText {
     }
 }
 
+impl SizeText {
+    /// Returns the size as options and labels have it: `64K`, `2M`, `1G`; bytes alone where no such unit is whole.
+    pub fn short(self) -> String {
+        let units = [(40, "T"), (30, "G"), (20, "M"), (10, "K")];
+        match units.iter().find(|(shift, _)| self.0 > 0 && self.0.trailing_zeros() >= *shift) {
+            Some((shift, unit)) => format!("{}{unit}", self.0 >> shift),
+            None => self.0.to_string(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +99,12 @@ mod tests {
         assert_eq!(order(2 << 20, 16384), Ok(7));
         assert_eq!(order(512 << 20, 65536), Ok(13));
         assert_eq!(order(1 << 30, 4096), Ok(18));
+    }
+
+    #[test]
+    fn short_sizes_are_those_of_options() {
+        let short = [64 << 10, 2 << 20, 1 << 30, 1025].map(|bytes| SizeText(bytes).short());
+        assert_eq!(short, ["64K", "2M", "1G", "1025"]);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct ZoneSupply {
 }
 
 /// Blocks of the requested order that requests can have above the watermarks.
+///
+/// More work never yields fewer: a request that is served after less work does not wait for the rest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Supply {
     /// Free blocks now.
@@ -56,16 +58,23 @@ impl Supply {
     /// Returns the sum over zones.
     pub(super) fn of(zones: &[ZoneSupply]) -> Self {
         let known = |blocks: &dyn Fn(&ZoneSupply) -> Option<u64>| {
-            zones.iter().map(blocks).try_fold(0_u64, |sum, blocks| Some(sum + blocks?))
+            zones.iter().map(blocks).try_fold(0_u64, |sum, blocks| Some(sum.saturating_add(blocks?)))
         };
         let of = |z: &ZoneSupply, blocks: u64, allowed: u64| blocks.saturating_sub(z.unusable).min(allowed);
+        let now = |z: &ZoneSupply| of(z, z.now, z.allowed);
+        let compacted = |z: &ZoneSupply| Some(of(z, z.compacted?, z.allowed).max(now(z)));
+        let at_most =
+            |z: &ZoneSupply| Some(of(z, z.compacted_at_most?, z.allowed).max(now(z)).max(compacted(z)?));
+        let reclaimed = |z: &ZoneSupply| Some(of(z, z.reclaimed?, z.allowed_reclaimed).max(now(z)));
+        let both =
+            |z: &ZoneSupply| Some(of(z, z.both?, z.allowed_reclaimed).max(compacted(z)?).max(reclaimed(z)?));
         Self {
-            now: zones.iter().map(|z| of(z, z.now, z.allowed)).sum(),
-            deferred: zones.iter().map(|z| z.deferred).sum(),
-            after_compaction: known(&|z| Some(of(z, z.compacted?, z.allowed))),
-            after_compaction_at_most: known(&|z| Some(of(z, z.compacted_at_most?, z.allowed))),
-            after_reclaim: known(&|z| Some(of(z, z.reclaimed?, z.allowed_reclaimed))),
-            after_reclaim_and_compaction: known(&|z| Some(of(z, z.both?, z.allowed_reclaimed))),
+            now: known(&|z| Some(now(z))).unwrap_or(0),
+            deferred: known(&|z| Some(z.deferred)).unwrap_or(0),
+            after_compaction: known(&compacted),
+            after_compaction_at_most: known(&at_most),
+            after_reclaim: known(&reclaimed),
+            after_reclaim_and_compaction: known(&both),
         }
     }
 }
@@ -87,6 +96,39 @@ pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64, own: bool) -> u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_work_never_yields_fewer_blocks() {
+        let mut state = 26_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % 50
+        };
+        for round in 0..1000 {
+            let zones: Vec<_> = (0..3)
+                .map(|_| ZoneSupply {
+                    now: random(),
+                    compacted: Some(random()),
+                    compacted_at_most: Some(random()),
+                    reclaimed: Some(random()),
+                    both: Some(random()),
+                    unusable: random(),
+                    allowed: random(),
+                    allowed_reclaimed: random(),
+                    ..ZoneSupply::default()
+                })
+                .collect();
+            let supply = Supply::of(&zones);
+            let (compacted, reclaimed) = (supply.after_compaction.unwrap(), supply.after_reclaim.unwrap());
+            let both = supply.after_reclaim_and_compaction.unwrap();
+            assert!(supply.now <= compacted.min(reclaimed), "round {round}: {supply:?}");
+            assert!(compacted.max(reclaimed) <= both, "round {round}: {supply:?}");
+            assert!(compacted <= supply.after_compaction_at_most.unwrap(), "round {round}: {supply:?}");
+        }
+        let unknown = ZoneSupply { now: 3, allowed: 9, ..ZoneSupply::default() };
+        let supply = Supply::of(&[unknown]);
+        assert_eq!((supply.now, supply.after_compaction), (3, None));
+    }
 
     #[test]
     fn the_lowmem_reserve_is_against_requests_that_higher_zones_could_serve() {

@@ -90,6 +90,8 @@ const DERIVED: &str =
 const KERNELS: &str = "as the kernel tells it";
 const DRIFTS: &str = "the kernel's own, summed over its CPUs while they count on";
 const EXACT: &str = "exact";
+const JUDGED: &str = "the lower bound of `freehold check`, as old as `freehold_verdict_age_seconds`; without root what is free now is all \
+     that is known";
 const BY_AGE: &str = "as old as `freehold_map_age_seconds`";
 
 const FREE: &str = "one reading serves all: `freehold_sensor_read_seconds_total`";
@@ -108,7 +110,7 @@ type Row = (
 use Kind::{Counter, Gauge, Info};
 
 /// Metrics of each zone's free memory.
-const ZONES: [Row; 14] = [
+const ZONES: [Row; 13] = [
     (
         ("freehold_free_blocks", Gauge, "blocks", ZONE_ORDER),
         "Free blocks of an order on the free lists of a zone.",
@@ -187,11 +189,27 @@ const ZONES: [Row; 14] = [
         (ZONEINFO, "the sum of lists that change while they are read", TEXT),
         values::percpu_pages,
     ),
+];
+
+/// Metrics of what the machine can give: what alerts are built on.
+const VERDICTS: [Row; 3] = [
     (
-        ("freehold_exhaustion_seconds", Gauge, "seconds", ZONE),
-        "Time until a zone has no block of the pageblock order left if the last five minutes go on; +Inf where they do not fall.",
-        (SENSOR, "an estimate: the median of the slopes between pairs of samples", NONE),
-        values::exhaustion_seconds,
+        ("freehold_verdict_blocks", Gauge, "blocks", &["size", "when"]),
+        "Blocks of a size that requests can have now, after-compaction, after-reclaim of clean page cache, and after-reclaim-and-compaction.",
+        (MAP, JUDGED, SLOW),
+        values::verdict_blocks,
+    ),
+    (
+        ("freehold_verdict_state", Gauge, "bool", &["size", "state"]),
+        "Whether this is how one block of a size can be had: available-now, after-setup, after-compaction, after-reclaim, after-reclaim-and-compaction, not-before-freed or unknown.",
+        (MAP, JUDGED, SLOW),
+        values::verdict_state,
+    ),
+    (
+        ("freehold_verdict_age_seconds", Gauge, "seconds", &["size"]),
+        "How much older than the last sample the oldest number in a verdict is.",
+        (MAP, EXACT, NONE),
+        values::verdict_age_seconds,
     ),
 ];
 
@@ -340,7 +358,8 @@ pub fn table() -> Vec<Metric> {
         cost: TEXT,
         fill: Fill::Rate(rated),
     };
-    ZONES.iter().map(metric).chain(RATED.iter().map(rate)).chain(OTHERS.iter().map(metric)).collect()
+    let before = ZONES.iter().chain(&VERDICTS).map(metric);
+    before.chain(RATED.iter().map(rate)).chain(OTHERS.iter().map(metric)).collect()
 }
 
 #[cfg(test)]

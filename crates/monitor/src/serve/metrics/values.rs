@@ -5,6 +5,7 @@ use freehold_linux::sensor::Source;
 use super::rows::Rows;
 use super::scrape::Scrape;
 use crate::model::{Holds, Rated, ZoneModel, ZonePages};
+use crate::verdict::State;
 
 /// The kernel's extfrag index of an order whose requests would succeed.
 const WOULD_NOT_FAIL: f64 = -1.0;
@@ -120,11 +121,33 @@ pub(super) fn percpu_pages(scrape: &Scrape, rows: &mut Rows) {
     each_zones_pages(scrape, rows, |pages| pages.percpu);
 }
 
-pub(super) fn exhaustion_seconds(scrape: &Scrape, rows: &mut Rows) {
-    for zone in &scrape.model().zones {
-        if let Some(trend) = zone.trend {
-            rows.real(&[&zone.node, &zone.name], trend.exhausted_in_s.unwrap_or(f64::INFINITY));
+pub(super) fn verdict_blocks(scrape: &Scrape, rows: &mut Rows) {
+    for verdict in &scrape.model().verdicts {
+        let (size, supply) = (verdict.size(), &verdict.supply);
+        for (when, blocks) in [
+            ("now", Some(supply.now)),
+            ("after-compaction", supply.after_compaction),
+            ("after-reclaim", supply.after_reclaim),
+            ("after-reclaim-and-compaction", supply.after_reclaim_and_compaction),
+        ] {
+            if let Some(blocks) = blocks {
+                rows.whole(&[&size, &when], blocks);
+            }
         }
+    }
+}
+
+pub(super) fn verdict_state(scrape: &Scrape, rows: &mut Rows) {
+    for verdict in &scrape.model().verdicts {
+        for state in State::ALL {
+            rows.whole(&[&verdict.size(), &state.name()], u64::from(verdict.state == state));
+        }
+    }
+}
+
+pub(super) fn verdict_age_seconds(scrape: &Scrape, rows: &mut Rows) {
+    for verdict in &scrape.model().verdicts {
+        rows.real(&[&verdict.size()], verdict.age_ms(scrape.model().unix_ms) as f64 / 1e3);
     }
 }
 

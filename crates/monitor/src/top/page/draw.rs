@@ -74,9 +74,10 @@ fn whole_page(rows: &mut Rows<'_>, model: &Model, history: &History, view: &View
 
 /// Draws the table, and the most important other parts that the rows allow.
 fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
-    // The zone, the table and the trend are always shown.
-    let table_rows = table::rows_of(model).min(rows.left().saturating_sub(2));
-    let mut spare = rows.left().saturating_sub(table_rows + 2);
+    // The first verdict, the zone, the table and the trend are always shown.
+    let verdicts = model.verdicts.len().min(1);
+    let table_rows = table::rows_of(model).min(rows.left().saturating_sub(2 + verdicts));
+    let mut spare = rows.left().saturating_sub(table_rows + 2 + verdicts);
     let mut grant = |wanted: usize| {
         let granted = spare >= wanted;
         spare -= if granted { wanted } else { 0 };
@@ -89,6 +90,9 @@ fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneMod
     let has_marks = grant(1);
     let has_map = grant(1);
     let has_pageblocks = grant(1);
+    let others = model.verdicts.len() - verdicts;
+    let has_other_verdicts = others > 0 && grant(others);
+    header::verdicts(rows, model, view, if has_other_verdicts { verdicts + others } else { verdicts });
     if has_sensor {
         header::sensor(rows, model, view);
     }
@@ -115,6 +119,7 @@ fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneMod
 /// Draws all zones, the table with a chart beside or below it, all rates, and the map in the rows that
 /// are left.
 fn roomy(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
+    header::verdicts(rows, model, view, model.verdicts.len());
     header::sensor(rows, model, view);
     header::pressure(rows, model, view);
     if !model.notes.is_empty() {

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use crate::model::{Model, SensorModel};
 use crate::top::keys::BINDINGS;
-use crate::top::text::numbers::{bytes, clock, cost, interval};
+use crate::top::text::numbers::{bytes, clock, cost, interval, stretch};
 use crate::top::text::rows::{LABEL, Rows, both, fit, label, whole};
 use crate::top::theme::Theme;
 use crate::top::view::View;
@@ -38,6 +38,31 @@ pub(super) fn title(rows: &mut Rows<'_>, model: &Model, view: &View) {
         left += &word;
     }
     rows.bar(&both(Line::raw(left), right, width), view.theme.bar());
+}
+
+/// Draws what the machine can give, a verdict a line, at most as many as `lines`.
+pub(super) fn verdicts(rows: &mut Rows<'_>, model: &Model, view: &View, lines: usize) {
+    for verdict in model.verdicts.iter().take(lines) {
+        let style = match verdict.state.exit_code() {
+            0 => Theme::chosen(),
+            _ => view.theme.alarm(),
+        };
+        let age_ms = verdict.age_ms(model.unix_ms);
+        let age =
+            if age_ms < 2000 { String::new() } else { format!(" ({} old)", stretch(age_ms as f64 / 1e3)) };
+        let (how, blocks) = verdict.sentence.split_once("; ").unwrap_or((&verdict.sentence, ""));
+        let room = rows.width().saturating_sub(LABEL);
+        let how = fit(how, room);
+        let blocks = fit(&format!("; {blocks}"), room - how.chars().count());
+        let pieces = [
+            label("verdict", view.theme.label()),
+            Span::styled(how, style),
+            Span::raw(blocks),
+            Span::styled(age, view.theme.faint()),
+        ];
+        let width = rows.width();
+        rows.line(&whole(pieces, width));
+    }
 }
 
 /// Draws where the numbers come from, how exact they are and what they cost.

@@ -43,8 +43,7 @@ pub(super) fn draw(rows: &mut Rows<'_>, model: &Model, history: &History, zone: 
     rows.line(&whole(pieces, rows.width()));
 }
 
-/// Returns a sentence such as `order 9: 3,061 of 2M, -2.1/s for 5 min; gone in 24 min`, then shorter
-/// ones.
+/// Returns a sentence such as `order 9: 3,061 of 2M, -2.1/s for 5 min`, then shorter ones.
 fn sentences(model: &Model, history: &History, zone: &ZoneModel, order: usize) -> Vec<String> {
     let size = block_size(model.machine.page_bytes, order);
     let blocks = grouped(zone.blocks.get(order).copied().unwrap_or_default());
@@ -53,26 +52,22 @@ fn sentences(model: &Model, history: &History, zone: &ZoneModel, order: usize) -
         return vec![format!("{start}; three samples make a trend"), start];
     };
     let (over, pace) = (stretch(trend.over_s), pace(trend.per_second));
-    match trend.exhausted_in_s.map(stretch) {
-        Some(left) => {
-            let short = format!("order {order}: {blocks}, {pace}; gone in {left}");
-            vec![format!("{start}, {pace} for {over}; gone in {left}"), short, format!("gone in {left}")]
-        }
-        None if trend.per_second > 0.0 => {
-            vec![format!("{start}, {pace} for {over}"), format!("{start}, {pace}")]
-        }
-        None => vec![format!("{start}, level for {over}"), start],
+    if trend.per_second == 0.0 {
+        return vec![format!("{start}, level for {over}"), start];
     }
+    let short = format!("order {order}: {blocks}, {pace}");
+    vec![format!("{start}, {pace} for {over}"), format!("{start}, {pace}"), short]
 }
 
-/// Returns `gone in 24 min`, `rising` or `level`, or `-` if there is no trend.
+/// Returns `falling`, `rising` or `level`, or `-` if there is no trend.
 pub(super) fn heading(history: &History, zone: &ZoneModel, order: usize) -> String {
     let Some(trend) = of(history, zone, order) else { return "-".to_owned() };
-    match trend.exhausted_in_s {
-        Some(left) => format!("gone in {}", stretch(left)),
-        None if trend.per_second > 0.0 => "rising".to_owned(),
-        None => "level".to_owned(),
-    }
+    let word = match trend.per_second {
+        change if change < 0.0 => "falling",
+        change if change > 0.0 => "rising",
+        _ => "level",
+    };
+    word.to_owned()
 }
 
 /// Returns a change per second in the most readable unit of time.

@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { History } from "./history.js";
 import { drawMap, showMapNote, takeMap } from "./map.js";
 import { showRates } from "./rates.js";
-import { showNotes, showPressure, showSummary } from "./summary.js";
+import { showNotes, showPressure, showSummary, showVerdicts } from "./summary.js";
 import { USUAL_PAGEBLOCK_ORDER, ZoneView } from "./zone.js";
 import { element } from "./words.js";
 
@@ -60,6 +60,7 @@ function takeModel(model) {
   newest = model;
   history.note(model);
   showSummary(model);
+  showVerdicts(model);
   showRates(model.rates);
   showPressure(model.pressure);
   showNotes(model.notes);

@@ -8,6 +8,9 @@ const EXACTNESS = {
   buddyinfo: "exact totals",
 };
 
+// What is no request's fault to wait for, and what nothing but freeing helps.
+const SEVERITY = { "available-now": "now", "not-before-freed": "never", unknown: "unknown" };
+
 /** The top lines. */
 export function showSummary(model) {
   const { machine, sensor } = model;
@@ -19,6 +22,18 @@ export function showSummary(model) {
   ];
   setText(document.getElementById("machine"), facts.filter(Boolean).join(" · "));
   setText(document.getElementById("sensor"), `${sensorWords(sensor)} · a reading took ${cost(sensor.cost_ns)}`);
+}
+
+/** What the machine can give, a verdict for each size, with the age of what it was made from. */
+export function showVerdicts(model) {
+  const list = document.getElementById("verdicts");
+  list.replaceChildren(...model.verdicts.map((verdict) => {
+    const [how, blocks] = verdict.sentence.split("; ");
+    const age = model.unix_ms - verdict.unix_ms + (verdict.survey_age_ms ?? 0);
+    const old = age < 2000 ? "" : ` (up to ${duration(age / 1000)} old)`;
+    return element("li", { class: SEVERITY[verdict.state] ?? "later" },
+      element("strong", {}, how), element("span", {}, `${blocks ?? ""}${old}`));
+  }));
 }
 
 function sensorWords({ source, types_age_ms: age }) {
@@ -68,6 +83,5 @@ export function trendWords(trend, order, blocks) {
   if (speed * 3600 < 1) return `${whole(blocks)} ${name}, steady ${over}.`;
   const pace = speed >= 1 ? `${short(speed)} a second` : speed * 60 >= 1 ? `${short(speed * 60)} a minute` : `${short(speed * 3600)} an hour`;
   const verb = trend.per_second < 0 ? "fall" : "rise";
-  const end = trend.exhausted_in_s === null ? "" : `: none left in ${duration(trend.exhausted_in_s)}`;
-  return `${whole(blocks)} ${name} ${verb} by ${pace} ${over}${end}.`;
+  return `${whole(blocks)} ${name} ${verb} by ${pace} ${over}.`;
 }

@@ -33,7 +33,6 @@ export class ZoneView {
   show(model, zone, history, order, seconds) {
     const pageblock = Math.min(model.pageblock_order ?? USUAL_PAGEBLOCK_ORDER, zone.free.length - 1);
     setText(this.trend, trendWords(zone.trend, pageblock, zone.blocks[pageblock]));
-    this.trend.classList.toggle("alarm", zone.blocks[pageblock] === 0 || isAlarming(zone.trend));
     this.bar.show(zone, model.machine.page_bytes);
     this.showTable(model, zone, order);
     this.showCharts(zone, history, order, pageblock, seconds);
@@ -88,11 +87,6 @@ export class ZoneView {
     blocks.show(`Available blocks of order ${pageblock}`, short(zone.blocks[pageblock]),
       history.series(zone, seconds, (point) => point.blocks[pageblock]), seconds, { tone: "cool" });
   }
-}
-
-/** Whether large blocks end soon, by what is more than a moment's trend. */
-function isAlarming(trend) {
-  return trend !== null && trend.over_s >= 60 && trend.exhausted_in_s !== null && trend.exhausted_in_s < 3600;
 }
 
 function typeRows(model, zone) {
