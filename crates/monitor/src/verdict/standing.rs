@@ -106,7 +106,7 @@ fn sentence(asked: &BlockRequest, state: State, supply: &Supply) -> String {
         State::AfterReclaim => "only after reclaim",
         State::AfterReclaimAndCompaction => "only after reclaim and compaction",
         State::NotBeforeFreed => "not before memory is freed",
-        State::Unknown => "not now; what compaction or reclaim would make is not known",
+        State::Unknown => "not now, and compaction or reclaim cannot be foretold",
     };
     let are = if supply.now == 1 { "is" } else { "are" };
     let then =
