@@ -269,7 +269,14 @@ fn check_openmetrics(text: &str) {
 #[test]
 fn metrics_page_watch_and_check_have_one_verdict() {
     let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures");
-    for (kernel, size) in [("linux-6.1", "2M"), ("linux-6.12-arm64-16k", "32M"), ("linux-7.3", "2M")] {
+    let machines = [
+        ("linux-6.1", "2M"),
+        ("linux-6.12-arm64-16k", "32M"),
+        ("linux-6.12-arm64-64k", "512M"),
+        ("linux-6.12-arm64-order13", "2M"),
+        ("linux-7.3", "2M"),
+    ];
+    for (kernel, size) in machines {
         let root = fixtures.join(kernel);
         let freehold = |args: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));

@@ -19,7 +19,13 @@ fn snapshot(root: &Path, more: &[&str]) -> common::Ran {
 
 #[test]
 fn the_kernels_texts_come_out_as_they_went_in() {
-    let wide = ["linux-6.12-arm64-16k", "linux-6.12-arm64-numa", "linux-6.18-arm64-16k"];
+    let wide = [
+        "linux-6.12-arm64-16k",
+        "linux-6.12-arm64-64k",
+        "linux-6.12-arm64-numa",
+        "linux-6.12-arm64-order13",
+        "linux-6.18-arm64-16k",
+    ];
     for kernel in ["linux-5.15", "linux-6.12-cma", "linux-6.18"].into_iter().chain(wide) {
         let text = fs::read_to_string(fixture(kernel).join("proc/pagetypeinfo")).unwrap();
         assert_eq!(snapshot(&fixture(kernel), &[]).ok().stdout, text, "{kernel}");

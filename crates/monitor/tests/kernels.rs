@@ -13,7 +13,7 @@ use freehold_monitor::text::{Cap, buddyinfo, pagetypeinfo};
 use freehold_trace::FreeCount;
 
 /// Roots of machines whose kernel gave its indices, too.
-const KERNELS: [&str; 13] = [
+const KERNELS: [&str; 15] = [
     "linux-5.10",
     "linux-5.10-numa",
     "linux-6.1",
@@ -21,7 +21,9 @@ const KERNELS: [&str; 13] = [
     "linux-6.12",
     "linux-6.12-arm64",
     "linux-6.12-arm64-16k",
+    "linux-6.12-arm64-64k",
     "linux-6.12-arm64-numa",
+    "linux-6.12-arm64-order13",
     "linux-6.12-isolate",
     "linux-6.12-numa",
     "linux-6.18-arm64-16k",

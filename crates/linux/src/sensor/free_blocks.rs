@@ -17,7 +17,7 @@ pub struct FreeBlocks {
     /// When the numbers by type were read; `None` if there are none. Older than `time_ns` if they
     /// were not read again because of the cost.
     pub types_time_ns: Option<u64>,
-    /// The order of a pageblock; `None` if the source does not contain it.
+    /// The order of a pageblock, of the source or by the kernel's rule from the size of its huge pages; `None` if unknown.
     pub pageblock_order: Option<u8>,
     /// The kernel's migratetypes in the order of its texts; empty if the source has no types.
     #[serde(serialize_with = "by_name")]

@@ -7,6 +7,7 @@ use freehold_trace::{ByOrder, FreeCount, KernelTypes, PageTypeInfo};
 use super::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 use crate::clock;
 use crate::error::Error;
+use crate::pageblocks::pageblock_order;
 use crate::procfs::{read_buddyinfo, read_pagetypeinfo};
 
 /// The limit, as one part of this many: a reading of pagetypeinfo that took 1 ms is followed by none for
@@ -20,6 +21,8 @@ const TRY_AGAIN_NS: u64 = 60_000_000_000;
 pub(super) struct ProcfsSensor {
     root: PathBuf,
     ration: Ration,
+    /// What [`pageblock_order`] says, for readings without pagetypeinfo.
+    pageblock_order: u8,
     types: Types,
 }
 
@@ -35,7 +38,7 @@ enum Types {
 
 impl ProcfsSensor {
     pub(super) fn new(root: &Path, ration: Ration) -> Self {
-        Self { root: root.to_owned(), ration, types: Types::Unread }
+        Self { root: root.to_owned(), ration, pageblock_order: pageblock_order(root), types: Types::Unread }
     }
 
     /// Reads free blocks, by type if that is allowed and not too expensive now.
@@ -51,7 +54,7 @@ impl ProcfsSensor {
         {
             return Ok(read);
         }
-        let mut totals = match timed(|| buddyinfo(&self.root)) {
+        let mut totals = match timed(|| buddyinfo(&self.root, self.pageblock_order)) {
             // Only a copy of a machine's files lacks buddyinfo; reading its pagetypeinfo takes no lock.
             Err(error) if error.is_closed_or_missing() => return self.read_types().ok_or(error),
             other => other?,
@@ -153,14 +156,14 @@ fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
     }
 }
 
-fn buddyinfo(root: &Path) -> Result<FreeBlocks, Error> {
+fn buddyinfo(root: &Path, pageblock_order: u8) -> Result<FreeBlocks, Error> {
     let zones = read_buddyinfo(root)?.into_iter().map(ZoneFreeBlocks::from);
     Ok(FreeBlocks {
         source: Source::Buddyinfo,
         time_ns: 0,
         cost_ns: 0,
         types_time_ns: None,
-        pageblock_order: None,
+        pageblock_order: Some(pageblock_order),
         types: KernelTypes::default(),
         zones: zones.collect(),
     })
