@@ -194,6 +194,67 @@ fn this_machine_is_read() {
 }
 
 #[test]
+fn memory_that_is_missing_is_not_read() {
+    // Three memory blocks of 128 MiB; in the second one the words would say free pages.
+    let per_block = 64 * 512;
+    let mut all = words(3 * per_block);
+    all[per_block as usize..2 * per_block as usize].fill(BUDDY);
+    let root = machine(&all);
+    let zones = [ZoneSnapshot { present: 2 * per_block, ..zone("Normal", 0, 3 * per_block) }];
+    let read = || read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(2)).unwrap();
+    assert_eq!(read().held_pages(Held::Absent), 0);
+    write(root.path(), "sys/devices/system/memory/block_size_bytes", "8000000\n");
+    assert_eq!(read().held_pages(Held::Absent), 0, "a kernel that tells of no block tells nothing");
+    write(root.path(), "sys/devices/system/memory/memory0/state", "online\n");
+    write(root.path(), "sys/devices/system/memory/memory2/state", "online\n");
+    let skipped = read();
+    assert_eq!(skipped.held_pages(Held::Absent), per_block);
+    const NOPAGE: u64 = 1 << 20;
+    all[per_block as usize..2 * per_block as usize].fill(NOPAGE);
+    let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();
+    fs::remove_dir_all(root.path().join("sys/devices")).unwrap();
+    assert_eq!(read(), skipped, "as if every word had been read");
+}
+
+#[test]
+fn of_hugetlb_pages_one_word_a_pageblock_is_read() {
+    const HEAD: u64 = 1 << 15;
+    const TAIL: u64 = 1 << 16;
+    const HUGE: u64 = 1 << 17;
+    let mut all = words(100 * 512);
+    // Ten pages of 2 MiB, and one of 1 GiB cut short.
+    for block in (20..30).chain([60]) {
+        all[block * 512..(block + 1) * 512].fill(HUGE | TAIL);
+        all[block * 512] = HUGE | HEAD;
+    }
+    all[61 * 512..70 * 512].fill(HUGE | TAIL);
+    let root = machine(&all);
+    let zones = [zone("Normal", 0, 100 * 512)];
+    let read = || read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(2)).unwrap();
+    let every_word = read();
+    assert_eq!(every_word.held_pages(Held::Hugetlb), 20 * 512);
+    write(root.path(), "proc/meminfo", "MemTotal: 204800 kB\n");
+    let pool = |kib: u64, pages: &str| {
+        for name in ["nr_hugepages", "free_hugepages", "resv_hugepages", "surplus_hugepages"] {
+            write(root.path(), &format!("sys/kernel/mm/hugepages/hugepages-{kib}kB/{name}"), pages);
+        }
+    };
+    pool(2048, "20");
+    assert_eq!(read(), every_word);
+    // What is not read cannot be told.
+    all[20 * 512 + 1] = BUDDY;
+    let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();
+    assert_eq!(read(), every_word);
+    pool(64, "1");
+    assert_eq!(read().held_pages(Held::Hugetlb), 20 * 512 - 1, "smaller hugetlb pages may fill a part");
+    pool(64, "0");
+    pool(2048, "1");
+    assert_eq!(read().held_pages(Held::Hugetlb), 20 * 512 - 1, "too few to look for");
+}
+
+#[test]
 fn the_kernels_own_pages_are_charged_to_cgroups() {
     use std::os::unix::fs::MetadataExt;
 

@@ -10,6 +10,7 @@
 mod block;
 mod charges;
 mod fold;
+mod known;
 mod map;
 mod order;
 mod per_cpu;

@@ -2,24 +2,27 @@
 
 use std::io;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use freehold_trace::ZoneSnapshot;
 
 use super::fold::{RawBlock, fold};
+use super::known::Known;
 use super::map::{PageblockMap, Span, settle, spans};
 use super::order::pageblock_order;
 use super::per_cpu::PerCpuFrames;
 use crate::error::{Error, ParseError};
-use crate::procfs::{FrameWords, WORD_BYTES, words};
+use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 
 /// Pages that each thread reads at a time: 256 KiB of words.
 const CHUNK_PAGES: u64 = 1 << 15;
 
 /// Reads `proc/kpageflags` below `root` into a record of every pageblock of `zones`, with `threads`
 /// threads. `listed` are frames that were on per-CPU lists a moment ago.
+///
+/// Memory blocks that the kernel does not have are not read, and of hugetlb pages one word for each pageblock where there are many.
 ///
 /// Memory: 256 KiB a thread, 80 bytes a pageblock.
 ///
@@ -34,7 +37,7 @@ pub fn read_pageblocks(
 ) -> Result<PageblockMap, Error> {
     let mut reader = PageblockReader::open(root, zones)?;
     let order = reader.pageblock_order;
-    let file = &reader.file;
+    let (file, known) = (&reader.file, &reader.known);
     let in_chunk = chunk_blocks(order);
     let chunks = reader.spans.iter_mut().flat_map(|span| {
         let (start, end, base) = (span.start, span.end, span.base);
@@ -49,7 +52,7 @@ pub fn read_pageblocks(
         loop {
             let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((chunk, blocks)) = next else { return Ok(()) };
-            chunk.read(file, order, listed, &mut buffer, blocks)?;
+            chunk.read(file, known, order, listed, &mut buffer, blocks)?;
         }
     };
     let done = thread::scope(|scope| {
@@ -70,7 +73,10 @@ pub fn read_pageblocks(
 /// Reads pageblocks a part at a time, so that each call is short.
 #[derive(Debug)]
 pub struct PageblockReader {
+    root: PathBuf,
     file: FrameWords,
+    /// What is known since the start of the round.
+    known: Known,
     pageblock_order: u8,
     spans: Vec<Span>,
     /// The start of the next part: the index of a span, and of a pageblock in it.
@@ -93,8 +99,10 @@ impl PageblockReader {
             let remedy = "Read both files on the same machine at the same time";
             e.in_file(&root.join("proc/zoneinfo"), remedy)
         })?;
+        let known = Known::read(root, pageblock_order);
         let spans = spans(zones, pageblock_order);
-        Ok(Self { file, pageblock_order, spans, next: (0, 0), buffer: Vec::new(), rounds: 0 })
+        let root = root.to_owned();
+        Ok(Self { root, file, known, pageblock_order, spans, next: (0, 0), buffer: Vec::new(), rounds: 0 })
     }
 
     /// Reads about the next `max_pages` pages and at least one chunk. After the last zone it starts
@@ -114,7 +122,14 @@ impl PageblockReader {
             let part = &mut blocks[block..upto];
             let chunk = Chunk { start: *start, end: *end, base };
             chunk
-                .read(&self.file, self.pageblock_order, &PerCpuFrames::default(), &mut self.buffer, part)
+                .read(
+                    &self.file,
+                    &self.known,
+                    self.pageblock_order,
+                    &PerCpuFrames::default(),
+                    &mut self.buffer,
+                    part,
+                )
                 .map_err(|e| self.file.failed(e))?;
             read += (part.len() as u64) << self.pageblock_order;
             self.next = if upto == blocks.len() { (span + 1, 0) } else { (span, upto) };
@@ -122,6 +137,7 @@ impl PageblockReader {
         if self.next.0 == self.spans.len() {
             self.next = (0, 0);
             self.rounds += 1;
+            self.known = Known::read(&self.root, self.pageblock_order);
         }
         Ok((self.rounds, read))
     }
@@ -184,6 +200,58 @@ impl Chunk {
     fn read(
         self,
         file: &FrameWords,
+        known: &Known,
+        pageblock_order: u8,
+        listed: &PerCpuFrames,
+        buffer: &mut Vec<u8>,
+        mut blocks: &mut [RawBlock],
+    ) -> io::Result<()> {
+        let pages = 1_u64 << pageblock_order;
+        let mut rest = self;
+        while !blocks.is_empty() {
+            let alike = rest.alike(file, known, pages, blocks.len())?;
+            let (these, others) = std::mem::take(&mut blocks).split_at_mut(alike.blocks);
+            match alike.record {
+                Some(record) => these.fill(record),
+                None => rest.read_words(file, pageblock_order, listed, buffer, these)?,
+            }
+            rest.base += alike.blocks as u64 * pages;
+            blocks = others;
+        }
+        Ok(())
+    }
+
+    /// Returns how many of the `left` pageblocks, from the first on, are known alike, or are not known.
+    fn alike(self, file: &FrameWords, known: &Known, pages: u64, left: usize) -> io::Result<Alike> {
+        let mut found = Alike { blocks: 0, record: None };
+        for base in (self.base..).step_by(pages as usize).take(left) {
+            let record = self.known(file, known, base, pages)?;
+            if found.blocks > 0 && record != found.record {
+                break;
+            }
+            found = Alike { blocks: found.blocks + 1, record };
+        }
+        Ok(found)
+    }
+
+    /// Returns the record of the pageblock at `base`, if it is known.
+    fn known(self, file: &FrameWords, known: &Known, base: u64, pages: u64) -> io::Result<Option<RawBlock>> {
+        if base < self.start || base + pages > self.end {
+            return Ok(None);
+        }
+        if known.is_missing(base, base + pages) {
+            return Ok(Some(RawBlock::absent(pages)));
+        }
+        let Some(hugetlb) = known.hugetlb() else { return Ok(None) };
+        let mut word = [0; WORD_BYTES];
+        let filled = file.read(base, &mut word)?;
+        let is_hugetlb = words(&word[..filled]).any(|flags| flags & (kpf::HUGE | kpf::BUDDY) == kpf::HUGE);
+        Ok(is_hugetlb.then_some(hugetlb))
+    }
+
+    fn read_words(
+        self,
+        file: &FrameWords,
         pageblock_order: u8,
         listed: &PerCpuFrames,
         buffer: &mut Vec<u8>,
@@ -205,6 +273,12 @@ impl Chunk {
         }
         Ok(())
     }
+}
+
+/// Neighbouring pageblocks, at least one, that are known alike or of which nothing is known.
+struct Alike {
+    blocks: usize,
+    record: Option<RawBlock>,
 }
 
 #[cfg(test)]
