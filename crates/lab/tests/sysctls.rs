@@ -10,12 +10,13 @@ use freehold::{Sysctls, ZoneConfig};
 use freehold_lab::Machine;
 use freehold_trace::Snapshot;
 
-fn sysctls(start: &Snapshot, cpus: u16) -> Sysctls {
+fn sysctls(start: &Snapshot, cpus: u16, page_bytes: u64) -> Sysctls {
     let number = |name: &str| {
         let text = start.sysctl.get(name).unwrap_or_else(|| panic!("{name} was recorded"));
         text.trim().parse().unwrap_or_else(|_| panic!("{name} is {text}"))
     };
     let mut sysctls = Sysctls::linux(cpus);
+    sysctls.page_bytes = page_bytes;
     sysctls.min_free_kbytes = Some(number("min_free_kbytes"));
     sysctls.watermark_scale_factor = number("watermark_scale_factor");
     sysctls.percpu_pagelist_high_fraction = number("percpu_pagelist_high_fraction");
@@ -38,7 +39,7 @@ fn marks_reserves_and_lists_are_those_that_linux_printed() {
             ..ZoneConfig::sized(zone.node, zone.kind, zone.start, zone.managed)
         };
         let mut computed: Vec<_> = machine.zones.iter().map(bare).collect();
-        sysctls(trace.start, machine.cpus).apply(&mut computed);
+        sysctls(trace.start, machine.cpus, trace.origin.page_bytes).apply(&mut computed);
         for (own, linux) in computed.iter().zip(&machine.zones) {
             // Which cache a CPU has is not of the zone's size.
             let mut own = *own;
