@@ -10,6 +10,7 @@ use freehold::Migratetype;
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
     Held, PageblockMap, PerCpuFrames, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
+    recount_listed,
 };
 use freehold_linux::procfs::{
     page_bytes, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
@@ -54,11 +55,19 @@ impl Readings {
         // not be missing from the free blocks.
         let zones = read_zoneinfo(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let listed = match &sensor {
-            Some(_) if asked.contiguous => per_cpu_frames().map_err(&mut note).unwrap_or_default(),
-            _ => PerCpuFrames::default(),
+        let mut lists = match &sensor {
+            Some(_) if asked.contiguous => open_exact().map_err(&mut note).ok(),
+            _ => None,
         };
-        let map = read_pageblocks(root, &zones, &listed, threads).map_err(&mut note).ok();
+        let mut on_lists =
+            || -> Option<PerCpuFrames> { lists.as_mut()?.read_per_cpu().map_err(|e| note(e.into())).ok() };
+        let mut listed = on_lists().unwrap_or_default();
+        let read = read_pageblocks(root, &zones, &listed, threads);
+        listed.extend(on_lists().unwrap_or_default());
+        let mut map = read.map_err(&mut note).ok();
+        if let (Some(_), Some(map)) = (lists, &mut map) {
+            recount_listed(root, map, &listed).map_err(&mut note).unwrap_or_default();
+        }
         let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
         let free = by_bpf.map_or_else(|| free_blocks(root), Ok)?;
         let (source, free) = (free.source, free.zones);
@@ -155,11 +164,6 @@ fn open_sensor(root: &Path, choice: Choice, missing: &mut Vec<String>) -> Result
             Ok(None)
         }
     }
-}
-
-/// Reads which frames of the running machine are free on per-CPU lists.
-fn per_cpu_frames() -> Result<PerCpuFrames, Error> {
-    Ok(open_exact()?.read_per_cpu()?)
 }
 
 /// Returns the migratetypes of the map's pageblocks by zone. A pageblock's type is the type of its free

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Charge, Held, PageblockMap, PageblockReader, PerCpuFrames, pageblock_order, read_charges, read_pageblocks,
+    Charge, Held, PageblockMap, PageblockReader, PerCpuFrames, pageblock_order, read_charges,
+    read_pageblocks, recount_listed,
 };
 use freehold_linux::procfs::{
     parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo, read_vmallocinfo,
@@ -191,6 +192,27 @@ fn this_machine_is_read() {
     assert!(movable > 0 && stuck > 0);
     let off = free.abs_diff(said);
     assert!(off < said / 4 + 200_000, "{free} pages in free blocks, {said} by zoneinfo");
+}
+
+#[test]
+fn pages_that_were_on_lists_before_or_after_the_reading_count() {
+    let mut all = vec![BUDDY; 3 * 512];
+    all[5..9].fill(0);
+    all[512 + 7] = 0;
+    all[1024..1030].fill(SLAB);
+    let root = machine(&all);
+    let zones = [zone("Normal", 0, 3 * 512)];
+    let mut listed = PerCpuFrames::new([(5, 0)]);
+    let mut map = read_pageblocks(root.path(), &zones, &listed, threads(1)).unwrap();
+    let counts =
+        |map: &PageblockMap| map.zones[0].blocks.iter().map(|block| block.listed).collect::<Vec<_>>();
+    assert_eq!(counts(&map), [1, 0, 0]);
+    // Two that came later, and one that has become a slab's.
+    listed.extend(PerCpuFrames::new([(6, 1), (512 + 7, 0), (1024, 0)]));
+    recount_listed(root.path(), &mut map, &listed).unwrap();
+    assert_eq!(counts(&map), [3, 1, 0]);
+    fs::remove_file(root.path().join("proc/kpageflags")).unwrap();
+    assert!(recount_listed(root.path(), &mut map, &listed).is_err());
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub use block::{Held, Pageblock, STRIDES};
 pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
-pub use per_cpu::PerCpuFrames;
+pub use per_cpu::{PerCpuFrames, recount_listed};
 pub use reader::{PageblockReader, read_pageblocks};
 pub use sampler::PageblockSampler;
 pub use slabs::{Slab, read_slabs};

@@ -37,6 +37,8 @@ pub struct ExactSensor {
     pageblock_order: u8,
     /// True if a page on a CPU's list notes the type that it was freed under.
     notes_type: bool,
+    /// Readings of per-CPU lists. Their memory is given back at the end: it would go to lists that were read before.
+    kept: Vec<ExactState>,
 }
 
 /// A block as the program writes it.
@@ -87,7 +89,7 @@ impl ExactSensor {
         let sections = sensor.variable("mem_section")?.unwrap_or(0);
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let notes_type = version(&release).is_some_and(|version| version < (6, 10));
-        Ok(Self { sensor, room, page_table, sections, pageblock_order, notes_type })
+        Ok(Self { sensor, room, page_table, sections, pageblock_order, notes_type, kept: Vec::new() })
     }
 
     /// Reads the state. A reading during which lists changed is repeated a few times; the least torn one is kept.
@@ -112,14 +114,17 @@ impl ExactSensor {
         best.ok_or(BpfError::NotBuilt)
     }
 
-    /// Reads once which frames are on per-CPU lists; those that come and go meanwhile may be missing.
+    /// Reads once which frames are on per-CPU lists; those that come and go meanwhile may be missing. What was read stays in memory
+    /// as long as the sensor.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn read_per_cpu(&mut self) -> Result<PerCpuFrames, BpfError> {
         let state = self.read_once()?;
         let lists = state.zones.iter().flat_map(|zone| &zone.cpus).flat_map(|cpu| &cpu.lists);
-        Ok(PerCpuFrames::new(lists.flat_map(|list| list.pfns.iter().map(|&pfn| (pfn, list.order)))))
+        let frames = PerCpuFrames::new(lists.flat_map(|list| list.pfns.iter().map(|&pfn| (pfn, list.order))));
+        self.kept.push(state);
+        Ok(frames)
     }
 
     fn read_once(&mut self) -> Result<ExactState, BpfError> {
