@@ -33,7 +33,7 @@ pub struct GuestArgs {
     /// More parameters of the kernel.
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     parameters: String,
-    /// The program; what `dist` builds, if left out.
+    /// The program; if left out what `dist` builds, or what Cargo builds beside the test.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// Where the console and what the guest hands out go; below target/guest, by the kernel's name, if left out.
@@ -57,13 +57,14 @@ pub struct GuestArgs {
 pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
     let arch = arguments.arch;
     let kernel = Kernel::new(arch, &arguments.kernel)?;
-    let program = match &arguments.program {
-        Some(file) => file.clone(),
-        None => program::build(arch, root, "0")?,
+    let test = arguments.test.as_deref().map(|name| program::build_test(arch, root, name)).transpose()?;
+    let program = match (&arguments.program, &test) {
+        (Some(file), _) => file.clone(),
+        (None, Some(test)) => test.program.clone(),
+        (None, None) => program::build(arch, root, "0")?,
     };
     let read = |file: &Path| fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
     let program = read(&program)?;
-    let test = arguments.test.as_deref().map(|name| program::build_test(arch, root, name)).transpose()?;
     let folder = match &arguments.folder {
         Some(folder) => folder.clone(),
         None => root.join("target/guest").join(plain(&kernel.name)),

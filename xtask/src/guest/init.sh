@@ -7,8 +7,9 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev 2> /dev/null
 mkdir -p /dev/shm /dev/pts
+mount -t tmpfs -o mode=1777,nr_inodes=0 shm /dev/shm
 mount -t devpts devpts /dev/pts 2> /dev/null
-mount -t tmpfs -o mode=1777 tmp /tmp
+mount -t tmpfs -o mode=1777,nr_inodes=0 tmp /tmp
 exec < /dev/console > /dev/console 2>&1
 stty cols 120 rows 40 -echo 2> /dev/null
 for module in /modules/*.ko; do
