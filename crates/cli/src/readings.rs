@@ -6,11 +6,10 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-use freehold::Migratetype;
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Held, PageblockMap, PerCpuFrames, ZonePageblocks, read_charges, read_pageblocks, read_slabs,
-    recount_listed,
+    Held, PageblockMap, PageblockTypes, PerCpuFrames, ZonePageblocks, pageblock_types, read_charges,
+    read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
     page_bytes, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
@@ -31,7 +30,7 @@ pub(super) struct Readings {
     sensor: Option<BpfSensor>,
     /// What free blocks were read from.
     source: Source,
-    types: Option<Vec<Vec<Option<Migratetype>>>>,
+    types: Option<PageblockTypes>,
     /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
     mobility: Mobility,
@@ -74,7 +73,8 @@ impl Readings {
         let mut types = None;
         let mut slabs = HashMap::new();
         if let (Some(sensor), Some(map)) = (&mut sensor, &map) {
-            types = types_of(sensor, map).map_err(&mut note).ok();
+            let found = sensor.free_list_types().map_err(|e| note(e.into()));
+            types = found.ok().map(|found| pageblock_types(found, map));
             slabs = slabs_of(root, sensor, map, asked).map_err(&mut note).unwrap_or_default();
         }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
@@ -164,21 +164,6 @@ fn open_sensor(root: &Path, choice: Choice, missing: &mut Vec<String>) -> Result
             Ok(None)
         }
     }
-}
-
-/// Returns the migratetypes of the map's pageblocks by zone. A pageblock's type is the type of its free
-/// blocks.
-fn types_of(sensor: &mut BpfSensor, map: &PageblockMap) -> Result<Vec<Vec<Option<Migratetype>>>, Error> {
-    let mut found: HashMap<u64, Option<Migratetype>> = HashMap::new();
-    for (pageblock, kind) in sensor.free_list_types()? {
-        // A pageblock with free blocks of two types has no type here.
-        found.entry(pageblock).and_modify(|kind| *kind = None).or_insert(Some(kind));
-    }
-    let of_zone = |zone: &ZonePageblocks| {
-        let first = zone.start_pfn >> map.pageblock_order;
-        (first..).take(zone.blocks.len()).map(|number| found.get(&number).copied().flatten()).collect()
-    };
-    Ok(map.zones.iter().map(of_zone).collect())
 }
 
 /// The most pageblocks whose slab caches are looked up: those with the fewest slab pages.

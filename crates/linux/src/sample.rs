@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::pageblocks::{Pace, Survey, Surveyed};
+use crate::pageblocks::{KnownTypes, Pace, PageblockMap, PageblockTypes, Survey, Surveyed};
 use crate::procfs::{
     Machine, Pressure, page_bytes, read_every_counter, read_machine, read_pressure, read_zoneinfo,
 };
@@ -39,8 +41,37 @@ pub struct Sampler {
     sensor: Sensor,
     machine: Machine,
     survey: Surveying,
+    types: Types,
     /// What is taken for granted of the machine, as its files do not tell.
     assumed: Option<String>,
+}
+
+/// The pause after a reading of pageblocks' types, in times of how long it took.
+const TYPES_PAUSE: u32 = 1000;
+
+/// The pageblocks' types of the last reading.
+#[derive(Default)]
+struct Types {
+    read: Option<(Instant, Arc<PageblockTypes>)>,
+    /// They are read again at this time.
+    due: Option<Instant>,
+}
+
+impl Types {
+    /// Returns the types of the pageblocks of `map`: read anew if that is due, for a thousandth of the time at most.
+    fn of(&mut self, sensor: &mut Sensor, map: &PageblockMap) -> Option<KnownTypes> {
+        let began = Instant::now();
+        let fits = |types: &PageblockTypes| {
+            types.iter().map(Vec::len).eq(map.zones.iter().map(|zone| zone.blocks.len()))
+        };
+        let changed = self.read.as_ref().is_some_and(|(_, types)| !fits(types));
+        if changed || self.due.is_none_or(|due| began >= due) {
+            self.read = sensor.pageblock_types(map).map(|types| (began, Arc::new(types)));
+            self.due = Some(began + began.elapsed() * TYPES_PAUSE + Duration::from_secs(1));
+        }
+        let (at, types) = self.read.as_ref()?;
+        Some(KnownTypes { types: Arc::clone(types), age_ms: at.elapsed().as_millis() as u64 })
+    }
 }
 
 /// The state of the survey of pageblocks.
@@ -70,7 +101,14 @@ impl Sampler {
                 root.join("proc/self/smaps").display()
             )
         });
-        Ok(Self { root: root.to_owned(), sensor, machine, survey: Surveying::No, assumed })
+        Ok(Self {
+            root: root.to_owned(),
+            sensor,
+            machine,
+            survey: Surveying::No,
+            types: Types::default(),
+            assumed,
+        })
     }
 
     /// Makes every later sample read a part of `/proc/kpageflags`. After the first round this takes a
@@ -113,7 +151,12 @@ impl Sampler {
         }
         if let Surveying::GoesOn(survey) = &mut self.survey {
             match survey.go_on(zones) {
-                Ok(surveyed) => return Some(surveyed),
+                Ok(surveyed) => {
+                    // Types are of use once all pageblocks are known.
+                    let known = surveyed.first_round.is_none();
+                    let types = known.then(|| self.types.of(&mut self.sensor, &surveyed.map)).flatten();
+                    return Some(Surveyed { types, ..surveyed });
+                }
                 Err(error) => self.survey = Surveying::Closed(error.to_string()),
             }
         }

@@ -19,6 +19,7 @@ use freehold_trace::{FrameUse, ZoneSnapshot};
 const BUDDY: u64 = 1 << 10;
 const LRU: u64 = 1 << 5;
 const SLAB: u64 = 1 << 7;
+const NOPAGE: u64 = 1 << 20;
 
 fn threads(count: usize) -> NonZero<usize> {
     NonZero::new(count).unwrap()
@@ -231,7 +232,6 @@ fn memory_that_is_missing_is_not_read() {
     write(root.path(), "sys/devices/system/memory/memory2/state", "online\n");
     let skipped = read();
     assert_eq!(skipped.held_pages(Held::Absent), per_block);
-    const NOPAGE: u64 = 1 << 20;
     all[per_block as usize..2 * per_block as usize].fill(NOPAGE);
     let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
     fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();

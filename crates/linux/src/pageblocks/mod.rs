@@ -18,6 +18,7 @@ mod reader;
 mod sampler;
 mod slabs;
 mod survey;
+mod types;
 
 pub use block::{Held, Pageblock, STRIDES};
 pub use charges::{Charge, read_charges};
@@ -27,4 +28,5 @@ pub use per_cpu::{PerCpuFrames, recount_listed};
 pub use reader::{PageblockReader, read_pageblocks};
 pub use sampler::PageblockSampler;
 pub use slabs::{Slab, read_slabs};
-pub use survey::{Pace, Survey, Surveyed};
+pub use survey::{KnownTypes, Pace, Survey, Surveyed};
+pub use types::{PageblockTypes, pageblock_types};

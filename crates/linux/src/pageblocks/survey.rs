@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::map::PageblockMap;
 use super::reader::PageblockReader;
+use super::types::PageblockTypes;
 use crate::error::Error;
 
 /// The speed of the first round.
@@ -46,6 +47,18 @@ pub struct Surveyed {
     pub first_round: Option<(usize, usize)>,
     /// The duration of a round, and so the greatest age of a record, in milliseconds.
     pub round_ms: u64,
+    /// The pageblocks' migratetypes, where the sensor tells them.
+    pub types: Option<KnownTypes>,
+}
+
+/// Migratetypes of pageblocks that were read a while ago.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct KnownTypes {
+    /// The types of the map's pageblocks.
+    #[serde(skip)]
+    pub types: Arc<PageblockTypes>,
+    /// How long ago they were read, in milliseconds.
+    pub age_ms: u64,
 }
 
 /// A survey in progress.
@@ -111,6 +124,7 @@ impl Survey {
             map: Arc::new(self.reader.map(zones)),
             first_round: (self.rounds == 0).then(|| self.reader.position()),
             round_ms: self.round_ms.max(running_ms),
+            types: None,
         })
     }
 }

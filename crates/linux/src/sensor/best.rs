@@ -6,7 +6,7 @@ use super::bpf::{BPF_BUILT, BpfSensor, ExactSensor};
 use super::free_blocks::FreeBlocks;
 use super::procfs::{ProcfsSensor, Ration};
 use crate::error::{BpfError, Error};
-use crate::pageblocks::pageblock_order;
+use crate::pageblocks::{PageblockMap, PageblockTypes, pageblock_order, pageblock_types};
 use crate::procfs::read_zoneinfo;
 
 /// The requested sensor.
@@ -25,6 +25,9 @@ pub enum Choice {
 trait LockFree: Send {
     /// Reads free blocks.
     fn read(&mut self) -> Result<FreeBlocks, Error>;
+
+    /// Reads the migratetypes of the pageblocks of `map`.
+    fn pageblock_types(&mut self, map: &PageblockMap) -> Result<PageblockTypes, Error>;
 }
 
 /// The note if free blocks are read from pagetypeinfo.
@@ -80,6 +83,11 @@ impl Sensor {
         self.procfs.read()
     }
 
+    /// Reads the migratetypes of the pageblocks of `map`; `None` if the source in use does not tell them, or fails.
+    pub fn pageblock_types(&mut self, map: &PageblockMap) -> Option<PageblockTypes> {
+        self.lock_free.as_mut()?.pageblock_types(map).ok()
+    }
+
     /// Returns what cannot be read: the reason, and what to do about it.
     pub fn notes(&self) -> Vec<String> {
         if self.lock_free.is_some() {
@@ -129,6 +137,10 @@ impl LockFree for BpfSensor {
     fn read(&mut self) -> Result<FreeBlocks, Error> {
         Ok(Self::read(self)?)
     }
+
+    fn pageblock_types(&mut self, map: &PageblockMap) -> Result<PageblockTypes, Error> {
+        Ok(pageblock_types(self.free_list_types()?, map))
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +161,10 @@ mod tests {
         fn read(&mut self) -> Result<FreeBlocks, Error> {
             self.0 = self.0.checked_sub(1).ok_or(BpfError::NotBuilt)?;
             Ok(self.1.clone())
+        }
+
+        fn pageblock_types(&mut self, _: &PageblockMap) -> Result<PageblockTypes, Error> {
+            Ok(Vec::new())
         }
     }
 

@@ -191,7 +191,7 @@ mod tests {
             blocks: blocks.concat(),
         };
         let map = PageblockMap { pageblock_order: 12, zones: vec![zone] };
-        let mut surveyed = Surveyed { map: Arc::new(map), first_round: None, round_ms: 1 };
+        let mut surveyed = Surveyed { map: Arc::new(map), first_round: None, round_ms: 1, types: None };
         let letters = |surveyed: &Surveyed| -> String {
             gigabytes(surveyed, 1 << 16).iter().map(|gigabyte| gigabyte.state.letter()).collect()
         };

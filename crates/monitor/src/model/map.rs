@@ -173,7 +173,8 @@ mod tests {
             ..ZonePageblocks::default()
         };
         let map = PageblockMap { pageblock_order: 9, zones: vec![zone("DMA"), zone("Normal")] };
-        let mut surveyed = Surveyed { map: Arc::new(map), first_round: Some((1, 2)), round_ms: 5 };
+        let mut surveyed =
+            Surveyed { map: Arc::new(map), first_round: Some((1, 2)), round_ms: 5, types: None };
         let begun = Map::new(&surveyed, 4096);
         assert_eq!(begun.zones[0].blocks, [Holds::Free; 3]);
         assert_eq!(begun.zones[1].blocks, [Holds::Free, Holds::Free, Holds::Unread]);

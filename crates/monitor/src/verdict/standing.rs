@@ -36,7 +36,7 @@ pub struct Standing {
     pub sentence: String,
     /// The time of the sample in milliseconds since 1970.
     pub unix_ms: u64,
-    /// How much older the oldest of the pageblocks is that forecasts were made from; `None` where pageblocks were not
+    /// How much older the oldest of the pageblocks and their types is that forecasts were made from; `None` where pageblocks were not
     /// read, and only what is free now is known.
     pub survey_age_ms: Option<u64>,
 }
@@ -46,12 +46,13 @@ pub struct Standing {
 /// Pageblocks that are not all read yet foretell nothing.
 pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
     let surveyed = sample.pageblocks.as_ref().filter(|surveyed| surveyed.first_round.is_none());
+    let types = surveyed.and_then(|surveyed| surveyed.types.as_ref());
     let names = Names::default();
     let evidence = Evidence {
         zones: &sample.zones,
         free: &sample.free.zones,
         map: surveyed.map(|surveyed| &*surveyed.map),
-        types: None,
+        types: types.map(|known| known.types.as_slice()),
         mobility: mobility(sample),
         ranges: RangeRules::of_release(&machine.kernel_release, false),
         compacting_cpu: None,
@@ -84,7 +85,8 @@ pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
             supply: verdict.supply,
             sentence: sentence(&asked, verdict.state, &verdict.supply),
             unix_ms: sample.unix_ms,
-            survey_age_ms: surveyed.map(|surveyed| surveyed.round_ms),
+            survey_age_ms: surveyed
+                .map(|surveyed| surveyed.round_ms.max(types.map_or(0, |known| known.age_ms))),
         }
     };
     orders.into_iter().flatten().map(of_order).collect()
