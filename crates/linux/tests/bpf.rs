@@ -7,10 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use freehold::Migratetype;
 use freehold_linux::Error;
+use freehold_linux::pageblocks::{Pace, pageblock_types};
 use freehold_linux::procfs::{read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
+use freehold_linux::sample::Sampler;
 use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source};
 use freehold_needs::{is_root, skip};
 use freehold_trace::PageTypeInfo;
@@ -268,6 +271,28 @@ fn pageblocks_with_free_blocks_are_where_kpageflags_has_them() {
     for kind in [Migratetype::Unmovable, Migratetype::Movable] {
         assert!(types.iter().any(|(_, found)| *found == kind), "no pageblock of type {kind}");
     }
+}
+
+#[test]
+fn samples_know_the_types_of_pageblocks() {
+    const TEST: &str = "samples_know_the_types_of_pageblocks";
+    let Some(mut sensor) = sensor(TEST) else { return };
+    let mut sampler = Sampler::open(root(), Choice::Bpf).unwrap();
+    sampler.survey_pageblocks(Pace::Watched);
+    let surveyed = loop {
+        let surveyed = sampler.sample().unwrap().pageblocks.expect("a survey");
+        if surveyed.first_round.is_none() {
+            break surveyed;
+        }
+        assert_eq!(surveyed.types, None, "types are of use once all pageblocks are known");
+        thread::sleep(Duration::from_millis(500));
+    };
+    let known = surveyed.types.expect("the sensor tells them");
+    let now = pageblock_types(sensor.free_list_types().unwrap(), &surveyed.map);
+    let pairs = known.types.iter().flatten().zip(now.iter().flatten());
+    let told: Vec<_> = pairs.filter(|(known, now)| known.is_some() && now.is_some()).collect();
+    let other = told.iter().filter(|(known, now)| known != now).count();
+    assert!(told.len() > 100 && other * 20 < told.len(), "{other} of {} are other now", told.len());
 }
 
 #[test]
