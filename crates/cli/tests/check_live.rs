@@ -58,12 +58,14 @@ fn can_try(test: &str) -> bool {
         && ["/proc/sys/vm/compact_memory", "/proc/kpageflags"].iter().all(|file| has_file(file, test))
 }
 
-/// Fragments memory by ten ways and holds the forecast for blocks of `size`, or ranges of it, against what came.
+/// Fragments memory by ten ways, or by the one that `FREEHOLD_FRAGMENT_WAY` names, and holds the forecast for blocks of `size`, or
+/// ranges of it, against what came.
 fn all_are_foretold(size: &str, are_ranges: bool) {
     let _alone = alone();
     let named = std::env::var("FREEHOLD_FRAGMENT_MIB").ok().and_then(|mib| mib.parse().ok());
     let usual = FRAGMENTED_MIB.iter().find(|(of, _)| *of == size).map_or(256, |&(_, mib)| mib);
-    for way in TEN {
+    let only = std::env::var("FREEHOLD_FRAGMENT_WAY").ok();
+    for way in TEN.into_iter().filter(|way| only.as_ref().is_none_or(|only| only == way)) {
         forecast(way, size, are_ranges, named.unwrap_or(usual));
     }
 }
@@ -79,7 +81,8 @@ fn forecast(way: &str, size: &str, are_ranges: bool, mib: usize) {
         rustix::fs::sync();
         let ran = run_words(&format!("check --try --json --size {size} --blocks 1000000000"));
         assert!(matches!(ran.code, Some(2)), "{:?} {}", ran.code, ran.stderr);
-        let tried = &ran.json()["tried"];
+        let json = ran.json();
+        let tried = &json["tried"];
         let number = |name: &str| tried[name].as_u64().expect("a number");
         let error = tried["error_percent"].as_f64().expect("a number");
         let [before, foretold, at_most, real] = ["before", "foretold", "at_most", "real"].map(number);
@@ -87,6 +90,12 @@ fn forecast(way: &str, size: &str, are_ranges: bool, mib: usize) {
         // No flag tells free pages on CPUs' lists from the kernel's own, so ranges have two bounds.
         let near = ERROR_PERCENT / 100.0;
         let bounds = foretold as f64 * (1.0 - near)..=at_most as f64 * (1.0 + near);
+        if error.abs() > ERROR_PERCENT {
+            let ranges = json["ranges"]["list"].as_array().into_iter().flatten();
+            for range in ranges.filter(|range| range["perhaps"] == true) {
+                println!("perhaps: {range}");
+            }
+        }
         if error.abs() <= ERROR_PERCENT || (are_ranges && bounds.contains(&(real as f64))) {
             return;
         }

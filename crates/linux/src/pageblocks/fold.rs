@@ -242,9 +242,9 @@ fn frame_use(flags: u64) -> Use {
     if flags & kpf::UNEVICTABLE != 0 {
         return Use::Unevictable;
     }
-    // New LRU pages wait in per-CPU batches, which compaction drains first. A mapped page that is
-    // neither LRU nor anonymous is a driver's.
-    if flags & (kpf::LRU | kpf::ANON) == 0 {
+    // New LRU pages wait in per-CPU batches, which compaction drains first: those of files are told by their
+    // contents. A mapped page that is nothing of all this is a driver's.
+    if flags & (kpf::LRU | kpf::ANON | kpf::SWAPBACKED | kpf::UPTODATE) == 0 {
         return Use::Held(Held::Kernel);
     }
     if flags & (kpf::ANON | kpf::SWAPBACKED) != 0 {
@@ -287,6 +287,14 @@ mod tests {
         assert_eq!(block.used_parts, 0xfffe, "every part but the free one");
         assert_eq!(block.held_parts, 0b0111_1111_1100_0000);
         assert_eq!(block.movable() + block.stuck() + 1, 16);
+    }
+
+    #[test]
+    fn pages_of_files_on_their_way_to_the_lru_are_movable() {
+        let words = [kpf::UPTODATE | kpf::MMAP, kpf::UPTODATE, kpf::SWAPBACKED | kpf::UPTODATE, kpf::MMAP];
+        let block = fold_words(&words, 2).block;
+        assert_eq!((block.file_busy, block.file_clean, block.anon), (1, 1, 1));
+        assert_eq!(block.held_by(Held::Kernel), 1, "a driver's");
     }
 
     #[test]

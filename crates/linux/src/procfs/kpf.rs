@@ -1,5 +1,6 @@
 //! Bits of `/proc/kpageflags`, which are the kernel's ABI (`kernel-page-flags.h`).
 
+pub(crate) const UPTODATE: u64 = 1 << 3;
 pub(crate) const DIRTY: u64 = 1 << 4;
 pub(crate) const LRU: u64 = 1 << 5;
 pub(crate) const SLAB: u64 = 1 << 7;
