@@ -203,9 +203,16 @@ fn metrics_are_openmetrics_to_the_letter() {
     wait_for("a second sample", || {
         (value(&server.get("/metrics").body, "freehold_samples_total ") > Some(3.0)).then_some(())
     });
-    let answer = server.get("/metrics");
+    let answer = server.ask_for("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.3");
     assert_eq!(answer.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
     check_openmetrics(&answer.body);
+    let classic = server.get("/metrics");
+    assert_eq!(classic.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    let series = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.filter_map(|line| Some(line.rsplit_once(' ')?.0.to_owned())).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(series(&classic.body), series(&answer.body), "the same series in both formats");
     let known: BTreeSet<_> =
         freehold_monitor::serve::metrics::table().into_iter().map(|metric| metric.name).collect();
     for line in answer.body.lines().filter(|line| !line.starts_with('#')) {

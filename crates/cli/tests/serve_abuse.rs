@@ -2,7 +2,7 @@
 
 mod serve_common;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
 use serve_common::{Machine, Server, value, wait_for};
@@ -72,6 +72,36 @@ fn one_client_too_many_is_told_so() {
         server.exchange(b"GET /healthz HTTP/1.0\r\n\r\n").contains("ok").then_some(())
     });
     assert!(value(&server.get("/metrics").body, "freehold_connections_refused_total ") > Some(0.0));
+    is_well(&server);
+}
+
+#[test]
+fn pages_that_are_open_leave_room_for_metrics() {
+    let machine = Machine::new();
+    let server = Server::start(&machine);
+    let ask = b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut streams = Vec::new();
+    for _ in 0..512 {
+        let mut stream = server.connect();
+        stream.write_all(ask).unwrap();
+        streams.push(stream);
+    }
+    // A page that is fed has no end, so its first line is all that is read.
+    let first_line = || {
+        let mut stream = server.connect();
+        stream.write_all(ask).unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    };
+    wait_for("the refusal of a page", || first_line().starts_with("HTTP/1.1 503").then_some(()));
+    let told = server.exchange(ask);
+    assert!(told.contains("retry-after: 5") && told.contains("As many pages are open"), "{told}");
+    for path in ["/metrics", "/healthz"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    drop(streams);
+    wait_for("a page's seat", || first_line().starts_with("HTTP/1.1 200").then_some(()));
     is_well(&server);
 }
 

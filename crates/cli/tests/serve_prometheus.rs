@@ -2,6 +2,7 @@
 
 mod serve_common;
 
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -102,4 +103,21 @@ fn the_alert_rules_are_sound_and_fire_when_they_should() {
         let ran = Command::new("promtool").args([what, "rules"]).arg(contrib(file)).output().unwrap();
         assert!(ran.status.success(), "{ran:?}");
     }
+}
+
+#[test]
+fn promtool_finds_nothing_to_say_about_the_classic_text() {
+    if !has_program("promtool", "promtool_finds_nothing_to_say_about_the_classic_text") {
+        return;
+    }
+    let machine = Machine::new();
+    let server = Server::start(&machine);
+    let text = server.get("/metrics").body;
+    let mut promtool = Command::new("promtool");
+    promtool.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut promtool = promtool.spawn().expect("promtool starts");
+    promtool.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it reads");
+    let ran = promtool.wait_with_output().expect("an end");
+    let said = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success() && said.trim().is_empty(), "{said}");
 }

@@ -123,6 +123,15 @@ impl Server {
         self.ask("GET", path, &self.address)
     }
 
+    /// Asks for a format, as the header `Accept` does.
+    #[allow(dead_code, reason = "some of the tests ask for none")]
+    pub(crate) fn ask_for(&self, path: &str, accept: &str) -> Answer {
+        let host = &self.address;
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
+        Answer::parse(&self.exchange(request.as_bytes()))
+    }
+
     pub(crate) fn ask(&self, method: &str, path: &str, host: &str) -> Answer {
         let request = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
         Answer::parse(&self.exchange(request.as_bytes()))

@@ -118,12 +118,13 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
     supply.deferred = foretell.deferred();
     let compacted = foretell.compact(blocks, zone.free, Care::Surely);
     let most = foretell.compact(blocks, zone.free, Care::AtMost);
-    supply.compacted = Some(foretell.count(blocks, &compacted.blocks));
-    supply.compacted_at_most = Some(foretell.count(blocks, &most.blocks));
+    let then = |count: u64| Some(foretell.since(count, now));
+    supply.compacted = then(foretell.count(blocks, &compacted.blocks));
+    supply.compacted_at_most = then(foretell.count(blocks, &most.blocks));
     supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
-    supply.reclaimed = Some(foretell.count(&dropped, &as_read(&dropped)).max(now));
+    supply.reclaimed = then(foretell.count(&dropped, &as_read(&dropped))).max(Some(now));
     let both = foretell.compact(&dropped, zone.free.saturating_add(gained), Care::Surely);
-    supply.both = Some(foretell.count(&dropped, &both.blocks));
+    supply.both = then(foretell.count(&dropped, &both.blocks));
     supply.allowed_reclaimed = allowed(zone, order, usable_pages.saturating_add(gained), own);
     supply
 }
@@ -172,6 +173,22 @@ impl Foretell<'_> {
         blocks_of(self.order, self.map.pageblock_order, self.blocks().start_pfn, &blocks)
     }
 
+    /// Returns the blocks that were free when the pageblocks were read.
+    fn as_read(&self) -> u64 {
+        let blocks = &self.blocks().blocks;
+        self.count(blocks, &as_read(blocks))
+    }
+
+    /// Returns what a forecast of `count` blocks means where `now` are free: pageblocks were read up to minutes before the free lists,
+    /// so they tell what work adds to the blocks that are free, and the lists how many these are. Blocks smaller than a
+    /// pageblock are counted too coarsely for that.
+    fn since(&self, count: u64, now: u64) -> u64 {
+        if self.order < self.map.pageblock_order {
+            return count;
+        }
+        count.saturating_add(now).saturating_sub(self.as_read())
+    }
+
     /// Compacts the zone, which has `free` free pages.
     fn compact(&self, read: &[Pageblock], free: u64, care: Care) -> Compacted {
         // The kernel isolates no free block if that would take the zone below the min watermark
@@ -210,6 +227,9 @@ impl Foretell<'_> {
 mod tests {
     use freehold_trace::{ByOrder, ByType, FreeCount};
 
+    use super::super::compaction::Mobility;
+    use super::super::evidence::Names;
+    use super::super::range_rules::RangeRules;
     use super::*;
 
     #[test]
@@ -241,5 +261,51 @@ mod tests {
         assert_eq!(unusable(&zone, 9), (7, 7 << 9));
         assert_eq!(unusable(&zone, 10), (1, 7 << 9));
         assert_eq!(unusable(&ZoneFreeBlocks::default(), 9), (0, 0));
+    }
+
+    #[test]
+    fn what_work_adds_is_added_to_what_is_free_now() {
+        let block = |free: u16, anon: u16| Pageblock { free, anon, ..Pageblock::default() };
+        let blocks = vec![block(4, 4), block(8, 0), block(8, 0), block(4, 4)];
+        let zone = ZonePageblocks { name: "Normal".to_owned(), blocks, ..ZonePageblocks::default() };
+        let map = PageblockMap { pageblock_order: 3, zones: vec![zone] };
+        let (names, mobility) = (Names::default(), Mobility::default());
+        let after = |now: u64| {
+            let (name, free) = ("Normal".to_owned(), now * 8 + 8);
+            let zones = [ZoneSnapshot {
+                name: name.clone(),
+                spanned: 32,
+                present: 32,
+                managed: 32,
+                free,
+                ..ZoneSnapshot::default()
+            }];
+            let mut free = ZoneFreeBlocks { name, ..ZoneFreeBlocks::default() };
+            free.total[3].blocks = now;
+            let evidence = Evidence {
+                zones: &zones,
+                free: std::slice::from_ref(&free),
+                map: Some(&map),
+                types: None,
+                mobility,
+                ranges: RangeRules::of_release("6.12", false),
+                compacting_cpu: None,
+                names: &names,
+                slab_of: None,
+                missing: &[],
+            };
+            let asked = BlockRequest {
+                order: 3,
+                block_bytes: 8 << 12,
+                contiguous: false,
+                blocks: 1,
+                node: None,
+                allowed_nodes: None,
+                zone: None,
+            };
+            judge(&evidence, &asked).supply.after_compaction
+        };
+        // Two were free when the pageblocks were read, of which compaction makes three.
+        assert_eq!([1, 2, 5].map(after), [Some(2), Some(3), Some(6)]);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::serve::publishing::{Published, Shown};
@@ -30,16 +30,17 @@ struct Listener {
     map: Option<Arc<Shown>>,
     pending: VecDeque<Bytes>,
     not_before: Instant,
+    _seat: OwnedSemaphorePermit,
 }
 
-/// Returns a body that ends with the server: the current state, then every change.
+/// Returns a body that ends with the server: the current state, then every change. It keeps the seat until it ends.
 ///
 /// An event is made only when the connection asks for the next one: a slow client gets the newest model
 /// next and misses those in between.
-pub(super) fn body(mut published: watch::Receiver<Arc<Published>>) -> Body {
+pub(super) fn body(mut published: watch::Receiver<Arc<Published>>, seat: OwnedSemaphorePermit) -> Body {
     published.mark_changed();
     let pending = VecDeque::from([Bytes::from_static(RETRY)]);
-    let listener = Listener { published, map: None, pending, not_before: Instant::now() };
+    let listener = Listener { published, map: None, pending, not_before: Instant::now(), _seat: seat };
     Body::from_stream(stream::unfold(listener, |mut listener| async move {
         let bytes = listener.next().await?;
         Some((Ok::<_, Infallible>(bytes), listener))

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{self, HeaderName, HeaderValue};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::{events, host, page};
 use crate::serve::connections::Acceptor;
-use crate::serve::metrics::{self, Scrape};
+use crate::serve::metrics::{Format, Scrape};
 use crate::serve::publishing::Published;
 
 /// The headers of every answer. The policy lets a page load nothing from other servers.
@@ -92,17 +92,25 @@ fn asset(name: &str) -> Response {
 }
 
 async fn stream(State(shared): State<Shared>) -> Response {
-    typed("text/event-stream", events::body(shared.published))
+    match shared.acceptor.streaming() {
+        Some(seat) => typed("text/event-stream", events::body(shared.published, seat)),
+        None => {
+            let headers = [(header::RETRY_AFTER, "5"), (header::CONNECTION, "close")];
+            let why = "As many pages are open as this server feeds; those that are left take the next ones' place\n";
+            (StatusCode::SERVICE_UNAVAILABLE, headers, why).into_response()
+        }
+    }
 }
 
 async fn history(State(shared): State<Shared>) -> Response {
     typed("application/json", shared.newest().history())
 }
 
-async fn scrape(State(shared): State<Shared>) -> Response {
+async fn scrape(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let format = Format::asked_for(&accepted.collect::<Vec<_>>().join(","));
     let (connections, refused) = (shared.acceptor.connections(), shared.acceptor.refused());
-    let text = metrics::text(Scrape::new(shared.newest(), connections, refused));
-    typed(metrics::CONTENT_TYPE, text)
+    typed(format.content_type(), format.text(Scrape::new(shared.newest(), connections, refused)))
 }
 
 async fn health(State(shared): State<Shared>) -> Response {

@@ -12,12 +12,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::stalling::Stalling;
 
 /// The most connections at once; further ones get the answer 503.
 const MOST_CONNECTIONS: usize = 512;
+
+/// The most event streams at once: the seats that are left are for what is answered in a moment, such as `/metrics`.
+const MOST_STREAMS: usize = MOST_CONNECTIONS / 8 * 7;
 
 /// How long a client may take to send a request, and how long it may be silent between two requests.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(15);
@@ -44,12 +47,17 @@ const FULL: &[u8] =
 /// Accepts and counts connections.
 pub(in crate::serve) struct Acceptor {
     seats: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
     refused: AtomicU64,
 }
 
 impl Default for Acceptor {
     fn default() -> Self {
-        Self { seats: Arc::new(Semaphore::new(MOST_CONNECTIONS)), refused: AtomicU64::new(0) }
+        Self {
+            seats: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
+            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+            refused: AtomicU64::new(0),
+        }
     }
 }
 
@@ -74,6 +82,15 @@ impl Acceptor {
     /// changes.
     pub(in crate::serve) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Returns a seat for an event stream, if one is free.
+    pub(in crate::serve) fn streaming(&self) -> Option<OwnedSemaphorePermit> {
+        let seat = Arc::clone(&self.streams).try_acquire_owned().ok();
+        if seat.is_none() {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        seat
     }
 
     /// Accepts and serves connections until `end`.

@@ -10,11 +10,8 @@ use super::rows::{Rows, Value};
 use super::scrape::Scrape;
 use super::table::{Kind, Metric, table};
 
-/// The content type of the text.
-pub(in crate::serve) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
 /// Returns the text of every metric that has a value.
-pub(in crate::serve) fn text(scrape: Scrape) -> String {
+pub(super) fn text(scrape: Scrape) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(All(scrape)));
     let mut text = String::new();

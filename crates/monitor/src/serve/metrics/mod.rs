@@ -1,7 +1,9 @@
 //! Metrics for Prometheus: the published state comes in, a text goes out.
 
+mod classic;
 mod document;
 mod encode;
+mod format;
 mod process;
 mod rows;
 mod scrape;
@@ -11,5 +13,5 @@ mod values;
 pub use document::document;
 pub use table::{Kind, Metric, table};
 
-pub(super) use encode::{CONTENT_TYPE, text};
+pub(super) use format::Format;
 pub(super) use scrape::Scrape;
