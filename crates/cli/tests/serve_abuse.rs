@@ -94,9 +94,14 @@ fn pages_that_are_open_leave_room_for_metrics() {
         BufReader::new(stream).read_line(&mut line).unwrap();
         line
     };
-    wait_for("the refusal of a page", || first_line().starts_with("HTTP/1.1 503").then_some(()));
-    let told = server.exchange(ask);
-    assert!(told.contains("retry-after: 5") && told.contains("As many pages are open"), "{told}");
+    // Until the last of them were refused, connections are too many, too.
+    wait_for("the refusal of a page", || {
+        if first_line().starts_with("HTTP/1.1 200") {
+            return None;
+        }
+        let told = server.exchange(ask);
+        (told.contains("retry-after: 5") && told.contains("As many pages are open")).then_some(())
+    });
     for path in ["/metrics", "/healthz"] {
         assert_eq!(server.get(path).status, 200, "{path}");
     }

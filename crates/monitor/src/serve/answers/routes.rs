@@ -92,14 +92,12 @@ fn asset(name: &str) -> Response {
 }
 
 async fn stream(State(shared): State<Shared>) -> Response {
-    match shared.acceptor.streaming() {
-        Some(seat) => typed("text/event-stream", events::body(shared.published, seat)),
-        None => {
-            let headers = [(header::RETRY_AFTER, "5"), (header::CONNECTION, "close")];
-            let why = "As many pages are open as this server feeds; those that are left take the next ones' place\n";
-            (StatusCode::SERVICE_UNAVAILABLE, headers, why).into_response()
-        }
-    }
+    let Some(seat) = shared.acceptor.streaming() else {
+        let headers = [(header::RETRY_AFTER, "5"), (header::CONNECTION, "close")];
+        let why = "As many pages are open as this server feeds; close some of them, or try again later\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, headers, why).into_response();
+    };
+    typed("text/event-stream", events::body(shared.published, seat))
 }
 
 async fn history(State(shared): State<Shared>) -> Response {
