@@ -65,7 +65,9 @@ fn all_are_foretold(size: &str, are_ranges: bool) {
     let named = std::env::var("FREEHOLD_FRAGMENT_MIB").ok().and_then(|mib| mib.parse().ok());
     let usual = FRAGMENTED_MIB.iter().find(|(of, _)| *of == size).map_or(256, |&(_, mib)| mib);
     let only = std::env::var("FREEHOLD_FRAGMENT_WAY").ok();
-    for way in TEN.into_iter().filter(|way| only.as_ref().is_none_or(|only| only == way)) {
+    let ways: Vec<_> = TEN.into_iter().filter(|way| only.as_ref().is_none_or(|only| only == way)).collect();
+    assert!(!ways.is_empty(), "FREEHOLD_FRAGMENT_WAY is {only:?}, not one of {TEN:?}");
+    for way in ways {
         forecast(way, size, are_ranges, named.unwrap_or(usual));
     }
 }

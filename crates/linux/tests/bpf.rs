@@ -15,7 +15,7 @@ use freehold_linux::pageblocks::{Pace, pageblock_types};
 use freehold_linux::procfs::{read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
 use freehold_linux::sample::Sampler;
 use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source};
-use freehold_needs::{is_root, skip};
+use freehold_needs::{has_file, is_root, skip};
 use freehold_trace::PageTypeInfo;
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 
@@ -277,6 +277,9 @@ fn pageblocks_with_free_blocks_are_where_kpageflags_has_them() {
 fn samples_know_the_types_of_pageblocks() {
     const TEST: &str = "samples_know_the_types_of_pageblocks";
     let Some(mut sensor) = sensor(TEST) else { return };
+    if !has_file("/proc/kpageflags", TEST) {
+        return;
+    }
     let mut sampler = Sampler::open(root(), Choice::Bpf).unwrap();
     sampler.survey_pageblocks(Pace::Watched);
     let surveyed = loop {

@@ -242,8 +242,8 @@ fn frame_use(flags: u64) -> Use {
     if flags & kpf::UNEVICTABLE != 0 {
         return Use::Unevictable;
     }
-    // New LRU pages wait in per-CPU batches, which compaction drains first: those of files are told by their
-    // contents. A mapped page that is nothing of all this is a driver's.
+    // New LRU pages wait in per-CPU batches, which compaction drains first; a file's page there is up to date or
+    // backed by swap. A mapped page that is nothing of all this is a driver's.
     if flags & (kpf::LRU | kpf::ANON | kpf::SWAPBACKED | kpf::UPTODATE) == 0 {
         return Use::Held(Held::Kernel);
     }

@@ -118,7 +118,11 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
     supply.deferred = foretell.deferred();
     let compacted = foretell.compact(blocks, zone.free, Care::Surely);
     let most = foretell.compact(blocks, zone.free, Care::AtMost);
-    let then = |count: u64| Some(foretell.since(count, now));
+    // Pageblocks are read up to minutes before the free lists: they tell what work adds, and the lists to how much. Blocks
+    // smaller than a pageblock are counted too coarsely for that.
+    let drifts = order >= map.pageblock_order;
+    let then_free = if drifts { foretell.count(blocks, &as_read(blocks)) } else { now };
+    let then = |count: u64| Some(count.saturating_add(now).saturating_sub(then_free));
     supply.compacted = then(foretell.count(blocks, &compacted.blocks));
     supply.compacted_at_most = then(foretell.count(blocks, &most.blocks));
     supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
@@ -171,22 +175,6 @@ impl Foretell<'_> {
     fn count(&self, read: &[Pageblock], later: &[Foretold]) -> u64 {
         let blocks: Vec<_> = read.iter().zip(later).map(|(read, &later)| Block { read, later }).collect();
         blocks_of(self.order, self.map.pageblock_order, self.blocks().start_pfn, &blocks)
-    }
-
-    /// Returns the blocks that were free when the pageblocks were read.
-    fn as_read(&self) -> u64 {
-        let blocks = &self.blocks().blocks;
-        self.count(blocks, &as_read(blocks))
-    }
-
-    /// Returns what a forecast of `count` blocks means where `now` are free: pageblocks were read up to minutes before the free lists,
-    /// so they tell what work adds to the blocks that are free, and the lists how many these are. Blocks smaller than a
-    /// pageblock are counted too coarsely for that.
-    fn since(&self, count: u64, now: u64) -> u64 {
-        if self.order < self.map.pageblock_order {
-            return count;
-        }
-        count.saturating_add(now).saturating_sub(self.as_read())
     }
 
     /// Compacts the zone, which has `free` free pages.
