@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         }
         Command::Import(args) => commands::import::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
+        Command::Blame(args) => commands::blame::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Snapshot(args) => commands::snapshot::run(&args),

@@ -147,15 +147,27 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct vm_struct {
+	struct page **pages;
+	unsigned int nr_pages;
+};
+
+struct signal_struct {
+	struct list_head thread_head;
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
 	char comm[16];
 	struct list_head tasks;
+	struct list_head thread_node;
+	struct signal_struct *signal;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	void *worker_private;
 	struct files_struct *files;
+	struct vm_struct *stack_vm_area;
 };
 
 #pragma clang attribute pop
@@ -176,6 +188,8 @@ enum pageflags {
 
 enum pagetype {
 	PGTY_slab = 0xf5,
+	PGTY_zsmalloc = 0xf6,
+	PGTY_large_kmalloc = 0xf8,
 };
 
 enum pageblock_bits {

@@ -272,6 +272,41 @@ int find_caches(struct slab_question *ask)
 	return 0;
 }
 
+/* What `find_kinds` puts in the place of a frame number. */
+#define KIND_ZSMALLOC 1
+#define KIND_LARGE_KMALLOC 2
+
+static long find_kind(u32 index, struct slab_question *ask)
+{
+	u32 key = 0, type = 0;
+	struct batch *batch = bpf_map_lookup_elem(&frames, &key);
+	u64 page;
+
+	if (!batch || index >= BATCH)
+		return 1;
+	page = first_page(ask->page_table + batch->entry[index] * bpf_core_type_size(struct page));
+	batch->entry[index] = 0;
+	if (!page || !PEEK(type, FIELD(page, page, page_type)))
+		return 0;
+	if (bpf_core_enum_value_exists(enum pagetype, PGTY_zsmalloc) &&
+	    type >> 24 == bpf_core_enum_value(enum pagetype, PGTY_zsmalloc))
+		batch->entry[index] = KIND_ZSMALLOC;
+	if (bpf_core_enum_value_exists(enum pagetype, PGTY_large_kmalloc) &&
+	    type >> 24 == bpf_core_enum_value(enum pagetype, PGTY_large_kmalloc))
+		batch->entry[index] = KIND_LARGE_KMALLOC;
+	return 0;
+}
+
+/* What the types of pages tell that no flag does, as far as this kernel has such types. */
+SEC("syscall")
+int find_kinds(struct slab_question *ask)
+{
+	struct slab_question question = { .count = ask->count, .page_table = ask->page_table };
+
+	bpf_loop(question.count, find_kind, &question, 0);
+	return 0;
+}
+
 struct name_question {
 	u64 cache;
 	char name[64];

@@ -1,6 +1,7 @@
 //! All access to a live Linux: readings of `/proc`, recordings through tracefs, and the import of trace
 //! texts.
 
+pub mod blame;
 mod clock;
 mod error;
 mod events;

@@ -4,6 +4,7 @@
 //! samples, and every output renders a model.
 #![forbid(unsafe_code)]
 
+pub mod blame;
 pub mod model;
 #[cfg(test)]
 mod sample_tests;

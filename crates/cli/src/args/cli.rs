@@ -8,6 +8,7 @@ use freehold_measure::foreign;
 
 use super::analyze::{self, Analyze};
 use super::bench::Bench;
+use super::blame::Blame;
 use super::check::{Check, GiveBack};
 use super::compare::Compare;
 use super::generate::Generate;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     Generate(Generate),
     /// Judge whether this machine can give blocks of a size: now, after compaction, or not at all.
     Check(Check),
+    /// Show who keeps blocks of memory from becoming free: unmovable pages, and the code that allocated them (needs root).
+    Blame(Blame),
     /// Measure the engine on this machine: a table for each of its systems.
     Bench(Bench),
     /// Look into a trace.

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod bench;
+mod blame;
 mod check;
 mod cli;
 mod common;
@@ -18,6 +19,7 @@ mod trace;
 
 pub(super) use analyze::Analyze;
 pub(super) use bench::Bench;
+pub(super) use blame::Blame;
 pub(super) use check::{Check, GiveBack};
 pub(super) use cli::{Cli, Command, refuse};
 pub(super) use common::{Form, Input};

@@ -3,6 +3,7 @@
 
 pub(super) mod analyze;
 pub(super) mod bench;
+pub(super) mod blame;
 pub(super) mod check;
 pub(super) mod compare;
 pub(super) mod generate;

@@ -90,7 +90,7 @@ fn read_words(file: &FrameWords, start_pfn: u64, pages: u64) -> Result<Vec<u64>,
 }
 
 /// Returns the path of each cgroup of the memory controller, by the inode of its folder.
-fn cgroup_names(root: &Path) -> HashMap<u64, String> {
+pub(crate) fn cgroup_names(root: &Path) -> HashMap<u64, String> {
     let unified = root.join("sys/fs/cgroup");
     let legacy = unified.join("memory");
     let top = if legacy.is_dir() { legacy } else { unified };

@@ -1,19 +1,8 @@
 //! Sums up the words of `/proc/kpageflags` into a pageblock's record.
 
 use super::block::{Held, Pageblock, STRIDES};
+use super::frame_use::{Use, Uses};
 use crate::procfs::kpf;
-
-/// What one frame is used for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Use {
-    Blank,
-    Free,
-    Anon,
-    FileClean,
-    FileBusy,
-    Unevictable,
-    Held(Held),
-}
 
 /// A record as it was read. Whether frames without a flag are memory is decided later, from the zones'
 /// numbers.
@@ -78,8 +67,7 @@ pub(super) fn fold(
 struct Folder {
     block: Pageblock,
     last: Option<(u64, Use)>,
-    /// The use of the current compound page's head, for its tail pages.
-    head: Option<Use>,
+    uses: Uses,
     blanks: u64,
     tails: u64,
     /// Where the current run of free pages starts in the pageblock; `None` outside of one.
@@ -144,7 +132,7 @@ impl Folder {
     fn take(&mut self, flags: u64, part: u64, at: u64) {
         let used_for = match self.last {
             Some((last, used_for)) if last == flags && flags & kpf::COMPOUND_HEAD == 0 => used_for,
-            _ => self.classify(flags),
+            _ => self.uses.next(flags),
         };
         self.last = Some((flags, used_for));
         self.tails += u64::from(flags & kpf::COMPOUND_TAIL != 0);
@@ -205,52 +193,6 @@ impl Folder {
             self.block.dirty_order = self.block.dirty_order.max(order as u8);
         }
     }
-
-    fn classify(&mut self, flags: u64) -> Use {
-        if flags == 0 {
-            self.head = None;
-            return Use::Blank;
-        }
-        // On tail pages kernels show different sets of the head's flags.
-        if flags & (kpf::COMPOUND_TAIL | kpf::BUDDY | kpf::NOPAGE) == kpf::COMPOUND_TAIL {
-            return self.head.unwrap_or_else(|| frame_use(flags));
-        }
-        let used_for = frame_use(flags);
-        self.head = (flags & kpf::COMPOUND_HEAD != 0).then_some(used_for);
-        used_for
-    }
-}
-
-/// Returns the use that a frame's flags show; the first match decides.
-fn frame_use(flags: u64) -> Use {
-    let held = [
-        (kpf::NOPAGE, Held::Absent),
-        (kpf::HWPOISON, Held::Reserved),
-        (kpf::RESERVED, Held::Reserved),
-        (kpf::OFFLINE, Held::Offline),
-        (kpf::HUGE, Held::Hugetlb),
-        (kpf::PGTABLE, Held::PageTable),
-        // Slab comes before the LRU's flags: the kernel shows KPF_ANON on some slab pages.
-        (kpf::SLAB, Held::Slab),
-    ];
-    if flags & (kpf::BUDDY | kpf::NOPAGE) == kpf::BUDDY {
-        return Use::Free;
-    }
-    if let Some(&(_, why)) = held.iter().find(|(bit, _)| flags & bit != 0) {
-        return Use::Held(why);
-    }
-    if flags & kpf::UNEVICTABLE != 0 {
-        return Use::Unevictable;
-    }
-    // New LRU pages wait in per-CPU batches, which compaction drains first; a file's page there is up to date or
-    // backed by swap. A mapped page that is nothing of all this is a driver's.
-    if flags & (kpf::LRU | kpf::ANON | kpf::SWAPBACKED | kpf::UPTODATE) == 0 {
-        return Use::Held(Held::Kernel);
-    }
-    if flags & (kpf::ANON | kpf::SWAPBACKED) != 0 {
-        return Use::Anon;
-    }
-    if flags & (kpf::DIRTY | kpf::WRITEBACK | kpf::MMAP) != 0 { Use::FileBusy } else { Use::FileClean }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 mod block;
 mod charges;
 mod fold;
+mod frame_use;
 mod known;
 mod map;
 mod order;
@@ -19,6 +20,9 @@ mod sampler;
 mod slabs;
 mod survey;
 mod types;
+
+pub(crate) use charges::cgroup_names;
+pub(crate) use frame_use::{Use, Uses};
 
 pub use block::{Held, Pageblock, STRIDES};
 pub use charges::{Charge, read_charges};

@@ -44,5 +44,5 @@ pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
 pub(super) use frame_words::{FrameWords, WORD_BYTES, words};
 pub(super) use kpageflags::fold_kpageflags_file;
 pub(super) use pagetypeinfo::read_pagetypeinfo_file;
-pub(super) use read::read_text;
+pub(super) use read::{read_text, refuse_special};
 pub(super) use zoneinfo::read_zoneinfo_file;

@@ -20,7 +20,7 @@ pub(super) const REPORT: &str = "Check that the file is a whole copy of the kern
 
 /// Fails if a file is a pipe, a device or a socket: opening a pipe without a writer would wait for ever,
 /// and a device may never end.
-pub(super) fn refuse_special(path: &Path) -> Result<(), Error> {
+pub(crate) fn refuse_special(path: &Path) -> Result<(), Error> {
     let kind = fs::metadata(path).map_err(|e| Error::io("read", path, e))?.file_type();
     if kind.is_file() || kind.is_dir() {
         return Ok(());

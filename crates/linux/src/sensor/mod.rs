@@ -8,6 +8,8 @@ mod procfs;
 
 pub use crate::error::BpfError;
 pub use best::{Choice, Sensor, open_bpf, open_exact};
-pub use bpf::{BPF_BUILT, BpfSensor, ExactSensor};
+pub use bpf::{BPF_BUILT, BpfSensor, ExactSensor, PageKind};
+#[cfg(feature = "bpf")]
+pub(crate) use bpf::{open_object, refusal};
 pub use free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 pub use procfs::Ration;

@@ -8,6 +8,8 @@
 //! else is the same.
 
 mod exact;
+#[cfg(feature = "bpf")]
+mod loading;
 mod locate;
 mod messages;
 #[cfg(not(feature = "bpf"))]
@@ -19,10 +21,13 @@ mod pages;
 mod sensor;
 
 pub use exact::ExactSensor;
+#[cfg(feature = "bpf")]
+pub(crate) use loading::{open_object, refusal};
 #[cfg(not(feature = "bpf"))]
 use no_object::Programs;
 #[cfg(feature = "bpf")]
 use object::Programs;
+pub use pages::PageKind;
 pub use sensor::BpfSensor;
 
 /// True if this build has the BPF programs in it.

@@ -1,30 +1,16 @@
 //! The loaded BPF object: its programs, run one at a time, and its maps.
 
-use std::fs;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, ProgramInput};
 
-use libbpf_rs::{
-    ErrorKind, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, PrintLevel, ProgramInput, set_print,
-};
-
+use super::loading::{open_object, refusal};
 use super::messages::{Map, Message, Room};
 use crate::error::BpfError;
 
 /// The compiled programs.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/free_areas.bpf.o"));
 
-/// The kernel's type information.
-const BTF: &str = "/sys/kernel/btf/vmlinux";
-
-/// The warnings of libbpf about the object that is being loaded.
-static WARNINGS: Mutex<String> = Mutex::new(String::new());
-
 /// The map that only the program itself uses, which copies whole states.
 const PROBE: &str = "probe";
-
-/// The most bytes of the warnings that an error quotes.
-const QUOTED_BYTES: usize = 400;
 
 /// The loaded object.
 #[derive(Debug)]
@@ -38,19 +24,7 @@ impl Programs {
     /// Loads the programs, with room for `zones` zones and `chunks` chunks of pageblocks, and, if asked for, the
     /// program that copies whole states, with room for these.
     pub(super) fn load(zones: u32, chunks: u32, room: Option<Room>) -> Result<Self, BpfError> {
-        if !Path::new(BTF).exists() {
-            return Err(BpfError::NoBtf { path: BTF });
-        }
-        // Without a callback libbpf prints its messages to standard error.
-        set_print(Some((PrintLevel::Warn, |_, text| {
-            let mut warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
-            if warnings.len() < QUOTED_BYTES {
-                warnings.push_str(text.lines().next().unwrap_or_default());
-                warnings.push_str("; ");
-            }
-        })));
-        WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(|e| refusal(&e))?;
+        let mut open = open_object(OBJECT)?;
         for mut map in open.maps_mut() {
             if map.name() == PROBE {
                 map.set_autocreate(room.is_some()).map_err(|e| refusal(&e))?;
@@ -143,28 +117,4 @@ fn handle(object: &Object, wanted: Map) -> Result<MapHandle, BpfError> {
     let map = object.maps().find(|map| map.name() == wanted.name());
     let map = map.ok_or_else(|| BpfError::Refused { detail: format!("no map `{}`", wanted.name()) })?;
     MapHandle::try_from(&map).map_err(|e| refusal(&e))
-}
-
-/// Returns why the kernel did not load the object, by the kernel's answer.
-fn refusal(error: &libbpf_rs::Error) -> BpfError {
-    let warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    if error.kind() == ErrorKind::PermissionDenied && !may_load() {
-        return BpfError::NotPermitted { detail: error.to_string() };
-    }
-    BpfError::Refused { detail: format!("{error}: {}", warnings.trim_end_matches("; ")) }
-}
-
-/// Returns true if this process has `CAP_BPF` and `CAP_PERFMON`, or `CAP_SYS_ADMIN`, which includes both.
-///
-/// EACCES alone does not show a missing capability: the verifier also returns it for a program that it
-/// rejects.
-fn may_load() -> bool {
-    const SYS_ADMIN: u64 = 1 << 21;
-    const PERFMON_AND_BPF: u64 = 1 << 38 | 1 << 39;
-    let locked = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let has = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let has = has.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0);
-    !locked.contains("[confidentiality]")
-        && (has & SYS_ADMIN != 0 || has & PERFMON_AND_BPF == PERFMON_AND_BPF)
 }

@@ -18,6 +18,26 @@ const TABLE_ALIGN: u64 = 1 << 30;
 /// Words of `struct name_question`: the cache and its name.
 const NAME_WORDS: usize = 9;
 
+/// What a page is by its type, where no flag tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageKind {
+    /// Of zsmalloc, which keeps compressed pages.
+    Zsmalloc,
+    /// Of a kmalloc that is larger than slab caches serve.
+    LargeKmalloc,
+}
+
+impl PageKind {
+    /// Returns the kind by the number that the program `find_kinds` gives it.
+    fn from_number(number: u64) -> Option<Self> {
+        match number {
+            1 => Some(Self::Zsmalloc),
+            2 => Some(Self::LargeKmalloc),
+            _ => None,
+        }
+    }
+}
+
 /// A zone, and the addresses of the lowest and highest page that its free lists name.
 type Edges = (ZoneSnapshot, (u64, u64));
 
@@ -89,6 +109,45 @@ impl BpfSensor {
         Ok(found)
     }
 
+    /// Returns what the types of pages tell of each of the frames `pfns` that no flag does; `None` where they tell nothing, as on
+    /// kernels before 6.12.
+    ///
+    /// # Errors
+    /// If frame numbers cannot be determined.
+    pub fn page_kinds(&mut self, pfns: &[u64]) -> Result<Vec<Option<PageKind>>, BpfError> {
+        let page_table = self.page_table()?;
+        let mut found = Vec::with_capacity(pfns.len());
+        for batch in pfns.chunks(BATCH) {
+            let numbers: Vec<_> =
+                batch.iter().map(|pfn| if self.has_frame(*pfn) { *pfn } else { u64::MAX }).collect();
+            self.programs.put(Map::Frames, 0, Message::new(&numbers, BATCH).bytes())?;
+            self.programs.run("find_kinds", &mut Message::new(&[batch.len() as u64, page_table], 2))?;
+            let kinds = self.programs.get(Map::Frames, 0)?;
+            found.extend((0..batch.len()).map(|index| PageKind::from_number(word(&kinds, index))));
+        }
+        Ok(found)
+    }
+
+    /// Returns the frames of the tasks' kernel stacks, sorted: of the first two thousand tasks or so; none where stacks are not
+    /// mapped (`CONFIG_VMAP_STACK`).
+    ///
+    /// # Errors
+    /// If frame numbers cannot be determined.
+    pub fn kernel_stacks(&mut self) -> Result<Vec<u64>, BpfError> {
+        let page_table = self.page_table()?;
+        let mut message = Message::new(&[0], 1);
+        if self.programs.run("find_stacks", &mut message)? != 0 {
+            return Ok(Vec::new());
+        }
+        let pages = self.programs.get(Map::Frames, 0)?;
+        let frame = |index| Some(word(&pages, index).checked_sub(page_table)? / self.layout.page_bytes);
+        let count = usize::try_from(message.word(0)).unwrap_or(BATCH).min(BATCH);
+        let mut frames: Vec<_> = (0..count).filter_map(frame).filter(|&pfn| self.has_frame(pfn)).collect();
+        frames.sort_unstable();
+        frames.dedup();
+        Ok(frames)
+    }
+
     fn cache_name(&self, cache: u64) -> Result<Option<String>, BpfError> {
         let mut message = Message::new(&[cache], NAME_WORDS);
         let gone = self.programs.run("name_cache", &mut message)? != 0;
@@ -104,7 +163,7 @@ impl BpfSensor {
     }
 
     /// Returns the start of the table of all `struct page`, which is determined once.
-    pub(super) fn page_table(&mut self) -> Result<u64, BpfError> {
+    pub(crate) fn page_table(&mut self) -> Result<u64, BpfError> {
         if let Some(known) = self.page_table {
             return Ok(known);
         }

@@ -96,6 +96,11 @@ impl BpfSensor {
         })
     }
 
+    /// Returns the order of a pageblock, if the sensor was opened with it.
+    pub fn pageblock_order(&self) -> Option<u8> {
+        self.pageblock_order
+    }
+
     /// Returns how many times, over all readings, an order's lists changed under each of several
     /// walks.
     ///

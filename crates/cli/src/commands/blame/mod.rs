@@ -1,0 +1,148 @@
+//! `freehold blame`: who keeps blocks of memory from becoming free.
+
+mod allocations;
+mod report;
+mod watching;
+
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+
+use anyhow::anyhow;
+use freehold_linux::blame::{HeldPages, name_by_bpf, name_by_cgroup, read_held_pages};
+use freehold_linux::pageblocks::{
+    PageblockMap, PerCpuFrames, ZonePageblocks, pageblock_order, read_pageblocks, recount_listed,
+};
+use freehold_linux::procfs::{page_bytes, read_zoneinfo};
+use freehold_linux::sensor::{BpfError, BpfSensor, Choice, open_bpf, open_exact};
+use freehold_linux::{Error, HeededSignals};
+use freehold_monitor::blame::{self, folded};
+use freehold_monitor::verdict::order_of_size;
+use freehold_trace::ZoneSnapshot;
+
+use crate::args::Blame;
+use crate::exit::{Cause, Failure};
+use crate::output::{self, FinishedFile};
+
+use allocations::Made;
+use report::Report;
+
+pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
+    let root = args.sensing.root.as_path();
+    let zones = read_zoneinfo(root)?;
+    let order = order(args, root, &zones)?;
+    wanted_zone(args, &zones)?;
+    // A file that cannot be made is told before anything is watched.
+    let mut file = args.folded.as_ref().map(|path| FinishedFile::create(path, args.force)).transpose()?;
+    // From here on signals end the watch, and not this process without an answer.
+    let _heeded = HeededSignals::new();
+    let mut notes = Vec::new();
+    let mut sensor = open_sensor(args, &mut notes)?;
+    let mut made = Made::gather(args, sensor.as_mut(), &mut notes)?;
+    let (map, held) = read_held(args, &zones, sensor.as_mut(), &mut notes)?;
+    made.add_page_owner(root, &map, &held, &mut notes)?;
+    let readings = blame::Readings {
+        held: &held,
+        made: &made.allocations,
+        stacks: &made.stacks,
+        share: made.share(),
+        pageblock_order: map.pageblock_order,
+        now_ns: made.now_ns,
+        older_than_ns: args.older.as_nanos() as u64,
+    };
+    let report = Report {
+        blame: blame::Blame::of(&readings, order),
+        block_bytes: page_bytes(root).unwrap_or(4096) << order,
+        watch: made.watch(),
+        page_owner: made.has_page_owner,
+        notes,
+    };
+    if let Some(file) = &mut file {
+        file.write_text(&folded(&readings, order))?;
+    }
+    if let Some(file) = file {
+        file.keep()?;
+    }
+    if args.json { output::print_json(&report) } else { output::print(&report.text(args.rows)) }
+}
+
+/// Returns the order of the blocks that are asked about.
+fn order(args: &Blame, root: &Path, zones: &[ZoneSnapshot]) -> Result<u8, Failure> {
+    let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max().unwrap_or(0);
+    match (args.order, args.size) {
+        (Some(order), _) => Ok(order.get()),
+        (None, Some(bytes)) => {
+            let order = order_of_size(bytes, page_bytes(root).unwrap_or(4096), end_pfn);
+            order.map_err(|error| Failure::new(Cause::Input, error))
+        }
+        (None, None) => Ok(pageblock_order(root)),
+    }
+}
+
+/// Fails if no zone of the machine is asked for.
+fn wanted_zone(args: &Blame, zones: &[ZoneSnapshot]) -> Result<(), Failure> {
+    if zones.iter().any(|zone| zone.spanned > 0 && wants(args, zone.node, &zone.name)) {
+        return Ok(());
+    }
+    let known: Vec<_> = zones
+        .iter()
+        .filter(|zone| zone.spanned > 0)
+        .map(|zone| format!("{} of node {}", zone.name, zone.node))
+        .collect();
+    let error = anyhow!("no such zone has memory; those with memory are {}", known.join(", "));
+    Err(Failure::new(Cause::Input, error))
+}
+
+fn wants(args: &Blame, node: u32, name: &str) -> bool {
+    args.node.is_none_or(|wanted| wanted == node)
+        && args.zone.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(name))
+}
+
+/// Opens the BPF sensor, unless `--sensor procfs` or another machine's files are given. Adds why it does not work to `notes`.
+fn open_sensor(args: &Blame, notes: &mut Vec<String>) -> Result<Option<BpfSensor>, Failure> {
+    let choice = Choice::from(args.sensing.sensor);
+    if choice == Choice::Procfs {
+        return Ok(None);
+    }
+    match open_bpf(&args.sensing.root) {
+        Ok(sensor) => Ok(Some(sensor)),
+        Err(error) if choice == Choice::Bpf => Err(error.into()),
+        Err(Error::Bpf(BpfError::NotLive { .. })) => Ok(None),
+        Err(error) => {
+            notes.push(format!("slab caches, kernel stacks and new allocations are not told: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// Reads the unmovable pages, and what they are. A page on a CPU's list is free, where BPF tells which are.
+fn read_held(
+    args: &Blame,
+    zones: &[ZoneSnapshot],
+    sensor: Option<&mut BpfSensor>,
+    notes: &mut Vec<String>,
+) -> Result<(PageblockMap, Vec<HeldPages>), Failure> {
+    let root = args.sensing.root.as_path();
+    let mut note = |error: Error| notes.push(error.to_string());
+    let mut lists = match sensor {
+        Some(_) => open_exact().map_err(&mut note).ok(),
+        None => None,
+    };
+    let mut on_lists =
+        || -> Option<PerCpuFrames> { lists.as_mut()?.read_per_cpu().map_err(|e| note(e.into())).ok() };
+    let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    // Lists change while pageblocks are read: a page that was on one before or after was free.
+    let mut listed = on_lists().unwrap_or_default();
+    let mut map = read_pageblocks(root, zones, &listed, threads)?;
+    let wanted = |zone: &ZonePageblocks| wants(args, zone.node, &zone.name);
+    let mut held = read_held_pages(root, &map, &listed, wanted)?;
+    listed.extend(on_lists().unwrap_or_default());
+    recount_listed(root, &mut map, &listed)?;
+    held.retain(|run| !(run.is_unnamed() && listed.has(run.pfn)));
+    if let Some(sensor) = sensor {
+        name_by_bpf(sensor, &mut held).map_err(|e| note(e.into())).unwrap_or_default();
+    }
+    // A kernel without memory cgroups has no such file.
+    let _ = name_by_cgroup(root, &mut held);
+    Ok((map, held))
+}

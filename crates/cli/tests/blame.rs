@@ -1,0 +1,232 @@
+//! `freehold blame`: over a copy of a machine's files, and on the machine that the tests run on.
+
+mod common;
+#[allow(dead_code, reason = "the tests use a part of it")]
+mod fragment;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Ran, finish, folder, freehold, run_words};
+use fragment::{Random, WAYS};
+use freehold_needs::{has_file, is_root, skip, unprivileged_command};
+use serde_json::Value;
+
+const SLAB: u64 = 1 << 7;
+const BUDDY: u64 = 1 << 10;
+const PAGE_TABLE: u64 = 1 << 26;
+/// Referenced, which alone says nothing of who uses a page.
+const KERNEL: u64 = 1 << 2;
+
+/// A machine of four pageblocks of 2 MiB that are free but for one page each, at half of the block.
+fn machine(flags: [u64; 4]) -> tempfile::TempDir {
+    let root = folder();
+    let (proc, huge) = (root.path().join("proc"), root.path().join("sys/kernel/mm/transparent_hugepage"));
+    fs::create_dir_all(&proc).expect("a new folder");
+    fs::create_dir_all(&huge).expect("a new folder");
+    fs::write(huge.join("hpage_pmd_size"), "2097152\n").expect("a file");
+    let words = flags.iter().flat_map(|&flags| {
+        (0..512).flat_map(move |page| if page == 256 { flags } else { BUDDY }.to_le_bytes())
+    });
+    fs::write(proc.join("kpageflags"), words.collect::<Vec<_>>()).expect("a file");
+    let zone = "Node 0, zone   Normal\n  pages free     2044\n        boost    0\n        min      8\n        low      \
+                10\n        high     12\n        spanned  2048\n        present  2048\n        managed  2048\n        \
+                cma      0\n        protection: (0, 0)\n  pagesets\n  start_pfn:           0\n";
+    fs::write(proc.join("zoneinfo"), zone).expect("a file");
+    fs::write(proc.join("buddyinfo"), "Node 0, zone   Normal 4 4 4 4 4 4 4 4 4 0 0\n").expect("a file");
+    root
+}
+
+const OWNER: &str = "\
+Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (init), ts 5000000 ns
+PFN 0x100 type Unmovable Block 0 type Unmovable Flags 0x4(referenced)
+ __alloc_pages_noprof+0x1a2/0x330
+ pipe_write+0x3a0/0x4c0
+ vfs_write+0x20/0x30
+
+Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (init), ts 6000000 ns
+PFN 0x301 type Unmovable Block 0 type Unmovable Flags 0x4(referenced)
+ __alloc_pages_noprof+0x1a2/0x330
+ somebody_else+0x3a0/0x4c0
+
+";
+
+fn blame(root: &Path, words: &str) -> Ran {
+    let mut command = freehold(["blame", "--root"]);
+    command.arg(root).args(words.split_ascii_whitespace());
+    finish(command)
+}
+
+/// Returns what and code of each row, and its blocks.
+fn rows(json: &Value) -> Vec<(String, u64)> {
+    let row = |row: &Value| {
+        let code = row["code"].as_str().map_or(String::new(), |code| format!(": {code}"));
+        (
+            format!("{}{code}", row["what"].as_str().expect("a text")),
+            row["blocks"].as_u64().expect("a number"),
+        )
+    };
+    json["rows"].as_array().expect("rows").iter().map(row).collect()
+}
+
+#[test]
+fn without_page_owner_the_flags_tell_what_keeps_a_block() {
+    let root = machine([KERNEL, SLAB, PAGE_TABLE, BUDDY]);
+    let json = blame(root.path(), "--json").ok().json();
+    assert_eq!(json["kept"], 3);
+    assert_eq!(json["named"], serde_json::json!({ "whole": 1, "partly": 0, "not": 2 }));
+    let named = |name: &str| (name.to_owned(), 1);
+    assert_eq!(rows(&json), [named("kernel pages"), named("page tables"), named("slab")]);
+    let pairs = blame(root.path(), "--size 4M --json").ok().json();
+    assert_eq!((pairs["kept"].as_u64(), pairs["order"].as_u64()), (Some(2), Some(10)));
+    assert_eq!(blame(root.path(), "--order 8 --json").ok().json()["kept"], 3);
+    let text = blame(&root.path().join("../nowhere"), "");
+    text.fails(2, &["nowhere"]);
+}
+
+#[test]
+fn with_page_owner_the_code_is_named() {
+    let root = machine([KERNEL, SLAB, PAGE_TABLE, BUDDY]);
+    let debug = root.path().join("sys/kernel/debug");
+    fs::create_dir_all(&debug).expect("a new folder");
+    fs::write(debug.join("page_owner"), OWNER).expect("a file");
+    let graph = root.path().join("graph.folded");
+    let words = format!("--json --folded {}", graph.display());
+    let json = blame(root.path(), &words).ok().json();
+    assert_eq!(json["named"], serde_json::json!({ "whole": 2, "partly": 0, "not": 1 }));
+    assert_eq!(rows(&json)[0], ("kernel pages: pipe_write".to_owned(), 1));
+    let written = fs::read_to_string(&graph).expect("the graph");
+    assert_eq!(
+        written,
+        "kernel pages;vfs_write;pipe_write;__alloc_pages_noprof 1000\npage tables 1000\nslab 1000\n"
+    );
+    blame(root.path(), &words).fails(2, &["graph.folded", "--force"]);
+    let text = blame(root.path(), "--rows 1").ok().stdout;
+    assert!(
+        text.starts_with("3 blocks of 2 MiB are kept by unmovable pages. By whom is known of 2 (66.7 %)"),
+        "{text}"
+    );
+    assert!(text.contains("and 2 more") && text.contains("those of page_owner"), "{text}");
+    fs::write(debug.join("page_owner"), "Page allocated via order x\n").expect("a file");
+    blame(root.path(), "").fails(2, &["page_owner:2", "the frame of a page"]);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let root = machine([KERNEL; 4]);
+    blame(root.path(), "--zone Movable").fails(2, &["no such zone has memory", "Normal of node 0"]);
+    blame(root.path(), "--node 7").fails(2, &["no such zone has memory"]);
+    blame(root.path(), "--size 3M").fails(2, &["2 MiB and 4 MiB"]);
+    blame(root.path(), "-- /no/such/program").fails(2, &["/no/such/program", "Check its name"]);
+    let ran = blame(root.path(), "--for 0.1").ok();
+    assert!(ran.stdout.contains("allocations are not watched"), "{}", ran.stdout);
+    fs::remove_file(root.path().join("proc/kpageflags")).expect("a file");
+    blame(root.path(), "").fails(3, &["kpageflags"]);
+}
+
+#[test]
+fn others_are_told_that_it_takes_root() {
+    let place = folder();
+    let binary = place.path().join("freehold");
+    fs::copy(env!("CARGO_BIN_EXE_freehold"), &binary).expect("a copy");
+    fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    let Some(mut command) =
+        unprivileged_command(&binary, &["--version"], "others_are_told_that_it_takes_root")
+    else {
+        return;
+    };
+    command.args(["blame", "--for", "0.1"]);
+    finish(command).fails(3, &["root"]);
+}
+
+/// Held by each test that watches: what another plants is not its own.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A watch that goes on until [`Watch::end`].
+struct Watch(Child);
+
+impl Watch {
+    /// Starts to watch. When this returns, allocations are seen.
+    fn begin(place: &Path) -> Self {
+        let sign = place.join("watching");
+        let script = format!("> {}; exec cat", sign.display());
+        let words = ["blame", "--json", "--older", "0.01", "--rows", "1000", "--", "sh", "-c", &script];
+        let mut command = freehold(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut watch = command.spawn().expect("a process");
+        while !sign.exists() {
+            assert!(matches!(watch.try_wait(), Ok(None)), "the watch did not start");
+            sleep(Duration::from_millis(10));
+        }
+        Self(watch)
+    }
+
+    fn end(mut self) -> Value {
+        // The command ends with its input.
+        drop(self.0.stdin.take());
+        Ran::new(&self.0.wait_with_output().expect("an output")).ok().json()
+    }
+}
+
+fn pages_of(json: &Value, code: &str) -> u64 {
+    let rows = json["rows"].as_array().expect("rows");
+    let of = |row: &&Value| row["code"].as_str().is_some_and(|found| found.contains(code));
+    rows.iter().filter(of).filter_map(|row| row["pages"].as_u64()).sum()
+}
+
+/// Returns true if this machine's kernel lets BPF watch; otherwise says by name why not.
+fn can_watch(test: &str) -> bool {
+    if !is_root(test) || !has_file("/sys/kernel/btf/vmlinux", test) || !has_file("/proc/kpageflags", test) {
+        return false;
+    }
+    let ran = run_words("blame --for 0.1 --sensor bpf");
+    if ran.code != Some(0) {
+        skip(test, ran.stderr);
+        return false;
+    }
+    true
+}
+
+#[test]
+fn a_planted_culprit_is_named() {
+    if !can_watch("a_planted_culprit_is_named") {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let planted =
+        [("pipes", "pipe_write", 64), ("page-tables", "pte_alloc", 32), ("slab-inodes", "alloc_inode", 64)];
+    for (name, code, mib) in planted {
+        let (_, way) = WAYS.iter().find(|(way, _)| *way == name).expect("a way");
+        let place = folder();
+        let before = pages_of(&Watch::begin(place.path()).end(), code);
+        fs::remove_file(place.path().join("watching")).expect("a file");
+        let watch = Watch::begin(place.path());
+        let held = way(&mut Random(1), mib, place.path()).expect("memory");
+        let json = watch.end();
+        // Each way fills more than this with what it is named after, with pages of any size.
+        let least = mib as u64 * (32 << 10) / rustix::param::page_size() as u64;
+        let pages = pages_of(&json, code);
+        assert!(pages >= least, "{name}: {pages} of {least} pages are named: {:#}", json["rows"]);
+        assert!(before < least, "{name}: {before} of {least} pages were named before anything was planted");
+        assert_eq!(json["watch"]["lost"], 0);
+        drop(held);
+    }
+}
+
+#[test]
+fn the_watch_ends_with_its_command() {
+    if !can_watch("the_watch_ends_with_its_command") {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let started = Instant::now();
+    let json = run_words("blame --json -- true").ok().json();
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(json["watch"]["seconds"].as_f64().expect("a number") < 5.0);
+    let cpus = json["watch"]["cpus"].as_f64().expect("a number");
+    assert!((0.0..1.0).contains(&cpus), "{cpus}");
+}

@@ -1,0 +1,218 @@
+//! The pages that nothing moves, frame by frame.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{BpfError, Error};
+use crate::pageblocks::{
+    Held, Pageblock, PageblockMap, PerCpuFrames, Use, Uses, ZonePageblocks, cgroup_names,
+};
+use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
+use crate::sensor::{BpfSensor, PageKind};
+
+/// What unmovable pages are.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum What {
+    /// Slab objects; of this cache, where BPF tells it.
+    Slab(Option<Arc<str>>),
+    /// Page tables.
+    PageTable,
+    /// A task's kernel stack.
+    KernelStack,
+    /// Compressed pages.
+    Zsmalloc,
+    /// A kmalloc that is larger than slab caches serve.
+    LargeKmalloc,
+    /// hugetlb pages.
+    Hugetlb,
+    /// Ballooned or unplugged.
+    Offline,
+    /// The kernel's own, and charged to this cgroup.
+    Charged(Arc<str>),
+    /// The kernel's own, of which nothing more is known.
+    Kernel,
+}
+
+/// A run of unmovable pages: a compound page, or a single page. A compound page is several runs where pageblocks border.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HeldPages {
+    /// Its first frame.
+    pub pfn: u64,
+    /// Its pages.
+    pub pages: u32,
+    /// What they are.
+    pub what: What,
+}
+
+impl HeldPages {
+    /// Returns true if nothing is known of what it is.
+    pub fn is_unnamed(&self) -> bool {
+        self.what == What::Kernel
+    }
+}
+
+/// Reads the unmovable pages of the `wanted` zones of `map`, by ascending frames, from `proc/kpageflags` below `root`. Pages that
+/// were reserved at boot are not among them, and none of `listed`, which are free.
+///
+/// Memory: 40 bytes a run.
+///
+/// # Errors
+/// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
+pub fn read_held_pages(
+    root: &Path,
+    map: &PageblockMap,
+    listed: &PerCpuFrames,
+    wanted: impl Fn(&ZonePageblocks) -> bool,
+) -> Result<Vec<HeldPages>, Error> {
+    let file = FrameWords::kpageflags(root)?;
+    let pages = map.pageblock_pages();
+    let mut buffer = vec![0; pages as usize * WORD_BYTES];
+    let mut held = Vec::new();
+    for zone in map.zones.iter().filter(|zone| wanted(zone)) {
+        let starts = (zone.start_pfn..).step_by(pages as usize);
+        for (start, _) in starts.zip(&zone.blocks).filter(|(_, block)| holds(block)) {
+            let filled = file.read(start, &mut buffer).map_err(|e| file.failed(e))?;
+            runs(words(&buffer[..filled]), start, listed, &mut held);
+        }
+    }
+    Ok(held)
+}
+
+/// Returns true if a pageblock has pages that code allocated and nothing moves.
+fn holds(block: &Pageblock) -> bool {
+    let why = [Held::Slab, Held::PageTable, Held::Kernel, Held::Hugetlb, Held::Offline];
+    why.into_iter().map(|why| block.held_by(why)).sum::<u32>() > u32::from(block.listed)
+}
+
+/// Adds the runs of unmovable pages of a pageblock.
+fn runs(words: impl Iterator<Item = u64>, start: u64, listed: &PerCpuFrames, held: &mut Vec<HeldPages>) {
+    let mut uses = Uses::default();
+    let mut open = false;
+    for (pfn, flags) in (start..).zip(words) {
+        let what = match uses.next(flags) {
+            Use::Blank if listed.has(pfn) => None,
+            Use::Blank | Use::Held(Held::Kernel) => Some(What::Kernel),
+            Use::Held(Held::Slab) => Some(What::Slab(None)),
+            Use::Held(Held::PageTable) => Some(What::PageTable),
+            Use::Held(Held::Hugetlb) => Some(What::Hugetlb),
+            Use::Held(Held::Offline) => Some(What::Offline),
+            _ => None,
+        };
+        let Some(what) = what else {
+            open = false;
+            continue;
+        };
+        match held.last_mut() {
+            Some(last) if open && flags & kpf::COMPOUND_TAIL != 0 && last.what == what => last.pages += 1,
+            _ => held.push(HeldPages { pfn, pages: 1, what }),
+        }
+        open = true;
+    }
+}
+
+/// Tells slab caches, kernel stacks and what the types of pages tell. A page that was freed meanwhile keeps what it was.
+///
+/// # Errors
+/// If frame numbers cannot be determined.
+pub fn name_by_bpf(sensor: &mut BpfSensor, held: &mut [HeldPages]) -> Result<(), BpfError> {
+    let stacks = sensor.kernel_stacks()?;
+    let of = |held: &[HeldPages], what: &What| -> Vec<usize> {
+        held.iter().enumerate().filter(|(_, run)| run.what == *what).map(|(at, _)| at).collect()
+    };
+    let frames =
+        |held: &[HeldPages], runs: &[usize]| -> Vec<u64> { runs.iter().map(|&at| held[at].pfn).collect() };
+    let slabs = of(held, &What::Slab(None));
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for (&at, name) in slabs.iter().zip(sensor.slab_names(&frames(held, &slabs))?) {
+        let Some(name) = name else { continue };
+        let known = names.iter().find(|known| ***known == *name).cloned();
+        let name = known.unwrap_or_else(|| {
+            names.push(name.into());
+            names[names.len() - 1].clone()
+        });
+        held[at].what = What::Slab(Some(name));
+    }
+    let kernel = of(held, &What::Kernel);
+    for (&at, kind) in kernel.iter().zip(sensor.page_kinds(&frames(held, &kernel))?) {
+        held[at].what = match kind {
+            Some(PageKind::Zsmalloc) => What::Zsmalloc,
+            Some(PageKind::LargeKmalloc) => What::LargeKmalloc,
+            None if stacks.binary_search(&held[at].pfn).is_ok() => What::KernelStack,
+            None => What::Kernel,
+        };
+    }
+    Ok(())
+}
+
+/// Tells the cgroups that the kernel's other pages are charged to, by `proc/kpagecgroup` below `root`.
+///
+/// # Errors
+/// If the kernel has no memory cgroups, or access is refused.
+pub fn name_by_cgroup(root: &Path, held: &mut [HeldPages]) -> Result<(), Error> {
+    let file = FrameWords::open(&root.join("proc/kpagecgroup"))?;
+    let names = cgroup_names(root);
+    let mut word = [0; WORD_BYTES];
+    for run in held.iter_mut().filter(|run| run.what == What::Kernel) {
+        if file.read(run.pfn, &mut word).map_err(|e| file.failed(e))? < WORD_BYTES {
+            continue;
+        }
+        let inode = u64::from_le_bytes(word);
+        if inode != 0 {
+            let name = names.get(&inode).cloned().unwrap_or_else(|| format!("inode {inode}"));
+            run.what = What::Charged(name.into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_compound_pages_or_single_ones() {
+        let (head, tail) = (kpf::COMPOUND_HEAD, kpf::COMPOUND_TAIL);
+        let words = [
+            kpf::SLAB | head,
+            kpf::SLAB | tail,
+            tail,
+            kpf::SLAB,
+            kpf::LRU,
+            0,
+            0,
+            kpf::PGTABLE,
+            kpf::RESERVED,
+            kpf::LRU | head,
+            tail,
+            head,
+            tail,
+            kpf::BUDDY,
+        ];
+        let mut held = Vec::new();
+        runs(words.into_iter(), 512, &PerCpuFrames::new([(518, 0)]), &mut held);
+        let shape: Vec<_> = held.iter().map(|run| (run.pfn - 512, run.pages, run.what.clone())).collect();
+        let slab = || What::Slab(None);
+        assert_eq!(
+            shape,
+            [
+                (0, 3, slab()),
+                (3, 1, slab()),
+                (5, 1, What::Kernel),
+                (7, 1, What::PageTable),
+                (11, 2, What::Kernel)
+            ]
+        );
+    }
+
+    #[test]
+    fn pageblocks_of_free_or_movable_pages_are_not_looked_into() {
+        let block = |why: Held, pages: u16, listed: u16| {
+            let mut block = Pageblock { listed, ..Pageblock::default() };
+            block.held[why as usize] = pages;
+            block
+        };
+        assert!(holds(&block(Held::Kernel, 2, 1)) && holds(&block(Held::PageTable, 1, 0)));
+        assert!(!holds(&block(Held::Kernel, 2, 2)) && !holds(&block(Held::Absent, 2, 0)));
+        assert!(!holds(&block(Held::Reserved, 2, 0)));
+    }
+}

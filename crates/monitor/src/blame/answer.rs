@@ -1,0 +1,240 @@
+//! The answer: how many blocks are kept, of how many it is known by whom, and by whom.
+
+use freehold_linux::blame::{Allocations, HeldPages, Share, Stacks};
+use serde::Serialize;
+
+use super::kept::{Aged, Kept, Question};
+
+/// What was read of a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Readings<'a> {
+    /// Unmovable pages, by ascending frames.
+    pub held: &'a [HeldPages],
+    /// Who allocated them, as far as it is known.
+    pub made: &'a Allocations,
+    /// The stacks of `made`.
+    pub stacks: &'a Stacks,
+    /// The pageblocks of which `made` is complete.
+    pub share: Share,
+    /// The order of a pageblock.
+    pub pageblock_order: u8,
+    /// When `held` was read: nanoseconds since the boot.
+    pub now_ns: u64,
+    /// Pages that were allocated less than this ago are left out.
+    pub older_than_ns: u64,
+}
+
+/// Who keeps blocks of a size from becoming free.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Blame {
+    /// The order of a block.
+    pub order: u8,
+    /// Blocks with unmovable pages.
+    pub kept: u64,
+    /// The part of them that was looked into: 1, or as much as the watch kept up with. All numbers that follow are scaled by it.
+    pub share: f64,
+    /// How many of them have a name.
+    pub named: NamedBlocks,
+    /// Holders, first the one that keeps the most blocks alone.
+    pub rows: Vec<Row>,
+}
+
+/// How many kept blocks have a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct NamedBlocks {
+    /// Blocks of which every unmovable page has one.
+    pub whole: u64,
+    /// Blocks of which some have one.
+    pub partly: u64,
+    /// Blocks of which none has one.
+    pub not: u64,
+}
+
+/// What one holder keeps.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Row {
+    /// What its pages are.
+    pub what: String,
+    /// The function that allocated them, with its module in brackets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Its pages.
+    pub pages: u64,
+    /// Blocks with such pages.
+    pub blocks: u64,
+    /// Blocks with no other unmovable pages.
+    pub blocks_alone: u64,
+    /// The age of half of its pages is at least this, in milliseconds; of those that were seen to be allocated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_age_ms: Option<u64>,
+    /// Pages that were seen to be allocated.
+    pub pages_seen: u64,
+}
+
+impl Blame {
+    /// Blames the holders of blocks of `order`.
+    pub fn of(readings: &Readings<'_>, order: u8) -> Self {
+        let kept = find(readings, order);
+        let all = kept.blocks().count() as u64;
+        let mut looked_into = 0_u64;
+        let mut named = NamedBlocks::default();
+        let mut rows = vec![[0_u64; 3]; kept.holders.len()];
+        for (_, parts) in kept.blocks().filter(|(block, _)| is_watched(readings, order, *block)) {
+            looked_into += 1;
+            let with_name = parts.iter().filter(|part| kept.holders.get(part.holder).is_named).count();
+            match with_name {
+                0 => named.not += 1,
+                some if some == parts.len() => named.whole += 1,
+                _ => named.partly += 1,
+            }
+            for part in parts {
+                let [pages, blocks, alone] = &mut rows[part.holder as usize];
+                *pages += u64::from(part.pages);
+                *blocks += 1;
+                *alone += u64::from(parts.len() == 1);
+            }
+        }
+        let share = if all == 0 { 1.0 } else { looked_into as f64 / all as f64 };
+        let scaled = |number: u64| (number as f64 / share.max(f64::MIN_POSITIVE)).round() as u64;
+        let row = |(id, sums): (usize, [u64; 3])| {
+            let holder = kept.holders.get(id as u32);
+            let [pages, blocks, blocks_alone] = sums.map(scaled);
+            let (median_age_ms, seen) = ages(&kept.aged, id as u32);
+            Row {
+                what: holder.what.clone(),
+                code: holder.code.clone(),
+                pages,
+                blocks,
+                blocks_alone,
+                median_age_ms,
+                pages_seen: seen,
+            }
+        };
+        let mut rows: Vec<_> = rows.into_iter().enumerate().map(row).filter(|row| row.blocks > 0).collect();
+        rows.sort_by(|one, other| {
+            let size = |row: &Row| (row.blocks_alone, row.blocks, row.pages);
+            size(other).cmp(&size(one)).then_with(|| (&one.what, &one.code).cmp(&(&other.what, &other.code)))
+        });
+        let named =
+            NamedBlocks { whole: scaled(named.whole), partly: scaled(named.partly), not: scaled(named.not) };
+        Self { order, kept: all, share, named, rows }
+    }
+}
+
+/// Returns the kept blocks of `order`.
+pub(super) fn find(readings: &Readings<'_>, order: u8) -> Kept {
+    let Readings { held, made, stacks, now_ns, older_than_ns, .. } = *readings;
+    Kept::of(&Question { held, made, stacks, order, now_ns, older_than_ns })
+}
+
+/// Returns true if every pageblock that a block of `order` has a part of was watched.
+pub(super) fn is_watched(readings: &Readings<'_>, order: u8, block: u64) -> bool {
+    let pageblock_order = readings.pageblock_order;
+    let (first, last) = (block << order >> pageblock_order, (((block + 1) << order) - 1) >> pageblock_order);
+    (first..=last).all(|pageblock| readings.share.has(pageblock))
+}
+
+/// Returns the median of the ages of a holder's pages in milliseconds, and how many pages have one.
+fn ages(aged: &[Aged], holder: u32) -> (Option<u64>, u64) {
+    let mut own: Vec<_> = aged.iter().filter(|aged| aged.holder == holder).collect();
+    own.sort_unstable_by_key(|aged| aged.age_ns);
+    let all: u64 = own.iter().map(|aged| u64::from(aged.pages)).sum();
+    let mut left = all.div_ceil(2);
+    for one in own {
+        left = left.saturating_sub(one.pages.into());
+        if left == 0 {
+            return (Some(one.age_ns / 1_000_000), all);
+        }
+    }
+    (None, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use freehold_linux::blame::{Allocation, What};
+
+    use super::*;
+
+    fn run(pfn: u64, pages: u32, what: What) -> HeldPages {
+        HeldPages { pfn, pages, what }
+    }
+
+    #[test]
+    fn a_block_is_kept_by_whoever_has_unmovable_pages_in_it() {
+        let mut stacks = Stacks::default();
+        let pipe = stacks.keep(vec!["__alloc_pages_noprof".to_owned(), "pipe_write".to_owned()]);
+        let made = |pfn, time_ns| Allocation { pfn, order: 0, time_ns, stack: Some(pipe) };
+        let made = Allocations::new(vec![
+            made(512, 1_000_000_000),
+            made(513, 2_000_000_000),
+            made(1030, 9_900_000_000),
+        ]);
+        let dentry = || What::Slab(Some("dentry".into()));
+        let held = [
+            run(3, 2, dentry()),
+            run(512, 1, What::Kernel),
+            run(513, 1, What::Kernel),
+            run(600, 4, dentry()),
+            run(1030, 1, What::Kernel),
+            run(1535, 2, What::PageTable),
+            run(2048, 1, What::Kernel),
+        ];
+        let readings = Readings {
+            held: &held,
+            made: &made,
+            stacks: &stacks,
+            share: Share::ALL,
+            pageblock_order: 9,
+            now_ns: 10_000_000_000,
+            older_than_ns: 1_000_000_000,
+        };
+        let blame = Blame::of(&readings, 9);
+        assert_eq!((blame.kept, blame.named), (5, NamedBlocks { whole: 4, partly: 0, not: 1 }));
+        let rows: Vec<_> = blame
+            .rows
+            .iter()
+            .map(|row| {
+                (
+                    row.what.as_str(),
+                    row.code.as_deref(),
+                    row.pages,
+                    row.blocks,
+                    row.blocks_alone,
+                    row.median_age_ms,
+                )
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("page tables", None, 2, 2, 2, None),
+                ("slab dentry", None, 6, 2, 1, None),
+                ("kernel pages", None, 1, 1, 1, None),
+                ("kernel pages", Some("pipe_write"), 2, 1, 0, Some(8000)),
+            ]
+        );
+        let pairs = Blame::of(&readings, 10);
+        assert_eq!((pairs.kept, pairs.named), (3, NamedBlocks { whole: 2, partly: 0, not: 1 }));
+        let pages = Blame::of(&readings, 0);
+        assert_eq!(pages.kept, 11, "one page is younger than a second");
+    }
+
+    #[test]
+    fn a_share_stands_for_all() {
+        let held: Vec<_> = (0..4000).map(|block| run(block * 512, 1, What::PageTable)).collect();
+        let (made, stacks) = (Allocations::default(), Stacks::default());
+        let readings = Readings {
+            held: &held,
+            made: &made,
+            stacks: &stacks,
+            share: Share::ALL.half(),
+            pageblock_order: 9,
+            now_ns: 0,
+            older_than_ns: 0,
+        };
+        let blame = Blame::of(&readings, 9);
+        assert_eq!((blame.kept, blame.rows[0].blocks, blame.rows[0].pages), (4000, 4000, 4000));
+        assert!(blame.share > 0.45 && blame.share < 0.55, "{}", blame.share);
+        assert_eq!(Blame::of(&Readings { held: &[], ..readings }, 9).kept, 0);
+    }
+}

@@ -1,0 +1,13 @@
+//! Who keeps blocks of memory from becoming free: unmovable pages and their allocations come in, a table by holder and code and a
+//! graph of stacks go out.
+//!
+//! [`Blame::of`] is the entry point. A block that such pages are in is *kept*: however much is moved away, it stays in pieces.
+
+mod answer;
+mod folded;
+mod holders;
+mod kept;
+mod text;
+
+pub use answer::{Blame, NamedBlocks, Readings, Row};
+pub use folded::folded;
