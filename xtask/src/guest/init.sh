@@ -6,6 +6,7 @@ export PATH=/bin:/usr/bin HOME=/tmp TERM=vt100
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev 2> /dev/null
+mount -t debugfs debug /sys/kernel/debug 2> /dev/null
 mkdir -p /dev/shm /dev/pts
 mount -t tmpfs -o mode=1777,nr_inodes=0 shm /dev/shm
 mount -t devpts devpts /dev/pts 2> /dev/null
