@@ -78,7 +78,7 @@ const UNITS: [(&str, u64); 14] = [
 ];
 
 /// Parses a size of a block. All units are powers of two, as in Linux's names for huge pages.
-fn parse_block_size(text: &str) -> Result<u64, String> {
+pub(super) fn parse_block_size(text: &str) -> Result<u64, String> {
     parse_size(&text.to_ascii_lowercase(), &UNITS)
         .filter(|&bytes| bytes > 0)
         .ok_or_else(|| "a size above 0 with a unit, such as 64K, 2M, 32M or 1G".to_owned())
