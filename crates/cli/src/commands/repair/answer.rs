@@ -36,6 +36,13 @@ fn cannot(verdict: &Verdict) -> String {
             action(verdict)
         );
     }
+    if let RepairPlan::Steps { steps } = &verdict.plan {
+        let foretold = steps.last().map_or(0, |step| step.foretold);
+        return format!(
+            "{foretold} are still foretold, and did not come: compaction ends where it meets page cache that others \
+             make dirty, and at each part's time. Try again when less is written, or with a longer --stall-budget"
+        );
+    }
     let supply = &verdict.supply;
     let most = supply.after_reclaim_and_compaction.unwrap_or(supply.now);
     let perhaps = supply.after_compaction_at_most.filter(|&blocks| blocks >= verdict.asked.blocks);
