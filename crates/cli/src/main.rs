@@ -27,6 +27,8 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Check(args) => return commands::check::run(&args),
+        Command::Repair(args) => return commands::repair::run(&args),
+        Command::KernelWrite(args) => return commands::repair::kernel_write(&args),
         Command::GiveBack(args) => return commands::check::give_back(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Compare(args) => commands::compare::run(&args),

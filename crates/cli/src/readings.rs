@@ -12,13 +12,14 @@ use freehold_linux::pageblocks::{
     read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
-    page_bytes, read_every_counter, read_hugetlb_pools, read_slabinfo, read_vmallocinfo, read_zoneinfo,
+    ProcessMemory, page_bytes, read_every_counter, read_hugetlb_pools, read_processes, read_slabinfo,
+    read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::{
     BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_exact,
 };
 use freehold_monitor::verdict::{
-    BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Verdict, judge,
+    BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Supply, Verdict, judge,
 };
 use freehold_trace::ZoneSnapshot;
 
@@ -90,7 +91,12 @@ impl Readings {
             // vmstat counts kernel stacks in KiB and everything else here in pages.
             kernel_stack_pages: counter("nr_kernel_stack") / page_kib.max(1),
             zsmalloc_pages: counter("nr_zspages"),
-            per_cpu_pages: zones.iter().flat_map(|zone| &zone.pagesets).map(|set| set.count).sum(),
+            dirty_pages: counter("nr_dirty").saturating_add(counter("nr_writeback")),
+            shmem_pages: counter("nr_shmem"),
+            slab_reclaimable_pages: counter("nr_slab_reclaimable"),
+            processes: others(root).map_err(&mut note).unwrap_or_default(),
+            drainable_pages: if root.join(STAT_REFRESH).exists() { pages_on_lists(&zones) } else { 0 },
+            per_cpu_pages: pages_on_lists(&zones),
             page_kib,
         };
         let (mobility, ranges) = (mobility(root), range_rules(root));
@@ -108,6 +114,30 @@ impl Readings {
             Some(sensor) if self.source == Source::Bpf => Ok(sensor.read()?.zones),
             _ => Ok(free_blocks(root)?.zones),
         }
+    }
+
+    /// Tells forecasts that the kernel has returned from per-CPU lists what it returns.
+    pub(super) fn lists_are_drained(&mut self) {
+        self.names.drainable_pages = 0;
+    }
+
+    /// Reads again what requests can have now; what work would bring is not told.
+    pub(super) fn supply_again(&mut self, root: &Path, asked: &BlockRequest) -> Result<Supply, Error> {
+        let zones = read_zoneinfo(root)?;
+        let free = self.free_again(root)?;
+        let evidence = Evidence {
+            zones: &zones,
+            free: &free,
+            map: None,
+            types: None,
+            mobility: self.mobility,
+            ranges: self.ranges,
+            compacting_cpu: None,
+            names: &self.names,
+            slab_of: None,
+            missing: &[],
+        };
+        Ok(judge(&evidence, asked).supply)
     }
 
     /// Returns where the pageblocks' migratetypes come from, as the output names it.
@@ -146,6 +176,21 @@ impl Readings {
         };
         judge(&evidence, asked)
     }
+}
+
+/// The file that has every CPU return free pages from its lists when it is read, since Linux 6.7.
+pub(super) const STAT_REFRESH: &str = "proc/sys/vm/stat_refresh";
+
+/// Returns the pages on per-CPU lists.
+pub(super) fn pages_on_lists(zones: &[ZoneSnapshot]) -> u64 {
+    zones.iter().flat_map(|zone| &zone.pagesets).map(|set| set.count).sum()
+}
+
+/// Returns what processes other than this hold.
+fn others(root: &Path) -> Result<Vec<ProcessMemory>, Error> {
+    let mut processes = read_processes(root)?;
+    processes.retain(|process| root != Path::new("/") || process.pid != std::process::id());
+    Ok(processes)
 }
 
 /// Opens the BPF sensor if `choice` allows it and it works. If BPF is preferred and does not work, adds

@@ -17,6 +17,7 @@ use super::manual::{Completions, Man};
 use super::monitor::{Serve, Snapshot, Top, Watch};
 use super::predict::{self, Predict};
 use super::record::Record;
+use super::repair::{self, KernelWrite, Repair};
 use super::replay::Replay;
 use super::sweep::{self, Sweep};
 use super::trace::Trace;
@@ -37,7 +38,7 @@ Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
 3 this machine lacks something (root, tracefs, trace events, memory); 4 the output could not be written;
 5 the output is whole, but some runs of a sweep failed.
 `record` ends with the code of the recorded command, if that ended by itself.
-`check` has those of monitoring plugins: see `freehold check --help`.";
+`check` and `repair` have those of monitoring plugins: see `freehold check --help`.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -64,6 +65,9 @@ pub(crate) enum Command {
     Check(Check),
     /// Show who keeps blocks of memory from becoming free: unmovable pages, and the code that allocated them (needs root).
     Blame(Blame),
+    /// Make blocks of a size: by write-back, dropped page cache and compaction, no more than needed (needs root).
+    #[command(long_about = repair::LONG_ABOUT)]
+    Repair(Repair),
     /// Measure the engine on this machine: a table for each of its systems.
     Bench(Bench),
     /// Look into a trace.
@@ -80,6 +84,9 @@ pub(crate) enum Command {
     /// Set a pool of huge pages back when the input ends; `check --try` starts it.
     #[command(hide = true)]
     GiveBack(GiveBack),
+    /// Write to one of the kernel's files; `repair` starts it.
+    #[command(hide = true)]
+    KernelWrite(KernelWrite),
     /// Print what a shell completes of this command line.
     Completions(Completions),
     /// Write the manual, a page a command, into a folder.
@@ -89,7 +96,7 @@ pub(crate) enum Command {
 
 /// Prints the help that was asked for, or what is wrong with the arguments.
 ///
-/// Returns 2 for unusable arguments. For `check` returns 3: a monitoring plugin's 2 means that memory is
+/// Returns 2 for unusable arguments. For `check` and `repair` returns 3: a monitoring plugin's 2 means that memory is
 /// short.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     // What is wrong may be a file's name.
@@ -101,7 +108,7 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
         io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush())
     };
     let unprinted = printed.is_err();
-    let checks = std::env::args_os().nth(1).is_some_and(|command| command == "check");
+    let checks = std::env::args_os().nth(1).is_some_and(|command| command == "check" || command == "repair");
     match error.exit_code() {
         0 if unprinted => ExitCode::from(4),
         0 => ExitCode::SUCCESS,

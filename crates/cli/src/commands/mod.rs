@@ -2,10 +2,12 @@
 //! exit code.
 
 pub(super) mod analyze;
+mod asked;
 pub(super) mod bench;
 pub(super) mod blame;
 pub(super) mod check;
 pub(super) mod compare;
+mod endings;
 pub(super) mod generate;
 pub(super) mod import;
 mod largest_order;
@@ -14,7 +16,9 @@ pub(super) mod predict;
 pub(super) mod record;
 mod record_until;
 mod recording_text;
+pub(super) mod repair;
 pub(super) mod replay;
+mod root_only;
 pub(super) mod serve;
 pub(super) mod snapshot;
 pub(super) mod sweep;

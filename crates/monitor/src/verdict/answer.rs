@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::holders::Holder;
 use super::range_map::RangeMap;
 use super::request::BlockRequest;
+use super::step::RepairPlan;
 use super::supply::{Supply, ZoneSupply};
 
 /// How the blocks can be had.
@@ -87,10 +88,17 @@ pub struct Verdict {
     pub exit_code: u8,
     /// The request.
     pub asked: BlockRequest,
+    /// The one thing to do, a sentence; `None` if the blocks can be had now.
+    pub action: Option<String>,
     /// The reasons, a sentence each.
     pub reason: Vec<String>,
     /// The blocks that requests can have.
     pub supply: Supply,
+    /// What `freehold repair` would do.
+    pub plan: RepairPlan,
+    /// Who must let go of memory, if nothing else helps: a sentence each, the largest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relief: Vec<String>,
     /// The blocks of each zone before the watermarks are taken off.
     pub zones: Vec<ZoneSupply>,
     /// Each requested node by itself, if there are several.

@@ -2,7 +2,7 @@
 
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Charge, PageblockMap};
-use freehold_linux::procfs::{HugetlbPool, SlabCache, VmallocCaller};
+use freehold_linux::procfs::{HugetlbPool, ProcessMemory, SlabCache, VmallocCaller};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 
@@ -50,6 +50,16 @@ pub struct Names {
     pub kernel_stack_pages: u64,
     /// Pages of zsmalloc.
     pub zsmalloc_pages: u64,
+    /// Pages of page cache that are dirty or under writeback.
+    pub dirty_pages: u64,
+    /// Pages of tmpfs and shared memory.
+    pub shmem_pages: u64,
+    /// Pages of slab caches that a shrinker may give back.
+    pub slab_reclaimable_pages: u64,
+    /// What processes hold, most anonymous memory first.
+    pub processes: Vec<ProcessMemory>,
+    /// Those of the pages on per-CPU lists that the kernel can be asked to take back.
+    pub drainable_pages: u64,
     /// Pages on per-CPU lists.
     pub per_cpu_pages: u64,
     /// The size of a page in KiB.

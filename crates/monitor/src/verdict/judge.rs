@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use freehold::Migratetype;
-use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
-use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 
+use super::action::action;
 use super::answer::{NodeVerdict, State, Verdict};
-use super::blocks::{Block, blocks_of};
-use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
+use super::compaction::Care;
 use super::evidence::Evidence;
+use super::foretell::{Foretell, as_read, without_clean_cache};
+use super::further::Further;
 use super::holders::holders;
+use super::plan::plan;
 use super::range_map::RangeMap;
+use super::relief::relief;
 use super::request::BlockRequest;
 use super::sentences;
-use super::supply::{Supply, ZoneSupply, allowed};
+use super::step::RepairPlan;
+use super::supply::{Supply, ZoneSupply, allowed, unusable};
 
 /// Judges whether and how a machine can give the requested blocks.
 pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
@@ -36,8 +38,11 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
         state,
         exit_code: state.exit_code(),
         asked: asked.clone(),
+        action: None,
         reason: Vec::new(),
         supply,
+        plan: RepairPlan::Unknown,
+        relief: Vec::new(),
         nodes: by_node(&zones, asked.blocks),
         zones,
         ranges,
@@ -45,7 +50,10 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
         charges: evidence.names.charges.clone(),
         missing: evidence.missing.to_vec(),
     };
+    verdict.plan = plan(&verdict, &Further::new(evidence, &verdict));
+    verdict.relief = relief(&verdict, evidence);
     verdict.reason = sentences::reason(&verdict, evidence);
+    verdict.action = action(&verdict);
     verdict
 }
 
@@ -104,115 +112,32 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
         ..ZoneSupply::default()
     };
     let Some(map) = evidence.map else { return supply };
-    let found = map.zones.iter().position(|blocks| blocks.node == zone.node && blocks.name == zone.name);
-    let Some(at) = found else {
-        // This zone's pageblocks are counted under the zone that its span overlaps with.
+    let Some(foretell) = Foretell::new(evidence, map, zone, order) else {
         (supply.compacted, supply.reclaimed, supply.both) = (Some(now), Some(now), Some(now));
         (supply.compacted_at_most, supply.allowed_reclaimed) = (Some(now), supply.allowed);
         return supply;
     };
-    let foretell = Foretell { evidence, map, at, zone, order };
-    let blocks = &map.zones[at].blocks;
+    let blocks = foretell.read();
     let dropped: Vec<_> = blocks.iter().map(without_clean_cache).collect();
     let gained: u64 = blocks.iter().map(|block| u64::from(block.file_clean)).sum();
     supply.deferred = foretell.deferred();
     let compacted = foretell.compact(blocks, zone.free, Care::Surely);
     let most = foretell.compact(blocks, zone.free, Care::AtMost);
-    // Pageblocks are read up to minutes before the free lists: they tell what work adds, and the lists to how much. Blocks
-    // smaller than a pageblock are counted too coarsely for that.
-    let drifts = order >= map.pageblock_order;
-    let then_free = if drifts { foretell.count(blocks, &as_read(blocks)) } else { now };
-    let then = |count: u64| Some(count.saturating_add(now).saturating_sub(then_free));
-    supply.compacted = then(foretell.count(blocks, &compacted.blocks));
-    supply.compacted_at_most = then(foretell.count(blocks, &most.blocks));
+    supply.compacted = Some(foretell.then(now, blocks, &compacted.blocks));
+    supply.compacted_at_most = Some(foretell.then(now, blocks, &most.blocks));
     supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
-    supply.reclaimed = then(foretell.count(&dropped, &as_read(&dropped))).max(Some(now));
+    supply.reclaimed = Some(foretell.then(now, &dropped, &as_read(&dropped)).max(now));
     let both = foretell.compact(&dropped, zone.free.saturating_add(gained), Care::Surely);
-    supply.both = then(foretell.count(&dropped, &both.blocks));
+    supply.both = Some(foretell.then(now, &dropped, &both.blocks));
     supply.allowed_reclaimed = allowed(zone, order, usable_pages.saturating_add(gained), own);
     supply
 }
 
-/// Returns free blocks of `order`, and free pages, on lists that ordinary requests cannot use.
-fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
-    let Some(by_type) = &free.by_type else { return (0, 0) };
-    let pages_from = |from: usize| -> u64 {
-        let lists = [Migratetype::HighAtomic, Migratetype::Cma, Migratetype::Isolate];
-        let lists = lists.map(|kind| &by_type[kind.index()]);
-        let blocks = lists.iter().flat_map(|list| list.iter().enumerate().skip(from));
-        blocks.fold(0, |sum, (at, n)| sum.saturating_add(n.blocks.saturating_mul(1 << at)))
-    };
-    (pages_from(usize::from(order)) >> order, pages_from(0))
-}
-
-/// Returns the pageblock after its clean page cache is dropped.
-fn without_clean_cache(block: &Pageblock) -> Pageblock {
-    Pageblock { free: block.free + block.file_clean, file_clean: 0, ..*block }
-}
-
-fn as_read(blocks: &[Pageblock]) -> Vec<Foretold> {
-    blocks.iter().map(Foretold::untouched).collect()
-}
-
-/// The input for counting a zone's blocks after compaction or reclaim.
-struct Foretell<'a> {
-    evidence: &'a Evidence<'a>,
-    map: &'a PageblockMap,
-    at: usize,
-    zone: &'a ZoneSnapshot,
-    order: u8,
-}
-
-impl Foretell<'_> {
-    fn blocks(&self) -> &ZonePageblocks {
-        &self.map.zones[self.at]
-    }
-
-    fn pfn(&self, block: usize) -> u64 {
-        self.blocks().start_pfn + block as u64 * self.map.pageblock_pages()
-    }
-
-    fn count(&self, read: &[Pageblock], later: &[Foretold]) -> u64 {
-        let blocks: Vec<_> = read.iter().zip(later).map(|(read, &later)| Block { read, later }).collect();
-        blocks_of(self.order, self.map.pageblock_order, self.blocks().start_pfn, &blocks)
-    }
-
-    /// Compacts the zone, which has `free` free pages.
-    fn compact(&self, read: &[Pageblock], free: u64, care: Care) -> Compacted {
-        // The kernel isolates no free block if that would take the zone below the min watermark
-        // (`__isolate_free_page`).
-        let largest_taken = self.map.pageblock_pages() / 2;
-        let marks = self.zone.watermark_min.saturating_add(self.zone.boost);
-        let room = free > marks.saturating_add(largest_taken);
-        let known = self.evidence.types.and_then(|types| types.get(self.at)).map_or(&[][..], Vec::as_slice);
-        // The types are those of now: reclaim does not change a pageblock's type.
-        let now = self.blocks().blocks.iter().enumerate();
-        let types: Vec<_> =
-            now.map(|(at, block)| known.get(at).copied().flatten().or(Some(likely_type(block)))).collect();
-        // If the compacting CPU is unknown, the list that keeps the most pages is assumed.
-        let cpu = self.evidence.compacting_cpu;
-        let compacting = self.zone.pagesets.iter().filter(|set| cpu.is_none_or(|cpu| cpu == set.cpu));
-        let per_cpu_high = compacting.map(|set| set.high.max(set.count)).max().unwrap_or(0);
-        let per_cpu_count = self.zone.pagesets.iter().fold(0, |sum: u64, set| sum.saturating_add(set.count));
-        let limits = Limits { room, per_cpu_high, per_cpu_count };
-        compact(read, &types, self.evidence.mobility, limits, care)
-    }
-
-    /// Returns the blocks in memory that is not set up yet.
-    fn deferred(&self) -> u64 {
-        let pages = self.map.pageblock_pages();
-        let whole = |block: &Pageblock| u64::from(block.held_by(Held::Deferred)) == pages;
-        let later = self.blocks().blocks.iter().map(|block| Foretold {
-            free: if whole(block) { pages as u32 } else { 0 },
-            moved: 0,
-            fate: Fate::Filled,
-        });
-        self.count(&self.blocks().blocks, &later.collect::<Vec<_>>())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use freehold::Migratetype;
+    use freehold_linux::pageblocks::{Pageblock, PageblockMap, ZonePageblocks};
+    use freehold_linux::sensor::ZoneFreeBlocks;
     use freehold_trace::{ByOrder, ByType, FreeCount};
 
     use super::super::compaction::Mobility;

@@ -6,21 +6,27 @@
 //! larger than the buddy allocator's largest are contiguous ranges ([`RangeMap`]). [`standing`] judges a sample that others
 //! show: page, `top`, metrics and `watch` have their verdicts from there.
 
+mod action;
 mod answer;
 mod blocks;
 mod compaction;
 mod evidence;
+mod foretell;
+mod further;
 mod holders;
 mod judge;
+mod plan;
 mod range_map;
 mod range_rules;
 mod range_sentences;
 mod ranges;
+mod relief;
 mod request;
 mod sampled;
 mod sentences;
 mod size;
 mod standing;
+mod step;
 mod supply;
 mod words;
 
@@ -37,4 +43,5 @@ pub use request::BlockRequest;
 pub use sampled::{Estimate, QuickVerdict, SampleTally, Sampled, judge_quick};
 pub use size::{SizeError, SizeText, order_of_size};
 pub use standing::{Standing, standing};
+pub use step::{RepairPlan, RepairStep, RepairWork};
 pub use supply::{Supply, ZoneSupply};

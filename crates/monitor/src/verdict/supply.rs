@@ -1,5 +1,7 @@
 //! The free blocks of the requested order, in one zone and in all zones.
 
+use freehold::Migratetype;
+use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
@@ -91,6 +93,18 @@ pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64, own: bool) -> u
     let protection = if own { 0 } else { zone.protection.iter().max().copied().unwrap_or(0) };
     let reserve = zone.watermark_low.saturating_add(zone.boost).saturating_add(protection);
     free.saturating_sub(reserve) >> order
+}
+
+/// Returns free blocks of `order`, and free pages, on lists that ordinary requests cannot use.
+pub(super) fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
+    let Some(by_type) = &free.by_type else { return (0, 0) };
+    let pages_from = |from: usize| -> u64 {
+        let lists = [Migratetype::HighAtomic, Migratetype::Cma, Migratetype::Isolate];
+        let lists = lists.map(|kind| &by_type[kind.index()]);
+        let blocks = lists.iter().flat_map(|list| list.iter().enumerate().skip(from));
+        blocks.fold(0, |sum, (at, n)| sum.saturating_add(n.blocks.saturating_mul(1 << at)))
+    };
+    (pages_from(usize::from(order)) >> order, pages_from(0))
 }
 
 #[cfg(test)]

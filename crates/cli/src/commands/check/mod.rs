@@ -1,10 +1,8 @@
 //! `freehold check`: a verdict with its reason.
 
-mod asked;
 mod give_back;
 mod quick;
 mod report;
-mod root_only;
 mod text;
 mod try_compaction;
 mod try_pool;
@@ -17,6 +15,8 @@ use crate::args::Check;
 use crate::exit::Failure;
 use crate::output;
 use crate::readings::Readings;
+
+use super::asked;
 
 use report::{Report, Tried};
 use try_pool::Pool;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 fn check(args: &Check) -> Result<u8, Failure> {
     let root = args.sensing.root.as_path();
     let zones = read_zoneinfo(root)?;
-    let (asked, missing) = asked::request(args, root, &zones)?;
+    let (asked, missing) = asked::request(&args.into(), root, &zones)?;
     if args.quick {
         let verdict = quick::run(root, &zones, &asked)?;
         let text = || text::with_state(verdict.exit_code, &verdict.reason, missing.as_slice());

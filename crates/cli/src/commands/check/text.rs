@@ -16,7 +16,8 @@ pub(super) fn with_state(exit_code: u8, reason: &[String], missing: &[String]) -
 /// Formats the report. The state comes first, because monitors show only the first line.
 pub(super) fn report(report: &Report) -> String {
     let Report { verdict, tried, .. } = report;
-    let mut lines = vec![with_state(verdict.exit_code, &verdict.reason, &verdict.missing)];
+    let told: Vec<_> = verdict.action.iter().chain(&verdict.reason).cloned().collect();
+    let mut lines = vec![with_state(verdict.exit_code, &told, &verdict.missing)];
     match tried {
         Some(Tried::Compaction(tried)) => {
             lines.push(format!(

@@ -12,8 +12,8 @@ use freehold_monitor::verdict::{BlockRequest, Verdict, ZoneSupply};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
 
-use super::root_only::must_be_root;
 use crate::args::Sensing;
+use crate::commands::root_only::must_be_root;
 use crate::exit::{Cause, Failure};
 use crate::readings::Readings;
 
@@ -49,7 +49,7 @@ pub(super) fn check_permitted(root: &Path) -> Result<(), Failure> {
         );
         return Err(Failure::new(Cause::Machine, error));
     }
-    must_be_root("compact memory")
+    must_be_root("compact memory", "leave out --try")
 }
 
 /// Compacts all memory and compares the outcome with the forecast.

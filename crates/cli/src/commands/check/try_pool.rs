@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use freehold_monitor::verdict::{BlockRequest, SizeText, Verdict};
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::give_back::OldSize;
-use super::root_only::must_be_root;
+use crate::commands::endings::ended_by_signal;
+use crate::commands::root_only::must_be_root;
 use crate::exit::{Cause, Failure};
 
 /// A forecast of gigantic pages, and what came.
@@ -112,7 +111,7 @@ impl Pool {
             let error = anyhow!("a pool takes pages from any zone. Leave out --zone, or --try");
             return Err(Failure::new(Cause::Input, error));
         }
-        must_be_root("ask for gigantic pages")?;
+        must_be_root("ask for gigantic pages", "leave out --try")?;
         Ok(Self { folder })
     }
 
@@ -132,7 +131,7 @@ impl Pool {
         let number = self.folder.join("nr_hugepages");
         let machine = |error: anyhow::Error| Failure::new(Cause::Machine, error);
         let before = self.persistent().map_err(machine)?;
-        let ended = signals();
+        let ended = ended_by_signal();
         let started = Instant::now();
         let (written, came) = {
             let old = OldSize::keep(&number, before);
@@ -170,14 +169,4 @@ impl Pool {
         };
         Ok(read("nr_hugepages")?.saturating_sub(read("surplus_hugepages")?))
     }
-}
-
-/// Returns a flag that is set when a signal asks this process to end; the kernel then stops making pages.
-fn signals() -> Arc<AtomicBool> {
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        // Registration fails only for signals that cannot be handled, and these can.
-        let _ = signal_hook::flag::register(signal, Arc::clone(&ended));
-    }
-    ended
 }

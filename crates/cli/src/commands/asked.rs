@@ -1,7 +1,7 @@
 //! The request that a verdict is about, held against the zones that the machine has.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use freehold::Order;
@@ -10,15 +10,48 @@ use freehold_linux::procfs::{nodes_of_cgroup, nodes_of_process, page_bytes, read
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
 
-use crate::args::Check;
+use crate::args::{Check, Repair};
 use crate::exit::{Cause, Failure};
+
+/// What arguments ask for.
+pub(super) struct Wanted {
+    size: Option<u64>,
+    order: Option<Order>,
+    blocks: u64,
+    node: Option<u32>,
+    for_pid: Option<u32>,
+    for_cgroup: Option<PathBuf>,
+    zone: Option<String>,
+}
+
+impl From<&Check> for Wanted {
+    fn from(args: &Check) -> Self {
+        Self {
+            size: args.size,
+            order: args.order,
+            blocks: args.blocks,
+            node: args.node,
+            for_pid: args.for_pid,
+            for_cgroup: args.for_cgroup.clone(),
+            zone: args.zone.clone(),
+        }
+    }
+}
+
+impl From<&Repair> for Wanted {
+    fn from(args: &Repair) -> Self {
+        let zone = args.zone.clone();
+        let (order, for_pid, for_cgroup) = (None, None, None);
+        Self { size: args.size, order, blocks: args.blocks, node: args.node, for_pid, for_cgroup, zone }
+    }
+}
 
 /// Returns the request, and what of it could not be read. Without a size or an order it is for huge pages.
 ///
 /// # Errors
 /// A size that no block of the machine has, and a node or a zone that has no memory there.
 pub(super) fn request(
-    args: &Check,
+    args: &Wanted,
     root: &Path,
     zones: &[ZoneSnapshot],
 ) -> Result<(BlockRequest, Option<String>), Failure> {
@@ -45,7 +78,7 @@ pub(super) fn request(
 
 /// Returns the nodes that the process or the cgroup of the arguments may use, and what could not be read of
 /// them.
-fn allowed_nodes(args: &Check, root: &Path) -> Result<(Option<BTreeSet<u32>>, Option<String>), Failure> {
+fn allowed_nodes(args: &Wanted, root: &Path) -> Result<(Option<BTreeSet<u32>>, Option<String>), Failure> {
     if let Some(pid) = args.for_pid {
         let found = nodes_of_process(root, pid)
             .with_context(|| format!("process {pid} cannot be looked at; give a process that runs"))
@@ -66,7 +99,7 @@ fn largest_order(root: &Path) -> Result<u8, Failure> {
 }
 
 /// Fails if no zone of the machine is asked for.
-fn place(asked: &BlockRequest, zones: &[ZoneSnapshot], args: &Check) -> Result<(), Failure> {
+fn place(asked: &BlockRequest, zones: &[ZoneSnapshot], args: &Wanted) -> Result<(), Failure> {
     if zones.iter().any(|zone| asked.wants(zone.node, &zone.name)) {
         return Ok(());
     }

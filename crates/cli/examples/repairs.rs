@@ -1,0 +1,100 @@
+//! Holds `freehold repair` against real memory, over many fragmentations.
+//!
+//! `cargo run -p freehold-cli --example repairs -- FREEHOLD [MIB [SEED [WAY [listed]]]]` as root: for each way it fragments
+//! memory, sets a goal halfway between what is free and what reclaim and compaction promise, has the program
+//! FREEHOLD `repair` to it, and prints what was foretold and what came. Then it asks for more than the machine
+//! has, which must be refused before anything is changed. Other work on the machine is to keep off meanwhile.
+//! WAY may be `all`. Before the goal is set, CPUs are asked to return what is on their lists, as they do by and
+//! by; with `listed` they are not.
+
+#[path = "../tests/fragment/mod.rs"]
+mod fragment;
+
+use std::error::Error;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use fragment::{Random, WAYS, Way};
+use serde_json::Value;
+
+/// A goal above everything: more blocks of 2 MiB than any machine has.
+const ABOVE: u64 = 1 << 40;
+
+/// How often CPUs are asked to return pages from their lists: each time some two thousand a list.
+const REFRESHES: u32 = 300;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<_> = std::env::args().skip(1).collect();
+    let program = args.first().ok_or("which program? Name the freehold binary that is to repair")?;
+    let mib = args.get(1).map_or(Ok(2048), |mib| mib.parse())?;
+    let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
+    // Pipes take descriptors.
+    let files = rustix::process::Resource::Nofile;
+    let limit = rustix::process::getrlimit(files);
+    rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?;
+    println!("{mib} MiB, seed {seed}");
+    println!(
+        "| way | now | both | goal | steps: foretold, came, ms, pages | now | exit | above everything |"
+    );
+    println!("|---|---:|---:|---:|---|---:|---|---|");
+    let drained = args.get(4).is_none_or(|word| word != "listed");
+    let wanted = |name: &str| args.get(3).is_none_or(|wanted| wanted == "all" || wanted == name);
+    for (name, way) in WAYS.iter().filter(|(name, _)| wanted(name)) {
+        match measure(program, (name, *way), mib, seed, drained) {
+            Ok(row) => println!("| {name} | {row} |"),
+            Err(error) => println!("| {name} | failed: {error} |"),
+        }
+        sleep(Duration::from_millis(500));
+    }
+    Ok(())
+}
+
+fn measure(program: &str, way: Way, mib: usize, seed: u64, drained: bool) -> Result<String, Box<dyn Error>> {
+    let _held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
+    rustix::fs::sync();
+    for _ in 0..if drained { REFRESHES } else { 0 } {
+        std::fs::read("/proc/sys/vm/stat_refresh")?;
+    }
+    let (_, check) = run(program, "check --json")?;
+    let supply = |name: &str| check["supply"][name].as_u64().ok_or_else(|| format!("no {name}"));
+    let (now, both) = (supply("now")?, supply("after_reclaim_and_compaction")?);
+    let goal = now.midpoint(both).max(now + 1);
+    let (code, told) = run(program, &format!("repair --yes --json --blocks {goal}"))?;
+    let steps = told["steps"].as_array().ok_or("no steps")?;
+    let steps: Vec<_> = steps.iter().map(step).collect();
+    let came = told["now"].as_u64().ok_or("no number")?;
+    let (refused, above) = run(program, &format!("repair --yes --json --blocks {ABOVE}"))?;
+    let untouched = above["steps"].as_array().is_some_and(Vec::is_empty);
+    let above = if refused == 2 && untouched { "refused, untouched".to_owned() } else { above.to_string() };
+    let ending = told["ending"].as_str().unwrap_or_default();
+    let steps = if steps.is_empty() { "none".to_owned() } else { steps.join("; ") };
+    Ok(format!("{now} | {both} | {goal} | {steps} | {came} | {code} {ending} | {above}"))
+}
+
+/// One step that was done, in words.
+fn step(step: &Value) -> String {
+    let number = |name: &str| step[name].as_u64().unwrap_or_default();
+    let pages = match step["work"].as_str() {
+        Some("compact") => format!("{} migrated", number("pages_migrated")),
+        Some("drop-page-cache") => format!("{} dropped of {}", number("pages_dropped"), number("pages")),
+        Some("drain-lists") => format!("{} on lists", number("pages")),
+        _ => format!("{} dirty", number("pages")),
+    };
+    format!(
+        "{}: {}, {}{}, {:.0}, {pages}",
+        step["work"].as_str().unwrap_or_default(),
+        number("foretold"),
+        number("came"),
+        if step["stopped_early"] == true { "\\*" } else { "" },
+        step["took_ms"].as_f64().unwrap_or_default()
+    )
+}
+
+/// Returns the program's exit code and what it printed.
+fn run(program: &str, words: &str) -> Result<(i32, Value), Box<dyn Error>> {
+    let ran = Command::new(program).args(words.split_ascii_whitespace()).output()?;
+    let told = serde_json::from_slice(&ran.stdout)
+        .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&ran.stderr)))?;
+    Ok((ran.status.code().ok_or("it was killed")?, told))
+}

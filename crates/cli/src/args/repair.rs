@@ -1,0 +1,103 @@
+//! The arguments of `freehold repair`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+
+use super::check::parse_block_size;
+use super::monitor::Sensing;
+
+pub(super) const LONG_ABOUT: &str = "\
+Make blocks of a size: by write-back, dropped page cache and compaction, no more than needed (needs root).
+
+The verdict of `freehold check` says what would be enough. `repair` does the least of it, step by step, holds each
+forecast against what came, and stops as soon as there are enough blocks. Where no step helps, it changes nothing
+and says who must let go of memory.";
+
+const CODES: &str = "\
+Exit codes: 0 there are enough blocks now; 1 nothing was done and the plan would suffice (--dry-run, or the answer
+was no); 2 cannot be done, or came short; 3 could not tell or was interrupted, which unusable arguments are too.";
+
+#[derive(Args, Debug)]
+#[command(after_help = CODES)]
+pub(crate) struct Repair {
+    /// The size of a block, such as 64K, 2M or 32M: a power of two times the machine's page size; without
+    /// it that of the machine's huge pages, 2M on most.
+    #[arg(long, value_parser = parse_block_size, value_name = "SIZE")]
+    pub(crate) size: Option<u64>,
+    /// How many blocks are to be free.
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u64).range(1..), value_name = "N")]
+    pub(crate) blocks: u64,
+    /// Only memory of this NUMA node.
+    #[arg(long, value_name = "N")]
+    pub(crate) node: Option<u32>,
+    /// Only memory of zones of this name, such as Normal. Whole nodes are compacted all the same.
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) zone: Option<String>,
+    /// Compact in parts that last this long at most, such as 50ms, with as long a pause after each;
+    /// without it in one go.
+    #[arg(long, value_parser = parse_budget, value_name = "TIME")]
+    pub(crate) stall_budget: Option<Duration>,
+    /// Print the plan and change nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do it without asking.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) yes: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) sensing: Sensing,
+}
+
+/// What a process of its own writes for `repair`, which may kill it.
+#[derive(Args, Debug)]
+pub(crate) struct KernelWrite {
+    /// The CPU on which it writes.
+    #[arg(long)]
+    pub(crate) cpu: Option<u32>,
+    /// The file; without a text everything that is dirty is written back instead.
+    pub(crate) file: PathBuf,
+    /// What is written to it.
+    pub(crate) text: Option<String>,
+}
+
+/// The shortest budget: a shorter one ends before the kernel has begun.
+const LEAST_BUDGET: Duration = Duration::from_millis(1);
+
+/// The longest budget.
+const MOST_BUDGET: Duration = Duration::from_hours(1);
+
+/// Parses a time with a unit.
+fn parse_budget(text: &str) -> Result<Duration, String> {
+    let wrong = || "a time of 1ms to 1h with its unit, such as 50ms or 2s".to_owned();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(digits);
+    let factor_ms = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(wrong()),
+    };
+    let ms = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor_ms)).ok_or_else(wrong)?;
+    let budget = Duration::from_millis(ms);
+    if (LEAST_BUDGET..=MOST_BUDGET).contains(&budget) { Ok(budget) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_have_units() {
+        for (text, ms) in [("50ms", 50), ("1ms", 1), ("2s", 2000), ("1m", 60_000), ("1h", 3_600_000)] {
+            assert_eq!(parse_budget(text), Ok(Duration::from_millis(ms)));
+        }
+        for wrong in ["", "50", "0ms", "ms", "-5ms", "1.5s", "2h", "5us", "99999999999999999999ms"] {
+            assert!(parse_budget(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The answer of a repair in a sentence, which comes first.
+
+use freehold_monitor::verdict::{RepairPlan, SizeText, Verdict};
+
+use super::outcome::Ending;
+
+/// Returns the answer in a sentence. `verdict` is the last, and `now` the blocks that are free.
+pub(super) fn answer(verdict: &Verdict, ending: Ending, now: u64) -> String {
+    let asked = &verdict.asked;
+    let (wanted, size) = (asked.blocks, SizeText(asked.block_bytes));
+    let are = if now == 1 { "block of {size} is" } else { "blocks of {size} are" };
+    let are = are.replace("{size}", &size.to_string());
+    let were = if wanted == 1 { "was" } else { "were" };
+    let free = format!("{now} {are} free now, {wanted} {were} asked for");
+    match ending {
+        Ending::Enough => format!("DONE: nothing was to be done: {free}."),
+        Ending::Done => format!("DONE: {free}."),
+        Ending::Planned => format!("PLANNED: {free}. {}.", action(verdict)),
+        Ending::Declined => format!("NOT DONE: {free}. {}.", action(verdict)),
+        Ending::Cannot => format!("CANNOT: {free}; {}.", cannot(verdict)),
+        Ending::Short => format!("CANNOT: {free}, after every step that helps; {}.", cannot(verdict)),
+        Ending::Interrupted => format!("STOPPED by a signal: {free}."),
+        Ending::Unknown => format!("UNKNOWN: {free}; {}.", action(verdict)),
+    }
+}
+
+fn action(verdict: &Verdict) -> &str {
+    verdict.action.as_deref().unwrap_or("there are enough now")
+}
+
+/// Returns why nothing is done, and what helps instead.
+fn cannot(verdict: &Verdict) -> String {
+    if let RepairPlan::Pool { .. } = verdict.plan {
+        return format!(
+            "blocks above the buddy allocator's largest are made only for whoever asks for them. {}",
+            action(verdict)
+        );
+    }
+    if let RepairPlan::Steps { steps } = &verdict.plan {
+        let foretold = steps.last().map_or(0, |step| step.foretold);
+        return format!(
+            "{foretold} are still foretold, and did not come: compaction ends where it meets page cache that others \
+             make dirty, and at each part's time. Try again when less is written, or with a longer --stall-budget"
+        );
+    }
+    let supply = &verdict.supply;
+    let most = supply.after_reclaim_and_compaction.unwrap_or(supply.now);
+    let perhaps = supply.after_compaction_at_most.filter(|&blocks| blocks >= verdict.asked.blocks);
+    let perhaps = perhaps.map_or_else(String::new, |blocks| {
+        format!(" (compaction may make {blocks}, which it does not promise: `freehold check --try` compacts)")
+    });
+    format!("{most} are the most that reclaim and compaction promise{perhaps}. {}", action(verdict))
+}

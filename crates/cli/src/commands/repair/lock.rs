@@ -1,0 +1,78 @@
+//! The lock that only one repair of a machine holds.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use rustix::fs::OFlags;
+
+use crate::exit::{Cause, Failure};
+
+/// Folders for a machine's own files until it reboots; the second is Android's.
+const FOLDERS: [&str; 2] = ["/run", "/data/local/tmp"];
+
+/// The name of the locked file. It stays, and holds the number of the last process that repaired.
+const NAME: &str = "freehold-repair.lock";
+
+/// Held while a repair changes memory; the kernel lets go of it when the process ends.
+pub(super) struct RepairLock {
+    _file: File,
+}
+
+impl RepairLock {
+    /// Takes the lock.
+    ///
+    /// # Errors
+    /// If another process has it, which the message names.
+    pub(super) fn take() -> Result<Self, Failure> {
+        let folder = FOLDERS.iter().map(Path::new).find(|folder| folder.is_dir());
+        let folder = folder.ok_or_else(|| {
+            machine(anyhow!("there is neither {} nor {} for a lock", FOLDERS[0], FOLDERS[1]))
+        })?;
+        let path = folder.join(NAME);
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+        let open = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(flags)
+            .open(&path);
+        let cannot =
+            || format!("{} cannot be locked; free it, so that one repair at a time runs", path.display());
+        let mut file = open.with_context(cannot).map_err(machine)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let _ = (&file).take(20).read_to_string(&mut holder);
+                let holder = holder.trim().parse::<u32>().map_or_else(
+                    |_| "another process".to_owned(),
+                    |pid| format!("process {pid}{}", name_of(pid)),
+                );
+                return Err(machine(anyhow!(
+                    "{holder} repairs this machine's memory at this moment. Wait until it has ended ({})",
+                    path.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(machine(anyhow::Error::new(error).context(cannot())));
+            }
+        }
+        // Without the number a second repair is refused all the same.
+        let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        Ok(Self { _file: file })
+    }
+}
+
+fn name_of(pid: u32) -> String {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+    name.map_or_else(|_| String::new(), |name| format!(" ({})", name.trim()))
+}
+
+fn machine(error: anyhow::Error) -> Failure {
+    Failure::new(Cause::Machine, error)
+}

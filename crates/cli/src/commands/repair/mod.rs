@@ -1,0 +1,110 @@
+//! `freehold repair`: does the least that makes enough blocks, and holds each forecast against what came.
+
+mod answer;
+mod child;
+mod compaction;
+mod consent;
+mod counters;
+mod lists;
+mod lock;
+mod outcome;
+mod page_cache;
+mod steps;
+mod text;
+mod worker;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use freehold_linux::procfs::read_zoneinfo;
+use freehold_monitor::verdict::{RepairPlan, Verdict};
+
+use super::asked;
+use super::endings::ended_by_signal;
+use super::root_only::must_be_root;
+use crate::args::Repair;
+use crate::exit::{Cause, Failure};
+use crate::output;
+use crate::readings::Readings;
+
+use answer::answer;
+use lock::RepairLock;
+use outcome::{Ending, Outcome};
+use worker::{Worker, compacting_cpu};
+
+pub(crate) use child::kernel_write;
+
+/// Runs the command. The exit codes are those of a monitoring plugin.
+pub(crate) fn run(args: &Repair) -> ExitCode {
+    let outcome = match repair(args) {
+        Ok(outcome) => outcome,
+        Err(failure) => {
+            output::note(&format!("freehold: {failure}"));
+            return ExitCode::from(3);
+        }
+    };
+    let printed =
+        if args.json { output::print_json(&outcome) } else { output::print(&text::outcome(&outcome)) };
+    match printed {
+        // A closed pipe is no error: its reader may still look at the exit code.
+        Err(failure) if !failure.is_broken_pipe() => {
+            output::note(&format!("freehold: {failure}"));
+            ExitCode::from(3)
+        }
+        _ => ExitCode::from(outcome.exit_code),
+    }
+}
+
+fn repair(args: &Repair) -> Result<Outcome, Failure> {
+    let root = args.sensing.root.as_path();
+    if root == Path::new("/") {
+        must_be_root("repair memory, as only root may see what pageblocks hold", "see `freehold check`")?;
+    } else if !args.dry_run {
+        let error =
+            anyhow!("--root is a copy of another machine's files, which cannot be repaired. Add --dry-run");
+        return Err(Failure::new(Cause::Input, error));
+    }
+    let zones = read_zoneinfo(root)?;
+    let (asked, _) = asked::request(&args.into(), root, &zones)?;
+    // Taken before the machine is read: what another repair changes would make the forecast wrong.
+    let _lock = if args.dry_run { None } else { Some(RepairLock::take()?) };
+    let readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
+    let verdict = readings.judge(&asked, compacting_cpu(&readings));
+    let RepairPlan::Steps { steps } = &verdict.plan else { return Ok(refused(verdict)) };
+    if args.dry_run {
+        return Ok(untouched(verdict, Ending::Planned));
+    }
+    if !args.yes && !consent::is_wanted(&text::plan(steps).join("\n"))? {
+        return Ok(untouched(verdict, Ending::Declined));
+    }
+    let mut worker = Worker::new(&args.sensing, &asked, args.stall_budget, readings, ended_by_signal());
+    steps::carry_out(&mut worker, verdict)
+}
+
+/// Returns the outcome for a verdict without steps.
+fn refused(verdict: Verdict) -> Outcome {
+    let ending = match verdict.plan {
+        RepairPlan::Enough => Ending::Enough,
+        RepairPlan::Unknown => Ending::Unknown,
+        _ => Ending::Cannot,
+    };
+    untouched(verdict, ending)
+}
+
+/// Returns the outcome of a repair that changes nothing.
+fn untouched(verdict: Verdict, ending: Ending) -> Outcome {
+    let now = verdict.supply.now;
+    Outcome {
+        ending,
+        exit_code: ending.exit_code(),
+        answer: answer(&verdict, ending, now),
+        before: now,
+        now,
+        steps: Vec::new(),
+        relief: verdict.relief,
+        missing: verdict.missing,
+        plan: verdict.plan,
+        asked: verdict.asked,
+    }
+}

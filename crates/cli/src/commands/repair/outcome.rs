@@ -1,0 +1,94 @@
+//! What a repair did, and where that leaves the machine.
+
+use freehold_monitor::verdict::{BlockRequest, RepairPlan, RepairStep};
+use serde::Serialize;
+
+/// How a repair ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Ending {
+    /// There were enough blocks before.
+    Enough,
+    /// There are enough blocks now.
+    Done,
+    /// The plan was to be shown only.
+    Planned,
+    /// The answer was no.
+    Declined,
+    /// No step would make enough; nothing was changed.
+    Cannot,
+    /// The steps did not make enough.
+    Short,
+    /// A signal came.
+    Interrupted,
+    /// It could not be told what to do; nothing was changed.
+    Unknown,
+}
+
+impl Ending {
+    /// Returns the exit code.
+    pub(super) fn exit_code(self) -> u8 {
+        match self {
+            Self::Enough | Self::Done => 0,
+            Self::Planned | Self::Declined => 1,
+            Self::Cannot | Self::Short => 2,
+            Self::Interrupted | Self::Unknown => 3,
+        }
+    }
+}
+
+/// A step, and what came.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct DoneStep {
+    #[serde(flatten)]
+    pub(super) step: RepairStep,
+    /// Blocks that requests could have before.
+    pub(super) before: u64,
+    /// Blocks that requests could have after it.
+    pub(super) came: u64,
+    /// True if it was stopped because there were enough blocks.
+    pub(super) stopped_early: bool,
+    /// How long it took, in milliseconds.
+    pub(super) took_ms: f64,
+    /// Pages that the kernel migrated meanwhile.
+    pub(super) pages_migrated: u64,
+    /// Pages by which page cache became smaller meanwhile.
+    pub(super) pages_dropped: u64,
+    /// Parts in which it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parts: Option<u64>,
+    /// The longest part, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) longest_part_ms: Option<f64>,
+    /// True if parts brought nothing before the kernel had compacted all.
+    pub(super) gave_up: bool,
+    /// True if all clean page cache was dropped, as the kernel cannot be told how much.
+    pub(super) dropped_all: bool,
+    /// How long other tasks waited for memory meanwhile, in milliseconds (pressure, `some`); `None` where
+    /// the step itself counts as waiting, or the kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) others_waited_ms: Option<f64>,
+}
+
+/// What a repair did.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Outcome {
+    pub(super) ending: Ending,
+    pub(super) exit_code: u8,
+    /// The answer in a sentence.
+    pub(super) answer: String,
+    pub(super) asked: BlockRequest,
+    /// Blocks that requests could have before.
+    pub(super) before: u64,
+    /// Blocks that requests can have now.
+    pub(super) now: u64,
+    /// What was planned at first.
+    pub(super) plan: RepairPlan,
+    /// What was done.
+    pub(super) steps: Vec<DoneStep>,
+    /// Who must let go of memory, if nothing else helps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) relief: Vec<String>,
+    /// What could not be read.
+    pub(super) missing: Vec<String>,
+}

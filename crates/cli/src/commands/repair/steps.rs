@@ -1,0 +1,141 @@
+//! Carries out a plan, step by step.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use freehold_monitor::verdict::{RepairPlan, RepairStep, RepairWork, Verdict};
+
+use super::answer::answer;
+use super::compaction::compact;
+use super::counters::Counters;
+use super::lists::drain;
+use super::outcome::{DoneStep, Ending, Outcome};
+use super::page_cache::drop_page_cache;
+use super::worker::Worker;
+use crate::exit::Failure;
+
+/// The most steps, and the most steps of one kind: others may take what comes free.
+const MOST_STEPS: usize = 10;
+const MOST_OF_A_KIND: usize = 4;
+
+/// Does step after step until there are enough blocks. After each the machine is read again, and the plan
+/// made anew.
+pub(super) fn carry_out(worker: &mut Worker<'_>, first: Verdict) -> Result<Outcome, Failure> {
+    let (before, plan) = (first.supply.now, first.plan.clone());
+    let mut verdict = first;
+    let mut done: Vec<DoneStep> = Vec::new();
+    // What the last plan had after the step that was done, if that is compaction.
+    let mut next: Option<RepairStep> = None;
+    let ending = loop {
+        let (step, is_last) = match &verdict.plan {
+            RepairPlan::Enough => break Ending::Done,
+            // What was tried is left out: others make page cache dirty again, and fill lists.
+            RepairPlan::Steps { steps } => match steps.iter().position(|step| may_help(step, &done)) {
+                Some(at) => {
+                    next = steps.get(at + 1).filter(|next| is_compaction(&next.work)).cloned();
+                    (steps[at].clone(), at + 1 == steps.len())
+                }
+                None => break Ending::Short,
+            },
+            // Compaction for which page cache was dropped costs nothing more.
+            _ => match next.take() {
+                Some(step) => (step, true),
+                None => break Ending::Short,
+            },
+        };
+        done.push(carry_out_one(worker, &step, is_last)?);
+        // Others make page cache dirty again while the machine is read: what follows a write-back is done at once.
+        let at_once = next.take_if(|_| matches!(step.work, RepairWork::WriteBack { .. }));
+        if let Some(step) = at_once.filter(|_| !worker.is_interrupted()) {
+            done.push(carry_out_one(worker, &step, true)?);
+        }
+        if done.last().is_some_and(|last| last.came >= worker.asked.blocks) {
+            break Ending::Done;
+        }
+        if worker.is_interrupted() {
+            break Ending::Interrupted;
+        }
+        verdict = worker.judge_again()?;
+    };
+    let now = worker.now()?;
+    let ending = if ending == Ending::Done && now < worker.asked.blocks { Ending::Short } else { ending };
+    let relief = if ending == Ending::Short { verdict.relief.clone() } else { Vec::new() };
+    Ok(Outcome {
+        ending,
+        exit_code: ending.exit_code(),
+        answer: answer(&verdict, ending, now),
+        asked: verdict.asked,
+        before,
+        now,
+        plan,
+        steps: done,
+        relief,
+        missing: verdict.missing,
+    })
+}
+
+fn is_compaction(work: &RepairWork) -> bool {
+    matches!(work, RepairWork::Compact { .. })
+}
+
+/// Returns true if a step has not been tried too often, nor in vain the last time.
+fn may_help(step: &RepairStep, done: &[DoneStep]) -> bool {
+    let kind = |work: &RepairWork| std::mem::discriminant(work);
+    let same: Vec<_> = done.iter().filter(|done| kind(&done.step.work) == kind(&step.work)).collect();
+    let writes = matches!(step.work, RepairWork::WriteBack { .. });
+    let in_vain = |last: &&DoneStep| {
+        !writes && last.came <= last.before && last.pages_dropped == 0 && last.pages_migrated == 0
+    };
+    let most = if matches!(step.work, RepairWork::DrainLists { .. }) { 1 } else { MOST_OF_A_KIND };
+    done.len() < MOST_STEPS && same.len() < most && !same.last().is_some_and(in_vain)
+}
+
+fn carry_out_one(worker: &mut Worker<'_>, step: &RepairStep, is_last: bool) -> Result<DoneStep, Failure> {
+    let root = worker.root();
+    let (counted, before, started) = (Counters::read(root), worker.now()?, Instant::now());
+    let mut done = DoneStep {
+        step: step.clone(),
+        before,
+        came: before,
+        stopped_early: false,
+        took_ms: 0.0,
+        pages_migrated: 0,
+        pages_dropped: 0,
+        parts: None,
+        longest_part_ms: None,
+        gave_up: false,
+        dropped_all: false,
+        others_waited_ms: None,
+    };
+    match &step.work {
+        RepairWork::DrainLists { .. } => {
+            drain(worker)?;
+        }
+        RepairWork::WriteBack { .. } => {
+            worker.have_done(Path::new("everything"), None, None, false)?;
+        }
+        RepairWork::DropPageCache { pages, nodes } => {
+            done.dropped_all = drop_page_cache(worker, nodes, *pages, is_last)?.all;
+        }
+        RepairWork::Compact { nodes } => {
+            let compacting = compact(worker, nodes)?;
+            done.parts = Some(compacting.parts);
+            done.longest_part_ms = Some(ms(compacting.longest));
+            done.gave_up = compacting.gave_up;
+        }
+    }
+    done.took_ms = ms(started.elapsed());
+    let after = Counters::read(root);
+    done.pages_migrated = after.migrated_since(&counted);
+    done.pages_dropped = after.dropped_since(&counted);
+    // The kernel counts its own reclaim for this process as waiting.
+    let counts = is_compaction(&step.work);
+    done.others_waited_ms = after.waited_since(&counted).filter(|_| counts).map(|us| us as f64 / 1e3);
+    done.came = worker.now()?;
+    done.stopped_early = done.came >= worker.asked.blocks && done.came < step.foretold;
+    Ok(done)
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

@@ -1,0 +1,105 @@
+//! An outcome in words.
+
+use freehold_monitor::verdict::{RepairPlan, RepairStep, RepairWork};
+
+use super::outcome::{DoneStep, Outcome};
+
+/// Formats the outcome: the answer first, then the steps, then who must let go.
+pub(super) fn outcome(outcome: &Outcome) -> String {
+    let mut lines = vec![outcome.answer.clone()];
+    match &outcome.plan {
+        RepairPlan::Steps { steps } if outcome.steps.is_empty() => lines.extend(plan(steps)),
+        _ => {}
+    }
+    if !outcome.steps.is_empty() {
+        lines.push(String::new());
+        lines.extend(table(&outcome.steps));
+        lines.extend(remarks(&outcome.steps));
+    }
+    // The answer has the first.
+    lines.extend(outcome.relief.iter().skip(1).map(|relief| format!("{relief}.")));
+    lines.extend(outcome.missing.iter().map(|missing| format!("Not read: {missing}.")));
+    lines.join("\n")
+}
+
+/// Formats planned steps, a line each.
+pub(super) fn plan(steps: &[RepairStep]) -> Vec<String> {
+    let line = |(at, step): (usize, &RepairStep)| {
+        let perhaps = if step.perhaps { " at most" } else { " at least" };
+        format!("{}. {}: {} blocks foretold after it,{perhaps}", at + 1, what(&step.work), step.foretold)
+    };
+    steps.iter().enumerate().map(line).collect()
+}
+
+fn what(work: &RepairWork) -> String {
+    let of = |nodes: &[u32]| {
+        let all: Vec<_> = nodes.iter().map(u32::to_string).collect();
+        format!("{} {}", if all.len() == 1 { "node" } else { "nodes" }, all.join(", "))
+    };
+    match work {
+        RepairWork::DrainLists { pages } => format!("drain {pages} pages from per-CPU lists"),
+        RepairWork::WriteBack { pages } => format!("write back {pages} dirty pages"),
+        RepairWork::DropPageCache { pages, nodes } => {
+            format!("drop page cache of {}, {pages} pages or more", of(nodes))
+        }
+        RepairWork::Compact { nodes } => format!("compact {}", of(nodes)),
+    }
+}
+
+/// Formats what was done as a table.
+fn table(steps: &[DoneStep]) -> Vec<String> {
+    let head = ["step", "before", "foretold", "came", "ms", "migrated", "dropped"].map(str::to_owned);
+    let row = |step: &DoneStep| {
+        let perhaps = if step.step.perhaps { "<=" } else { "" };
+        [
+            what(&step.step.work),
+            step.before.to_string(),
+            format!("{perhaps}{}", step.step.foretold),
+            format!("{}{}", step.came, if step.stopped_early { "*" } else { "" }),
+            format!("{:.0}", step.took_ms),
+            step.pages_migrated.to_string(),
+            step.pages_dropped.to_string(),
+        ]
+    };
+    let rows: Vec<_> = std::iter::once(head).chain(steps.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let line = |row: &[String; 7]| {
+        let cells = row.iter().enumerate().skip(1).map(|(at, cell)| format!("{cell:>0$}", width(at)));
+        format!("  {:<1$}  {2}", row[0], width(0), cells.collect::<Vec<_>>().join("  "))
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Returns what the table does not say.
+fn remarks(steps: &[DoneStep]) -> Vec<String> {
+    let mut told = Vec::new();
+    if steps.iter().any(|step| step.stopped_early) {
+        told.push("* stopped as there were enough; the forecast is of the whole step.".to_owned());
+    }
+    for step in steps {
+        if let (Some(parts), Some(longest)) = (step.parts.filter(|&parts| parts > 1), step.longest_part_ms) {
+            told.push(format!("Compacted in {parts} parts, the longest of {longest:.1} ms."));
+        }
+        if step.gave_up {
+            told.push(
+                "Parts of compaction brought nothing: the kernel begins each at the zone's start. Give a longer \
+                 --stall-budget, or none."
+                    .to_owned(),
+            );
+        }
+        if step.dropped_all {
+            told.push(
+                "All clean page cache was dropped: this kernel has no file that takes an amount, or it did not \
+                 suffice."
+                    .to_owned(),
+            );
+        }
+        if let Some(waited) = step.others_waited_ms {
+            told.push(format!(
+                "Others waited {waited:.1} ms for memory during `{}` (pressure, some).",
+                step.step.work.verb()
+            ));
+        }
+    }
+    told
+}

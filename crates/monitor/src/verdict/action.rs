@@ -1,0 +1,64 @@
+//! The one thing to do about a verdict, in a sentence.
+
+use std::fmt::Write;
+
+use super::answer::{State, Verdict};
+use super::request::BlockRequest;
+use super::size::SizeText;
+use super::step::{RepairPlan, RepairStep};
+
+/// Returns the one thing to do; `None` if the blocks can be had now.
+pub(super) fn action(verdict: &Verdict) -> Option<String> {
+    let said = match &verdict.plan {
+        RepairPlan::Enough => return None,
+        RepairPlan::Steps { steps } => repair(verdict, steps),
+        RepairPlan::Pool { page_kib, foretold } => format!(
+            "Do: raise /sys/kernel/mm/hugepages/hugepages-{page_kib}kB/nr_hugepages, which makes the kernel empty \
+             ranges ({foretold} expected)"
+        ),
+        RepairPlan::Unknown if verdict.missing.is_empty() => {
+            "Do: look again where /proc/kpageflags can be read, as root".to_owned()
+        }
+        RepairPlan::Unknown => "Do: look again where what is named below as not read can be read".to_owned(),
+        RepairPlan::Impossible if verdict.state == State::AfterSetup => {
+            "Do nothing yet: a request that finds no block makes the kernel set up more memory".to_owned()
+        }
+        RepairPlan::Impossible => match verdict.relief.first() {
+            Some(relief) => format!("Nothing short of freeing memory helps: {relief}"),
+            None => "Nothing short of freeing memory helps, or a reboot".to_owned(),
+        },
+    };
+    Some(said)
+}
+
+fn repair(verdict: &Verdict, steps: &[RepairStep]) -> String {
+    let verbs: Vec<_> = steps.iter().map(|step| step.work.verb()).collect();
+    let last = steps.last();
+    let foretold = last.map_or(0, |step| step.foretold);
+    let most = if last.is_some_and(|step| step.perhaps) { " at most" } else { "" };
+    let now = verdict.supply.now;
+    let are = if now == 1 { "is" } else { "are" };
+    let asked = &verdict.asked;
+    let does = format!("({}: {foretold} expected{most}, {now} {are} free)", verbs.join(", "));
+    match command(asked) {
+        Some(command) => format!("Do: {command} {does}"),
+        None => format!("Do: freehold repair for a node, or for all zones; it takes no other choice {does}"),
+    }
+}
+
+/// Returns the command that repairs; `None` for a choice of memory that it does not take.
+fn command(asked: &BlockRequest) -> Option<String> {
+    let mut command =
+        format!("freehold repair --size {} --blocks {}", SizeText(asked.block_bytes).short(), asked.blocks);
+    let allowed = asked.allowed_nodes.as_ref();
+    let only = allowed.filter(|nodes| nodes.len() == 1).and_then(|nodes| nodes.first().copied());
+    if let Some(node) = asked.node.or(only) {
+        let _ = write!(command, " --node {node}");
+    } else if allowed.is_some() {
+        return None;
+    }
+    if let Some(zone) = &asked.zone {
+        let _ = write!(command, " --zone {zone}");
+    }
+    Some(command)
+}

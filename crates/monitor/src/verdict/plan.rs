@@ -1,0 +1,245 @@
+//! The plan of a repair: the least that is enough by the forecasts.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::answer::{NodeVerdict, Verdict};
+use super::further::Further;
+use super::step::{RepairPlan, RepairStep, RepairWork};
+
+/// Plans the steps that make the requested blocks.
+///
+/// What loses nothing comes before what loses cached data: compaction, then write-back, then the drop of
+/// page cache, and of each no more than is needed.
+pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
+    let (supply, wanted) = (&verdict.supply, verdict.asked.blocks);
+    let enough = |blocks: Option<u64>| blocks.filter(|&blocks| blocks >= wanted);
+    if verdict.zones.is_empty() {
+        return RepairPlan::Unknown;
+    }
+    if supply.now >= wanted {
+        return RepairPlan::Enough;
+    }
+    if verdict.asked.contiguous {
+        return match (enough(supply.after_reclaim_and_compaction), supply.after_reclaim_and_compaction) {
+            (Some(foretold), _) => RepairPlan::Pool { page_kib: verdict.asked.block_bytes >> 10, foretold },
+            (None, Some(_)) => RepairPlan::Impossible,
+            (None, None) => RepairPlan::Unknown,
+        };
+    }
+    let step = |work, foretold| RepairStep { work, foretold, perhaps: false };
+    let write_back = || step(RepairWork::WriteBack { pages: further.dirty_pages }, supply.now);
+    let all = || nodes(verdict);
+    let missing = (wanted - supply.now).saturating_mul(1 << verdict.asked.order.min(32));
+    let compact = |foretold| step(RepairWork::Compact { nodes: all() }, foretold);
+    let drop = |pages| RepairWork::DropPageCache { pages, nodes: all() };
+    let perhaps = |work, foretold| RepairStep { work, foretold, perhaps: true };
+    let drain = || step(RepairWork::DrainLists { pages: further.listed_pages }, supply.now);
+    let (compacted_at_most, at_most) = at_most(verdict, further);
+    let steps = if enough(supply.after_compaction).is_some() {
+        let (nodes, foretold) = least_nodes(verdict);
+        vec![step(RepairWork::Compact { nodes }, foretold)]
+    } else if let Some(most) = enough(compacted_at_most) {
+        vec![drain(), perhaps(RepairWork::Compact { nodes: all() }, most)]
+    } else if let Some(written) = enough(further.written) {
+        vec![write_back(), compact(written)]
+    } else if let Some(reclaimed) = enough(supply.after_reclaim).filter(|_| further.drops_all) {
+        vec![step(drop(missing), reclaimed)]
+    } else if enough(supply.after_reclaim_and_compaction).is_some() {
+        vec![step(drop(further.drop_pages), supply.now), compact(further.dropped)]
+    } else if let Some(most) = enough(further.written_and_dropped) {
+        vec![
+            write_back(),
+            perhaps(drop(missing), supply.now),
+            perhaps(RepairWork::Compact { nodes: all() }, most),
+        ]
+    } else if let Some(most) = enough(at_most) {
+        let compact = perhaps(RepairWork::Compact { nodes: all() }, most);
+        vec![drain(), perhaps(drop(missing), supply.now), compact]
+    } else if supply.after_reclaim_and_compaction.is_none() {
+        return RepairPlan::Unknown;
+    } else {
+        return RepairPlan::Impossible;
+    };
+    RepairPlan::Steps { steps }
+}
+
+/// Returns the most blocks after per-CPU lists are drained and memory compacted, and after page cache is
+/// dropped, too; `None` if the kernel cannot be asked to drain them.
+fn at_most(verdict: &Verdict, further: &Further) -> (Option<u64>, Option<u64>) {
+    let supply = &verdict.supply;
+    let most = supply.after_compaction_at_most.filter(|_| further.listed_pages > 0);
+    let all = |most: u64| {
+        let lists = most.saturating_sub(supply.after_compaction?);
+        Some(supply.after_reclaim_and_compaction?.saturating_add(lists))
+    };
+    (most, most.and_then(all))
+}
+
+/// Returns the nodes of the requested zones.
+fn nodes(verdict: &Verdict) -> Vec<u32> {
+    let nodes: BTreeSet<u32> = verdict.zones.iter().map(|zone| zone.node).collect();
+    nodes.into_iter().collect()
+}
+
+/// Returns the fewest nodes whose compaction suffices, and the blocks after it.
+fn least_nodes(verdict: &Verdict) -> (Vec<u32>, u64) {
+    let supply = &verdict.supply;
+    if verdict.nodes.is_empty() {
+        return (nodes(verdict), supply.after_compaction.unwrap_or(supply.now));
+    }
+    let gain = |node: &NodeVerdict| {
+        let after = node.supply.after_compaction.unwrap_or(node.supply.now);
+        after.saturating_sub(node.supply.now)
+    };
+    let mut ranked: Vec<_> = verdict.nodes.iter().collect();
+    ranked.sort_by_key(|node| Reverse(gain(node)));
+    let (mut chosen, mut blocks) = (Vec::new(), supply.now);
+    for node in ranked {
+        if blocks >= verdict.asked.blocks {
+            break;
+        }
+        chosen.push(node.node);
+        blocks = blocks.saturating_add(gain(node));
+    }
+    chosen.sort_unstable();
+    (chosen, blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answer::State;
+    use super::super::request::BlockRequest;
+    use super::super::supply::{Supply, ZoneSupply};
+    use super::*;
+
+    fn verdict(wanted: u64, [now, compacted, reclaimed, both]: [u64; 4]) -> Verdict {
+        Verdict {
+            state: State::Unknown,
+            exit_code: 0,
+            asked: BlockRequest {
+                order: 9,
+                block_bytes: 2 << 20,
+                contiguous: false,
+                blocks: wanted,
+                node: None,
+                allowed_nodes: None,
+                zone: None,
+            },
+            action: None,
+            reason: Vec::new(),
+            supply: Supply {
+                now,
+                deferred: 0,
+                after_compaction: Some(compacted),
+                after_compaction_at_most: Some(compacted),
+                after_reclaim: Some(reclaimed),
+                after_reclaim_and_compaction: Some(both),
+            },
+            plan: RepairPlan::Unknown,
+            relief: Vec::new(),
+            zones: vec![ZoneSupply::default()],
+            nodes: Vec::new(),
+            ranges: None,
+            holders: Vec::new(),
+            charges: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    fn told(plan: &RepairPlan) -> String {
+        let RepairPlan::Steps { steps } = plan else { return format!("{plan:?}") };
+        let of = |step: &RepairStep| {
+            let what = match &step.work {
+                RepairWork::DrainLists { pages } => format!("drain {pages}"),
+                RepairWork::WriteBack { pages } => format!("write {pages}"),
+                RepairWork::DropPageCache { pages, .. } => format!("drop {pages}"),
+                RepairWork::Compact { nodes } => format!("compact {nodes:?}"),
+            };
+            format!("{what} -> {}{}", step.foretold, if step.perhaps { "?" } else { "" })
+        };
+        steps.iter().map(of).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn the_least_that_is_enough_is_planned() {
+        let supply = [10, 20, 30, 40];
+        let further = Further {
+            drop_pages: 99,
+            drops_all: false,
+            dropped: 38,
+            listed_pages: 0,
+            dirty_pages: 7,
+            written: Some(25),
+            written_and_dropped: Some(50),
+        };
+        for (wanted, expected) in [
+            (10, "Enough"),
+            (11, "compact [0] -> 20"),
+            (20, "compact [0] -> 20"),
+            (21, "write 7 -> 10, compact [0] -> 25"),
+            (26, "drop 99 -> 10, compact [0] -> 38"),
+            (31, "drop 99 -> 10, compact [0] -> 38"),
+            (40, "drop 99 -> 10, compact [0] -> 38"),
+            (41, "write 7 -> 10, drop 15872 -> 10?, compact [0] -> 50?"),
+            (51, "Impossible"),
+        ] {
+            assert_eq!(told(&plan(&verdict(wanted, supply), &further)), expected, "{wanted}");
+        }
+        let all = Further { drops_all: true, ..further };
+        assert_eq!(
+            told(&plan(&verdict(30, supply), &all)),
+            "drop 10240 -> 30",
+            "compaction would not save any"
+        );
+        // What per-CPU lists may hold comes before anything is lost.
+        let mut listed = verdict(23, supply);
+        listed.supply.after_compaction_at_most = Some(24);
+        let further = Further { listed_pages: 6, ..further };
+        assert_eq!(told(&plan(&listed, &further)), "drain 6 -> 10, compact [0] -> 24?");
+        listed.asked.blocks = 44;
+        let none_written = Further { written_and_dropped: None, ..further };
+        let last = "drain 6 -> 10, drop 17408 -> 10?, compact [0] -> 44?";
+        assert_eq!(told(&plan(&listed, &none_written)), last);
+        listed.asked.blocks = 45;
+        assert_eq!(told(&plan(&listed, &none_written)), "Impossible");
+        let nothing = Further::default();
+        assert_eq!(told(&plan(&verdict(41, supply), &nothing)), "Impossible");
+        assert_eq!(told(&plan(&verdict(u64::MAX, supply), &further)), "Impossible");
+        let mut unread = verdict(11, supply);
+        unread.supply = Supply { now: 10, ..Supply::default() };
+        assert_eq!(told(&plan(&unread, &nothing)), "Unknown");
+        unread.zones.clear();
+        assert_eq!(told(&plan(&unread, &nothing)), "Unknown");
+    }
+
+    #[test]
+    fn ranges_are_made_by_a_pool_alone() {
+        let mut ranges = verdict(3, [1, 4, 1, 4]);
+        ranges.asked.contiguous = true;
+        let nothing = Further::default();
+        assert_eq!(plan(&ranges, &nothing), RepairPlan::Pool { page_kib: 2048, foretold: 4 });
+        ranges.asked.blocks = 5;
+        assert_eq!(plan(&ranges, &nothing), RepairPlan::Impossible);
+        ranges.supply.after_reclaim_and_compaction = None;
+        assert_eq!(plan(&ranges, &nothing), RepairPlan::Unknown);
+    }
+
+    #[test]
+    fn the_fewest_nodes_are_compacted() {
+        let nodes = |wanted: u64| {
+            let mut verdict = verdict(wanted, [10, 35, 35, 35]);
+            verdict.nodes = [(0, 2, 7), (1, 5, 20), (2, 3, 8)]
+                .map(|(node, now, after)| NodeVerdict {
+                    node,
+                    state: State::Unknown,
+                    supply: Supply { now, after_compaction: Some(after), ..Supply::default() },
+                })
+                .to_vec();
+            told(&plan(&verdict, &Further::default()))
+        };
+        assert_eq!(nodes(12), "compact [1] -> 25");
+        assert_eq!(nodes(26), "compact [0, 1] -> 30");
+        assert_eq!(nodes(35), "compact [0, 1, 2] -> 35");
+    }
+}
