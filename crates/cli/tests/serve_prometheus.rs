@@ -34,7 +34,7 @@ impl Prometheus {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let config = format!(
             "global: {{scrape_interval: 1s, evaluation_interval: 1s}}\nrule_files: [{}]\nscrape_configs:\n- \
-             job_name: freehold\n  static_configs: [{{targets: [\"{target}\"]}}]\n",
+             job_name: freehold\n  params: {{all: [\"\"]}}\n  static_configs: [{{targets: [\"{target}\"]}}]\n",
             contrib("freehold.rules.yml").canonicalize().unwrap().display()
         );
         let file = folder.path().join("prometheus.yml");
@@ -74,7 +74,7 @@ fn a_real_prometheus_scrapes_it_and_takes_the_rules() {
     let free = prometheus.query("sum(freehold_free_pages)").expect("a series");
     assert!(free > 0.0);
     let scraped = prometheus.query("scrape_samples_scraped").expect("a number of samples");
-    let text = server.get("/metrics").body;
+    let text = server.get("/metrics?all").body;
     let samples = text.lines().filter(|line| !line.starts_with('#')).count();
     assert!((scraped - samples as f64).abs() < 5.0, "{scraped} scraped of {samples}");
 
@@ -112,7 +112,7 @@ fn promtool_finds_nothing_to_say_about_the_classic_text() {
     }
     let machine = Machine::new();
     let server = Server::start(&machine);
-    let text = server.get("/metrics").body;
+    let text = server.get("/metrics?all").body;
     let mut promtool = Command::new("promtool");
     promtool.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut promtool = promtool.spawn().expect("promtool starts");

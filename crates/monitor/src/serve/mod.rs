@@ -10,6 +10,8 @@ pub mod metrics;
 mod notify;
 mod publishing;
 mod server;
+mod textfile;
 
 pub use error::ServeError;
 pub use server::{ServeOptions, serve};
+pub use textfile::Textfile;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::{self, Next};
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::{events, host, page};
 use crate::serve::connections::Acceptor;
-use crate::serve::metrics::{Format, Scrape};
+use crate::serve::metrics::{Format, Scrape, Series};
 use crate::serve::publishing::Published;
 
 /// The headers of every answer. The policy lets a page load nothing from other servers.
@@ -104,11 +104,15 @@ async fn history(State(shared): State<Shared>) -> Response {
     typed("application/json", shared.newest().history())
 }
 
-async fn scrape(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+async fn scrape(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let Ok(series) = Series::asked_for(query.as_deref().unwrap_or_default()) else {
+        let why = "/metrics can be asked for `all` and nothing else, as in /metrics?all\n";
+        return (StatusCode::BAD_REQUEST, why).into_response();
+    };
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = Format::asked_for(&accepted.collect::<Vec<_>>().join(","));
     let (connections, refused) = (shared.acceptor.connections(), shared.acceptor.refused());
-    typed(format.content_type(), format.text(Scrape::new(shared.newest(), connections, refused)))
+    typed(format.content_type(), format.text(Scrape::new(shared.newest(), connections, refused), series))
 }
 
 async fn health(State(shared): State<Shared>) -> Response {
