@@ -177,6 +177,10 @@ pub(crate) struct Serve {
     /// Seconds from one sample to the next, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
+    /// TLS and passwords, as Prometheus's exporter toolkit has them in its --web.config.file: `tls_server_config`,
+    /// `basic_auth_users`. A file that changes is read anew.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) web_config: Option<PathBuf>,
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, String> {

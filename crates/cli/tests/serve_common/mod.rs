@@ -1,6 +1,8 @@
 //! A server of its own for a test, and what it takes to ask it.
 #![allow(dead_code, reason = "every test crate uses a part of it")]
 
+pub(crate) mod prometheus;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -85,7 +87,7 @@ impl Server {
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut first = String::new();
         lines.read_line(&mut first).expect("text");
-        let address = first.split("http://").nth(1).and_then(|rest| rest.split('/').next());
+        let address = first.split("://").nth(1).and_then(|rest| rest.split('/').next());
         let address = address.unwrap_or_else(|| panic!("no address in {first:?}")).to_owned();
         let stderr = Arc::new(Mutex::new(first));
         let all = Arc::clone(&stderr);
