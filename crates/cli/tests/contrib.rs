@@ -4,7 +4,7 @@ mod serve_common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use freehold_needs::{has_program, is_root};
 use granit_parser::{Event, Parser};
@@ -13,10 +13,6 @@ use serve_common::{Machine, Server};
 
 fn contrib(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib").join(name)
-}
-
-fn fixture(kernel: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures").join(kernel)
 }
 
 /// The documents of a text in YAML.
@@ -176,40 +172,6 @@ fn the_container_starts_what_there_is() {
     assert_eq!(line("EXPOSE "), port(&args));
     assert_eq!(serde_json::from_str::<Vec<String>>(&line("ENTRYPOINT ")).unwrap(), ["/freehold"]);
     assert_eq!(line("COPY "), "freehold /freehold");
-}
-
-/// The plugin on a fixture.
-fn plugin(args: &[&str], root: &Path) -> Output {
-    let mut plugin = Command::new(contrib("node-problem-detector/freehold-npd"));
-    plugin
-        .env("FREEHOLD", env!("CARGO_BIN_EXE_freehold"))
-        .args(args)
-        .arg("--root")
-        .arg(root)
-        .output()
-        .unwrap()
-}
-
-#[test]
-fn the_plugin_has_the_codes_of_node_problem_detector() {
-    let root = fixture("linux-6.1");
-    let checked =
-        Command::new(env!("CARGO_BIN_EXE_freehold")).args(["check", "--json", "--root"]).arg(&root).output();
-    let checked: Value = serde_json::from_slice(&checked.unwrap().stdout).unwrap();
-    let blocks = |name: &str| checked["supply"][name].as_u64().unwrap();
-    let (now, all) = (blocks("now"), blocks("after_reclaim_and_compaction"));
-    assert!(now < all, "the fixture gains by work: {checked}");
-    for (blocks, code, word) in [(1, 0, "OK"), (all, 0, "WARNING"), (all + 1, 1, "CRITICAL")] {
-        let output = plugin(&["--blocks", &blocks.to_string()], &root);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(code), "{said}");
-        assert!(said.starts_with(word) && said.lines().count() == 1, "{said}");
-    }
-    for (args, root) in [(&["--size", "3M"][..], root.as_path()), (&[], Path::new("/nonexistent"))] {
-        let output = plugin(args, root);
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(!output.stdout.trim_ascii().is_empty(), "{output:?}");
-    }
 }
 
 #[test]

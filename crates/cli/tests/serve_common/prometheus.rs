@@ -60,8 +60,23 @@ impl Prometheus {
 
     /// Everything that a query answers.
     pub(crate) fn results(&self, query: &str) -> Option<Vec<serde_json::Value>> {
+        self.ask("query", query, "")
+    }
+
+    /// Everything that a query answers of the times from `start` to `end`, in seconds since 1970, as a picture asks.
+    pub(crate) fn over(
+        &self,
+        query: &str,
+        start: u64,
+        end: u64,
+        step: u64,
+    ) -> Option<Vec<serde_json::Value>> {
+        self.ask("query_range", query, &format!("&start={start}&end={end}&step={step}"))
+    }
+
+    fn ask(&self, how: &str, query: &str, more: &str) -> Option<Vec<serde_json::Value>> {
         let query: String = query.bytes().flat_map(escaped).collect();
-        let answer = get_json(&self.address, &format!("/api/v1/query?query={query}"))?;
+        let answer = get_json(&self.address, &format!("/api/v1/{how}?query={query}{more}"))?;
         answer["data"]["result"].as_array().cloned()
     }
 
