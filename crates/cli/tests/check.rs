@@ -270,3 +270,29 @@ fn orders_are_those_of_the_machine() {
     assert_eq!(reserved.code, Some(2), "{}{}", reserved.stdout, reserved.stderr);
     assert!(reserved.stdout.contains("1 more is free that HighAtomic reserves"), "{}", reserved.stdout);
 }
+
+#[test]
+fn the_plugin_of_node_problem_detector_has_its_codes() {
+    let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
+    let plugin =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/node-problem-detector/freehold-npd");
+    for (words, code, of_plugin) in [
+        ("--order 0", 0, 0),
+        ("--blocks 3", 1, 0),
+        ("--blocks 9", 2, 1),
+        ("--size 3M", 3, 2),
+        ("--order 9999", 3, 2),
+    ] {
+        assert_eq!(check(root.path(), words).code, Some(code), "{words}");
+        let mut command = std::process::Command::new(&plugin);
+        command
+            .env("FREEHOLD", env!("CARGO_BIN_EXE_freehold"))
+            .args(words.split(' '))
+            .arg("--root")
+            .arg(root.path());
+        let output = command.output().expect("the plugin starts");
+        assert_eq!(output.status.code(), Some(of_plugin), "{words}: {output:?}");
+        let said = String::from_utf8(output.stdout).expect("text");
+        assert!(said.lines().count() == 1 && said.len() > 10, "{words}: {said:?}");
+    }
+}

@@ -37,17 +37,31 @@ fn the_document_has_the_table() {
 
 /// Every word in `text` that looks like a metric.
 fn named(text: &str) -> BTreeSet<&str> {
-    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    words.filter(|word| word.starts_with("freehold_")).collect()
+    words(text).filter(|word| word.starts_with("freehold_")).collect()
+}
+
+/// Every word in `text` that looks like what a rule has recorded.
+fn recorded(text: &str) -> BTreeSet<&str> {
+    words(text).filter(|word| word.contains(":freehold_")).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == ':'))
 }
 
 #[test]
-fn dashboard_and_alerts_name_only_metrics_that_there_are() {
+fn dashboards_and_rules_name_only_metrics_that_there_are() {
     let known: BTreeSet<_> = table().into_iter().map(|metric| metric.name).collect();
+    let rules = fs::read_to_string(file("contrib/prometheus/freehold-fleet.rules.yml")).unwrap();
+    let rules: BTreeSet<_> =
+        rules.lines().filter_map(|line| line.trim().strip_prefix("- record: ")).collect();
     for name in [
         "contrib/grafana/freehold.json",
+        "contrib/grafana/freehold-fleet.json",
         "contrib/prometheus/freehold.rules.yml",
         "contrib/prometheus/freehold.rules.test.yml",
+        "contrib/prometheus/freehold-fleet.rules.yml",
+        "contrib/prometheus/freehold-fleet.rules.test.yml",
         "docs/metrics.md",
     ] {
         let text = fs::read_to_string(file(name)).unwrap();
@@ -56,18 +70,43 @@ fn dashboard_and_alerts_name_only_metrics_that_there_are() {
         for metric in named {
             assert!(known.contains(metric), "{name} names {metric}, which is no metric");
         }
+        for record in recorded(&text) {
+            assert!(rules.contains(record), "{name} names {record}, which no rule records");
+        }
     }
 }
 
 #[test]
-fn the_dashboard_is_json_whose_panels_do_not_overlap() {
-    let text = fs::read_to_string(file("contrib/grafana/freehold.json")).unwrap();
-    let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let mut taken = BTreeSet::new();
-    for panel in dashboard["panels"].as_array().unwrap() {
-        let [x, y, w, h] = ["x", "y", "w", "h"].map(|edge| panel["gridPos"][edge].as_u64().unwrap());
-        for place in (x..x + w).flat_map(|x| (y..y + h).map(move |y| (x, y))) {
-            assert!(place.0 < 24 && taken.insert(place), "{}", panel["title"]);
+fn a_fleet_needs_nothing_but_the_default() {
+    let default: BTreeSet<_> = table()
+        .into_iter()
+        .filter(freehold_monitor::serve::metrics::Metric::is_default)
+        .map(|metric| metric.name)
+        .collect();
+    for name in [
+        "contrib/grafana/freehold-fleet.json",
+        "contrib/prometheus/freehold.rules.yml",
+        "contrib/prometheus/freehold-fleet.rules.yml",
+    ] {
+        let text = fs::read_to_string(file(name)).unwrap();
+        for metric in named(&text) {
+            assert!(default.contains(metric), "{name} needs {metric}, which is not in the default");
+        }
+    }
+}
+
+#[test]
+fn dashboards_are_json_whose_panels_do_not_overlap() {
+    for name in ["contrib/grafana/freehold.json", "contrib/grafana/freehold-fleet.json"] {
+        let text = fs::read_to_string(file(name)).unwrap();
+        let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let (mut taken, mut ids) = (BTreeSet::new(), BTreeSet::new());
+        for panel in dashboard["panels"].as_array().unwrap() {
+            assert!(ids.insert(panel["id"].as_u64()), "{name}: {} has another's number", panel["title"]);
+            let [x, y, w, h] = ["x", "y", "w", "h"].map(|edge| panel["gridPos"][edge].as_u64().unwrap());
+            for place in (x..x + w).flat_map(|x| (y..y + h).map(move |y| (x, y))) {
+                assert!(place.0 < 24 && taken.insert(place), "{name}: {}", panel["title"]);
+            }
         }
     }
 }

@@ -44,6 +44,7 @@ impl From<SensorChoice> for Choice {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = SNAPSHOT_HELP)]
 pub(crate) struct Snapshot {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
@@ -53,7 +54,24 @@ pub(crate) struct Snapshot {
     /// Print numbers above 100 000 as they are, where the kernel prints >100000.
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Write a file instead of standard output; it appears whole. With --format metrics its name ends in .prom.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the output if it exists.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// With --format metrics, stay and write the file anew so many seconds after each time, at least 0.01.
+    #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", requires = "output")]
+    pub(crate) interval: Option<Duration>,
+    /// With --format metrics, every series, by zone, order and migratetype, too.
+    #[arg(long)]
+    pub(crate) all: bool,
 }
+
+const SNAPSHOT_HELP: &str = "\
+For node_exporter's textfile collector, once by a timer or again and again by a service:
+  freehold snapshot --format metrics --force -o /var/lib/prometheus/node-exporter/freehold.prom
+  freehold snapshot --format metrics --force -o /var/lib/prometheus/node-exporter/freehold.prom --interval 15";
 
 /// In which form free blocks are printed.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +82,8 @@ pub(crate) enum SnapshotFormat {
     Buddyinfo,
     /// Everything that is known, with the indices.
     Json,
+    /// As `/metrics` of `freehold serve`, in Prometheus's classic text format.
+    Metrics,
 }
 
 #[derive(Args, Debug)]
@@ -157,6 +177,10 @@ pub(crate) struct Serve {
     /// Seconds from one sample to the next, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
+    /// TLS and passwords, as Prometheus's exporter toolkit has them in its --web.config.file: `tls_server_config`,
+    /// `basic_auth_users`. A file that changes is read anew.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) web_config: Option<PathBuf>,
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, String> {

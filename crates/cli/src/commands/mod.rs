@@ -12,6 +12,7 @@ pub(super) mod generate;
 pub(super) mod import;
 mod largest_order;
 pub(super) mod manual;
+mod metrics_file;
 pub(super) mod predict;
 pub(super) mod record;
 mod record_until;

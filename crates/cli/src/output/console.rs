@@ -29,8 +29,12 @@ fn put(text: &str) -> Result<(), Failure> {
 
 /// Prints a value to standard output as JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(Cause::Bug, error))?;
-    print_json_text(&text)
+    print_json_text(&json(value)?)
+}
+
+/// Returns a value as JSON.
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map_err(|error| Failure::new(Cause::Bug, error))
 }
 
 /// Prints a message of one line to standard error. A failure to do so is ignored.

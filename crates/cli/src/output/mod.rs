@@ -6,7 +6,7 @@ mod csv;
 mod environment;
 mod write;
 
-pub(super) use console::{note, notes, print, print_json, print_json_text, report};
+pub(super) use console::{json, note, notes, print, print_json, print_json_text, report};
 pub(super) use csv::csv;
 pub(super) use environment::environment;
 pub(super) use write::{

@@ -1,6 +1,8 @@
 //! A server of its own for a test, and what it takes to ask it.
 #![allow(dead_code, reason = "every test crate uses a part of it")]
 
+pub(crate) mod prometheus;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -85,7 +87,7 @@ impl Server {
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut first = String::new();
         lines.read_line(&mut first).expect("text");
-        let address = first.split("http://").nth(1).and_then(|rest| rest.split('/').next());
+        let address = first.split("://").nth(1).and_then(|rest| rest.split('/').next());
         let address = address.unwrap_or_else(|| panic!("no address in {first:?}")).to_owned();
         let stderr = Arc::new(Mutex::new(first));
         let all = Arc::clone(&stderr);
@@ -201,6 +203,11 @@ pub(crate) fn value(metrics: &str, start: &str) -> Option<f64> {
 
 /// One request with an optional body to a server that speaks JSON; none where it does not answer, yet.
 pub(crate) fn request_json(address: &str, method: &str, path: &str, body: &str) -> Option<serde_json::Value> {
+    serde_json::from_slice(&request(address, method, path, body)?).ok()
+}
+
+/// The body of one answer; none where there is no whole one.
+pub(crate) fn request(address: &str, method: &str, path: &str, body: &str) -> Option<Vec<u8>> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     let length = body.len();
@@ -230,7 +237,7 @@ pub(crate) fn request_json(address: &str, method: &str, path: &str, body: &str) 
     } else {
         reader.take(length.unwrap_or(u64::MAX)).read_to_end(&mut text).ok()?;
     }
-    serde_json::from_slice(&text).ok()
+    Some(text)
 }
 
 fn read_chunks(reader: &mut impl BufRead, text: &mut Vec<u8>) -> Option<()> {
@@ -248,4 +255,8 @@ fn read_chunks(reader: &mut impl BufRead, text: &mut Vec<u8>) -> Option<()> {
 
 pub(crate) fn get_json(address: &str, path: &str) -> Option<serde_json::Value> {
     request_json(address, "GET", path, "")
+}
+
+pub(crate) fn get_text(address: &str, path: &str) -> Option<String> {
+    String::from_utf8(request(address, "GET", path, "")?).ok()
 }

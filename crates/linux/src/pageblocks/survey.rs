@@ -19,6 +19,8 @@ pub enum Pace {
     Watched,
     /// For background use: 24 GiB in two minutes, for half a percent of a processor.
     Unseen,
+    /// For a single look: all with the first sample.
+    AtOnce,
 }
 
 impl Pace {
@@ -27,6 +29,7 @@ impl Pace {
         match self {
             Self::Watched => 320_000.0,
             Self::Unseen => 52_000.0,
+            Self::AtOnce => f64::INFINITY,
         }
     }
 }

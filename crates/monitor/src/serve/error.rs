@@ -31,6 +31,9 @@ pub enum ServeError {
     /// The system refused threads, timers or sockets.
     #[error("cannot start the server: {0}. Check the limits of this process (`ulimit -a`)")]
     Runtime(io::Error),
+    /// The web configuration cannot be used.
+    #[error(transparent)]
+    WebConfig(#[from] super::secure::WebConfigError),
     /// The machine cannot be read.
     #[error(transparent)]
     Machine(#[from] freehold_linux::Error),

@@ -9,7 +9,11 @@ mod error;
 pub mod metrics;
 mod notify;
 mod publishing;
+mod secure;
 mod server;
+mod textfile;
 
 pub use error::ServeError;
+pub use secure::WebConfigError;
 pub use server::{ServeOptions, serve};
+pub use textfile::Textfile;

@@ -1,20 +1,26 @@
 //! Starts and ends the server.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use freehold_linux::sample::Sampler;
-use futures_util::future::select_all;
+use futures_util::future::{Either, select, select_all};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::answers::{self, Shared};
 use super::connections::Acceptor;
 use super::error::ServeError;
 use super::notify::Supervisor;
 use super::publishing;
+use super::secure::Secured;
 
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 256;
@@ -23,12 +29,14 @@ const BACKLOG: u32 = 256;
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
 
 /// The options of a server.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The address to listen on; port 0 takes any free port.
     pub listen: SocketAddr,
     /// Time from one sample to the next.
     pub interval: Duration,
+    /// The file that TLS and users are configured in, with the names of Prometheus's exporter toolkit.
+    pub web_config: Option<PathBuf>,
 }
 
 /// Serves until SIGINT or SIGTERM. Calls `tell` with messages for the user.
@@ -42,6 +50,9 @@ pub fn serve(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
 
 async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)) -> Result<(), ServeError> {
     let mut signals = Signals::new().map_err(ServeError::Runtime)?;
+    let (teller, mut told) = mpsc::unbounded_channel();
+    let secured =
+        options.web_config.as_deref().map(|path| Secured::open(path, teller)).transpose()?.map(Arc::new);
     let listener = listen(options.listen).map_err(|error| ServeError::bind(options.listen, error))?;
     let address = listener.local_addr().map_err(ServeError::Runtime)?;
     let sampling = publishing::start(sampler, options.interval)?;
@@ -49,25 +60,53 @@ async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
     let shared = Shared {
         published: sampling.published.clone(),
         acceptor: Arc::clone(&acceptor),
+        secured: secured.clone(),
         only_loopback: answers::is_loopback(address.ip()),
     };
     let supervisor = Supervisor::from_environment();
     supervisor.ready();
     tokio::spawn(supervisor.keep_telling(sampling.published.clone(), options.interval));
-    tell(&format!(
-        "http://{address}/ shows this machine's memory; http://{address}/metrics is for Prometheus"
-    ));
-    if !shared.only_loopback {
-        tell(&format!(
-            "{address} can be reached from other machines, and whoever reaches it can read everything shown; \
-             listen on 127.0.0.1 to keep it to this one"
-        ));
-    }
-    let open = acceptor.serve(listener, answers::router(shared), signals.any()).await;
+    introduce(address, secured.as_deref(), tell);
+    let serving = acceptor.serve(listener, answers::router(shared), secured, signals.any());
+    let open = match select(pin!(serving), pin!(pass_on(&mut told, tell))).await {
+        Either::Left((open, _)) => open,
+        Either::Right((never, _)) => match never {},
+    };
     // Dropping the last sender ends every event stream.
     drop(sampling);
     open.finish().await;
     Ok(())
+}
+
+/// Tells where the server can be reached, and by whom if that may surprise.
+fn introduce(address: SocketAddr, secured: Option<&Secured>, tell: &mut dyn FnMut(&str)) {
+    let has_tls = secured.is_some_and(Secured::has_tls);
+    let scheme = if has_tls { "https" } else { "http" };
+    tell(&format!(
+        "{scheme}://{address}/ shows this machine's memory; {scheme}://{address}/metrics is for Prometheus"
+    ));
+    if answers::is_loopback(address.ip()) {
+        return;
+    }
+    if !secured.is_some_and(Secured::is_closed) {
+        tell(&format!(
+            "{address} can be reached from other machines, and whoever reaches it can read everything shown; \
+             listen on 127.0.0.1 to keep it to this one, or ask for passwords with --web-config"
+        ));
+    } else if !has_tls {
+        tell(&format!(
+            "{address} can be reached from other machines, and passwords go there unencrypted; add \
+             tls_server_config to the web configuration"
+        ));
+    }
+}
+
+/// Tells what is sent, for as long as it is polled.
+async fn pass_on(told: &mut UnboundedReceiver<String>, tell: &mut dyn FnMut(&str)) -> Infallible {
+    while let Some(text) = told.recv().await {
+        tell(&text);
+    }
+    pending().await
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::{self, Next};
@@ -14,8 +14,9 @@ use tokio::sync::watch;
 
 use super::{events, host, page};
 use crate::serve::connections::Acceptor;
-use crate::serve::metrics::{Format, Scrape};
+use crate::serve::metrics::{Format, Scrape, Series};
 use crate::serve::publishing::Published;
+use crate::serve::secure::Secured;
 
 /// The headers of every answer. The policy lets a page load nothing from other servers.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -38,6 +39,8 @@ pub(in crate::serve) struct Shared {
     pub(in crate::serve) published: watch::Receiver<Arc<Published>>,
     /// Counts the connections.
     pub(in crate::serve) acceptor: Arc<Acceptor>,
+    /// Who may ask; `None` if everybody may.
+    pub(in crate::serve) secured: Option<Arc<Secured>>,
     /// True if the server listens on loopback only; then requests with a foreign host name are
     /// refused.
     pub(in crate::serve) only_loopback: bool,
@@ -64,9 +67,13 @@ pub(in crate::serve) fn router(shared: Shared) -> Router {
 }
 
 async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let authorization = request.headers().get(header::AUTHORIZATION);
+    let authorization = authorization.and_then(|value| value.to_str().ok()).map(str::to_owned);
     let mut answer = if shared.only_loopback && !is_for_this_machine(&request) {
         let why = "This server answers to names of its own machine only, such as localhost\n";
         (StatusCode::MISDIRECTED_REQUEST, why).into_response()
+    } else if let Some(refused) = refused(&shared, authorization.as_deref()).await {
+        refused
     } else {
         next.run(request).await
     };
@@ -74,6 +81,22 @@ async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Re
         answer.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     answer
+}
+
+/// Returns the answer to who may not ask.
+async fn refused(shared: &Shared, authorization: Option<&str>) -> Option<Response> {
+    let secured = shared.secured.as_ref()?;
+    match secured.admits(authorization).await {
+        Some(true) => None,
+        Some(false) => {
+            let challenge = [(header::WWW_AUTHENTICATE, "Basic")];
+            Some((StatusCode::UNAUTHORIZED, challenge, "Unauthorized\n").into_response())
+        }
+        None => {
+            let why = "The web configuration cannot be used; the server's messages say why\n";
+            Some((StatusCode::SERVICE_UNAVAILABLE, why).into_response())
+        }
+    }
 }
 
 /// Returns true if every host name in a request is this machine's. A request without one is not from a
@@ -104,11 +127,15 @@ async fn history(State(shared): State<Shared>) -> Response {
     typed("application/json", shared.newest().history())
 }
 
-async fn scrape(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+async fn scrape(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let Ok(series) = Series::asked_for(query.as_deref().unwrap_or_default()) else {
+        let why = "/metrics can be asked for `all` and nothing else, as in /metrics?all\n";
+        return (StatusCode::BAD_REQUEST, why).into_response();
+    };
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = Format::asked_for(&accepted.collect::<Vec<_>>().join(","));
     let (connections, refused) = (shared.acceptor.connections(), shared.acceptor.refused());
-    typed(format.content_type(), format.text(Scrape::new(shared.newest(), connections, refused)))
+    typed(format.content_type(), format.text(Scrape::new(shared.newest(), connections, refused), series))
 }
 
 async fn health(State(shared): State<Shared>) -> Response {
@@ -148,8 +175,8 @@ mod tests {
         (0..2).for_each(|second| drop(published(&mut taking, second)));
         let (_publisher, receiver) = watch::channel(published(&mut taking, 2));
         taking.take(sample(3, "Normal", 3));
-        let shared =
-            Shared { published: receiver, acceptor: Arc::new(Acceptor::default()), only_loopback: true };
+        let acceptor = Arc::new(Acceptor::default());
+        let shared = Shared { published: receiver, acceptor, secured: None, only_loopback: true };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let text = runtime.block_on(async {
             let answer = tokio::time::timeout(Duration::from_secs(5), history(State(shared))).await;

@@ -9,12 +9,17 @@ use axum::Router;
 use futures_util::future::{Either, select};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use super::stalling::Stalling;
+use crate::serve::secure::Secured;
 
 /// The most connections at once; further ones get the answer 503.
 const MOST_CONNECTIONS: usize = 512;
@@ -43,6 +48,12 @@ const BREATH: Duration = Duration::from_millis(100);
 /// The answer to a connection over the limit.
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n";
+
+/// The first byte of a TLS handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+/// The answer to a request without TLS where there is TLS.
+const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 40\r\n\r\nThis server is asked by https, not http\n";
 
 /// Accepts and counts connections.
 pub(in crate::serve) struct Acceptor {
@@ -93,19 +104,23 @@ impl Acceptor {
         seat
     }
 
-    /// Accepts and serves connections until `end`.
+    /// Accepts and serves connections until `end`. With a web configuration that has TLS, each begins with a handshake.
     pub(in crate::serve) async fn serve(
         &self,
         listener: TcpListener,
         router: Router,
+        secured: Option<Arc<Secured>>,
         end: impl Future,
     ) -> Open {
         let graceful = GracefulShutdown::new();
+        let secured = secured.filter(|secured| secured.has_tls());
         let mut end = pin!(end);
         loop {
             let accepted = pin!(listener.accept());
             match select(accepted, end.as_mut()).await {
-                Either::Left((Ok((stream, _)), _)) => self.admit(stream, router.clone(), &graceful),
+                Either::Left((Ok((stream, _)), _)) => {
+                    self.admit(stream, router.clone(), secured.clone(), graceful.watcher());
+                }
                 // There is no free file descriptor, or the client left at once: later
                 // connections may succeed.
                 Either::Left((Err(_), _)) => tokio::time::sleep(BREATH).await,
@@ -114,27 +129,53 @@ impl Acceptor {
         }
     }
 
-    fn admit(&self, stream: TcpStream, router: Router, graceful: &GracefulShutdown) {
+    fn admit(&self, stream: TcpStream, router: Router, secured: Option<Arc<Secured>>, watcher: Watcher) {
         let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() else {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            // A client that cannot take this much gets no answer.
-            let _ = stream.try_write(FULL);
+            // A client that cannot take this much gets no answer, nor does one that waits for a handshake.
+            if secured.is_none() {
+                let _ = stream.try_write(FULL);
+            }
             return;
         };
         // Sends each event at once. A failure only makes events later.
         let _ = stream.set_nodelay(true);
-        let stream = TokioIo::new(Stalling::new(stream, WRITE_PATIENCE));
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(REQUEST_PATIENCE)
-            .max_buf_size(BUFFER_BYTES)
-            .max_headers(MOST_HEADERS)
-            .serve_connection(stream, TowerToHyperService::new(router));
-        let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // An error of one connection concerns its client only.
-            let _ = connection.await;
+            match secured {
+                None => talk(Stalling::new(stream, WRITE_PATIENCE), router, watcher).await,
+                Some(secured) => {
+                    if let Ok(Some(stream)) = timeout(REQUEST_PATIENCE, handshake(stream, &secured)).await {
+                        talk(stream, router, watcher).await;
+                    }
+                }
+            }
             drop(seat);
         });
     }
+}
+
+/// Answers requests until the client or the server ends the connection.
+async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, router: Router, watcher: Watcher) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_PATIENCE)
+        .max_buf_size(BUFFER_BYTES)
+        .max_headers(MOST_HEADERS)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    // An error of one connection concerns its client only.
+    let _ = watcher.watch(connection).await;
+}
+
+/// Returns the encrypted stream. Whoever does not begin with a handshake is told and let go.
+async fn handshake(stream: TcpStream, secured: &Secured) -> Option<TlsStream<Stalling<TcpStream>>> {
+    let mut first = [0];
+    stream.peek(&mut first).await.ok().filter(|&bytes| bytes > 0)?;
+    if first != [TLS_HANDSHAKE] {
+        // What has arrived is taken first: a connection that is closed before that loses the answer.
+        let _ = stream.try_read(&mut [0; BUFFER_BYTES]);
+        let _ = stream.try_write(PLAIN);
+        return None;
+    }
+    let config = secured.handshake()?;
+    TlsAcceptor::from(config).accept(Stalling::new(stream, WRITE_PATIENCE)).await.ok()
 }

@@ -2,14 +2,16 @@
 
 use std::fmt::Write;
 
+use super::metric::Kind;
 use super::rows::{Rows, Value};
 use super::scrape::Scrape;
-use super::table::{Kind, table};
+use super::series::Series;
+use super::table::table;
 
-/// Returns the text of every metric that has a value.
-pub(super) fn text(scrape: &Scrape) -> String {
+/// Returns the text of the metrics of `series` that have a value.
+pub(super) fn text(scrape: &Scrape, series: Series) -> String {
     let mut text = String::new();
-    for metric in table() {
+    for metric in table().iter().filter(|metric| series.have(metric)) {
         let mut rows = Rows::default();
         metric.fill(scrape, &mut rows);
         if rows.0.is_empty() {

@@ -6,36 +6,38 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::exemplar::Exemplar;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::metric::{Kind, Metric};
 use super::rows::{Rows, Value};
 use super::scrape::Scrape;
-use super::table::{Kind, Metric, table};
+use super::series::Series;
+use super::table::table;
 
-/// Returns the text of every metric that has a value.
-pub(super) fn text(scrape: Scrape) -> String {
+/// Returns the text of the metrics of `series` that have a value.
+pub(super) fn text(scrape: Scrape, series: Series) -> String {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(All(scrape)));
+    registry.register_collector(Box::new(Chosen(scrape, series)));
     let mut text = String::new();
     // Writing to a `String` cannot fail, and every value here fits the format.
     let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
     text
 }
 
-/// All metrics as the one collector of a registry.
-struct All(Scrape);
+/// The metrics of some series as the one collector of a registry.
+struct Chosen(Scrape, Series);
 
-impl std::fmt::Debug for All {
+impl std::fmt::Debug for Chosen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("All")
+        f.write_str("Chosen")
     }
 }
 
-impl Collector for All {
+impl Collector for Chosen {
     fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
-        for metric in table() {
+        for metric in table().iter().filter(|metric| self.1.have(metric)) {
             let mut rows = Rows::default();
             metric.fill(&self.0, &mut rows);
             if !rows.0.is_empty() {
-                write(&mut encoder, &metric, &rows)?;
+                write(&mut encoder, metric, &rows)?;
             }
         }
         Ok(())
@@ -94,7 +96,7 @@ mod tests {
         let mut model = Model::new(&Machine::default(), None, &sample(1, "Normal", 4));
         model.map = map.map(Arc::new);
         let published = Published::new(model, History::default(), Tally::default(), 500, None);
-        text(Scrape::new(Arc::new(published), 3, 0))
+        text(Scrape::new(Arc::new(published), 3, 0), Series::All)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The formats of the text, of which a client asks for one.
 
 use super::scrape::Scrape;
+use super::series::Series;
 use super::{classic, encode};
 
 /// The format of the metrics' text.
@@ -35,11 +36,11 @@ impl Format {
         }
     }
 
-    /// Returns the text of every metric that has a value.
-    pub(in crate::serve) fn text(self, scrape: Scrape) -> String {
+    /// Returns the text of the metrics of `series` that have a value.
+    pub(in crate::serve) fn text(self, scrape: Scrape, series: Series) -> String {
         match self {
-            Self::OpenMetrics => encode::text(scrape),
-            Self::Classic => classic::text(&scrape),
+            Self::OpenMetrics => encode::text(scrape, series),
+            Self::Classic => classic::text(&scrape, series),
         }
     }
 }

@@ -151,6 +151,32 @@ pub(super) fn verdict_age_seconds(scrape: &Scrape, rows: &mut Rows) {
     }
 }
 
+pub(super) fn verdict_block_bytes(scrape: &Scrape, rows: &mut Rows) {
+    for verdict in &scrape.model().verdicts {
+        rows.whole(&[&verdict.size()], verdict.block_bytes);
+    }
+}
+
+pub(super) fn machine_free_pages(scrape: &Scrape, rows: &mut Rows) {
+    rows.whole(&[], scrape.model().zones.iter().map(|zone| zone.free_pages).sum());
+}
+
+pub(super) fn machine_percpu_pages(scrape: &Scrape, rows: &mut Rows) {
+    all_zones_pages(scrape, rows, |pages| pages.percpu);
+}
+
+pub(super) fn machine_managed_pages(scrape: &Scrape, rows: &mut Rows) {
+    all_zones_pages(scrape, rows, |pages| pages.managed);
+}
+
+/// Adds the sum over all zones, if it is known of each.
+fn all_zones_pages(scrape: &Scrape, rows: &mut Rows, value: impl Fn(&ZonePages) -> u64) {
+    let known: Option<Vec<_>> = scrape.model().zones.iter().map(|zone| zone.pages.as_ref()).collect();
+    if let Some(known) = known {
+        rows.whole(&[], known.into_iter().map(value).sum());
+    }
+}
+
 pub(super) fn counter_of_vmstat(rated: &Rated, scrape: &Scrape, rows: &mut Rows) {
     if let Some(rate) = scrape.model().rates.iter().find(|rate| rate.name == rated.name) {
         rows.whole(&[], rate.total);
@@ -207,19 +233,28 @@ pub(super) fn types_age_seconds(scrape: &Scrape, rows: &mut Rows) {
 }
 
 pub(super) fn sample_age_seconds(scrape: &Scrape, rows: &mut Rows) {
-    rows.real(&[], scrape.published.taken.elapsed().as_secs_f64());
+    // A file is read later than it is written.
+    if scrape.connections.is_some() {
+        rows.real(&[], scrape.published.taken.elapsed().as_secs_f64());
+    }
 }
 
 pub(super) fn sample_interval_seconds(scrape: &Scrape, rows: &mut Rows) {
-    rows.real(&[], scrape.published.interval_ms as f64 / 1e3);
+    if scrape.is_of_a_series() {
+        rows.real(&[], scrape.published.interval_ms as f64 / 1e3);
+    }
 }
 
 pub(super) fn samples(scrape: &Scrape, rows: &mut Rows) {
-    rows.whole(&[], scrape.published.tally.samples);
+    if scrape.is_of_a_series() {
+        rows.whole(&[], scrape.published.tally.samples);
+    }
 }
 
 pub(super) fn sample_errors(scrape: &Scrape, rows: &mut Rows) {
-    rows.whole(&[], scrape.published.tally.errors);
+    if scrape.is_of_a_series() {
+        rows.whole(&[], scrape.published.tally.errors);
+    }
 }
 
 pub(super) fn last_read_seconds(scrape: &Scrape, rows: &mut Rows) {
@@ -227,23 +262,31 @@ pub(super) fn last_read_seconds(scrape: &Scrape, rows: &mut Rows) {
 }
 
 pub(super) fn read_seconds(scrape: &Scrape, rows: &mut Rows) {
-    rows.real(&[], scrape.published.tally.read_ns as f64 / 1e9);
+    if scrape.is_of_a_series() {
+        rows.real(&[], scrape.published.tally.read_ns as f64 / 1e9);
+    }
 }
 
 pub(super) fn connections(scrape: &Scrape, rows: &mut Rows) {
-    rows.whole(&[], scrape.connections as u64);
+    if let Some(connections) = scrape.connections {
+        rows.whole(&[], connections.open);
+    }
 }
 
 pub(super) fn connections_refused(scrape: &Scrape, rows: &mut Rows) {
-    rows.whole(&[], scrape.refused);
+    if let Some(connections) = scrape.connections {
+        rows.whole(&[], connections.refused);
+    }
 }
 
 pub(super) fn process_cpu_seconds(scrape: &Scrape, rows: &mut Rows) {
-    rows.real(&[], scrape.cpu_seconds);
+    if scrape.is_of_a_series() {
+        rows.real(&[], scrape.cpu_seconds);
+    }
 }
 
 pub(super) fn process_resident_memory_bytes(scrape: &Scrape, rows: &mut Rows) {
-    if let Some(bytes) = scrape.resident_bytes {
+    if let Some(bytes) = scrape.resident_bytes.filter(|_| scrape.is_of_a_series()) {
         rows.whole(&[], bytes);
     }
 }

@@ -5,7 +5,5 @@ mod published;
 mod sampling;
 mod thinned;
 
-#[cfg(test)]
-pub(super) use published::Tally;
-pub(super) use published::{Published, Shown};
-pub(super) use sampling::start;
+pub(super) use published::{Published, Shown, Tally};
+pub(super) use sampling::{start, take};

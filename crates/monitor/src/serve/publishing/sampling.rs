@@ -82,7 +82,8 @@ impl Rounds {
     }
 }
 
-fn take(
+/// Makes what is published of a sample. `before` is what was published before.
+pub(in crate::serve) fn take(
     monitor: &mut Monitor,
     sample: Sample,
     tally: &mut Tally,
