@@ -44,22 +44,17 @@ impl Random {
 /// The default of a real server, once its verdicts are complete.
 fn recorded(root: Option<&str>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
-    match root {
-        Some(fixture) => {
-            let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures");
-            command.args(["serve", "--interval", "0.1", "--listen", "127.0.0.1:0", "--root"]);
-            let server = Server::run(command.arg(fixtures.join(fixture)));
-            wait_for("a verdict with a forecast", || {
-                let text = server.get("/metrics").body;
-                text.contains("when=\"after-reclaim-and-compaction\"").then_some(text)
-            })
-        }
-        None => {
-            let output =
-                command.args(["snapshot", "--format", "metrics"]).output().expect("the binary starts");
-            String::from_utf8(output.stdout).expect("a text")
-        }
-    }
+    let Some(fixture) = root else {
+        let output = command.args(["snapshot", "--format", "metrics"]).output().expect("the binary starts");
+        return String::from_utf8(output.stdout).expect("a text");
+    };
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures");
+    command.args(["serve", "--interval", "0.1", "--listen", "127.0.0.1:0", "--root"]);
+    let server = Server::run(command.arg(fixtures.join(fixture)));
+    wait_for("a verdict with a forecast", || {
+        let text = server.get("/metrics").body;
+        text.contains("when=\"after-reclaim-and-compaction\"").then_some(text)
+    })
 }
 
 /// The text of one machine: blocks and free pages are shares of the recorded ones, and every counter goes on.

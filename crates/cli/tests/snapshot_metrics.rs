@@ -1,4 +1,4 @@
-//! `freehold snapshot --format metrics`: the file that node_exporter's textfile collector reads.
+//! `freehold snapshot --format metrics`: the file that `node_exporter`'s textfile collector reads.
 
 mod serve_common;
 
@@ -14,7 +14,7 @@ use freehold_needs::{has_program, is_root};
 use rustix::process::{Pid, Signal, kill_process};
 use serve_common::{Machine, get_text, value, wait_for};
 
-/// node_exporter as Debian names it.
+/// `node_exporter` as Debian names it.
 const NODE_EXPORTER: &str = "prometheus-node-exporter";
 
 fn command(machine: &Machine, file: &Path, more: &[&str]) -> Command {
@@ -47,7 +47,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The series of a text, each with its labels in the order of their names, as node_exporter writes them.
+/// The series of a text, each with its labels in the order of their names, as `node_exporter` writes them.
 fn series(text: &str) -> BTreeSet<(String, BTreeSet<String>)> {
     let lines = text.lines().filter(|line| line.starts_with("freehold_"));
     let parts = |line: &str| {

@@ -1,4 +1,4 @@
-//! `freehold snapshot --format metrics`: the metrics as a text, for node_exporter's textfile collector.
+//! `freehold snapshot --format metrics`: the metrics as a text, for `node_exporter`'s textfile collector.
 
 use std::path::Path;
 use std::thread;

@@ -1,4 +1,4 @@
-//! The text of a file that the textfile collector of node_exporter reads.
+//! The text of a file that the textfile collector of `node_exporter` reads.
 
 use std::sync::Arc;
 use std::time::Duration;
