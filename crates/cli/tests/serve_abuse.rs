@@ -33,11 +33,11 @@ fn two_hundred_pages_at_once_are_all_served() {
             seen.extend_from_slice(&bytes[..length]);
         }
     }
-    assert!(value(&server.get("/metrics").body, "freehold_connections ") >= Some(200.0));
+    assert!(value(&server.get("/metrics?all").body, "freehold_connections ") >= Some(200.0));
     is_well(&server);
     drop(streams);
     wait_for("the end of the connections", || {
-        (value(&server.get("/metrics").body, "freehold_connections ") < Some(10.0)).then_some(())
+        (value(&server.get("/metrics?all").body, "freehold_connections ") < Some(10.0)).then_some(())
     });
 }
 
@@ -71,7 +71,7 @@ fn one_client_too_many_is_told_so() {
     wait_for("a free seat", || {
         server.exchange(b"GET /healthz HTTP/1.0\r\n\r\n").contains("ok").then_some(())
     });
-    assert!(value(&server.get("/metrics").body, "freehold_connections_refused_total ") > Some(0.0));
+    assert!(value(&server.get("/metrics?all").body, "freehold_connections_refused_total ") > Some(0.0));
     is_well(&server);
 }
 
@@ -137,7 +137,7 @@ fn a_client_that_stopped_reading_is_let_go() {
     while stream.write_all(request).is_ok() {}
     wait_for("the end of the connection", || {
         // The connection that asks is the only one left.
-        (value(&server.get("/metrics").body, "freehold_connections ") == Some(1.0)).then_some(())
+        (value(&server.get("/metrics?all").body, "freehold_connections ") == Some(1.0)).then_some(())
     });
     is_well(&server);
 }

@@ -200,7 +200,10 @@ mod tests {
         assert_eq!(tls.clients, ClientAuth::Required("/etc/freehold/ca.crt".into()));
         assert_eq!(tls.oldest, Oldest::Tls13);
         assert_eq!(settings.users["ann"], hash);
-        assert_eq!(parse("").unwrap(), Settings { tls: None, users: BTreeMap::new() });
+        for empty in ["", "# nothing\n", "basic_auth_users:\n", "tls_server_config:\nbasic_auth_users: {}\n"]
+        {
+            assert_eq!(parse(empty).unwrap(), Settings { tls: None, users: BTreeMap::new() }, "{empty}");
+        }
     }
 
     #[test]

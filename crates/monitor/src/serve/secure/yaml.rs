@@ -1,6 +1,6 @@
 //! Mappings of texts in YAML, with the line of each key.
 
-use granit_parser::{Event, Parser, ScanError, Span};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 /// A key and its value.
 #[derive(PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ pub(super) fn mapping(text: &str) -> Result<Vec<Entry>, Flaw> {
     let mut reader = Reader { events: Parser::new_from_str(text), line: 1 };
     let entries = match reader.next()? {
         None => return Ok(Vec::new()),
-        Some(Event::Scalar(value, ..)) if value.is_empty() => Vec::new(),
+        Some(Event::Scalar(value, style, ..)) if is_nothing(&value, style) => Vec::new(),
         Some(Event::MappingStart(..)) => reader.entries(true)?,
         Some(_) => return Err(reader.flaw("names with values are expected, such as `basic_auth_users:`")),
     };
@@ -48,6 +48,11 @@ pub(super) fn mapping(text: &str) -> Result<Vec<Entry>, Flaw> {
         None => Ok(entries),
         Some(_) => Err(reader.flaw("a second document begins; one is expected")),
     }
+}
+
+/// Returns true if a value is YAML's word for none, which the parser has where nothing is written, too.
+fn is_nothing(value: &str, style: ScalarStyle) -> bool {
+    style == ScalarStyle::Plain && matches!(value, "" | "~" | "null")
 }
 
 struct Reader<I> {
@@ -86,6 +91,9 @@ impl<'t, I: Iterator<Item = Result<(Event<'t>, Span), ScanError>>> Reader<I> {
                 return Err(Flaw::new(line, format!("`{key}` comes twice")));
             }
             let value = match self.next()? {
+                Some(Event::Scalar(value, style, ..)) if is_nothing(&value, style) => {
+                    Value::Text(String::new())
+                }
                 Some(Event::Scalar(value, ..)) => Value::Text(value.into_owned()),
                 Some(Event::MappingStart(..)) if deep => Value::Mapping(self.entries(false)?),
                 _ => {
@@ -110,13 +118,15 @@ mod tests {
 
     #[test]
     fn two_levels_are_read_with_their_lines() {
-        let text = "# who may\na:\n  b: 'c: d'\n  \"e\": f\ng: h # i\nj:\n";
+        let text = "# who may\na:\n  b: 'c: d'\n  \"e\": f\ng: h # i\nj:\nk: \"~\"\nl: null\n";
         let entry = |key: &str, line, value| Entry { key: key.to_owned(), line, value };
         let text_of = |text: &str| Value::Text(text.to_owned());
         let expected = vec![
             entry("a", 2, Value::Mapping(vec![entry("b", 3, text_of("c: d")), entry("e", 4, text_of("f"))])),
             entry("g", 5, text_of("h")),
             entry("j", 6, text_of("")),
+            entry("k", 7, text_of("~")),
+            entry("l", 8, text_of("")),
         ];
         assert_eq!(mapping(text), Ok(expected));
         assert_eq!(mapping(""), Ok(Vec::new()));
