@@ -17,6 +17,7 @@ impl Share {
     }
 
     /// Returns the number below which a pageblock's mixed number must be, of 2^32.
+    #[cfg(feature = "bpf")]
     pub(crate) fn bound(self) -> u64 {
         self.0
     }
