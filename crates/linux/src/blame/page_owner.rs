@@ -13,6 +13,10 @@ use crate::procfs::refuse_special;
 /// Room for one record, which the kernel writes into a buffer of the reader's length; its stack has 16 functions at most.
 const RECORD_BYTES: usize = 4096;
 
+/// Functions of `page_owner` itself, in stacks that stand for those of pages which were allocated before it was ready, or that it had
+/// no room for.
+const NO_STACKS: [&str; 3] = ["register_dummy_stack", "register_early_stack", "register_failure_stack"];
+
 /// The file of the running kernel, or a copy of it.
 #[derive(Debug)]
 pub struct PageOwner {
@@ -137,9 +141,10 @@ pub fn parse_page_owner(record: &str, stacks: &mut Stacks) -> Result<Allocation,
     let time = first.rfind(" ts ").and_then(|at| number_after(&first[at..], " ts "));
     let time_ns = time.unwrap_or(0);
     let pfn = pfn_of(record)?;
-    let functions = record.lines().skip(2).map_while(function).collect();
+    let functions: Vec<_> = record.lines().skip(2).map_while(function).collect();
+    let is_stack = !functions.iter().any(|function| NO_STACKS.contains(&function.as_str()));
     let order = u8::try_from(order).map_err(|_| ParseError::new(1, "the order of an allocation", first))?;
-    Ok(Allocation { pfn, order: order.min(63), time_ns, stack: Some(stacks.keep(functions)) })
+    Ok(Allocation { pfn, order: order.min(63), time_ns, stack: is_stack.then(|| stacks.keep(functions)) })
 }
 
 /// Returns the frame of a record.
@@ -197,6 +202,13 @@ PFN 4660 type Movable Block 9 type Movable Flags 0x0()
         assert_eq!((old.pfn, old.order, old.time_ns), (4660, 0, 12));
         assert_eq!(stacks.functions(new.stack.unwrap()), ["__alloc_pages_noprof", "ext4_alloc_inode [ext4]"]);
         assert_eq!(stacks.functions(old.stack.unwrap()), ["pipe_write"]);
+    }
+
+    #[test]
+    fn a_stack_that_stands_for_none_is_none() {
+        let record = NEW.replace("ext4_alloc_inode+0x20/0x130 [ext4]", "register_early_stack+0x2b/0x50");
+        let made = parse_page_owner(&record, &mut Stacks::default()).unwrap();
+        assert_eq!((made.pfn, made.stack), (0x10_5f58, None));
     }
 
     #[test]
