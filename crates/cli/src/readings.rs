@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Held, PageblockMap, PageblockTypes, PerCpuFrames, ZonePageblocks, pageblock_types, read_charges,
-    read_pageblocks, read_slabs, recount_listed,
+    Held, PageblockMap, PageblockTypes, PerCpuFrames, PinnedFrames, Unflagged, ZonePageblocks,
+    pageblock_types, read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
     ProcessMemory, page_bytes, read_every_counter, read_hugetlb_pools, read_processes, read_slabinfo,
     read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::{
-    BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_exact,
+    BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_per_cpu,
 };
 use freehold_monitor::verdict::{
     BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Supply, Verdict, judge,
@@ -55,17 +56,22 @@ impl Readings {
         // not be missing from the free blocks.
         let zones = read_zoneinfo(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let mut lists = match &sensor {
-            Some(_) if asked.contiguous => open_exact().map_err(&mut note).ok(),
-            _ => None,
+        let lists = match &sensor {
+            Some(_) => open_per_cpu().map_err(&mut note).ok(),
+            None => None,
         };
         let mut on_lists =
-            || -> Option<PerCpuFrames> { lists.as_mut()?.read_per_cpu().map_err(|e| note(e.into())).ok() };
+            || -> Option<PerCpuFrames> { lists.as_ref()?.read().map_err(|e| note(e.into())).ok() };
         let mut listed = on_lists().unwrap_or_default();
-        let read = read_pageblocks(root, &zones, &listed, threads);
+        let pins = Pins::new(sensor.as_mut());
+        let pinned = |from: u64, count: u64| pins.read(from, count);
+        let read = read_pageblocks(root, &zones, Unflagged { listed: &listed, pinned: &pinned }, threads);
         listed.extend(on_lists().unwrap_or_default());
+        if let Some(error) = pins.failed() {
+            note(error.into());
+        }
         let mut map = read.map_err(&mut note).ok();
-        if let (Some(_), Some(map)) = (lists, &mut map) {
+        if let (Some(_), Some(map)) = (&lists, &mut map) {
             recount_listed(root, map, &listed).map_err(&mut note).unwrap_or_default();
         }
         let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
@@ -175,6 +181,31 @@ impl Readings {
             missing: &self.missing,
         };
         judge(&evidence, asked)
+    }
+}
+
+/// Reads pins for several threads, one after the other.
+struct Pins<'a>(Mutex<(Option<&'a mut BpfSensor>, Option<BpfError>)>);
+
+impl<'a> Pins<'a> {
+    fn new(sensor: Option<&'a mut BpfSensor>) -> Self {
+        Self(Mutex::new((sensor, None)))
+    }
+
+    /// Returns which of `count` frames from `from` on are pinned; none without a sensor, and once it has failed.
+    fn read(&self, from: u64, count: u64) -> PinnedFrames {
+        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (sensor, failed) = &mut *guard;
+        let Some(reader) = sensor else { return PinnedFrames::default() };
+        reader.pinned_frames(from, count).unwrap_or_else(|error| {
+            (*sensor, *failed) = (None, Some(error));
+            PinnedFrames::default()
+        })
+    }
+
+    /// Returns why pins could not be read.
+    fn failed(self) -> Option<BpfError> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).1
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use common::{finish, folder, freehold};
-use freehold_linux::pageblocks::{PerCpuFrames, read_pageblocks};
+use freehold_linux::pageblocks::{Unflagged, read_pageblocks};
 use freehold_linux::procfs::read_zoneinfo;
 use freehold_monitor::verdict::Sampled;
 use freehold_needs::{has_file, is_root};
@@ -101,7 +101,7 @@ fn check(root: &Path, words: &[&str]) -> (serde_json::Value, f64, f64) {
 /// Returns how many pageblocks hold nothing that stays.
 fn surveyed(root: &Path) -> u64 {
     let zones = read_zoneinfo(root).expect("zones");
-    let map = read_pageblocks(root, &zones, &PerCpuFrames::default(), NonZero::<usize>::MIN).expect("a map");
+    let map = read_pageblocks(root, &zones, Unflagged::NONE, NonZero::<usize>::MIN).expect("a map");
     let blocks = map.zones.iter().flat_map(|zone| &zone.blocks);
     blocks.filter(|block| Sampled::of(block, false) != Sampled::Held).count() as u64
 }

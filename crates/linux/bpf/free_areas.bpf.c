@@ -4,7 +4,7 @@
  *
  * Each program is of type `syscall`: it runs once when it is asked to, in the caller's task, and with
  * interrupts on. None of them writes to the kernel. The programs of locate.h find the zones, those of
- * count.h, pages.h, stacks.h and lists.h read what is in them. All numbers of a message are u64, so that the other side
+ * count.h, pages.h, pins.h, stacks.h and lists.h read what is in them. All numbers of a message are u64, so that the other side
  * needs no layout; it is crates/linux/src/sensor/bpf/messages.rs.
  */
 #include "kernel.h"
@@ -12,6 +12,7 @@
 #include "locate.h"
 #include "count.h"
 #include "pages.h"
+#include "pins.h"
 #include "stacks.h"
 #include "lists.h"
 

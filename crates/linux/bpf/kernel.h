@@ -91,12 +91,35 @@ struct pglist_data {
 	int node_id;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct page {
 	unsigned long flags;
 	struct list_head buddy_list;
 	unsigned long compound_head;
 	unsigned int page_type;
 	unsigned long index;
+	struct address_space *mapping;
+	atomic_t _mapcount;
+	atomic_t _refcount;
+};
+
+typedef struct {
+	unsigned long f;
+} memdesc_flags_t;
+
+/* Since 6.18 the flags are a structure of their own. */
+struct page___memdesc {
+	memdesc_flags_t flags;
+};
+
+/* What a page of several frames notes in its second one; `_large_mapcount` since 6.10. */
+struct folio {
+	unsigned long _flags_1;
+	atomic_t _large_mapcount;
+	atomic_t _pincount;
 };
 
 /* What older kernels call the link of a free page. */
@@ -181,9 +204,14 @@ enum migratetype {
 	MIGRATE_ISOLATE,
 };
 
-/* What marks a slab's first page: a flag up to 6.9, a type in the highest byte of `page_type` since 6.12. */
+/* Flags of a page. What marks a slab's first page is one up to 6.9, a type in the highest byte of `page_type` since 6.12. */
 enum pageflags {
+	PG_lru = 5,
+	PG_head = 6,
 	PG_slab = 7,
+	PG_swapcache = 8,
+	PG_private = 13,
+	PG_private_2 = 14,
 };
 
 enum pagetype {

@@ -94,6 +94,8 @@ struct take_question {
 	u64 torn;
 	/* Blocks on the lists of CPUs that were read. */
 	u64 cpus_read;
+	/* Asked for: nothing but the lists of CPUs. */
+	u64 only_cpus;
 };
 
 /* What is being copied. It is not on the stack, where the verifier would follow each of its values. */
@@ -363,11 +365,14 @@ int take(struct take_question *ask)
 	taking.ask.blocks = taking.ask.outside = taking.ask.torn = taking.ask.cpus_read = 0;
 	taking.offset = probe_address();
 	taking.ask.begin_ns = bpf_ktime_get_ns();
-	bpf_loop(taking.ask.zones * ORDERS * TYPES, take_zone_list, 0, 0);
+	if (!taking.ask.only_cpus)
+		bpf_loop(taking.ask.zones * ORDERS * TYPES, take_zone_list, 0, 0);
 	if (taking.offset)
 		bpf_loop(taking.ask.zones * taking.ask.cpus, take_cpu, 0, 0);
-	bpf_loop(taking.ask.zones, take_zone, 0, 0);
-	bpf_loop(taking.ask.pageblocks, take_pageblock, 0, 0);
+	if (!taking.ask.only_cpus) {
+		bpf_loop(taking.ask.zones, take_zone, 0, 0);
+		bpf_loop(taking.ask.pageblocks, take_pageblock, 0, 0);
+	}
 	taking.ask.end_ns = bpf_ktime_get_ns();
 	__builtin_memcpy(ask, &taking.ask, sizeof(*ask));
 	return 0;

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::pageblocks::{KnownTypes, Pace, PageblockMap, PageblockTypes, Survey, Surveyed};
+use crate::pageblocks::{
+    KnownTypes, Pace, PageblockMap, PageblockTypes, PerCpuFrames, Survey, Surveyed, Unflagged,
+};
 use crate::procfs::{
     Machine, Pressure, page_bytes, read_every_counter, read_machine, read_pressure, read_zoneinfo,
 };
@@ -42,12 +44,13 @@ pub struct Sampler {
     machine: Machine,
     survey: Surveying,
     types: Types,
+    lists: Lists,
     /// What is taken for granted of the machine, as its files do not tell.
     assumed: Option<String>,
 }
 
-/// The pause after a reading of pageblocks' types, in times of how long it took.
-const TYPES_PAUSE: u32 = 1000;
+/// The pause after a reading of pageblocks' types, or of per-CPU lists, in times of how long it took.
+const PAUSE: u32 = 1000;
 
 /// The pageblocks' types of the last reading.
 #[derive(Default)]
@@ -67,10 +70,30 @@ impl Types {
         let changed = self.read.as_ref().is_some_and(|(_, types)| !fits(types));
         if changed || self.due.is_none_or(|due| began >= due) {
             self.read = sensor.pageblock_types(map).map(|types| (began, Arc::new(types)));
-            self.due = Some(began + began.elapsed() * TYPES_PAUSE + Duration::from_secs(1));
+            self.due = Some(began + began.elapsed() * PAUSE + Duration::from_secs(1));
         }
         let (at, types) = self.read.as_ref()?;
         Some(KnownTypes { types: Arc::clone(types), age_ms: at.elapsed().as_millis() as u64 })
+    }
+}
+
+/// The frames on per-CPU lists at the last reading.
+#[derive(Default)]
+struct Lists {
+    read: PerCpuFrames,
+    /// They are read again at this time.
+    due: Option<Instant>,
+}
+
+impl Lists {
+    /// Returns the frames: read anew if that is due, for a thousandth of the time at most.
+    fn of(&mut self, sensor: &mut Sensor) -> &PerCpuFrames {
+        let began = Instant::now();
+        if self.due.is_none_or(|due| began >= due) {
+            self.read = sensor.per_cpu_frames();
+            self.due = Some(began + began.elapsed() * PAUSE);
+        }
+        &self.read
     }
 }
 
@@ -107,6 +130,7 @@ impl Sampler {
             machine,
             survey: Surveying::No,
             types: Types::default(),
+            lists: Lists::default(),
             assumed,
         })
     }
@@ -150,7 +174,12 @@ impl Sampler {
             };
         }
         if let Surveying::GoesOn(survey) = &mut self.survey {
-            match survey.go_on(zones) {
+            let listed = self.lists.of(&mut self.sensor);
+            let sensor = Mutex::new(&mut self.sensor);
+            let pinned = |from: u64, count: u64| {
+                sensor.lock().unwrap_or_else(PoisonError::into_inner).pinned_frames(from, count)
+            };
+            match survey.go_on(zones, Unflagged { listed, pinned: &pinned }) {
                 Ok(surveyed) => {
                     // Types are of use once all pageblocks are known.
                     let known = surveyed.first_round.is_none();

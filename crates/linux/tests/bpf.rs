@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use freehold::Migratetype;
 use freehold_linux::Error;
-use freehold_linux::pageblocks::{Pace, pageblock_types};
+use freehold_linux::pageblocks::{Held, Pace, Unflagged, pageblock_types, read_pageblocks};
 use freehold_linux::procfs::{read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
 use freehold_linux::sample::Sampler;
 use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source};
@@ -328,6 +328,54 @@ fn slab_pages_are_named_and_others_are_not() {
 /// The verifier keeps a state for each way to each call that it follows: `count` once took 12 791 steps, and 34 MiB of
 /// Unmovable memory while Linux 7.3 checked it, for which a small machine gave up eighteen pageblocks.
 #[cfg(feature = "bpf")]
+/// Fills a file in memory, and has a pipe refer to some of its pages: of each `stride`th.
+fn spliced(pages: u64, stride: u64) -> (File, Vec<(std::os::fd::OwnedFd, std::os::fd::OwnedFd)>) {
+    let file = file_in_memory(pages);
+    let mut pipes = Vec::new();
+    for page in (0..pages).step_by(stride as usize) {
+        if (page / stride).is_multiple_of(16) {
+            pipes.push(rustix::pipe::pipe().unwrap());
+        }
+        let mut offset = page * PAGE;
+        let (_, writer) = pipes.last().unwrap();
+        let flags = rustix::pipe::SpliceFlags::NONBLOCK;
+        let moved = rustix::pipe::splice(&file, Some(&mut offset), writer, None, PAGE as usize, flags);
+        assert_eq!(moved.unwrap(), PAGE as usize);
+    }
+    (file, pipes)
+}
+
+/// Pages on the LRU, and those of them that are pinned, in all zones.
+fn pinned_pages(sensor: &mut BpfSensor) -> (u64, u64) {
+    let threads = std::num::NonZero::<usize>::MIN;
+    let sensor = Mutex::new(sensor);
+    let pinned = |from: u64, count: u64| sensor.lock().unwrap().pinned_frames(from, count).unwrap();
+    let unflagged = Unflagged { pinned: &pinned, ..Unflagged::NONE };
+    let map = read_pageblocks(root(), &read_zoneinfo(root()).unwrap(), unflagged, threads).unwrap();
+    let movable = map.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.movable()));
+    (movable.sum(), map.held_pages(Held::Pinned))
+}
+
+#[test]
+fn pinned_pages_are_told_from_movable_ones() {
+    let test = "pinned_pages_are_told_from_movable_ones";
+    let _machine = machine();
+    let Some(mut sensor) = sensor(test) else { return };
+    let (movable, before) = pinned_pages(&mut sensor);
+    let (file, pipes) = spliced(32_768, 4);
+    let (_, during) = pinned_pages(&mut sensor);
+    drop(pipes);
+    let (_, after) = pinned_pages(&mut sensor);
+    drop(file);
+    println!("{before} of {movable} pinned, {during} with 8192 in pipes, {after} without");
+    assert!(during.abs_diff(before + 8192) < 400, "{before} before, {during} with 8192 in pipes");
+    assert!(after < before + 400, "{before} before, {after} after");
+    assert!(
+        before < movable / 20 + 400,
+        "{before} of {movable}: pages that are only mapped and cached are not pinned"
+    );
+}
+
 #[test]
 fn the_kernel_checks_the_programs_in_few_steps() {
     const MOST_STEPS: u32 = 4000;

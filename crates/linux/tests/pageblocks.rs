@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Charge, Held, PageblockMap, PageblockReader, PerCpuFrames, pageblock_order, read_charges,
+    Charge, Held, PageblockMap, PageblockReader, PerCpuFrames, Unflagged, pageblock_order, read_charges,
     read_pageblocks, recount_listed,
 };
 use freehold_linux::procfs::{
@@ -63,12 +63,12 @@ fn however_it_is_read_it_is_the_same() {
     let words = words(300 * 512);
     let root = machine(&words);
     let zones = [zone("DMA", 1, 4095), zone("Normal", 4096, 296 * 512 - 4096 + 100)];
-    let one = read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(1)).unwrap();
-    assert_eq!(one, read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(3)).unwrap());
+    let one = read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(1)).unwrap();
+    assert_eq!(one, read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(3)).unwrap());
     let mut reader = PageblockReader::open(root.path(), &zones).unwrap();
     assert_eq!(reader.map(&zones).held_pages(Held::Absent), 297 * 512, "nothing is read yet");
     let mut steps = 0;
-    while reader.advance(10_000).unwrap().0 == 0 {
+    while reader.advance(10_000, Unflagged::NONE).unwrap().0 == 0 {
         steps += 1;
     }
     assert!(steps > 2, "{steps}");
@@ -91,7 +91,7 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
     let zones = [zone("Normal", 0, 4 * 512)];
     for cut in [0, 1, 7, 8, 512 * 8 + 3, 3 * 512 * 8] {
         fs::write(&path, &whole[..cut]).unwrap();
-        let map = read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(2)).unwrap();
+        let map = read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(2)).unwrap();
         assert_eq!(map.held_pages(Held::Absent), 4 * 512 - cut as u64 / 8, "cut at {cut}");
     }
     let seed = 0x5eed_0009_u64;
@@ -106,7 +106,7 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
         fs::write(&path, garbage).unwrap();
         let strange =
             [zone("Normal", next() % 600, next() % 5000), zone("Movable", next() % 5000, next() % 900)];
-        let map = read_pageblocks(root.path(), &strange, &PerCpuFrames::default(), threads(2)).unwrap();
+        let map = read_pageblocks(root.path(), &strange, Unflagged::NONE, threads(2)).unwrap();
         let (free, movable, stuck) = sums(&map);
         let blocks: usize = map.zones.iter().map(|zone| zone.blocks.len()).sum();
         assert_eq!(free + movable + stuck, blocks as u64 * 512, "every page is something");
@@ -116,7 +116,7 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
 #[test]
 fn what_is_missing_is_named() {
     let root = tempfile::tempdir().unwrap();
-    let error = read_pageblocks(root.path(), &[], &PerCpuFrames::default(), threads(1)).unwrap_err();
+    let error = read_pageblocks(root.path(), &[], Unflagged::NONE, threads(1)).unwrap_err();
     assert!(matches!(error, Error::NoKpageflags { .. }), "{error}");
     assert!(read_slabinfo(root.path()).unwrap_err().to_string().contains("slabinfo"));
     assert!(read_vmallocinfo(root.path()).unwrap_err().to_string().contains("vmallocinfo"));
@@ -182,7 +182,7 @@ fn damaged_lists_of_holders_are_errors_and_no_panics() {
 fn this_machine_is_read() {
     let root = Path::new("/");
     let zones = read_zoneinfo(root).unwrap();
-    let map = match read_pageblocks(root, &zones, &PerCpuFrames::default(), threads(2)) {
+    let map = match read_pageblocks(root, &zones, Unflagged::NONE, threads(2)) {
         Err(error @ (Error::NotRoot { .. } | Error::NoKpageflags { .. })) => {
             return skip("this_machine_is_read", error);
         }
@@ -204,7 +204,9 @@ fn pages_that_were_on_lists_before_or_after_the_reading_count() {
     let root = machine(&all);
     let zones = [zone("Normal", 0, 3 * 512)];
     let mut listed = PerCpuFrames::new([(5, 0)]);
-    let mut map = read_pageblocks(root.path(), &zones, &listed, threads(1)).unwrap();
+    let mut map =
+        read_pageblocks(root.path(), &zones, Unflagged { listed: &listed, ..Unflagged::NONE }, threads(1))
+            .unwrap();
     let counts =
         |map: &PageblockMap| map.zones[0].blocks.iter().map(|block| block.listed).collect::<Vec<_>>();
     assert_eq!(counts(&map), [1, 0, 0]);
@@ -224,7 +226,7 @@ fn memory_that_is_missing_is_not_read() {
     all[per_block as usize..2 * per_block as usize].fill(BUDDY);
     let root = machine(&all);
     let zones = [ZoneSnapshot { present: 2 * per_block, ..zone("Normal", 0, 3 * per_block) }];
-    let read = || read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(2)).unwrap();
+    let read = || read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(2)).unwrap();
     assert_eq!(read().held_pages(Held::Absent), 0);
     write(root.path(), "sys/devices/system/memory/block_size_bytes", "8000000\n");
     assert_eq!(read().held_pages(Held::Absent), 0, "a kernel that tells of no block tells nothing");
@@ -253,7 +255,7 @@ fn of_hugetlb_pages_one_word_a_pageblock_is_read() {
     all[61 * 512..70 * 512].fill(HUGE | TAIL);
     let root = machine(&all);
     let zones = [zone("Normal", 0, 100 * 512)];
-    let read = || read_pageblocks(root.path(), &zones, &PerCpuFrames::default(), threads(2)).unwrap();
+    let read = || read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(2)).unwrap();
     let every_word = read();
     assert_eq!(every_word.held_pages(Held::Hugetlb), 20 * 512);
     write(root.path(), "proc/meminfo", "MemTotal: 204800 kB\n");
@@ -295,8 +297,7 @@ fn the_kernels_own_pages_are_charged_to_cgroups() {
     let bytes: Vec<u8> = inodes.iter().flat_map(|inode| inode.to_ne_bytes()).collect();
     fs::write(root.path().join("proc/kpagecgroup"), bytes).unwrap();
     let map =
-        read_pageblocks(root.path(), &[zone("Normal", 0, 3 * 512)], &PerCpuFrames::default(), threads(1))
-            .unwrap();
+        read_pageblocks(root.path(), &[zone("Normal", 0, 3 * 512)], Unflagged::NONE, threads(1)).unwrap();
     let charge = |cgroup: &str, pages, pageblocks| Charge { cgroup: cgroup.to_owned(), pages, pageblocks };
     let expected = [charge("/pods/web", 3, 2), charge(&format!("inode {}", u64::MAX), 1, 1)];
     assert_eq!(read_charges(root.path(), &map, |_| true).unwrap(), expected);

@@ -5,7 +5,10 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr;
 
+use rustix::fd::OwnedFd;
+use rustix::io_uring::{IoringRegisterOp, io_uring_params, io_uring_register, io_uring_setup, iovec};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
+use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
 
 /// Returns the bytes of a page.
 pub(crate) fn page_bytes() -> usize {
@@ -58,6 +61,32 @@ impl Anonymous {
         // SAFETY: the range lies inside the mapping.
         unsafe { mlock(start, len) }?;
         Ok(())
+    }
+
+    /// Has a pipe refer to a page. Returns false if the pipe is full.
+    pub(crate) fn give_to_pipe(&self, page: usize, pipe: &OwnedFd) -> io::Result<bool> {
+        let (start, len) = self.range(page, 1);
+        // SAFETY: the page lies inside the mapping; what is read from the pipe later is of no interest.
+        let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) };
+        // SAFETY: as above; the page is not given away (`SPLICE_F_GIFT`).
+        match unsafe { vmsplice(pipe, &[IoSliceRaw::from_slice(bytes)], SpliceFlags::NONBLOCK) } {
+            Ok(_) => Ok(true),
+            Err(rustix::io::Errno::AGAIN) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Registers pages as buffers of `io_uring`, which pins them until what is returned is closed.
+    pub(crate) fn register(&self, pages: &[usize]) -> io::Result<OwnedFd> {
+        let buffers: Vec<_> = pages.iter().map(|&page| self.range(page, 1)).collect();
+        let buffers: Vec<_> =
+            buffers.into_iter().map(|(iov_base, iov_len)| iovec { iov_base, iov_len }).collect();
+        // SAFETY: the ring is never entered, so that nothing is read or written by it.
+        let ring = unsafe { io_uring_setup(1, &mut io_uring_params::default())? };
+        let operation = IoringRegisterOp::RegisterBuffers;
+        // SAFETY: the buffers lie inside the mapping, which the kernel keeps even if it is unmapped.
+        unsafe { io_uring_register(&ring, operation, buffers.as_ptr().cast(), buffers.len() as u32)? };
+        Ok(ring)
     }
 
     fn range(&self, page: usize, count: usize) -> (*mut c_void, usize) {

@@ -19,7 +19,7 @@ pub(crate) type Held = Vec<Box<dyn Any>>;
 pub(crate) type Way = (&'static str, fn(&mut Random, usize, &Path) -> io::Result<Held>);
 
 /// Every way.
-pub(crate) const WAYS: [Way; 14] = [
+pub(crate) const WAYS: [Way; 16] = [
     ("nothing", |_, _, _| Ok(Vec::new())),
     ("anonymous", anonymous),
     ("anonymous-sparse", anonymous_sparse),
@@ -32,6 +32,8 @@ pub(crate) const WAYS: [Way; 14] = [
     ("pipes", pipes),
     ("page-tables", page_tables),
     ("hugetlb", hugetlb),
+    ("pinned-by-pipes", pinned_by_pipes),
+    ("pinned-by-io-uring", pinned_by_io_uring),
     ("mixed", mixed),
     ("mixed-shuffled", shuffled),
 ];
@@ -218,6 +220,59 @@ fn hugetlb(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
     let pool = Pool(fs::read_to_string(POOL)?);
     fs::write(POOL, (mib / 8).to_string())?;
     Ok(vec![Box::new(memory), Box::new(pool)])
+}
+
+/// Fills memory, and gives half of it back, but for pages that were pinned: one in `stride`.
+fn with_pins(
+    random: &mut Random,
+    mib: usize,
+    stride: usize,
+    pin: impl FnOnce(&Anonymous, &[usize]) -> io::Result<Held>,
+) -> io::Result<Held> {
+    let pages = pages(mib);
+    let mut memory = Anonymous::map(pages)?;
+    memory.huge(false)?;
+    (0..pages).for_each(|page| memory.touch(page));
+    let pinned: Vec<_> = (0..pages / stride).map(|at| at * stride + random.below(stride)).collect();
+    let mut held = pin(&memory, &pinned)?;
+    let mut next = pinned.into_iter().peekable();
+    for page in 0..pages {
+        if next.next_if_eq(&page).is_none() && random.below(100) < 50 {
+            memory.punch(page, 1)?;
+        }
+    }
+    held.push(Box::new(memory));
+    Ok(held)
+}
+
+/// Pages that pipes refer to (`vmsplice`).
+fn pinned_by_pipes(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+    with_pins(random, mib, 64, |memory, pages| {
+        let mut pipes = Vec::new();
+        for &page in pages {
+            let is_in = match pipes.last() {
+                Some((_, writer)) => memory.give_to_pipe(page, writer)?,
+                None => false,
+            };
+            if !is_in {
+                let (reader, writer) = rustix::pipe::pipe()?;
+                memory.give_to_pipe(page, &writer)?;
+                pipes.push((reader, writer));
+            }
+        }
+        Ok(vec![Box::new(pipes)])
+    })
+}
+
+/// The most buffers that one `io_uring` takes.
+const MOST_BUFFERS: usize = 1 << 14;
+
+/// Pages that are buffers of `io_uring`.
+fn pinned_by_io_uring(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+    with_pins(random, mib, 64, |memory, pages| {
+        let rings = pages.chunks(MOST_BUFFERS).map(|pages| memory.register(pages));
+        Ok(vec![Box::new(rings.collect::<io::Result<Vec<_>>>()?)])
+    })
 }
 
 fn mixed(random: &mut Random, mib: usize, folder: &Path) -> io::Result<Held> {

@@ -69,11 +69,13 @@ pub enum Held {
     /// Memory that the kernel has not set up yet (`CONFIG_DEFERRED_STRUCT_PAGE_INIT`). It sets up
     /// more before it fails a request.
     Deferred = 7,
+    /// In use and movable but for a reference beside those of page tables and caches: pinned.
+    Pinned = 8,
 }
 
 impl Held {
     /// The number of reasons.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 9;
 
     /// Every reason, in the order of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
@@ -85,6 +87,7 @@ impl Held {
         Self::Reserved,
         Self::Absent,
         Self::Deferred,
+        Self::Pinned,
     ];
 
     /// Returns the name in reports and metrics.
@@ -98,6 +101,7 @@ impl Held {
             Self::Reserved => "reserved",
             Self::Absent => "absent",
             Self::Deferred => "deferred",
+            Self::Pinned => "pinned",
         }
     }
 }

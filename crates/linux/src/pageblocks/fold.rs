@@ -2,6 +2,7 @@
 
 use super::block::{Held, Pageblock, STRIDES};
 use super::frame_use::{Use, Uses};
+use super::unflagged::Aside;
 use crate::procfs::kpf;
 
 /// A record as it was read. Whether frames without a flag are memory is decided later, from the zones'
@@ -28,20 +29,20 @@ fn clamp(pages: u64) -> u16 {
 }
 
 /// Sums up the words of one pageblock. The first word belongs to frame `skipped` of the pageblock; frames
-/// without a word are absent. `is_listed` tells which frames of the pageblock are on per-CPU lists.
+/// without a word are absent.
 pub(super) fn fold(
     words: impl Iterator<Item = u64>,
     skipped: u64,
     pageblock_order: u8,
-    is_listed: impl Fn(u64) -> bool,
+    aside: Aside<'_>,
 ) -> RawBlock {
     let pages = 1_u64 << pageblock_order;
     let part_shift = u32::from(pageblock_order.saturating_sub(6));
     let mut folder = Folder::default();
     let mut at = skipped;
     for flags in words.take((pages - skipped.min(pages)) as usize) {
-        folder.take(flags, 1 << (at >> part_shift).min(63), at);
-        if flags == 0 && is_listed(at) {
+        folder.take(flags, 1 << (at >> part_shift).min(63), at, aside);
+        if flags == 0 && aside.is_listed(at) {
             folder.block.listed += 1;
         }
         at += 1;
@@ -129,12 +130,14 @@ impl Strider {
 }
 
 impl Folder {
-    fn take(&mut self, flags: u64, part: u64, at: u64) {
+    fn take(&mut self, flags: u64, part: u64, at: u64, aside: Aside<'_>) {
         let used_for = match self.last {
             Some((last, used_for)) if last == flags && flags & kpf::COMPOUND_HEAD == 0 => used_for,
             _ => self.uses.next(flags),
         };
         self.last = Some((flags, used_for));
+        let used_for =
+            if used_for.is_movable() && aside.is_pinned(at) { Use::Held(Held::Pinned) } else { used_for };
         self.tails += u64::from(flags & kpf::COMPOUND_TAIL != 0);
         if used_for == Use::Free {
             self.block.free += 1;
@@ -198,9 +201,10 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pageblocks::{PerCpuFrames, PinnedFrames};
 
     fn fold_words(words: &[u64], order: u8) -> RawBlock {
-        fold(words.iter().copied(), 0, order, |_| false)
+        fold(words.iter().copied(), 0, order, Aside::NONE)
     }
 
     #[test]
@@ -225,7 +229,7 @@ mod tests {
         ];
         let block = fold_words(&words, 4).block;
         assert_eq!((block.free, block.anon, block.file_clean, block.file_busy), (1, 2, 1, 2));
-        assert_eq!((block.unevictable, block.held), (1, [2, 1, 2, 1, 1, 1, 1, 0]));
+        assert_eq!((block.unevictable, block.held), (1, [2, 1, 2, 1, 1, 1, 1, 0, 0]));
         assert_eq!(block.used_parts, 0xfffe, "every part but the free one");
         assert_eq!(block.held_parts, 0b0111_1111_1100_0000);
         assert_eq!(block.movable() + block.stuck() + 1, 16);
@@ -274,6 +278,26 @@ mod tests {
     }
 
     #[test]
+    fn pinned_pages_stay_whatever_they_are() {
+        let words = [kpf::LRU | kpf::ANON, kpf::LRU, kpf::LRU | kpf::UNEVICTABLE, kpf::BUDDY, kpf::SLAB, 0];
+        let pinned = PinnedFrames::new(8, vec![0b11_1110]);
+        let raw = fold(words.into_iter(), 0, 3, Aside { pinned: &pinned, base: 8, ..Aside::NONE });
+        let block = raw.block;
+        assert_eq!((block.anon, block.file_clean, block.unevictable, block.free), (1, 0, 0, 1));
+        assert_eq!((block.held_by(Held::Pinned), block.held_by(Held::Slab)), (2, 1), "no slab, no free page");
+        assert_eq!(block.held_parts & 0b111, 0b110);
+        let huge = fold_huge(&PinnedFrames::new(0, vec![0xffff]));
+        assert!(!huge.whole_folio && huge.held_by(Held::Pinned) == 16);
+        assert!(fold_huge(&PinnedFrames::default()).whole_folio);
+    }
+
+    fn fold_huge(pinned: &PinnedFrames) -> Pageblock {
+        let mut words = vec![kpf::LRU | kpf::ANON | kpf::COMPOUND_HEAD];
+        words.resize(16, kpf::COMPOUND_TAIL);
+        fold(words.into_iter(), 0, 4, Aside { pinned, ..Aside::NONE }).block
+    }
+
+    #[test]
     fn whole_folios_and_blank_blocks_are_marked() {
         let mut words = vec![kpf::LRU | kpf::ANON | kpf::COMPOUND_HEAD];
         words.resize(16, kpf::COMPOUND_TAIL);
@@ -288,17 +312,20 @@ mod tests {
     #[test]
     fn what_is_on_lists_is_counted_among_the_kernels_pages() {
         let words = [0, 0, 0, kpf::LRU, kpf::BUDDY, 0, 0, 0];
-        let raw = fold(words.into_iter(), 0, 3, |at| (2..6).contains(&at));
+        let listed = PerCpuFrames::new([(2, 2)]);
+        let raw = fold(words.into_iter(), 0, 3, Aside { listed: &listed, ..Aside::NONE });
         assert_eq!((raw.block.listed, raw.block.held_by(Held::Kernel)), (2, 6));
-        assert!(!fold([0; 8].into_iter(), 0, 3, |at| at == 7).blank, "a pageblock with free pages is memory");
+        let listed = PerCpuFrames::new([(7, 0)]);
+        let blank = fold([0; 8].into_iter(), 0, 3, Aside { listed: &listed, ..Aside::NONE }).blank;
+        assert!(!blank, "a pageblock with free pages is memory");
     }
 
     #[test]
     fn what_no_word_tells_of_is_absent() {
-        let raw = fold([kpf::BUDDY; 4].into_iter(), 2, 3, |_| false);
+        let raw = fold([kpf::BUDDY; 4].into_iter(), 2, 3, Aside::NONE);
         assert_eq!((raw.block.free, raw.block.held_by(Held::Absent)), (4, 4));
         assert_eq!(raw.block.held_parts, 0b1100_0011);
-        assert_eq!(fold([0; 99].into_iter(), 0, 3, |_| false).block.held_by(Held::Kernel), 8);
+        assert_eq!(fold([0; 99].into_iter(), 0, 3, Aside::NONE).block.held_by(Held::Kernel), 8);
         assert_eq!(RawBlock::absent(8).block.stuck(), 8);
     }
 }

@@ -22,6 +22,13 @@ pub(crate) enum Use {
     Held(Held),
 }
 
+impl Use {
+    /// Returns true if the kernel can move the page, unless somebody pinned it.
+    pub(super) fn is_movable(self) -> bool {
+        matches!(self, Self::Anon | Self::FileClean | Self::FileBusy | Self::Unevictable)
+    }
+}
+
 /// Tells the uses of frames one after the other: a tail page of a compound page has its head's.
 #[derive(Default)]
 pub(crate) struct Uses {

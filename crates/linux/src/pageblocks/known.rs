@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::fold::{RawBlock, fold};
+use super::unflagged::Aside;
 use crate::procfs::{kpf, page_bytes, read_hugetlb_pools, read_meminfo, read_text};
 
 /// Hugetlb pages are looked for if they are at least one part of this many of the memory.
@@ -77,5 +78,5 @@ fn has_hugetlb(root: &Path, pageblock_bytes: u64) -> bool {
 
 fn hugetlb_block(pageblock_order: u8) -> RawBlock {
     let words = std::iter::repeat_n(kpf::HUGE | kpf::COMPOUND_TAIL, 1 << pageblock_order);
-    fold(words, 0, pageblock_order, |_| false)
+    fold(words, 0, pageblock_order, Aside::NONE)
 }

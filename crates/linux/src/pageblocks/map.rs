@@ -162,6 +162,7 @@ fn mark(blocks: &mut [Pageblock], stretches: &mut Vec<(usize, usize)>, mut left:
 mod tests {
     use super::*;
     use crate::pageblocks::fold::fold;
+    use crate::pageblocks::unflagged::Aside;
     use crate::procfs::kpf;
 
     fn zone(start_pfn: u64, spanned: u64, present: u64, managed: u64) -> ZoneSnapshot {
@@ -172,7 +173,7 @@ mod tests {
         let mut spans = spans(zones, 3);
         for span in &mut spans {
             for (at, raw) in span.blocks.iter_mut().enumerate() {
-                *raw = fold([words[at]; 8].into_iter(), 0, 3, |_| false);
+                *raw = fold([words[at]; 8].into_iter(), 0, 3, Aside::NONE);
             }
         }
         settle(&spans, zones, 3)

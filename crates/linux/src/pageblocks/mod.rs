@@ -5,7 +5,8 @@
 //! and half a megabyte of records.
 //!
 //! Two things cannot be seen in `/proc/kpageflags`. Pages on per-CPU lists and of zsmalloc have no flag
-//! and look like the kernel's own; BPF tells which are on lists ([`PerCpuFrames`]). A page with an additional reference looks like any other of its kind.
+//! and look like the kernel's own, and a page with an additional reference, which nothing moves, looks like any other of its kind.
+//! BPF tells which are on lists ([`PerCpuFrames`]), and which are pinned ([`PinnedFrames`]).
 
 mod block;
 mod charges;
@@ -16,10 +17,12 @@ mod map;
 mod order;
 mod per_cpu;
 mod reader;
+mod recount;
 mod sampler;
 mod slabs;
 mod survey;
 mod types;
+mod unflagged;
 
 pub(crate) use charges::cgroup_names;
 pub(crate) use frame_use::{Use, Uses};
@@ -28,9 +31,11 @@ pub use block::{Held, Pageblock, STRIDES};
 pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;
-pub use per_cpu::{PerCpuFrames, recount_listed};
+pub use per_cpu::PerCpuFrames;
 pub use reader::{PageblockReader, read_pageblocks};
+pub use recount::recount_listed;
 pub use sampler::PageblockSampler;
 pub use slabs::{Slab, read_slabs};
 pub use survey::{KnownTypes, Pace, Survey, Surveyed};
 pub use types::{PageblockTypes, pageblock_types};
+pub use unflagged::{PinnedFrames, Unflagged};

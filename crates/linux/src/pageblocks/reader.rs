@@ -12,7 +12,7 @@ use super::fold::{RawBlock, fold};
 use super::known::Known;
 use super::map::{PageblockMap, Span, settle, spans};
 use super::order::pageblock_order;
-use super::per_cpu::PerCpuFrames;
+use super::unflagged::{Aside, PinnedFrames, Unflagged};
 use crate::error::{Error, ParseError};
 use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 
@@ -20,7 +20,7 @@ use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 const CHUNK_PAGES: u64 = 1 << 15;
 
 /// Reads `proc/kpageflags` below `root` into a record of every pageblock of `zones`, with `threads`
-/// threads. `listed` are frames that were on per-CPU lists a moment ago.
+/// threads.
 ///
 /// Memory blocks that the kernel does not have are not read, and of hugetlb pages one word for each pageblock where there are many.
 ///
@@ -32,7 +32,7 @@ const CHUNK_PAGES: u64 = 1 << 15;
 pub fn read_pageblocks(
     root: &Path,
     zones: &[ZoneSnapshot],
-    listed: &PerCpuFrames,
+    unflagged: Unflagged<'_>,
     threads: NonZero<usize>,
 ) -> Result<PageblockMap, Error> {
     let mut reader = PageblockReader::open(root, zones)?;
@@ -52,7 +52,7 @@ pub fn read_pageblocks(
         loop {
             let next = chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((chunk, blocks)) = next else { return Ok(()) };
-            chunk.read(file, known, order, listed, &mut buffer, blocks)?;
+            chunk.read(file, known, order, unflagged, &mut buffer, blocks)?;
         }
     };
     let done = thread::scope(|scope| {
@@ -109,7 +109,7 @@ impl PageblockReader {
     /// again.
     ///
     /// Returns how many times all zones were read through, and how many pages this call read.
-    pub fn advance(&mut self, max_pages: u64) -> Result<(u64, u64), Error> {
+    pub fn advance(&mut self, max_pages: u64, unflagged: Unflagged<'_>) -> Result<(u64, u64), Error> {
         let in_chunk = chunk_blocks(self.pageblock_order);
         let mut read = 0;
         while read < max_pages.max(1) {
@@ -122,14 +122,7 @@ impl PageblockReader {
             let part = &mut blocks[block..upto];
             let chunk = Chunk { start: *start, end: *end, base };
             chunk
-                .read(
-                    &self.file,
-                    &self.known,
-                    self.pageblock_order,
-                    &PerCpuFrames::default(),
-                    &mut self.buffer,
-                    part,
-                )
+                .read(&self.file, &self.known, self.pageblock_order, unflagged, &mut self.buffer, part)
                 .map_err(|e| self.file.failed(e))?;
             read += (part.len() as u64) << self.pageblock_order;
             self.next = if upto == blocks.len() { (span + 1, 0) } else { (span, upto) };
@@ -202,7 +195,7 @@ impl Chunk {
         file: &FrameWords,
         known: &Known,
         pageblock_order: u8,
-        listed: &PerCpuFrames,
+        unflagged: Unflagged<'_>,
         buffer: &mut Vec<u8>,
         mut blocks: &mut [RawBlock],
     ) -> io::Result<()> {
@@ -213,7 +206,7 @@ impl Chunk {
             let (these, others) = std::mem::take(&mut blocks).split_at_mut(alike.blocks);
             match alike.record {
                 Some(record) => these.fill(record),
-                None => rest.read_words(file, pageblock_order, listed, buffer, these)?,
+                None => rest.read_words(file, pageblock_order, unflagged, buffer, these)?,
             }
             rest.base += alike.blocks as u64 * pages;
             blocks = others;
@@ -253,7 +246,7 @@ impl Chunk {
         self,
         file: &FrameWords,
         pageblock_order: u8,
-        listed: &PerCpuFrames,
+        unflagged: Unflagged<'_>,
         buffer: &mut Vec<u8>,
         blocks: &mut [RawBlock],
     ) -> io::Result<()> {
@@ -266,14 +259,28 @@ impl Chunk {
             let place = |pfn: u64| (pfn.saturating_sub(first) as usize * WORD_BYTES).min(filled);
             words(&buffer[place(from)..place(to).max(place(from))])
         };
+        let pinned = pinned(first, words(first, last), unflagged);
         for (raw, base) in blocks.iter_mut().zip((self.base..).step_by(pages as usize)) {
             let from = base.max(self.start);
             let words = words(from, (base + pages).min(self.end));
-            *raw = fold(words, from - base, pageblock_order, |at| listed.has(base + at));
+            let aside = Aside { listed: unflagged.listed, pinned: &pinned, base };
+            *raw = fold(words, from - base, pageblock_order, aside);
         }
         Ok(())
     }
 }
+
+/// Returns which frames are pinned, if any of the words, from that of frame `first` on, is of a page on the LRU.
+fn pinned(first: u64, words: impl Iterator<Item = u64>, unflagged: Unflagged<'_>) -> PinnedFrames {
+    let mut on_lru = (first..).zip(words).filter(|(_, word)| word & kpf::LRU != 0).map(|(pfn, _)| pfn);
+    let Some(from) = on_lru.next() else { return PinnedFrames::default() };
+    let last = on_lru.last().unwrap_or(from);
+    // The further frames of a compound page show the head's flags on some kernels only.
+    (unflagged.pinned)(from, last - from + LARGEST_FOLIO)
+}
+
+/// The pages of the largest page on the LRU, at least.
+const LARGEST_FOLIO: u64 = 1 << 13;
 
 /// Neighbouring pageblocks, at least one, that are known alike or of which nothing is known.
 struct Alike {

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::block::Pageblock;
 use super::fold::fold;
 use super::order::pageblock_order;
+use super::unflagged::Aside;
 use crate::error::Error;
 use crate::procfs::{FrameWords, WORD_BYTES, words};
 
@@ -38,6 +39,6 @@ impl PageblockSampler {
     /// tell holes and memory that is not set up.
     pub fn read(&mut self, pfn: u64) -> Result<Pageblock, Error> {
         let filled = self.file.read(pfn, &mut self.buffer).map_err(|e| self.file.failed(e))?;
-        Ok(fold(words(&self.buffer[..filled]), 0, self.pageblock_order, |_| false).block)
+        Ok(fold(words(&self.buffer[..filled]), 0, self.pageblock_order, Aside::NONE).block)
     }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::map::PageblockMap;
 use super::reader::PageblockReader;
 use super::types::PageblockTypes;
+use super::unflagged::Unflagged;
 use crate::error::Error;
 
 /// The speed of the first round.
@@ -106,7 +107,7 @@ impl Survey {
     ///
     /// # Errors
     /// Those of reading `/proc/kpageflags`.
-    pub fn go_on(&mut self, zones: &[ZoneSnapshot]) -> Result<Surveyed, Error> {
+    pub fn go_on(&mut self, zones: &[ZoneSnapshot], unflagged: Unflagged<'_>) -> Result<Surveyed, Error> {
         if shape(zones) != self.shape {
             *self = Self::begin(&self.root, zones, self.pace)?;
         }
@@ -115,7 +116,7 @@ impl Survey {
         self.due = (self.due + rate * (now - self.asked).as_secs_f64()).min(rate * MOST_SECONDS);
         self.asked = now;
         if self.due >= 1.0 {
-            let (rounds, read) = self.reader.advance(self.due as u64)?;
+            let (rounds, read) = self.reader.advance(self.due as u64, unflagged)?;
             self.due -= read as f64;
             if rounds > self.rounds {
                 self.round_ms = (now - self.round_began).as_millis() as u64;

@@ -1,12 +1,15 @@
 //! Chooses the best working source of free blocks: BPF, or else the texts of `/proc`.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
-use super::bpf::{BPF_BUILT, BpfSensor, ExactSensor};
+use super::bpf::{BPF_BUILT, BpfSensor, ExactSensor, PerCpuSensor};
 use super::free_blocks::FreeBlocks;
 use super::procfs::{ProcfsSensor, Ration};
 use crate::error::{BpfError, Error};
-use crate::pageblocks::{PageblockMap, PageblockTypes, pageblock_order, pageblock_types};
+use crate::pageblocks::{
+    PageblockMap, PageblockTypes, PerCpuFrames, PinnedFrames, pageblock_order, pageblock_types,
+};
 use crate::procfs::read_zoneinfo;
 
 /// The requested sensor.
@@ -28,6 +31,9 @@ trait LockFree: Send {
 
     /// Reads the migratetypes of the pageblocks of `map`.
     fn pageblock_types(&mut self, map: &PageblockMap) -> Result<PageblockTypes, Error>;
+
+    /// Reads which of `count` frames from `from` on are pinned.
+    fn pinned_frames(&mut self, from: u64, count: u64) -> Result<PinnedFrames, Error>;
 }
 
 /// The note if free blocks are read from pagetypeinfo.
@@ -37,6 +43,8 @@ const TAKES_THE_LOCK: &str = "reading /proc/pagetypeinfo takes each zone's lock 
 /// Reads a machine's free blocks repeatedly.
 pub struct Sensor {
     lock_free: Option<Box<dyn LockFree>>,
+    /// What reads per-CPU lists, opened when it is first asked for; `None` if it could not be opened.
+    lists: OnceCell<Option<PerCpuSensor>>,
     procfs: ProcfsSensor,
     choice: Choice,
     /// Why the lock-free source is not used.
@@ -49,8 +57,13 @@ impl Sensor {
     /// # Errors
     /// If [`Choice::Bpf`] is requested and BPF does not work.
     pub fn open(root: &Path, choice: Choice, ration: Ration) -> Result<Self, Error> {
-        let mut sensor =
-            Self { lock_free: None, procfs: ProcfsSensor::new(root, ration), choice, fell_back: None };
+        let mut sensor = Self {
+            lock_free: None,
+            lists: OnceCell::new(),
+            procfs: ProcfsSensor::new(root, ration),
+            choice,
+            fell_back: None,
+        };
         if choice == Choice::Procfs {
             return Ok(sensor);
         }
@@ -86,6 +99,21 @@ impl Sensor {
     /// Reads the migratetypes of the pageblocks of `map`; `None` if the source in use does not tell them, or fails.
     pub fn pageblock_types(&mut self, map: &PageblockMap) -> Option<PageblockTypes> {
         self.lock_free.as_mut()?.pageblock_types(map).ok()
+    }
+
+    /// Reads which of `count` frames from `from` on are pinned; none if the source in use does not tell it, or fails.
+    pub fn pinned_frames(&mut self, from: u64, count: u64) -> PinnedFrames {
+        let read = self.lock_free.as_mut().map(|reader| reader.pinned_frames(from, count));
+        read.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Reads which frames are on per-CPU lists; none if the source in use does not tell it, or fails.
+    pub fn per_cpu_frames(&mut self) -> PerCpuFrames {
+        if self.lock_free.is_none() {
+            return PerCpuFrames::default();
+        }
+        let lists = self.lists.get_or_init(|| open_per_cpu().ok());
+        lists.as_ref().and_then(|lists| lists.read().ok()).unwrap_or_default()
     }
 
     /// Returns what cannot be read: the reason, and what to do about it.
@@ -133,6 +161,18 @@ pub fn open_exact() -> Result<ExactSensor, Error> {
     Ok(ExactSensor::open(&read_zoneinfo(root)?, pageblock_order(root))?)
 }
 
+/// Opens the sensor that reads which frames of the running machine are on per-CPU lists. It takes no lock.
+///
+/// # Errors
+/// As [`open_exact`].
+pub fn open_per_cpu() -> Result<PerCpuSensor, Error> {
+    let root = Path::new("/");
+    if !BPF_BUILT {
+        return Err(BpfError::NotBuilt.into());
+    }
+    Ok(PerCpuSensor::open(&read_zoneinfo(root)?, pageblock_order(root))?)
+}
+
 impl LockFree for BpfSensor {
     fn read(&mut self) -> Result<FreeBlocks, Error> {
         Ok(Self::read(self)?)
@@ -140,6 +180,10 @@ impl LockFree for BpfSensor {
 
     fn pageblock_types(&mut self, map: &PageblockMap) -> Result<PageblockTypes, Error> {
         Ok(pageblock_types(self.free_list_types()?, map))
+    }
+
+    fn pinned_frames(&mut self, from: u64, count: u64) -> Result<PinnedFrames, Error> {
+        Ok(Self::pinned_frames(self, from, count)?)
     }
 }
 
@@ -166,13 +210,23 @@ mod tests {
         fn pageblock_types(&mut self, _: &PageblockMap) -> Result<PageblockTypes, Error> {
             Ok(Vec::new())
         }
+
+        fn pinned_frames(&mut self, _: u64, _: u64) -> Result<PinnedFrames, Error> {
+            Ok(PinnedFrames::default())
+        }
     }
 
     fn failing(choice: Choice) -> Sensor {
         let root = fixture("linux-6.18");
         let mut procfs = ProcfsSensor::new(&root, Ration::ByCost);
         let free = FreeBlocks { source: Source::Bpf, ..procfs.read().unwrap() };
-        Sensor { lock_free: Some(Box::new(FailsAfter(2, free))), procfs, choice, fell_back: None }
+        Sensor {
+            lock_free: Some(Box::new(FailsAfter(2, free))),
+            lists: OnceCell::new(),
+            procfs,
+            choice,
+            fell_back: None,
+        }
     }
 
     #[test]

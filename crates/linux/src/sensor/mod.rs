@@ -7,8 +7,8 @@ mod free_blocks;
 mod procfs;
 
 pub use crate::error::BpfError;
-pub use best::{Choice, Sensor, open_bpf, open_exact};
-pub use bpf::{BPF_BUILT, BpfSensor, ExactSensor, PageKind};
+pub use best::{Choice, Sensor, open_bpf, open_exact, open_per_cpu};
+pub use bpf::{BPF_BUILT, BpfSensor, ExactSensor, PageKind, PerCpuSensor};
 #[cfg(feature = "bpf")]
 pub(crate) use bpf::{open_object, refusal};
 pub use free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};

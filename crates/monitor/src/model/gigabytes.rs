@@ -25,6 +25,8 @@ pub struct Gigabyte {
     pub movable: u64,
     /// Pages of clean page cache that nobody maps.
     pub reclaimable: u64,
+    /// Free pages on per-CPU lists, as far as they are known; whoever empties the gigabyte takes them back.
+    pub listed: u64,
     /// Pages that can neither be moved nor reclaimed, by who holds them, most first.
     pub held: Vec<(&'static str, u64)>,
 }
@@ -114,6 +116,8 @@ struct Sums {
     movable: u64,
     reclaimable: u64,
     held: [u64; Held::COUNT],
+    /// Those of [`Held::Kernel`] that are free on per-CPU lists.
+    listed: u64,
     /// Pages that are absent, reserved or not set up.
     none: u64,
 }
@@ -128,6 +132,7 @@ impl Sums {
             movable: sum(&|block| u64::from(block.movable())) - reclaimable,
             reclaimable,
             held,
+            listed: sum(&|block| u64::from(block.listed)),
             none: [Held::Absent, Held::Reserved, Held::Deferred].iter().map(|&why| held[why as usize]).sum(),
         }
     }
@@ -136,7 +141,9 @@ impl Sums {
         let mut held: Vec<_> = Held::ALL
             .into_iter()
             .filter(|why| !matches!(why, Held::Absent))
-            .map(|why| (why.name(), self.held[why as usize]))
+            .map(|why| {
+                (why.name(), self.held[why as usize] - if why == Held::Kernel { self.listed } else { 0 })
+            })
             .filter(|&(_, pages)| pages > 0)
             .collect();
         held.sort_by_key(|&(_, pages)| Reverse(pages));
@@ -148,8 +155,17 @@ impl Sums {
             _ if self.reclaimable > 0 => GigabyteState::Reclaimable,
             _ => GigabyteState::Free,
         };
-        let (free, movable, reclaimable) = (self.free, self.movable, self.reclaimable);
-        Gigabyte { node: zone.node, zone: zone.name.clone(), number, state, free, movable, reclaimable, held }
+        Gigabyte {
+            node: zone.node,
+            zone: zone.name.clone(),
+            number,
+            state,
+            free: self.free,
+            movable: self.movable,
+            reclaimable: self.reclaimable,
+            listed: self.listed,
+            held,
+        }
     }
 }
 
@@ -173,6 +189,7 @@ mod tests {
             block.held[why as usize] = 7;
             block
         };
+        let on_lists = Pageblock { listed: 7, ..held(Held::Kernel) };
         let with = |block| [free, free, block, free];
         let blocks = [
             &[free; 2][..],
@@ -182,6 +199,7 @@ mod tests {
             &with(held(Held::Slab)),
             &with(held(Held::Absent)),
             &with(held(Held::Deferred)),
+            &[free, on_lists, free, free],
             &[free; 3],
         ];
         let zone = ZonePageblocks {
@@ -195,12 +213,12 @@ mod tests {
         let letters = |surveyed: &Surveyed| -> String {
             gigabytes(surveyed, 1 << 16).iter().map(|gigabyte| gigabyte.state.letter()).collect()
         };
-        assert_eq!(letters(&surveyed), "-.rmS---");
+        assert_eq!(letters(&surveyed), "-.rmS--.-", "a request takes pages back from lists");
         let found = gigabytes(&surveyed, 1 << 16);
-        assert_eq!(found.iter().map(|g| g.number).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
+        assert_eq!(found.iter().map(|g| g.number).collect::<Vec<_>>(), (0..9).collect::<Vec<_>>());
         assert_eq!((found[3].movable, &found[4].held[..]), (u64::from(full) - 90, &[("slab", 7)][..]));
         surveyed.first_round = Some((0, 6));
-        assert_eq!(letters(&surveyed), "-.??????");
-        assert_eq!(gigabytes(&surveyed, 1 << 30).len(), 29, "a page may be as large");
+        assert_eq!(letters(&surveyed), "-.???????");
+        assert_eq!(gigabytes(&surveyed, 1 << 30).len(), 33, "a page may be as large");
     }
 }

@@ -200,11 +200,12 @@ fn take(scan: &mut Scan<'_>, from: usize, wanted: u32) -> u32 {
 /// Frees pageblocks in which only pages without a flag are unmovable, those with the fewest such pages
 /// first.
 ///
-/// Pages on per-CPU lists have no flag and look like the kernel's own, so no pageblock is certain to
+/// Where the frames on per-CPU lists are not known, such pages look like the kernel's own, so no pageblock is certain to
 /// become free in this way; but the pages that compaction frees push older ones off the lists.
 fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], mut count: u64) {
+    let known = read.iter().any(|block| block.listed > 0);
     let free_but_for = |at: usize, block: &Foretold| {
-        let pages = read[at].held_by(Held::Kernel);
+        let pages = if known { read[at].listed.into() } else { read[at].held_by(Held::Kernel) };
         let alone = pages > 0 && pages == read[at].stuck();
         let moved_out = block.fate == Fate::Drained || read[at].movable() == 0;
         (alone && moved_out).then_some((pages, at))

@@ -12,6 +12,13 @@ pub(super) fn without_clean_cache(block: &Pageblock) -> Pageblock {
     Pageblock { free: block.free + block.file_clean, file_clean: 0, ..*block }
 }
 
+/// Returns the pageblock after the free pages on per-CPU lists have gone back to the free lists.
+pub(super) fn without_lists(block: &Pageblock) -> Pageblock {
+    let mut drained = Pageblock { free: block.free + block.listed, listed: 0, ..*block };
+    drained.held[Held::Kernel as usize] -= block.listed;
+    drained
+}
+
 pub(super) fn as_read(blocks: &[Pageblock]) -> Vec<Foretold> {
     blocks.iter().map(Foretold::untouched).collect()
 }

@@ -3,9 +3,9 @@
 use freehold_linux::pageblocks::Pageblock;
 
 use super::answer::{State, Verdict};
-use super::compaction::Care;
+use super::compaction::{Care, Foretold};
 use super::evidence::Evidence;
-use super::foretell::{Foretell, without_clean_cache};
+use super::foretell::{Foretell, as_read, without_clean_cache, without_lists};
 use super::request::BlockRequest;
 use super::supply::{ZoneSupply, allowed, unusable};
 
@@ -24,6 +24,8 @@ pub(super) struct Further {
     pub(super) dropped: u64,
     /// Pages on per-CPU lists that the kernel can be asked to take back.
     pub(super) listed_pages: u64,
+    /// Blocks after the kernel has taken them back, and nothing else; `None` if the frames on lists are not known.
+    pub(super) drained: Option<u64>,
     /// Pages that are dirty or under writeback.
     pub(super) dirty_pages: u64,
     /// Blocks after write-back and compaction.
@@ -39,13 +41,18 @@ impl Further {
         let names = evidence.names;
         let (listed_pages, dirty_pages) = (names.drainable_pages, names.dirty_pages);
         let mut further = Self { listed_pages, dirty_pages, ..Self::default() };
-        if verdict.asked.contiguous
-            || evidence.map.is_none()
-            || matches!(verdict.state, State::AvailableNow | State::AfterCompaction | State::Unknown)
-        {
+        let known = evidence.map.filter(|_| !verdict.asked.contiguous);
+        if known.is_some_and(|map| map.listed_pages() > 0) {
+            further.drained = after(evidence, verdict, &without_lists, &|_, blocks, _| as_read(blocks));
+        }
+        let settled = matches!(verdict.state, State::AvailableNow | State::AfterCompaction | State::Unknown);
+        if known.is_none() || settled {
             return further;
         }
-        let after = |change: &dyn Fn(&Pageblock) -> Pageblock| after(evidence, verdict, change);
+        let compacted = |foretell: &Foretell<'_>, blocks: &[Pageblock], free: u64| {
+            foretell.compact(blocks, free, Care::Surely).blocks
+        };
+        let after = |change: &dyn Fn(&Pageblock) -> Pageblock| after(evidence, verdict, change, &compacted);
         let wanted = verdict.asked.blocks;
         if verdict.supply.after_reclaim_and_compaction.is_some_and(|blocks| blocks >= wanted) {
             let then = |parts| after(&|block| with_parts_dropped(block, parts)).unwrap_or(0);
@@ -108,11 +115,15 @@ fn busy(evidence: &Evidence<'_>) -> u64 {
     zones.flat_map(|zone| &zone.blocks).map(|block| u64::from(block.file_busy)).sum()
 }
 
-/// Returns the blocks that requests can have once `change` has freed pages and memory is compacted.
+/// What a zone with so many free pages becomes of pageblocks.
+type Later = dyn Fn(&Foretell<'_>, &[Pageblock], u64) -> Vec<Foretold>;
+
+/// Returns the blocks that requests can have once `change` has freed pages, and then `later` has come.
 fn after(
     evidence: &Evidence<'_>,
     verdict: &Verdict,
     change: &dyn Fn(&Pageblock) -> Pageblock,
+    later: &Later,
 ) -> Option<u64> {
     let map = evidence.map?;
     let asked = &verdict.asked;
@@ -123,8 +134,8 @@ fn after(
         let blocks: Vec<_> = foretell.read().iter().map(change).collect();
         let free = |blocks: &[Pageblock]| blocks.iter().map(|block| u64::from(block.free)).sum::<u64>();
         let gained = free(&blocks).saturating_sub(free(foretell.read()));
-        let then = foretell.compact(&blocks, read.free.saturating_add(gained), Care::Surely);
-        let then = foretell.then(zone.now, &blocks, &then.blocks).saturating_sub(zone.unusable);
+        let then = later(&foretell, &blocks, read.free.saturating_add(gained));
+        let then = foretell.then(zone.now, &blocks, &then).saturating_sub(zone.unusable);
         // Free pages on lists that requests cannot use do not count, as in the supply.
         let kept = unusable_pages(evidence, zone, asked);
         let usable = read.free.saturating_sub(kept).saturating_add(gained);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap};
+use freehold_linux::procfs::ProcessMemory;
 use serde::Serialize;
 
 use super::evidence::{Evidence, Names};
@@ -17,8 +18,12 @@ pub enum HolderKind {
     /// Page tables.
     PageTables,
     /// In-use pages without a flag: kernel stacks, vmalloc, drivers' buffers, and free pages on
-    /// per-CPU lists.
+    /// per-CPU lists where these are not known.
     Kernel,
+    /// Free pages on per-CPU lists.
+    PerCpuLists,
+    /// Pages that could be moved if nobody had pinned them.
+    Pinned,
     /// hugetlb pages.
     Hugetlb,
     /// Ballooned or unplugged memory.
@@ -42,6 +47,8 @@ impl HolderKind {
             Self::Slab => "slab caches",
             Self::PageTables => "page tables",
             Self::Kernel => "kernel and driver pages",
+            Self::PerCpuLists => "free pages on per-CPU lists",
+            Self::Pinned => "pinned pages",
             Self::Hugetlb => "hugetlb pages",
             Self::Offline => "ballooned or offline pages",
             Self::Unevictable => "unevictable (mlocked) pages",
@@ -127,7 +134,9 @@ fn stuck<'a>(
     let kinds = [
         (HolderKind::Slab, block.held_by(Held::Slab)),
         (HolderKind::PageTables, block.held_by(Held::PageTable)),
-        (HolderKind::Kernel, block.held_by(Held::Kernel)),
+        (HolderKind::Kernel, block.held_by(Held::Kernel) - u32::from(block.listed)),
+        (HolderKind::PerCpuLists, block.listed.into()),
+        (HolderKind::Pinned, block.held_by(Held::Pinned)),
         (HolderKind::Hugetlb, block.held_by(Held::Hugetlb)),
         (HolderKind::Offline, block.held_by(Held::Offline)),
         (HolderKind::Reserved, block.held_by(Held::Reserved)),
@@ -162,6 +171,14 @@ pub(super) fn named(kind: HolderKind, names: &Names, slabs: &BTreeMap<String, [u
                 .filter(|area| !forks.contains(&area.name.as_str()))
                 .chain(rest.map(|(name, pages)| of(name, pages)))
                 .collect()
+        }
+        HolderKind::Pinned => {
+            let page_bytes = names.page_kib.max(1) * 1024;
+            let process = |process: &ProcessMemory| {
+                let name = format!("process {} ({})", process.pid, process.name);
+                of(&name, process.pinned_bytes / page_bytes)
+            };
+            names.processes.iter().map(process).collect()
         }
         HolderKind::Hugetlb => {
             let page_kib = names.page_kib.max(1);

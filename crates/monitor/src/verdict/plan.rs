@@ -34,9 +34,13 @@ pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
     let compact = |foretold| step(RepairWork::Compact { nodes: all() }, foretold);
     let drop = |pages| RepairWork::DropPageCache { pages, nodes: all() };
     let perhaps = |work, foretold| RepairStep { work, foretold, perhaps: true };
-    let drain = || step(RepairWork::DrainLists { pages: further.listed_pages }, supply.now);
+    let drained = further.drained.filter(|_| further.listed_pages > 0);
+    let drain =
+        || step(RepairWork::DrainLists { pages: further.listed_pages }, drained.unwrap_or(supply.now));
     let (compacted_at_most, at_most) = at_most(verdict, further);
-    let steps = if enough(supply.after_compaction).is_some() {
+    let steps = if enough(drained).is_some() {
+        vec![drain()]
+    } else if enough(supply.after_compaction).is_some() {
         let (nodes, foretold) = least_nodes(verdict);
         vec![step(RepairWork::Compact { nodes }, foretold)]
     } else if let Some(most) = enough(compacted_at_most) {
@@ -169,6 +173,7 @@ mod tests {
             drops_all: false,
             dropped: 38,
             listed_pages: 0,
+            drained: None,
             dirty_pages: 7,
             written: Some(25),
             written_and_dropped: Some(50),
@@ -197,6 +202,14 @@ mod tests {
         listed.supply.after_compaction_at_most = Some(24);
         let further = Further { listed_pages: 6, ..further };
         assert_eq!(told(&plan(&listed, &further)), "drain 6 -> 10, compact [0] -> 24?");
+        let known = Further { drained: Some(23), ..further };
+        assert_eq!(told(&plan(&listed, &known)), "drain 6 -> 23", "known frames come back surely");
+        let not_enough = Further { drained: Some(12), ..further };
+        assert_eq!(told(&plan(&listed, &not_enough)), "drain 6 -> 12, compact [0] -> 24?");
+        assert_eq!(
+            told(&plan(&listed, &Further { listed_pages: 0, ..known })),
+            "write 7 -> 10, compact [0] -> 25"
+        );
         listed.asked.blocks = 44;
         let none_written = Further { written_and_dropped: None, ..further };
         let last = "drain 6 -> 10, drop 17408 -> 10?, compact [0] -> 44?";

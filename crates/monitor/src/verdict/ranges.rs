@@ -128,6 +128,7 @@ impl RangeReader<'_> {
             (HolderKind::Slab, held(Held::Slab)),
             (HolderKind::PageTables, held(Held::PageTable)),
             (HolderKind::Kernel, held(Held::Kernel) - listed),
+            (HolderKind::Pinned, held(Held::Pinned)),
             (HolderKind::Hugetlb, hugetlb),
             (HolderKind::Offline, held(Held::Offline)),
             (HolderKind::Reserved, held(Held::Reserved)),

@@ -133,13 +133,19 @@ fn held_by(holder: &Holder) -> String {
         plural(holder.pages, "page"),
         holder.pageblocks
     );
+    if holder.kind == HolderKind::PerCpuLists {
+        return format!(
+            "{text}; a request that fails drains the lists before it gives up, and `freehold repair` does"
+        );
+    }
     with_names(text, "largest", &holder.named)
 }
 
 /// Returns which pages without a flag the kernel gets back by itself.
 fn on_lists(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
     let kernel = verdict.holders.iter().find(|holder| holder.kind == HolderKind::Kernel)?;
-    let listed = evidence.names.per_cpu_pages.min(kernel.pages);
+    let known = evidence.map.is_some_and(|map| map.listed_pages() > 0);
+    let listed = if known { 0 } else { evidence.names.per_cpu_pages.min(kernel.pages) };
     (listed > 0).then(|| {
         format!(
             "up to {} of those kernel and driver pages are free pages on per-CPU lists, which no flag tells apart; \

@@ -11,10 +11,10 @@ use std::thread;
 use anyhow::anyhow;
 use freehold_linux::blame::{HeldPages, name_by_bpf, name_by_cgroup, read_held_pages};
 use freehold_linux::pageblocks::{
-    PageblockMap, PerCpuFrames, ZonePageblocks, pageblock_order, read_pageblocks, recount_listed,
+    PageblockMap, PerCpuFrames, Unflagged, ZonePageblocks, pageblock_order, read_pageblocks, recount_listed,
 };
 use freehold_linux::procfs::{page_bytes, read_zoneinfo};
-use freehold_linux::sensor::{BpfError, BpfSensor, Choice, open_bpf, open_exact};
+use freehold_linux::sensor::{BpfError, BpfSensor, Choice, open_bpf, open_per_cpu};
 use freehold_linux::{Error, HeededSignals};
 use freehold_monitor::blame::{self, folded};
 use freehold_monitor::verdict::order_of_size;
@@ -124,16 +124,15 @@ fn read_held(
 ) -> Result<(PageblockMap, Vec<HeldPages>), Failure> {
     let root = args.sensing.root.as_path();
     let mut note = |error: Error| notes.push(error.to_string());
-    let mut lists = match sensor {
-        Some(_) => open_exact().map_err(&mut note).ok(),
+    let lists = match sensor {
+        Some(_) => open_per_cpu().map_err(&mut note).ok(),
         None => None,
     };
-    let mut on_lists =
-        || -> Option<PerCpuFrames> { lists.as_mut()?.read_per_cpu().map_err(|e| note(e.into())).ok() };
+    let mut on_lists = || -> Option<PerCpuFrames> { lists.as_ref()?.read().map_err(|e| note(e.into())).ok() };
     let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     // Lists change while pageblocks are read: a page that was on one before or after was free.
     let mut listed = on_lists().unwrap_or_default();
-    let mut map = read_pageblocks(root, zones, &listed, threads)?;
+    let mut map = read_pageblocks(root, zones, Unflagged { listed: &listed, ..Unflagged::NONE }, threads)?;
     let wanted = |zone: &ZonePageblocks| wants(args, zone.node, &zone.name);
     let mut held = read_held_pages(root, &map, &listed, wanted)?;
     listed.extend(on_lists().unwrap_or_default());

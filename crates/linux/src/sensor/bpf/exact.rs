@@ -6,22 +6,16 @@ use freehold_trace::{
     EXACT_VERSION, ExactCompaction, ExactCpu, ExactList, ExactState, ExactZone, PageblockRun, ZoneSnapshot,
 };
 
-use super::messages::{CHUNK, LISTED, Map, Message, Room, ZoneEntry, word};
+use super::messages::{LISTED, Map, Room, ZoneEntry, word};
 use super::sensor::{BpfSensor, kind_of};
+use super::take::{Listed, MOST_BLOCKS, Part, listed, possible_cpus, take};
 use crate::error::BpfError;
-use crate::pageblocks::PerCpuFrames;
 
 /// The most readings of a state: a reading during which nothing changed is kept.
 const READINGS: u32 = 16;
 
-/// The most blocks: what the header of a trace has room for.
-const MOST_BLOCKS: u64 = 1 << 20;
-
 /// The bit of a pageblock that compaction is to skip.
 const SKIPPED: u8 = 0x80;
-
-/// Words of `struct take_question`.
-const QUESTION: usize = 16;
 
 /// Reads a machine's free memory block by block.
 ///
@@ -37,38 +31,6 @@ pub struct ExactSensor {
     pageblock_order: u8,
     /// True if a page on a CPU's list notes the type that it was freed under.
     notes_type: bool,
-    /// Readings of per-CPU lists. Their memory is given back at the end: it would go to lists that were read before.
-    kept: Vec<ExactState>,
-}
-
-/// A block as the program writes it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Listed {
-    pfn: u64,
-    order: u8,
-    /// The kernel's number of the list's type.
-    list: usize,
-    /// The kernel's number of the type that the block was freed under.
-    freed_under: usize,
-    zone: usize,
-    cpu: Option<u32>,
-}
-
-impl Listed {
-    fn new(block: u64) -> Self {
-        let bits = |from: u32, number: u32| block >> from & ((1 << number) - 1);
-        // Above order 14 the frame's lowest bits, which are 0, hold the rest of the order.
-        let (order, low) = (bits(34, 4), bits(0, 4));
-        let above = if order == 15 { low } else { 0 };
-        Self {
-            pfn: bits(0, 34) - above,
-            order: (order + above) as u8,
-            list: bits(38, 3) as usize,
-            freed_under: bits(41, 3) as usize,
-            zone: bits(44, 8) as usize,
-            cpu: bits(52, 12).checked_sub(1).map(|cpu| cpu as u32),
-        }
-    }
 }
 
 impl ExactSensor {
@@ -81,15 +43,11 @@ impl ExactSensor {
         let blocks = (managed / 4 + 65536).min(MOST_BLOCKS + LISTED as u64);
         let room = Room { cpus: possible_cpus(), chunks: blocks.div_ceil(LISTED as u64) as u32 };
         let mut sensor = BpfSensor::open_with(zones, Some(pageblock_order), Some(room))?;
-        if sensor.zones.len() > 256 {
-            let detail = format!("{} zones where at most 256 can be read block by block", sensor.zones.len());
-            return Err(BpfError::Layout { detail });
-        }
         let page_table = sensor.page_table()?;
         let sections = sensor.variable("mem_section")?.unwrap_or(0);
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let notes_type = version(&release).is_some_and(|version| version < (6, 10));
-        Ok(Self { sensor, room, page_table, sections, pageblock_order, notes_type, kept: Vec::new() })
+        Ok(Self { sensor, room, page_table, sections, pageblock_order, notes_type })
     }
 
     /// Reads the state. A reading during which lists changed is repeated a few times; the least torn one is kept.
@@ -114,44 +72,17 @@ impl ExactSensor {
         best.ok_or(BpfError::NotBuilt)
     }
 
-    /// Reads once which frames are on per-CPU lists; those that come and go meanwhile may be missing. What was read stays in memory
-    /// as long as the sensor.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn read_per_cpu(&mut self) -> Result<PerCpuFrames, BpfError> {
-        let state = self.read_once()?;
-        let lists = state.zones.iter().flat_map(|zone| &zone.cpus).flat_map(|cpu| &cpu.lists);
-        let frames = PerCpuFrames::new(lists.flat_map(|list| list.pfns.iter().map(|&pfn| (pfn, list.order))));
-        self.kept.push(state);
-        Ok(frames)
-    }
-
     fn read_once(&mut self) -> Result<ExactState, BpfError> {
         let sensor = &self.sensor;
-        let room = u64::from(self.room.chunks) * LISTED as u64;
-        let pageblocks = u64::from(sensor.chunks) * CHUNK as u64;
-        let (cpus, order) = (u64::from(self.room.cpus), u64::from(self.pageblock_order));
-        let zones = sensor.zones.len() as u64;
-        let first = sensor.first_pageblock;
-        let end = sensor.zones.iter().map(|zone| (zone.start_pfn + zone.spanned) >> order).max().unwrap_or(0);
-        let counted = (end + 1 - first).min(pageblocks);
-        let page_bytes = rustix::param::page_size() as u64;
-        let section = section_shift(page_bytes);
-        let given =
-            [zones, cpus, self.page_table, self.sections, order, first, counted, room, section, page_bytes];
-        let mut message = Message::new(&given, QUESTION);
-        sensor.programs.run("take", &mut message)?;
-        let [begin_ns, end_ns, blocks, outside, torn_lists] = [10, 11, 12, 13, 14].map(|at| message.word(at));
-        if outside != 0 {
-            return Err(BpfError::OutsideZones { blocks: outside });
-        }
-        if blocks > room.min(MOST_BLOCKS) {
-            return Err(BpfError::TooManyBlocks { blocks, most: room.min(MOST_BLOCKS) });
-        }
-        let types = self.pageblock_types(counted)?;
-        let mut state =
-            ExactState { version: EXACT_VERSION, begin_ns, end_ns, torn_lists, ..ExactState::default() };
+        let taken = take(sensor, self.room, self.page_table, Part::All { sections: self.sections })?;
+        let types = self.pageblock_types(taken.pageblocks)?;
+        let mut state = ExactState {
+            version: EXACT_VERSION,
+            begin_ns: taken.begin_ns,
+            end_ns: taken.end_ns,
+            torn_lists: taken.torn_lists,
+            ..ExactState::default()
+        };
         let mut numbers = Vec::new();
         for (key, zone) in (0..).zip(&sensor.zones) {
             let words = sensor.programs.get(Map::States, key)?;
@@ -165,27 +96,12 @@ impl ExactSensor {
             }
             state.zones.push(exact);
         }
-        self.fill(&mut state, blocks)?;
+        for block in listed(sensor, self.room, taken.blocks)? {
+            self.put(&mut state, block);
+        }
         state.unequal_counts = unequal_counts(&state, &numbers);
         state.double_frames = double_frames(&state, &sensor.zones);
         Ok(state)
-    }
-
-    /// Puts the blocks that were read on their lists.
-    fn fill(&self, state: &mut ExactState, blocks: u64) -> Result<(), BpfError> {
-        let mut left = blocks;
-        for chunk in 0..self.room.chunks {
-            if left == 0 {
-                break;
-            }
-            let words = self.sensor.programs.get(Map::Listed, chunk)?;
-            let here = left.min(LISTED as u64);
-            for at in 0..here as usize {
-                self.put(state, Listed::new(word(&words, at)));
-            }
-            left -= here;
-        }
-        Ok(())
     }
 
     fn put(&self, state: &mut ExactState, block: Listed) {
@@ -318,20 +234,6 @@ fn double_frames(state: &ExactState, zones: &[ZoneSnapshot]) -> u64 {
     double
 }
 
-/// Returns the number of CPUs that may come up, at most what a block has room for.
-fn possible_cpus() -> u32 {
-    let text = fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
-    let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
-    last.map_or(1, |last| last.saturating_add(1)).min(4095)
-}
-
-/// Returns the pages of a section of memory as a power of two: 128 MiB, on arm64 with pages of 64 KiB 512 MiB.
-/// Linux counterpart: `PFN_SECTION_SHIFT`.
-fn section_shift(page_bytes: u64) -> u64 {
-    let bits = if cfg!(target_arch = "aarch64") && page_bytes == 1 << 16 { 29 } else { 27 };
-    bits - u64::from(page_bytes.trailing_zeros())
-}
-
 /// Returns the first two numbers of a kernel's release.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit());
@@ -341,19 +243,6 @@ fn version(release: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_block_is_taken_apart() {
-        let block = 0xc | 2 << 34 | 1 << 38 | 7 << 41 | 5 << 44 | 3 << 52;
-        let listed = Listed { pfn: 12, order: 2, list: 1, freed_under: 7, zone: 5, cpu: Some(2) };
-        assert_eq!(Listed::new(block), listed);
-        assert_eq!(Listed::new(12).cpu, None);
-        for (order, frame) in [(14, 1 << 14), (15, 1 << 33), (18, 3 << 18)] {
-            let (bits, above) = (u64::min(order, 15), order.saturating_sub(15));
-            let listed = Listed::new(frame | above | bits << 34);
-            assert_eq!((listed.pfn, u64::from(listed.order)), (frame, order));
-        }
-    }
 
     #[test]
     fn what_does_not_agree_is_counted() {

@@ -18,7 +18,9 @@ mod no_object;
 mod object;
 mod own_page;
 mod pages;
+mod per_cpu;
 mod sensor;
+mod take;
 
 pub use exact::ExactSensor;
 #[cfg(feature = "bpf")]
@@ -28,6 +30,7 @@ use no_object::Programs;
 #[cfg(feature = "bpf")]
 use object::Programs;
 pub use pages::PageKind;
+pub use per_cpu::PerCpuSensor;
 pub use sensor::BpfSensor;
 
 /// True if this build has the BPF programs in it.

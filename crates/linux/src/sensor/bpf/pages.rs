@@ -11,6 +11,7 @@ use super::messages::{BATCH, CHUNK, Map, Message, ZoneEntry, word};
 use super::own_page::OwnPage;
 use super::sensor::{BpfSensor, kind_of};
 use crate::error::BpfError;
+use crate::pageblocks::PinnedFrames;
 
 /// The alignment of the table of all `struct page` on x86-64, also with KASLR.
 const TABLE_ALIGN: u64 = 1 << 30;
@@ -126,6 +127,44 @@ impl BpfSensor {
             found.extend((0..batch.len()).map(|index| PageKind::from_number(word(&kinds, index))));
         }
         Ok(found)
+    }
+
+    /// Returns which of `count` frames from `from` on are pinned. A reference counts that two readings find: most are held for a
+    /// moment only.
+    ///
+    /// Where the kernel does not tell how often a page of several frames is mapped, before 6.10, of those only pins by
+    /// `pin_user_pages` are known.
+    ///
+    /// # Errors
+    /// If frame numbers cannot be determined, or the layout of this kernel's pages is unknown.
+    pub fn pinned_frames(&mut self, from: u64, count: u64) -> Result<PinnedFrames, BpfError> {
+        let page_table = self.page_table()?;
+        let read = || -> Result<Option<PinnedFrames>, BpfError> {
+            let mut words = Vec::new();
+            let mut any = false;
+            for part in (0..count).step_by(BATCH * 64) {
+                let here = (count - part).min(BATCH as u64 * 64);
+                let mut message = Message::new(&[from + part, here, page_table], 4);
+                if self.programs.run("find_pins", &mut message)? != 0 {
+                    return Err(BpfError::Layout { detail: "pages have no `_refcount`".to_owned() });
+                }
+                let in_part = here.div_ceil(64) as usize;
+                if message.word(3) == 0 {
+                    words.resize(words.len() + in_part, 0);
+                    continue;
+                }
+                any = true;
+                let bits = self.programs.get(Map::Frames, 0)?;
+                words.extend((0..in_part).map(|index| word(&bits, index)));
+            }
+            Ok(any.then(|| PinnedFrames::new(from, words)))
+        };
+        let Some(mut pinned) = read()? else { return Ok(PinnedFrames::default()) };
+        match read()? {
+            Some(again) => pinned.retain(&again),
+            None => pinned = PinnedFrames::default(),
+        }
+        Ok(pinned)
     }
 
     /// Returns the frames of the tasks' kernel stacks, sorted: of the first two thousand tasks or so; none where stacks are not

@@ -241,6 +241,7 @@ mod tests {
             number,
             state,
             free: 1,
+            listed: 0,
             movable: 0,
             reclaimable: 0,
             held: Vec::new(),

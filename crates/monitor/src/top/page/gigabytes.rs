@@ -74,6 +74,7 @@ mod tests {
             number: 0,
             state,
             free: 0,
+            listed: 0,
             movable: 0,
             reclaimable: 0,
             held: Vec::new(),

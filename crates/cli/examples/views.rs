@@ -1,0 +1,225 @@
+//! Asks every view of a verdict for the same machine, over many fragmentations.
+//!
+//! `cargo run -p freehold-cli --example views -- FREEHOLD [MIB [SEED [WAY]]]` as root: for each way it fragments memory, and
+//! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by what its page is told, say
+//! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Each view reads the machine for
+//! itself, as long as its survey takes; then `check` is asked once more, so that what changed meanwhile is seen, and at last
+//! `check --try` tells what compaction makes. Other work on the machine is to keep off meanwhile.
+
+#[path = "../tests/fragment/mod.rs"]
+mod fragment;
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use fragment::{Random, WAYS, Way};
+use serde_json::Value;
+
+/// The longest that a view may take to know all pageblocks.
+const PATIENCE: Duration = Duration::from_mins(6);
+
+/// Free blocks now, after compaction, after reclaim and compaction, and the verdict's state.
+#[derive(Clone, PartialEq, Eq)]
+struct Said {
+    blocks: [u64; 3],
+    state: String,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<_> = std::env::args().skip(1).collect();
+    let program = args.first().ok_or("which program? Name the freehold binary that is to tell")?;
+    let mib = args.get(1).map_or(Ok(2048), |mib| mib.parse())?;
+    let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
+    // Pipes take descriptors.
+    let files = rustix::process::Resource::Nofile;
+    let limit = rustix::process::getrlimit(files);
+    rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?;
+    println!("{mib} MiB, seed {seed}");
+    println!(
+        "| way | `check` | metrics file | `top` | `/metrics` | page | `check` again | apart % | states | foretold, came |"
+    );
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---|---:|");
+    let wanted = |name: &str| args.get(3).is_none_or(|wanted| wanted == name);
+    for (name, way) in WAYS.iter().filter(|(name, _)| wanted(name)) {
+        match measure(program, (name, *way), mib, seed) {
+            Ok(row) => println!("| {name} | {row} |"),
+            Err(error) => println!("| {name} | failed: {error} |"),
+        }
+        sleep(Duration::from_millis(500));
+    }
+    Ok(())
+}
+
+fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<String, Box<dyn Error>> {
+    let _held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
+    rustix::fs::sync();
+    let first = checked(&check(program, &["check", "--json"])?)?;
+    let file = of_metrics(&said(program, &["snapshot", "--format", "metrics"])?)?;
+    let server = Server::start(program)?;
+    let top = of_top(program)?;
+    let scraped = server.metrics()?;
+    let page = server.page()?;
+    drop(server);
+    let again = checked(&check(program, &["check", "--json"])?)?;
+    let views = [&first, &file, &top, &scraped, &page, &again];
+    let words: Vec<_> = views.iter().map(|said| said.blocks.map(|n| n.to_string()).join(" ")).collect();
+    let mut states: Vec<_> = views.iter().map(|said| said.state.as_str()).filter(|s| !s.is_empty()).collect();
+    states.dedup();
+    let tried = &check(program, &["check", "--try", "--json"])?["tried"];
+    let number = |name: &str| tried[name].as_u64().ok_or_else(|| format!("no {name}"));
+    let came = format!("{}, {}", number("foretold")?, number("real")?);
+    Ok(format!("{} | {:.1} | {} | {came}", words.join(" | "), apart(&views), states.join(", ")))
+}
+
+/// Returns by how much views differ most in a number, in percent of its largest.
+fn apart(views: &[&Said]) -> f64 {
+    let of = |at: usize| {
+        let (least, most) = views.iter().fold((u64::MAX, 0), |(least, most), said| {
+            (said.blocks[at].min(least), said.blocks[at].max(most))
+        });
+        (most - least) as f64 * 100.0 / most.max(1) as f64
+    };
+    (0..3).map(of).fold(0.0, f64::max)
+}
+
+fn said(program: &str, args: &[&str]) -> Result<String, Box<dyn Error>> {
+    Ok(String::from_utf8(Command::new(program).args(args).output()?.stdout)?)
+}
+
+fn check(program: &str, args: &[&str]) -> Result<Value, Box<dyn Error>> {
+    Ok(serde_json::from_str(&said(program, args)?)?)
+}
+
+/// What a verdict in JSON says, `check`'s or the page's.
+fn checked(report: &Value) -> Result<Said, Box<dyn Error>> {
+    let supply = &report["supply"];
+    let number = |name: &str| supply[name].as_u64().ok_or_else(|| format!("no {name} in {report}"));
+    let names = ["now", "after_compaction", "after_reclaim_and_compaction"];
+    let blocks = [number(names[0])?, number(names[1])?, number(names[2])?];
+    Ok(Said { blocks, state: report["state"].as_str().unwrap_or_default().to_owned() })
+}
+
+/// What a text of metrics says of the smallest size.
+fn of_metrics(text: &str) -> Result<Said, Box<dyn Error>> {
+    let rows = || text.lines().filter_map(|row| row.rsplit_once(' '));
+    let first = rows().find(|(name, _)| name.starts_with("freehold_verdict_blocks{"));
+    let size = first.and_then(|(name, _)| name.split('"').nth(1)).ok_or("no verdict in the metrics")?;
+    let value = |when: &str| -> Result<u64, Box<dyn Error>> {
+        let name = format!("freehold_verdict_blocks{{size=\"{size}\",when=\"{when}\"}}");
+        let found = rows().find(|(row, _)| *row == name).ok_or_else(|| format!("no {name}"))?;
+        Ok(found.1.parse::<f64>()? as u64)
+    };
+    let blocks = [value("now")?, value("after-compaction")?, value("after-reclaim-and-compaction")?];
+    let label = format!("freehold_verdict_state{{size=\"{size}\",state=\"");
+    let state = rows().filter(|(_, on)| on.parse() == Ok(1.0)).find_map(|(row, _)| row.strip_prefix(&label));
+    let state = state.and_then(|rest| rest.split('"').next()).unwrap_or_default();
+    Ok(Said { blocks, state: state.to_owned() })
+}
+
+/// What `top` shows once it knows all pageblocks. It shows the state in words only.
+fn of_top(program: &str) -> Result<Said, Box<dyn Error>> {
+    let socket = format!("freehold-views-{}", std::process::id());
+    let tmux = |args: &[&str]| -> Result<String, Box<dyn Error>> {
+        let output =
+            Command::new("tmux").args(["-u", "-f", "/dev/null", "-L", &socket]).args(args).output()?;
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let command = format!("env LC_ALL=C.UTF-8 {program} top --colour never");
+    tmux(&["new-session", "-d", "-x", "200", "-y", "60", &command])?;
+    let found = until("top's forecast", || {
+        let page = tmux(&["capture-pane", "-p"])?;
+        let row = page.lines().find(|row| row.contains("after reclaim and compaction"));
+        Ok(row.map(str::to_owned))
+    });
+    tmux(&["kill-server"])?;
+    let row = found?;
+    let numbers = |marks: [&str; 2]| -> Result<u64, Box<dyn Error>> {
+        let before = row.split(marks[1]).next().unwrap_or_default();
+        let part = before.rsplit(marks[0]).next().unwrap_or_default();
+        let digits: String = part.chars().filter(char::is_ascii_digit).collect();
+        Ok(digits.parse().map_err(|_| format!("no number before {:?} in {row:?}", marks[1]))?)
+    };
+    let now = if row.contains(" is free") { " is free" } else { " are free" };
+    let blocks = [
+        numbers(["; ", now])?,
+        numbers([", ", " after compaction"])?,
+        numbers([", ", " after reclaim and compaction"])?,
+    ];
+    Ok(Said { blocks, state: String::new() })
+}
+
+/// Asks until there is an answer.
+fn until<T>(what: &str, ask: impl Fn() -> Result<Option<T>, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
+    let began = Instant::now();
+    loop {
+        if let Some(answer) = ask()? {
+            return Ok(answer);
+        }
+        if began.elapsed() > PATIENCE {
+            return Err(format!("{what} did not come").into());
+        }
+        sleep(Duration::from_millis(250));
+    }
+}
+
+/// A running `freehold serve`; killed when dropped.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(program: &str) -> Result<Self, Box<dyn Error>> {
+        let mut command = Command::new(program);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn()?;
+        let mut first = String::new();
+        BufReader::new(child.stderr.take().ok_or("no pipe")?).read_line(&mut first)?;
+        let address = first.split("://").nth(1).and_then(|rest| rest.split('/').next());
+        let address = address.ok_or_else(|| format!("no address in {first:?}"))?.to_owned();
+        Ok(Self { child, address })
+    }
+
+    fn get(&self, path: &str) -> Result<String, Box<dyn Error>> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+
+    fn metrics(&self) -> Result<Said, Box<dyn Error>> {
+        let text = until("a forecast in /metrics", || {
+            let text = self.get("/metrics")?;
+            Ok(text.contains("when=\"after-reclaim-and-compaction\"").then_some(text))
+        })?;
+        of_metrics(&text)
+    }
+
+    /// What the page is told of the smallest size.
+    fn page(&self) -> Result<Said, Box<dyn Error>> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        write!(stream, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", self.address)?;
+        for line in BufReader::new(stream).lines() {
+            if let Some(event) = line?.strip_prefix("data: {\"model\":") {
+                let model: Value = serde_json::Deserializer::from_str(event)
+                    .into_iter()
+                    .next()
+                    .ok_or("an empty event")??;
+                return checked(&model["verdicts"][0]);
+            }
+        }
+        Err("no event for the page".into())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
