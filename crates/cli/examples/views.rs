@@ -2,9 +2,9 @@
 //!
 //! `cargo run -p freehold-cli --example views -- FREEHOLD [MIB [SEED [WAY]]]` as root: for each way it fragments memory, and
 //! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by what its page is told, say
-//! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Each view reads the machine for
-//! itself, as long as its survey takes; then `check` is asked once more, so that what changed meanwhile is seen, and at last
-//! `check --try` tells what compaction makes. Other work on the machine is to keep off meanwhile.
+//! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` is
+//! asked, and beside the first `check` a second one, as a control. At last `check --try` tells what compaction makes. Other work
+//! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes.
 
 #[path = "../tests/fragment/mod.rs"]
 mod fragment;
@@ -40,9 +40,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?;
     println!("{mib} MiB, seed {seed}");
     println!(
-        "| way | `check` | metrics file | `top` | `/metrics` | page | `check` again | apart % | states | foretold, came |"
+        "| way | `check`, again | metrics file, `check` | `top`, `check` | `/metrics`, `check` | page, `check` | apart % | \
+         states | foretold, came |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---|---:|");
+    println!("|---|---|---|---|---|---|---|---|---|");
     let wanted = |name: &str| args.get(3).is_none_or(|wanted| wanted == name);
     for (name, way) in WAYS.iter().filter(|(name, _)| wanted(name)) {
         match measure(program, (name, *way), mib, seed) {
@@ -57,33 +58,43 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<String, Box<dyn Error>> {
     let _held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
     rustix::fs::sync();
-    let first = checked(&check(program, &["check", "--json"])?)?;
-    let file = of_metrics(&said(program, &["snapshot", "--format", "metrics"])?)?;
+    let checked = || checked(&check(program, &["check", "--json"])?);
+    let beside = |said: Said| -> Result<(Said, Said), Box<dyn Error>> { Ok((said, checked()?)) };
+    let control = beside(checked()?)?;
     let server = Server::start(program)?;
-    let top = of_top(program)?;
-    let scraped = server.metrics()?;
-    let page = server.page()?;
+    let file = beside(of_metrics(&said(program, &["snapshot", "--format", "metrics"])?)?)?;
+    let top = beside(of_top(program)?)?;
+    let scraped = beside(server.metrics()?)?;
+    let page = beside(server.page()?)?;
     drop(server);
-    let again = checked(&check(program, &["check", "--json"])?)?;
-    let views = [&first, &file, &top, &scraped, &page, &again];
-    let words: Vec<_> = views.iter().map(|said| said.blocks.map(|n| n.to_string()).join(" ")).collect();
-    let mut states: Vec<_> = views.iter().map(|said| said.state.as_str()).filter(|s| !s.is_empty()).collect();
+    let views = [&control, &file, &top, &scraped, &page];
+    let words = views.iter().map(|(said, check)| format!("{}, {}", said.words(), check.words()));
+    let apart = views.iter().map(|pair| format!("{:.1}", apart(pair)));
+    let mut states: Vec<_> = views.iter().flat_map(|(said, check)| [&said.state, &check.state]).collect();
+    states.retain(|state| !state.is_empty());
     states.dedup();
     let tried = &check(program, &["check", "--try", "--json"])?["tried"];
     let number = |name: &str| tried[name].as_u64().ok_or_else(|| format!("no {name}"));
     let came = format!("{}, {}", number("foretold")?, number("real")?);
-    Ok(format!("{} | {:.1} | {} | {came}", words.join(" | "), apart(&views), states.join(", ")))
+    let states: Vec<_> = states.into_iter().map(String::as_str).collect();
+    Ok(format!(
+        "{} | {} | {} | {came}",
+        words.collect::<Vec<_>>().join(" | "),
+        apart.collect::<Vec<_>>().join(" "),
+        states.join(", ")
+    ))
 }
 
-/// Returns by how much views differ most in a number, in percent of its largest.
-fn apart(views: &[&Said]) -> f64 {
-    let of = |at: usize| {
-        let (least, most) = views.iter().fold((u64::MAX, 0), |(least, most), said| {
-            (said.blocks[at].min(least), said.blocks[at].max(most))
-        });
-        (most - least) as f64 * 100.0 / most.max(1) as f64
-    };
-    (0..3).map(of).fold(0.0, f64::max)
+impl Said {
+    fn words(&self) -> String {
+        self.blocks.map(|blocks| blocks.to_string()).join(" ")
+    }
+}
+
+/// Returns by how much a view and the `check` beside it differ most in a number, in percent of the larger one.
+fn apart((said, check): &(Said, Said)) -> f64 {
+    let of = |(one, other): (u64, u64)| one.abs_diff(other) as f64 * 100.0 / one.max(other).max(1) as f64;
+    said.blocks.into_iter().zip(check.blocks).map(of).fold(0.0, f64::max)
 }
 
 fn said(program: &str, args: &[&str]) -> Result<String, Box<dyn Error>> {
