@@ -89,6 +89,7 @@ struct bpf_array {
 struct pglist_data {
 	struct zone node_zones[5];
 	int node_id;
+	unsigned long first_deferred_pfn;
 };
 
 typedef struct {

@@ -303,47 +303,29 @@ static long take_zone(u32 index, void *unused)
 	return 0;
 }
 
-/* The bits that a pageblock has: 4, or more where a bit of its own says that it is isolated. */
-static __always_inline u64 bits_of_pageblock(void)
-{
-	if (bpf_core_enum_value_exists(enum pageblock_bits, __NR_PAGEBLOCK_BITS))
-		return bpf_core_enum_value(enum pageblock_bits, __NR_PAGEBLOCK_BITS) > 4 ? 8 : 4;
-	return 4;
-}
-
-static __always_inline u64 isolated_bit(void)
-{
-	if (bpf_core_enum_value_exists(enum pageblock_bits, PB_migrate_isolate))
-		return 1ull << bpf_core_enum_value(enum pageblock_bits, PB_migrate_isolate);
-	return 0;
-}
-
 static long take_pageblock(u32 index, void *unused)
 {
 	u32 key = index / CHUNK, place = index % CHUNK;
 	struct chunk *chunk = bpf_map_lookup_elem(&pageblocks, &key);
 	u64 number = taking.ask.first_pageblock + index, pfn = number << taking.ask.pageblock_order;
-	u64 section = pfn >> taking.ask.section_shift;
-	u64 a_root = taking.ask.page_bytes / bpf_core_type_size(struct mem_section);
-	u64 root = 0, usage = 0, word = 0, bit, bits;
+	u64 section = pfn >> taking.ask.section_shift, usage, word = 0, bit, bits;
+	struct pageblock_types_question ask = {
+		.sections = taking.ask.sections,
+		.page_bytes = taking.ask.page_bytes,
+	};
 
 	if (!chunk)
 		return 1;
 	chunk->types[place] = 0;
-	if (!taking.ask.sections || !PEEK(root, taking.ask.sections + section / a_root * sizeof(u64)) || !root)
-		return 0;
-	root += section % a_root * bpf_core_type_size(struct mem_section);
-	if (!PEEK(usage, FIELD(root, mem_section, usage)) || !usage)
+	usage = taking.ask.sections ? bits_of_section(&ask, section) : 0;
+	if (!usage)
 		return 0;
 	bit = (pfn & ((1ull << taking.ask.section_shift) - 1)) >> taking.ask.pageblock_order;
 	bit *= bits_of_pageblock();
-	if (!PEEK(word, FIELD(usage, mem_section_usage, pageblock_flags) + bit / 64 * sizeof(u64)))
+	if (!PEEK(word, usage + bit / 64 * sizeof(u64)))
 		return 0;
 	bits = word >> bit % 64 & 0xff;
-	if (bits & isolated_bit())
-		chunk->types[place] = bpf_core_enum_value(enum migratetype, MIGRATE_ISOLATE) + 1;
-	else
-		chunk->types[place] = (bits & 7) + 1;
+	chunk->types[place] = type_of_bits(bits) + 1;
 	if (bits & 8)
 		chunk->types[place] |= SKIPPED;
 	return 0;

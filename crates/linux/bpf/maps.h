@@ -26,6 +26,8 @@ struct zone_entry {
 	/* Lowest and highest address of a free block that is first or last on its list; 0 where there is none. */
 	u64 low_page;
 	u64 high_page;
+	/* Pageblocks by type. */
+	u64 pageblocks[TYPES];
 };
 
 struct {

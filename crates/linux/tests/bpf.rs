@@ -154,6 +154,29 @@ fn counts_equal_pagetypeinfo() {
 }
 
 #[test]
+fn pageblocks_by_type_are_those_of_pagetypeinfo() {
+    let test = "pageblocks_by_type_are_those_of_pagetypeinfo";
+    let _machine = machine();
+    let Some(mut sensor) = sensor(test) else { return };
+    for _ in 0..500 {
+        let before = read_pagetypeinfo(root()).unwrap();
+        let mut zones = sensor.read().unwrap().zones;
+        sensor.count_pageblocks(&mut zones).unwrap();
+        if read_pagetypeinfo(root()).unwrap() != before {
+            continue;
+        }
+        for theirs in &before.zones {
+            let zone = zones.iter().find(|z| z.node == theirs.node && z.name == theirs.name).unwrap();
+            let ours =
+                zone.pageblocks.as_ref().unwrap_or_else(|| panic!("zone {} has no numbers", zone.name));
+            assert_eq!(*ours, theirs.blocks, "{}", zone.name);
+        }
+        return;
+    }
+    skip(test, "the machine is too busy to compare two readings");
+}
+
+#[test]
 fn zones_that_are_not_the_kernels_are_refused() {
     let _machine = machine();
     if sensor("zones_that_are_not_the_kernels_are_refused").is_none() {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use super::bpf::{BPF_BUILT, BpfSensor, ExactSensor, PerCpuSensor};
-use super::free_blocks::FreeBlocks;
+use super::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 use super::procfs::{ProcfsSensor, Ration};
 use crate::error::{BpfError, Error};
 use crate::pageblocks::{
@@ -31,6 +31,9 @@ trait LockFree: Send {
 
     /// Reads the migratetypes of the pageblocks of `map`.
     fn pageblock_types(&mut self, map: &PageblockMap) -> Result<PageblockTypes, Error>;
+
+    /// Counts the pageblocks of the zones that were read, as far as it can.
+    fn count_pageblocks(&mut self, zones: &mut [ZoneFreeBlocks]) -> Result<(), Error>;
 
     /// Reads which of `count` frames from `from` on are pinned.
     fn pinned_frames(&mut self, from: u64, count: u64) -> Result<PinnedFrames, Error>;
@@ -94,6 +97,19 @@ impl Sensor {
             }
         }
         self.procfs.read()
+    }
+
+    /// Reads free blocks as [`Self::read`] does, and pageblocks by migratetype, which the lock-free source leaves out where the
+    /// kernel does not tell them.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub fn read_with_pageblocks(&mut self) -> Result<FreeBlocks, Error> {
+        let mut free = self.read()?;
+        if let (Some(reader), Source::Bpf) = (&mut self.lock_free, free.source) {
+            reader.count_pageblocks(&mut free.zones)?;
+        }
+        Ok(free)
     }
 
     /// Reads the migratetypes of the pageblocks of `map`; `None` if the source in use does not tell them, or fails.
@@ -182,6 +198,10 @@ impl LockFree for BpfSensor {
         Ok(pageblock_types(self.free_list_types()?, map))
     }
 
+    fn count_pageblocks(&mut self, zones: &mut [ZoneFreeBlocks]) -> Result<(), Error> {
+        Ok(Self::count_pageblocks(self, zones)?)
+    }
+
     fn pinned_frames(&mut self, from: u64, count: u64) -> Result<PinnedFrames, Error> {
         Ok(Self::pinned_frames(self, from, count)?)
     }
@@ -192,7 +212,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::sensor::Source;
 
     fn fixture(kernel: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kernel)
@@ -209,6 +228,10 @@ mod tests {
 
         fn pageblock_types(&mut self, _: &PageblockMap) -> Result<PageblockTypes, Error> {
             Ok(Vec::new())
+        }
+
+        fn count_pageblocks(&mut self, _: &mut [ZoneFreeBlocks]) -> Result<(), Error> {
+            Ok(())
         }
 
         fn pinned_frames(&mut self, _: u64, _: u64) -> Result<PinnedFrames, Error> {

@@ -44,7 +44,7 @@ impl ExactSensor {
         let room = Room { cpus: possible_cpus(), chunks: blocks.div_ceil(LISTED as u64) as u32 };
         let mut sensor = BpfSensor::open_with(zones, Some(pageblock_order), Some(room))?;
         let page_table = sensor.page_table()?;
-        let sections = sensor.variable("mem_section")?.unwrap_or(0);
+        let sections = sensor.sections()?;
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let notes_type = version(&release).is_some_and(|version| version < (6, 10));
         Ok(Self { sensor, room, page_table, sections, pageblock_order, notes_type })

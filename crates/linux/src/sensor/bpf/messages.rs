@@ -94,7 +94,8 @@ impl ZoneEntry {
     const CAPPED: usize = Self::BLOCKS + ORDERS * TYPES;
     const UNSETTLED: usize = Self::CAPPED + ORDERS;
     const LOW_PAGE: usize = Self::UNSETTLED + 1 + 2 * ORDERS;
-    const WORDS: usize = Self::LOW_PAGE + 2;
+    const PAGEBLOCKS: usize = Self::LOW_PAGE + 2;
+    const WORDS: usize = Self::PAGEBLOCKS + TYPES;
 
     /// Returns the entry of a zone that was not read yet.
     pub(super) fn fresh(address: u64, start_pfn: u64, end_pfn: u64) -> Vec<u8> {
@@ -122,6 +123,11 @@ impl ZoneEntry {
     /// Returns how many times an order's lists changed under every walk, over all readings.
     pub(super) fn unsettled(&self) -> u64 {
         word(&self.0, Self::UNSETTLED)
+    }
+
+    /// Returns the pageblocks of the kernel's type `number`.
+    pub(super) fn pageblocks(&self, number: usize) -> u64 {
+        word(&self.0, Self::PAGEBLOCKS + number)
     }
 
     /// Returns the lowest and the highest known address of a free block's `struct page`.

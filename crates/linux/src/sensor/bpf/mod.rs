@@ -17,9 +17,11 @@ mod no_object;
 #[cfg(feature = "bpf")]
 mod object;
 mod own_page;
+mod pageblock_counts;
 mod pages;
 mod per_cpu;
 mod sensor;
+mod symbols;
 mod take;
 
 pub use exact::ExactSensor;

@@ -1,8 +1,6 @@
 //! Frames: the pageblocks of free blocks, and the slab caches of frames.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 
 use freehold::Migratetype;
 use freehold_trace::ZoneSnapshot;
@@ -209,7 +207,7 @@ impl BpfSensor {
         let seen = self.edges()?;
         let known = match self.table_by_own_page()? {
             Some(table) => Some(table),
-            None => self.variable("vmemmap_base")?,
+            None => self.variable("vmemmap_base", "vmemmap")?,
         };
         if known.is_none() && !cfg!(target_arch = "x86_64") {
             let detail =
@@ -244,13 +242,6 @@ impl BpfSensor {
         let pfn = pfn.filter(|_| found && own.pfn() == pfn);
         Ok(pfn.and_then(|pfn| message.word(1).checked_sub(pfn * self.layout.page_bytes)))
     }
-
-    /// Returns the value of a kernel variable, if `/proc/kallsyms` shows its address to this process.
-    pub(super) fn variable(&self, name: &str) -> Result<Option<u64>, BpfError> {
-        let Some(address) = symbol(name) else { return Ok(None) };
-        let mut message = Message::new(&[address], 2);
-        Ok((self.programs.run("peek", &mut message)? == 0).then(|| message.word(1)))
-    }
 }
 
 /// Returns the only start of the table that puts every page of `seen` into its zone. `known` is the
@@ -280,19 +271,6 @@ fn table_start(seen: &[Edges], page_bytes: u64, known: Option<u64>) -> Result<u6
         return Err(unknown("several places would fit".to_owned()));
     }
     Ok(first)
-}
-
-/// Returns the address of a kernel variable, if `/proc/kallsyms` shows it to this process.
-fn symbol(name: &str) -> Option<u64> {
-    let lines = BufReader::new(File::open("/proc/kallsyms").ok()?).lines();
-    for line in lines.map_while(Result::ok) {
-        let mut words = line.split_ascii_whitespace();
-        let (address, symbol) = (words.next(), words.nth(1));
-        if symbol == Some(name) {
-            return u64::from_str_radix(address?, 16).ok().filter(|address| *address != 0);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

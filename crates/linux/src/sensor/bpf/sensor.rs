@@ -24,6 +24,8 @@ pub struct BpfSensor {
     pub(super) first_pageblock: u64,
     pub(super) chunks: u32,
     pub(super) page_table: Option<u64>,
+    /// The value of the kernel's variable `mem_section`, once it was asked for.
+    pub(super) sections: Option<u64>,
     pub(super) unsettled: u64,
 }
 
@@ -66,6 +68,7 @@ impl BpfSensor {
             first_pageblock,
             chunks,
             page_table: None,
+            sections: None,
             unsettled: 0,
         })
     }

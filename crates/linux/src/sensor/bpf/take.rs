@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::messages::{CHUNK, LISTED, Map, Message, Room, word};
+use super::pageblock_counts::section_shift;
 use super::sensor::BpfSensor;
 use crate::error::BpfError;
 
@@ -133,13 +134,6 @@ pub(super) fn possible_cpus() -> u32 {
     let text = fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
     let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok());
     last.map_or(1, |last| last.saturating_add(1)).min(4095)
-}
-
-/// Returns the pages of a section of memory as a power of two: 128 MiB, on arm64 with pages of 64 KiB 512 MiB.
-/// Linux counterpart: `PFN_SECTION_SHIFT`.
-fn section_shift(page_bytes: u64) -> u64 {
-    let bits = if cfg!(target_arch = "aarch64") && page_bytes == 1 << 16 { 29 } else { 27 };
-    bits - u64::from(page_bytes.trailing_zeros())
 }
 
 #[cfg(test)]
