@@ -104,7 +104,7 @@ impl From<freehold_monitor::serve::ServeError> for Failure {
         use freehold_monitor::serve::ServeError;
         let cause = match error {
             ServeError::Machine(error) => return error.into(),
-            ServeError::Address { .. } | ServeError::WebConfig(_) => Cause::Input,
+            ServeError::Address { .. } | ServeError::Socket { .. } | ServeError::WebConfig(_) => Cause::Input,
             _ => Cause::Machine,
         };
         Self::new(cause, error)

@@ -15,6 +15,15 @@ pub enum Missing {
     Pageblocks,
 }
 
+/// How much of a text is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// Free blocks, without the number of pageblocks by type.
+    FreeBlocks,
+}
+
 /// The largest number that is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cap {
@@ -28,18 +37,22 @@ pub enum Cap {
 struct Typed<'a> {
     zone: &'a ZoneFreeBlocks,
     by_type: &'a ByType<ByOrder<FreeCount>>,
-    pageblocks: &'a ByType<u64>,
+    /// `None` if they are not wanted.
+    pageblocks: Option<&'a ByType<u64>>,
 }
 
-/// Returns the contents of `/proc/pagetypeinfo`, byte for byte with [`Cap::Kernels`].
+/// Returns the contents of `/proc/pagetypeinfo`, byte for byte with [`Cap::Kernels`] and [`Part::Whole`].
 ///
 /// # Errors
 /// The first thing that `free` lacks for this text.
-pub fn pagetypeinfo(free: &FreeBlocks, cap: Cap) -> Result<String, Missing> {
+pub fn pagetypeinfo(free: &FreeBlocks, cap: Cap, part: Part) -> Result<String, Missing> {
     let order = free.pageblock_order.and_then(Order::new).ok_or(Missing::Types)?;
     let typed = free.zones.iter().map(|zone| {
         let by_type = zone.by_type.as_ref().ok_or(Missing::Types)?;
-        let pageblocks = zone.pageblocks.as_ref().ok_or(Missing::Pageblocks)?;
+        let pageblocks = match part {
+            Part::Whole => Some(zone.pageblocks.as_ref().ok_or(Missing::Pageblocks)?),
+            Part::FreeBlocks => None,
+        };
         Ok(Typed { zone, by_type, pageblocks })
     });
     let typed: Vec<Typed<'_>> = typed.collect::<Result<_, _>>()?;
@@ -69,9 +82,12 @@ fn write_node(
             pagetypeinfo::write_free_row(text, typed.zone.node, &typed.zone.name, kind.name(), counted)?;
         }
     }
+    if zones.iter().any(|typed| typed.pageblocks.is_none()) {
+        return Ok(());
+    }
     pagetypeinfo::write_blocks_head(text, types.iter().map(KernelType::name))?;
-    for typed in zones {
-        let blocks = types.iter().map(|kind| typed.pageblocks[kind.index()]);
+    for (typed, pageblocks) in zones.iter().filter_map(|typed| Some((typed, typed.pageblocks?))) {
+        let blocks = types.iter().map(|kind| pageblocks[kind.index()]);
         pagetypeinfo::write_blocks_row(text, typed.zone.node, &typed.zone.name, blocks)?;
     }
     Ok(())
@@ -109,7 +125,7 @@ mod tests {
         for kernel in ["linux-5.15", "linux-6.12-cma", "linux-6.18"] {
             let file = |name: &str| std::fs::read_to_string(fixture(kernel).join("proc").join(name)).unwrap();
             let free = read(kernel);
-            let text = pagetypeinfo(&free, Cap::Kernels).unwrap();
+            let text = pagetypeinfo(&free, Cap::Kernels, Part::Whole).unwrap();
             assert_eq!(text, file("pagetypeinfo"), "{kernel}");
             if free.zones.iter().all(|zone| zone.total.iter().all(|count| !count.capped)) {
                 assert_eq!(buddyinfo(&free), file("buddyinfo"), "{kernel}");
@@ -121,17 +137,20 @@ mod tests {
     fn a_number_above_the_cap_is_exact_only_if_asked_for() {
         let mut free = read("linux-6.18");
         free.zones[2].by_type.as_mut().unwrap()[1][0] = FreeCount { blocks: 1_062_332, capped: false };
-        assert!(pagetypeinfo(&free, Cap::Kernels).unwrap().contains(">100000 "));
-        assert!(pagetypeinfo(&free, Cap::Exact).unwrap().contains(" 1062332 "));
+        assert!(pagetypeinfo(&free, Cap::Kernels, Part::Whole).unwrap().contains(">100000 "));
+        assert!(pagetypeinfo(&free, Cap::Exact, Part::Whole).unwrap().contains(" 1062332 "));
     }
 
     #[test]
     fn what_is_missing_is_named() {
         let mut free = read("linux-6.18");
         free.zones[0].pageblocks = None;
-        assert_eq!(pagetypeinfo(&free, Cap::Kernels), Err(Missing::Pageblocks));
+        assert_eq!(pagetypeinfo(&free, Cap::Kernels, Part::Whole), Err(Missing::Pageblocks));
+        let short = pagetypeinfo(&free, Cap::Kernels, Part::FreeBlocks).unwrap();
+        let whole = std::fs::read_to_string(fixture("linux-6.18").join("proc/pagetypeinfo")).unwrap();
+        assert_eq!(short, whole.split_once("\nNumber of blocks type").unwrap().0, "all but the pageblocks");
         free.zones[1].by_type = None;
         free.zones.remove(0);
-        assert_eq!(pagetypeinfo(&free, Cap::Kernels), Err(Missing::Types));
+        assert_eq!(pagetypeinfo(&free, Cap::Kernels, Part::Whole), Err(Missing::Types));
     }
 }

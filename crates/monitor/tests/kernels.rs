@@ -9,7 +9,7 @@ use freehold_linux::sample::{Sample, Sampler};
 use freehold_linux::sensor::Choice;
 use freehold_monitor::model::{Model, ZoneModel};
 use freehold_monitor::series::Monitor;
-use freehold_monitor::text::{Cap, buddyinfo, pagetypeinfo};
+use freehold_monitor::text::{Cap, Part, buddyinfo, pagetypeinfo};
 use freehold_trace::FreeCount;
 
 /// Roots of machines whose kernel gave its indices, too.
@@ -87,7 +87,11 @@ fn texts_are_the_kernels_own() {
     for kernel in KERNELS {
         let (machine, now) = sample(kernel);
         let file = |name: &str| fs::read_to_string(root(kernel).join("proc").join(name)).unwrap();
-        assert_eq!(pagetypeinfo(&now.free, Cap::Kernels).unwrap(), file("pagetypeinfo"), "{kernel}");
+        assert_eq!(
+            pagetypeinfo(&now.free, Cap::Kernels, Part::Whole).unwrap(),
+            file("pagetypeinfo"),
+            "{kernel}"
+        );
         if !Model::new(&machine, None, &now).zones.iter().any(is_capped) {
             assert_eq!(buddyinfo(&now.free), file("buddyinfo"), "{kernel}");
         }

@@ -60,9 +60,9 @@ pub(crate) struct Snapshot {
     /// Replace the output if it exists.
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// With --format metrics, stay and write the file anew so many seconds after each time, at least 0.01.
-    #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", requires = "output")]
-    pub(crate) interval: Option<Duration>,
+    /// Stay, and print or write it anew so many seconds after each time, at least 0.01; JSON then has a line each time.
+    #[arg(long, visible_alias = "interval", value_parser = parse_unseen_interval, value_name = "SECONDS")]
+    pub(crate) follow: Option<Duration>,
     /// With --format metrics, every series, by zone, order and migratetype, too.
     #[arg(long)]
     pub(crate) all: bool,
@@ -71,7 +71,9 @@ pub(crate) struct Snapshot {
 const SNAPSHOT_HELP: &str = "\
 For node_exporter's textfile collector, once by a timer or again and again by a service:
   freehold snapshot --format metrics --force -o /var/lib/prometheus/node-exporter/freehold.prom
-  freehold snapshot --format metrics --force -o /var/lib/prometheus/node-exporter/freehold.prom --interval 15";
+  freehold snapshot --format metrics --force -o /var/lib/prometheus/node-exporter/freehold.prom --follow 15
+For a program that reads /proc/pagetypeinfo, without the zone lock (or `freehold serve --socket PATH`):
+  freehold snapshot --follow 1";
 
 /// In which form free blocks are printed.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -177,6 +179,10 @@ pub(crate) struct Serve {
     /// Seconds from one sample to the next, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
+    /// Serve nothing but /proc/pagetypeinfo's text, on this Unix socket, to whoever connects: read at that moment by BPF, never from
+    /// the file.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["listen", "interval", "web_config"])]
+    pub(crate) socket: Option<PathBuf>,
     /// TLS and passwords, as Prometheus's exporter toolkit has them in its --web.config.file: `tls_server_config`,
     /// `basic_auth_users`. A file that changes is read anew.
     #[arg(long, value_name = "FILE")]

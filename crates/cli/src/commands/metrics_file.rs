@@ -16,19 +16,24 @@ use crate::output::{self, FinishedFile};
 
 /// Prints or writes the metrics once, or writes them again and again.
 pub(super) fn run(args: &Snapshot) -> Result<(), Failure> {
-    if let Some(path) = &args.output {
-        check_name(path)?;
+    match (&args.output, args.follow) {
+        (Some(path), _) => check_name(path)?,
+        (None, Some(_)) => {
+            let what = anyhow!("--follow with --format metrics writes a file; name it with -o FILE.prom");
+            return Err(Failure::new(Cause::Input, what));
+        }
+        (None, None) => {}
     }
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
-    sampler.survey_pageblocks(if args.interval.is_some() { Pace::Unseen } else { Pace::AtOnce });
-    let mut textfile = Textfile::new(sampler.machine().clone(), args.interval);
+    sampler.survey_pageblocks(if args.follow.is_some() { Pace::Unseen } else { Pace::AtOnce });
+    let mut textfile = Textfile::new(sampler.machine().clone(), args.follow);
     let series = if args.all { Series::All } else { Series::Default };
     let first = sampler.sample()?;
     output::notes(&first.notes);
     let text = textfile.text(Ok(first), series)?;
     let Some(path) = &args.output else { return output::print(&text) };
     write(path, args.force, &text)?;
-    let Some(interval) = args.interval else { return Ok(()) };
+    let Some(interval) = args.follow else { return Ok(()) };
     let mut due = Instant::now() + interval;
     let mut trouble = Trouble::default();
     loop {

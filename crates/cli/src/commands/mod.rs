@@ -10,6 +10,7 @@ pub(super) mod compare;
 mod endings;
 pub(super) mod generate;
 pub(super) mod import;
+mod kernel_text;
 mod largest_order;
 pub(super) mod manual;
 mod metrics_file;

@@ -1,74 +1,80 @@
-//! `freehold snapshot`: prints this machine's free blocks once.
+//! `freehold snapshot`: prints this machine's free blocks, once or again and again.
+
+use std::path::Path;
+use std::thread;
+use std::time::Instant;
 
 use anyhow::anyhow;
-use freehold_linux::sample::{Sample, Sampler};
-use freehold_linux::sensor::{Choice, Ration, Sensor};
+use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
-use freehold_monitor::text::{Cap, Missing, buddyinfo, pagetypeinfo};
+use freehold_monitor::text::Cap;
 
+use super::kernel_text::{KernelText, TextReader};
 use super::metrics_file;
-use crate::args::{Sensing, Snapshot, SnapshotFormat};
+use crate::args::{Snapshot, SnapshotFormat};
 use crate::exit::{Cause, Failure};
 use crate::output::{self, FinishedFile};
 
 pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
-    if args.format == SnapshotFormat::Metrics {
-        return metrics_file::run(args);
+    if args.all && args.format != SnapshotFormat::Metrics {
+        let what = anyhow!("--all is for `--format metrics`; add that, or leave --all out");
+        return Err(Failure::new(Cause::Input, what));
     }
-    for (given, option) in [(args.interval.is_some(), "--interval"), (args.all, "--all")] {
-        if given {
-            let what = anyhow!("{option} is for `--format metrics`; add that, or leave {option} out");
-            return Err(Failure::new(Cause::Input, what));
-        }
-    }
-    let file = args.output.as_deref().map(|path| FinishedFile::create(path, args.force)).transpose()?;
-    let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
-    let mut sample = sampler.sample()?;
-    let cap = if args.exact { Cap::Exact } else { Cap::Kernels };
     match args.format {
-        SnapshotFormat::Json => {
-            let text = output::json(&Model::new(sampler.machine(), None, &sample))?;
-            file.map_or_else(|| output::print_json_text(&text), |file| finish(file, &format!("{text}\n")))
-        }
-        SnapshotFormat::Buddyinfo => {
-            output::notes(&sample.notes);
-            put(file, &buddyinfo(&sample.free))
-        }
-        SnapshotFormat::Pagetypeinfo | SnapshotFormat::Metrics => {
-            if pagetypeinfo(&sample.free, cap) == Err(Missing::Pageblocks) {
-                add_pageblocks(&args.sensing, &mut sample)?;
-            }
-            output::notes(&sample.notes);
-            put(file, &pagetypeinfo(&sample.free, cap).map_err(|_| without_types(&sample))?)
-        }
+        SnapshotFormat::Metrics => metrics_file::run(args),
+        SnapshotFormat::Json => json(args),
+        SnapshotFormat::Buddyinfo => text(args, KernelText::Buddyinfo),
+        SnapshotFormat::Pagetypeinfo => text(args, KernelText::Pagetypeinfo),
     }
 }
 
-fn put(file: Option<FinishedFile>, text: &str) -> Result<(), Failure> {
-    file.map_or_else(|| output::print(text), |file| finish(file, text))
+fn json(args: &Snapshot) -> Result<(), Failure> {
+    let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    again_and_again(args, |follows| {
+        let sample = sampler.sample()?;
+        let model = Model::new(sampler.machine(), None, &sample);
+        if follows {
+            // A line each, as programs read them that do not wait for an end.
+            let line = serde_json::to_string(&model).map_err(|error| Failure::new(Cause::Bug, error))?;
+            return Ok(format!("{line}\n"));
+        }
+        Ok(format!("{}\n", output::json(&model)?))
+    })
 }
 
-fn finish(mut file: FinishedFile, text: &str) -> Result<(), Failure> {
+fn text(args: &Snapshot, text: KernelText) -> Result<(), Failure> {
+    let cap = if args.exact { Cap::Exact } else { Cap::Kernels };
+    let mut reader = TextReader::open(&args.sensing.root, args.sensing.sensor.into(), text, cap)?;
+    let mut told = false;
+    again_and_again(args, |_| {
+        let text = reader.read()?;
+        if !std::mem::replace(&mut told, true) {
+            output::notes(&reader.notes());
+        }
+        Ok(text)
+    })
+}
+
+/// Prints or writes a text once, or with `--follow` again and again. `read` is told whether more follow.
+fn again_and_again(
+    args: &Snapshot,
+    mut read: impl FnMut(bool) -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    let first = read(args.follow.is_some())?;
+    put(args.output.as_deref(), args.force, &first)?;
+    let Some(interval) = args.follow else { return Ok(()) };
+    let mut due = Instant::now() + interval;
+    loop {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        // Times that were missed, because the machine slept or a reading took long, are not made up for.
+        due = (due + interval).max(Instant::now());
+        put(args.output.as_deref(), true, &read(true)?)?;
+    }
+}
+
+fn put(path: Option<&Path>, force: bool, text: &str) -> Result<(), Failure> {
+    let Some(path) = path else { return output::print(text) };
+    let mut file = FinishedFile::create(path, force)?;
     file.write_text(text)?;
     file.keep()
-}
-
-/// Adds the pageblocks by type from `/proc/pagetypeinfo` if the sensor does not count them.
-fn add_pageblocks(sensing: &Sensing, sample: &mut Sample) -> Result<(), Failure> {
-    let typed = Sensor::open(&sensing.root, Choice::Procfs, Ration::Unlimited)?.read()?;
-    for zone in &mut sample.free.zones {
-        let known = typed.zones.iter().find(|known| known.node == zone.node && known.name == zone.name);
-        zone.pageblocks = known.and_then(|known| known.pageblocks.clone());
-    }
-    let told = "the numbers of pageblocks are from /proc/pagetypeinfo, which took each zone's lock once";
-    sample.notes.push(told.to_owned());
-    Ok(())
-}
-
-fn without_types(sample: &Sample) -> Failure {
-    let what = anyhow!(
-        "free blocks by migratetype cannot be read from {}; run as root, or ask for `--format buddyinfo`",
-        sample.free.source.name()
-    );
-    Failure::new(Cause::Machine, what)
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,14 @@ pub enum ServeError {
     /// The system refused threads, timers or sockets.
     #[error("cannot start the server: {0}. Check the limits of this process (`ulimit -a`)")]
     Runtime(io::Error),
+    /// The socket cannot be made.
+    #[error("cannot listen on {}: {answer}. Name another path with `--socket`, or remove what is there", path.display())]
+    Socket {
+        /// The requested path.
+        path: PathBuf,
+        /// The system's error.
+        answer: io::Error,
+    },
     /// The web configuration cannot be used.
     #[error(transparent)]
     WebConfig(#[from] super::secure::WebConfigError),

@@ -11,9 +11,11 @@ mod notify;
 mod publishing;
 mod secure;
 mod server;
+mod socket;
 mod textfile;
 
 pub use error::ServeError;
 pub use secure::WebConfigError;
 pub use server::{ServeOptions, serve};
+pub use socket::serve_text;
 pub use textfile::Textfile;

@@ -118,16 +118,16 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// The signals that end the server.
-struct Signals([Signal; 3]);
+pub(super) struct Signals([Signal; 3]);
 
 impl Signals {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         let [interrupt, terminate, hang_up] =
             [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
         Ok(Self([interrupt?, terminate?, hang_up?]))
     }
 
-    async fn any(&mut self) {
+    pub(super) async fn any(&mut self) {
         select_all(self.0.iter_mut().map(|signal| Box::pin(signal.recv()))).await;
     }
 }
