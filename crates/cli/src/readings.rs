@@ -13,8 +13,8 @@ use freehold_linux::pageblocks::{
     pageblock_types, read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
-    ProcessMemory, page_bytes, read_every_counter, read_hugetlb_pools, read_processes, read_slabinfo,
-    read_vmallocinfo, read_zoneinfo,
+    ProcessMemory, STAT_REFRESH, page_bytes, read_every_counter, read_hugetlb_pools, read_processes,
+    read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::{
     BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_per_cpu,
@@ -85,8 +85,8 @@ impl Readings {
             slabs = slabs_of(root, sensor, map, asked).map_err(&mut note).unwrap_or_default();
         }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
-        let counter = |name: &str| vmstat.get(name).copied().unwrap_or(0);
-        let page_kib = page_bytes(root).unwrap_or(4096) / 1024;
+        let page_bytes = page_bytes(root).unwrap_or(4096);
+        let drains_lists = root.join(STAT_REFRESH).exists();
         let wanted = |zone: &ZonePageblocks| asked.wants(zone.node, &zone.name);
         let names = Names {
             slabs: read_slabinfo(root).map_err(&mut note).unwrap_or_default(),
@@ -94,16 +94,8 @@ impl Readings {
             hugetlb: read_hugetlb_pools(root).map_err(&mut note).unwrap_or_default(),
             // A kernel without memory cgroups has no such file.
             charges: map.as_ref().and_then(|map| read_charges(root, map, wanted).ok()).unwrap_or_default(),
-            // vmstat counts kernel stacks in KiB and everything else here in pages.
-            kernel_stack_pages: counter("nr_kernel_stack") / page_kib.max(1),
-            zsmalloc_pages: counter("nr_zspages"),
-            dirty_pages: counter("nr_dirty").saturating_add(counter("nr_writeback")),
-            shmem_pages: counter("nr_shmem"),
-            slab_reclaimable_pages: counter("nr_slab_reclaimable"),
             processes: others(root).map_err(&mut note).unwrap_or_default(),
-            drainable_pages: if root.join(STAT_REFRESH).exists() { pages_on_lists(&zones) } else { 0 },
-            per_cpu_pages: pages_on_lists(&zones),
-            page_kib,
+            ..Names::counted(&vmstat, &zones, page_bytes, drains_lists)
         };
         let (mobility, ranges) = (mobility(root), range_rules(root));
         Ok(Self { zones, free, map, sensor, source, types, slabs, mobility, ranges, names, missing })
@@ -207,14 +199,6 @@ impl<'a> Pins<'a> {
     fn failed(self) -> Option<BpfError> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner).1
     }
-}
-
-/// The file that has every CPU return free pages from its lists when it is read, since Linux 6.7.
-pub(super) const STAT_REFRESH: &str = "proc/sys/vm/stat_refresh";
-
-/// Returns the pages on per-CPU lists.
-pub(super) fn pages_on_lists(zones: &[ZoneSnapshot]) -> u64 {
-    zones.iter().flat_map(|zone| &zone.pagesets).map(|set| set.count).sum()
 }
 
 /// Returns what processes other than this hold.

@@ -43,7 +43,7 @@ fn sample(kernel: &str) -> Sample {
 
 fn machine() -> Machine {
     let kernel_release = "6.18.44".to_owned();
-    Machine { kernel_release, cpus: 2, page_bytes: 4096, memory_bytes: 24 << 30 }
+    Machine { kernel_release, cpus: 2, page_bytes: 4096, memory_bytes: 24 << 30, drains_lists: false }
 }
 
 /// A machine like the fixture whose largest blocks get fewer every second.
@@ -285,5 +285,28 @@ fn keys_change_what_is_shown() {
     let page = text(&screen(&watched, &view, 80, 24));
     for shown in ["[0 DMA]", "\n>10", "PAUSED", "order 10:"] {
         assert!(page.contains(shown), "{shown} is not in\n{page}");
+    }
+}
+
+/// A machine on which no huge page is free, and nothing is known of what its pageblocks hold.
+fn without_huge_pages() -> Watched {
+    watched("linux-6.18", |now, _| {
+        for zone in &mut now.free.zones {
+            zone.total[9].blocks = 0;
+            zone.total[10].blocks = 0;
+        }
+    })
+}
+
+#[test]
+fn the_thing_to_do_stands_below_the_verdict() {
+    let watched = without_huge_pages();
+    let action = watched.model.verdicts[0].action.clone().expect("a thing to do");
+    for (width, height) in [(60, 16), (80, 24), (200, 60)] {
+        let shown = text(&screen(&watched, &view(), width, height));
+        let below = shown.lines().skip_while(|line| !line.trim_start().starts_with("verdict")).nth(1);
+        let below = below.unwrap_or_else(|| panic!("no verdict: {shown}")).trim();
+        let whole = below == action;
+        assert!(whole || (width == 60 && action.starts_with(below.trim_end_matches('…'))), "{shown}");
     }
 }

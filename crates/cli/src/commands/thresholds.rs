@@ -57,12 +57,16 @@ impl Thresholds {
         }
     }
 
-    /// Returns for each threshold the measured value if it is passed, otherwise `None`.
+    /// Returns for each threshold the measured value if it is passed, otherwise `None`. A verdict has
+    /// with it the one thing to do.
     pub(super) fn passed<'m>(&'m self, model: &'m Model) -> impl Iterator<Item = Option<String>> + 'm {
         self.wanted.iter().map(|(threshold, side)| {
             let measured = threshold.passed(*side, model, &self.zones)?;
             let sign = if *side == Side::Above { '>' } else { '<' };
-            Some(format!("{} = {measured} {sign} {}", threshold.quantity, threshold.value))
+            let passed = format!("{} = {measured} {sign} {}", threshold.quantity, threshold.value);
+            let verdict = model.verdicts.first().filter(|_| threshold.quantity == Quantity::Verdict);
+            let action = verdict.and_then(|verdict| verdict.action.as_ref());
+            Some(action.map_or(passed.clone(), |action| format!("{passed}: {action}")))
         })
     }
 }

@@ -21,10 +21,16 @@ pub struct Machine {
     pub page_bytes: u64,
     /// `MemTotal` in bytes.
     pub memory_bytes: u64,
+    /// True if there is [`STAT_REFRESH`].
+    #[serde(skip)]
+    pub drains_lists: bool,
 }
 
 /// The bytes of a page where they are unknown: those of most machines.
 const USUAL_PAGE_BYTES: u64 = 4096;
+
+/// The file that has every CPU return free pages from its lists when it is read, since Linux 6.7.
+pub const STAT_REFRESH: &str = "proc/sys/vm/stat_refresh";
 
 /// The file with the kernel's release.
 const RELEASE: &str = "proc/sys/kernel/osrelease";
@@ -55,6 +61,7 @@ pub fn read_machine(root: &Path) -> Result<Machine, Error> {
         cpus: read_online(root)?,
         page_bytes: page_bytes(root).unwrap_or(USUAL_PAGE_BYTES),
         memory_bytes: optional(root, MEMINFO, |text| parse_meminfo(text, "MemTotal"))?,
+        drains_lists: root.join(STAT_REFRESH).exists(),
     })
 }
 

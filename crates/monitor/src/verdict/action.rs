@@ -7,23 +7,52 @@ use super::request::BlockRequest;
 use super::size::SizeText;
 use super::step::{RepairPlan, RepairStep};
 
+/// What the one thing to do follows from, of whichever verdict.
+pub(super) struct Advice<'a> {
+    /// The request.
+    pub(super) asked: &'a BlockRequest,
+    /// How the blocks can be had.
+    pub(super) state: State,
+    /// What a repair would do.
+    pub(super) plan: &'a RepairPlan,
+    /// Blocks that are free now.
+    pub(super) now: u64,
+    /// Who must let go of memory, or who says so.
+    pub(super) relief: Option<&'a str>,
+    /// What to do where the readings do not suffice to tell.
+    pub(super) look_again: &'a str,
+}
+
 /// Returns the one thing to do; `None` if the blocks can be had now.
 pub(super) fn action(verdict: &Verdict) -> Option<String> {
-    let said = match &verdict.plan {
+    advise(&Advice {
+        asked: &verdict.asked,
+        state: verdict.state,
+        plan: &verdict.plan,
+        now: verdict.supply.now,
+        relief: verdict.relief.first().map(String::as_str),
+        look_again: if verdict.missing.is_empty() {
+            "look again where /proc/kpageflags can be read, as root"
+        } else {
+            "look again where what is named below as not read can be read"
+        },
+    })
+}
+
+/// The same of any verdict.
+pub(super) fn advise(advice: &Advice<'_>) -> Option<String> {
+    let said = match advice.plan {
         RepairPlan::Enough => return None,
-        RepairPlan::Steps { steps } => repair(verdict, steps),
+        RepairPlan::Steps { steps } => repair(advice, steps),
         RepairPlan::Pool { page_kib, foretold } => format!(
             "Do: raise /sys/kernel/mm/hugepages/hugepages-{page_kib}kB/nr_hugepages, which makes the kernel empty \
              ranges ({foretold} expected)"
         ),
-        RepairPlan::Unknown if verdict.missing.is_empty() => {
-            "Do: look again where /proc/kpageflags can be read, as root".to_owned()
-        }
-        RepairPlan::Unknown => "Do: look again where what is named below as not read can be read".to_owned(),
-        RepairPlan::Impossible if verdict.state == State::AfterSetup => {
+        RepairPlan::Unknown => format!("Do: {}", advice.look_again),
+        RepairPlan::Impossible if advice.state == State::AfterSetup => {
             "Do nothing yet: a request that finds no block makes the kernel set up more memory".to_owned()
         }
-        RepairPlan::Impossible => match verdict.relief.first() {
+        RepairPlan::Impossible => match advice.relief {
             Some(relief) => format!("Nothing short of freeing memory helps: {relief}"),
             None => "Nothing short of freeing memory helps, or a reboot".to_owned(),
         },
@@ -31,16 +60,15 @@ pub(super) fn action(verdict: &Verdict) -> Option<String> {
     Some(said)
 }
 
-fn repair(verdict: &Verdict, steps: &[RepairStep]) -> String {
+fn repair(advice: &Advice<'_>, steps: &[RepairStep]) -> String {
     let verbs: Vec<_> = steps.iter().map(|step| step.work.verb()).collect();
     let last = steps.last();
     let foretold = last.map_or(0, |step| step.foretold);
     let most = if last.is_some_and(|step| step.perhaps) { " at most" } else { "" };
-    let now = verdict.supply.now;
+    let now = advice.now;
     let are = if now == 1 { "is" } else { "are" };
-    let asked = &verdict.asked;
     let does = format!("({}: {foretold} expected{most}, {now} {are} free)", verbs.join(", "));
-    match command(asked) {
+    match command(advice.asked) {
         Some(command) => format!("Do: {command} {does}"),
         None => format!("Do: freehold repair for a node, or for all zones; it takes no other choice {does}"),
     }

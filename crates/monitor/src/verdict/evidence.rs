@@ -56,6 +56,8 @@ pub struct Names {
     pub shmem_pages: u64,
     /// Pages of slab caches that a shrinker may give back.
     pub slab_reclaimable_pages: u64,
+    /// True if who holds memory was not looked up, as in a sample; `freehold check` does.
+    pub unread: bool,
     /// What processes hold, most anonymous memory first.
     pub processes: Vec<ProcessMemory>,
     /// Those of the pages on per-CPU lists that the kernel can be asked to take back.

@@ -20,6 +20,12 @@ pub(super) fn relief(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
         return Vec::new();
     }
     let names = evidence.names;
+    if names.unread {
+        return vec![format!(
+            "`freehold check --size {}` says who holds it",
+            SizeText(verdict.asked.block_bytes).short()
+        )];
+    }
     let page_bytes = verdict.asked.page_bytes().max(1);
     let mut found = Vec::new();
     found.extend(names.hugetlb.iter().filter_map(|pool| unused_pool(pool, verdict)));

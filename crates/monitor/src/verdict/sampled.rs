@@ -1,12 +1,16 @@
 //! A verdict on a sample of the machine's aligned blocks, with its error.
 
+use std::collections::BTreeSet;
+
 use freehold_linux::pageblocks::Pageblock;
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
+use super::action::{Advice, advise};
 use super::answer::State;
 use super::request::BlockRequest;
+use super::step::{RepairPlan, RepairStep, RepairWork};
 use super::supply::allowed;
 
 /// The quantile of the normal distribution that leaves out 5 % at both ends together.
@@ -96,6 +100,8 @@ pub struct QuickVerdict {
     pub exit_code: u8,
     /// The request.
     pub asked: BlockRequest,
+    /// The one thing to do, a sentence; `None` if the blocks can be had now.
+    pub action: Option<String>,
     /// The reasons, a sentence each.
     pub reason: Vec<String>,
     /// Blocks that are free now.
@@ -116,7 +122,7 @@ pub fn judge_quick(
     tally: SampleTally,
 ) -> QuickVerdict {
     let own = asked.zone.is_some();
-    let wanted = zones.iter().filter(|zone| asked.wants(zone.node, &zone.name));
+    let wanted = wanted_of(zones, asked);
     let room = wanted.clone().map(|zone| allowed(zone, asked.order, zone.free, own)).sum();
     let listed = |zone: &ZoneSnapshot| {
         let blocks = free.iter().find(|free| free.node == zone.node && free.name == zone.name);
@@ -140,15 +146,49 @@ pub fn judge_quick(
         State::Unknown
     };
     let reason = reason(asked, state, now, emptied, room, tally);
+    let nodes: BTreeSet<u32> = wanted_of(zones, asked).map(|zone| zone.node).collect();
+    let action = advise(&Advice {
+        asked,
+        state,
+        plan: &plan(asked, state, nodes.into_iter().collect(), emptied.least.min(room)),
+        now: now.likely,
+        relief: Some("leave out --quick to be told who holds it"),
+        look_again: "leave out --quick",
+    });
     QuickVerdict {
         state,
         exit_code: state.exit_code(),
         asked: asked.clone(),
+        action,
         reason,
         now,
         emptied,
         room,
         tally,
+    }
+}
+
+/// Returns the zones that are asked for.
+fn wanted_of<'z>(
+    zones: &'z [ZoneSnapshot],
+    asked: &BlockRequest,
+) -> impl Iterator<Item = &'z ZoneSnapshot> + Clone {
+    zones.iter().filter(|zone| asked.wants(zone.node, &zone.name))
+}
+
+/// Returns what a repair would do, as far as a sample tells.
+fn plan(asked: &BlockRequest, state: State, nodes: Vec<u32>, foretold: u64) -> RepairPlan {
+    match state {
+        State::AvailableNow => RepairPlan::Enough,
+        State::AfterCompaction if asked.contiguous => {
+            RepairPlan::Pool { page_kib: asked.block_bytes >> 10, foretold }
+        }
+        State::AfterCompaction => {
+            let work = RepairWork::Compact { nodes };
+            RepairPlan::Steps { steps: vec![RepairStep { work, foretold, perhaps: false }] }
+        }
+        State::NotBeforeFreed => RepairPlan::Impossible,
+        _ => RepairPlan::Unknown,
     }
 }
 

@@ -19,6 +19,9 @@ const USUAL_PAGEBLOCK_ORDER: u8 = 9;
 /// The size of a gigantic page.
 const GIGANTIC_BYTES: u64 = 1 << 30;
 
+/// What to do before the pageblocks were read once.
+const SURVEYING: &str = "Do: wait until the pageblocks have been read once";
+
 /// What a machine can give of one size, as of a sample.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Standing {
@@ -34,6 +37,8 @@ pub struct Standing {
     pub supply: Supply,
     /// The verdict in a sentence.
     pub sentence: String,
+    /// The one thing to do, a sentence, as [`super::Verdict::action`]; `None` if a block can be had now.
+    pub action: Option<String>,
     /// The time of the sample in milliseconds since 1970.
     pub unix_ms: u64,
     /// How much older the oldest of the pageblocks and their types is that forecasts were made from; `None` where pageblocks were not
@@ -43,11 +48,14 @@ pub struct Standing {
 
 /// Judges what a machine can give of a pageblock's size, and of 1 GiB where its pageblocks are known and it has as much.
 ///
-/// Pageblocks that are not all read yet foretell nothing.
+/// Pageblocks that are not all read yet foretell nothing. Who holds memory is not looked up for a sample: the action then
+/// names the command that does.
 pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
     let surveyed = sample.pageblocks.as_ref().filter(|surveyed| surveyed.first_round.is_none());
     let types = surveyed.and_then(|surveyed| surveyed.types.as_ref());
-    let names = Names::default();
+    let counted = Names::counted(&sample.counters, &sample.zones, machine.page_bytes, machine.drains_lists);
+    let names = Names { unread: true, ..counted };
+    let is_surveying = sample.pageblocks.is_some() && surveyed.is_none();
     let evidence = Evidence {
         zones: &sample.zones,
         free: &sample.free.zones,
@@ -84,6 +92,10 @@ pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
             state: verdict.state,
             supply: verdict.supply,
             sentence: sentence(&asked, verdict.state, &verdict.supply),
+            action: match verdict.state {
+                State::Unknown if is_surveying => Some(SURVEYING.to_owned()),
+                _ => verdict.action,
+            },
             unix_ms: sample.unix_ms,
             survey_age_ms: surveyed
                 .map(|surveyed| surveyed.round_ms.max(types.map_or(0, |known| known.age_ms))),

@@ -40,7 +40,8 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let (asked, missing) = asked::request(&args.into(), root, &zones)?;
     if args.quick {
         let verdict = quick::run(root, &zones, &asked)?;
-        let text = || text::with_state(verdict.exit_code, &verdict.reason, missing.as_slice());
+        let told = text::told(verdict.action.as_ref(), &verdict.reason);
+        let text = || text::with_state(verdict.exit_code, &told, missing.as_slice());
         return shown(
             if args.json { output::print_json(&verdict) } else { output::print(&text()) },
             verdict.exit_code,

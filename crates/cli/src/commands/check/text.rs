@@ -13,10 +13,15 @@ pub(super) fn with_state(exit_code: u8, reason: &[String], missing: &[String]) -
     lines.join("\n")
 }
 
+/// Returns what a verdict tells: what to do comes first.
+pub(super) fn told(action: Option<&String>, reason: &[String]) -> Vec<String> {
+    action.into_iter().chain(reason).cloned().collect()
+}
+
 /// Formats the report. The state comes first, because monitors show only the first line.
 pub(super) fn report(report: &Report) -> String {
     let Report { verdict, tried, .. } = report;
-    let told: Vec<_> = verdict.action.iter().chain(&verdict.reason).cloned().collect();
+    let told = told(verdict.action.as_ref(), &verdict.reason);
     let mut lines = vec![with_state(verdict.exit_code, &told, &verdict.missing)];
     match tried {
         Some(Tried::Compaction(tried)) => {

@@ -7,7 +7,8 @@ use freehold_linux::procfs::read_zoneinfo;
 
 use super::worker::Worker;
 use crate::exit::Failure;
-use crate::readings::{STAT_REFRESH, pages_on_lists};
+use freehold_linux::procfs::STAT_REFRESH;
+use freehold_monitor::verdict::pages_on_lists;
 
 /// How often each CPU is asked before the lists are counted: it returns some batches each time.
 const ASKED: u32 = 8;

@@ -75,9 +75,9 @@ fn whole_page(rows: &mut Rows<'_>, model: &Model, history: &History, view: &View
 /// Draws the table, and the most important other parts that the rows allow.
 fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneModel, view: &View) {
     // The first verdict, the zone, the table and the trend are always shown.
-    let verdicts = model.verdicts.len().min(1);
-    let table_rows = table::rows_of(model).min(rows.left().saturating_sub(2 + verdicts));
-    let mut spare = rows.left().saturating_sub(table_rows + 2 + verdicts);
+    let first = header::verdict_rows(model, 1);
+    let table_rows = table::rows_of(model).min(rows.left().saturating_sub(2 + first));
+    let mut spare = rows.left().saturating_sub(table_rows + 2 + first);
     let mut grant = |wanted: usize| {
         let granted = spare >= wanted;
         spare -= if granted { wanted } else { 0 };
@@ -90,9 +90,9 @@ fn compact(rows: &mut Rows<'_>, model: &Model, history: &History, zone: &ZoneMod
     let has_marks = grant(1);
     let has_map = grant(1);
     let has_pageblocks = grant(1);
-    let others = model.verdicts.len() - verdicts;
+    let others = header::verdict_rows(model, model.verdicts.len()) - first;
     let has_other_verdicts = others > 0 && grant(others);
-    header::verdicts(rows, model, view, if has_other_verdicts { verdicts + others } else { verdicts });
+    header::verdicts(rows, model, view, if has_other_verdicts { model.verdicts.len() } else { 1 });
     if has_sensor {
         header::sensor(rows, model, view);
     }

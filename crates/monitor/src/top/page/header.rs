@@ -40,9 +40,14 @@ pub(super) fn title(rows: &mut Rows<'_>, model: &Model, view: &View) {
     rows.bar(&both(Line::raw(left), right, width), view.theme.bar());
 }
 
-/// Draws what the machine can give, a verdict a line, at most as many as `lines`.
-pub(super) fn verdicts(rows: &mut Rows<'_>, model: &Model, view: &View, lines: usize) {
-    for verdict in model.verdicts.iter().take(lines) {
+/// Returns the lines that the first `verdicts` take.
+pub(super) fn verdict_rows(model: &Model, verdicts: usize) -> usize {
+    model.verdicts.iter().take(verdicts).map(|verdict| 1 + usize::from(verdict.action.is_some())).sum()
+}
+
+/// Draws what the machine can give: the first `verdicts`, each with the one thing to do below it.
+pub(super) fn verdicts(rows: &mut Rows<'_>, model: &Model, view: &View, verdicts: usize) {
+    for verdict in model.verdicts.iter().take(verdicts) {
         let style = match verdict.state.exit_code() {
             0 => Theme::chosen(),
             _ => view.theme.alarm(),
@@ -62,6 +67,9 @@ pub(super) fn verdicts(rows: &mut Rows<'_>, model: &Model, view: &View, lines: u
         ];
         let width = rows.width();
         rows.line(&whole(pieces, width));
+        if let Some(action) = &verdict.action {
+            rows.line(&Line::from(vec![label("", view.theme.label()), Span::raw(fit(action, room))]));
+        }
     }
 }
 

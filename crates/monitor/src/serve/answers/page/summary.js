@@ -32,7 +32,8 @@ export function showVerdicts(model) {
     const age = model.unix_ms - verdict.unix_ms + (verdict.survey_age_ms ?? 0);
     const old = age < 2000 ? "" : ` (up to ${duration(age / 1000)} old)`;
     return element("li", { class: SEVERITY[verdict.state] ?? "later" },
-      element("strong", {}, how), element("span", {}, `${blocks ?? ""}${old}`));
+      element("strong", {}, how), element("span", {}, `${blocks ?? ""}${old}`),
+      ...(verdict.action ? [element("p", { class: "action" }, verdict.action)] : []));
   }));
 }
 
