@@ -117,9 +117,10 @@ impl Outcome {
     fn of(ran: &Ran) -> Self {
         let mut findings = ran.findings();
         let lines = || ran.text.lines().map(str::trim);
-        let skipped = lines().filter(|line| line.starts_with("SKIPPED")).map(str::to_owned).collect();
-        findings.extend(lines().filter(|line| line.ends_with("... FAILED")).map(str::to_owned));
+        // What a test prints comes between its name and its outcome.
+        let skipped = lines().filter_map(|line| Some(line[line.find("SKIPPED ")?..].to_owned())).collect();
         let result = lines().find_map(|line| line.strip_prefix("test result: "));
+        findings.extend(result.filter(|result| !result.starts_with("ok. ")).map(str::to_owned));
         let passed = result
             .and_then(|result| result.split_once(". ")?.1.split(' ').next()?.parse().ok())
             .unwrap_or_default();
@@ -147,10 +148,13 @@ mod tests {
         let good =
             "test counts ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored\nfreehold: {\"done\":true}\n";
         assert_eq!(outcome(good), Outcome { passed: 2, skipped: Vec::new(), findings: Vec::new() });
-        let skipped = outcome(&format!("SKIPPED counts: no BTF\n{good}"));
-        assert_eq!((skipped.skipped.len(), skipped.findings.len()), (1, 0));
-        let failed = good.replace("... ok", "... FAILED").replace("ok. 2", "FAILED. 1");
-        assert_eq!(outcome(&failed).findings, ["test counts ... FAILED"]);
+        let skipped = outcome(&format!("test counts ... SKIPPED counts: no BTF\n{good}"));
+        assert_eq!(
+            (&skipped.skipped[..], skipped.findings.len()),
+            (&["SKIPPED counts: no BTF".to_owned()][..], 0)
+        );
+        let failed = good.replace("... ok", "... \nit panicked\nFAILED").replace("ok. 2", "FAILED. 1");
+        assert_eq!(outcome(&failed).findings, ["FAILED. 1 passed; 0 failed; 0 ignored"]);
         assert!(outcome("freehold: {\"done\":true}\n").findings.contains(&"no test has passed".to_owned()));
     }
 }

@@ -1,10 +1,11 @@
 //! Asks every view of a verdict for the same machine, over many fragmentations.
 //!
-//! `cargo run -p freehold-cli --example views -- FREEHOLD [MIB [SEED [WAY]]]` as root: for each way it fragments memory, and
+//! `cargo run -p freehold-cli --example views -- FREEHOLD [MIB [SEED [WAYS]]]` as root: for each way it fragments memory, and
 //! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by what its page is told, say
 //! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` is
 //! asked, and beside the first `check` a second one, as a control. At last `check --try` tells what compaction makes. Other work
-//! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes.
+//! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes. WAYS are names with commas between,
+//! or `all`; of `brief` all ways are asked for, but not `serve`, which takes minutes for each.
 
 #[path = "../tests/fragment/mod.rs"]
 mod fragment;
@@ -44,9 +45,10 @@ fn main() -> Result<(), Box<dyn Error>> {
          states | foretold, came |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    let wanted = |name: &str| args.get(3).is_none_or(|wanted| wanted == name);
+    let ways = args.get(3).map_or("all", String::as_str);
+    let wanted = |name: &str| matches!(ways, "all" | "brief") || ways.split(',').any(|way| way == name);
     for (name, way) in WAYS.iter().filter(|(name, _)| wanted(name)) {
-        match measure(program, (name, *way), mib, seed) {
+        match measure(program, (name, *way), (mib, seed), ways == "brief") {
             Ok(row) => println!("| {name} | {row} |"),
             Err(error) => println!("| {name} | failed: {error} |"),
         }
@@ -55,20 +57,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<String, Box<dyn Error>> {
+fn measure(
+    program: &str,
+    way: Way,
+    (mib, seed): (usize, u64),
+    is_brief: bool,
+) -> Result<String, Box<dyn Error>> {
     let _held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
     rustix::fs::sync();
     let checked = || checked(&check(program, &["check", "--json"])?);
     let beside = |said: Said| -> Result<(Said, Said), Box<dyn Error>> { Ok((said, checked()?)) };
     let control = beside(checked()?)?;
-    let server = Server::start(program)?;
+    let server = if is_brief { None } else { Some(Server::start(program)?) };
     let file = beside(of_metrics(&said(program, &["snapshot", "--format", "metrics"])?)?)?;
     let top = beside(of_top(program)?)?;
-    let scraped = beside(server.metrics()?)?;
-    let page = beside(server.page()?)?;
-    drop(server);
-    let views = [&control, &file, &top, &scraped, &page];
-    let words = views.iter().map(|(said, check)| format!("{}, {}", said.words(), check.words()));
+    let mut views = vec![control, file, top];
+    if let Some(server) = server {
+        views.push(beside(server.metrics()?)?);
+        views.push(beside(server.page()?)?);
+    }
+    let mut words: Vec<_> =
+        views.iter().map(|(said, check)| format!("{}, {}", said.words(), check.words())).collect();
+    words.resize(5, "–".to_owned());
     let apart = views.iter().map(|pair| format!("{:.1}", apart(pair)));
     let mut states: Vec<_> = views.iter().flat_map(|(said, check)| [&said.state, &check.state]).collect();
     states.retain(|state| !state.is_empty());
@@ -79,7 +89,7 @@ fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<String, Box
     let states: Vec<_> = states.into_iter().map(String::as_str).collect();
     Ok(format!(
         "{} | {} | {} | {came}",
-        words.collect::<Vec<_>>().join(" | "),
+        words.join(" | "),
         apart.collect::<Vec<_>>().join(" "),
         states.join(", ")
     ))
