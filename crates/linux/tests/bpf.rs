@@ -350,7 +350,6 @@ fn slab_pages_are_named_and_others_are_not() {
 
 /// The verifier keeps a state for each way to each call that it follows: `count` once took 12 791 steps, and 34 MiB of
 /// Unmovable memory while Linux 7.3 checked it, for which a small machine gave up eighteen pageblocks.
-#[cfg(feature = "bpf")]
 /// Fills a file in memory, and has a pipe refer to some of its pages: of each `stride`th.
 fn spliced(pages: u64, stride: u64) -> (File, Vec<(std::os::fd::OwnedFd, std::os::fd::OwnedFd)>) {
     let file = file_in_memory(pages);
@@ -399,6 +398,7 @@ fn pinned_pages_are_told_from_movable_ones() {
     );
 }
 
+#[cfg(feature = "bpf")]
 #[test]
 fn the_kernel_checks_the_programs_in_few_steps() {
     const MOST_STEPS: u32 = 4000;
