@@ -3,7 +3,7 @@
 use freehold_linux::pageblocks::{Held, Pageblock, Surveyed, ZonePageblocks};
 use serde::{Serialize, Serializer};
 
-use super::gigabytes::{Gigabyte, gigabytes};
+use super::gigabytes::{Gigabyte, gigabytes, in_gigabyte};
 
 /// What the pageblocks of a machine hold.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -12,6 +12,8 @@ pub struct Map {
     pub zones: Vec<ZoneMap>,
     /// Every aligned gigabyte with memory, by ascending addresses.
     pub gigabytes: Vec<Gigabyte>,
+    /// Pageblocks of a gigabyte.
+    pub in_gigabyte: u64,
     /// The age of the oldest part in milliseconds.
     pub age_ms: u64,
 }
@@ -28,6 +30,9 @@ pub struct ZoneMap {
     /// The contents of every pageblock, by ascending address.
     #[serde(serialize_with = "as_letters")]
     pub blocks: Vec<Holds>,
+    /// Who holds most of every pageblock's unmovable pages; `None` for one without such pages, or not read yet.
+    #[serde(skip)]
+    pub holders: Vec<Option<Held>>,
 }
 
 /// What a pageblock holds.
@@ -86,24 +91,35 @@ impl Map {
     /// Reduces a survey of a machine with pages of `page_bytes` to a map.
     pub fn new(surveyed: &Surveyed, page_bytes: u64) -> Self {
         let order = surveyed.map.pageblock_order;
-        let zone = |(at, zone): (usize, &ZonePageblocks)| ZoneMap {
-            node: zone.node,
-            name: zone.name.clone(),
-            first_block: zone.start_pfn >> order,
-            blocks: (0..)
-                .zip(&zone.blocks)
-                .map(|(block, record)| match surveyed.first_round {
-                    Some(position) if (at, block) >= position => Holds::Unread,
-                    _ => Holds::new(record, 1 << order),
-                })
-                .collect(),
+        let is_read = |at, block| surveyed.first_round.is_none_or(|position| (at, block) < position);
+        let zone = |(at, zone): (usize, &ZonePageblocks)| {
+            let records = || zone.blocks.iter().enumerate();
+            let holds = |(block, record): (usize, &Pageblock)| {
+                if is_read(at, block) { Holds::new(record, 1 << order) } else { Holds::Unread }
+            };
+            ZoneMap {
+                node: zone.node,
+                name: zone.name.clone(),
+                first_block: zone.start_pfn >> order,
+                blocks: records().map(holds).collect(),
+                holders: records()
+                    .map(|(block, record)| largest_holder(record).filter(|_| is_read(at, block)))
+                    .collect(),
+            }
         };
         Self {
             zones: surveyed.map.zones.iter().enumerate().map(zone).collect(),
             gigabytes: gigabytes(surveyed, page_bytes),
+            in_gigabyte: in_gigabyte(page_bytes, order),
             age_ms: surveyed.round_ms,
         }
     }
+}
+
+/// Returns the reason that holds most of a pageblock's unmovable pages.
+fn largest_holder(block: &Pageblock) -> Option<Held> {
+    let known = Held::ALL.into_iter().filter(|why| !matches!(why, Held::Absent | Held::Deferred));
+    known.filter(|&why| block.held_by(why) > 0).max_by_key(|&why| block.held_by(why))
 }
 
 impl Holds {
@@ -181,6 +197,16 @@ mod tests {
         assert_eq!((begun.zones[1].first_block, begun.age_ms), (2, 5));
         surveyed.first_round = None;
         assert_eq!(Map::new(&surveyed, 4096).zones[1].blocks, [Holds::Free; 3]);
+    }
+
+    #[test]
+    fn who_holds_most_is_named() {
+        let mut block = Pageblock { free: 500, ..Pageblock::default() };
+        assert_eq!(largest_holder(&block), None);
+        block.held[Held::Absent as usize] = 7;
+        assert_eq!(largest_holder(&block), None, "what is not there holds nothing");
+        (block.held[Held::Slab as usize], block.held[Held::Kernel as usize]) = (2, 3);
+        assert_eq!(largest_holder(&block), Some(Held::Kernel));
     }
 
     #[test]
