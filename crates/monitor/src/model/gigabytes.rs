@@ -84,10 +84,15 @@ impl Serialize for GigabyteState {
     }
 }
 
+/// Returns the pageblocks of a gigabyte: one where a pageblock is larger.
+pub(super) fn in_gigabyte(page_bytes: u64, pageblock_order: u8) -> u64 {
+    ((BYTES / page_bytes.max(1)) >> pageblock_order).max(1)
+}
+
 /// Returns the gigabytes of every zone, by ascending addresses. Those without any memory are left out.
 pub(super) fn gigabytes(surveyed: &Surveyed, page_bytes: u64) -> Vec<Gigabyte> {
     let order = surveyed.map.pageblock_order;
-    let in_one = ((BYTES / page_bytes.max(1)) >> order).max(1);
+    let in_one = in_gigabyte(page_bytes, order);
     let of_zone = |(at, zone): (usize, &ZonePageblocks)| {
         let first = zone.start_pfn >> order;
         let skip = (in_one - first % in_one).min(in_one);

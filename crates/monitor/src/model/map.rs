@@ -3,7 +3,7 @@
 use freehold_linux::pageblocks::{Held, Pageblock, Surveyed, ZonePageblocks};
 use serde::{Serialize, Serializer};
 
-use super::gigabytes::{Gigabyte, gigabytes};
+use super::gigabytes::{Gigabyte, gigabytes, in_gigabyte};
 
 /// What the pageblocks of a machine hold.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -12,6 +12,8 @@ pub struct Map {
     pub zones: Vec<ZoneMap>,
     /// Every aligned gigabyte with memory, by ascending addresses.
     pub gigabytes: Vec<Gigabyte>,
+    /// Pageblocks of a gigabyte.
+    pub in_gigabyte: u64,
     /// The age of the oldest part in milliseconds.
     pub age_ms: u64,
 }
@@ -28,6 +30,9 @@ pub struct ZoneMap {
     /// The contents of every pageblock, by ascending address.
     #[serde(serialize_with = "as_letters")]
     pub blocks: Vec<Holds>,
+    /// Who holds most of every pageblock's unmovable pages; `None` for one without such pages, or not read yet.
+    #[serde(skip)]
+    pub holders: Vec<Option<Held>>,
 }
 
 /// What a pageblock holds.
@@ -40,6 +45,8 @@ pub enum Holds {
     Absent,
     /// Free pages only.
     Free,
+    /// Free pages only, some of them on per-CPU lists.
+    Listed,
     /// Movable pages, perhaps free pages, and nothing else.
     Movable,
     /// Movable pages beside unmovable ones, which keep the pageblock from becoming free.
@@ -50,8 +57,8 @@ pub enum Holds {
 
 impl Holds {
     /// Every kind of contents, in the order of the counts of [`ZoneMap::cells`].
-    pub const ALL: [Self; 6] =
-        [Self::Unread, Self::Absent, Self::Free, Self::Movable, Self::Stuck, Self::Mixed];
+    pub const ALL: [Self; 7] =
+        [Self::Unread, Self::Absent, Self::Free, Self::Listed, Self::Movable, Self::Stuck, Self::Mixed];
 
     /// Returns the letter of this kind in texts.
     pub const fn letter(self) -> char {
@@ -59,6 +66,7 @@ impl Holds {
             Self::Unread => '?',
             Self::Absent => ' ',
             Self::Free => '.',
+            Self::Listed => 'l',
             Self::Movable => 'm',
             Self::Mixed => 'x',
             Self::Stuck => 'S',
@@ -71,6 +79,7 @@ impl Holds {
             Self::Unread => "not read yet",
             Self::Absent => "no memory",
             Self::Free => "free",
+            Self::Listed => "on per-CPU lists",
             Self::Movable => "movable",
             Self::Mixed => "mixed",
             Self::Stuck => "stuck",
@@ -86,24 +95,36 @@ impl Map {
     /// Reduces a survey of a machine with pages of `page_bytes` to a map.
     pub fn new(surveyed: &Surveyed, page_bytes: u64) -> Self {
         let order = surveyed.map.pageblock_order;
-        let zone = |(at, zone): (usize, &ZonePageblocks)| ZoneMap {
-            node: zone.node,
-            name: zone.name.clone(),
-            first_block: zone.start_pfn >> order,
-            blocks: (0..)
-                .zip(&zone.blocks)
-                .map(|(block, record)| match surveyed.first_round {
-                    Some(position) if (at, block) >= position => Holds::Unread,
-                    _ => Holds::new(record, 1 << order),
-                })
-                .collect(),
+        let is_read = |at, block| surveyed.first_round.is_none_or(|position| (at, block) < position);
+        let zone = |(at, zone): (usize, &ZonePageblocks)| {
+            let records = || zone.blocks.iter().enumerate();
+            let holds = |(block, record): (usize, &Pageblock)| {
+                if is_read(at, block) { Holds::new(record, 1 << order) } else { Holds::Unread }
+            };
+            ZoneMap {
+                node: zone.node,
+                name: zone.name.clone(),
+                first_block: zone.start_pfn >> order,
+                blocks: records().map(holds).collect(),
+                holders: records()
+                    .map(|(block, record)| largest_holder(record).filter(|_| is_read(at, block)))
+                    .collect(),
+            }
         };
         Self {
             zones: surveyed.map.zones.iter().enumerate().map(zone).collect(),
             gigabytes: gigabytes(surveyed, page_bytes),
+            in_gigabyte: in_gigabyte(page_bytes, order),
             age_ms: surveyed.round_ms,
         }
     }
+}
+
+/// Returns the reason that holds most of a pageblock's unmovable pages.
+fn largest_holder(block: &Pageblock) -> Option<Held> {
+    let known = Held::ALL.into_iter().filter(|why| !matches!(why, Held::Absent | Held::Deferred));
+    let pages = |why: Held| block.held_by(why) - if why == Held::Kernel { block.listed.into() } else { 0 };
+    known.filter(|&why| pages(why) > 0).max_by_key(|&why| pages(why))
 }
 
 impl Holds {
@@ -114,7 +135,8 @@ impl Holds {
         if none == pages {
             return Self::Absent;
         }
-        match (block.movable() > 0, block.stuck() > none) {
+        match (block.movable() > 0, block.stuck() - u32::from(block.listed) > none) {
+            (false, false) if block.listed > 0 => Self::Listed,
             (false, false) => Self::Free,
             (true, false) => Self::Movable,
             (true, true) => Self::Mixed,
@@ -161,6 +183,13 @@ mod tests {
         assert_eq!(block(100, 411, Some((Held::Slab, 1))), Holds::Mixed);
         assert_eq!(block(511, 0, Some((Held::PageTable, 1))), Holds::Stuck);
         assert_eq!(block(0, 0, Some((Held::Deferred, 512))), Holds::Absent);
+        let listed = |free: u16, anon: u16, kernel: u16| {
+            let mut block = Pageblock { free, anon, listed: 3, ..Pageblock::default() };
+            block.held[Held::Kernel as usize] = kernel;
+            Holds::new(&block, 512)
+        };
+        let seen = [listed(509, 0, 3), listed(500, 9, 3), listed(508, 0, 4), listed(500, 8, 4)];
+        assert_eq!(seen, [Holds::Listed, Holds::Movable, Holds::Stuck, Holds::Mixed]);
         assert_eq!(block(256, 0, Some((Held::Absent, 256))), Holds::Free);
     }
 
@@ -184,13 +213,25 @@ mod tests {
     }
 
     #[test]
+    fn who_holds_most_is_named() {
+        let mut block = Pageblock { free: 500, ..Pageblock::default() };
+        assert_eq!(largest_holder(&block), None);
+        block.held[Held::Absent as usize] = 7;
+        assert_eq!(largest_holder(&block), None, "what is not there holds nothing");
+        (block.held[Held::Slab as usize], block.held[Held::Kernel as usize]) = (2, 3);
+        assert_eq!(largest_holder(&block), Some(Held::Kernel));
+        block.listed = 2;
+        assert_eq!(largest_holder(&block), Some(Held::Slab), "free pages on lists hold nothing");
+    }
+
+    #[test]
     fn cells_count_their_neighbours() {
         use Holds::{Absent, Free, Mixed, Movable};
         let blocks = vec![Free, Free, Mixed, Movable, Absent];
         let zone = ZoneMap { blocks, ..ZoneMap::default() };
-        assert_eq!(zone.cells(3), [[0, 0, 2, 0, 0, 0], [0, 0, 0, 1, 0, 1], [0, 1, 0, 0, 0, 0]]);
+        assert_eq!(zone.cells(3), [[0, 0, 2, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 1], [0, 1, 0, 0, 0, 0, 0]]);
         assert_eq!(zone.cells(100).len(), 5);
-        assert_eq!(zone.totals(), [0, 1, 2, 1, 0, 1]);
-        assert_eq!(ZoneMap::default().totals(), [0; 6]);
+        assert_eq!(zone.totals(), [0, 1, 2, 0, 1, 0, 1]);
+        assert_eq!(ZoneMap::default().totals(), [0; 7]);
     }
 }

@@ -96,14 +96,14 @@ impl Theme {
             return match holds {
                 Holds::Absent => plain,
                 Holds::Unread => on(GREY),
-                Holds::Free => on(SKY_BLUE),
+                Holds::Free | Holds::Listed => on(SKY_BLUE),
                 Holds::Movable => on(BLUE_GREEN),
                 Holds::Mixed => on(ORANGE),
                 Holds::Stuck => on(VERMILION),
             };
         }
         match holds {
-            Holds::Unread | Holds::Absent | Holds::Free => plain,
+            Holds::Unread | Holds::Absent | Holds::Free | Holds::Listed => plain,
             Holds::Movable => plain.add_modifier(Modifier::BOLD),
             Holds::Mixed | Holds::Stuck => plain.add_modifier(Modifier::REVERSED),
         }

@@ -3,7 +3,7 @@
 use freehold_measure::PAGE_STYLE;
 
 /// Name, content type and text of each file.
-const ASSETS: [(&str, &str, &str); 13] = [
+const ASSETS: [(&str, &str, &str); 15] = [
     ("index.html", HTML, include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
     ("common.css", CSS, PAGE_STYLE),
@@ -12,6 +12,8 @@ const ASSETS: [(&str, &str, &str); 13] = [
     ("connection.js", JS, include_str!("page/connection.js")),
     ("history.js", JS, include_str!("page/history.js")),
     ("chart.js", JS, include_str!("page/chart.js")),
+    ("figure.js", JS, include_str!("page/figure.js")),
+    ("machine.js", JS, include_str!("page/machine.js")),
     ("zone.js", JS, include_str!("page/zone.js")),
     ("map.js", JS, include_str!("page/map.js")),
     ("rates.js", JS, include_str!("page/rates.js")),

@@ -1,6 +1,7 @@
 //! Publishing: samples come in on a thread of their own, the state that requests are answered from goes
 //! out.
 
+mod picture;
 mod published;
 mod sampling;
 mod thinned;

@@ -6,12 +6,10 @@ use std::time::Instant;
 use axum::body::Bytes;
 use serde::Serialize;
 
+use super::picture::Picture;
 use super::thinned::Thinned;
-use crate::model::{Gigabyte, GigabyteState, Holds, Map, Model, ZoneMap};
+use crate::model::{Map, Model};
 use crate::series::History;
-
-/// The most cells of a zone's pageblock map on the page.
-const MAP_CELLS: usize = 4096;
 
 /// The last known state of the machine, and how the sampling goes.
 ///
@@ -126,39 +124,9 @@ impl Shown {
         }
     }
 
-    /// Returns the event that carries the map, a letter for each cell.
+    /// Returns the event that carries the map.
     pub(in crate::serve) fn event(&self) -> Bytes {
-        #[derive(Serialize)]
-        struct Zone {
-            node: u32,
-            name: String,
-            first_block: u64,
-            blocks: usize,
-            cells: String,
-            totals: Vec<(&'static str, u32)>,
-            /// A letter for each aligned gigabyte; a blank where there is no memory.
-            gigabytes: String,
-            gigabyte_totals: Vec<(&'static str, usize)>,
-        }
-        let zone = |zone: &ZoneMap| {
-            let names = Holds::ALL.map(Holds::name);
-            Zone {
-                node: zone.node,
-                name: zone.name.clone(),
-                first_block: zone.first_block,
-                blocks: zone.blocks.len(),
-                cells: zone.cells(MAP_CELLS).iter().map(letter).collect(),
-                totals: names.into_iter().zip(zone.totals()).collect(),
-                gigabytes: gigabyte_letters(&self.map, zone),
-                gigabyte_totals: GigabyteState::ALL
-                    .map(|state| {
-                        (state.name(), own_gigabytes(&self.map, zone).filter(|g| g.state == state).count())
-                    })
-                    .into(),
-            }
-        };
-        let zones = || self.map.zones.iter().map(zone).collect::<Vec<_>>();
-        self.event.get_or_init(|| named_event("map", &zones())).clone()
+        self.event.get_or_init(|| named_event("map", &Picture::new(&self.map))).clone()
     }
 }
 
@@ -166,33 +134,6 @@ impl Shown {
 fn look_alike(one: &Map, other: &Map) -> bool {
     let states = |map: &Map| map.gigabytes.iter().map(|gigabyte| gigabyte.state).collect::<Vec<_>>();
     one.zones == other.zones && states(one) == states(other)
-}
-
-/// Returns the gigabytes of a zone.
-fn own_gigabytes<'a>(map: &'a Map, zone: &'a ZoneMap) -> impl Iterator<Item = &'a Gigabyte> {
-    map.gigabytes.iter().filter(|gigabyte| gigabyte.node == zone.node && gigabyte.zone == zone.name)
-}
-
-/// Returns a letter for each gigabyte of a zone; nothing if there are too many to be looked at.
-fn gigabyte_letters(map: &Map, zone: &ZoneMap) -> String {
-    let mut letters = String::new();
-    let mut next = None;
-    for gigabyte in own_gigabytes(map, zone) {
-        let gap = gigabyte.number.saturating_sub(next.unwrap_or(gigabyte.number));
-        if letters.len() as u64 + gap >= MAP_CELLS as u64 {
-            return String::new();
-        }
-        letters.extend((0..gap).map(|_| ' '));
-        letters.push(gigabyte.state.letter());
-        next = Some(gigabyte.number + 1);
-    }
-    letters
-}
-
-/// Returns the letter of the last kind of [`Holds::ALL`] that occurs in a cell.
-fn letter(counts: &[u32; Holds::ALL.len()]) -> char {
-    let last = counts.iter().rposition(|&count| count > 0).unwrap_or_default();
-    Holds::ALL[last].letter()
 }
 
 fn named_event(name: &str, value: &impl Serialize) -> Bytes {
@@ -207,6 +148,7 @@ fn json(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Holds, ZoneMap};
     use crate::sample_tests::sample;
     use freehold_linux::procfs::Machine;
 
@@ -219,41 +161,6 @@ mod tests {
     fn map(blocks: Vec<Holds>) -> Map {
         let zone = ZoneMap { name: "Normal".to_owned(), blocks, ..ZoneMap::default() };
         Map { zones: vec![zone], ..Map::default() }
-    }
-
-    #[test]
-    fn a_cell_shows_what_is_worst_in_it() {
-        let mut blocks = vec![Holds::Free; 2 * MAP_CELLS];
-        blocks[0] = Holds::Mixed;
-        blocks[3] = Holds::Movable;
-        let event = published(Some(map(blocks)), None).map.unwrap().event();
-        let text = std::str::from_utf8(&event).unwrap();
-        assert!(text.starts_with("event: map\ndata: [{") && text.ends_with("}]\n\n"), "{text}");
-        assert!(text.contains("\"cells\":\"xm.."), "{text}");
-        assert!(text.contains("[\"free\",8190]"), "{text}");
-    }
-
-    #[test]
-    fn gigabytes_have_a_letter_each_and_holes_a_blank() {
-        let gigabyte = |number, state| Gigabyte {
-            node: 0,
-            zone: "Normal".to_owned(),
-            number,
-            state,
-            free: 1,
-            listed: 0,
-            movable: 0,
-            reclaimable: 0,
-            held: Vec::new(),
-        };
-        let mut seen = map(vec![Holds::Free]);
-        seen.gigabytes = vec![gigabyte(4, GigabyteState::Held), gigabyte(7, GigabyteState::Free)];
-        let event = published(Some(seen.clone()), None).map.unwrap().event();
-        let text = std::str::from_utf8(&event).unwrap();
-        assert!(text.contains("\"gigabytes\":\"S  .\""), "{text}");
-        assert!(text.contains("[\"free\",1],[\"reclaimable\",0],[\"movable\",0],[\"held\",1]"), "{text}");
-        seen.gigabytes.push(gigabyte(1 << 40, GigabyteState::Free));
-        assert_eq!(gigabyte_letters(&seen, &seen.zones[0]), "");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::top::view::View;
 const NONE: &str = "- (no map: needs root and a kernel with CONFIG_PROC_PAGE_MONITOR)";
 
 /// The kinds whose shares are shown.
-const SHOWN: [Holds; 4] = [Holds::Free, Holds::Movable, Holds::Mixed, Holds::Stuck];
+const SHOWN: [Holds; 5] = [Holds::Free, Holds::Listed, Holds::Movable, Holds::Mixed, Holds::Stuck];
 
 /// The columns for the address before a row.
 const ADDRESS: usize = 10;

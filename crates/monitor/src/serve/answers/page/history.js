@@ -36,6 +36,13 @@ export class History {
     }
   }
 
+  /** The last `seconds` of all zones together: times, and what `value` makes of the sums of each point. */
+  machine(seconds, value) {
+    const end = this.points.length ? this.points[this.points.length - 1].at : 0;
+    const sums = (values) => values.reduce((sum, zone) => (zone ? { free: sum.free + zone.free, blocks: zone.blocks.map((blocks, order) => blocks + (sum.blocks[order] ?? 0)) } : sum), { free: 0, blocks: [] });
+    return this.points.filter((point) => point.at >= end - seconds * 1000).map((point) => [point.at, value(sums(point.values))]);
+  }
+
   /** The last `seconds` of a zone: times, and what `value` makes of each point. */
   series(zone, seconds, value) {
     const at = this.zones.indexOf(key(zone.node, zone.name));

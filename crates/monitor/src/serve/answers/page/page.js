@@ -2,11 +2,12 @@
 
 import { Connection } from "./connection.js";
 import { History } from "./history.js";
+import { showMachine } from "./machine.js";
 import { drawMap, showMapNote, takeMap } from "./map.js";
 import { showRates } from "./rates.js";
 import { showNotes, showPressure, showSummary, showVerdicts } from "./summary.js";
 import { USUAL_PAGEBLOCK_ORDER, ZoneView } from "./zone.js";
-import { element } from "./words.js";
+import { element, setText } from "./words.js";
 
 const history = new History();
 const views = new Map();
@@ -14,6 +15,7 @@ const order = document.getElementById("order");
 const span = document.getElementById("span");
 let newest = null;
 let asked = false;
+let opened = false;
 
 /** Offers the machine's orders; a pageblock's is chosen at first. */
 function offerOrders(model) {
@@ -26,7 +28,7 @@ function offerOrders(model) {
 
 function chooseOrder(chosen) {
   order.value = String(chosen);
-  showZones();
+  showAll();
 }
 
 /** Zones by node; the largest of each comes first, as it is what most requests are about. */
@@ -48,11 +50,28 @@ function showZones() {
     }
     views.get(name).show(newest, zone, history, Number(order.value), Number(span.value));
   }
+  // The zone that most requests are about is open, until somebody folds it away.
+  if (!opened && views.size) {
+    views.values().next().value.root.open = true;
+    opened = true;
+  }
+  setText(document.getElementById("zones-said"), newest.zones.map((zone) => zone.name).join(", "));
   for (const [name, view] of views) {
     if (present.has(name)) continue;
     view.root.remove();
     views.delete(name);
   }
+}
+
+function showHistory() {
+  if (newest === null || !newest.zones.length) return;
+  const pageblock = Math.min(newest.pageblock_order ?? USUAL_PAGEBLOCK_ORDER, order.options.length - 1);
+  showMachine(newest, history, Number(order.value), pageblock, Number(span.value));
+}
+
+function showAll() {
+  showHistory();
+  showZones();
 }
 
 function takeModel(model) {
@@ -64,8 +83,8 @@ function takeModel(model) {
   showRates(model.rates);
   showPressure(model.pressure);
   showNotes(model.notes);
-  showMapNote();
-  if (!document.hidden) showZones();
+  showMapNote(model.machine);
+  if (!document.hidden) showAll();
   if (!asked) performance.mark("shown");
   if (!asked) askHistory();
 }
@@ -77,7 +96,7 @@ async function askHistory() {
     const answer = await fetch("/history");
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     history.begin(await answer.json());
-    showZones();
+    showAll();
   } catch {
     // Charts then start now; the next model asks again.
     asked = false;
@@ -85,17 +104,19 @@ async function askHistory() {
 }
 
 function redraw() {
-  showZones();
+  showAll();
   drawMap();
 }
 
-order.addEventListener("change", showZones);
-span.addEventListener("change", showZones);
+order.addEventListener("change", showAll);
+span.addEventListener("change", showAll);
+// What is unfolded is drawn at the size that it then has.
+for (const root of document.querySelectorAll("#details > details")) root.addEventListener("toggle", showAll, true);
 document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
 window.addEventListener("resize", redraw);
 document.addEventListener("visibilitychange", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 new Connection(document.getElementById("state"), takeModel, (map) => {
   takeMap(map);
-  showMapNote();
+  showMapNote(newest?.machine);
 });

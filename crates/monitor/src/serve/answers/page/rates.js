@@ -11,6 +11,8 @@ const rows = new Map();
 /** Shows the rates of a model. */
 export function showRates(rates) {
   const body = document.querySelector("#rates-table tbody");
+  const said = ["pgalloc", "compact_stall"].map((name) => rates.find((rate) => rate.name === name)).filter((rate) => rate && rate.per_second !== null);
+  setText(document.getElementById("rates-said"), said.map((rate) => `${rate.name} ${short(rate.per_second)} a second`).join(", "));
   for (const rate of rates) {
     if (!rows.has(rate.name)) {
       const spark = element("canvas", { class: "spark", "aria-hidden": "true" });

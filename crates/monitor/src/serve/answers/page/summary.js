@@ -24,7 +24,7 @@ export function showSummary(model) {
   setText(document.getElementById("sensor"), `${sensorWords(sensor)} · a reading took ${cost(sensor.cost_ns)}`);
 }
 
-/** What the machine can give, a verdict for each size, with the age of what it was made from. */
+/** What the machine can give, a verdict for each size, with the age of what it was made from. The first is what most ask for. */
 export function showVerdicts(model) {
   const list = document.getElementById("verdicts");
   list.replaceChildren(...model.verdicts.map((verdict) => {
@@ -51,6 +51,8 @@ function cost(ns) {
 /** How long tasks waited for memory. */
 export function showPressure(pressure) {
   const body = document.getElementById("pressure-body");
+  const said = pressure ? `some tasks waited ${pressure.some.avg10.toFixed(1)} %, all ${pressure.full.avg10.toFixed(1)} % of the last 10 s` : "not known";
+  setText(document.getElementById("pressure-said"), said);
   if (!pressure) {
     body.replaceChildren(element("p", { class: "quiet" }, "This kernel keeps no pressure (CONFIG_PSI), or it cannot be read."));
     return;
@@ -69,6 +71,7 @@ export function showPressure(pressure) {
 /** What could not be had. */
 export function showNotes(notes) {
   const list = document.getElementById("notes");
+  setText(document.getElementById("notes-said"), notes.length ? `${notes.length} could not be had` : "nothing is missing");
   const said = notes.length ? notes : ["Nothing is missing."];
   if ([...list.children].map((item) => item.textContent).join("\n") === said.join("\n")) return;
   list.replaceChildren(...said.map((note) => element("li", {}, note)));

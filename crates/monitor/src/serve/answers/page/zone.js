@@ -1,6 +1,6 @@
 // One zone: its free blocks, how usable they are, and how both went.
 
-import { drawLine } from "./chart.js";
+import { chart } from "./figure.js";
 import { unusable } from "./history.js";
 import { trendWords } from "./summary.js";
 import { bytes, count, element, percent, setText, short, whole } from "./words.js";
@@ -20,13 +20,13 @@ export class ZoneView {
     this.chooseOrder = chooseOrder;
     this.cells = new Map();
     this.shape = "";
-    this.trend = element("p", { class: "trend" });
+    this.trend = element("span", { class: "trend quiet" });
     this.bar = watermarkBar();
     this.table = element("table", { class: "blocks-table" });
     this.charts = ["unusable", "free", "blocks"].map(() => chart());
     const table = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${this.title}: free blocks` }, this.table);
-    this.root = element("section", { class: "zone", "aria-labelledby": this.id },
-      element("h2", { id: this.id }, this.title), this.trend, this.bar.root, table,
+    this.root = element("details", { class: "zone" },
+      element("summary", {}, element("h3", { id: this.id }, this.title), " ", this.trend), this.bar.root, table,
       element("div", { class: "charts" }, ...this.charts.map(({ root }) => root)));
   }
 
@@ -138,18 +138,4 @@ function watermarkBar() {
 
 function percentOf(share) {
   return `${Math.min(100, share * 100).toFixed(2)}%`;
-}
-
-function chart() {
-  const title = element("span");
-  const value = element("strong");
-  const canvas = element("canvas", { class: "chart", role: "img" });
-  const root = element("figure", {}, element("figcaption", {}, title, " ", value), canvas);
-  const show = (name, text, points, seconds, look) => {
-    setText(title, name);
-    setText(value, text);
-    canvas.setAttribute("aria-label", `${name} over time, now ${text}`);
-    drawLine(canvas, points, seconds, look);
-  };
-  return { root, show };
 }
