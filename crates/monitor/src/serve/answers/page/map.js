@@ -113,7 +113,7 @@ export function drawMap() {
   if (map === null || !rows.length) return;
   const width = canvas.clientWidth;
   if (!width) return;
-  const room = width < NARROW ? 0.25 * window.innerHeight : Math.min(0.36 * window.innerHeight, 480);
+  const room = width < NARROW ? 0.25 * window.innerHeight : Math.min(0.3 * window.innerHeight, 480);
   const height = Math.max(ROW.least, Math.min(ROW.most, Math.floor(room / rows.length)));
   const inColumn = Math.max(1, Math.ceil((rows[0].size * NARROWEST) / (width - LABEL)));
   laidOut = { height, inColumn, edge: (width - LABEL) / Math.ceil(rows[0].size / inColumn) };
