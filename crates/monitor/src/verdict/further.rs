@@ -24,7 +24,7 @@ pub(super) struct Further {
     pub(super) dropped: u64,
     /// Pages on per-CPU lists that the kernel can be asked to take back.
     pub(super) listed_pages: u64,
-    /// Blocks after the kernel has taken them back, and nothing else; `None` if the frames on lists are not known.
+    /// The most blocks after the kernel has taken them back, and nothing else; `None` if the frames on lists are not known.
     pub(super) drained: Option<u64>,
     /// Pages that are dirty or under writeback.
     pub(super) dirty_pages: u64,

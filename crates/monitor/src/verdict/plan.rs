@@ -35,8 +35,12 @@ pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
     let drop = |pages| RepairWork::DropPageCache { pages, nodes: all() };
     let perhaps = |work, foretold| RepairStep { work, foretold, perhaps: true };
     let drained = further.drained.filter(|_| further.listed_pages > 0);
-    let drain =
-        || step(RepairWork::DrainLists { pages: further.listed_pages }, drained.unwrap_or(supply.now));
+    // The kernel leaves some pages on lists (`high_min`), so that not all come back.
+    let drain = || RepairStep {
+        work: RepairWork::DrainLists { pages: further.listed_pages },
+        foretold: drained.unwrap_or(supply.now),
+        perhaps: drained.is_some(),
+    };
     let (compacted_at_most, at_most) = at_most(verdict, further);
     let steps = if enough(drained).is_some() {
         vec![drain()]
@@ -203,9 +207,9 @@ mod tests {
         let further = Further { listed_pages: 6, ..further };
         assert_eq!(told(&plan(&listed, &further)), "drain 6 -> 10, compact [0] -> 24?");
         let known = Further { drained: Some(23), ..further };
-        assert_eq!(told(&plan(&listed, &known)), "drain 6 -> 23", "known frames come back surely");
+        assert_eq!(told(&plan(&listed, &known)), "drain 6 -> 23?", "the kernel keeps some");
         let not_enough = Further { drained: Some(12), ..further };
-        assert_eq!(told(&plan(&listed, &not_enough)), "drain 6 -> 12, compact [0] -> 24?");
+        assert_eq!(told(&plan(&listed, &not_enough)), "drain 6 -> 12?, compact [0] -> 24?");
         assert_eq!(
             told(&plan(&listed, &Further { listed_pages: 0, ..known })),
             "write 7 -> 10, compact [0] -> 25"

@@ -134,9 +134,7 @@ fn held_by(holder: &Holder) -> String {
         holder.pageblocks
     );
     if holder.kind == HolderKind::PerCpuLists {
-        return format!(
-            "{text}; a request that fails drains the lists before it gives up, and `freehold repair` does"
-        );
+        return format!("{text}; a request that fails drains the lists before it gives up");
     }
     with_names(text, "largest", &holder.named)
 }
