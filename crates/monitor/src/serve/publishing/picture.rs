@@ -18,7 +18,7 @@ pub(super) struct Picture<'m> {
     in_gigabyte: u64,
     /// The letter and the name of each holder.
     holders: [(char, &'static str); Held::COUNT],
-    zones: Vec<Cells<'m>>,
+    zones: Vec<ZonePicture<'m>>,
     /// Every gigabyte; empty if there are too many to be looked at.
     gigabytes: &'m [Gigabyte],
     gigabyte_totals: [(&'static str, usize); GigabyteState::ALL.len()],
@@ -26,7 +26,7 @@ pub(super) struct Picture<'m> {
 
 /// One zone's cells.
 #[derive(Serialize)]
-struct Cells<'m> {
+struct ZonePicture<'m> {
     node: u32,
     name: &'m str,
     first_block: u64,
@@ -46,14 +46,14 @@ impl<'m> Picture<'m> {
         Self {
             in_gigabyte: map.in_gigabyte,
             holders: Held::ALL.map(|why| (of_holder(why), why.name())),
-            zones: map.zones.iter().map(Cells::new).collect(),
+            zones: map.zones.iter().map(ZonePicture::new).collect(),
             gigabytes: if map.gigabytes.len() > MOST_GIGABYTES { &[] } else { &map.gigabytes },
             gigabyte_totals: GigabyteState::ALL.map(|state| (state.name(), count(state))),
         }
     }
 }
 
-impl<'m> Cells<'m> {
+impl<'m> ZonePicture<'m> {
     fn new(zone: &'m ZoneMap) -> Self {
         let in_cell = zone.blocks.len().div_ceil(MOST_CELLS).max(1);
         let totals = zone.totals();
