@@ -1,8 +1,8 @@
-//! What the watch of `freehold blame` takes, by the kernel's own account.
+//! What the watch of `freehold blame` takes of a CPU: by what page faults take with it and without, and by its own account.
 //!
-//! `cargo run -p freehold-cli --example blame_cost -- FREEHOLD [SECONDS [CALLS]]` as root: two processes have pages allocated and freed,
-//! CALLS a second together at most, of each kind; the program FREEHOLD watches meanwhile. The kernel counts the time of BPF programs
-//! (`kernel.bpf_stats_enabled`), which takes a little itself. Other work on the machine is to keep off.
+//! `cargo run -p freehold-cli --example blame_cost -- FREEHOLD [ROUNDS [CALLS]]` as root: two processes have pages allocated and freed,
+//! CALLS a second together at most; the program FREEHOLD watches in every other window of three seconds. The kernel's account
+//! (`kernel.bpf_stats_enabled`) is not used: looking at the clock twice a call takes longer than most calls.
 
 #[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/fragment/memory.rs"]
@@ -10,14 +10,12 @@ mod memory;
 
 use std::error::Error;
 use std::fs;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use memory::{Anonymous, page_bytes};
 use serde_json::Value;
-
-const STATS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
 /// A kind of allocations: its name, and what does so many of them.
 type Kind = (&'static str, fn(usize) -> std::io::Result<()>);
@@ -53,21 +51,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         return allocate(kind.parse()?, calls.parse()?);
     }
     let program = args.first().ok_or("which program? Name the freehold binary that is to watch")?;
-    let seconds = args.get(1).map_or(Ok(20), |seconds| seconds.parse())?;
+    let rounds = args.get(1).map_or(Ok(10), |rounds| rounds.parse())?;
     let calls = args.get(2).map_or(Ok(100_000), |calls| calls.parse())?;
-    let stats = fs::read_to_string(STATS)?;
-    fs::write(STATS, "1")?;
+    println!("{rounds} rounds; of each column the median, and the middle half");
     println!(
-        "| allocations | a second | frees a second | of a CPU, by the kernel | ns a run | of a CPU, by the watch | pageblocks |"
+        "| allocations | faults a second | more ns a fault | of a CPU | of a CPU, by the watch | pageblocks |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---:|---:|---:|---:|---:|");
     for (kind, (name, _)) in KINDS.iter().enumerate() {
-        match measure(program, kind, seconds, calls) {
+        match measure(program, kind, rounds, calls) {
             Ok(row) => println!("| {name} | {row} |"),
             Err(error) => println!("| {name} | failed: {error} |"),
         }
     }
-    fs::write(STATS, stats.trim())?;
     Ok(())
 }
 
@@ -93,65 +89,92 @@ impl Drop for Allocator {
     }
 }
 
-fn measure(program: &str, kind: usize, seconds: u64, calls: u64) -> Result<String, Box<dyn Error>> {
+fn measure(program: &str, kind: usize, rounds: usize, calls: u64) -> Result<String, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let start = || Command::new(&own).args(["allocate", &kind.to_string(), &(calls / 2).to_string()]).spawn();
-    let _allocators = [Allocator(start()?), Allocator(start()?)];
-    let words = ["blame", "--json", "--rows", "1", "--for", &seconds.to_string()];
-    let mut watch = Command::new(program).args(words).stdout(std::process::Stdio::piped()).spawn()?;
-    let mut took = [Run::default(); 2];
-    while watch.try_wait()?.is_none() {
-        if let [allocated, freed] = runs(watch.id())[..] {
-            took = [allocated, freed];
+    let allocators = [Allocator(start()?), Allocator(start()?)];
+    let mut found: [Vec<f64>; 5] = Default::default();
+    for _ in 0..rounds {
+        let without = Used::during(WINDOW, &allocators)?;
+        let words = ["blame", "--json", "--rows", "1", "--for", &(3 * WINDOW.as_secs()).to_string()];
+        let mut watch = Command::new(program).args(words).stdout(Stdio::piped()).spawn()?;
+        while !is_watching(watch.id()) {
+            if watch.try_wait()?.is_some() {
+                return Err("the watch did not start".into());
+            }
+            sleep(Duration::from_millis(20));
         }
-        // The answer is longer than a pipe holds only if many rows are asked for.
-        sleep(Duration::from_millis(20));
+        // What share of the pageblocks it can follow the watch finds out first.
+        sleep(WINDOW);
+        let with = Used::during(WINDOW, &allocators)?;
+        let json: Value = serde_json::from_slice(&watch.wait_with_output()?.stdout)?;
+        let more = with.ns_a_fault() - without.ns_a_fault();
+        let rate = with.faults as f64 / WINDOW.as_secs_f64();
+        let own = 100.0 * json["watch"]["cpus"].as_f64().ok_or("no watch")?;
+        let share = 100.0 * json["share"].as_f64().unwrap_or_default();
+        for (column, value) in found.iter_mut().zip([rate, more, more * rate / 1e7, own, share]) {
+            column.push(value);
+        }
     }
-    if took[0].runs == 0 {
-        return Err("the programs of the watch did not show".into());
-    }
-    let json: Value = serde_json::from_slice(&watch.wait_with_output()?.stdout)?;
-    let watched = json["watch"]["seconds"].as_f64().ok_or("no watch")?;
-    let (runs, ns) = (took[0].runs + took[1].runs, took[0].ns + took[1].ns);
-    let rate = |run: Run| run.runs as f64 / watched;
-    Ok(format!(
-        "{:.0} | {:.0} | {:.2} % | {:.0} | {:.2} % | {:.1} % |",
-        rate(took[0]),
-        rate(took[1]),
-        ns as f64 / watched / 1e7,
-        ns as f64 / runs.max(1) as f64,
-        100.0 * json["watch"]["cpus"].as_f64().unwrap_or_default(),
-        100.0 * json["share"].as_f64().unwrap_or_default()
-    ))
+    let digits = [0, 0, 2, 2, 1];
+    let column = |(values, digits): (&mut Vec<f64>, usize)| {
+        values.sort_by(f64::total_cmp);
+        let [low, middle, high] = [1, 2, 3].map(|part| values[(values.len() - 1) * part / 4]);
+        format!("{middle:.digits$} ({low:.digits$} to {high:.digits$})")
+    };
+    Ok(found.iter_mut().zip(digits).map(column).collect::<Vec<_>>().join(" | "))
 }
 
-/// How often a BPF program ran, and how long together.
-#[derive(Clone, Copy, Default, PartialEq)]
-struct Run {
-    runs: u64,
-    ns: u64,
+/// How long is looked at the allocators at a time.
+const WINDOW: Duration = Duration::from_secs(3);
+
+/// What allocators took.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    cpu_ns: u64,
+    faults: u64,
+}
+
+impl Used {
+    /// Reads what they took up to now.
+    fn now(allocators: &[Allocator]) -> Result<Self, Box<dyn Error>> {
+        let mut sum = Self::default();
+        for Allocator(child) in allocators {
+            let folder = format!("/proc/{}", child.id());
+            let on_cpu = fs::read_to_string(format!("{folder}/schedstat"))?;
+            sum.cpu_ns += on_cpu.split(' ').next().ok_or("no time")?.parse::<u64>()?;
+            let stat = fs::read_to_string(format!("{folder}/stat"))?;
+            // Behind the name, which may be anything, the eighth number is that of minor faults.
+            let numbers = stat.rsplit_once(") ").ok_or("no name")?.1;
+            sum.faults += numbers.split(' ').nth(7).ok_or("no faults")?.parse::<u64>()?;
+        }
+        Ok(sum)
+    }
+
+    /// Waits, and returns what they took meanwhile.
+    fn during(time: Duration, allocators: &[Allocator]) -> Result<Self, Box<dyn Error>> {
+        let before = Self::now(allocators)?;
+        sleep(time);
+        let after = Self::now(allocators)?;
+        Ok(Self { cpu_ns: after.cpu_ns - before.cpu_ns, faults: after.faults - before.faults })
+    }
+
+    fn ns_a_fault(self) -> f64 {
+        self.cpu_ns as f64 / self.faults.max(1) as f64
+    }
 }
 
 /// The number of the type of the programs, `BPF_PROG_TYPE_RAW_TRACEPOINT`.
-const RAW_TRACEPOINT: u64 = 17;
+const RAW_TRACEPOINT: &str = "17";
 
-/// Returns what the watching programs of a process took, in the order in which they were loaded: that of allocations comes first.
-fn runs(pid: u32) -> Vec<Run> {
+/// Returns true if a process has loaded both programs of the watch.
+fn is_watching(pid: u32) -> bool {
     let files = fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
-    let mut found: Vec<_> = files
-        .filter_map(|file| {
-            let text = fs::read_to_string(file.path()).ok()?;
-            let number = |name: &str| {
-                let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-                line.and_then(|value| value.trim().parse::<u64>().ok())
-            };
-            if number("prog_type") != Some(RAW_TRACEPOINT) {
-                return None;
-            }
-            Some((number("prog_id")?, Run { runs: number("run_cnt")?, ns: number("run_time_ns")? }))
-        })
-        .collect();
-    found.sort_by_key(|(id, _)| *id);
-    found.dedup_by_key(|(id, _)| *id);
-    found.into_iter().map(|(_, run)| run).collect()
+    let is_program = |file: &fs::DirEntry| {
+        let text = fs::read_to_string(file.path()).unwrap_or_default();
+        text.lines()
+            .filter_map(|line| line.strip_prefix("prog_type:"))
+            .any(|kind| kind.trim() == RAW_TRACEPOINT)
+    };
+    files.filter(is_program).count() >= 2
 }

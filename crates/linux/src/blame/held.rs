@@ -214,6 +214,33 @@ pub fn name_by_cgroup(root: &Path, held: &mut [HeldPages]) -> Result<(), Error> 
     Ok(())
 }
 
+/// Leaves out pages of no known kind that `proc/kpageflags` below `root` shows as something else by now: they were on their way from a
+/// per-CPU list to somebody, or back. By then they may be charged to a cgroup, so this comes last.
+///
+/// # Errors
+/// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
+pub fn leave_out_passing(root: &Path, held: &mut Vec<HeldPages>) -> Result<(), Error> {
+    let file = FrameWords::kpageflags(root)?;
+    let mut word = [0; WORD_BYTES];
+    let mut failed = Ok(());
+    held.retain(|run| {
+        if !matches!(run.what, What::Kernel | What::Charged(_)) {
+            return true;
+        }
+        match file.read(run.pfn, &mut word) {
+            Ok(WORD_BYTES) => {
+                matches!(Uses::default().next(u64::from_le_bytes(word)), Use::Blank | Use::Held(Held::Kernel))
+            }
+            Ok(_) => true,
+            Err(error) => {
+                failed = Err(file.failed(error));
+                true
+            }
+        }
+    });
+    failed
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,6 +281,21 @@ mod tests {
                 (11, 2, What::Kernel)
             ]
         );
+    }
+
+    #[test]
+    fn what_is_something_else_by_now_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        let words = [0, kpf::BUDDY, kpf::LRU | kpf::ANON, 0, kpf::COMPOUND_TAIL, kpf::BUDDY];
+        let bytes = words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+        std::fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();
+        let kinds = [What::Kernel, What::Kernel, What::Charged("a".into()), What::Charged("a".into())];
+        let kinds = kinds.into_iter().chain([What::Kernel, What::PageTable]);
+        let mut held: Vec<_> =
+            (0..).zip(kinds).map(|(pfn, what)| HeldPages { pfn, pages: 1, what }).collect();
+        leave_out_passing(root.path(), &mut held).unwrap();
+        assert_eq!(held.iter().map(|run| run.pfn).collect::<Vec<_>>(), [0, 3, 4, 5]);
     }
 
     #[test]

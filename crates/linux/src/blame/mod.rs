@@ -19,7 +19,9 @@ mod watch;
 mod watched;
 
 pub use allocations::{Allocation, Allocations};
-pub use held::{HeldPages, Pin, PinOwner, What, name_by_bpf, name_by_cgroup, read_held_pages};
+pub use held::{
+    HeldPages, Pin, PinOwner, What, leave_out_passing, name_by_bpf, name_by_cgroup, read_held_pages,
+};
 pub use mappers::name_by_mapping;
 pub use page_owner::{PageOwner, parse_page_owner};
 pub use stacks::{StackId, Stacks};

@@ -9,7 +9,9 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::anyhow;
-use freehold_linux::blame::{HeldPages, name_by_bpf, name_by_cgroup, name_by_mapping, read_held_pages};
+use freehold_linux::blame::{
+    HeldPages, leave_out_passing, name_by_bpf, name_by_cgroup, name_by_mapping, read_held_pages,
+};
 use freehold_linux::pageblocks::{
     PageblockMap, PerCpuFrames, Unflagged, ZonePageblocks, pageblock_order, read_pageblocks, recount_listed,
 };
@@ -153,5 +155,6 @@ fn read_held(
     name_by_mapping(root, &mut held).map_err(&mut note).unwrap_or_default();
     // A kernel without memory cgroups has no such file.
     let _ = name_by_cgroup(root, &mut held);
+    leave_out_passing(root, &mut held)?;
     Ok((map, held))
 }
