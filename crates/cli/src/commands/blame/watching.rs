@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::{Cause, Failure};
 
-/// The time of a CPU that the watch aims at: it is to take less than one percent, and its own account is an estimate.
+/// The time of a CPU that the watch aims at, by its own account.
 const MOST_COST: f64 = 0.007;
 
 /// How often the cost of the watch is looked at.
