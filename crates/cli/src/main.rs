@@ -6,6 +6,7 @@ mod commands;
 mod exit;
 mod load;
 mod output;
+mod pins;
 mod readings;
 
 use std::process::ExitCode;

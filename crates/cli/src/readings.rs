@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Held, PageblockMap, PageblockTypes, PerCpuFrames, PinnedFrames, Unflagged, ZonePageblocks,
-    pageblock_types, read_charges, read_pageblocks, read_slabs, recount_listed,
+    Held, PageblockMap, PageblockTypes, PerCpuFrames, Unflagged, ZonePageblocks, pageblock_types,
+    read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
     ProcessMemory, STAT_REFRESH, page_bytes, read_every_counter, read_hugetlb_pools, read_processes,
@@ -23,6 +22,8 @@ use freehold_monitor::verdict::{
     BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Supply, Verdict, judge,
 };
 use freehold_trace::ZoneSnapshot;
+
+use crate::pins::Pins;
 
 /// What was read from one machine.
 pub(super) struct Readings {
@@ -176,31 +177,6 @@ impl Readings {
     }
 }
 
-/// Reads pins for several threads, one after the other.
-struct Pins<'a>(Mutex<(Option<&'a mut BpfSensor>, Option<BpfError>)>);
-
-impl<'a> Pins<'a> {
-    fn new(sensor: Option<&'a mut BpfSensor>) -> Self {
-        Self(Mutex::new((sensor, None)))
-    }
-
-    /// Returns which of `count` frames from `from` on are pinned; none without a sensor, and once it has failed.
-    fn read(&self, from: u64, count: u64) -> PinnedFrames {
-        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (sensor, failed) = &mut *guard;
-        let Some(reader) = sensor else { return PinnedFrames::default() };
-        reader.pinned_frames(from, count).unwrap_or_else(|error| {
-            (*sensor, *failed) = (None, Some(error));
-            PinnedFrames::default()
-        })
-    }
-
-    /// Returns why pins could not be read.
-    fn failed(self) -> Option<BpfError> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).1
-    }
-}
-
 /// Returns what processes other than this hold.
 fn others(root: &Path) -> Result<Vec<ProcessMemory>, Error> {
     let mut processes = read_processes(root)?;
@@ -273,7 +249,7 @@ fn slabs_of(
 }
 
 /// Returns what compaction may move on the machine below `root`.
-fn mobility(root: &Path) -> Mobility {
+pub(super) fn mobility(root: &Path) -> Mobility {
     let vm = root.join("proc/sys/vm");
     let allowed = fs::read_to_string(vm.join("compact_unevictable_allowed"));
     Mobility {

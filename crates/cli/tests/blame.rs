@@ -1,16 +1,16 @@
 //! `freehold blame`: over a copy of a machine's files, and on the machine that the tests run on.
 
+mod blamed;
 mod common;
 #[allow(dead_code, reason = "the tests use a part of it")]
 mod fragment;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use blamed::{blamed, culprit, pages_of, title};
 use common::{Ran, finish, folder, freehold, run_words};
 use fragment::{Random, WAYS};
 use freehold_needs::{has_file, is_root, skip, unprivileged_command};
@@ -146,38 +146,6 @@ fn others_are_told_that_it_takes_root() {
 /// Held by each test that watches: what another plants is not its own.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A watch that goes on until [`Watch::end`].
-struct Watch(Child);
-
-impl Watch {
-    /// Starts to watch. When this returns, allocations are seen.
-    fn begin(place: &Path) -> Self {
-        let sign = place.join("watching");
-        let script = format!("> {}; exec cat", sign.display());
-        let words = ["blame", "--json", "--older", "0.01", "--rows", "1000", "--", "sh", "-c", &script];
-        let mut command = freehold(words);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut watch = command.spawn().expect("a process");
-        while !sign.exists() {
-            assert!(matches!(watch.try_wait(), Ok(None)), "the watch did not start");
-            sleep(Duration::from_millis(10));
-        }
-        Self(watch)
-    }
-
-    fn end(mut self) -> Value {
-        // The command ends with its input.
-        drop(self.0.stdin.take());
-        Ran::new(&self.0.wait_with_output().expect("an output")).ok().json()
-    }
-}
-
-fn pages_of(json: &Value, code: &str) -> u64 {
-    let rows = json["rows"].as_array().expect("rows");
-    let of = |row: &&Value| row["code"].as_str().is_some_and(|found| found.contains(code));
-    rows.iter().filter(of).filter_map(|row| row["pages"].as_u64()).sum()
-}
-
 /// Returns true if this machine's kernel lets BPF watch; otherwise says by name why not.
 fn can_watch(test: &str) -> bool {
     if !is_root(test) || !has_file("/sys/kernel/btf/vmlinux", test) || !has_file("/proc/kpageflags", test) {
@@ -191,29 +159,56 @@ fn can_watch(test: &str) -> bool {
     true
 }
 
+/// MiB that are fragmented.
+const PLANTED_MIB: usize = 64;
+
 #[test]
 fn a_planted_culprit_is_named() {
     if !can_watch("a_planted_culprit_is_named") {
         return;
     }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let planted =
-        [("pipes", "pipe_write", 64), ("page-tables", "pte_alloc", 32), ("slab-inodes", "alloc_inode", 64)];
-    for (name, code, mib) in planted {
+    let program = Path::new(env!("CARGO_BIN_EXE_freehold"));
+    let place = folder();
+    let before = blamed(program, place.path(), || Ok(Vec::new())).expect("an answer");
+    let ways = WAYS.iter().filter(|(name, _)| !name.starts_with("mixed"));
+    for (name, way) in ways {
+        let (signs, each_mib) = culprit(name);
+        if signs.is_empty() {
+            continue;
+        }
+        let plant = || way(&mut Random(1), PLANTED_MIB, place.path());
+        let json = blamed(program, place.path(), plant).expect("an answer");
+        let least = (each_mib * PLANTED_MIB as f64) as u64;
+        let (earlier, pages) = (pages_of(&before, &signs), pages_of(&json, &signs));
+        let rows: Vec<_> = json["rows"].as_array().into_iter().flatten().map(title).collect();
+        assert!(pages >= earlier + least, "{name}: {pages} of {least} pages are named {signs:?}: {rows:#?}");
+        assert!(
+            *name == "hugetlb" || earlier < least,
+            "{name}: {earlier} of {least} pages were named before anything was planted"
+        );
+        assert_eq!(json["watch"]["lost"], 0, "{name}");
+    }
+}
+
+#[test]
+fn nobody_is_blamed_for_movable_memory() {
+    if !can_watch("nobody_is_blamed_for_movable_memory") {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = Path::new(env!("CARGO_BIN_EXE_freehold"));
+    let place = folder();
+    let before = blamed(program, place.path(), || Ok(Vec::new())).expect("an answer");
+    let pages = |json: &Value| json["movable"]["pages"].as_u64().expect("a number");
+    for name in ["anonymous", "tmpfs-punched", "mlocked"] {
         let (_, way) = WAYS.iter().find(|(way, _)| *way == name).expect("a way");
-        let place = folder();
-        let before = pages_of(&Watch::begin(place.path()).end(), code);
-        fs::remove_file(place.path().join("watching")).expect("a file");
-        let watch = Watch::begin(place.path());
-        let held = way(&mut Random(1), mib, place.path()).expect("memory");
-        let json = watch.end();
-        // Each way fills more than this with what it is named after, with pages of any size.
-        let least = mib as u64 * (32 << 10) / rustix::param::page_size() as u64;
-        let pages = pages_of(&json, code);
-        assert!(pages >= least, "{name}: {pages} of {least} pages are named: {:#}", json["rows"]);
-        assert!(before < least, "{name}: {before} of {least} pages were named before anything was planted");
-        assert_eq!(json["watch"]["lost"], 0);
-        drop(held);
+        let plant = || way(&mut Random(1), 4 * PLANTED_MIB, place.path());
+        let json = blamed(program, place.path(), plant).expect("an answer");
+        // A fourth of what is planted stays at least, and half of that may be in pageblocks that others keep.
+        let least = (PLANTED_MIB << 19) as u64 / rustix::param::page_size() as u64;
+        let more = pages(&json).saturating_sub(pages(&before));
+        assert!(more >= least, "{name}: {more} of {least} pages are movable only, in {}", json["movable"]);
     }
 }
 

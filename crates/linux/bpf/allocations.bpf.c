@@ -21,6 +21,9 @@ char LICENSE[] SEC("license") = "GPL";
 /* Every so many calls a program looks at the clock. */
 #define METERED 64
 
+/* A timed call that took longer was interrupted, or its CPU belonged to another guest: it says nothing of the program. */
+#define LONGEST_NS 20000
+
 /* An allocation whose pages are in use. */
 struct allocation {
 	u64 time_ns;
@@ -103,15 +106,22 @@ static __always_inline u64 begin_metering(struct counters *count, u64 calls)
 		return 0;
 	before = bpf_ktime_get_ns();
 	begin = bpf_ktime_get_ns();
+	if (begin - before > LONGEST_NS)
+		return 0;
 	count->clock_ns += begin - before;
 	return begin;
 }
 
 static __always_inline void end_metering(struct counters *count, u64 begin)
 {
+	u64 took;
+
 	if (!begin)
 		return;
-	count->metered_ns += bpf_ktime_get_ns() - begin;
+	took = bpf_ktime_get_ns() - begin;
+	if (took > LONGEST_NS)
+		return;
+	count->metered_ns += took;
 	count->metered++;
 }
 
@@ -125,7 +135,10 @@ static __always_inline u64 mixed(u64 pageblock)
 /* Tells whether the page's allocation is to be remembered, and its frame number. */
 static __always_inline int is_watched(const struct settings *set, u64 page, u64 *pfn)
 {
-	*pfn = (page - set->page_table) / bpf_core_type_size(struct page);
+	u64 size = bpf_core_type_size(struct page), offset = page - set->page_table;
+
+	/* What is divided by is not a constant to the compiler. */
+	*pfn = size == 64 ? offset >> 6 : offset / size;
 	return mixed(*pfn >> set->pageblock_order) < set->share;
 }
 

@@ -53,6 +53,9 @@ static __always_inline long expected(u64 page, u64 flags, u64 frames, long mappe
 	return mapped;
 }
 
+/* References that stand for one pin of `pin_user_pages` on a page of one frame. */
+#define PIN_BIAS 1024
+
 /* Whether the page that begins at `page` is pinned. */
 static __always_inline int is_pinned(u64 page, u64 flags)
 {
@@ -118,6 +121,40 @@ int find_pins(struct pins_question *ask)
 	walk.ask.page_table = ask->page_table;
 	bpf_loop(walk.ask.count, find_pin, &walk, 0);
 	ask->pinned = walk.ask.pinned;
+	return 0;
+}
+
+static long find_user_pin(u32 index, struct slab_question *ask)
+{
+	u32 key = 0;
+	struct batch *batch = bpf_map_lookup_elem(&frames, &key);
+	int references = 0, pins = 0;
+	u64 page, flags = 0;
+
+	if (!batch || index >= BATCH)
+		return 1;
+	page = first_page(ask->page_table + batch->entry[index] * bpf_core_type_size(struct page));
+	batch->entry[index] = 0;
+	if (!page || !read_flags(&flags, page))
+		return 0;
+	if (flag(flags, bpf_core_enum_value(enum pageflags, PG_head))) {
+		if (bpf_core_field_exists(struct folio, _pincount))
+			PEEK(pins, FIELD(page, folio, _pincount));
+		batch->entry[index] = pins > 0;
+		return 0;
+	}
+	PEEK(references, FIELD(page, page, _refcount));
+	batch->entry[index] = references >= PIN_BIAS;
+	return 0;
+}
+
+/* Which of the frames in the map `frames` have pins of `pin_user_pages`. */
+SEC("syscall")
+int find_user_pins(struct slab_question *ask)
+{
+	struct slab_question question = { .count = ask->count, .page_table = ask->page_table };
+
+	bpf_loop(question.count, find_user_pin, &question, 0);
 	return 0;
 }
 

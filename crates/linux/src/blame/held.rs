@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::error::{BpfError, Error};
 use crate::pageblocks::{
-    Held, Pageblock, PageblockMap, PerCpuFrames, Use, Uses, ZonePageblocks, cgroup_names,
+    Held, Pageblock, PageblockMap, PerCpuFrames, PinnedFrames, Unflagged, Use, Uses, ZonePageblocks,
+    cgroup_names,
 };
 use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
 use crate::sensor::{BpfSensor, PageKind};
@@ -27,10 +28,35 @@ pub enum What {
     Hugetlb,
     /// Ballooned or unplugged.
     Offline,
+    /// Movable but for a pin.
+    Pinned(Pin),
     /// The kernel's own, and charged to this cgroup.
     Charged(Arc<str>),
     /// The kernel's own, of which nothing more is known.
     Kernel,
+}
+
+/// What keeps a page that could be moved otherwise.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Pin {
+    /// True if it is one of `pin_user_pages`, as `io_uring`, RDMA and direct I/O take; otherwise a reference, as of a pipe.
+    pub is_user_pin: bool,
+    /// Whose page it is.
+    pub owner: Option<Arc<PinOwner>>,
+}
+
+/// Whose a pinned page is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum PinOwner {
+    /// Mapped by this process.
+    Process {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// Mapped by no process that could be read, and charged to this cgroup.
+    Cgroup(String),
 }
 
 /// A run of unmovable pages: a compound page, or a single page. A compound page is several runs where pageblocks border.
@@ -52,7 +78,7 @@ impl HeldPages {
 }
 
 /// Reads the unmovable pages of the `wanted` zones of `map`, by ascending frames, from `proc/kpageflags` below `root`. Pages that
-/// were reserved at boot are not among them, and none of `listed`, which are free.
+/// were reserved at boot are not among them, and none that is free on a per-CPU list.
 ///
 /// Memory: 40 bytes a run.
 ///
@@ -61,7 +87,7 @@ impl HeldPages {
 pub fn read_held_pages(
     root: &Path,
     map: &PageblockMap,
-    listed: &PerCpuFrames,
+    unflagged: Unflagged<'_>,
     wanted: impl Fn(&ZonePageblocks) -> bool,
 ) -> Result<Vec<HeldPages>, Error> {
     let file = FrameWords::kpageflags(root)?;
@@ -70,9 +96,13 @@ pub fn read_held_pages(
     let mut held = Vec::new();
     for zone in map.zones.iter().filter(|zone| wanted(zone)) {
         let starts = (zone.start_pfn..).step_by(pages as usize);
-        for (start, _) in starts.zip(&zone.blocks).filter(|(_, block)| holds(block)) {
+        for (start, block) in starts.zip(&zone.blocks).filter(|(_, block)| holds(block)) {
             let filled = file.read(start, &mut buffer).map_err(|e| file.failed(e))?;
-            runs(words(&buffer[..filled]), start, listed, &mut held);
+            let pinned = match block.held_by(Held::Pinned) {
+                0 => PinnedFrames::default(),
+                _ => (unflagged.pinned)(start, pages),
+            };
+            runs(words(&buffer[..filled]), start, unflagged.listed, &pinned, &mut held);
         }
     }
     Ok(held)
@@ -80,12 +110,18 @@ pub fn read_held_pages(
 
 /// Returns true if a pageblock has pages that code allocated and nothing moves.
 fn holds(block: &Pageblock) -> bool {
-    let why = [Held::Slab, Held::PageTable, Held::Kernel, Held::Hugetlb, Held::Offline];
+    let why = [Held::Slab, Held::PageTable, Held::Kernel, Held::Hugetlb, Held::Offline, Held::Pinned];
     why.into_iter().map(|why| block.held_by(why)).sum::<u32>() > u32::from(block.listed)
 }
 
 /// Adds the runs of unmovable pages of a pageblock.
-fn runs(words: impl Iterator<Item = u64>, start: u64, listed: &PerCpuFrames, held: &mut Vec<HeldPages>) {
+fn runs(
+    words: impl Iterator<Item = u64>,
+    start: u64,
+    listed: &PerCpuFrames,
+    pinned: &PinnedFrames,
+    held: &mut Vec<HeldPages>,
+) {
     let mut uses = Uses::default();
     let mut open = false;
     for (pfn, flags) in (start..).zip(words) {
@@ -96,6 +132,7 @@ fn runs(words: impl Iterator<Item = u64>, start: u64, listed: &PerCpuFrames, hel
             Use::Held(Held::PageTable) => Some(What::PageTable),
             Use::Held(Held::Hugetlb) => Some(What::Hugetlb),
             Use::Held(Held::Offline) => Some(What::Offline),
+            movable if movable.is_movable() && pinned.has(pfn) => Some(What::Pinned(Pin::default())),
             _ => None,
         };
         let Some(what) = what else {
@@ -110,7 +147,7 @@ fn runs(words: impl Iterator<Item = u64>, start: u64, listed: &PerCpuFrames, hel
     }
 }
 
-/// Tells slab caches, kernel stacks and what the types of pages tell. A page that was freed meanwhile keeps what it was.
+/// Tells slab caches, kernel stacks, what the types of pages tell, and how pages are pinned. A page that was freed meanwhile keeps what it was.
 ///
 /// # Errors
 /// If frame numbers cannot be determined.
@@ -141,10 +178,14 @@ pub fn name_by_bpf(sensor: &mut BpfSensor, held: &mut [HeldPages]) -> Result<(),
             None => What::Kernel,
         };
     }
+    let pinned = of(held, &What::Pinned(Pin::default()));
+    for (&at, is_user_pin) in pinned.iter().zip(sensor.user_pins(&frames(held, &pinned))?) {
+        held[at].what = What::Pinned(Pin { is_user_pin, owner: None });
+    }
     Ok(())
 }
 
-/// Tells the cgroups that the kernel's other pages are charged to, by `proc/kpagecgroup` below `root`.
+/// Tells the cgroups that the kernel's other pages are charged to, and pinned pages without an owner, by `proc/kpagecgroup` below `root`.
 ///
 /// # Errors
 /// If the kernel has no memory cgroups, or access is refused.
@@ -152,17 +193,52 @@ pub fn name_by_cgroup(root: &Path, held: &mut [HeldPages]) -> Result<(), Error> 
     let file = FrameWords::open(&root.join("proc/kpagecgroup"))?;
     let names = cgroup_names(root);
     let mut word = [0; WORD_BYTES];
-    for run in held.iter_mut().filter(|run| run.what == What::Kernel) {
+    for run in held.iter_mut() {
+        if !matches!(run.what, What::Kernel | What::Pinned(Pin { owner: None, .. })) {
+            continue;
+        }
         if file.read(run.pfn, &mut word).map_err(|e| file.failed(e))? < WORD_BYTES {
             continue;
         }
         let inode = u64::from_le_bytes(word);
         if inode != 0 {
             let name = names.get(&inode).cloned().unwrap_or_else(|| format!("inode {inode}"));
-            run.what = What::Charged(name.into());
+            run.what = match run.what {
+                What::Pinned(Pin { is_user_pin, .. }) => {
+                    What::Pinned(Pin { is_user_pin, owner: Some(Arc::new(PinOwner::Cgroup(name))) })
+                }
+                _ => What::Charged(name.into()),
+            };
         }
     }
     Ok(())
+}
+
+/// Leaves out pages of no known kind that `proc/kpageflags` below `root` shows as something else by now: they were on their way from a
+/// per-CPU list to somebody, or back. By then they may be charged to a cgroup, so this comes last.
+///
+/// # Errors
+/// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
+pub fn leave_out_passing(root: &Path, held: &mut Vec<HeldPages>) -> Result<(), Error> {
+    let file = FrameWords::kpageflags(root)?;
+    let mut word = [0; WORD_BYTES];
+    let mut failed = Ok(());
+    held.retain(|run| {
+        if !matches!(run.what, What::Kernel | What::Charged(_)) {
+            return true;
+        }
+        match file.read(run.pfn, &mut word) {
+            Ok(WORD_BYTES) => {
+                matches!(Uses::default().next(u64::from_le_bytes(word)), Use::Blank | Use::Held(Held::Kernel))
+            }
+            Ok(_) => true,
+            Err(error) => {
+                failed = Err(file.failed(error));
+                true
+            }
+        }
+    });
+    failed
 }
 
 #[cfg(test)]
@@ -189,19 +265,37 @@ mod tests {
             kpf::BUDDY,
         ];
         let mut held = Vec::new();
-        runs(words.into_iter(), 512, &PerCpuFrames::new([(518, 0)]), &mut held);
+        let pinned = PinnedFrames::new(512, vec![1 << 4 | 1 << 5 | 1 << 9 | 1 << 10]);
+        runs(words.into_iter(), 512, &PerCpuFrames::new([(518, 0)]), &pinned, &mut held);
         let shape: Vec<_> = held.iter().map(|run| (run.pfn - 512, run.pages, run.what.clone())).collect();
-        let slab = || What::Slab(None);
+        let (slab, pinned) = (|| What::Slab(None), || What::Pinned(Pin::default()));
         assert_eq!(
             shape,
             [
                 (0, 3, slab()),
                 (3, 1, slab()),
+                (4, 1, pinned()),
                 (5, 1, What::Kernel),
                 (7, 1, What::PageTable),
+                (9, 2, pinned()),
                 (11, 2, What::Kernel)
             ]
         );
+    }
+
+    #[test]
+    fn what_is_something_else_by_now_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        let words = [0, kpf::BUDDY, kpf::LRU | kpf::ANON, 0, kpf::COMPOUND_TAIL, kpf::BUDDY];
+        let bytes = words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+        std::fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();
+        let kinds = [What::Kernel, What::Kernel, What::Charged("a".into()), What::Charged("a".into())];
+        let kinds = kinds.into_iter().chain([What::Kernel, What::PageTable]);
+        let mut held: Vec<_> =
+            (0..).zip(kinds).map(|(pfn, what)| HeldPages { pfn, pages: 1, what }).collect();
+        leave_out_passing(root.path(), &mut held).unwrap();
+        assert_eq!(held.iter().map(|run| run.pfn).collect::<Vec<_>>(), [0, 3, 4, 5]);
     }
 
     #[test]
@@ -212,6 +306,7 @@ mod tests {
             block
         };
         assert!(holds(&block(Held::Kernel, 2, 1)) && holds(&block(Held::PageTable, 1, 0)));
+        assert!(holds(&block(Held::Pinned, 1, 0)));
         assert!(!holds(&block(Held::Kernel, 2, 2)) && !holds(&block(Held::Absent, 2, 0)));
         assert!(!holds(&block(Held::Reserved, 2, 0)));
     }

@@ -15,11 +15,15 @@ use crate::sensor::{BpfSensor, open_object, refusal};
 /// The compiled programs.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.bpf.o"));
 
-/// What a call of a program takes beside the program itself, which cannot time it.
-const CALL_NS: u64 = 20;
+/// What a call of a program takes beside the program itself, which cannot time it; a rough number, as what page faults take with the
+/// watch and without varies (`docs/blame.md`).
+const CALL_NS: u64 = 50;
+
+/// The smallest share: with less nothing is learned, and the calls alone take what they take.
+const SMALLEST_SHARE: f64 = 1.0 / 64.0;
 
 /// For how long more may be allocated than the programs can follow in their time.
-const BURST_NS: u64 = 2_000_000_000;
+const BURST_NS: u64 = 500_000_000;
 
 /// Bytes of a number.
 const WORD: usize = 8;
@@ -88,8 +92,8 @@ impl AllocationWatch {
         Ok(watch)
     }
 
-    /// Halves the share if the programs took more than `most` of a CPU's time since it was last halved, bursts of two seconds
-    /// aside.
+    /// Halves the share, down to a 64th, if the programs took more than `most` of a CPU's time since it was last halved, bursts of
+    /// half a second aside.
     ///
     /// # Errors
     /// If the programs' counters cannot be read.
@@ -97,7 +101,7 @@ impl AllocationWatch {
         let (now, cost) = (clock::monotonic_ns(), self.counters()?.cost_ns());
         let (then, before) = self.shrunk;
         let allowed = most * (now.saturating_sub(then) + BURST_NS) as f64;
-        if cost.saturating_sub(before) as f64 > allowed {
+        if cost.saturating_sub(before) as f64 > allowed && self.share.fraction() > SMALLEST_SHARE {
             self.share = self.share.half();
             self.shrunk = (now, cost);
             self.set()?;

@@ -24,7 +24,7 @@ pub(crate) enum Use {
 
 impl Use {
     /// Returns true if the kernel can move the page, unless somebody pinned it.
-    pub(super) fn is_movable(self) -> bool {
+    pub(crate) fn is_movable(self) -> bool {
         matches!(self, Self::Anon | Self::FileClean | Self::FileBusy | Self::Unevictable)
     }
 }

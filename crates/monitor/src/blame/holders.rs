@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use freehold_linux::blame::{Allocation, HeldPages, StackId, Stacks, What};
+use freehold_linux::blame::{Allocation, HeldPages, Pin, PinOwner, StackId, Stacks, What};
 
 /// A row's number.
 pub(super) type HolderId = u32;
@@ -34,7 +34,12 @@ impl Holders {
             return *known;
         }
         let code = stack.and_then(|stack| stacks.culprit(stack)).map(str::to_owned);
-        let is_named = code.is_some() || !matches!(run.what, What::Kernel | What::Slab(None));
+        let is_named = match &run.what {
+            What::Kernel | What::Slab(None) => code.is_some(),
+            // Who allocated a page that could be moved is not who pinned it.
+            What::Pinned(pin) => pin.owner.is_some(),
+            _ => true,
+        };
         let holder = Holder { what: title(&run.what), code, is_named };
         let next = self.all.len() as HolderId;
         let id = *self.known.entry(holder.clone()).or_insert(next);
@@ -66,6 +71,17 @@ pub(super) fn title(what: &What) -> String {
         What::Hugetlb => "hugetlb pages".to_owned(),
         What::Offline => "ballooned or offline pages".to_owned(),
         What::Charged(cgroup) => format!("kernel pages charged to {cgroup}"),
+        What::Pinned(pin) => pinned(pin),
         What::Kernel => "kernel pages".to_owned(),
     }
+}
+
+fn pinned(pin: &Pin) -> String {
+    let owner = match pin.owner.as_deref() {
+        Some(PinOwner::Process { pid, name }) => format!(" of {name} ({pid})"),
+        Some(PinOwner::Cgroup(cgroup)) => format!(" charged to {cgroup}"),
+        None => String::new(),
+    };
+    let how = if pin.is_user_pin { "pinned as by io_uring or RDMA" } else { "referred to as by a pipe" };
+    format!("pages{owner}, {how}")
 }

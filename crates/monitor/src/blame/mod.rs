@@ -7,7 +7,9 @@ mod answer;
 mod folded;
 mod holders;
 mod kept;
+mod movable;
 mod text;
 
 pub use answer::{Blame, NamedBlocks, Readings, Row};
 pub use folded::folded;
+pub use movable::MovableOnly;

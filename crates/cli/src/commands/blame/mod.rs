@@ -9,7 +9,9 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::anyhow;
-use freehold_linux::blame::{HeldPages, name_by_bpf, name_by_cgroup, read_held_pages};
+use freehold_linux::blame::{
+    HeldPages, leave_out_passing, name_by_bpf, name_by_cgroup, name_by_mapping, read_held_pages,
+};
 use freehold_linux::pageblocks::{
     PageblockMap, PerCpuFrames, Unflagged, ZonePageblocks, pageblock_order, read_pageblocks, recount_listed,
 };
@@ -23,6 +25,8 @@ use freehold_trace::ZoneSnapshot;
 use crate::args::Blame;
 use crate::exit::{Cause, Failure};
 use crate::output::{self, FinishedFile};
+use crate::pins::Pins;
+use crate::readings::mobility;
 
 use allocations::Made;
 use report::Report;
@@ -52,6 +56,7 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
     };
     let report = Report {
         blame: blame::Blame::of(&readings, order),
+        movable: blame::MovableOnly::of(&map, mobility(root), |zone| wants(args, zone.node, &zone.name)),
         block_bytes: page_bytes(root).unwrap_or(4096) << order,
         watch: made.watch(),
         page_owner: made.has_page_owner,
@@ -119,7 +124,7 @@ fn open_sensor(args: &Blame, notes: &mut Vec<String>) -> Result<Option<BpfSensor
 fn read_held(
     args: &Blame,
     zones: &[ZoneSnapshot],
-    sensor: Option<&mut BpfSensor>,
+    mut sensor: Option<&mut BpfSensor>,
     notes: &mut Vec<String>,
 ) -> Result<(PageblockMap, Vec<HeldPages>), Failure> {
     let root = args.sensing.root.as_path();
@@ -132,16 +137,24 @@ fn read_held(
     let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     // Lists change while pageblocks are read: a page that was on one before or after was free.
     let mut listed = on_lists().unwrap_or_default();
-    let mut map = read_pageblocks(root, zones, Unflagged { listed: &listed, ..Unflagged::NONE }, threads)?;
+    let pins = Pins::new(sensor.as_deref_mut());
+    let pinned = |from: u64, count: u64| pins.read(from, count);
+    let unflagged = Unflagged { listed: &listed, pinned: &pinned };
+    let mut map = read_pageblocks(root, zones, unflagged, threads)?;
     let wanted = |zone: &ZonePageblocks| wants(args, zone.node, &zone.name);
-    let mut held = read_held_pages(root, &map, &listed, wanted)?;
+    let mut held = read_held_pages(root, &map, unflagged, wanted)?;
     listed.extend(on_lists().unwrap_or_default());
+    if let Some(error) = pins.failed() {
+        note(error.into());
+    }
     recount_listed(root, &mut map, &listed)?;
     held.retain(|run| !(run.is_unnamed() && listed.has(run.pfn)));
     if let Some(sensor) = sensor {
         name_by_bpf(sensor, &mut held).map_err(|e| note(e.into())).unwrap_or_default();
     }
+    name_by_mapping(root, &mut held).map_err(&mut note).unwrap_or_default();
     // A kernel without memory cgroups has no such file.
     let _ = name_by_cgroup(root, &mut held);
+    leave_out_passing(root, &mut held)?;
     Ok((map, held))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use freehold_linux::blame::Watched;
 use freehold_measure::grouped;
-use freehold_monitor::blame::Blame;
+use freehold_monitor::blame::{Blame, MovableOnly};
 use freehold_monitor::verdict::SizeText;
 use serde::Serialize;
 
@@ -13,6 +13,8 @@ use serde::Serialize;
 pub(super) struct Report {
     #[serde(flatten)]
     pub(super) blame: Blame,
+    /// What nobody keeps.
+    pub(super) movable: MovableOnly,
     /// The size of a block.
     pub(super) block_bytes: u64,
     /// True if the kernel keeps who allocated each page.
@@ -60,6 +62,7 @@ impl Report {
     pub(super) fn text(&self, rows: usize) -> String {
         let mut text = self.blame.text(&SizeText(self.block_bytes).to_string(), rows);
         text.push('\n');
+        text.push_str(&self.movable.text());
         if self.page_owner {
             text.push_str("Code and age are those of page_owner.\n");
         }

@@ -14,8 +14,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::{Cause, Failure};
 
-/// The most time of a CPU that the watch may take.
-const MOST_COST: f64 = 0.01;
+/// The time of a CPU that the watch aims at, by its own account.
+const MOST_COST: f64 = 0.007;
 
 /// How often the cost of the watch is looked at.
 const LOOK: Duration = Duration::from_millis(250);

@@ -114,15 +114,28 @@ impl BpfSensor {
     /// # Errors
     /// If frame numbers cannot be determined.
     pub fn page_kinds(&mut self, pfns: &[u64]) -> Result<Vec<Option<PageKind>>, BpfError> {
+        Ok(self.of_frames("find_kinds", pfns)?.into_iter().map(PageKind::from_number).collect())
+    }
+
+    /// Returns of each of the frames `pfns` if its page has a pin of `pin_user_pages`.
+    ///
+    /// # Errors
+    /// If frame numbers cannot be determined.
+    pub fn user_pins(&mut self, pfns: &[u64]) -> Result<Vec<bool>, BpfError> {
+        Ok(self.of_frames("find_user_pins", pfns)?.into_iter().map(|pins| pins != 0).collect())
+    }
+
+    /// Returns what a program that cannot fail puts in the place of each of the frames `pfns`.
+    fn of_frames(&mut self, program: &'static str, pfns: &[u64]) -> Result<Vec<u64>, BpfError> {
         let page_table = self.page_table()?;
         let mut found = Vec::with_capacity(pfns.len());
         for batch in pfns.chunks(BATCH) {
             let numbers: Vec<_> =
                 batch.iter().map(|pfn| if self.has_frame(*pfn) { *pfn } else { u64::MAX }).collect();
             self.programs.put(Map::Frames, 0, Message::new(&numbers, BATCH).bytes())?;
-            self.programs.run("find_kinds", &mut Message::new(&[batch.len() as u64, page_table], 2))?;
-            let kinds = self.programs.get(Map::Frames, 0)?;
-            found.extend((0..batch.len()).map(|index| PageKind::from_number(word(&kinds, index))));
+            self.programs.run(program, &mut Message::new(&[batch.len() as u64, page_table], 2))?;
+            let answers = self.programs.get(Map::Frames, 0)?;
+            found.extend((0..batch.len()).map(|index| word(&answers, index)));
         }
         Ok(found)
     }

@@ -1,0 +1,79 @@
+//! What `freehold blame` says of memory that is fragmented while it watches.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::fragment::Held;
+
+/// Has `program` watch while `plant` runs. Returns what it says as JSON; what was planted goes afterwards.
+pub(crate) fn blamed(
+    program: &Path,
+    place: &Path,
+    plant: impl FnOnce() -> std::io::Result<Held>,
+) -> Result<Value, Box<dyn Error>> {
+    let sign = place.join("watching");
+    let script = format!("> {}; exec cat", sign.display());
+    let mut watch = Command::new(program)
+        .args(["blame", "--json", "--older", "0.01", "--", "sh", "-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    while !sign.exists() {
+        if watch.try_wait()?.is_some() {
+            return Err(String::from_utf8_lossy(&watch.wait_with_output()?.stderr).into());
+        }
+        sleep(Duration::from_millis(10));
+    }
+    fs::remove_file(sign)?;
+    let held = plant();
+    // The command ends with its input.
+    drop(watch.stdin.take());
+    let said = watch.wait_with_output()?;
+    drop(held?);
+    if !said.status.success() {
+        return Err(String::from_utf8_lossy(&said.stderr).into());
+    }
+    Ok(serde_json::from_slice(&said.stdout)?)
+}
+
+/// Returns a row in words: what its pages are, and the code.
+pub(crate) fn title(row: &Value) -> String {
+    let text = |name: &str| row[name].as_str().unwrap_or_default();
+    match text("code") {
+        "" => text("what").to_owned(),
+        code => format!("{}: {code}", text("what")),
+    }
+}
+
+/// Returns the parts of titles by which the culprit of a way is known, and the least pages for each MiB that are the culprit's; none
+/// for a way of movable memory only.
+pub(crate) fn culprit(way: &str) -> (Vec<String>, f64) {
+    let own = |how: &str| format!("({}), {how}", std::process::id());
+    let (signs, kib): (Vec<String>, _) = match way {
+        "slab-inodes" => (vec!["alloc_inode".into()], 32.0),
+        "slab-mixed" => (vec!["alloc_inode".into()], 16.0),
+        "pipes" => (vec!["pipe_write".into()], 32.0),
+        "page-tables" => (vec!["pte_alloc".into()], 32.0),
+        "hugetlb" => (vec!["hugetlb pages".into()], 128.0),
+        "pinned-by-pipes" => (vec![own("referred to as by a pipe")], 12.0),
+        "pinned-by-io-uring" => (vec![own("pinned as by io_uring")], 12.0),
+        "mixed" => (vec!["alloc_inode".into(), "pipe_write".into()], 4.0),
+        "mixed-shuffled" => (vec!["alloc_inode".into(), "pipe_write".into(), "pte_alloc".into()], 1.0),
+        _ => (Vec::new(), 0.0),
+    };
+    (signs, kib * 1024.0 / crate::fragment::memory::page_bytes() as f64)
+}
+
+/// Returns the pages of the rows whose title has one of `signs` in it.
+pub(crate) fn pages_of(json: &Value, signs: &[String]) -> u64 {
+    let rows = json["rows"].as_array().into_iter().flatten();
+    let of = rows.filter(|row| signs.iter().any(|sign| title(row).contains(sign.as_str())));
+    of.filter_map(|row| row["pages"].as_u64()).sum()
+}
