@@ -26,10 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let program = args.first().ok_or("which program? Name the freehold binary that is to blame")?;
     let mib = args.get(1).map_or(Ok(1024), |mib| mib.parse())?;
     let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
-    // Pipes take descriptors.
-    let files = rustix::process::Resource::Nofile;
-    let limit = rustix::process::getrlimit(files);
-    rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?;
+    fragment::allow_descriptors()?;
     println!("{mib} MiB, seed {seed}");
     println!(
         "| way | kept blocks | with a name | movable only | who is in the most more blocks than before | culprit's pages | named |"

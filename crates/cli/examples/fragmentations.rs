@@ -26,10 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mib = args.get(1).map_or(Ok(3072), |mib| mib.parse())?;
     let seeds = seeds(args.get(2).map_or("1", String::as_str))?;
     let lock = args.get(3).filter(|path| !path.is_empty()).map(File::create).transpose()?;
-    // Pipes take descriptors.
-    let files = rustix::process::Resource::Nofile;
-    let limit = rustix::process::getrlimit(files);
-    rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?;
+    fragment::allow_descriptors()?;
     println!("{mib} MiB");
     println!(
         "way                 seed  before  promised  at most  real  error %  drift %  compaction ms  migrated  \

@@ -29,10 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let program = args.first().ok_or("which program? Name the freehold binary that is to repair")?;
     let mib = args.get(1).map_or(Ok(2048), |mib| mib.parse())?;
     let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
-    // Pipes take descriptors.
-    let files = rustix::process::Resource::Nofile;
-    let limit = rustix::process::getrlimit(files);
-    rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?;
+    fragment::allow_descriptors()?;
     println!("{mib} MiB, seed {seed}");
     println!(
         "| way | now | both | goal | steps: foretold, came, ms, pages | now | exit | above everything |"

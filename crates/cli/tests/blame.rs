@@ -162,6 +162,9 @@ fn can_watch(test: &str) -> bool {
 /// MiB that are fragmented.
 const PLANTED_MIB: usize = 64;
 
+/// How often movable memory is planted at most: page cache that goes meanwhile, by other work on the machine, hides it.
+const TRIES: usize = 5;
+
 #[test]
 fn a_planted_culprit_is_named() {
     if !can_watch("a_planted_culprit_is_named") {
@@ -199,16 +202,21 @@ fn nobody_is_blamed_for_movable_memory() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = Path::new(env!("CARGO_BIN_EXE_freehold"));
     let place = folder();
-    let before = blamed(program, place.path(), || Ok(Vec::new())).expect("an answer");
     let pages = |json: &Value| json["movable"]["pages"].as_u64().expect("a number");
+    let answer = |plant: &dyn Fn() -> std::io::Result<fragment::Held>| {
+        pages(&blamed(program, place.path(), plant).expect("an answer"))
+    };
     for name in ["anonymous", "tmpfs-punched", "mlocked"] {
         let (_, way) = WAYS.iter().find(|(way, _)| *way == name).expect("a way");
-        let plant = || way(&mut Random(1), 4 * PLANTED_MIB, place.path());
-        let json = blamed(program, place.path(), plant).expect("an answer");
         // A fourth of what is planted stays at least, and half of that may be in pageblocks that others keep.
         let least = (PLANTED_MIB << 19) as u64 / rustix::param::page_size() as u64;
-        let more = pages(&json).saturating_sub(pages(&before));
-        assert!(more >= least, "{name}: {more} of {least} pages are movable only, in {}", json["movable"]);
+        let mut seen = Vec::new();
+        while seen.len() < TRIES && seen.last().is_none_or(|&more| more < least) {
+            let before = answer(&|| Ok(Vec::new()));
+            let after = answer(&|| way(&mut Random(1), 4 * PLANTED_MIB, place.path()));
+            seen.push(after.saturating_sub(before));
+        }
+        assert!(seen.last() >= Some(&least), "{name}: {seen:?} of {least} pages are movable only");
     }
 }
 

@@ -139,9 +139,11 @@ fn readings_follow_each_other_until_their_reader_goes() {
 }
 
 #[test]
-fn a_file_is_written_anew_whole() {
+fn a_file_is_written_anew_whole_and_again_when_its_folder_comes_back() {
     let folder = common::folder();
-    let file = folder.path().join("text");
+    let below = folder.path().join("below");
+    fs::create_dir(&below).unwrap();
+    let file = below.join("text");
     let root = fixture("linux-6.18");
     let text = fs::read_to_string(root.join("proc/buddyinfo")).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_freehold"));
@@ -158,6 +160,13 @@ fn a_file_is_written_anew_whole() {
         if let Ok(now) = fs::read_to_string(&file) {
             assert_eq!(now, text);
         }
+    }
+    fs::rename(&below, folder.path().join("away")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    fs::create_dir(&below).unwrap();
+    while !file.exists() {
+        assert!(began.elapsed().as_secs() < 60, "the file is not written again");
+        assert_eq!(child.try_wait().unwrap(), None, "it goes on");
     }
     child.kill().unwrap();
     child.wait().unwrap();

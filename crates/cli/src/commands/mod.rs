@@ -8,6 +8,7 @@ pub(super) mod blame;
 pub(super) mod check;
 pub(super) mod compare;
 mod endings;
+mod follow;
 pub(super) mod generate;
 pub(super) mod import;
 mod kernel_text;

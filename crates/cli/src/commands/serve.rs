@@ -9,7 +9,6 @@ use freehold_monitor::serve::{ServeOptions, serve, serve_text};
 use freehold_monitor::text::Cap;
 
 use super::kernel_text::{KernelText, TextReader};
-
 use crate::args::Serve;
 use crate::exit::Failure;
 use crate::output;
@@ -33,9 +32,9 @@ fn on_socket(args: &Serve, path: &Path) -> Result<(), Failure> {
         chosen => chosen,
     };
     let mut reader = TextReader::open(&args.sensing.root, choice, KernelText::Pagetypeinfo, Cap::Kernels)?;
-    let first = reader.read()?;
+    // What cannot be read at all ends the server before it listens.
+    reader.read()?;
     output::notes(&reader.notes());
-    drop(first);
     let mut tell = |text: &str| output::note(&format!("freehold: {text}"));
     serve_text(path, &mut || reader.read().map_err(|failure| failure.to_string()), &mut tell)?;
     Ok(())

@@ -1,19 +1,16 @@
 //! `freehold snapshot`: prints this machine's free blocks, once or again and again.
 
-use std::path::Path;
-use std::thread;
-use std::time::Instant;
-
 use anyhow::anyhow;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
 use freehold_monitor::text::Cap;
 
+use super::follow::follow;
 use super::kernel_text::{KernelText, TextReader};
 use super::metrics_file;
 use crate::args::{Snapshot, SnapshotFormat};
 use crate::exit::{Cause, Failure};
-use crate::output::{self, FinishedFile};
+use crate::output;
 
 pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
     if args.all && args.format != SnapshotFormat::Metrics {
@@ -30,7 +27,7 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
 
 fn json(args: &Snapshot) -> Result<(), Failure> {
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
-    again_and_again(args, |follows| {
+    follow(args, |follows| {
         let sample = sampler.sample()?;
         let model = Model::new(sampler.machine(), None, &sample);
         if follows {
@@ -46,35 +43,11 @@ fn text(args: &Snapshot, text: KernelText) -> Result<(), Failure> {
     let cap = if args.exact { Cap::Exact } else { Cap::Kernels };
     let mut reader = TextReader::open(&args.sensing.root, args.sensing.sensor.into(), text, cap)?;
     let mut told = false;
-    again_and_again(args, |_| {
+    follow(args, |_| {
         let text = reader.read()?;
         if !std::mem::replace(&mut told, true) {
             output::notes(&reader.notes());
         }
         Ok(text)
     })
-}
-
-/// Prints or writes a text once, or with `--follow` again and again. `read` is told whether more follow.
-fn again_and_again(
-    args: &Snapshot,
-    mut read: impl FnMut(bool) -> Result<String, Failure>,
-) -> Result<(), Failure> {
-    let first = read(args.follow.is_some())?;
-    put(args.output.as_deref(), args.force, &first)?;
-    let Some(interval) = args.follow else { return Ok(()) };
-    let mut due = Instant::now() + interval;
-    loop {
-        thread::sleep(due.saturating_duration_since(Instant::now()));
-        // Times that were missed, because the machine slept or a reading took long, are not made up for.
-        due = (due + interval).max(Instant::now());
-        put(args.output.as_deref(), true, &read(true)?)?;
-    }
-}
-
-fn put(path: Option<&Path>, force: bool, text: &str) -> Result<(), Failure> {
-    let Some(path) = path else { return output::print(text) };
-    let mut file = FinishedFile::create(path, force)?;
-    file.write_text(text)?;
-    file.keep()
 }

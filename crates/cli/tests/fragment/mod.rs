@@ -38,6 +38,14 @@ pub(crate) const WAYS: [Way; 16] = [
     ("mixed-shuffled", shuffled),
 ];
 
+/// Lets this process have as many descriptors as it may: pipes take them.
+#[allow(dead_code, reason = "tests keep what they plant small")]
+pub(crate) fn allow_descriptors() -> io::Result<()> {
+    let files = rustix::process::Resource::Nofile;
+    let limit = rustix::process::getrlimit(files);
+    Ok(rustix::process::setrlimit(files, rustix::process::Rlimit { current: limit.maximum, ..limit })?)
+}
+
 /// Random numbers that a seed decides.
 pub(crate) struct Random(pub(crate) u64);
 

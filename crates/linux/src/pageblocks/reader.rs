@@ -259,7 +259,7 @@ impl Chunk {
             let place = |pfn: u64| (pfn.saturating_sub(first) as usize * WORD_BYTES).min(filled);
             words(&buffer[place(from)..place(to).max(place(from))])
         };
-        let pinned = pinned(first, words(first, last), unflagged);
+        let pinned = pinned(first, last, words(first, last), unflagged);
         for (raw, base) in blocks.iter_mut().zip((self.base..).step_by(pages as usize)) {
             let from = base.max(self.start);
             let words = words(from, (base + pages).min(self.end));
@@ -270,17 +270,12 @@ impl Chunk {
     }
 }
 
-/// Returns which frames are pinned, if any of the words, from that of frame `first` on, is of a page on the LRU.
-fn pinned(first: u64, words: impl Iterator<Item = u64>, unflagged: Unflagged<'_>) -> PinnedFrames {
+/// Returns which of the frames from `first` to before `end` are pinned, if any of their `words` is of a page on the LRU.
+fn pinned(first: u64, end: u64, words: impl Iterator<Item = u64>, unflagged: Unflagged<'_>) -> PinnedFrames {
     let mut on_lru = (first..).zip(words).filter(|(_, word)| word & kpf::LRU != 0).map(|(pfn, _)| pfn);
-    let Some(from) = on_lru.next() else { return PinnedFrames::default() };
-    let last = on_lru.last().unwrap_or(from);
-    // The further frames of a compound page show the head's flags on some kernels only.
-    (unflagged.pinned)(from, last - from + LARGEST_FOLIO)
+    // Some kernels show the flags of a compound page on its first frame only, so that the last word tells no end.
+    on_lru.next().map_or_else(PinnedFrames::default, |from| (unflagged.pinned)(from, end - from))
 }
-
-/// The pages of the largest page on the LRU, at least.
-const LARGEST_FOLIO: u64 = 1 << 13;
 
 /// Neighbouring pageblocks, at least one, that are known alike or of which nothing is known.
 struct Alike {

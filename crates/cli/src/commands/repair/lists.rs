@@ -3,12 +3,11 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use freehold_linux::procfs::read_zoneinfo;
+use freehold_linux::procfs::{STAT_REFRESH, read_zoneinfo};
+use freehold_monitor::verdict::pages_on_lists;
 
 use super::worker::Worker;
 use crate::exit::Failure;
-use freehold_linux::procfs::STAT_REFRESH;
-use freehold_monitor::verdict::pages_on_lists;
 
 /// How often each CPU is asked before the lists are counted: it returns some batches each time.
 const ASKED: u32 = 8;
