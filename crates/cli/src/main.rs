@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Command::Check(args) => return commands::check::run(&args),
         Command::Repair(args) => return commands::repair::run(&args),
         Command::KernelWrite(args) => return commands::repair::kernel_write(&args),
-        Command::GiveBack(args) => return commands::check::give_back(&args),
+        Command::GiveBack(args) => return commands::give_back::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Replay(args) => commands::replay::run(&args),

@@ -67,6 +67,44 @@ fn steps(told: &Value) -> &Vec<Value> {
     told["steps"].as_array().expect("steps")
 }
 
+/// Pages on all lists of CPUs.
+fn pages_on_lists() -> u64 {
+    let text = fs::read_to_string("/proc/zoneinfo").expect("zoneinfo");
+    let counts = text.lines().filter_map(|row| row.trim().strip_prefix("count:"));
+    counts.map(|count| count.trim().parse::<u64>().expect("a number")).sum()
+}
+
+#[test]
+fn draining_empties_lists_and_leaves_the_bound_on_them_as_it_was() {
+    let test = "draining_empties_lists_and_leaves_the_bound_on_them_as_it_was";
+    let bound = "/proc/sys/vm/percpu_pagelist_high_fraction";
+    if !can_repair(test) || !has_file(bound, test) {
+        return;
+    }
+    let _alone = alone();
+    let old = fs::read_to_string(bound).expect("the bound");
+    let mut seen = Vec::new();
+    for seed in 1..=ATTEMPTS {
+        // What is freed page by page fills the lists.
+        drop(fragmented(seed));
+        let (_held, before) = (fragmented(seed + ATTEMPTS), pages_on_lists());
+        let (now, compacted) = now_and_compacted();
+        let goal = now.midpoint(compacted).max(now + 1).to_string();
+        let mut running = freehold(["repair", "--yes", "--json", "--size", "2M", "--blocks", &goal]);
+        let running = running.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let (mut running, mut least) = (running.expect("the binary starts"), before);
+        while running.try_wait().expect("a child").is_none() {
+            least = least.min(pages_on_lists());
+        }
+        assert_eq!(fs::read_to_string(bound).expect("the bound"), old);
+        if least < before / 4 {
+            return;
+        }
+        seen.push(format!("{least} of {before} pages stayed on lists; {now} to {goal} of {compacted}"));
+    }
+    panic!("{}", seen.join("\n"));
+}
+
 #[test]
 fn a_goal_between_now_and_compaction_is_reached_by_no_more_than_that() {
     let test = "a_goal_between_now_and_compaction_is_reached_by_no_more_than_that";

@@ -50,7 +50,7 @@ pub(crate) struct Check {
     pub(crate) sensing: Sensing,
 }
 
-/// What is given back when the process that took it ends; only `check --try` starts it.
+/// What is given back when the process that took it ends; `check --try` and `repair` start it.
 #[derive(Args, Debug)]
 pub(crate) struct GiveBack {
     /// The file.

@@ -10,6 +10,7 @@ pub(super) mod compare;
 mod endings;
 mod follow;
 pub(super) mod generate;
+pub(super) mod give_back;
 pub(super) mod import;
 mod kernel_text;
 mod largest_order;

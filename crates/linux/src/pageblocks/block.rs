@@ -8,6 +8,11 @@ use serde::Serialize;
 /// Linux counterpart: `stride` in `isolate_freepages`.
 pub const STRIDES: [u64; 5] = [2, 4, 8, 16, 32];
 
+/// The number of orders of compound pages that per-CPU lists take, but for huge pages: 1, 2 and 3.
+///
+/// Linux counterpart: `pcp_allowed_order`.
+pub const SMALL_FOLIOS: usize = 3;
+
 /// The contents of a pageblock in pages, and the places of its unmovable pages.
 ///
 /// All numbers of pages add up to the pages of the pageblock.
@@ -39,6 +44,8 @@ pub struct Pageblock {
     /// there is none. The kernel cannot split such pages, as filesystems attach state to them: they
     /// move whole or not at all.
     pub dirty_order: u8,
+    /// Movable pages in compound pages of order 1, 2 and 3, which per-CPU lists take too.
+    pub in_small_folios: [u16; SMALL_FOLIOS],
     /// The 64ths of the pageblock with a page that neither compaction nor reclaim removes, a bit for
     /// each; see [`super::PageblockMap::part_order`].
     pub held_parts: u64,
@@ -115,6 +122,11 @@ impl Pageblock {
     /// Returns the pages that compaction cannot move, without unevictable pages and whole folios.
     pub fn stuck(&self) -> u32 {
         self.held.iter().map(|&pages| u32::from(pages)).sum()
+    }
+
+    /// Returns all pages, memory or not.
+    pub fn pages(&self) -> u32 {
+        u32::from(self.free) + self.stuck() + self.movable()
     }
 
     /// Returns the pages on the LRU or in a batch for it.

@@ -48,7 +48,7 @@ pub(super) fn fold(
         at += 1;
     }
     folder.end_free_run(at);
-    folder.end_dirty_folio();
+    folder.end_folio();
     let mut raw = RawBlock { block: folder.block, blank: folder.blanks == pages && folder.block.listed == 0 };
     let missing = pages - (at - skipped);
     if missing > 0 {
@@ -75,8 +75,18 @@ struct Folder {
     free_from: Option<u64>,
     /// The free scanner's position with each of [`STRIDES`].
     striders: [Strider; STRIDES.len()],
-    /// Pages so far of a compound page of page cache that is dirty or under writeback.
-    dirty_pages: u32,
+    /// The compound page that has not ended yet.
+    folio: Folio,
+}
+
+/// A compound page on the LRU.
+#[derive(Default)]
+struct Folio {
+    /// Its pages so far; 0 if there is none.
+    pages: u32,
+    movable: bool,
+    /// True if it is page cache that is dirty or under writeback.
+    dirty: bool,
 }
 
 /// The position of a free scanner, which steps over compound pages and free blocks as wholes.
@@ -149,13 +159,13 @@ impl Folder {
             strider.pass(step, at, flags);
         }
         if flags & kpf::COMPOUND_HEAD != 0 {
-            self.end_dirty_folio();
+            self.end_folio();
             let dirty = flags & (kpf::DIRTY | kpf::WRITEBACK) != 0 && used_for == Use::FileBusy;
-            self.dirty_pages = u32::from(dirty);
+            self.folio = Folio { pages: 1, movable: used_for.is_movable(), dirty };
         } else if flags & kpf::COMPOUND_TAIL == 0 {
-            self.end_dirty_folio();
-        } else if self.dirty_pages > 0 {
-            self.dirty_pages += 1;
+            self.end_folio();
+        } else if self.folio.pages > 0 {
+            self.folio.pages += 1;
         }
         let block = &mut self.block;
         block.used_parts |= part;
@@ -191,9 +201,14 @@ impl Folder {
         }
     }
 
-    fn end_dirty_folio(&mut self) {
-        if let Some(order) = std::mem::take(&mut self.dirty_pages).checked_ilog2() {
+    fn end_folio(&mut self) {
+        let Folio { pages, movable, dirty } = std::mem::take(&mut self.folio);
+        let Some(order) = pages.checked_ilog2() else { return };
+        if dirty {
             self.block.dirty_order = self.block.dirty_order.max(order as u8);
+        }
+        if movable && let Some(small) = self.block.in_small_folios.get_mut((order as usize).wrapping_sub(1)) {
+            *small += pages as u16;
         }
     }
 }
@@ -255,6 +270,24 @@ mod tests {
         words[8] |= kpf::SWAPBACKED;
         assert_eq!(fold_words(&words, 4).block.dirty_order, 0, "tmpfs keeps no state with its pages");
         assert_eq!(fold_words(&[kpf::BUDDY; 16], 4).block.free_order, 4);
+    }
+
+    #[test]
+    fn movable_pages_in_small_folios_are_counted() {
+        let folio = |kind: u64, order: u32| {
+            let tails = std::iter::repeat_n(kpf::COMPOUND_TAIL | kind, (1 << order) - 1);
+            std::iter::once(kpf::COMPOUND_HEAD | kind).chain(tails)
+        };
+        let words: Vec<_> = folio(kpf::LRU, 1)
+            .chain(folio(kpf::SLAB, 2))
+            .chain([kpf::LRU, kpf::BUDDY])
+            .chain(folio(kpf::LRU | kpf::ANON, 3))
+            .chain(folio(kpf::LRU, 4))
+            .collect();
+        assert_eq!(fold_words(&words, 5).block.in_small_folios, [2, 0, 8]);
+        let last: Vec<_> = folio(kpf::LRU | kpf::DIRTY, 3).collect();
+        let block = fold_words(&last, 3).block;
+        assert_eq!((block.in_small_folios, block.dirty_order), ([0, 0, 8], 3));
     }
 
     #[test]

@@ -12,6 +12,8 @@
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Held, Pageblock, STRIDES};
 
+use super::cpu_lists::{self, CpuLists};
+
 /// What compaction may move on this machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mobility {
@@ -32,11 +34,8 @@ impl Default for Mobility {
 pub struct Limits {
     /// True if the zone has enough free pages for the kernel to isolate any (`__isolate_free_page`).
     pub room: bool,
-    /// The pages that stay on the list of the compacting CPU, of those freed last: `high` of that
-    /// list.
-    ///
-    /// Units: pages.
-    pub per_cpu_high: u64,
+    /// The lists of the compacting CPU.
+    pub lists: CpuLists,
     /// Pages on the lists of all CPUs before compaction.
     ///
     /// Units: pages.
@@ -155,7 +154,7 @@ pub fn compact(
     }
     let mut zone = Compacted { blocks: scan.blocks, gives_up_at };
     match care {
-        Care::Surely => keep_on_lists(&mut zone.blocks, limits.per_cpu_high),
+        Care::Surely => keep_on_lists(read, &mut zone.blocks, limits.lists),
         Care::AtMost => drive_out_of_lists(read, &mut zone.blocks, limits.per_cpu_count),
     }
     zone
@@ -220,16 +219,37 @@ fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], mut count: u6
     }
 }
 
-/// Subtracts the pages that were freed last, which stay on a CPU's list and are not on the zone's.
-///
-/// Linux counterpart: `free_frozen_page_commit`, which returns the oldest pages once the list holds more
-/// than `high`.
-fn keep_on_lists(blocks: &mut [Foretold], mut high: u64) {
-    for block in blocks.iter_mut().rev().filter(|block| block.moved > 0) {
-        let kept = u64::from(block.moved).min(high);
-        block.free -= kept as u32;
-        high -= kept;
+/// How often what stays on lists is drawn. The outcome with the fewest whole pageblocks is foretold.
+const DRAWS: u64 = 8;
+
+/// Subtracts the pages that stay on the compacting CPU's lists and are not on the zone's.
+fn keep_on_lists(read: &[Pageblock], blocks: &mut [Foretold], lists: CpuLists) {
+    let outcome = |seed| {
+        let mut later = blocks.to_vec();
+        let moved = blocks.iter().enumerate().filter(|(_, block)| block.moved > 0);
+        for (at, pages) in lists.keep(moved.map(|(at, block)| (at, freed(&read[at], block))), seed) {
+            later[at].free -= pages;
+        }
+        later
+    };
+    let whole = |later: &[Foretold]| {
+        later.iter().zip(read).filter(|(later, read)| later.free == read.pages()).count()
+    };
+    if let Some(worst) = (0..DRAWS).map(outcome).min_by_key(|later| whole(later)) {
+        blocks.copy_from_slice(&worst);
     }
+}
+
+/// Returns the pages that were freed as the pageblock was drained, by their order.
+fn freed(read: &Pageblock, block: &Foretold) -> [u32; cpu_lists::ORDERS] {
+    let mut left = block.moved;
+    let mut pages = [0; cpu_lists::ORDERS];
+    for (small, pages) in read.in_small_folios.into_iter().zip(&mut pages[1..]) {
+        *pages = left.min(small.into());
+        left -= *pages;
+    }
+    pages[0] = left;
+    pages
 }
 
 /// By how many orders a free block must exceed a compound page to count as a place for it.
@@ -297,7 +317,8 @@ pub fn likely_type(block: &Pageblock) -> Migratetype {
 mod tests {
     use super::*;
 
-    const ROOM: Limits = Limits { room: true, per_cpu_high: 0, per_cpu_count: 0 };
+    const ROOM: Limits =
+        Limits { room: true, lists: CpuLists { count: 0, high: 0, batch: 0 }, per_cpu_count: 0 };
 
     fn block(free: u16, anon: u16, slab: u16) -> Pageblock {
         let mut block = Pageblock { free, anon, ..Pageblock::default() };
@@ -371,11 +392,26 @@ mod tests {
 
     #[test]
     fn the_pages_freed_last_wait_on_a_list() {
-        let limits = Limits { per_cpu_high: 6, ..ROOM };
+        let lists = CpuLists { high: 7, batch: 1, ..CpuLists::default() };
         let blocks = [block(4, 4, 0), block(4, 4, 0), block(4, 4, 0), block(6, 2, 0), block(6, 2, 0)];
-        let compacted = compact(&blocks, &[], Mobility::default(), limits, Care::Surely);
+        let compacted = compact(&blocks, &[], Mobility::default(), Limits { lists, ..ROOM }, Care::Surely);
         let free: Vec<_> = compacted.blocks.iter().map(|block| block.free).collect();
         assert_eq!(free, [8, 6, 4, 0, 0], "4 of the third, 2 of the second");
+    }
+
+    #[test]
+    fn pages_freed_in_small_folios_keep_earlier_pageblocks() {
+        let lists = CpuLists { high: 40, batch: 1, ..CpuLists::default() };
+        let singles = block(2, 6, 0);
+        let folio = Pageblock { in_small_folios: [0, 4, 0], ..singles };
+        let mut blocks = [singles; 40];
+        blocks[8] = folio;
+        blocks[20..].fill(Pageblock { free_strided: [8; STRIDES.len()], ..block(8, 0, 1) });
+        let movable = vec![Some(Migratetype::Movable); blocks.len()];
+        let limits = Limits { lists, ..ROOM };
+        let later = compact(&blocks, &movable, Mobility::default(), limits, Care::Surely).blocks;
+        let free: Vec<_> = later[..20].iter().map(|block| block.free).collect();
+        assert_eq!((free[8], free[9]), (4, 8), "{free:?}");
     }
 
     #[test]

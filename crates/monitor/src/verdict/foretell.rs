@@ -5,11 +5,15 @@ use freehold_trace::ZoneSnapshot;
 
 use super::blocks::{Block, blocks_of};
 use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
+use super::cpu_lists::CpuLists;
 use super::evidence::Evidence;
 
 /// Returns the pageblock after its clean page cache is dropped.
 pub(super) fn without_clean_cache(block: &Pageblock) -> Pageblock {
-    Pageblock { free: block.free + block.file_clean, file_clean: 0, ..*block }
+    let clean = block.file_clean;
+    // Which of the folios are clean page cache is not known; most are page cache.
+    let in_small_folios = block.in_small_folios.map(|pages| pages.saturating_sub(clean));
+    Pageblock { free: block.free + clean, file_clean: 0, in_small_folios, ..*block }
 }
 
 /// Returns the pageblock after the free pages on per-CPU lists have gone back to the free lists.
@@ -89,9 +93,12 @@ impl<'a> Foretell<'a> {
         // If the compacting CPU is unknown, the list that keeps the most pages is assumed.
         let cpu = self.evidence.compacting_cpu;
         let compacting = self.zone.pagesets.iter().filter(|set| cpu.is_none_or(|cpu| cpu == set.cpu));
-        let per_cpu_high = compacting.map(|set| set.high.max(set.count)).max().unwrap_or(0);
+        let lists = compacting
+            .map(|set| CpuLists { count: set.count, high: set.high.max(set.count), batch: set.batch })
+            .max_by_key(|lists| lists.high)
+            .unwrap_or_default();
         let per_cpu_count = self.zone.pagesets.iter().fold(0, |sum: u64, set| sum.saturating_add(set.count));
-        let limits = Limits { room, per_cpu_high, per_cpu_count };
+        let limits = Limits { room, lists, per_cpu_count };
         compact(read, &types, self.evidence.mobility, limits, care)
     }
 

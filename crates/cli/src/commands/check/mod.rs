@@ -1,6 +1,5 @@
 //! `freehold check`: a verdict with its reason.
 
-mod give_back;
 mod quick;
 mod report;
 mod text;
@@ -20,8 +19,6 @@ use super::asked;
 
 use report::{Report, Tried};
 use try_pool::Pool;
-
-pub(crate) use give_back::run as give_back;
 
 /// Runs the command. The exit codes are those of a monitoring plugin.
 pub(crate) fn run(args: &Check) -> ExitCode {

@@ -10,8 +10,8 @@ use anyhow::{Context, anyhow};
 use freehold_monitor::verdict::{BlockRequest, SizeText, Verdict};
 use serde::Serialize;
 
-use super::give_back::OldSize;
 use crate::commands::endings::ended_by_signal;
+use crate::commands::give_back::OldNumber;
 use crate::commands::root_only::must_be_root;
 use crate::exit::{Cause, Failure};
 
@@ -134,7 +134,7 @@ impl Pool {
         let ended = ended_by_signal();
         let started = Instant::now();
         let (written, came) = {
-            let old = OldSize::keep(&number, before);
+            let old = OldNumber::keep(&number, before);
             let written = fs::write(&number, (before + wanted).to_string());
             let came = self.persistent().map_err(machine)?.saturating_sub(before);
             old.restore()

@@ -1,4 +1,4 @@
-//! Gives a pool of huge pages its old size back, whatever ends the process that made it larger.
+//! Gives one of the kernel's files its old number back, whatever ends the process that changed it.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -12,14 +12,14 @@ use crate::args::GiveBack;
 const DONE: u8 = b'.';
 
 /// A file whose old number comes back when this is dropped, and also when this process is killed.
-pub(super) struct OldSize {
+pub(super) struct OldNumber {
     path: PathBuf,
     number: u64,
     /// A process of its own, which writes the number as soon as its input ends.
     watch: Option<Child>,
 }
 
-impl OldSize {
+impl OldNumber {
     /// Remembers that `path` is to hold `number` again. Without a second process, which the machine may not
     /// have room for, the number comes back unless this process is killed.
     pub(super) fn keep(path: &Path, number: u64) -> Self {
@@ -38,13 +38,13 @@ impl OldSize {
         Self { path: path.to_owned(), number, watch: started.ok() }
     }
 
-    /// Gives the old size back.
+    /// Gives the old number back.
     pub(super) fn restore(&self) -> io::Result<()> {
         fs::write(&self.path, self.number.to_string())
     }
 }
 
-impl Drop for OldSize {
+impl Drop for OldNumber {
     fn drop(&mut self) {
         let restored = self.restore();
         let Some(mut watch) = self.watch.take() else { return };
