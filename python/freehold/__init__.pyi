@@ -126,6 +126,10 @@ def sweep(
     chance: int = 3,
     threads: int | None = None,
     progress: _Progress = None,
+    into: _Path | None = None,
+    on: str | None = None,
+    address: str | None = None,
+    runs_a_shard: int = 4,
     **settings: _Value | Iterable[_Value],
 ) -> Result: ...
 def eras() -> list[str]: ...

@@ -2,7 +2,7 @@
 
 import os
 
-from . import _freehold
+from . import _freehold, _sweep
 from ._progress import shown
 
 
@@ -10,10 +10,17 @@ def _trace(trace):
     return trace if isinstance(trace, _freehold.Trace) else Trace(trace)
 
 
+def _listed(traces):
+    return [traces] if isinstance(traces, (_freehold.Trace, str, os.PathLike)) else list(traces)
+
+
 def _traces(traces, opened=_trace):
-    one = isinstance(traces, (_freehold.Trace, str, os.PathLike))
-    traces = [traces] if one else traces
-    return [trace if isinstance(trace, _freehold.Trace) else opened(trace) for trace in traces]
+    return [trace if isinstance(trace, _freehold.Trace) else opened(trace) for trace in _listed(traces)]
+
+
+def _values(value):
+    values = [value] if isinstance(value, (str, int)) else list(value)
+    return [("on" if value else "off") if isinstance(value, bool) else str(value) for value in values]
 
 
 class Trace(_freehold.Trace):
@@ -61,10 +68,37 @@ def predict(traces, *, against=(), chance=4, page_move_ns=None, threads=None, pr
         )
 
 
-def sweep(traces, *, chance=3, threads=None, progress=None, **settings):
+def sweep(
+    traces,
+    *,
+    chance=3,
+    threads=None,
+    progress=None,
+    into=None,
+    on=None,
+    address=None,
+    runs_a_shard=4,
+    **settings,
+):
     """Replays traces with every combination of settings, each with a value or a list of them; a row a run.
 
     An error of a trace or of a run is in the column `error` and does not end the sweep.
+
+    `into` is a folder for a Parquet dataset that is partitioned by trace: each shard of a few runs is written as soon as it is
+    finished, and the same sweep goes on from there. `on="ray"` does the shards on a Ray cluster, at `address` or on this machine;
+    traces and `into` may then lie wherever fsspec reaches.
     """
+    if into is not None or on is not None:
+        names = tuple(trace.path if isinstance(trace, _freehold.Trace) else os.fspath(trace) for trace in _listed(traces))
+        values = {name: _values(value) for name, value in settings.items()}
+        return _sweep.run(
+            _sweep.Sweep(names, values, chance),
+            into=into,
+            on=on,
+            address=address,
+            runs_a_shard=runs_a_shard,
+            threads=threads,
+            progress=progress,
+        )
     with shown(progress, "sweep") as tell:
         return _freehold.sweep(_traces(traces, _freehold.Trace.unopened), chance, threads, tell, settings)

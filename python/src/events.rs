@@ -22,22 +22,23 @@ const BATCH: usize = 1 << 16;
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) partial: bool,
+    /// What messages and tables call it, if that is not its path: where it was copied from.
+    pub(super) named: Option<String>,
 }
 
 impl Source {
     /// Returns the trace, as messages name it.
     pub(super) fn name(&self) -> String {
-        self.path.display().to_string()
+        self.named.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
     /// Opens the trace and reads its header.
     pub(super) fn open(&self) -> Result<TraceReader<BufReader<File>>, Failure> {
-        Ok(open(&self.path, self.partial)?)
+        Ok(open(&self.path, self.name(), self.partial)?)
     }
 }
 
-fn open(path: &Path, partial: bool) -> Result<TraceReader<BufReader<File>>, TraceError> {
-    let name = path.display().to_string();
+fn open(path: &Path, name: String, partial: bool) -> Result<TraceReader<BufReader<File>>, TraceError> {
     let file = File::open(path).map_err(|source| TraceError::Unopened { file: name.clone(), source })?;
     let mut options = ReadOptions::new(name);
     options.partial = partial;

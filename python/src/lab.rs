@@ -1,12 +1,10 @@
 //! The lab's functions.
 #![expect(clippy::needless_pass_by_value, reason = "objects come from Python by value")]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use freehold_lab::predict::{Change, Facts, ForetellOptions, Foretelling, PredictError, Recording, foretell};
-use freehold_lab::sweep::{Grid, RunOptions, SweepRow, columns, run_trace, summary};
 use freehold_lab::{CompareOptions, Control, Lab, LabError, Loaded, Looks, MOST_SHIFTS, Options, sentence};
-use freehold_measure::grouped;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -17,18 +15,18 @@ use super::trace::Trace;
 use super::waiting::wait;
 
 /// Checks a number of replays.
-fn replays(chance: u32) -> PyResult<u32> {
+pub(super) fn replays(chance: u32) -> PyResult<u32> {
     if (1..=MOST_SHIFTS).contains(&chance) {
         return Ok(chance);
     }
     Err(InputError::new_err(format!("chance is 1 to {MOST_SHIFTS} replays, not {chance}")))
 }
 
-fn json(value: &impl serde::Serialize) -> PyResult<serde_json::Value> {
+pub(super) fn json(value: &impl serde::Serialize) -> PyResult<serde_json::Value> {
     serde_json::to_value(value).map_err(|error| BugError::new_err(error.to_string()))
 }
 
-fn lab_of<'t>(loaded: &'t Loaded, control: &Arc<Control>) -> Result<Lab<'t>, Failure> {
+pub(super) fn lab_of<'t>(loaded: &'t Loaded, control: &Arc<Control>) -> Result<Lab<'t>, Failure> {
     let lab = Lab::controlled(loaded.trace(), Arc::clone(control));
     lab.map_err(|error| Failure::of_lab(&loaded.name, &error))
 }
@@ -206,79 +204,4 @@ pub(super) fn analyze(
     let outcome = Outcome::new(analysis.columns(), text)?.with_tables(&analysis.tables())?;
     let pictures = pictures.into_iter().map(|picture| (picture.file.to_owned(), picture.svg));
     Ok(outcome.with_pictures(pictures.collect()).with_data(json(&analysis)?))
-}
-
-/// Replays traces with every combination of some settings.
-#[pyfunction]
-#[pyo3(signature = (traces, chance, threads, progress, settings))]
-pub(super) fn sweep(
-    py: Python<'_>,
-    traces: Vec<Bound<'_, Trace>>,
-    chance: u32,
-    threads: Option<usize>,
-    progress: Option<Bound<'_, PyAny>>,
-    settings: &Bound<'_, PyDict>,
-) -> PyResult<Outcome> {
-    let grid = Grid::new(settings::varied(settings)?, traces.len());
-    let grid = grid.map_err(|error| InputError::new_err(error.to_string()))?;
-    let options = RunOptions { chance: replays(chance)?, threads };
-    let control = Arc::new(Control::default());
-    let traces: Vec<_> = traces.into_iter().map(Bound::unbind).collect();
-    let rows = wait(py, &control, progress.as_ref(), || {
-        let rows = Mutex::new(Vec::new());
-        for (number, trace) in traces.iter().enumerate() {
-            let runs: Vec<_> = grid.runs_of(number).collect();
-            runs_of(&grid, trace.get(), &runs, options, &control, &rows)?;
-        }
-        Ok(rows.into_inner().unwrap_or_default())
-    })?;
-    for trace in &traces {
-        trace.get().warn(py)?;
-    }
-    if let Some(first) = rows.first().and_then(|row| row.error.as_ref())
-        && rows.iter().all(|row| row.error.is_some())
-    {
-        let all = rows.len();
-        return Err(InputError::new_err(format!("none of {all} runs succeeded; the first: {first}")));
-    }
-    sweep_outcome(rows)
-}
-
-/// Does some runs of one trace. An error of the trace is written into the rows; a setting for which it cannot answer is one of
-/// the arguments.
-fn runs_of(
-    grid: &Grid,
-    trace: &Trace,
-    runs: &[usize],
-    options: RunOptions,
-    control: &Arc<Control>,
-    rows: &Mutex<Vec<SweepRow>>,
-) -> Result<(), Failure> {
-    let name = trace.source.name();
-    let loaded = trace.whole();
-    let lab = loaded.as_ref().map_err(ToString::to_string);
-    let lab = lab.and_then(|loaded| lab_of(loaded, control).map_err(|failure| failure.to_string()));
-    if let Some(why) = lab.as_ref().ok().and_then(|lab| grid.unanswerable(lab)) {
-        return Err(Failure::Input(format!("{name}: {why}")));
-    }
-    run_trace(grid, &name, lab.as_ref().map_err(Clone::clone), runs, options, &|row| {
-        rows.lock().is_ok_and(|mut rows| {
-            rows.push(row);
-            true
-        })
-    });
-    Ok(())
-}
-
-/// Returns the outcome of finished runs.
-fn sweep_outcome(mut rows: Vec<SweepRow>) -> PyResult<Outcome> {
-    rows.sort_by_key(|row| row.run);
-    let failed = rows.iter().filter_map(|row| {
-        let error = row.error.as_ref()?;
-        Some(format!("failed: {} {}: {error}", row.trace, row.settings_text()))
-    });
-    let shown = if rows.is_empty() { String::new() } else { summary(&rows).to_text() };
-    let end = format!("{} runs", grouped(rows.len() as u64));
-    let text: Vec<_> = [shown].into_iter().chain(failed).chain([end]).collect();
-    Ok(Outcome::new(columns(&rows), text.join("\n"))?.with_data(json(&rows)?))
 }

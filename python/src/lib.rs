@@ -10,6 +10,7 @@ mod lab;
 mod memory;
 mod outcome;
 mod settings;
+mod sweep;
 mod table;
 mod trace;
 mod waiting;
@@ -27,13 +28,17 @@ mod _freehold {
     #[pymodule_export]
     use crate::events::Events;
     #[pymodule_export]
-    use crate::lab::{analyze, compare, predict, replay, sweep};
+    use crate::lab::{analyze, compare, predict, replay};
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
     use crate::settings::{eras, settings};
+    #[pymodule_export]
+    use crate::sweep::{
+        failed_rows, rows_of_parquet, rows_to_parquet, runs_of_a_trace, sweep, sweep_result, sweep_shard,
+    };
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

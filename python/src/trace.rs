@@ -4,8 +4,9 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use freehold_lab::Loaded;
 use freehold_lab::analysis::{Analysis, analyze};
+use freehold_lab::{Lab, Loaded};
+use freehold_measure::Cell;
 use freehold_trace::{TraceFacts, TraceSummary};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -15,19 +16,24 @@ use super::error::Failure;
 use super::events::{Events, Source};
 use super::json::to_python;
 
+/// Columns of a sweep's row with their values.
+type Columns = Vec<(String, Cell)>;
+
 /// A recorded trace.
 #[pyclass(frozen, subclass, module = "freehold")]
 pub(super) struct Trace {
     pub(super) source: Source,
     /// The whole trace, once somebody has needed it.
     loaded: Mutex<Option<Arc<Loaded>>>,
+    /// How far the trace's replays are from its machine, once a sweep has asked.
+    trust: Mutex<Option<Arc<Columns>>>,
     /// What the user should know of it, and was not told yet.
     notes: Mutex<Vec<String>>,
 }
 
 impl Trace {
     fn of(source: Source) -> Self {
-        Self { source, loaded: Mutex::default(), notes: Mutex::default() }
+        Self { source, loaded: Mutex::default(), trust: Mutex::default(), notes: Mutex::default() }
     }
 
     /// Returns the whole trace, which stays in memory as long as this object.
@@ -38,6 +44,16 @@ impl Trace {
         }
         let read = Loaded::read(&self.source.name(), || self.source.open(), |text| self.note(text))?;
         Ok(Arc::clone(loaded.insert(Arc::new(read))))
+    }
+
+    /// Returns how far the trace's replays are from its machine, which is replayed for once.
+    pub(super) fn trust(&self, lab: &Lab<'_>) -> Result<Arc<Columns>, Failure> {
+        let mut trust = self.trust.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trust) = &*trust {
+            return Ok(Arc::clone(trust));
+        }
+        let told = lab.trust_columns().map_err(|error| Failure::of_lab(&self.source.name(), &error))?;
+        Ok(Arc::clone(trust.insert(Arc::new(told))))
     }
 
     /// Analyses the trace.
@@ -79,16 +95,16 @@ impl Trace {
     #[new]
     #[pyo3(signature = (path, *, partial=false))]
     fn new(py: Python<'_>, path: PathBuf, partial: bool) -> PyResult<Self> {
-        let source = Source { path, partial };
+        let source = Source { path, partial, named: None };
         py.detach(|| source.open().map(drop))?;
         Ok(Self::of(source))
     }
 
     /// A trace file that is opened when it is needed.
     #[staticmethod]
-    #[pyo3(signature = (path, *, partial=false))]
-    fn unopened(path: PathBuf, partial: bool) -> Self {
-        Self::of(Source { path, partial })
+    #[pyo3(signature = (path, *, partial=false, name=None))]
+    fn unopened(path: PathBuf, partial: bool, name: Option<String>) -> Self {
+        Self::of(Source { path, partial, named: name })
     }
 
     /// The path, as it was given.

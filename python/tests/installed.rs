@@ -7,9 +7,10 @@ use std::process::Command;
 
 use freehold_lab::analysis::analyze;
 use freehold_lab::predict::{Change, Facts, Foretelling, PredictError, Recording, foretell};
-use freehold_lab::sweep::{Grid, RunOptions, knob, run_trace, to_csv};
+use freehold_lab::sweep::{Grid, Prepared, RunOptions, knob, run_trace, to_csv};
+use freehold_lab::workload::{self, Plan, Workload};
 use freehold_lab::{Columns, CompareOptions, LabError, Loaded, Options, Variant};
-use freehold_trace::{ReadOptions, TraceError, TraceReader};
+use freehold_trace::{ReadOptions, TraceError, TraceReader, WriteOptions};
 
 /// The test's name, for what it lacks.
 const TEST: &str = "installed";
@@ -103,6 +104,7 @@ fn the_wheel_works_where_nothing_else_is() {
     }
     let expected = scratch.path().join("expected");
     fs::create_dir(&expected).expect("a folder");
+    write_small(&expected);
     write_expected(&expected);
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/package");
     let mut pytest = clean.program("python");
@@ -174,6 +176,16 @@ impl Recording for Kept {
     }
 }
 
+/// Writes small traces that are made up, for what takes many replays.
+fn write_small(folder: &Path) {
+    for seed in 1..=3 {
+        let plan =
+            Plan { seed, pages: 1 << 15, cpus: 2, events: Some(20_000), ..Plan::new(Workload::MmapRead) };
+        let file = fs::File::create(folder.join(format!("small-{seed}.arrows"))).expect("room");
+        workload::write(&plan, file, WriteOptions::new("small")).expect("a trace");
+    }
+}
+
 /// Writes what the lab itself finds, which Python must find too.
 fn write_expected(folder: &Path) {
     let keep = |name: &str, text: &str| fs::write(folder.join(name), text).expect("room");
@@ -218,7 +230,8 @@ fn write_expected(folder: &Path) {
         let lab = loaded.lab().expect("a lab");
         let runs: Vec<_> = grid.runs_of(number).collect();
         let options = RunOptions { chance: 2, threads: None };
-        run_trace(&grid, name, Ok(&lab), &runs, options, &|row| {
+        let trust = lab.trust_columns().expect("a replay");
+        run_trace(&grid, name, Ok(Prepared { lab: &lab, trust: &trust }), &runs, options, &|row| {
             rows.lock().expect("a lock").push(row);
             true
         });

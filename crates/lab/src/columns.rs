@@ -8,7 +8,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::schema::types::Type;
 
-use crate::parquet_file::{optional, write_file};
+use crate::parquet_file::{optional, write_file_with};
 
 /// A Parquet file cannot be made: an error in Freehold.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +120,18 @@ impl Columns {
     /// # Errors
     /// [`ColumnsError`] if the columns cannot be written: an error in Freehold.
     pub fn to_parquet(&self, name: &str) -> Result<Vec<u8>, ColumnsError> {
+        self.to_parquet_with(name, None)
+    }
+
+    /// Returns the table as [`Self::to_parquet`] does, with a text of its own in the metadata: its key and value.
+    ///
+    /// # Errors
+    /// As [`Self::to_parquet`].
+    pub(crate) fn to_parquet_with(
+        &self,
+        name: &str,
+        text: Option<(&str, String)>,
+    ) -> Result<Vec<u8>, ColumnsError> {
         let fields: Result<Vec<_>, ParquetError> = self
             .columns
             .iter()
@@ -136,7 +148,7 @@ impl Columns {
             })
             .collect();
         let schema = Type::group_type_builder(name).with_fields(fields?).build()?;
-        let file = write_file(schema, |group| {
+        let file = write_file_with(schema, text, |group| {
             for (_, column) in &self.columns {
                 match column {
                     Column::Texts(texts) => {

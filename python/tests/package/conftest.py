@@ -20,6 +20,12 @@ def c_build(traces):
 
 
 @pytest.fixture(scope="session")
+def small():
+    """Small traces that the lab made up."""
+    return sorted(pathlib.Path(os.environ["FREEHOLD_EXPECTED"]).glob("small-*.arrows"))
+
+
+@pytest.fixture(scope="session")
 def expected():
     """The rows that the lab itself wrote, by the name of their file."""
     folder = pathlib.Path(os.environ["FREEHOLD_EXPECTED"])

@@ -22,7 +22,7 @@ def test_everybody_takes_the_events_as_they_are(c_build):
     assert frame["time_ns"].is_sorted()
     assert (frame["kind"].cast(polars.String) == "mm_page_free").sum() == counted["free"]
     sql = "select count(*), sum(2 ** \"order\") from events where kind = 'mm_page_alloc' and pfn is not null"
-    blocks, pages = duckdb.sql(sql).fetchone()
+    [(blocks, pages)] = duckdb.sql(sql).fetchall()
     assert (blocks, pages) == (counted["alloc"], 852_825)
     assert len(pandas.DataFrame.from_arrow(events)) == table.num_rows
     # As docs/python.md says.

@@ -18,7 +18,6 @@ impl Lab<'_> {
     pub fn measure(&self, settings: &[(Knob, Value)], replays: u32) -> Result<Vec<(String, Cell)>, LabError> {
         let (lab, variant) = self.turned(settings)?;
         let order = lab.machine.pageblock_order;
-        self.plan(u64::from(replays.max(1)));
         let options = Options { runs: 1, threads: Some(1), ..Options::default() };
         let replay = lab.replay(&variant, options)?;
         let mut all = vec![values(&replay.measures, order)];

@@ -4,6 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use freehold_measure::Cell;
+
 use super::grid::Grid;
 use super::row::SweepRow;
 use crate::error::sentence;
@@ -18,22 +20,27 @@ pub struct RunOptions {
     pub threads: Option<usize>,
 }
 
-/// Does some runs of a trace, whose lab is given or why there is none. Each finished run is passed to `keep`; no further run
-/// is begun once that returns false, or the lab's control is interrupted. An error is written into the row of its run and
-/// does not end the others.
+/// What the runs of a trace have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared<'l, 't> {
+    /// The lab of the trace.
+    pub lab: &'l Lab<'t>,
+    /// What [`Lab::trust_columns`] tells of it.
+    pub trust: &'l [(String, Cell)],
+}
+
+/// Does some runs of a trace, of which what they have in common is given, or why there is none. Each finished run is passed
+/// to `keep`; no further run is begun once that returns false, or the lab's control is interrupted. An error is written into the
+/// row of its run and does not end the others.
 pub fn run_trace(
     grid: &Grid,
     trace: &str,
-    lab: Result<&Lab<'_>, String>,
+    prepared: Result<Prepared<'_, '_>, String>,
     runs: &[usize],
     options: RunOptions,
     keep: &(dyn Fn(SweepRow) -> bool + Sync),
 ) {
-    let prepared = lab.and_then(|lab| {
-        let trust = lab.trust_columns().map_err(|error| format!("{trace}: {}", sentence(&error)))?;
-        Ok((lab, trust))
-    });
-    let (lab, trust) = match prepared {
+    let Prepared { lab, trust } = match prepared {
         Ok(prepared) => prepared,
         Err(why) => {
             let failed = |&run: &usize| SweepRow { error: Some(why.clone()), ..grid.row(run, trace) };
@@ -41,6 +48,7 @@ pub fn run_trace(
             return;
         }
     };
+    lab.plan(runs.len() as u64 * u64::from(options.chance.max(1)));
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::{Context, anyhow};
-use freehold_lab::sweep::{Grid, RunOptions, SweepRow, run_trace, summary, to_csv, to_parquet};
+use freehold_lab::sweep::{Grid, Prepared, RunOptions, SweepRow, run_trace, summary, to_csv, to_parquet};
 use freehold_measure::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -134,15 +134,19 @@ impl Work<'_> {
             return;
         }
         let input = Input { trace: self.args.traces[number].clone(), partial: self.args.partial };
+        let name = input.name();
         let loaded = load::whole(&input);
-        let lab = loaded
-            .as_ref()
-            .map_err(ToString::to_string)
-            .and_then(|loaded| load::lab(loaded).map_err(|failure| failure.to_string()));
-        let options = RunOptions { chance: self.args.chance, threads: self.args.threads.map(usize::from) };
-        run_trace(self.grid, &input.name(), lab.as_ref().map_err(Clone::clone), &missing, options, &|row| {
-            self.keep(row)
+        let lab = loaded.as_ref().map_err(ToString::to_string).and_then(|loaded| {
+            let lab = load::lab(loaded).map_err(|failure| failure.to_string())?;
+            let trust = lab.trust_columns().map_err(|error| load::failure(&name, error).to_string())?;
+            Ok((lab, trust))
         });
+        let prepared = match &lab {
+            Ok((lab, trust)) => Ok(Prepared { lab, trust }),
+            Err(why) => Err(why.clone()),
+        };
+        let options = RunOptions { chance: self.args.chance, threads: self.args.threads.map(usize::from) };
+        run_trace(self.grid, &name, prepared, &missing, options, &|row| self.keep(row));
     }
 
     /// Returns those of `runs` that the journal lacks; none once the journal has failed.
