@@ -104,7 +104,7 @@ def test_other_threads_run_while_a_replay_does(c_build):
     done.set()
     other.join()
     # With the GIL held there would be one turn or two.
-    assert turns > 100 * took
+    assert turns > 10 * took
 
 
 def test_progress_is_told(c_build):
