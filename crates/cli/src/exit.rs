@@ -42,14 +42,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = self.error.to_string();
-        for cause in self.error.chain().skip(1).map(ToString::to_string) {
-            // Most messages already contain the system's error.
-            if !text.contains(&cause) {
-                text = format!("{text}: {cause}");
-            }
-        }
-        f.write_str(&text)
+        f.write_str(&freehold_lab::sentence(self.error.as_ref()))
     }
 }
 
@@ -119,15 +112,7 @@ impl From<freehold_lab::predict::PredictError> for Failure {
 
 impl From<freehold_lab::LabError> for Failure {
     fn from(error: freehold_lab::LabError) -> Self {
-        use freehold_lab::LabError;
-        let cause = match &error {
-            LabError::Broken { .. }
-            | LabError::Stopped
-            | LabError::Picture { .. }
-            | LabError::Figures { .. } => Cause::Bug,
-            _ => Cause::Input,
-        };
-        Self::new(cause, error)
+        Self::new(if error.is_bug() { Cause::Bug } else { Cause::Input }, error)
     }
 }
 

@@ -165,7 +165,7 @@ fn settings_that_do_not_exist_are_refused_with_those_that_do() {
     refused("counts=on,on", &["the value on twice"]);
     refused("counts", &["SETTING=VALUE"]);
     let twice = sweep(&[Path::new("x")], &output, &["--vary", "counts=on", "--vary", "counts=off"]);
-    finish(twice).fails(2, &["--vary counts is given twice"]);
+    finish(twice).fails(2, &["counts is given twice"]);
     fs::write(journal(&output), "something else\n").unwrap();
     let (_beside, trace) = made_up_trace();
     finish(sweep(&[&trace], &output, &[])).fails(2, &["is no journal of a sweep", "--restart"]);

@@ -1,6 +1,28 @@
 //! Why a trace cannot be replayed.
 
+use std::error::Error;
+
 use freehold::{Broken, SetupError};
+
+impl LabError {
+    /// Returns true if it is an error in Freehold, whatever the input was.
+    pub fn is_bug(&self) -> bool {
+        matches!(self, Self::Broken { .. } | Self::Stopped | Self::Picture { .. } | Self::Figures { .. })
+    }
+}
+
+/// Returns an error with its causes as one sentence.
+pub fn sentence(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    for cause in causes.map(ToString::to_string) {
+        // Most messages already contain the system's error.
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
 
 /// Why a trace cannot be replayed.
 ///
@@ -77,6 +99,9 @@ pub enum LabError {
         /// The invariant.
         source: Broken,
     },
+    /// Whoever waits for the replay asked it to end.
+    #[error("the replay was interrupted")]
+    Interrupted,
     /// A replay thread could not finish: an error in Freehold.
     #[error("a replay stopped before its end; please report this trace")]
     Stopped,

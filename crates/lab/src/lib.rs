@@ -12,9 +12,11 @@
 #![deny(unsafe_code)]
 
 pub mod analysis;
+mod columns;
 mod compare;
 mod counts;
 mod error;
+mod loaded;
 mod palette;
 pub mod parquet_file;
 pub mod predict;
@@ -27,16 +29,19 @@ pub mod sweep;
 mod trace;
 pub mod workload;
 
+pub use columns::{Column, Columns, ColumnsError};
 pub use compare::{
     Attributed, Bound, Chance, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, MOST_SHIFTS,
-    Rival, Section, Summary, Trust, TrustPart, UNTOLD, ZoneDistance, trust_table,
+    Measured, Rival, SCREEN, Section, Summary, Trust, TrustPart, UNTOLD, ZoneDistance, trust_table,
 };
 pub use counts::{ByOrder, ByOrderAndType};
-pub use error::LabError;
+pub use error::{LabError, sentence};
+pub use loaded::{Loaded, note_if_cut_short, without_holes};
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, MoveCost, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
-    Agreed, Agreement, Background, Followed, Lab, Looks, MapCell, Measures, Options, OverTime, PARTS,
-    PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample, nearest_era,
+    Agreed, Agreement, Background, Control, Followed, Lab, Looks, MapCell, Measures, Options, OverTime,
+    PARTS, PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample,
+    nearest_era,
 };
 pub use report::{Provenance, Report, ReportFile};
 pub use sections::{PresentSections, SectionSearch};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{KeyValue, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
@@ -20,13 +21,38 @@ pub fn write_file(
     schema: Type,
     write: impl FnOnce(&mut Rows<'_>) -> Result<(), ParquetError>,
 ) -> Result<Vec<u8>, ParquetError> {
+    write_file_with(schema, None, write)
+}
+
+/// Returns a file as [`write_file`] does, with a text of its own in the metadata, if there is one: its key and value.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_file_with(
+    schema: Type,
+    text: Option<(&str, String)>,
+    write: impl FnOnce(&mut Rows<'_>) -> Result<(), ParquetError>,
+) -> Result<Vec<u8>, ParquetError> {
     let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
-    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
+    let texts = text.map(|(key, value)| vec![KeyValue::new(key.to_owned(), value)]);
+    let properties = WriterProperties::builder().set_compression(compression).set_key_value_metadata(texts);
+    let properties = Arc::new(properties.build());
     let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties)?;
     let mut rows = writer.next_row_group()?;
     write(&mut rows)?;
     rows.close()?;
     writer.into_inner()
+}
+
+/// Returns the text that a file has under a key; `None` if it has none or is no whole file.
+pub fn text_of(file: &[u8], key: &str) -> Option<String> {
+    let (rest, end) = file.split_last_chunk::<8>()?;
+    let (length, magic) = end.split_at(4);
+    let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
+    let metadata = rest.get(rest.len().checked_sub(length)?..).filter(|_| magic == b"PAR1")?;
+    let metadata = ParquetMetaDataReader::decode_metadata(metadata).ok()?;
+    let texts = metadata.file_metadata().key_value_metadata()?;
+    texts.iter().find(|text| text.key == key)?.value.clone()
 }
 
 /// Writes the next column; every row has a value.

@@ -78,6 +78,16 @@ impl Cell {
         }
     }
 
+    /// Returns the value as a number with a fraction; `None` where it is not known.
+    pub fn real(self) -> Option<f64> {
+        match self {
+            Self::Empty => None,
+            Self::Count(value) => Some(value as f64),
+            Self::Signed(value) => Some(value as f64),
+            Self::Real(value) => Some(value),
+        }
+    }
+
     /// Returns the value as a program reads it; empty where it is not known.
     fn plain(self) -> String {
         match self {

@@ -24,5 +24,5 @@ pub use model::{
 };
 pub use read::{ReadOptions, TraceReader};
 pub use recompress::recompress;
-pub use summary::{KindCounts, TraceSummary};
-pub use write::{TraceWriter, WriteOptions};
+pub use summary::{KindCounts, TraceFacts, TraceSummary};
+pub use write::{EVENT_BYTES, TraceWriter, WriteOptions, event_batch, event_schema};

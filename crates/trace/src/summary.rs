@@ -7,7 +7,7 @@ use freehold::Order;
 use serde::Serialize;
 
 use crate::format::TraceError;
-use crate::model::{ByOrder, Event, EventKind, PageWork};
+use crate::model::{ByOrder, Ending, Event, EventKind, Origin, PageWork, ZoneSnapshot};
 use crate::read::TraceReader;
 
 /// Counts of what a trace holds.
@@ -41,6 +41,26 @@ pub struct TraceSummary {
     pub lost_at_end: u64,
     /// True if the trace has no ending.
     pub cut_short: bool,
+}
+
+/// What a trace is of, and what it holds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TraceFacts<'t> {
+    /// Where the trace comes from.
+    pub origin: &'t Origin,
+    /// Counts of what it holds.
+    pub summary: &'t TraceSummary,
+    /// The zones at the start.
+    pub zones: &'t [ZoneSnapshot],
+    /// What was recorded at the end; `None` if the recording was cut short.
+    pub ending: Option<&'t Ending>,
+}
+
+impl<'t> TraceFacts<'t> {
+    /// Puts together what a reader, which has read all events, and their summary tell.
+    pub fn new<R: Read>(reader: &'t TraceReader<R>, summary: &'t TraceSummary) -> Self {
+        Self { origin: reader.origin(), summary, zones: &reader.start().zones, ending: reader.ending() }
+    }
 }
 
 /// Events by kind.

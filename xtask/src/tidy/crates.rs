@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Crates outside of the folder `crates`.
-const BESIDE: [&str; 2] = ["fuzz", "xtask"];
+const BESIDE: [&str; 3] = ["fuzz", "python", "xtask"];
 
 /// A crate of the repository.
 pub(super) struct Crate {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use freehold::{Era, Order, Switch};
-use freehold_lab::sweep::{Knob, Value};
+use freehold_lab::sweep::{self, Knob, Value};
 
 /// Which trace, and how it is shown.
 #[derive(Args, Debug)]
@@ -15,6 +15,13 @@ pub(crate) struct Input {
     /// Use what is readable of a trace that ends in the middle of a record.
     #[arg(long)]
     pub(crate) partial: bool,
+}
+
+impl Input {
+    /// Returns the trace, as messages name it.
+    pub(crate) fn name(&self) -> String {
+        self.trace.display().to_string()
+    }
 }
 
 /// In which form tables are printed.
@@ -30,33 +37,23 @@ pub(crate) struct Form {
 }
 
 pub(super) fn parse_era(name: &str) -> Result<Era, String> {
-    Era::from_name(name).ok_or_else(|| {
-        let known: Vec<_> = Era::ALL.iter().map(|era| era.name()).collect();
-        format!("the eras are {}", known.join(", "))
-    })
+    sweep::era(name).map_err(|error| error.to_string())
 }
 
 pub(super) fn parse_switch(name: &str) -> Result<Switch, String> {
-    Switch::from_name(name).ok_or_else(|| {
-        let all = Switch::all();
-        let known: Vec<_> = all.map(Switch::name).collect();
-        format!("the systems and rules are {}", known.join(", "))
-    })
+    sweep::switch(name).map_err(|error| error.to_string())
 }
 
 /// Reads a setting of the form `SETTING=VALUE`. Returns its knob, and the text of the value.
 pub(super) fn parse_knob<'t>(text: &'t str, value: &str) -> Result<(Knob, &'t str), String> {
-    let known = || Knob::all().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
+    let parts = text.split_once('=');
     let (name, value) =
-        text.split_once('=').ok_or_else(|| format!("SETTING={value}; the settings are {}", known()))?;
-    let knob = Knob::from_name(name)
-        .ok_or_else(|| format!("{name:?} cannot be varied; the settings are {}", known()))?;
-    Ok((knob, value))
+        parts.ok_or_else(|| format!("SETTING={value}; the settings are {}", sweep::known_knobs()))?;
+    Ok((sweep::knob(name).map_err(|error| error.to_string())?, value))
 }
 
 pub(super) fn parse_value(knob: Knob, text: &str) -> Result<Value, String> {
-    knob.parse(text)
-        .ok_or_else(|| format!("{text:?} is no value of {}, which has {}", knob.name, knob.values()))
+    knob.value(text).map_err(|error| error.to_string())
 }
 
 pub(super) fn parse_order(text: &str) -> Result<Order, String> {

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args};
 use freehold::{Era, Switch};
 use freehold_lab::sweep::{Knob, Value};
 
-use super::common::{Input, parse_era, parse_knob, parse_switch, parse_value};
+use super::common::{parse_era, parse_knob, parse_switch, parse_value};
 
 pub(super) const LONG_ABOUT: &str = "\
 Foretell from recordings under one setting what each measure would be under another: each recording is \
@@ -59,11 +59,6 @@ pub(crate) struct Predict {
 }
 
 impl Predict {
-    /// One trace of several, as other commands have it.
-    pub(crate) fn input(&self, trace: &std::path::Path) -> Input {
-        Input { trace: trace.to_owned(), partial: self.partial }
-    }
-
     /// What is changed, as knobs of the sweep with their values.
     pub(crate) fn turned(&self) -> Vec<(Knob, Value)> {
         let word = |name: &str, word: &str| Some((Knob::from_name(name)?, Value::Word(word.to_owned())));

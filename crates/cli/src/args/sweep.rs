@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use freehold_lab::sweep::{Knob, Value};
 
-use super::common::{Form, parse_knob, parse_value};
+use super::common::{Form, parse_knob};
 
 pub(super) const LONG_ABOUT: &str = "\
 Replay traces with every combination of the values given, on all processors, and write one Parquet file: \
@@ -71,13 +71,6 @@ pub(crate) struct Vary {
 
 fn parse_vary(text: &str) -> Result<Vary, String> {
     let (knob, list) = parse_knob(text, "VALUE,…")?;
-    let mut values = Vec::new();
-    for word in list.split(',') {
-        let value = parse_value(knob, word)?;
-        if values.contains(&value) {
-            return Err(format!("{} has the value {value} twice", knob.name));
-        }
-        values.push(value);
-    }
+    let values = knob.several(list.split(',')).map_err(|error| error.to_string())?;
     Ok(Vary { knob, values })
 }

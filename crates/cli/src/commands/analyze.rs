@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use freehold_lab::analysis::{Analysis, Analyzer};
-use freehold_measure::{Table, grouped};
+use freehold_lab::analysis::Analysis;
 
 use crate::args::Analyze;
 use crate::exit::{Cause, Failure};
@@ -12,24 +11,8 @@ use crate::load;
 use crate::output::{self, FinishedFile, FinishedFolder, csv};
 
 pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
-    let mut reader = load::open(&args.input)?;
-    let name = args.input.trace.display().to_string();
-    let (start, sections) = load::without_holes(&reader, &args.input)?;
-    let mut analyzer = Analyzer::new(&start).map_err(|error| {
-        let mut failure = Failure::from(error);
-        failure.error = failure.error.context(name.clone());
-        failure
-    })?;
-    while let Some(batch) = reader.next_batch()? {
-        match &sections {
-            Some(sections) => {
-                analyzer.add(&batch.iter().map(|event| sections.event(*event)).collect::<Vec<_>>());
-            }
-            None => analyzer.add(batch),
-        }
-    }
-    load::warn_if_cut_short(&reader, &args.input);
-    let analysis = analyzer.finish();
+    let name = args.input.name();
+    let analysis = load::analysis(&args.input)?;
     if let Some(folder) = &args.svg {
         draw(&analysis, folder)?;
     }
@@ -38,12 +21,7 @@ pub(crate) fn run(args: &Analyze) -> Result<(), Failure> {
     } else if args.form.csv {
         output::print(&csv(&analysis.tables()))
     } else {
-        let seconds = analysis.duration_ns as f64 / 1e9;
-        let head = format!("{name}: {} events in {seconds:.1} s", grouped(analysis.events));
-        let tables = analysis.short_tables();
-        let texts = tables.iter().filter(|table| !table.rows.is_empty()).map(Table::to_text);
-        let texts: Vec<_> = [head].into_iter().chain(texts).collect();
-        output::print(&texts.join("\n\n"))
+        output::print(&analysis.text(&name))
     }
 }
 

@@ -4,17 +4,14 @@ use std::fmt::Write as _;
 
 use anyhow::anyhow;
 use freehold_lab::{
-    CompareOptions, Comparison, Lab, Looks, Options, Provenance, Report, Section, UNTOLD, trust_table,
+    CompareOptions, Comparison, Lab, Loaded, Looks, Options, Provenance, Report, SCREEN, UNTOLD, trust_table,
 };
 use serde::Serialize;
 
 use crate::args::Compare;
 use crate::exit::{Cause, Failure};
-use crate::load::{self, Loaded};
+use crate::load;
 use crate::output::{self, FinishedFile, FinishedFolder, csv};
-
-/// The characters of a line and the lines of a screen.
-const SCREEN: (usize, usize) = (100, 40);
 
 /// The load below which a machine is quiet enough to time lock holds.
 const QUIET: f64 = 0.25;
@@ -44,9 +41,9 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     let mut printed = Vec::new();
     for input in args.inputs() {
         let loaded = load::whole(&input)?;
-        let lab = loaded.lab()?;
+        let lab = load::lab(&loaded)?;
         let options = options(args, &lab, quiet);
-        let comparison = lab.compare(options).map_err(|error| loaded.failure(error))?;
+        let comparison = lab.compare(options).map_err(|error| load::failure(&loaded.name, error))?;
         printed.push(shown(args, &loaded, &comparison)?);
         outputs.take(&loaded, &lab, comparison)?;
     }
@@ -64,8 +61,14 @@ fn options(args: &Compare, lab: &Lab<'_>, quiet: bool) -> CompareOptions {
     let chance = args.chance.unwrap_or_else(|| lab.replays_by_default());
     let all = args.wants_all();
     let looks = if all || args.svg.is_some() { Looks::All } else { Looks::Totals };
-    let replay = Options { runs: if all { args.repeat } else { 1 }, looks, ..Options::default() };
-    CompareOptions { replay, chance, attribution: all, times: quiet }
+    let in_short = CompareOptions::in_short(chance);
+    let runs = if all { args.repeat } else { in_short.replay.runs };
+    CompareOptions {
+        replay: Options { runs, looks, ..in_short.replay },
+        attribution: all,
+        times: quiet,
+        ..in_short
+    }
 }
 
 /// Prints how far the replays of each trace are off in the era of its own kernel.
@@ -73,7 +76,7 @@ fn trust(args: &Compare) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for input in args.inputs() {
         let loaded = load::whole(&input)?;
-        match loaded.lab()?.trust().map_err(|error| loaded.failure(error))? {
+        match load::lab(&loaded)?.trust().map_err(|error| load::failure(&loaded.name, error))? {
             Some(trust) => rows.push((loaded.name.clone(), trust)),
             None => output::note(&format!("freehold: {}: {UNTOLD}", loaded.name)),
         }
@@ -137,7 +140,7 @@ impl Outputs {
     /// Takes from a comparison what the files need.
     fn take(&mut self, loaded: &Loaded, lab: &Lab<'_>, comparison: Comparison) -> Result<(), Failure> {
         if let Some(svg) = &mut self.svg {
-            svg.write_text(&comparison.picture().map_err(|error| loaded.failure(error))?)?;
+            svg.write_text(&comparison.picture().map_err(|error| load::failure(&loaded.name, error))?)?;
         }
         if let Some(report) = &mut self.report {
             report.add(&loaded.name, lab, comparison);
@@ -186,10 +189,7 @@ fn provenance(args: &Compare) -> Provenance {
 
 /// Returns the answer in short, on one screen.
 fn screen(loaded: &Loaded, comparison: &Comparison) -> String {
-    let (width, height) = SCREEN;
-    let mut summary = comparison.summary();
-    summary.sections.insert(0, Section { title: loaded.headline(), ..Section::default() });
-    format!("{}\n", summary.to_text(width, height))
+    format!("{}\n", comparison.summary().to_screen(loaded.headline()))
 }
 
 /// Returns the answer in short, every table, and every finding.

@@ -1,87 +1,47 @@
 //! `freehold predict`: what recordings would be under another setting, and what came.
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
-use freehold::Era;
-use freehold_lab::Lab;
-use freehold_lab::predict::{
-    Came, Change, Facts, ForetellOptions, Observation, Prediction, check_lengths, check_settings,
-};
+use freehold_lab::predict::{Change, Facts, ForetellOptions, Foretelling, Recording, foretell};
+use freehold_lab::{LabError, Loaded};
 
-use crate::args::Predict;
+use crate::args::{Input, Predict};
 use crate::exit::Failure;
-use crate::load::{self, Loaded};
+use crate::load;
 use crate::output;
 
 pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
     let change = Change::new(args.turned())?;
-    // What does not go together is found in the heads, before anything is replayed.
-    let (before, against) = (facts(args, &args.traces)?, facts(args, &args.against)?);
-    let notes = check_settings(&change, &before, &against)?;
-    let mut lengths = Lengths::default();
-    let came = came(args, change.is_only_another_kernel().then(|| before[0].era()).flatten(), &mut lengths)?;
-    let observed = observed(args, &change, &mut lengths)?;
-    let came = (!args.against.is_empty()).then_some(came.as_slice());
-    let prediction = Prediction::new(&change, &before[0], &observed, came, notes);
+    let how = Foretelling {
+        options: ForetellOptions { replays: args.chance, threads: args.threads.map(usize::from) },
+        page_move_ns: args.page_move_ns,
+        ..Foretelling::default()
+    };
+    let inputs =
+        |traces: &[std::path::PathBuf]| traces.iter().map(|trace| input(args, trace)).collect::<Vec<_>>();
+    let prediction = foretell(&change, &inputs(&args.traces), &inputs(&args.against), &how)?;
     if args.json { output::print_json(&prediction) } else { output::print(&prediction.text(args.full)) }
 }
 
-fn facts(args: &Predict, traces: &[PathBuf]) -> Result<Vec<Facts>, Failure> {
-    let each = traces.iter().map(|trace| {
-        let reader = load::open(&args.input(trace))?;
-        Ok(Facts::new(trace.display().to_string(), reader.origin(), reader.start()))
-    });
-    each.collect()
+/// One trace of several, as other commands have it.
+fn input(args: &Predict, trace: &Path) -> Input {
+    Input { trace: trace.to_owned(), partial: args.partial }
 }
 
-/// The pages that were asked for in the recordings that were read so far.
-#[derive(Default)]
-struct Lengths(Vec<(String, u64)>);
+impl Recording for Input {
+    type Error = Failure;
 
-impl Lengths {
-    /// Adds a recording, if it is about as long as the others.
-    fn add(&mut self, name: &str, pages: u64) -> Result<(), Failure> {
-        self.0.push((name.to_owned(), pages));
-        let lengths: Vec<_> = self.0.iter().map(|(name, length)| (name.as_str(), *length)).collect();
-        Ok(check_lengths(&lengths)?)
+    fn facts(&self) -> Result<Facts, Failure> {
+        let reader = load::open(self)?;
+        Ok(Facts::new(self.name(), reader.origin(), reader.start()))
     }
-}
 
-/// Reads the recordings under the change, and replays them in the era before it if that is of another kernel.
-fn came(args: &Predict, before: Option<Era>, lengths: &mut Lengths) -> Result<Vec<Came>, Failure> {
-    let each = args.against.iter().map(|trace| {
-        let loaded = load::whole(&args.input(trace))?;
-        let came = match before {
-            Some(era) => Came::with_replays(&lab(args, &loaded)?, era, options(args)),
-            None => Came::new(loaded.trace()),
-        };
-        let came = came.map_err(|error| loaded.failure(error))?;
-        lengths.add(&loaded.name, came.asked_pages())?;
-        Ok(came)
-    });
-    each.collect()
-}
+    fn whole(&self) -> Result<Arc<Loaded>, Failure> {
+        load::whole(self).map(Arc::new)
+    }
 
-/// Returns the lab for a recording, on a machine that moves pages at the price that was given.
-fn lab<'t>(args: &Predict, loaded: &'t Loaded) -> Result<Lab<'t>, Failure> {
-    let lab = loaded.lab()?;
-    Ok(match args.page_move_ns {
-        Some(ns) => lab.with_page_move_ns(ns),
-        None => lab,
-    })
-}
-
-fn options(args: &Predict) -> ForetellOptions {
-    ForetellOptions { replays: args.chance, threads: args.threads.map(usize::from) }
-}
-
-/// Replays the recordings, one after the other; the replays of each run at the same time.
-fn observed(args: &Predict, change: &Change, lengths: &mut Lengths) -> Result<Vec<Observation>, Failure> {
-    let each = args.traces.iter().map(|trace| {
-        let loaded = load::whole(&args.input(trace))?;
-        lengths.add(&loaded.name, loaded.asked_pages())?;
-        let observed = lab(args, &loaded)?.observe(change, options(args));
-        observed.map_err(|error| loaded.failure(error))
-    });
-    each.collect()
+    fn failed(&self, error: LabError) -> Failure {
+        load::failure(&self.name(), error)
+    }
 }

@@ -19,11 +19,11 @@ struct Report<'a> {
 
 pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
     let loaded = load::whole(&args.input)?;
-    let lab = loaded.lab()?;
+    let lab = load::lab(&loaded)?;
     let variant =
         Variant { with: args.with.clone(), without: args.without.clone(), ..Variant::new(args.era) };
     let options = Options { runs: args.repeat, ..Options::default() };
-    let replay = lab.replay(&variant, options).map_err(|error| loaded.failure(error))?;
+    let replay = lab.replay(&variant, options).map_err(|error| load::failure(&loaded.name, error))?;
     if args.pagetypeinfo {
         return output::print(&replay.pagetypeinfo);
     }

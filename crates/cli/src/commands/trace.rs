@@ -5,7 +5,7 @@ use std::fmt::Write;
 use freehold::GfpFlags;
 use freehold_measure::{Cell, Table, foreign, grouped};
 use freehold_trace::{
-    Ending, Event, EventKind, ExactPart, Origin, TraceError, TraceSummary, WriteOptions, recompress,
+    Event, EventKind, ExactPart, TraceError, TraceFacts, TraceSummary, WriteOptions, recompress,
 };
 use serde::Serialize;
 
@@ -23,22 +23,12 @@ pub(crate) fn run(args: &Trace) -> Result<(), Failure> {
     }
 }
 
-/// What `trace info --json` prints.
-#[derive(Serialize)]
-struct Info<'a> {
-    origin: &'a Origin,
-    summary: &'a TraceSummary,
-    zones: &'a [freehold_trace::ZoneSnapshot],
-    ending: Option<&'a Ending>,
-}
-
 fn info(args: &TraceInfo) -> Result<(), Failure> {
     let mut reader = load::open(&args.input)?;
     let summary = TraceSummary::read(&mut reader)?;
     load::warn_if_cut_short(&reader, &args.input);
     if args.form.json {
-        let (origin, zones, ending) = (reader.origin(), &reader.start().zones[..], reader.ending());
-        return output::print_json(&Info { origin, summary: &summary, zones, ending });
+        return output::print_json(&TraceFacts::new(&reader, &summary));
     }
     let tables = [events_table(&summary), orders_table(&summary), zones_table(&reader)];
     if args.form.csv {

@@ -1,12 +1,13 @@
 //! An analysis as tables.
 
 use freehold::MAX_ORDERS;
-use freehold_measure::{Cell, Table};
+use freehold_measure::{Cell, Table, grouped};
 
 use super::findings::Analysis;
 use super::pageblocks::MOBILITIES;
 use super::pageblocks::{Mixture, Scatter};
 use super::rows::{Fate, GfpClass, Lifetimes};
+use crate::columns::Columns;
 
 /// Classes of requests that a text shows; the last row sums up the others.
 const CLASSES: usize = 20;
@@ -22,6 +23,20 @@ impl Analysis {
     /// Returns the tables for people: lifetimes of all types together, and only the largest classes of requests.
     pub fn short_tables(&self) -> Vec<Table> {
         self.all_tables(&[("", self.lifetimes.iter().collect())], CLASSES)
+    }
+
+    /// Returns every number of all tables, in long form.
+    pub fn columns(&self) -> Columns {
+        Columns::long(&self.tables())
+    }
+
+    /// Returns the tables for people as text, below a line that describes the trace.
+    pub fn text(&self, name: &str) -> String {
+        let seconds = self.duration_ns as f64 / 1e9;
+        let head = format!("{name}: {} events in {seconds:.1} s", grouped(self.events));
+        let tables = self.short_tables();
+        let texts = tables.iter().filter(|table| !table.rows.is_empty()).map(Table::to_text);
+        [head].into_iter().chain(texts).collect::<Vec<_>>().join("\n\n")
     }
 
     fn all_tables(&self, types: &[(&str, Vec<&Lifetimes>)], classes: usize) -> Vec<Table> {

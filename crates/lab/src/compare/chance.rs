@@ -9,8 +9,12 @@ use freehold_measure::{Cell, Table};
 use serde::{Serialize, Serializer};
 
 use super::change::{Change, Spread};
+use super::measured_row::{MACHINE, MeasuredRow};
 use super::subjects::{OfMachine, SUBJECTS, Values};
 use crate::replay::{EVENTS_A_LOOK, Lab};
+
+/// The group of the means of several replays.
+const GROUP: &str = "chance";
 
 /// The largest number of different replays of an era.
 pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;
@@ -27,6 +31,8 @@ const BY_DEFAULT: (u32, u32) = (3, 8);
 pub struct Chance {
     /// The number of replays of each era; 1 if chance is not known.
     pub replays: u32,
+    /// The names of the eras or other variants.
+    variants: Vec<String>,
     /// The value of each subject in each replay of each era. The first replay is that of [`super::Comparison::eras`].
     pub(super) eras: Vec<Vec<Values>>,
     /// The value of each subject on the machine, if the trace tells it.
@@ -43,9 +49,14 @@ impl Lab<'_> {
 }
 
 impl Chance {
-    pub(super) fn new(eras: Vec<Vec<Values>>, machine: &OfMachine<'_>) -> Self {
+    pub(super) fn new(variants: Vec<String>, eras: Vec<Vec<Values>>, machine: &OfMachine<'_>) -> Self {
         let replays = eras.first().map_or(0, Vec::len) as u32;
-        Self { replays, eras, machine: SUBJECTS.each_ref().map(|subject| (subject.machine)(machine)) }
+        Self {
+            replays,
+            variants,
+            eras,
+            machine: SUBJECTS.each_ref().map(|subject| (subject.machine)(machine)),
+        }
     }
 
     /// Returns true if there are several replays.
@@ -75,7 +86,7 @@ impl Chance {
     /// Returns the mean and the standard deviation of each subject, with a column for each era and one for the
     /// machine.
     pub fn table(&self) -> Table {
-        let columns = Era::COMPARED.iter().map(|era| era.name().to_owned()).chain(["machine".to_owned()]);
+        let columns = self.variants.iter().cloned().chain([MACHINE.to_owned()]);
         let title =
             format!("What is chance: {} replays of each era, the daemons' looks shifted", self.replays);
         let mut table = Table::new(title, columns.collect());
@@ -93,6 +104,30 @@ impl Chance {
             );
         }
         table
+    }
+}
+
+impl Chance {
+    /// Returns a row for each variant and subject, and for each of the machine's own.
+    pub(super) fn rows(&self) -> Vec<MeasuredRow> {
+        let mut rows = Vec::new();
+        for (number, subject) in SUBJECTS.iter().enumerate() {
+            let row = |variant: &str, value: f64| MeasuredRow {
+                variant: variant.to_owned(),
+                group: GROUP.to_owned(),
+                measure: subject.name.to_owned(),
+                unit: subject.unit.to_owned(),
+                value,
+                sd: None,
+                replays: None,
+            };
+            for (era, variant) in self.variants.iter().enumerate() {
+                let Spread { mean, sd } = self.spread(era, number);
+                rows.push(MeasuredRow { sd, replays: Some(self.replays), ..row(variant, mean) });
+            }
+            rows.extend(self.machine[number].map(|value| row(MACHINE, value as f64)));
+        }
+        rows
     }
 }
 

@@ -7,12 +7,14 @@ use super::attributed::{Attributed, Held};
 use super::chance::Chance;
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
+use super::measured_row::measured_rows;
 use super::rival::Rival;
 use super::sentences::sentences;
 use super::tables::{Shown, leave_out};
 use super::trust::Trust;
+use crate::columns::Columns;
 use crate::recorded::{Gaps, Recorded};
-use crate::replay::{Measures, Options};
+use crate::replay::{Looks, Measures, Options};
 use crate::start::{Machine, StartReport};
 
 /// Why it cannot be told how far a replay may be believed.
@@ -31,6 +33,14 @@ pub struct CompareOptions {
     pub attribution: bool,
     /// Whether the machine is quiet enough to tell times of lock holds.
     pub times: bool,
+}
+
+impl CompareOptions {
+    /// Returns the options of the answer in short: neither maps and times nor parts of eras.
+    pub fn in_short(chance: u32) -> Self {
+        let replay = Options { runs: 1, looks: Looks::Totals, ..Options::default() };
+        Self { replay, chance, attribution: false, times: false }
+    }
 }
 
 /// Everything but chance.
@@ -123,6 +133,11 @@ impl Comparison {
     /// Returns `unusable_index` and `extfrag_index` by zone and order.
     pub fn fragmentation(&self) -> Table {
         self.shown().fragmentation()
+    }
+
+    /// Returns every measure of every era and of the machine, in long form.
+    pub fn columns(&self) -> Columns {
+        measured_rows(&self.overview(), self.chance.rows())
     }
 
     /// Returns every table with a short name, the most important first.

@@ -9,6 +9,7 @@ use super::attributed::Attributed;
 use super::chance::{Chance, shifts};
 use super::comparison::{CompareOptions, Comparison};
 use super::distance::EndDistance;
+use super::measured::Measured;
 use super::rival::{self, Rival};
 use super::steps::EraStep;
 use super::subjects::{OfMachine, Values, values};
@@ -32,26 +33,43 @@ struct Outcome {
     measures: Option<Measures>,
 }
 
-/// Returns the replays of all eras, then those of their parts, then those that tell what is chance, round by round, and
-/// those of the rival.
-fn jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
-    let whole = |variant, options| Job { variant, options, whole: true };
-    let eras = Era::COMPARED.map(Variant::new);
+/// Returns the replays of some variants, then those that tell what is chance, round by round.
+fn jobs_of(variants: &[Variant], replay: Options, chance: u32) -> Vec<Job> {
+    let of_each = |options, whole| variants.iter().map(move |variant| (variant.clone(), options, whole));
+    let shifted = |shift| Options { shift, runs: 1, looks: Looks::Totals, ..replay };
+    let rounds = shifts(chance).skip(1).flat_map(|shift| of_each(shifted(shift), false));
+    let jobs = of_each(replay, true).chain(rounds);
+    jobs.map(|(variant, options, whole)| Job { variant, options, whole }).collect()
+}
+
+/// Returns the replays of the parts of all eras, then those of the rival.
+fn further_jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
     let once = Options { runs: 1, ..options.replay };
-    let mut jobs: Vec<_> = eras.iter().map(|variant| whole(variant.clone(), options.replay)).collect();
+    let whole = |variant| Job { variant, options: once, whole: true };
+    let mut jobs = Vec::new();
     for step in steps {
-        jobs.push(whole(step.alone().with, once));
-        jobs.extend(step.taken_out().map(|pair| whole(pair.without, once)));
-    }
-    for shift in shifts(options.chance).skip(1) {
-        let options = Options { shift, looks: Looks::Totals, ..once };
-        jobs.extend(eras.iter().map(|variant| Job { variant: variant.clone(), options, whole: false }));
+        jobs.push(whole(step.alone().with));
+        jobs.extend(step.taken_out().map(|pair| whole(pair.without)));
     }
     for shift in shifts(options.chance) {
         let options = Rival::options(Options { shift, looks: Looks::Totals, ..once });
         jobs.push(Job { variant: Variant::new(rival::ERA), options, whole: false });
     }
     jobs
+}
+
+/// Returns the measures of each of some variants, and its values in each replay, from the outcomes of [`jobs_of`].
+fn by_variant(variants: usize, outcomes: impl Iterator<Item = Outcome>) -> (Vec<Measures>, Vec<Vec<Values>>) {
+    let (mut measures, mut series) = (Vec::new(), vec![Vec::new(); variants]);
+    for (number, outcome) in outcomes.enumerate() {
+        series[number % variants].push(outcome.values);
+        measures.extend(outcome.measures);
+    }
+    (measures, series)
+}
+
+fn names(variants: &[Variant]) -> Vec<String> {
+    variants.iter().map(ToString::to_string).collect()
 }
 
 /// Gives each part its measures, in the order of [`jobs`].
@@ -72,7 +90,10 @@ impl Lab<'_> {
     /// As [`Lab::replay`].
     pub fn compare(&self, options: CompareOptions) -> Result<Comparison, LabError> {
         let steps = if options.attribution { EraStep::all() } else { Vec::new() };
-        let jobs = jobs(options, &steps);
+        let variants = Era::COMPARED.map(Variant::new);
+        let mut jobs = jobs_of(&variants, options.replay, options.chance);
+        let of_eras = jobs.len();
+        jobs.extend(further_jobs(options, &steps));
         let (outcomes, hindsight, recorded) = thread::scope(|scope| {
             let besides = scope.spawn(|| (self.hindsight(), self.recorded()));
             let outcomes = self.outcomes(&jobs, options.replay.threads)?;
@@ -80,18 +101,9 @@ impl Lab<'_> {
             Ok::<_, LabError>((outcomes, hindsight, recorded))
         })?;
         let mut outcomes = outcomes.into_iter();
-        let mut series = vec![Vec::new(); Era::COMPARED.len()];
-        let mut eras = Vec::new();
-        for (values, outcome) in series.iter_mut().zip(outcomes.by_ref()) {
-            values.push(outcome.values);
-            eras.extend(outcome.measures);
-        }
-        let parts = jobs.iter().filter(|job| job.whole).count() - eras.len();
+        let (eras, series) = by_variant(variants.len(), outcomes.by_ref().take(of_eras));
+        let parts = jobs[of_eras..].iter().filter(|job| job.whole).count();
         let attributed = attributed(steps, outcomes.by_ref().take(parts).filter_map(|one| one.measures));
-        let rounds = shifts(options.chance).count();
-        for (number, outcome) in outcomes.by_ref().take((rounds - 1) * Era::COMPARED.len()).enumerate() {
-            series[number % Era::COMPARED.len()].push(outcome.values);
-        }
         let rival = Rival { moves: self.moves(), replays: outcomes.map(|outcome| outcome.values).collect() };
         let distance = self.end_distance(&eras);
         let free_pageblocks = self.end().map(|end| free_pageblocks(&self.machine, end));
@@ -101,7 +113,11 @@ impl Lab<'_> {
             start: self.start.report.clone(),
             gaps: self.gaps(),
             trust: Trust::new(self, &eras, &recorded, distance.as_ref()),
-            chance: Chance::new(series, &OfMachine { recorded: &recorded, free_pageblocks }),
+            chance: Chance::new(
+                names(&variants),
+                series,
+                &OfMachine { recorded: &recorded, free_pageblocks },
+            ),
             times: options.times,
             eras,
             attributed,
@@ -112,8 +128,29 @@ impl Lab<'_> {
         })
     }
 
+    /// Replays the trace through some variants, each `chance` times with the daemons' looks shifted.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn measured(&self, variants: &[Variant], replay: Options, chance: u32) -> Result<Measured, LabError> {
+        let outcomes = self.outcomes(&jobs_of(variants, replay, chance), replay.threads)?;
+        let (eras, series) = by_variant(variants.len(), outcomes.into_iter());
+        let recorded = self.recorded();
+        let free_pageblocks = self.end().map(|end| free_pageblocks(&self.machine, end));
+        let of_machine = OfMachine { recorded: &recorded, free_pageblocks };
+        Ok(Measured {
+            machine: self.machine.clone(),
+            end: self.end().cloned(),
+            chance: Chance::new(names(variants), series, &of_machine),
+            eras,
+            recorded,
+        })
+    }
+
     fn outcomes(&self, jobs: &[Job], threads: Option<usize>) -> Result<Vec<Outcome>, LabError> {
         let order = self.machine.pageblock_order;
+        let runs: u64 = jobs.iter().map(|job| u64::from(job.options.runs)).sum();
+        self.plan(runs);
         let run = |number: usize| {
             let Job { variant, options, whole } = &jobs[number];
             let measures = self.replay(variant, *options)?.measures;

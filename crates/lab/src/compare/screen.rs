@@ -5,7 +5,17 @@ use super::summary::{Section, Summary};
 /// What is in front of the clauses of a list.
 const BULLET: &str = "    ";
 
+/// The characters of a line and the lines of a screen.
+pub const SCREEN: (usize, usize) = (100, 40);
+
 impl Summary {
+    /// Returns the summary below a headline, as text that fits a screen.
+    pub fn to_screen(mut self, headline: String) -> String {
+        let (width, height) = SCREEN;
+        self.sections.insert(0, Section { title: headline, ..Section::default() });
+        self.to_text(width, height)
+    }
+
     /// Returns the summary as lines of at most `width` characters, at most `height` of them; lists are cut where they
     /// do not fit, the longest first.
     ///

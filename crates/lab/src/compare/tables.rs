@@ -7,6 +7,7 @@ use freehold_trace::{FreeCount, PageTypeInfo};
 use super::attributed::{Attributed, Held};
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
+use super::measured_row::MACHINE;
 use crate::recorded::Recorded;
 use crate::replay::{Measures, ZoneSample};
 use crate::start::{Machine, free_pageblocks, target_of};
@@ -120,8 +121,6 @@ static MEASURES: [Measure; 63] = [
     measure(REPLAY, "speed", "million events/s", |m| Cell::Real(m.timing.events_per_second / 1e6)),
     measure(REPLAY, "metadata", "bytes/page", |m| Cell::Real(m.metadata_bytes_per_page)),
 ];
-
-const MACHINE: &str = "machine";
 
 /// What the tables of replays are made from.
 #[derive(Clone, Copy)]

@@ -132,6 +132,9 @@ fn replays(
     };
     let mut values = vec![Vec::new(); sides.len()];
     let jobs = sides.len() * count as usize;
+    for (lab, _) in sides {
+        lab.plan(u64::from(count));
+    }
     for (job, replayed) in in_parallel(jobs, options.threads, replay).into_iter().enumerate() {
         values[job % sides.len()].push(replayed.unwrap_or(Err(LabError::Stopped))?);
     }

@@ -10,6 +10,7 @@ use super::requests::asked_otherwise;
 use super::series::Series;
 use super::subjects;
 use super::verdict::Verdict;
+use crate::columns::{Column, Columns};
 
 /// What is foretold of each measure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -94,6 +95,29 @@ impl Prediction {
             notes,
             measures: measures.filter(is_shown).collect(),
         }
+    }
+
+    /// Returns the measures as a table, a column for each number of [`Measure`].
+    pub fn columns(&self) -> Columns {
+        let all = &self.measures;
+        let reals = |of: fn(&Measure) -> Option<f64>| Column::Reals(all.iter().map(of).collect());
+        let mut columns = Columns::default();
+        columns.push("measure", Column::texts(all.iter().map(|of| of.measure.as_str())));
+        columns.push("unit", Column::texts(all.iter().map(|of| of.unit)));
+        columns.push("before", reals(|of| of.before));
+        columns.push("before_sd", reals(|of| of.before_sd));
+        columns.push("foretold", reals(|of| of.foretold));
+        columns.push("foretold_sd", reals(|of| of.foretold_sd));
+        columns.push("foretold_noise", reals(|of| of.foretold_noise));
+        columns.push("came", reals(|of| of.came));
+        columns.push("came_sd", reals(|of| of.came_sd));
+        columns.push("came_noise", reals(|of| of.came_noise));
+        let verdicts = all.iter().map(|of| of.verdict.map(|verdict| verdict.name().to_owned()));
+        columns.push("verdict", Column::Texts(verdicts.collect()));
+        columns.push("why", Column::Texts(all.iter().map(|of| of.why.clone()).collect()));
+        let recorded = all.iter().map(|of| Some(of.before_is_recorded));
+        columns.push("before_is_recorded", Column::Flags(recorded.collect()));
+        columns
     }
 
     /// Returns the number of measures with a verdict.

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use freehold_trace::PageTypeInfo;
 
 use super::budget::Budget;
+use super::control::Control;
 use super::daemons::Daemons;
 use super::options::Options;
 use super::untold::Untold;
@@ -32,6 +34,8 @@ pub struct Lab<'t> {
     pub(super) moves: MoveCost,
     /// Pages that the machine allocated without an event, in the order of time; empty if the start is a fit.
     pub(super) untold: Vec<Untold>,
+    /// Shared with whoever waits for the replays.
+    pub(crate) control: Arc<Control>,
 }
 
 impl<'t> Lab<'t> {
@@ -40,12 +44,20 @@ impl<'t> Lab<'t> {
     /// # Errors
     /// A start snapshot that describes no machine, or a block that is not inside one zone.
     pub fn new(trace: Trace<'t>) -> Result<Self, LabError> {
+        Self::controlled(trace, Arc::default())
+    }
+
+    /// Does the same as [`Self::new`], with what another thread sees of all replays.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and [`LabError::Interrupted`].
+    pub fn controlled(trace: Trace<'t>, control: Arc<Control>) -> Result<Self, LabError> {
         let machine = Machine::new(trace.start, trace.events)?;
         let start = Start::new(&machine, trace)?;
         let kcompactd = kcompactd_tasks(trace);
         let kswapd = kswapd_reclaims(trace, machine.zones.chunk_by(|a, b| a.node == b.node).count());
         let moves = MoveCost::new(trace);
-        let mut lab = Self { trace, machine, start, kcompactd, kswapd, moves, untold: Vec::new() };
+        let mut lab = Self { trace, machine, start, kcompactd, kswapd, moves, untold: Vec::new(), control };
         if let Some(era) =
             nearest_era(&trace.origin.kernel_release).filter(|_| lab.start.moment_ns().is_some())
         {
@@ -72,7 +84,13 @@ impl<'t> Lab<'t> {
             kswapd: self.kswapd.clone(),
             moves: self.moves,
             untold: self.untold.clone(),
+            control: Arc::clone(&self.control),
         }
+    }
+
+    /// Tells whoever waits that the trace will be followed so many times more.
+    pub(crate) fn plan(&self, replays: u64) {
+        self.control.plan(replays.saturating_mul(self.trace.events.len() as u64));
     }
 
     /// Returns the daemons of a replay whose trace begins at a time, and which look at the zones so many events earlier

@@ -3,6 +3,7 @@
 mod agreement;
 mod asked;
 mod budget;
+mod control;
 mod daemons;
 mod ending;
 mod follow;
@@ -22,6 +23,7 @@ mod watch;
 
 pub use agreement::{Agreed, Agreement, PARTS, Parting};
 pub(crate) use budget::CPU_SHARE;
+pub use control::Control;
 pub(crate) use daemons::EVENTS_A_LOOK;
 pub use lab::Lab;
 pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample};

@@ -57,6 +57,9 @@ impl Lab<'_> {
         options: Options,
         first: bool,
     ) -> Result<Replay, LabError> {
+        if self.control.is_interrupted() {
+            return Err(LabError::Interrupted);
+        }
         let switches = variant.switches();
         let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
         memory.set_tunables(self.machine.tunables);
@@ -70,6 +73,9 @@ impl Lab<'_> {
         follower.tell(&self.untold);
         let sampler = first.then(|| Sampler::new(options.looks, span.0, span.1));
         let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
+        if self.control.is_interrupted() {
+            return Err(LabError::Interrupted);
+        }
         let (followed, agreement) = follower.finish();
         let requests = memory.request_stats();
         let holds = watch.timer.log();
@@ -122,8 +128,9 @@ impl Lab<'_> {
         let holders = Holders::at_start(&memory, &self.machine, &self.start, self.moves);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
         follower.search(Search::new(&self.machine, &self.start, events));
-        events.for_each(|event| follower.event(&event));
-        Ok(follower.found())
+        self.control.plan(events.len() as u64);
+        events.for_each_while(|events| self.control.goes_on(events), |event| follower.event(&event));
+        if self.control.is_interrupted() { Err(LabError::Interrupted) } else { Ok(follower.found()) }
     }
 
     /// Follows all events. Returns the sampler, and the time that following took without sampling.
@@ -150,7 +157,8 @@ impl Lab<'_> {
         let stopwatch = watch.timer.stopwatch();
         watch.begin(first_run);
         let mut started_ns = stopwatch.ns();
-        events.for_each(|event| {
+        let goes_on = |events: usize| self.control.goes_on(events);
+        events.for_each_while(goes_on, |event| {
             if event.time_ns >= due_ns
                 && let Some(taker) = &mut sampler
             {

@@ -3,7 +3,7 @@
 use freehold::{Migratetype, Order};
 use freehold_measure::Row;
 use freehold_measure::histogram::ByPowerOfTwo;
-use freehold_measure::{Cell, Table, csv_line};
+use freehold_measure::{Table, csv_line};
 
 use super::trace_report::TraceReport;
 use crate::recorded::FallbackCount;
@@ -80,19 +80,10 @@ fn tabled<'a>(table: &'a Table, of: &'a impl Fn(&str) -> Figure) -> impl Iterato
     let cells =
         rows.flat_map(|row| table.columns.iter().zip(&row.cells).map(move |(name, cell)| (row, name, cell)));
     cells.filter_map(move |(row, name, &cell)| {
-        let value = number(cell)?;
+        let value = cell.real()?;
         let Row { group, measure, unit, .. } = row;
         Some(of(name).valued(group, measure, unit, value))
     })
-}
-
-fn number(cell: Cell) -> Option<f64> {
-    match cell {
-        Cell::Empty => None,
-        Cell::Count(value) => Some(value as f64),
-        Cell::Signed(value) => Some(value as f64),
-        Cell::Real(value) => Some(value),
-    }
 }
 
 impl Figure {

@@ -1,6 +1,30 @@
 //! The product of settings.
 
+use freehold_measure::grouped;
+
 use super::knobs::{Knob, Value};
+use super::row::SweepRow;
+use crate::replay::Lab;
+
+/// The most runs of a sweep.
+const MOST_RUNS: usize = 1_000_000;
+
+/// Why there is no such sweep.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum GridError {
+    /// A setting is given twice.
+    #[error("{knob} is given twice; name all its values at once")]
+    Twice {
+        /// The setting.
+        knob: &'static str,
+    },
+    /// There are more runs than a sweep may have.
+    #[error("more than {} runs; vary less at once", grouped(*most as u64))]
+    TooMany {
+        /// The most runs.
+        most: usize,
+    },
+}
 
 /// The settings that a sweep varies, each with its values.
 #[derive(Clone, Debug)]
@@ -10,6 +34,57 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// Returns a product of settings for so many traces.
+    ///
+    /// # Errors
+    /// A setting is there twice, or there would be more than a million runs.
+    pub fn new(varied: Vec<(Knob, Vec<Value>)>, traces: usize) -> Result<Self, GridError> {
+        for (number, (knob, _)) in varied.iter().enumerate() {
+            if varied[..number].iter().any(|(earlier, _)| earlier.name == knob.name) {
+                return Err(GridError::Twice { knob: knob.name });
+            }
+        }
+        let grid = Self { varied };
+        let runs = grid.combinations().and_then(|runs| runs.checked_mul(traces));
+        match runs.filter(|&runs| runs <= MOST_RUNS) {
+            Some(_) => Ok(grid),
+            None => Err(GridError::TooMany { most: MOST_RUNS }),
+        }
+    }
+
+    /// Returns the numbers of the runs of a trace.
+    pub fn runs_of(&self, trace: usize) -> std::ops::Range<usize> {
+        let combinations = self.combinations().unwrap_or(0);
+        trace * combinations..(trace + 1) * combinations
+    }
+
+    /// Returns the settings of a run.
+    pub(super) fn settings_of(&self, run: usize) -> Vec<(Knob, Value)> {
+        self.combination(run % self.combinations().unwrap_or(1).max(1))
+    }
+
+    /// Returns the row of a run of a trace, without its measures.
+    pub fn row(&self, run: usize, trace: &str) -> SweepRow {
+        let settings = self.settings_of(run).into_iter();
+        SweepRow {
+            run,
+            trace: trace.to_owned(),
+            settings: settings.map(|(knob, value)| (knob.name.to_owned(), value)).collect(),
+            error: None,
+            measures: Vec::new(),
+        }
+    }
+
+    /// Returns why a trace cannot answer for one of the settings; `None` if it can for all.
+    pub fn unanswerable(&self, lab: &Lab<'_>) -> Option<String> {
+        self.varied.iter().find_map(|(knob, _)| lab.cannot_vary(knob))
+    }
+
+    /// Returns true if some traces cannot answer for one of the settings.
+    pub fn depends_on_trace(&self) -> bool {
+        self.varied.iter().any(|(knob, _)| knob.depends_on_trace())
+    }
+
     /// Returns the number of combinations; `None` if it is too large to count.
     pub fn combinations(&self) -> Option<usize> {
         self.varied.iter().try_fold(1_usize, |all, (_, values)| all.checked_mul(values.len()))

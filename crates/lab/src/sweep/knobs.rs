@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use freehold::{Era, Order, Switch, Sysctls};
 use serde::{Deserialize, Serialize};
 
+use crate::error::LabError;
 use crate::replay::{Lab, Variant, nearest_era};
 use crate::start::{Machine, SetSysctls};
 
@@ -165,6 +166,92 @@ impl Knob {
             (Kind::Number { set, .. }, Value::Number(number)) => set(settings, *number),
             _ => {}
         }
+    }
+}
+
+/// Why a name or a value cannot be used, and which can.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownSetting(pub(super) String);
+
+/// Returns the knob with this name; dashes and underscores are the same.
+///
+/// # Errors
+/// There is none; all names are given.
+pub fn knob(name: &str) -> Result<Knob, UnknownSetting> {
+    Knob::from_name(name).ok_or_else(|| {
+        UnknownSetting(format!("{name:?} cannot be varied; the settings are {}", known_knobs()))
+    })
+}
+
+/// Returns the names of all knobs, for a message.
+pub fn known_knobs() -> String {
+    Knob::all().map(|knob| knob.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the era with this name.
+///
+/// # Errors
+/// There is none; all names are given.
+pub fn era(name: &str) -> Result<Era, UnknownSetting> {
+    let known = || Era::ALL.map(Era::name).join(", ");
+    Era::from_name(name).ok_or_else(|| UnknownSetting(format!("the eras are {}", known())))
+}
+
+/// Returns the system or rule with this name.
+///
+/// # Errors
+/// There is none; all names are given.
+pub fn switch(name: &str) -> Result<Switch, UnknownSetting> {
+    let known = || Switch::all().map(Switch::name).collect::<Vec<_>>().join(", ");
+    Switch::from_name(name).ok_or_else(|| UnknownSetting(format!("the systems and rules are {}", known())))
+}
+
+impl Knob {
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// It is none of [`Self::values`], which are given.
+    pub fn value(&self, text: &str) -> Result<Value, UnknownSetting> {
+        let unknown = || format!("{text:?} is no value of {}, which has {}", self.name, self.values());
+        self.parse(text).ok_or_else(|| UnknownSetting(unknown()))
+    }
+
+    /// Reads several values.
+    ///
+    /// # Errors
+    /// One is none of [`Self::values`], or is there twice.
+    pub fn several<'t>(
+        &self,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> Result<Vec<Value>, UnknownSetting> {
+        let mut values = Vec::new();
+        for text in texts {
+            let value = self.value(text)?;
+            if values.contains(&value) {
+                return Err(UnknownSetting(format!("{} has the value {value} twice", self.name)));
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+}
+
+impl<'t> Lab<'t> {
+    /// Returns the lab of the recorded machine with some knobs turned, and the variant of the allocator.
+    ///
+    /// # Errors
+    /// Pageblocks that are larger than the machine's largest block.
+    pub fn turned(&self, settings: &[(Knob, Value)]) -> Result<(Lab<'t>, Variant), LabError> {
+        let Settings { machine, variant, .. } = Settings::new(self, settings);
+        let lab = self.on(machine);
+        let order = lab.machine.pageblock_order;
+        if order > lab.machine.max_order {
+            let largest = lab.machine.max_order;
+            let what = format!("pageblock order {order} on a machine whose largest order is {largest}");
+            return Err(LabError::OutOfRange { what });
+        }
+        Ok((lab, variant))
     }
 }
 

@@ -3,7 +3,7 @@
 use freehold_measure::Cell;
 
 use super::columns;
-use super::knobs::{Knob, Settings, Value};
+use super::knobs::{Knob, Value};
 use crate::compare::{TRUST_SUBJECTS, TrustPart, shifts, spreads, values};
 use crate::error::LabError;
 use crate::replay::{Lab, Looks, Measures, Options, ZoneSample};
@@ -16,14 +16,8 @@ impl Lab<'_> {
     /// # Errors
     /// As [`Lab::replay`].
     pub fn measure(&self, settings: &[(Knob, Value)], replays: u32) -> Result<Vec<(String, Cell)>, LabError> {
-        let Settings { machine, variant, .. } = Settings::new(self, settings);
-        let lab = self.on(machine);
+        let (lab, variant) = self.turned(settings)?;
         let order = lab.machine.pageblock_order;
-        if order > lab.machine.max_order {
-            let largest = lab.machine.max_order;
-            let what = format!("pageblock order {order} on a machine whose largest order is {largest}");
-            return Err(LabError::OutOfRange { what });
-        }
         let options = Options { runs: 1, threads: Some(1), ..Options::default() };
         let replay = lab.replay(&variant, options)?;
         let mut all = vec![values(&replay.measures, order)];

@@ -5,10 +5,14 @@ mod grid;
 mod knobs;
 mod measure;
 mod row;
+mod runs;
+mod shard;
 mod summary;
 
-pub use columns::{SweepError, to_csv, to_parquet};
-pub use grid::Grid;
-pub use knobs::{Knob, Settings, Value};
+pub use columns::{columns, to_csv, to_parquet};
+pub use grid::{Grid, GridError};
+pub use knobs::{Knob, Settings, UnknownSetting, Value, era, knob, known_knobs, switch};
 pub use row::SweepRow;
+pub use runs::{Prepared, RunOptions, run_trace};
+pub use shard::{rows_of_shard, shard};
 pub use summary::summary;

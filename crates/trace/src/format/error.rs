@@ -18,6 +18,14 @@ pub enum TraceError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The operating system refused to open the file.
+    #[error("{file}: the trace cannot be opened; check the path")]
+    Unopened {
+        /// Name of the file.
+        file: String,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// The file has no bytes.
     #[error("{file}: the file is empty: the recorder stopped before it wrote anything; record again")]
     Empty {

@@ -25,7 +25,7 @@ pub(crate) const KEY_START: &str = "freehold.start";
 const KEY_KINDS: &str = "freehold.kinds";
 const KEY_MIGRATETYPES: &str = "freehold.migratetypes";
 const KEY_FRAME_USES: &str = "freehold.frame_uses";
-const KEY_GFP_BITS: &str = "freehold.gfp_bits";
+pub(crate) const KEY_GFP_BITS: &str = "freehold.gfp_bits";
 
 /// Returns the Arrow schema of a trace with its metadata.
 pub(crate) fn schema(origin: &Origin, start: &Snapshot) -> Result<Schema, serde_json::Error> {
@@ -34,19 +34,24 @@ pub(crate) fn schema(origin: &Origin, start: &Snapshot) -> Result<Schema, serde_
     let kinds = RowKind::ALL.iter().map(|&(kind, name)| (kind as u8, name));
     let types = Migratetype::ALL.iter().map(|&t| (t as u8, t.name()));
     let uses = FrameUse::ALL.iter().map(|&u| (u as u8, frame_use_name(u)));
-    let bits = GfpFlags::all().iter_names().map(|(name, flag)| (flag.bits().trailing_zeros() as u8, name));
     let metadata = [
         (KEY_FORMAT, FORMAT_NAME.to_owned()),
         (KEY_VERSION, FORMAT_VERSION.to_string()),
         (KEY_KINDS, code_table(kinds)?),
         (KEY_MIGRATETYPES, code_table(types)?),
         (KEY_FRAME_USES, code_table(uses)?),
-        (KEY_GFP_BITS, code_table(bits)?),
+        (KEY_GFP_BITS, gfp_bits()?),
         (KEY_ORIGIN, serde_json::to_string(origin)?),
         (KEY_START, serde_json::to_string(start)?),
     ];
     let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value));
     Ok(Schema::new_with_metadata(fields, metadata.collect::<arrow_schema::Metadata>()))
+}
+
+/// Returns the names of the bits of a request's flags, by their numbers, as JSON.
+pub(crate) fn gfp_bits() -> Result<String, serde_json::Error> {
+    let bits = GfpFlags::all().iter_names().map(|(name, flag)| (flag.bits().trailing_zeros() as u8, name));
+    code_table(bits)
 }
 
 fn code_table(codes: impl Iterator<Item = (u8, &'static str)>) -> Result<String, serde_json::Error> {

@@ -31,7 +31,7 @@ pub(crate) enum RowKind {
 }
 
 impl RowKind {
-    pub(super) const ALL: [(Self, &'static str); 22] = [
+    pub(crate) const ALL: [(Self, &'static str); 22] = [
         (Self::Occupancy, "occupancy"),
         (Self::Alloc, "mm_page_alloc"),
         (Self::Free, "mm_page_free"),

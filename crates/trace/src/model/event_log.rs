@@ -118,10 +118,20 @@ impl EventLog {
 
     /// Calls `take` with each event in order; faster than [`Self::iter`].
     #[inline]
-    pub fn for_each(&self, mut take: impl FnMut(Event)) {
+    pub fn for_each(&self, take: impl FnMut(Event)) {
+        self.for_each_while(|_| true, take);
+    }
+
+    /// Calls `take` with each event in order. After each piece `goes_on` is asked with the number of its events; if it
+    /// returns false, no further event comes.
+    #[inline]
+    pub fn for_each_while(&self, mut goes_on: impl FnMut(usize) -> bool, mut take: impl FnMut(Event)) {
         for chunk in &self.chunks {
             for packed in &chunk.events {
                 take(self.event(chunk, packed));
+            }
+            if !goes_on(chunk.events.len()) {
+                return;
             }
         }
     }
@@ -238,6 +248,15 @@ mod tests {
         let log: EventLog = events.clone().collect();
         assert_eq!((log.shapes.len(), log.chunks.len()), (1, 2));
         assert!(log.iter().eq(events));
+        let (mut asked, mut taken) = (Vec::new(), 0);
+        log.for_each_while(
+            |events| {
+                asked.push(events);
+                false
+            },
+            |_| taken += 1,
+        );
+        assert_eq!((asked, taken), (vec![CHUNK], CHUNK));
         assert_eq!(size_of::<Packed>(), 12);
     }
 }

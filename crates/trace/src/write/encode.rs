@@ -47,7 +47,8 @@ impl Encoder {
     }
 }
 
-fn array(column: Column, rows: &[Row], note: Option<&str>) -> ArrayRef {
+/// Returns a column of some rows, as the file has it.
+pub(super) fn array(column: Column, rows: &[Row], note: Option<&str>) -> ArrayRef {
     match column {
         Column::TimeNs => Arc::new(UInt64Array::from(rows.iter().map(|r| r.time_ns).collect::<Vec<_>>())),
         Column::Count => Arc::new(UInt64Array::from(rows.iter().map(|r| r.count).collect::<Vec<_>>())),

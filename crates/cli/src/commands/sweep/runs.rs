@@ -1,15 +1,11 @@
 //! Runs a sweep, several replays at a time.
 
 use std::io::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context, anyhow};
-use freehold_lab::Lab;
-use freehold_lab::sweep::{Grid, SweepRow, summary, to_csv, to_parquet};
+use freehold_lab::sweep::{Grid, Prepared, RunOptions, SweepRow, run_trace, summary, to_csv, to_parquet};
 use freehold_measure::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -18,9 +14,6 @@ use crate::args::{Input, Sweep};
 use crate::exit::{Cause, Failure};
 use crate::load;
 use crate::output::{self, FinishedFile};
-
-/// The most runs of a sweep.
-const MOST_RUNS: usize = 1_000_000;
 
 pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     let grid = grid(args)?;
@@ -71,35 +64,23 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     Err(Failure::new(Cause::Partly, what))
 }
 
-/// Returns the settings to vary. Fails if a knob is given twice or there are more than `MOST_RUNS` runs.
+/// Returns the settings to vary.
 fn grid(args: &Sweep) -> Result<Grid, Failure> {
-    let mut grid = Grid { varied: Vec::new() };
-    for vary in &args.vary {
-        if grid.varied.iter().any(|(knob, _)| knob.name == vary.knob.name) {
-            let what = anyhow!("--vary {} is given twice; name all its values at once", vary.knob.name);
-            return Err(Failure::new(Cause::Input, what));
-        }
-        grid.varied.push((vary.knob, vary.values.clone()));
-    }
-    let runs = grid.combinations().and_then(|runs| runs.checked_mul(args.traces.len()));
-    if runs.is_none_or(|runs| runs > MOST_RUNS) {
-        let what = anyhow!("more than {} runs; vary less at once", grouped(MOST_RUNS as u64));
-        return Err(Failure::new(Cause::Input, what));
-    }
-    Ok(grid)
+    let varied = args.vary.iter().map(|vary| (vary.knob, vary.values.clone())).collect();
+    Grid::new(varied, args.traces.len()).map_err(|error| Failure::new(Cause::Input, error))
 }
 
 /// Refuses a setting for which one of the traces cannot answer. A trace that cannot be read has rows that say so.
 fn refuse_unanswerable(args: &Sweep, grid: &Grid) -> Result<(), Failure> {
-    for (knob, _) in grid.varied.iter().filter(|(knob, _)| knob.depends_on_trace()) {
-        for trace in &args.traces {
-            let Ok(loaded) = load::whole(&Input { trace: trace.clone(), partial: args.partial }) else {
-                continue;
-            };
-            let Ok(lab) = loaded.lab() else { continue };
-            if let Some(why) = lab.cannot_vary(knob) {
-                return Err(Failure::new(Cause::Input, anyhow!("{}: {why}", loaded.name)));
-            }
+    if !grid.depends_on_trace() {
+        return Ok(());
+    }
+    for trace in &args.traces {
+        let Ok(loaded) = load::whole(&Input { trace: trace.clone(), partial: args.partial }) else {
+            continue;
+        };
+        if let Some(why) = loaded.lab().ok().and_then(|lab| grid.unanswerable(&lab)) {
+            return Err(Failure::new(Cause::Input, anyhow!("{}: {why}", loaded.name)));
         }
     }
     Ok(())
@@ -148,54 +129,24 @@ struct Work<'w> {
 impl Work<'_> {
     /// Reads one trace and does its missing runs.
     fn trace(&self, number: usize) {
-        let combinations = self.grid.combinations().unwrap_or(0);
-        let missing = self.missing(number * combinations..(number + 1) * combinations);
+        let missing = self.missing(self.grid.runs_of(number));
         if missing.is_empty() {
             return;
         }
         let input = Input { trace: self.args.traces[number].clone(), partial: self.args.partial };
-        let name = input.trace.display().to_string();
-        let row = |run: usize| SweepRow {
-            run,
-            trace: name.clone(),
-            settings: self.settings(run % combinations),
-            error: None,
-            measures: Vec::new(),
-        };
-        let loaded = match load::whole(&input) {
-            Ok(loaded) => loaded,
-            Err(failure) => return self.keep_failed(missing.iter().map(|&run| row(run)), &failure),
-        };
-        let lab = match loaded.lab() {
-            Ok(lab) => lab,
-            Err(failure) => return self.keep_failed(missing.iter().map(|&run| row(run)), &failure),
-        };
-        let trust = match lab.trust_columns() {
-            Ok(columns) => columns,
-            Err(error) => {
-                let failure = loaded.failure(error);
-                return self.keep_failed(missing.iter().map(|&run| row(run)), &failure);
-            }
-        };
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut row = self.replay(&lab, row(run), run % combinations);
-                if row.error.is_none() {
-                    row.measures.extend(trust.iter().cloned());
-                }
-                if !self.keep(row) {
-                    break;
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..self.threads().min(missing.len()) {
-                // Where there is no room for another thread, fewer do the same.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
+        let name = input.name();
+        let loaded = load::whole(&input);
+        let lab = loaded.as_ref().map_err(ToString::to_string).and_then(|loaded| {
+            let lab = load::lab(loaded).map_err(|failure| failure.to_string())?;
+            let trust = lab.trust_columns().map_err(|error| load::failure(&name, error).to_string())?;
+            Ok((lab, trust))
         });
+        let prepared = match &lab {
+            Ok((lab, trust)) => Ok(Prepared { lab, trust }),
+            Err(why) => Err(why.clone()),
+        };
+        let options = RunOptions { chance: self.args.chance, threads: self.args.threads.map(usize::from) };
+        run_trace(self.grid, &name, prepared, &missing, options, &|row| self.keep(row));
     }
 
     /// Returns those of `runs` that the journal lacks; none once the journal has failed.
@@ -206,36 +157,6 @@ impl Work<'_> {
         done.sort_unstable();
         let missing = runs.by_ref().filter(|run| done.binary_search(run).is_err());
         missing.collect()
-    }
-
-    fn settings(&self, combination: usize) -> Vec<(String, freehold_lab::sweep::Value)> {
-        let settings = self.grid.combination(combination).into_iter();
-        settings.map(|(knob, value)| (knob.name.to_owned(), value)).collect()
-    }
-
-    fn threads(&self) -> usize {
-        let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        self.args.threads.map_or_else(processors, usize::from)
-    }
-
-    /// Does one run. An error is written into the row and does not end the sweep.
-    fn replay(&self, lab: &Lab<'_>, mut row: SweepRow, combination: usize) -> SweepRow {
-        let settings = self.grid.combination(combination);
-        match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings, self.args.chance))) {
-            Ok(Ok(measures)) => row.measures = measures,
-            Ok(Err(error)) => row.error = Some(Failure::from(error).to_string()),
-            Err(_) => row.error = Some("a bug in Freehold: the replay panicked".to_owned()),
-        }
-        row
-    }
-
-    fn keep_failed(&self, rows: impl Iterator<Item = SweepRow>, failure: &Failure) {
-        for mut row in rows {
-            row.error = Some(failure.to_string());
-            if !self.keep(row) {
-                break;
-            }
-        }
     }
 
     /// Journals a finished run. Returns false if the sweep must end.

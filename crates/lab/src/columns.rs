@@ -1,0 +1,216 @@
+//! A table as columns, of which Parquet, comma-separated values and Arrow are made.
+
+use std::sync::Arc;
+
+use freehold_measure::{Cell, Table, csv_line};
+use parquet::basic::{ConvertedType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::schema::types::Type;
+
+use crate::parquet_file::{optional, write_file_with};
+
+/// A Parquet file cannot be made: an error in Freehold.
+#[derive(Debug, thiserror::Error)]
+#[error("the results cannot be written as Parquet")]
+pub struct ColumnsError(#[from] ParquetError);
+
+/// A table as columns of equal lengths.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Columns {
+    columns: Vec<(String, Column)>,
+}
+
+/// One column: a value or none for each row.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Column {
+    /// Text.
+    Texts(Vec<Option<String>>),
+    /// Whole numbers.
+    Numbers(Vec<Option<i64>>),
+    /// Numbers with a fraction.
+    Reals(Vec<Option<f64>>),
+    /// Yes or no.
+    Flags(Vec<Option<bool>>),
+}
+
+impl Column {
+    /// Returns a column of text that every row has.
+    pub fn texts(texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self::Texts(texts.into_iter().map(|text| Some(text.into())).collect())
+    }
+
+    /// Returns a column of cells: of whole numbers if all that are known are.
+    pub fn cells(cells: &[Cell]) -> Self {
+        if cells.iter().any(|cell| matches!(cell, Cell::Real(_))) {
+            return Self::Reals(cells.iter().map(|cell| cell.real()).collect());
+        }
+        let number = |cell: &Cell| match *cell {
+            Cell::Count(count) => Some(count.cast_signed()),
+            Cell::Signed(number) => Some(number),
+            Cell::Empty | Cell::Real(_) => None,
+        };
+        Self::Numbers(cells.iter().map(number).collect())
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Reals(reals) => reals.len(),
+            Self::Flags(flags) => flags.len(),
+        }
+    }
+
+    /// Returns a value as comma-separated values have it; empty where there is none.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn text(&self, row: usize) -> String {
+        match self {
+            Self::Texts(texts) => texts[row].clone().unwrap_or_default(),
+            Self::Numbers(numbers) => numbers[row].map_or_else(String::new, |number| number.to_string()),
+            Self::Reals(reals) => reals[row].map_or_else(String::new, |real| real.to_string()),
+            Self::Flags(flags) => flags[row].map_or_else(String::new, |flag| flag.to_string()),
+        }
+    }
+}
+
+impl Columns {
+    /// Adds a column, of the length of the others.
+    ///
+    /// # Panics
+    /// In builds with debug assertions, if its length is another one.
+    pub fn push(&mut self, name: impl Into<String>, column: Column) {
+        debug_assert!(self.columns.is_empty() || self.rows() == column.len());
+        self.columns.push((name.into(), column));
+    }
+
+    /// Returns tables of measures in long form: a row for each cell that is known.
+    pub fn long(tables: &[Table]) -> Self {
+        let cells = tables.iter().flat_map(|table| {
+            table.rows.iter().flat_map(move |row| {
+                let cells = table.columns.iter().zip(&row.cells);
+                cells.map(move |(name, cell)| (table.title.as_str(), row, name.as_str(), cell.real()))
+            })
+        });
+        let cells: Vec<_> = cells.filter(|(_, _, _, value)| value.is_some()).collect();
+        let mut columns = Self::default();
+        columns.push("table", Column::texts(cells.iter().map(|(title, ..)| *title)));
+        columns.push("group", Column::texts(cells.iter().map(|(_, row, ..)| row.group.as_str())));
+        columns.push("measure", Column::texts(cells.iter().map(|(_, row, ..)| row.measure.as_str())));
+        columns.push("unit", Column::texts(cells.iter().map(|(_, row, ..)| row.unit.as_str())));
+        columns.push("column", Column::texts(cells.iter().map(|(_, _, name, _)| *name)));
+        columns.push("value", Column::Reals(cells.iter().map(|(.., value)| *value).collect()));
+        columns
+    }
+
+    /// Returns the columns with their names.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> {
+        self.columns.iter().map(|(name, column)| (name.as_str(), column))
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, column)| column.len())
+    }
+
+    /// Returns the table as a Parquet file whose schema has this name.
+    ///
+    /// # Errors
+    /// [`ColumnsError`] if the columns cannot be written: an error in Freehold.
+    pub fn to_parquet(&self, name: &str) -> Result<Vec<u8>, ColumnsError> {
+        self.to_parquet_with(name, None)
+    }
+
+    /// Returns the table as [`Self::to_parquet`] does, with a text of its own in the metadata: its key and value.
+    ///
+    /// # Errors
+    /// As [`Self::to_parquet`].
+    pub(crate) fn to_parquet_with(
+        &self,
+        name: &str,
+        text: Option<(&str, String)>,
+    ) -> Result<Vec<u8>, ColumnsError> {
+        let fields: Result<Vec<_>, ParquetError> = self
+            .columns
+            .iter()
+            .map(|(name, column)| {
+                let (physical, converted) = match column {
+                    Column::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+                    Column::Numbers(_) => (Physical::INT64, ConvertedType::NONE),
+                    Column::Reals(_) => (Physical::DOUBLE, ConvertedType::NONE),
+                    Column::Flags(_) => (Physical::BOOLEAN, ConvertedType::NONE),
+                };
+                let field =
+                    Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
+                field.with_converted_type(converted).build().map(Arc::new)
+            })
+            .collect();
+        let schema = Type::group_type_builder(name).with_fields(fields?).build()?;
+        let file = write_file_with(schema, text, |group| {
+            for (_, column) in &self.columns {
+                match column {
+                    Column::Texts(texts) => {
+                        let texts = texts.iter().map(|text| text.as_deref().map(ByteArray::from));
+                        optional::<ByteArrayType>(group, texts)?;
+                    }
+                    Column::Numbers(numbers) => optional::<Int64Type>(group, numbers.iter().copied())?,
+                    Column::Reals(reals) => optional::<DoubleType>(group, reals.iter().copied())?,
+                    Column::Flags(flags) => {
+                        optional::<parquet::data_type::BoolType>(group, flags.iter().copied())?;
+                    }
+                }
+            }
+            Ok(())
+        });
+        Ok(file?)
+    }
+
+    /// Returns the table as comma-separated values with one header line (RFC 4180). A row without a value is empty there.
+    pub fn to_csv(&self) -> String {
+        let mut text = String::new();
+        csv_line(&mut text, self.columns.iter().map(|(name, _)| name.clone()));
+        for row in 0..self.rows() {
+            csv_line(&mut text, self.columns.iter().map(|(_, column)| column.text(row)));
+        }
+        text
+    }
+}
+
+/// The table with columns for group, measure and unit, and one for each of its own.
+impl From<&Table> for Columns {
+    fn from(table: &Table) -> Self {
+        let mut columns = Self::default();
+        columns.push("group", Column::texts(table.rows.iter().map(|row| row.group.as_str())));
+        columns.push("measure", Column::texts(table.rows.iter().map(|row| row.measure.as_str())));
+        columns.push("unit", Column::texts(table.rows.iter().map(|row| row.unit.as_str())));
+        for (at, name) in table.columns.iter().enumerate() {
+            let cells: Vec<_> =
+                table.rows.iter().map(|row| row.cells.get(at).copied().unwrap_or_default()).collect();
+            columns.push(name.as_str(), Column::cells(&cells));
+        }
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_a_column_for_each_of_its_own() {
+        let mut table = Table::new("Small", vec!["a".into(), "b".into()]);
+        table.push("work", "holds", "", vec![Cell::Count(7), Cell::Real(0.5)]);
+        table.push("work", "share", "%", vec![Cell::Empty, Cell::Signed(-2)]);
+        let columns = Columns::from(&table);
+        assert_eq!(columns.to_csv(), table.to_csv());
+        assert_eq!((columns.rows(), columns.iter().len()), (2, 5));
+        let long = Columns::long(&[table]).to_csv();
+        let expected = "table,group,measure,unit,column,value\r\nSmall,work,holds,,a,7\r\n\
+                        Small,work,holds,,b,0.5\r\nSmall,work,share,%,b,-2\r\n";
+        assert_eq!(long, expected);
+        let file = columns.to_parquet("small").expect("a file");
+        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+    }
+}

@@ -1,0 +1,84 @@
+//! The runs of one trace, several at a time.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use freehold_measure::Cell;
+
+use super::grid::Grid;
+use super::row::SweepRow;
+use crate::error::sentence;
+use crate::replay::Lab;
+
+/// How the runs of a sweep are done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunOptions {
+    /// The number of replays of each run, the daemons' looks shifted.
+    pub chance: u32,
+    /// The number of runs at the same time; `None` for one on each processor.
+    pub threads: Option<usize>,
+}
+
+/// What the runs of a trace have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared<'l, 't> {
+    /// The lab of the trace.
+    pub lab: &'l Lab<'t>,
+    /// What [`Lab::trust_columns`] tells of it.
+    pub trust: &'l [(String, Cell)],
+}
+
+/// Does some runs of a trace, of which what they have in common is given, or why there is none. Each finished run is passed
+/// to `keep`; no further run is begun once that returns false, or the lab's control is interrupted. An error is written into the
+/// row of its run and does not end the others.
+pub fn run_trace(
+    grid: &Grid,
+    trace: &str,
+    prepared: Result<Prepared<'_, '_>, String>,
+    runs: &[usize],
+    options: RunOptions,
+    keep: &(dyn Fn(SweepRow) -> bool + Sync),
+) {
+    let Prepared { lab, trust } = match prepared {
+        Ok(prepared) => prepared,
+        Err(why) => {
+            let failed = |&run: &usize| SweepRow { error: Some(why.clone()), ..grid.row(run, trace) };
+            let _ = runs.iter().map(failed).all(keep);
+            return;
+        }
+    };
+    lab.plan(runs.len() as u64 * u64::from(options.chance.max(1)));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut row = replayed(grid, lab, run, grid.row(run, trace), options.chance);
+            if row.error.is_none() {
+                row.measures.extend(trust.iter().cloned());
+            }
+            if lab.control.is_interrupted() || !keep(row) {
+                break;
+            }
+        }
+    };
+    let processors = || thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = options.threads.unwrap_or_else(processors);
+    thread::scope(|scope| {
+        for _ in 1..threads.min(runs.len()) {
+            // Where there is no room for another thread, fewer do the same.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+}
+
+/// Does one run.
+fn replayed(grid: &Grid, lab: &Lab<'_>, run: usize, mut row: SweepRow, chance: u32) -> SweepRow {
+    let settings = grid.settings_of(run);
+    match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings, chance))) {
+        Ok(Ok(measures)) => row.measures = measures,
+        Ok(Err(error)) => row.error = Some(sentence(&error)),
+        Err(_) => row.error = Some("a bug in Freehold: the replay panicked".to_owned()),
+    }
+    row
+}

@@ -1,0 +1,111 @@
+"""The results of a sweep as a Parquet dataset, partitioned by trace: a file a shard, which is there whole or not at all."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import urllib.parse
+
+from . import _freehold
+
+ASKED = "_freehold.json"
+
+
+class Dataset:
+    """A folder of finished shards, here or wherever fsspec reaches."""
+
+    def __init__(self, into):
+        self.name = os.fspath(into)
+        self._files = _Remote(self.name) if "://" in self.name else _Local(self.name)
+
+    @contextlib.contextmanager
+    def claimed(self, asked):
+        """Keeps other sweeps out. Only a sweep that asks for the same may go on where another one stopped."""
+        with self._files.locked():
+            found = self._files.read(ASKED)
+            text = json.dumps(asked, sort_keys=True, indent=1)
+            if found is None:
+                self._files.write(ASKED, text.encode())
+            elif json.loads(found) != json.loads(text):
+                raise _freehold.InputError(
+                    f"{self.name} is of a sweep with other traces, settings or another version of Freehold; give the same "
+                    "arguments to go on, or name another folder"
+                )
+            yield self
+
+    def rows(self, shard):
+        """The rows of a finished shard; None if it is not finished."""
+        found = self._files.read(shard.file)
+        return None if found is None else _freehold.rows_of_parquet(found)
+
+    def write(self, shard, rows):
+        """Writes a finished shard."""
+        self._files.write(shard.file, bytes(_freehold.rows_to_parquet(rows)))
+
+
+def file_of(trace, first):
+    """The file of a shard: its trace, which is the partition, and its first run."""
+    return f"trace={urllib.parse.quote(trace, safe='')}/runs-{first:09}.parquet"
+
+
+class _Local:
+    def __init__(self, folder):
+        self._folder = pathlib.Path(folder)
+
+    @contextlib.contextmanager
+    def locked(self):
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with open(self._folder / "_lock", "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise _freehold.InputError(
+                    f"another sweep works on {self._folder}; wait for it, or name another folder"
+                ) from None
+            yield
+
+    def read(self, name):
+        try:
+            return (self._folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, name, contents):
+        path = self._folder / name
+        path.parent.mkdir(exist_ok=True)
+        begun = path.with_name(f"_{path.name}.{os.getpid()}")
+        try:
+            with open(begun, "wb") as file:
+                file.write(contents)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(begun, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                begun.unlink()
+            raise _freehold.Error(
+                f"{path} cannot be written; the finished shards are kept: make room and start the same sweep again: {error}"
+            ) from error
+
+
+class _Remote:
+    """A folder of an object store, which shows a file once all of it is there. Nothing keeps two sweeps apart."""
+
+    def __init__(self, url):
+        import fsspec
+
+        self._store, self._folder = fsspec.core.url_to_fs(url)
+
+    def locked(self):
+        return contextlib.nullcontext()
+
+    def read(self, name):
+        try:
+            return self._store.cat_file(f"{self._folder}/{name}")
+        except FileNotFoundError:
+            return None
+
+    def write(self, name, contents):
+        self._store.makedirs(os.path.dirname(f"{self._folder}/{name}"), exist_ok=True)
+        self._store.pipe_file(f"{self._folder}/{name}", contents)

@@ -1,0 +1,46 @@
+//! The module `freehold._freehold`, of which the Python package `freehold` is made: the lab and the engine, for Python.
+#![deny(unsafe_code)]
+
+mod arrow;
+mod error;
+mod events;
+mod html;
+mod json;
+mod lab;
+mod memory;
+mod outcome;
+mod settings;
+mod sweep;
+mod table;
+mod trace;
+mod waiting;
+
+use pyo3::prelude::*;
+
+/// The lab and the engine of Freehold.
+#[pymodule]
+mod _freehold {
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use crate::error::{AllocError, BlockError, BugError, Error, FreeError, InputError};
+    #[pymodule_export]
+    use crate::events::Events;
+    #[pymodule_export]
+    use crate::lab::{analyze, compare, predict, replay};
+    #[pymodule_export]
+    use crate::memory::Memory;
+    #[pymodule_export]
+    use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::settings::{eras, settings};
+    #[pymodule_export]
+    use crate::sweep::{
+        failed_rows, rows_of_parquet, rows_to_parquet, runs_of_a_trace, sweep, sweep_result, sweep_shard,
+    };
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::trace::Trace;
+}

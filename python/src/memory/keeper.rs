@@ -1,0 +1,127 @@
+//! A thread that keeps an engine, whose tables borrow from the thread's own memory.
+
+use std::mem::MaybeUninit;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use freehold::{
+    ExtFrag, MemoryConfig, Order, PerCpuSettings, Pfn, SetupError, Switches, Sysctls, Tracepoints,
+    ZoneConfig, ZoneType, required_bytes,
+};
+use parking_lot::RawMutex;
+
+/// The engine of a keeper.
+pub(super) type Engine<'m> = freehold::Memory<'m, (RawMutex, RawMutex, Fallbacks)>;
+
+/// What a keeper is asked to do.
+type Job = Box<dyn FnOnce(&Engine<'_>, &Fallbacks) + Send>;
+
+/// Notes each fallback.
+#[derive(Debug, Default)]
+pub(super) struct Fallbacks(parking_lot::Mutex<Vec<ExtFrag>>);
+
+impl Fallbacks {
+    /// Returns the fallbacks so far.
+    pub(super) fn all(&self) -> Vec<ExtFrag> {
+        self.0.lock().clone()
+    }
+}
+
+impl Tracepoints for Fallbacks {
+    type Since = ();
+
+    fn page_alloc_extfrag(&self, event: ExtFrag) {
+        self.0.lock().push(event);
+    }
+}
+
+/// How the memory is set up.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) start: Pfn,
+    pub(super) pages: u64,
+    pub(super) cpus: u16,
+    pub(super) max_order: Order,
+    pub(super) pageblock_order: Order,
+    pub(super) switches: Switches,
+    /// True for watermarks and CPUs' lists as Linux computes them; otherwise there are neither.
+    pub(super) as_linux: bool,
+}
+
+impl Setup {
+    fn zone(&self) -> ZoneConfig {
+        let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, self.start, self.pages)];
+        if self.as_linux {
+            Sysctls::linux(self.cpus).apply(&mut zones);
+        } else {
+            zones[0].percpu = PerCpuSettings { batch: 1, high_min: 0, high_max: 0, flush_needs_batch: false };
+        }
+        zones[0]
+    }
+}
+
+/// A thread with an engine. It ends with this.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    jobs: Mutex<Sender<Job>>,
+}
+
+impl Keeper {
+    /// Starts a thread whose engine has all pages free.
+    ///
+    /// # Errors
+    /// The engine refuses the set-up, or there is no room for another thread.
+    pub(super) fn new(setup: Setup) -> Result<Self, String> {
+        let (jobs, to_do) = channel();
+        let (told, outcome) = channel();
+        let thread = thread::Builder::new().name("freehold memory".to_owned());
+        let started = thread.spawn(move || {
+            let refused = keep(&setup, &to_do, || drop(told.send(None)));
+            if let Err(error) = refused {
+                drop(told.send(Some(error.to_string())));
+            }
+        });
+        started.map_err(|error| format!("no further thread can be started: {error}"))?;
+        match outcome.recv() {
+            Ok(None) => Ok(Self { jobs: Mutex::new(jobs) }),
+            Ok(Some(refused)) => Err(refused),
+            Err(_) => Err("the engine stopped".to_owned()),
+        }
+    }
+
+    /// Returns what `job` finds in the engine; `None` if the thread has ended, which is a bug.
+    pub(super) fn ask<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Engine<'_>, &Fallbacks) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = channel();
+        let job: Job = Box::new(move |engine, fallbacks| drop(answer.send(job(engine, fallbacks))));
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).ok()?;
+        answered.recv().ok()
+    }
+}
+
+/// Sets an engine up and does jobs with it until nobody has further ones.
+fn keep(setup: &Setup, to_do: &Receiver<Job>, ready: impl FnOnce()) -> Result<(), SetupError> {
+    let zones = [setup.zone()];
+    let config = MemoryConfig {
+        max_order: setup.max_order,
+        pageblock_order: setup.pageblock_order,
+        huge_pages: setup.pageblock_order < setup.max_order,
+        switches: setup.switches,
+        ..MemoryConfig::linux(&zones, setup.cpus)
+    };
+    let mut metadata =
+        vec![MaybeUninit::uninit(); required_bytes::<(RawMutex, RawMutex, Fallbacks)>(&config)];
+    let fallbacks = Fallbacks::default();
+    let engine = Engine::watched(&config, &mut metadata, &fallbacks)?;
+    for zone in engine.zones() {
+        zone.add_free(setup.start, setup.pages)?;
+    }
+    ready();
+    while let Ok(job) = to_do.recv() {
+        job(&engine, &fallbacks);
+    }
+    Ok(())
+}

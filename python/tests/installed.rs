@@ -1,0 +1,242 @@
+//! The package as its users have it: a wheel, installed into a clean virtual environment, and what the lab itself finds.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use freehold_lab::analysis::analyze;
+use freehold_lab::predict::{Change, Facts, Foretelling, PredictError, Recording, foretell};
+use freehold_lab::sweep::{Grid, Prepared, RunOptions, knob, run_trace, to_csv};
+use freehold_lab::workload::{self, Plan, Workload};
+use freehold_lab::{Columns, CompareOptions, LabError, Loaded, Options, Variant};
+use freehold_trace::{ReadOptions, TraceError, TraceReader, WriteOptions};
+
+/// The test's name, for what it lacks.
+const TEST: &str = "installed";
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository")
+}
+
+/// Runs a command from `folder`. Returns what it printed, or that with its exit code if it failed.
+fn run(command: &mut Command, folder: &Path) -> Result<String, String> {
+    let output =
+        command.current_dir(folder).env_remove("PYTHONPATH").output().map_err(|error| error.to_string())?;
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    if output.status.success() {
+        Ok(out)
+    } else {
+        Err(format!("{command:?}: {}\n{out}\n{err}", output.status))
+    }
+}
+
+/// A virtual environment of Python.
+struct Environment(PathBuf);
+
+impl Environment {
+    fn new(path: PathBuf) -> Result<Self, String> {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&path), Path::new("/"))?;
+        Ok(Self(path))
+    }
+
+    fn program(&self, name: &str) -> Command {
+        Command::new(self.0.join("bin").join(name))
+    }
+
+    fn install(&self, what: &[&str]) -> Result<(), String> {
+        let quiet = ["install", "--quiet", "--disable-pip-version-check"];
+        run(self.program("pip").args(quiet).args(what), Path::new("/")).map(drop)
+    }
+}
+
+/// Returns an environment with maturin, which is kept between runs; `None` where it cannot be had.
+fn tools(target: &Path) -> Option<Environment> {
+    let path = target.join("python-tools");
+    let made = || {
+        if path.join("bin/maturin").exists() {
+            return Ok(());
+        }
+        Environment::new(path.clone())?.install(&["maturin==1.16.0"])
+    };
+    let had = freehold_needs::has_program("python3", TEST) && freehold_needs::can(TEST, made);
+    had.then(|| Environment(path.clone()))
+}
+
+/// Builds the wheel into a folder and returns its path.
+fn wheel(tools: &Environment, folder: &Path) -> PathBuf {
+    let manifest = repository().join("python/Cargo.toml");
+    let mut build = tools.program("maturin");
+    build
+        .args(["build", "--quiet", "--profile", "dev", "--manifest-path"])
+        .arg(manifest)
+        .arg("--out")
+        .arg(folder);
+    run(&mut build, &repository()).expect("a wheel");
+    let mut files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    files.next().expect("a wheel")
+}
+
+#[test]
+fn the_wheel_works_where_nothing_else_is() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let Some(tools) = tools(target) else { return };
+    let wheel = wheel(&tools, &scratch.path().join("wheels"));
+    let name = wheel.file_name().and_then(|name| name.to_str()).expect("a name");
+    assert!(name.starts_with("freehold-") && name.contains("-cp39-abi3-"), "{name}");
+    let clean = Environment::new(scratch.path().join("clean")).expect("an environment");
+    clean.install(&[wheel.to_str().expect("a path")]).expect("the wheel is installed");
+    // Nothing but Python itself is there.
+    let alone = "import freehold; m = freehold.Memory(); m.alloc(); m.check(); print(freehold.__version__)";
+    let said = run(clean.program("python").args(["-c", alone]), scratch.path()).expect("it works alone");
+    assert_eq!(said.trim(), env!("CARGO_PKG_VERSION"));
+    let typed = "import freehold, pathlib; p = pathlib.Path(freehold.__file__).parent; print((p / 'py.typed').exists(), (p / '__init__.pyi').exists())";
+    assert_eq!(
+        run(clean.program("python").args(["-c", typed]), scratch.path()).expect("files").trim(),
+        "True True"
+    );
+
+    let needs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/needs.txt");
+    let needed = || clean.install(&["--requirement", needs.to_str().expect("a path")]);
+    if !freehold_needs::can("the package's own tests", needed) {
+        return;
+    }
+    let expected = scratch.path().join("expected");
+    fs::create_dir(&expected).expect("a folder");
+    write_small(&expected);
+    write_expected(&expected);
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/package");
+    let mut pytest = clean.program("python");
+    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"]).arg(&tests).arg(&tests);
+    pytest.env("FREEHOLD_TRACES", repository().join("traces")).env("FREEHOLD_EXPECTED", &expected);
+    pytest.env("FREEHOLD_NOTEBOOKS", repository().join("docs/notebooks")).env("PYTHONDONTWRITEBYTECODE", "1");
+    let said = run(&mut pytest, scratch.path()).unwrap_or_else(|failed| panic!("{failed}"));
+    println!("{}", said.lines().last().unwrap_or_default());
+}
+
+/// A trace of the repository, read by the lab.
+struct Kept(PathBuf);
+
+/// Why a trace is not read: none of the repository's is bad.
+#[derive(Debug)]
+struct Failed(#[expect(dead_code, reason = "shown where a test fails")] String);
+
+impl From<TraceError> for Failed {
+    fn from(error: TraceError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<PredictError> for Failed {
+    fn from(error: PredictError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<LabError> for Failed {
+    fn from(error: LabError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl Kept {
+    fn new(name: &str) -> Self {
+        Self(repository().join("traces").join(name))
+    }
+
+    fn name(&self) -> String {
+        self.0.display().to_string()
+    }
+
+    fn open(&self) -> Result<TraceReader<fs::File>, Failed> {
+        let file = fs::File::open(&self.0).expect("a trace");
+        Ok(TraceReader::open(file, ReadOptions::new(self.name()))?)
+    }
+
+    fn loaded(&self) -> Loaded {
+        Loaded::read(&self.name(), || self.open(), |_| ()).expect("a trace")
+    }
+}
+
+impl Recording for Kept {
+    type Error = Failed;
+
+    fn facts(&self) -> Result<Facts, Failed> {
+        let reader = self.open()?;
+        Ok(Facts::new(self.name(), reader.origin(), reader.start()))
+    }
+
+    fn whole(&self) -> Result<std::sync::Arc<Loaded>, Failed> {
+        Ok(self.loaded().into())
+    }
+
+    fn failed(&self, error: LabError) -> Failed {
+        error.into()
+    }
+}
+
+/// Writes small traces that are made up, for what takes many replays.
+fn write_small(folder: &Path) {
+    for seed in 1..=3 {
+        let plan =
+            Plan { seed, pages: 1 << 15, cpus: 2, events: Some(20_000), ..Plan::new(Workload::MmapRead) };
+        let file = fs::File::create(folder.join(format!("small-{seed}.arrows"))).expect("room");
+        workload::write(&plan, file, WriteOptions::new("small")).expect("a trace");
+    }
+}
+
+/// Writes what the lab itself finds, which Python must find too.
+fn write_expected(folder: &Path) {
+    let keep = |name: &str, text: &str| fs::write(folder.join(name), text).expect("room");
+    let write = |name: &str, columns: &Columns| keep(name, &columns.to_csv());
+    let set = |texts: &[(&str, &str)]| {
+        let set = texts.iter().map(|(name, value)| {
+            let knob = knob(name).expect("a setting");
+            (knob, knob.value(value).expect("a value"))
+        });
+        set.collect::<Vec<_>>()
+    };
+    let trace = Kept::new("c-build.arrows");
+    let loaded = trace.loaded();
+    let lab = loaded.lab().expect("a lab");
+    let once = Options { runs: 1, ..Options::default() };
+    let mut in_short = CompareOptions::in_short(2);
+    in_short.replay.looks = once.looks;
+    write("compare.csv", &lab.compare(in_short).expect("a comparison").columns());
+    let variants =
+        ["linux-6.1", "linux-6.12"].map(|era| Variant::new(freehold::Era::from_name(era).expect("an era")));
+    let variants = [variants[0].clone(), variants[1].clone().without(freehold::Switch::Hygiene)];
+    write("variants.csv", &lab.measured(&variants, once, 2).expect("replays").columns());
+    let settings = set(&[("era", "linux-6.12"), ("remembered-mode", "off"), ("watermark_boost_factor", "0")]);
+    let (turned, variant) = lab.turned(&settings).expect("settings");
+    write("replay.csv", &turned.measured(&[variant], once, 1).expect("a replay").columns());
+    let analysis = analyze(&trace.name(), || trace.open(), |_| (), Failed::from).expect("an analysis");
+    write("analyze.csv", &analysis.columns());
+    let recordings = ["file-churn.arrows", "file-churn-2.arrows"].map(Kept::new);
+    let change = Change::new(set(&[("watermark_boost_factor", "0")])).expect("a change");
+    let mut how = Foretelling::default();
+    how.options.replays = 2;
+    write("predict.csv", &foretell(&change, &recordings, &[], &how).expect("a prediction").columns());
+    let values = |name: &str, values: &[&str]| {
+        let knob = knob(name).expect("a setting");
+        (knob, knob.several(values.iter().copied()).expect("values"))
+    };
+    let varied = vec![values("counts", &["on", "off"]), values("watermark_boost_factor", &["0", "15000"])];
+    let grid = Grid::new(varied, 2).expect("a grid");
+    let rows = std::sync::Mutex::new(Vec::new());
+    for (number, name) in ["database.arrows", "forks.arrows"].into_iter().enumerate() {
+        let loaded = Kept::new(name).loaded();
+        let lab = loaded.lab().expect("a lab");
+        let runs: Vec<_> = grid.runs_of(number).collect();
+        let options = RunOptions { chance: 2, threads: None };
+        let trust = lab.trust_columns().expect("a replay");
+        run_trace(&grid, name, Ok(Prepared { lab: &lab, trust: &trust }), &runs, options, &|row| {
+            rows.lock().expect("a lock").push(row);
+            true
+        });
+    }
+    let mut rows = rows.into_inner().expect("a lock");
+    rows.sort_by_key(|row| row.run);
+    keep("sweep.csv", &to_csv(&rows));
+}

@@ -1,0 +1,111 @@
+import functools
+import http.server
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import pytest
+from conftest import untimed
+
+import freehold
+
+ray = pytest.importorskip("ray", reason="Ray is not installed")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+
+# Four traces with as many runs each: 200 shards of one run.
+SETTINGS = {"watermark_boost_factor": list(range(0, 50_000, 2000)), "counts": [True, False]}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Four nodes on this machine, of one processor each."""
+    os.environ["RAY_AUTH_MODE"] = "disabled"
+    node = {"num_cpus": 1, "object_store_memory": 80 << 20, "memory": 1 << 30, "include_dashboard": False}
+    cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=node)
+    for _ in range(3):
+        cluster.add_node(num_cpus=1, object_store_memory=80 << 20, memory=1 << 30)
+    yield cluster
+    cluster.shutdown()
+
+
+def workers():
+    """The processes that do a shard now."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cmdline").read_bytes().startswith(b"ray::freehold"):
+                found.append(int(process.name))
+        except OSError:
+            pass
+    return found
+
+
+def test_a_killed_worker_costs_its_shard_and_the_rows_are_those_of_one_machine(cluster, small, tmp_path):
+    poisoned = tmp_path / "poisoned.arrows"
+    poisoned.write_bytes(small[0].read_bytes()[:-1000])
+    traces = [*small, poisoned]
+    into = tmp_path / "runs"
+    killed = []
+
+    def kill():
+        while len(list(into.glob("trace=*/*.parquet"))) < 40:
+            time.sleep(0.05)
+        while not killed:
+            for pid in workers()[:1]:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    result = freehold.sweep(
+        traces, chance=1, on="ray", address=cluster.address, into=into, runs_a_shard=1, **SETTINGS
+    )
+    killer.join()
+    assert len(killed) == 1
+    assert len(result) == 200
+    local = freehold.sweep(traces, chance=1, **SETTINGS)
+    assert untimed(result.table.to_csv()) == untimed(local.table.to_csv())
+    errors = [error for error in result.table.to_dict()["error"] if error is not None]
+    assert len(errors) == 50 and all("poisoned.arrows" in error for error in errors)
+    assert len(list(into.glob("trace=*/*.parquet"))) == 200
+    began = time.monotonic()
+    again = freehold.sweep(traces, chance=1, on="ray", address=cluster.address, into=into, runs_a_shard=1, **SETTINGS)
+    assert untimed(again.table.to_csv()) == untimed(local.table.to_csv())
+    assert time.monotonic() - began < 20
+
+
+def test_traces_come_from_wherever_fsspec_reaches(cluster, small, tmp_path):
+    quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    handler = functools.partial(quiet, directory=str(small[0].parent))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        traces = [url + small[0].name, url + "nothing.arrows"]
+        into = f"file://{tmp_path}/runs"
+        result = freehold.sweep(traces, chance=1, on="ray", address=cluster.address, into=into, counts=[True, False])
+        server.shutdown()
+    plain = freehold.sweep(small[0], chance=1, counts=[True, False])
+    rows = result.table.to_dict()
+    assert rows["chance_steals_mean"][:2] == plain.table.to_dict()["chance_steals_mean"]
+    assert rows["error"][:2] == [None, None]
+    assert all("the trace cannot be copied to a worker" in error for error in rows["error"][2:])
+    # What could not be copied is tried again by the same sweep.
+    assert len(list((tmp_path / "runs").glob("trace=*/*.parquet"))) == 1
+
+
+def test_a_trace_that_no_node_has_memory_for_is_refused(cluster, small, monkeypatch):
+    from freehold import _ray
+
+    monkeypatch.setattr(_ray, "memory_bytes", lambda trace: (2 << 30) if trace == str(small[1]) else (200 << 20))
+    result = freehold.sweep(small[:2], chance=1, on="ray", address=cluster.address, counts=[True])
+    errors = result.table.to_dict()["error"]
+    assert errors[0] is None and "needs up to 2048 MiB of memory, and no node of the cluster has as much" in errors[1]
+
+
+def test_wrong_places_have_one_clear_error(small):
+    with pytest.raises(freehold.InputError, match='a sweep runs here, or on="ray", not on='):
+        freehold.sweep(small[0], on="spark")
+    with pytest.raises(freehold.Error, match="Ray cannot be reached at 127.0.0.1:1; check the address"):
+        freehold.sweep(small[0], on="ray", address="127.0.0.1:1")

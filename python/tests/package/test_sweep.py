@@ -1,0 +1,103 @@
+import os
+import subprocess
+import sys
+
+import duckdb
+import pytest
+from conftest import untimed
+
+import freehold
+from freehold import _sweep
+
+SETTINGS = {"counts": [True, False], "watermark_boost_factor": [0, 15000]}
+
+
+def shards(folder):
+    return sorted(folder.glob("trace=*/*.parquet"))
+
+
+@pytest.fixture
+def three(small, tmp_path):
+    """Two good traces and one that is damaged."""
+    poisoned = tmp_path / "poisoned.arrows"
+    poisoned.write_bytes(small[0].read_bytes()[:-1000])
+    return [small[0], poisoned, small[1]]
+
+
+def test_a_dataset_has_the_rows_of_the_sweep(three, tmp_path):
+    into = tmp_path / "runs"
+    plain = freehold.sweep(three, chance=2, **SETTINGS)
+    result = freehold.sweep(three, chance=2, into=into, runs_a_shard=3, **SETTINGS)
+    assert untimed(result.table.to_csv()) == untimed(plain.table.to_csv())
+    assert len(shards(into)) == 6
+    dataset = f"read_parquet('{into}/**/*.parquet', hive_partitioning=true, union_by_name=true)"
+    rows = duckdb.sql(f"select trace, count(*), count(error), count(chance_steals_mean) from {dataset} group by all").fetchall()
+    assert sorted(rows) == sorted((str(trace), 4, *((4, 0) if "poisoned" in str(trace) else (0, 4))) for trace in three)
+
+
+def test_what_is_finished_is_never_run_again(three, tmp_path):
+    into = tmp_path / "runs"
+    first = freehold.sweep(three, chance=1, into=into, runs_a_shard=1, **SETTINGS)
+    kept = {path: path.stat().st_mtime_ns for path in shards(into)}
+    missing, damaged = list(kept)[2], list(kept)[5]
+    missing.unlink()
+    damaged.write_bytes(damaged.read_bytes()[:-4])
+    again = freehold.sweep(three, chance=1, into=into, runs_a_shard=1, **SETTINGS)
+    assert untimed(again.table.to_csv()) == untimed(first.table.to_csv())
+    changed = {path for path in shards(into) if path.stat().st_mtime_ns != kept[path]}
+    assert changed == {missing, damaged}
+
+
+def test_another_sweep_does_not_get_into_the_dataset(three, tmp_path):
+    into = tmp_path / "runs"
+    freehold.sweep(three[0], chance=1, into=into, **SETTINGS)
+    with pytest.raises(freehold.InputError, match="is of a sweep with other traces, settings or another version"):
+        freehold.sweep(three[0], chance=2, into=into, **SETTINGS)
+    dataset = _sweep._dataset.Dataset(into)
+    with dataset._files.locked():
+        with pytest.raises(freehold.InputError, match="another sweep works on"):
+            freehold.sweep(three[0], chance=1, into=into, **SETTINGS)
+
+
+def test_a_full_disk_loses_nothing(small, tmp_path):
+    into = tmp_path / "runs"
+    asked = f"import freehold; freehold.sweep({str(small[0])!r}, chance=1, into={str(into)!r}, runs_a_shard=1, counts=[True, False])"
+    subprocess.run([sys.executable, "-c", asked], check=True)
+    assert len(shards(into)) == 2
+    shards(into)[1].unlink()
+    # No file may have more than 4 KiB, as if there were no room for more.
+    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
+    full = subprocess.run([sys.executable, "-c", f"{limit}; {asked}"], capture_output=True, text=True)
+    assert "the finished shards are kept: make room and start the same sweep again" in full.stderr
+    assert len(shards(into)) == 1 and not list(into.glob("trace=*/_*"))
+    subprocess.run([sys.executable, "-c", asked], check=True)
+    assert len(shards(into)) == 2
+
+
+def test_the_memory_that_is_declared_is_enough(c_build, small):
+    for trace in (c_build, small[0]):
+        program = f"""
+import re
+from freehold import _sweep
+sweep = _sweep.Sweep(({str(trace)!r},), {{"counts": ["on"]}}, 2)
+rows, kept = next(sweep.shards(4)).done(threads=1)
+assert kept and '"error":null' in rows[0]
+used = int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) << 10
+declared = _sweep.memory_bytes({str(trace)!r})
+# Python and Ray have 128 MiB of it.
+assert (declared - (128 << 20)) // 4 < used < declared, (used, declared)
+"""
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_program_does_the_same(three, tmp_path):
+    program = [os.path.join(os.path.dirname(sys.executable), "freehold-sweep")]
+    into = tmp_path / "runs"
+    vary = ["--vary", "counts=on,off", "--vary", "watermark_boost_factor=0,15000"]
+    done = subprocess.run([*program, *three, *vary, "--into", into, "--chance", "2"], capture_output=True, text=True)
+    assert done.returncode == 5, done.stderr
+    assert "4 of 12 runs failed" in done.stderr and "12 runs" in done.stdout
+    result = freehold.sweep(three, chance=2, into=into, **{name: list(values) for name, values in SETTINGS.items()})
+    assert len(result) == 12
+    wrong = subprocess.run([*program, *three, "--vary", "swappiness=1", "--into", into], capture_output=True, text=True)
+    assert wrong.returncode == 2 and '"swappiness" cannot be varied' in wrong.stderr
