@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::BufReader;
 
 use anyhow::Context;
-use freehold_lab::{Lab, PresentSections, SectionSearch, Trace};
+use freehold_lab::{Lab, PresentSections, Trace, WholeTrace, start_without_holes};
 use freehold_measure::grouped;
-use freehold_trace::{Ending, EventKind, EventLog, Origin, ReadOptions, Snapshot, TraceReader};
+use freehold_trace::{EventKind, Origin, ReadOptions, Snapshot, TraceReader};
 
 use crate::args::Input;
 use crate::exit::{Cause, Failure};
@@ -29,21 +29,22 @@ pub(super) fn open(input: &Input) -> Result<Reader, Failure> {
 /// Warns on standard error if the recording was cut short. Must be called after all events were read.
 pub(super) fn warn_if_cut_short(reader: &Reader, input: &Input) {
     if reader.is_cut_short() {
-        let name = input.trace.display();
-        output::note(&format!(
-            "freehold: {name}: the recording was cut short; the machine's state at its end is not known"
-        ));
+        note_cut_short(input);
     }
+}
+
+fn note_cut_short(input: &Input) {
+    let name = input.trace.display();
+    output::note(&format!(
+        "freehold: {name}: the recording was cut short; the machine's state at its end is not known"
+    ));
 }
 
 /// A trace in memory.
 pub(super) struct Loaded {
     /// The path that the user gave.
     pub(super) name: String,
-    origin: Origin,
-    start: Snapshot,
-    events: EventLog,
-    ending: Option<Ending>,
+    whole: WholeTrace,
 }
 
 /// Returns the machine at the start of a trace. If it has large holes of memory, they are left out, and what renumbers the
@@ -52,53 +53,36 @@ pub(super) fn without_holes(
     reader: &Reader,
     input: &Input,
 ) -> Result<(Snapshot, Option<PresentSections>), Failure> {
-    let mut start = reader.start().clone();
-    let Some(mut search) = SectionSearch::new(&start) else { return Ok((start, None)) };
-    let mut again = open(input)?;
-    while let Some(batch) = again.next_batch()? {
-        search.events(batch);
-    }
-    let mut sections = search.finish();
-    sections.start(&mut start);
-    let (recorded, kept) = sections.spanned();
+    let (start, sections) = start_without_holes(reader, || open(input))?;
+    note_holes(sections.as_ref(), input);
+    Ok((start, sections))
+}
+
+/// Says on standard error that holes of memory were left out, if any were.
+fn note_holes(sections: Option<&PresentSections>, input: &Input) {
+    let Some((recorded, kept)) = sections.map(PresentSections::spanned) else { return };
     output::note(&format!(
         "freehold: {}: the zones span {} pages, the sections with memory {}; frames are numbered without the holes",
         input.trace.display(),
         grouped(recorded),
         grouped(kept)
     ));
-    Ok((start, Some(sections)))
 }
 
 /// Reads a whole trace.
 pub(super) fn whole(input: &Input) -> Result<Loaded, Failure> {
-    let mut reader = open(input)?;
-    let (start, sections) = without_holes(&reader, input)?;
-    let mut events = EventLog::default();
-    while let Some(batch) = reader.next_batch()? {
-        match &sections {
-            Some(sections) => events.extend(batch.iter().map(|event| sections.event(*event))),
-            None => events.extend(batch.iter().copied()),
-        }
+    let whole = WholeTrace::read(|| open(input))?;
+    note_holes(whole.sections.as_ref(), input);
+    if whole.ending.is_none() {
+        note_cut_short(input);
     }
-    warn_if_cut_short(&reader, input);
-    let mut ending = reader.ending().cloned();
-    if let Some((sections, ending)) = sections.as_ref().zip(ending.as_mut()) {
-        sections.ending(ending);
-    }
-    Ok(Loaded {
-        name: input.trace.display().to_string(),
-        origin: reader.origin().clone(),
-        start,
-        events,
-        ending,
-    })
+    Ok(Loaded { name: input.trace.display().to_string(), whole })
 }
 
 impl Loaded {
     /// Returns the trace as the lab takes it.
     pub(super) fn trace(&self) -> Trace<'_> {
-        Trace { origin: &self.origin, start: &self.start, events: &self.events, ending: self.ending.as_ref() }
+        self.whole.trace()
     }
 
     /// Returns the lab for this trace.
@@ -109,7 +93,7 @@ impl Loaded {
     /// Returns the pages that were asked for.
     pub(super) fn asked_pages(&self) -> u64 {
         let mut pages = 0;
-        self.events.for_each(|event| {
+        self.whole.events.for_each(|event| {
             if let EventKind::Alloc { order, .. } = event.kind {
                 pages += order.pages();
             }
@@ -126,11 +110,11 @@ impl Loaded {
 
     /// Returns one line that describes the recording.
     pub(super) fn headline(&self) -> String {
-        let Origin { kernel_release, cpus, .. } = &self.origin;
-        let span = self.events.first().zip(self.events.last());
+        let Origin { kernel_release, cpus, .. } = &self.whole.origin;
+        let span = self.whole.events.first().zip(self.whole.events.last());
         let seconds = span.map_or(0.0, |(first, last)| (last.time_ns - first.time_ns) as f64 / 1e9);
         let kernel = if kernel_release.is_empty() { "an unnamed kernel" } else { kernel_release };
-        let events = grouped(self.events.len() as u64);
+        let events = grouped(self.whole.events.len() as u64);
         let line = format!("{}: {events} events in {seconds:.1} s, {kernel}, {cpus} CPUs", self.name);
         freehold_measure::foreign::one_line(&line).into_owned()
     }

@@ -15,16 +15,20 @@ pub mod analysis;
 mod compare;
 mod counts;
 mod error;
+#[cfg(feature = "report")]
 mod palette;
+#[cfg(feature = "report")]
 pub mod parquet_file;
 pub mod predict;
 mod recorded;
 mod replay;
+#[cfg(feature = "report")]
 mod report;
 mod sections;
 mod start;
 pub mod sweep;
 mod trace;
+mod whole_trace;
 pub mod workload;
 
 pub use compare::{
@@ -35,9 +39,11 @@ pub use counts::{ByOrder, ByOrderAndType};
 pub use error::LabError;
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, MoveCost, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
-    Agreed, Agreement, Background, Followed, Lab, Looks, MapCell, Measures, Options, OverTime, PARTS,
-    PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample, nearest_era,
+    Agreed, Agreement, Background, FallbackPlace, Followed, Lab, Looks, MapCell, Measures, Moment, Options,
+    OverTime, PARTS, PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample,
+    nearest_era,
 };
+#[cfg(feature = "report")]
 pub use report::{Provenance, Report, ReportFile};
 pub use sections::{PresentSections, SectionSearch};
 pub use start::{
@@ -45,3 +51,4 @@ pub use start::{
     StartReport, ZoneFit,
 };
 pub use trace::Trace;
+pub use whole_trace::{WholeTrace, start_without_holes};

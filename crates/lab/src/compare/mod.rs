@@ -7,6 +7,7 @@ mod comparison;
 mod distance;
 mod hindsight;
 mod json;
+#[cfg(feature = "report")]
 mod picture;
 mod rival;
 mod run;
@@ -24,6 +25,7 @@ pub(crate) use chance::{shifts, spreads};
 pub use comparison::{CompareOptions, Comparison, UNTOLD};
 pub use distance::{EndDistance, ZoneDistance};
 pub use hindsight::{Bound, Hindsight};
+#[cfg(feature = "report")]
 pub(crate) use picture::{Place, unusable_index};
 pub use rival::Rival;
 pub use steps::EraStep;

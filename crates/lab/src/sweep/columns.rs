@@ -25,22 +25,6 @@ enum Column {
     Reals(Vec<Option<f64>>),
 }
 
-/// Returns the name of a column: lower-case words with underscores between.
-pub(super) fn name(parts: &[&str]) -> String {
-    let mut name = String::new();
-    for part in parts
-        .iter()
-        .flat_map(|part| part.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '%'))
-    {
-        let part = part.replace('%', "percent").to_ascii_lowercase();
-        if !part.is_empty() {
-            name += if name.is_empty() { "" } else { "_" };
-            name += &part;
-        }
-    }
-    name
-}
-
 /// Returns every column: run, trace, error, settings, measures. A row without a value is null there.
 fn columns(rows: &[SweepRow]) -> Vec<(String, Column)> {
     let mut columns = vec![
@@ -180,14 +164,5 @@ mod tests {
         assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
         assert_eq!(to_parquet(&rows).expect("a file"), file, "the same rows, the same file");
         assert!(to_parquet(&[]).is_ok());
-    }
-
-    #[test]
-    fn names_are_words_with_underscores() {
-        assert_eq!(
-            name(&["zone lock", "longest hold, touched", "pages"]),
-            "zone_lock_longest_hold_touched_pages"
-        );
-        assert_eq!(name(&["replay", "of it", "%"]), "replay_of_it_percent");
     }
 }
