@@ -80,7 +80,7 @@ fn moment(moment: Moment<'_>, first_ns: u64) -> Told {
         "time_s": seconds(sample.time_ns),
         "mixed": map.mixed(),
         "free_pages": sample.zones.iter().map(|zone| zone.free_pages).sum::<u64>(),
-        "free_pageblocks": free_pageblocks(map),
+        "empty": empty(map),
         "pageblocks_per_cell": share,
         "cells": map.zones.iter().map(Vec::len).collect::<Vec<_>>(),
         "places": sample.places.iter().map(place).collect::<Vec<_>>(),
@@ -88,8 +88,8 @@ fn moment(moment: Moment<'_>, first_ns: u64) -> Told {
     Told { json, bytes: map.zones.iter().flatten().map(|cell| cell.0).collect() }
 }
 
-/// Returns the number of cells of which all is free.
-fn free_pageblocks(map: &PageblockMap) -> usize {
+/// Returns the number of cells in which no page is in use.
+fn empty(map: &PageblockMap) -> usize {
     map.zones.iter().flatten().filter(|cell| cell.migratetype().is_some() && cell.fill() == 0).count()
 }
 
@@ -107,6 +107,5 @@ fn end(measures: &Measures) -> Value {
         "allocs": measures.followed.allocs,
         "frees": measures.followed.frees,
         "mixed": measures.mixed.end,
-        "free_pageblocks": measures.free_pageblocks_at_end,
     })
 }

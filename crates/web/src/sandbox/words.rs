@@ -16,6 +16,11 @@ impl Block {
     }
 }
 
+/// Returns true if a line tells of a fallback.
+pub(super) fn is_of_fallback(line: &str) -> bool {
+    ["fallback", "claim", "steal"].iter().any(|word| line.starts_with(word))
+}
+
 fn pages(order: Order) -> String {
     match order.pages() {
         1 => "1 page".to_owned(),
@@ -25,7 +30,7 @@ fn pages(order: Order) -> String {
 
 /// Tells of a request that was answered.
 pub(super) fn allocated(wanted: Migratetype, order: Order, pfn: u64) -> String {
-    format!("alloc_pages: {} of {} for {} at pfn {pfn:#x}", "a block", pages(order), wanted.name())
+    format!("alloc_pages: {}, {}, at pfn {pfn:#x}", pages(order), wanted.name())
 }
 
 /// Tells of a request that failed.
@@ -37,19 +42,28 @@ pub(super) fn refused(wanted: Migratetype, order: Order) -> String {
     )
 }
 
+/// Tells of several requests that were answered.
+pub(super) fn answered_many(wanted: Migratetype, order: Order, times: u32) -> String {
+    format!("alloc_pages: {times} × {}, {}", pages(order), wanted.name())
+}
+
+/// Tells of a drain of CPUs' lists.
+pub(super) fn drained(blocks: usize) -> String {
+    format!("drain_all_pages: {blocks} blocks leave CPUs' lists for the free lists, where they can merge")
+}
+
 /// Tells of a page that a CPU's list had.
 pub(super) fn from_list() -> String {
     "rmqueue_pcplist: the CPU's list had one, without the zone lock".to_owned()
 }
 
-/// Tells which free block a request was cut from.
+/// Tells of a free block of the size that was asked for.
+pub(super) fn exact(order: Order) -> String {
+    format!("__rmqueue_smallest: the free list of order {} had a block of exactly this size", order.get())
+}
+
+/// Tells which larger free block a request was cut from.
 pub(super) fn split(from: Block, order: Order) -> String {
-    if from.order == order {
-        return format!(
-            "__rmqueue_smallest: the free list of order {} had a block of exactly this size",
-            order.get()
-        );
-    }
     let last = from.order.get() - 1;
     let halves = if last == order.get() {
         format!("order {last}")
@@ -64,19 +78,23 @@ pub(super) fn split(from: Block, order: Order) -> String {
 }
 
 /// Tells of a fallback.
-pub(super) fn fallback(found: ExtFrag, switches: Switches) -> Vec<String> {
+pub(super) fn fallback(found: ExtFrag, switches: Switches, pageblock: Order) -> Vec<String> {
     let (wanted, other) = (found.alloc_migratetype.name(), found.fallback_migratetype.name());
     let order = found.fallback_order.get();
     let (claims, steals) = if switches.hygiene {
         ("__rmqueue_claim", "__rmqueue_steal")
     } else {
-        ("__rmqueue_fallback, steal_suitable_fallback", "__rmqueue_fallback, steal_suitable_fallback")
+        ("steal_suitable_fallback", "steal_suitable_fallback")
     };
     let fallback = format!(
         "fallback (mm_page_alloc_extfrag): no {wanted} block is large enough; {other} has a free block of order {order}"
     );
     let outcome = if found.change_ownership {
-        format!("claim ({claims}): the whole pageblock becomes {wanted}")
+        let claimed = match found.fallback_order.get().saturating_sub(pageblock.get()) {
+            0 => "the whole pageblock becomes".to_owned(),
+            more => format!("the {} pageblocks of the block become", 1_u32 << more),
+        };
+        format!("claim ({claims}): {claimed} {wanted}")
     } else {
         format!("steal ({steals}): only this block is taken; the pageblock stays {other}, and is mixed now")
     };

@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    AllocError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, SetupError,
-    ZoneConfig, ZoneType, required_bytes,
+    GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, SetupError, ZoneConfig,
+    ZoneType, required_bytes,
 };
 use parking_lot::RawMutex;
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ struct Zone<'m> {
     happenings: &'m Happenings,
     pages: u64,
     max_order: Order,
+    pageblock_order: Order,
     /// What was told, a list of lines for each step.
     told: Vec<Vec<String>>,
 }
@@ -75,7 +76,8 @@ impl<'m> Zone<'m> {
         for zone in memory.zones() {
             zone.add_free(Pfn(0), pages)?;
         }
-        let mut zone = Self { memory, happenings, pages, max_order: script.max_order(), told: Vec::new() };
+        let (max_order, pageblock_order) = (script.max_order(), script.pageblock_order);
+        let mut zone = Self { memory, happenings, pages, max_order, pageblock_order, told: Vec::new() };
         zone.happenings.take();
         for step in &script.steps {
             let lines = zone.step(*step);
@@ -84,21 +86,24 @@ impl<'m> Zone<'m> {
         Ok(zone)
     }
 
+    /// Does a step, and tells of it. Of many requests or frees only fallbacks are told one by one.
     fn step(&self, step: Step) -> Vec<String> {
         match step {
+            Step::Alloc { migratetype, order, times: 1 } => {
+                self.alloc(migratetype, order).unwrap_or_else(|refused| vec![refused])
+            }
             Step::Alloc { migratetype, order, times } => {
                 let mut lines = Vec::new();
                 for done in 0..times {
-                    let before = self.free_blocks();
-                    let Ok(pfn) = self.alloc(migratetype, order) else {
-                        lines.push(words::refused(migratetype, order));
-                        break;
-                    };
-                    lines.extend(self.answered(migratetype, order, pfn, &before));
-                    if times > 1 && done + 1 == times {
-                        lines.push(format!("{times} requests answered"));
+                    match self.alloc(migratetype, order) {
+                        Ok(told) => lines.extend(told.into_iter().filter(|line| words::is_of_fallback(line))),
+                        Err(refused) => {
+                            lines.extend([words::answered_many(migratetype, order, done), refused]);
+                            return lines;
+                        }
                     }
                 }
+                lines.push(words::answered_many(migratetype, order, times));
                 lines
             }
             Step::Free { pfn } => {
@@ -108,24 +113,24 @@ impl<'m> Zone<'m> {
                 let movable = self.blocks().into_iter().filter(|&(block, state)| {
                     state == State::InUse && block.migratetype == Migratetype::Movable
                 });
-                let frees: Vec<_> =
-                    movable.step_by(2).filter_map(|(block, _)| self.free(block.start)).collect();
-                let count = frees.len();
-                let mut lines: Vec<_> = frees.into_iter().flatten().collect();
-                lines.push(format!("{count} movable blocks freed: every second one"));
-                lines
+                let freed = movable.step_by(2).filter_map(|(block, _)| self.free(block.start)).count();
+                vec![format!("__free_pages: {freed} movable blocks, every second one by address")]
             }
             Step::Drain => {
                 self.memory.drain_all();
-                let drained = self.drained();
-                vec![format!(
-                    "drain_all_pages: {drained} blocks left CPUs' lists for the free lists, where they can merge"
-                )]
+                let happened = self.happenings.take();
+                let drained =
+                    happened.iter().filter(|event| matches!(event, Happening::Drained { .. })).count();
+                vec![words::drained(drained)]
             }
         }
     }
 
-    fn alloc(&self, migratetype: Migratetype, order: Order) -> Result<Pfn, AllocError> {
+    /// Allocates a block, and tells how.
+    ///
+    /// # Errors
+    /// The sentence that tells of the failure.
+    fn alloc(&self, migratetype: Migratetype, order: Order) -> Result<Vec<String>, String> {
         let gfp = match migratetype {
             Migratetype::Movable => GfpFlags::HIGHUSER_MOVABLE,
             Migratetype::Reclaimable => GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE),
@@ -133,24 +138,29 @@ impl<'m> Zone<'m> {
         };
         // Nobody reclaims here: a request that waits would find what it found before.
         let gfp = gfp.difference(GfpFlags::DIRECT_RECLAIM);
-        self.memory.alloc(Request { cpu: 0, node: 0, order, gfp })
+        let before = self.free_blocks();
+        let pfn = self.memory.alloc(Request { cpu: 0, node: 0, order, gfp });
+        let pfn = pfn.map_err(|_| words::refused(migratetype, order))?;
+        Ok(self.answered(migratetype, order, pfn, &before))
     }
 
     /// Tells how a request was answered.
     fn answered(&self, wanted: Migratetype, order: Order, pfn: Pfn, before: &[Block]) -> Vec<String> {
         let mut lines = vec![words::allocated(wanted, order, pfn.0)];
         let happened = self.happenings.take();
-        let of_zone = happened.iter().any(|event| matches!(event, Happening::ZoneLocked { .. }));
-        if !of_zone && !happened.iter().any(|event| matches!(event, Happening::Fallback(_))) {
-            lines.push(words::from_list());
+        let fallbacks = happened.iter().filter_map(|event| match event {
+            Happening::Fallback(found) => Some(*found),
+            _ => None,
+        });
+        let fallbacks: Vec<_> = fallbacks.collect();
+        for &found in &fallbacks {
+            lines.extend(words::fallback(found, self.memory.switches(), self.pageblock_order));
         }
-        for event in &happened {
-            if let Happening::Fallback(found) = event {
-                lines.extend(words::fallback(*found, self.memory.switches()));
-            }
-        }
-        if of_zone && let Some(&from) = before.iter().find(|block| block.contains(pfn.0)) {
-            lines.push(words::split(from, order));
+        match before.iter().find(|block| block.contains(pfn.0)) {
+            _ if happened.is_empty() => lines.push(words::from_list()),
+            Some(&from) if from.order > order => lines.push(words::split(from, order)),
+            Some(_) if fallbacks.is_empty() => lines.push(words::exact(order)),
+            _ => {}
         }
         lines
     }
@@ -162,11 +172,6 @@ impl<'m> Zone<'m> {
         self.happenings.take();
         let free = self.free_blocks().into_iter().find(|block| block.contains(pfn));
         Some(words::freed(pfn, order, free))
-    }
-
-    /// Returns how many blocks left CPUs' lists since that was last asked.
-    fn drained(&self) -> usize {
-        self.happenings.take().iter().filter(|event| matches!(event, Happening::Drained { .. })).count()
     }
 
     /// Returns the blocks on free lists.
@@ -240,5 +245,98 @@ impl<'m> Zone<'m> {
             "steps": self.told.len(),
             "told": lines,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns what a script ends with.
+    fn told(script: &str) -> Value {
+        sandbox(script).expect("a script").json
+    }
+
+    /// Returns the lines of a script's last step.
+    fn last(told: &Value) -> Vec<&str> {
+        let lines = told["told"].as_array().expect("lines");
+        let last = lines.last().map(|line| &line[0]);
+        lines.iter().filter(|line| Some(&line[0]) == last).filter_map(|line| line[1].as_str()).collect()
+    }
+
+    /// Fails unless each line begins with a word, in this order.
+    fn begin_with(lines: &[&str], words: &[&str]) {
+        assert_eq!(lines.len(), words.len(), "{lines:#?}");
+        for (line, word) in lines.iter().zip(words) {
+            assert!(line.starts_with(word), "{line} does not begin with {word}");
+        }
+    }
+
+    #[test]
+    fn a_block_is_split_and_merged_again() {
+        let split = told("linux-7.3~6~0~m0");
+        begin_with(
+            &last(&split),
+            &["alloc_pages: 1 page, Movable", "split: expand() cuts the free block of order 7"],
+        );
+        let merged = told("linux-7.3~6~0~m0~f0");
+        begin_with(
+            &last(&merged),
+            &["__free_pages", "merge: __free_one_page joins it with its buddies 7 times"],
+        );
+        assert_eq!(merged["free"], told("linux-7.3~6~0")["free"]);
+        begin_with(&last(&told("linux-7.3~6~0~m0~f1")), &["no block in use begins at pfn 0x1"]);
+    }
+
+    #[test]
+    fn a_claim_changes_the_pageblock_and_a_steal_does_not() {
+        for (era, claimer, stealer) in [
+            ("linux-7.3", "claim (__rmqueue_claim): the 2 pageblocks", "steal (__rmqueue_steal)"),
+            (
+                "linux-6.1",
+                "claim (steal_suitable_fallback): the 2 pageblocks",
+                "steal (steal_suitable_fallback)",
+            ),
+        ] {
+            let claim = told(&format!("{era}~6~0~m0x500~u0"));
+            begin_with(&last(&claim)[1..3], &["fallback (mm_page_alloc_extfrag)", claimer]);
+            assert_eq!((&claim["claims"], &claim["steals"]), (&json!(1), &json!(0)));
+            assert_eq!(claim["pageblocks"][8], json!([0, 63, 0]), "the type, free pages, not mixed");
+
+            let steal = told(&format!("{era}~6~0~m0x1024~f101~f235~u0"));
+            begin_with(&last(&steal)[1..3], &["fallback (mm_page_alloc_extfrag)", stealer]);
+            assert_eq!((&steal["claims"], &steal["steals"]), (&json!(0), &json!(1)));
+            assert_eq!(steal["pageblocks"][8], json!([1, 0, 1]), "the type, free pages, mixed");
+        }
+    }
+
+    #[test]
+    fn blocks_cover_the_zone() {
+        for script in
+            ["freehold~9~1~u3x40~m0x999~r2x9~h~u0x70~d", "linux-6.1~6~1~m0x20~h", "linux-7.3~7~0~m8~u8~r8"]
+        {
+            let told = told(script);
+            let mut next = 0;
+            for block in told["blocks"].as_array().expect("blocks") {
+                assert_eq!(block[0], json!(next), "{script}");
+                next += 1 << block[1].as_u64().expect("an order");
+            }
+            assert_eq!(told["pages"], json!(next));
+        }
+    }
+
+    #[test]
+    fn cpus_lists_keep_pages_until_they_are_drained() {
+        begin_with(&last(&told("linux-7.3~6~1~m0x3~f0")), &["__free_pages", "free_frozen_page_commit"]);
+        begin_with(&last(&told("linux-7.3~6~1~m0x3~f0~m0")), &["alloc_pages", "rmqueue_pcplist"]);
+        begin_with(&last(&told("linux-7.3~6~1~m0x3~f0~d")), &["drain_all_pages: "]);
+        let drained = told("linux-7.3~6~1~m0x3~f0~f1~f2~d");
+        assert_eq!(drained["free"], told("linux-7.3~6~0")["free"]);
+    }
+
+    #[test]
+    fn a_full_zone_refuses() {
+        let full = told("linux-7.3~6~0~m0x2000");
+        begin_with(&last(&full), &["alloc_pages: 1024 × 1 page", "page allocation failure: order:0"]);
     }
 }
