@@ -41,6 +41,7 @@ class ReplayView {
       if (chosen) this.open(chosen);
     });
     file.addEventListener("click", () => { file.value = ""; });
+    byId("partial").addEventListener("change", () => { if (this.file) this.start(this.file.name, this.file.trace); });
     byId("sample").addEventListener("click", () => this.openSample());
     const section = byId("replay");
     section.addEventListener("dragover", () => section.classList.add("over"));
@@ -88,7 +89,7 @@ class ReplayView {
   startSide(number) {
     if (!this.file) return;
     this.began = performance.now();
-    this.sides[number].start(this.engine, this.file.name, this.file.trace);
+    this.sides[number].start(this.engine, this.file, byId("partial").checked);
     this.changed("start");
   }
 
@@ -247,9 +248,9 @@ class ReplayView {
     const moment = this.moment(number);
     const cell = moment?.zones[zone]?.[at];
     if (cell === undefined) return void (byId("map-readout").textContent = "");
-    const pages = moment.pageblocks_per_cell * 2 ** head.pageblock_order;
+    const pages = 2 ** head.pageblock_order;
     const { name, first_pfn: first } = head.zones[zone];
-    const pfn = Math.max(first, (Math.floor(first / pages) + at) * pages).toString(16);
+    const pfn = Math.max(first, (Math.floor(first / pages) + at * moment.pageblocks_per_cell) * pages).toString(16);
     const had = moments.slice(0, Number(this.slider.value) + 1)
       .flatMap((one) => one.places.filter((place) => place[1] === zone && place[2] === at));
     const claims = had.filter((place) => place[7]).length;

@@ -12,7 +12,7 @@ class Side {
     Object.assign(this, { worker: null, head: null, moments: [], end: null, error: null, isDone: false });
   }
 
-  start(engine, file, trace) {
+  start(engine, { name, trace }, partial) {
     this.reset();
     const source = `"use strict";\n${runner}\n${byId("worker").textContent}`;
     const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -24,7 +24,7 @@ class Side {
       this.take({ kind: "done" });
     };
     worker.addEventListener("message", () => URL.revokeObjectURL(address), { once: true });
-    worker.postMessage({ engine, trace, command: { do: "replay", file, era: this.era } });
+    worker.postMessage({ engine, trace, command: { do: "replay", file: name, era: this.era, partial } });
   }
 
   take(told, bytes) {

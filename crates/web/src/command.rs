@@ -1,5 +1,6 @@
 //! What the page asks for.
 
+use freehold_trace::ReadOptions;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -17,6 +18,9 @@ pub enum Command {
         file: String,
         /// The name of the era.
         era: String,
+        /// True if a file that was cut short is read up to there.
+        #[serde(default)]
+        partial: bool,
     },
     /// Play a script on a small zone.
     Sandbox {
@@ -30,7 +34,10 @@ pub enum Command {
 /// An error is told as one sentence, and nothing comes after it.
 pub fn act(command: &[u8], trace: Vec<u8>, tell: &mut dyn FnMut(Told)) {
     let done = match serde_json::from_slice(command) {
-        Ok(Command::Replay { file, era }) => replay(&file, trace, &era, tell),
+        Ok(Command::Replay { file, era, partial }) => {
+            let options = ReadOptions { partial, ..ReadOptions::new(file) };
+            replay(options, trace, &era, tell)
+        }
         Ok(Command::Sandbox { script }) => sandbox(&script).map(&mut *tell),
         Err(error) => Err(format!("the page asks for what this engine does not know: {error}")),
     };

@@ -4,7 +4,7 @@ use freehold::{Era, Migratetype};
 use freehold_lab::{
     FallbackPlace, Lab, LabError, Looks, Measures, Moment, Options, PageblockMap, Sample, WholeTrace,
 };
-use freehold_trace::{ReadOptions, TraceReader};
+use freehold_trace::{ReadOptions, TraceError, TraceReader};
 use serde_json::{Value, json};
 
 use crate::told::{Told, sentence};
@@ -13,10 +13,16 @@ use crate::told::{Told, sentence};
 ///
 /// # Errors
 /// The sentence that says why the trace cannot be replayed.
-pub fn replay(file: &str, trace: Vec<u8>, era: &str, tell: &mut dyn FnMut(Told)) -> Result<(), String> {
+pub fn replay(
+    options: ReadOptions,
+    trace: Vec<u8>,
+    era: &str,
+    tell: &mut dyn FnMut(Told),
+) -> Result<(), String> {
     let era = Era::from_name(era).ok_or_else(|| format!("there is no era {era:?}"))?;
-    let whole = WholeTrace::read(|| TraceReader::open(&trace[..], ReadOptions::new(file)));
-    let whole = whole.map_err(|error| sentence(&error))?;
+    let whole = WholeTrace::read(|| TraceReader::open(&trace[..], options.clone()));
+    let whole = whole.map_err(|error| unread(&error))?;
+    let file = options.file;
     drop(trace);
     let of_file = |error: LabError| format!("{file}: {}", sentence(&error));
     let lab = Lab::new(whole.trace()).map_err(of_file)?;
@@ -27,6 +33,16 @@ pub fn replay(file: &str, trace: Vec<u8>, era: &str, tell: &mut dyn FnMut(Told))
     let replay = lab.replay_told(&era.into(), options, &mut tell_moment).map_err(of_file)?;
     tell(end(&replay.measures).into());
     Ok(())
+}
+
+/// Returns why a trace cannot be read, with what to do on the page.
+fn unread(error: &TraceError) -> String {
+    match error {
+        TraceError::Truncated { file, batch: 1.., bytes, events_before } => format!(
+            "{file}: the file stops after {bytes} bytes; tick “Cut short” to replay the {events_before} events before it"
+        ),
+        error => sentence(error),
+    }
 }
 
 /// Returns what is known before the first event.
