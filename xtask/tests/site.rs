@@ -190,7 +190,7 @@ fn what_is_no_trace_is_told_in_one_sentence() {
         (put("picture.arrows", &b"GIF89a".repeat(99)), "picture.arrows: not a Freehold trace"),
         (put("empty.arrows", b""), "empty.arrows: the file is empty"),
         (put("newer.arrows", &newer), "version 9, and this Freehold reads up to 3"),
-        (put("cut.arrows", &whole[..whole.len() / 3]), "tick “Cut short” to replay the"),
+        (put("cut.arrows", &whole[..whole.len() / 3]), "tick “Accept cut-short files” to replay the"),
         (put("damaged.arrows", &damaged), "damaged"),
         (large, "large.arrows has 769 MiB, and this page takes up to 768 MiB"),
         (put(nasty, b"what is this, and what for?"), "onerror"),
@@ -203,12 +203,13 @@ fn what_is_no_trace_is_told_in_one_sentence() {
         assert!(!said.trim_end_matches('.').contains(". ") && said.ends_with('.'), "one sentence: {said}");
         assert_eq!(browser.run(IS_ALARMED), json!(true));
         assert_eq!(browser.text("#trace-line"), "", "nothing is told of what was there before");
+        assert_eq!(browser.run("return document.querySelector('#shown').hidden"), json!(true), "nor shown");
     }
     assert_eq!(browser.run("return document.title"), json!("Freehold: replay a trace"));
     assert_eq!(browser.run("return document.querySelector('main img')"), Value::Null);
     // What is there of a file that was cut short, if that is asked for.
     browser.choose("#open", &folder.path().join("cut.arrows"));
-    wait_for("the sentence", || browser.text("#replay-state").contains("Cut short").then_some(()));
+    wait_for("the sentence", || browser.text("#replay-state").contains("cut-short files").then_some(()));
     browser.run("performance.clearMarks('replayed'); document.querySelector('#partial').click()");
     mark(&browser, "replayed");
     settled(&browser);

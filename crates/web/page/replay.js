@@ -124,6 +124,7 @@ class ReplayView {
     const share = Math.min(...this.sides.map((side) => side.share()));
     const events = this.sides[0].head?.events ?? 0;
     const said = byId("replay-state");
+    byId("shown").hidden = Boolean(error) || !this.file;
     said.className = error ? "alarm" : "quiet";
     said.textContent = error ? error + (/[.!?]$/.test(error) ? "" : ".")
       : !this.file ? "Open a trace to see it replayed."

@@ -39,7 +39,7 @@ pub fn replay(
 fn unread(error: &TraceError) -> String {
     match error {
         TraceError::Truncated { file, batch: 1.., bytes, events_before } => format!(
-            "{file}: the file stops after {bytes} bytes; tick “Cut short” to replay the {events_before} events before it"
+            "{file}: the file stops after {bytes} bytes; tick “Accept cut-short files” to replay the {events_before} events before it"
         ),
         error => sentence(error),
     }
