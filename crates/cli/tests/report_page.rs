@@ -1,14 +1,11 @@
 //! The page of `freehold compare --html` in a real browser.
 
-mod browser;
 mod common;
-mod serve_common;
 
 use std::path::{Path, PathBuf};
 
-use browser::Browser;
+use freehold_needs::{Browser, wait_for};
 use serde_json::{Value, json};
-use serve_common::wait_for;
 
 /// The most that the page of the trace of a build may have.
 const MOST_BYTES: u64 = 3_000_000;

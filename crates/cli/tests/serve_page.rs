@@ -1,12 +1,11 @@
 //! The page of `freehold serve` in a real browser.
 
-mod browser;
 mod serve_common;
 
 use std::fs;
 use std::time::Duration;
 
-use browser::Browser;
+use freehold_needs::Browser;
 use serde_json::json;
 use serve_common::{Machine, Server, wait_for};
 

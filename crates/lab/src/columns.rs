@@ -1,19 +1,6 @@
-//! A table as columns, of which Parquet, comma-separated values and Arrow are made.
-
-use std::sync::Arc;
+//! A table as columns, of which comma-separated values, Parquet and Arrow are made.
 
 use freehold_measure::{Cell, Table, csv_line};
-use parquet::basic::{ConvertedType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::schema::types::Type;
-
-use crate::parquet_file::{optional, write_file_with};
-
-/// A Parquet file cannot be made: an error in Freehold.
-#[derive(Debug, thiserror::Error)]
-#[error("the results cannot be written as Parquet")]
-pub struct ColumnsError(#[from] ParquetError);
 
 /// A table as columns of equal lengths.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -115,58 +102,6 @@ impl Columns {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }
 
-    /// Returns the table as a Parquet file whose schema has this name.
-    ///
-    /// # Errors
-    /// [`ColumnsError`] if the columns cannot be written: an error in Freehold.
-    pub fn to_parquet(&self, name: &str) -> Result<Vec<u8>, ColumnsError> {
-        self.to_parquet_with(name, None)
-    }
-
-    /// Returns the table as [`Self::to_parquet`] does, with a text of its own in the metadata: its key and value.
-    ///
-    /// # Errors
-    /// As [`Self::to_parquet`].
-    pub(crate) fn to_parquet_with(
-        &self,
-        name: &str,
-        text: Option<(&str, String)>,
-    ) -> Result<Vec<u8>, ColumnsError> {
-        let fields: Result<Vec<_>, ParquetError> = self
-            .columns
-            .iter()
-            .map(|(name, column)| {
-                let (physical, converted) = match column {
-                    Column::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
-                    Column::Numbers(_) => (Physical::INT64, ConvertedType::NONE),
-                    Column::Reals(_) => (Physical::DOUBLE, ConvertedType::NONE),
-                    Column::Flags(_) => (Physical::BOOLEAN, ConvertedType::NONE),
-                };
-                let field =
-                    Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
-                field.with_converted_type(converted).build().map(Arc::new)
-            })
-            .collect();
-        let schema = Type::group_type_builder(name).with_fields(fields?).build()?;
-        let file = write_file_with(schema, text, |group| {
-            for (_, column) in &self.columns {
-                match column {
-                    Column::Texts(texts) => {
-                        let texts = texts.iter().map(|text| text.as_deref().map(ByteArray::from));
-                        optional::<ByteArrayType>(group, texts)?;
-                    }
-                    Column::Numbers(numbers) => optional::<Int64Type>(group, numbers.iter().copied())?,
-                    Column::Reals(reals) => optional::<DoubleType>(group, reals.iter().copied())?,
-                    Column::Flags(flags) => {
-                        optional::<parquet::data_type::BoolType>(group, flags.iter().copied())?;
-                    }
-                }
-            }
-            Ok(())
-        });
-        Ok(file?)
-    }
-
     /// Returns the table as comma-separated values with one header line (RFC 4180). A row without a value is empty there.
     pub fn to_csv(&self) -> String {
         let mut text = String::new();
@@ -210,7 +145,5 @@ mod tests {
         let expected = "table,group,measure,unit,column,value\r\nSmall,work,holds,,a,7\r\n\
                         Small,work,holds,,b,0.5\r\nSmall,work,share,%,b,-2\r\n";
         assert_eq!(long, expected);
-        let file = columns.to_parquet("small").expect("a file");
-        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
     }
 }

@@ -13,15 +13,20 @@
 
 pub mod analysis;
 mod columns;
+#[cfg(feature = "report")]
+mod columns_file;
 mod compare;
 mod counts;
 mod error;
 mod loaded;
+#[cfg(feature = "report")]
 mod palette;
+#[cfg(feature = "report")]
 pub mod parquet_file;
 pub mod predict;
 mod recorded;
 mod replay;
+#[cfg(feature = "report")]
 mod report;
 mod sections;
 mod start;
@@ -29,7 +34,9 @@ pub mod sweep;
 mod trace;
 pub mod workload;
 
-pub use columns::{Column, Columns, ColumnsError};
+pub use columns::{Column, Columns};
+#[cfg(feature = "report")]
+pub use columns_file::ColumnsError;
 pub use compare::{
     Attributed, Bound, Chance, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, MOST_SHIFTS,
     Measured, Rival, SCREEN, Section, Summary, Trust, TrustPart, UNTOLD, ZoneDistance, trust_table,
@@ -39,10 +46,11 @@ pub use error::{LabError, sentence};
 pub use loaded::{Loaded, note_if_cut_short, without_holes};
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, MoveCost, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
-    Agreed, Agreement, Background, Control, Followed, Lab, Looks, MapCell, Measures, Options, OverTime,
-    PARTS, PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree, ZoneSample,
-    nearest_era,
+    Agreed, Agreement, Background, Control, FallbackPlace, Followed, Lab, Looks, MapCell, Measures, Moment,
+    Options, OverTime, PARTS, PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree,
+    ZoneSample, nearest_era,
 };
+#[cfg(feature = "report")]
 pub use report::{Provenance, Report, ReportFile};
 pub use sections::{PresentSections, SectionSearch};
 pub use start::{

@@ -27,11 +27,12 @@ impl Environment {
     /// `processor` is the processor's model, which the crate for a live Linux reads.
     pub fn here(processor: String) -> Self {
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Self {
             version: env!("CARGO_PKG_VERSION"),
             processor,
             processors: std::thread::available_parallelism().map_or(1, Into::into),
-            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+            kernel: kernel.trim_end().to_owned(),
             load: load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or_default(),
             optimised: !cfg!(debug_assertions),
         }

@@ -4,14 +4,20 @@
 //! returns false or `None`, and has called [`skip`] with the name and the reason. Only tests depend on this crate.
 #![forbid(unsafe_code)]
 
+mod browser;
+mod http;
 mod machine;
 mod memory_cgroup;
+mod patience;
 mod skip;
 mod tmpfs;
 mod unprivileged;
 
+pub use browser::Browser;
+pub use http::{request, request_json};
 pub use machine::{can, has_file, has_program, is_root};
 pub use memory_cgroup::MemoryCgroup;
+pub use patience::{PATIENCE, wait_for};
 pub use skip::skip;
 pub use tmpfs::SmallTmpfs;
 pub use unprivileged::unprivileged_command;

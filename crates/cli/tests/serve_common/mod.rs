@@ -1,5 +1,5 @@
 //! A server of its own for a test, and what it takes to ask it.
-#![allow(dead_code, reason = "every test crate uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "every test crate uses a part of it")]
 
 pub(crate) mod prometheus;
 
@@ -9,10 +9,9 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
-/// How long anything may take before a test gives up: machines that test are busy.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) use freehold_needs::{PATIENCE, wait_for};
+use freehold_needs::{request, request_json};
 
 /// A machine that is a folder, so that a test can change what it says.
 pub(crate) struct Machine(pub(crate) tempfile::TempDir);
@@ -182,75 +181,10 @@ impl Answer {
     }
 }
 
-/// Tries until `found` answers something.
-#[track_caller]
-pub(crate) fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(start.elapsed() < PATIENCE, "{what} did not come");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// The first value of a metric whose line starts with `start`.
 pub(crate) fn value(metrics: &str, start: &str) -> Option<f64> {
     let line = metrics.lines().find(|line| line.starts_with(start))?;
     line.rsplit(' ').next()?.parse().ok()
-}
-
-/// One request with an optional body to a server that speaks JSON; none where it does not answer, yet.
-pub(crate) fn request_json(address: &str, method: &str, path: &str, body: &str) -> Option<serde_json::Value> {
-    serde_json::from_slice(&request(address, method, path, body)?).ok()
-}
-
-/// The body of one answer; none where there is no whole one.
-pub(crate) fn request(address: &str, method: &str, path: &str, body: &str) -> Option<Vec<u8>> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    let length = body.len();
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    )
-    .ok()?;
-    let mut reader = BufReader::new(stream);
-    let (mut length, mut chunked) = (None, false);
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok().filter(|&bytes| bytes > 0)?;
-        let line = line.trim().to_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        match line.split_once(':').map(|(name, value)| (name, value.trim())) {
-            Some(("transfer-encoding", value)) => chunked = value == "chunked",
-            Some(("content-length", value)) => length = value.parse().ok(),
-            _ => {}
-        }
-    }
-    let mut text = Vec::new();
-    if chunked {
-        read_chunks(&mut reader, &mut text)?;
-    } else {
-        reader.take(length.unwrap_or(u64::MAX)).read_to_end(&mut text).ok()?;
-    }
-    Some(text)
-}
-
-fn read_chunks(reader: &mut impl BufRead, text: &mut Vec<u8>) -> Option<()> {
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let length = u64::from_str_radix(line.trim(), 16).ok()?;
-        reader.by_ref().take(length + 2).read_to_end(text).ok()?;
-        text.truncate(text.len() - 2);
-        if length == 0 {
-            return Some(());
-        }
-    }
 }
 
 pub(crate) fn get_json(address: &str, path: &str) -> Option<serde_json::Value> {

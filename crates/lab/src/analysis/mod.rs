@@ -13,6 +13,7 @@ mod frames;
 mod gfp_class;
 mod histogram;
 mod pageblocks;
+#[cfg(feature = "report")]
 mod pictures;
 mod read;
 mod requests;
@@ -25,6 +26,7 @@ pub use bursts::Burst;
 pub use findings::{Analysis, CpuShare, Unseen};
 pub use histogram::{OCTAVES, rounded_up};
 pub use pageblocks::{Arrival, Mixture, Pageblocks, Scatter};
+#[cfg(feature = "report")]
 pub use pictures::Picture;
 pub use read::analyze;
 pub use rows::{Fate, GfpClass, Lifetimes, OrderUse};

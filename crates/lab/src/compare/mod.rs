@@ -9,6 +9,7 @@ mod hindsight;
 mod json;
 mod measured;
 mod measured_row;
+#[cfg(feature = "report")]
 mod picture;
 mod rival;
 mod run;
@@ -27,6 +28,7 @@ pub use comparison::{CompareOptions, Comparison, UNTOLD};
 pub use distance::{EndDistance, ZoneDistance};
 pub use hindsight::{Bound, Hindsight};
 pub use measured::Measured;
+#[cfg(feature = "report")]
 pub(crate) use picture::{Place, unusable_index};
 pub use rival::Rival;
 pub use screen::SCREEN;

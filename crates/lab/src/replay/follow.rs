@@ -41,7 +41,7 @@ pub(super) struct Follower<'f, 'm> {
     starts_ns: Option<u64>,
     agreement: Agreement,
     /// The events that were seen, and how many a part of [`Agreement`] has.
-    seen: usize,
+    pub(super) seen: usize,
     events_a_part: usize,
     /// Pages that the machine allocated without an event and that are still to come.
     untold: &'f [Untold],

@@ -5,6 +5,7 @@ use freehold_measure::histogram::ByPowerOfTwo;
 use serde::Serialize;
 
 use super::agreement::Agreement;
+use super::fallback_place::FallbackPlace;
 use super::pageblock_map::PageblockMap;
 use crate::counts::{ByOrder, ByOrderAndType, pageblocks};
 use crate::recorded::FallbackCount;
@@ -167,6 +168,9 @@ pub struct Sample {
     pub nodes: Option<u64>,
     /// Requests answered from another type's block since the sample before.
     pub fallbacks: Vec<FallbackCount>,
+    /// Where these requests were answered; empty unless places are looked at ([`super::Looks::Places`]).
+    #[serde(skip)]
+    pub places: Vec<FallbackPlace>,
     /// What each pageblock holds; every fourth sample has it. It is too much for the JSON of a comparison:
     /// [`crate::Report`] has it.
     #[serde(skip)]

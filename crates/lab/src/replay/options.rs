@@ -33,6 +33,8 @@ pub enum Looks {
     /// Free blocks by order and type, pageblocks and lists.
     #[default]
     All,
+    /// Everything: pageblocks and lists with every sample, and where each fallback happened.
+    Places,
     /// Free blocks by order, without their types. Pageblocks and lists are looked at only before the first event and
     /// after the last one. Where much memory is free in small blocks that saves most of the time.
     Totals,

@@ -9,8 +9,8 @@ use super::ending;
 use super::follow::Follower;
 use super::lab::Lab;
 use super::ledger::Holders;
-use super::measures::{Measures, Timing};
-use super::options::Options;
+use super::measures::{Measures, Sample, Timing};
+use super::options::{Looks, Options};
 use super::parallel::in_parallel;
 use super::sampling::Sampler;
 use super::untold::{Search, Untold};
@@ -27,6 +27,18 @@ pub struct Replay {
     pub pagetypeinfo: String,
 }
 
+/// A moment of a replay.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'r> {
+    /// The number of events that were followed.
+    pub events: usize,
+    /// The state of the zones.
+    pub sample: &'r Sample,
+}
+
+/// What is told of a replay's moments.
+type Tell<'t> = &'t mut dyn FnMut(Moment<'_>);
+
 impl Lab<'_> {
     /// Replays the trace through one variant of the allocator.
     ///
@@ -34,11 +46,24 @@ impl Lab<'_> {
     /// [`LabError::Setup`] if the engine refuses the machine, [`LabError::Broken`] if an invariant does not hold
     /// at the end.
     pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
+        self.replay_told(variant, options, &mut |_| {})
+    }
+
+    /// Replays the trace as [`Lab::replay`] does, and tells each moment as soon as its sample was taken.
+    ///
+    /// # Errors
+    /// As [`Lab::replay`].
+    pub fn replay_told(
+        &self,
+        variant: &Variant,
+        options: Options,
+        tell: &mut dyn FnMut(Moment<'_>),
+    ) -> Result<Replay, LabError> {
         let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
         let watch = Watch::default();
-        let mut replay = self.run(variant, &mut metadata, &watch, options, true)?;
+        let mut replay = self.run(variant, &mut metadata, &watch, options, Some(tell))?;
         for _ in 1..options.runs {
-            let again = self.run(variant, &mut metadata, &watch, options, false)?.measures.timing;
+            let again = self.run(variant, &mut metadata, &watch, options, None)?.measures.timing;
             let timing = &mut replay.measures.timing;
             timing.events_per_second = timing.events_per_second.max(again.events_per_second);
             timing.longest_hold_ns = again.longest_hold_ns;
@@ -48,18 +73,19 @@ impl Lab<'_> {
         Ok(replay)
     }
 
-    /// Replays once. The first run also takes samples and describes the end.
+    /// Replays once. The first run, to which it is to be told, also takes samples and describes the end.
     fn run(
         &self,
         variant: &Variant,
         metadata: &mut [MaybeUninit<u8>],
         watch: &Watch,
         options: Options,
-        first: bool,
+        tell: Option<Tell<'_>>,
     ) -> Result<Replay, LabError> {
         if self.control.is_interrupted() {
             return Err(LabError::Interrupted);
         }
+        let first = tell.is_some();
         let switches = variant.switches();
         let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
         memory.set_tunables(self.machine.tunables);
@@ -71,8 +97,11 @@ impl Lab<'_> {
         let holders = Holders::at_start(&memory, &self.machine, &self.start, self.moves);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
         follower.tell(&self.untold);
-        let sampler = first.then(|| Sampler::new(options.looks, span.0, span.1));
-        let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler, first);
+        if options.looks == Looks::Places {
+            watch.keep_found();
+        }
+        let sampler = tell.map(|tell| (Sampler::new(options.looks, span.0, span.1), tell));
+        let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler);
         if self.control.is_interrupted() {
             return Err(LabError::Interrupted);
         }
@@ -140,17 +169,23 @@ impl Lab<'_> {
         &self,
         follower: &mut Follower<'_, '_>,
         watch: &Watch,
-        mut sampler: Option<Sampler>,
-        first_run: bool,
+        mut sampler: Option<(Sampler, Tell<'_>)>,
     ) -> (Option<Sampler>, u64) {
+        let first_run = sampler.is_some();
+        let look = |(sampler, tell): &mut (Sampler, Tell<'_>), follower: &Follower<'_, '_>, now_ns, last| {
+            sampler.take(follower.memory(), watch, now_ns, last);
+            if let Some(sample) = sampler.last() {
+                tell(Moment { events: follower.seen, sample });
+            }
+        };
         let events = self.trace.events;
         let start_ns = events.first().map_or(0, |event| event.time_ns);
         if let Some(sampler) = &mut sampler {
-            sampler.take(follower.memory(), watch, start_ns, false);
+            look(sampler, follower, start_ns, false);
         }
         // Between two samples there is at least one event.
-        let due = |sampler: &Option<Sampler>, now_ns: u64| {
-            sampler.as_ref().map_or(u64::MAX, |sampler| sampler.next_ns().max(now_ns.saturating_add(1)))
+        let due = |sampler: &Option<(Sampler, Tell<'_>)>, now_ns: u64| {
+            sampler.as_ref().map_or(u64::MAX, |(sampler, _)| sampler.next_ns().max(now_ns.saturating_add(1)))
         };
         let mut due_ns = due(&sampler, start_ns);
         let mut elapsed_ns = 0;
@@ -164,19 +199,20 @@ impl Lab<'_> {
             {
                 elapsed_ns += stopwatch.ns() - started_ns;
                 watch.timer.pause();
-                taker.take(follower.memory(), watch, event.time_ns, false);
+                look(taker, follower, event.time_ns, false);
                 watch.timer.resume();
                 due_ns = due(&sampler, event.time_ns);
                 started_ns = stopwatch.ns();
             }
+            watch.set_now(event.time_ns);
             follower.event(&event);
         });
         elapsed_ns += stopwatch.ns() - started_ns;
         watch.timer.pause();
         if let Some((sampler, last)) = sampler.as_mut().zip(events.last()) {
-            sampler.take(follower.memory(), watch, last.time_ns, true);
+            look(sampler, follower, last.time_ns, true);
         }
-        (sampler, elapsed_ns)
+        (sampler.map(|(sampler, _)| sampler), elapsed_ns)
     }
 
     /// Replays several variants, as many at the same time as [`Options::threads`] says. Returns the replays in

@@ -3,6 +3,7 @@
 use freehold::{Memory, PAGETYPEINFO_CAP};
 use freehold_trace::ByOrder;
 
+use super::fallback_place::{FallbackPlace, PageblockStarts};
 use super::measures::{Measures, Sample, ZoneSample};
 use super::options::Looks;
 use super::pageblock_map::PageblockMap;
@@ -46,12 +47,14 @@ pub(super) struct Sampler {
     schedule: Schedule,
     looks: Looks,
     samples: Vec<Sample>,
+    /// Where pageblocks begin, if places are told; they stay where they are.
+    starts: Option<PageblockStarts>,
 }
 
 impl Sampler {
     /// Returns a sampler whose samples are spread over the time from the first to the last event.
     pub(super) fn new(looks: Looks, first_ns: u64, last_ns: u64) -> Self {
-        Self { schedule: Schedule::new(first_ns, last_ns), looks, samples: Vec::new() }
+        Self { schedule: Schedule::new(first_ns, last_ns), looks, samples: Vec::new(), starts: None }
     }
 
     /// Returns the time at which the next sample is due: events before it come first.
@@ -62,20 +65,41 @@ impl Sampler {
     /// Takes a sample; `now_ns` is the time of the next event. The last sample walks pageblocks and lists in any
     /// case.
     pub(super) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
-        let all = self.looks == Looks::All;
-        let walk =
-            last || if all { self.samples.len().is_multiple_of(WALK_EVERY) } else { self.samples.is_empty() };
+        let number = self.samples.len();
+        let walk = last
+            || match self.looks {
+                Looks::All => number.is_multiple_of(WALK_EVERY),
+                Looks::Places => true,
+                Looks::Totals => number == 0,
+            };
         let zones: Vec<_> = memory.zones().iter().map(|zone| zone_sample(zone, self.looks)).collect();
         let map = walk.then(|| PageblockMap::new(memory));
+        let places = self.places(memory, watch);
         self.samples.push(Sample {
             time_ns: now_ns,
             mixed: map.as_ref().map(PageblockMap::mixed),
             nodes: walk.then(|| nodes_visited(memory)),
             zones,
             fallbacks: watch.take_fallbacks(),
+            places,
             map,
         });
         self.schedule.advance(now_ns);
+    }
+
+    /// Returns where the fallbacks since the sample before happened.
+    fn places(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch) -> Vec<FallbackPlace> {
+        if self.looks != Looks::Places {
+            return Vec::new();
+        }
+        let starts = self.starts.get_or_insert_with(|| PageblockStarts::new(memory));
+        let found = watch.take_found().into_iter();
+        found.filter_map(|(time_ns, found)| starts.place(memory, time_ns, found)).collect()
+    }
+
+    /// Returns the sample that was taken last.
+    pub(super) fn last(&self) -> Option<&Sample> {
+        self.samples.last()
     }
 
     /// Puts the samples, and how numbers changed over them, into the measures.
@@ -94,7 +118,7 @@ impl Sampler {
 
 fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>, looks: Looks) -> ZoneSample {
     let counts = match looks {
-        Looks::All => zone.list_lengths(),
+        Looks::All | Looks::Places => zone.list_lengths(),
         Looks::Totals => zone.counts_relaxed(),
     };
     let largest = zone.max_order();

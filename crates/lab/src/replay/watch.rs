@@ -1,6 +1,6 @@
 //! What the engine's tracepoints tell of a replay.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use freehold::{ExtFrag, OwnersFreeOnce, Tracepoints};
 use freehold_measure::HoldTimer;
@@ -17,6 +17,10 @@ pub(super) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch)>;
 pub(super) struct Watch {
     pub(super) timer: HoldTimer,
     fallbacks: RefCell<Fallbacks>,
+    /// The fallbacks themselves with their times, if they are kept.
+    found: RefCell<Option<Vec<(u64, ExtFrag)>>>,
+    /// The time of the event that is followed.
+    now_ns: Cell<u64>,
     /// Holds of the zone lock, by the pages and list nodes that each touched.
     touched: RefCell<ByPowerOfTwo>,
 }
@@ -28,6 +32,9 @@ impl Tracepoints for Watch {
         if self.timer.is_on() {
             let (wanted, found) = (event.alloc_migratetype, event.fallback_migratetype);
             self.fallbacks.borrow_mut().note(wanted, found, event.change_ownership);
+            if let Some(kept) = self.found.borrow_mut().as_mut() {
+                kept.push((self.now_ns.get(), event));
+            }
         }
     }
 
@@ -46,6 +53,17 @@ impl Tracepoints for Watch {
 }
 
 impl Watch {
+    /// Keeps each fallback with its time from now on.
+    pub(super) fn keep_found(&self) {
+        self.found.replace(Some(Vec::new()));
+    }
+
+    /// Tells the time of the event that is followed next.
+    #[inline]
+    pub(super) fn set_now(&self, now_ns: u64) {
+        self.now_ns.set(now_ns);
+    }
+
     /// Begins a run; the first run forgets the times of all holds before.
     pub(super) fn begin(&self, first_run: bool) {
         self.fallbacks.take();
@@ -58,7 +76,12 @@ impl Watch {
         *self.touched.borrow()
     }
 
-    /// Returns the fallbacks since they were last taken.
+    /// Returns the fallbacks since they were last taken, each with its time; none if they are not kept.
+    pub(super) fn take_found(&self) -> Vec<(u64, ExtFrag)> {
+        self.found.borrow_mut().as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Returns the counts of fallbacks since they were last taken.
     pub(super) fn take_fallbacks(&self) -> Vec<FallbackCount> {
         self.fallbacks.take().counts()
     }

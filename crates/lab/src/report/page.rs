@@ -1,6 +1,6 @@
 //! The page: one document that contains style, program and data.
 
-use freehold_measure::PAGE_STYLE;
+use freehold_measure::{PAGE_CELLS, PAGE_CHART, PAGE_STYLE, PAGE_WORDS, REPLAY_STYLE, filled};
 use serde_json::Value;
 
 use super::trace_report::TraceReport;
@@ -9,11 +9,12 @@ const HTML: &str = include_str!("page/page.html");
 /// The style that is this page's own.
 const CSS: &str = include_str!("page/page.css");
 /// The parts of the program; each needs only those before it.
-const JS: [&str; 8] = [
-    include_str!("page/words.js"),
-    include_str!("page/chart.js"),
+const JS: [&str; 9] = [
+    PAGE_WORDS,
+    PAGE_CHART,
     include_str!("page/table.js"),
     include_str!("page/blocks.js"),
+    PAGE_CELLS,
     include_str!("page/map.js"),
     include_str!("page/holds.js"),
     include_str!("page/fallbacks.js"),
@@ -26,24 +27,9 @@ pub(super) fn page(traces: &[TraceReport], data: &Value) -> String {
     // In a script element only `<` can end the data or begin a comment.
     let data = data.to_string().replace('<', "\\u003c");
     let program = format!("\"use strict\";\n(() => {{\n{}}})();\n", JS.concat());
-    let parts = [
-        ("title", escaped(&names.join(", "))),
-        ("style", [PAGE_STYLE, CSS].concat()),
-        ("data", data),
-        ("program", program),
-    ];
-    let mut page =
-        String::with_capacity(HTML.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>());
-    let mut rest = HTML;
-    // Each part has one place. What was put in is not searched for further places.
-    for (name, text) in parts {
-        let place = format!("{{{{{name}}}}}");
-        let (before, after) = rest.split_once(&place).unwrap_or((rest, ""));
-        page += before;
-        page += &text;
-        rest = after;
-    }
-    page + rest
+    let style = [PAGE_STYLE, REPLAY_STYLE, CSS].concat();
+    let title = escaped(&names.join(", "));
+    filled(HTML, &[("title", &title), ("style", &style), ("data", &data), ("program", &program)])
 }
 
 fn escaped(text: &str) -> String {

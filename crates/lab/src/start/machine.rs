@@ -124,7 +124,7 @@ impl Machine {
     }
 
     /// Returns the place of a zone among those of the engine, which sorts them by node, type and address.
-    pub(crate) fn engine_rank(&self, zone: usize) -> usize {
+    pub fn engine_rank(&self, zone: usize) -> usize {
         let key = |config: &ZoneConfig| (config.node, config.kind, config.start);
         let own = key(&self.zones[zone]);
         self.zones.iter().filter(|other| key(other) < own).count()

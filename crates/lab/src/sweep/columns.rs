@@ -3,23 +3,9 @@
 
 use super::knobs::Value;
 use super::row::SweepRow;
-use crate::columns::{Column, Columns, ColumnsError};
-
-/// Returns the name of a column: lower-case words with underscores between.
-pub(super) fn name(parts: &[&str]) -> String {
-    let mut name = String::new();
-    for part in parts
-        .iter()
-        .flat_map(|part| part.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '%'))
-    {
-        let part = part.replace('%', "percent").to_ascii_lowercase();
-        if !part.is_empty() {
-            name += if name.is_empty() { "" } else { "_" };
-            name += &part;
-        }
-    }
-    name
-}
+use crate::columns::{Column, Columns};
+#[cfg(feature = "report")]
+use crate::columns_file::ColumnsError;
 
 /// Returns every column: run, trace, error, settings, measures. A row without a value is null there.
 pub fn columns(rows: &[SweepRow]) -> Columns {
@@ -70,6 +56,7 @@ fn settings_column(values: &[Option<&Value>]) -> Column {
 ///
 /// # Errors
 /// [`ColumnsError`] if the rows cannot be written: an error in Freehold.
+#[cfg(feature = "report")]
 pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, ColumnsError> {
     columns(rows).to_parquet("sweep")
 }
@@ -105,14 +92,5 @@ mod tests {
         assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
         assert_eq!(to_parquet(&rows).expect("a file"), file, "the same rows, the same file");
         assert!(to_parquet(&[]).is_ok());
-    }
-
-    #[test]
-    fn names_are_words_with_underscores() {
-        assert_eq!(
-            name(&["zone lock", "longest hold, touched", "pages"]),
-            "zone_lock_longest_hold_touched_pages"
-        );
-        assert_eq!(name(&["replay", "of it", "%"]), "replay_of_it_percent");
     }
 }

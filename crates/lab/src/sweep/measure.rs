@@ -2,7 +2,7 @@
 
 use freehold_measure::Cell;
 
-use super::columns;
+use super::column_name::column_name;
 use super::knobs::{Knob, Value};
 use crate::compare::{TRUST_SUBJECTS, TrustPart, shifts, spreads, values};
 use crate::error::LabError;
@@ -33,15 +33,15 @@ impl Lab<'_> {
         let tables = lab.describe(&replay);
         let rows = tables.first().map_or(&[][..], |overview| &overview.rows);
         for row in rows.iter().filter(|row| row.group != "failures") {
-            let name = columns::name(&[&row.group, &row.measure, &row.unit]);
+            let name = column_name(&[&row.group, &row.measure, &row.unit]);
             measures.push((name, row.cells.first().copied().unwrap_or_default()));
         }
         let free_pageblocks = replay.measures.mean_free_pageblocks(order);
         measures.push(("over_time_free_pageblocks".to_owned(), Cell::Real(free_pageblocks)));
         measures.extend(over_time(&replay.measures));
         for (name, mean, deviation) in spreads(&all) {
-            measures.push((columns::name(&["chance", name, "mean"]), mean));
-            measures.push((columns::name(&["chance", name, "standard deviation"]), deviation));
+            measures.push((column_name(&["chance", name, "mean"]), mean));
+            measures.push((column_name(&["chance", name, "standard deviation"]), deviation));
         }
         Ok(measures)
     }
@@ -56,7 +56,7 @@ impl Lab<'_> {
         let of = |what: &str| parts.iter().flatten().find(|part| part.what == what);
         let percent = |part: &TrustPart| Cell::Real(part.percent);
         let columns = TRUST_SUBJECTS.map(|what| {
-            (columns::name(&["trust", what, "percent off"]), of(what).map_or(Cell::Empty, percent))
+            (column_name(&["trust", what, "percent off"]), of(what).map_or(Cell::Empty, percent))
         });
         let kept = parts.as_ref().map(|parts| parts.iter().filter(|part| part.is_kept()).count() as u64);
         let told = parts.as_ref().map(|parts| parts.len() as u64);

@@ -2,7 +2,7 @@
 
 use super::columns::columns;
 use super::row::SweepRow;
-use crate::columns::ColumnsError;
+use crate::columns_file::ColumnsError;
 use crate::parquet_file::text_of;
 
 /// The key of the rows in the file's metadata: what columns leave out must come back too.

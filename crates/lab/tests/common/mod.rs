@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::BufReader;
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
-use freehold_lab::{Lab, Measures, Options, Trace, Variant};
+use freehold_lab::{Lab, Loaded, Measures, Options, Trace, Variant};
 use freehold_trace::{
-    Ending, Event, EventKind, EventLog, FrameUse, Origin, Pageset, ReadOptions, Run, Snapshot, TraceReader,
+    Event, EventKind, EventLog, FrameUse, Origin, Pageset, ReadOptions, Run, Snapshot, TraceReader,
     ZoneSnapshot,
 };
 
@@ -78,32 +78,14 @@ impl From<&Script> for EventLog {
     }
 }
 
-/// A recorded trace in memory.
-pub(crate) struct Recording {
-    origin: Origin,
-    start: Snapshot,
-    events: EventLog,
-    ending: Option<Ending>,
-}
-
-impl Recording {
-    pub(crate) fn trace(&self) -> Trace<'_> {
-        let Self { origin, start, events, ending } = self;
-        Trace { origin, start, events, ending: ending.as_ref() }
-    }
-}
-
 /// Reads one of the repository's traces.
-pub(crate) fn recorded(name: &str) -> Recording {
+pub(crate) fn recorded(name: &str) -> Loaded {
     let path = format!("{}/../../traces/{name}.arrows", env!("CARGO_MANIFEST_DIR"));
-    let file = File::open(&path).expect("a trace of the repository");
-    let mut reader = TraceReader::open(BufReader::new(file), ReadOptions::new(&path)).expect("a trace");
-    let mut events = EventLog::default();
-    while let Some(batch) = reader.next_batch().expect("a whole trace") {
-        events.extend(batch.iter().copied());
-    }
-    let (origin, start, ending) = (reader.origin().clone(), reader.start().clone(), reader.ending().cloned());
-    Recording { origin, start, events, ending }
+    let open = || {
+        let file = File::open(&path).expect("a trace of the repository");
+        TraceReader::open(BufReader::new(file), ReadOptions::new(&path))
+    };
+    Loaded::read(name, open, |_| ()).expect("a whole trace")
 }
 
 /// Replays events on a machine.

@@ -1,11 +1,5 @@
 // What each pageblock holds: at the start, at the end, and at the time of the slider.
 
-const HOLE = 7;
-const MODES = ["type and fill", "mixing", "fill"];
-// Edges of a cell in CSS pixels, at most and at least.
-const WIDEST = 11;
-const NARROWEST = 2.5;
-
 /** The maps of a zone: a byte a cell, unpacked from runs of what changes. */
 function unpack({ cells, runs }) {
   let before = new Uint8Array(cells ?? 0);
@@ -23,10 +17,6 @@ function unpack({ cells, runs }) {
     return map;
   });
 }
-
-const kindOf = (cell) => cell >> 4;
-const isMixed = (cell) => (cell & 8) !== 0;
-const fillOf = (cell) => cell & 7;
 
 class MapView {
   constructor() {
@@ -77,7 +67,7 @@ class MapView {
     this.figures.forEach((figure, number) => {
       const zones = this.trace.zones.map((zone, at) => {
         const canvas = element("canvas", { role: "img", tabindex: "0", "data-zone": String(at) });
-        canvas.addEventListener("pointermove", (event) => this.read(number, at, this.cellAt(canvas, event)));
+        canvas.addEventListener("pointermove", (event) => this.read(number, at, cellAt(canvas, event)));
         canvas.addEventListener("pointerleave", () => { byId("map-readout").textContent = ""; });
         canvas.addEventListener("keydown", (event) => this.press(event, number, at, canvas));
         return [element("h3", {}, `zone ${zone.name}`), canvas];
@@ -88,17 +78,8 @@ class MapView {
   }
 
   legend() {
-    const present = DATA.types.map((name, kind) => ({ name, kind }))
-      .filter(({ kind }) => this.maps().some((zone) => zone.some((map) => map.some((cell) => kindOf(cell) === kind))));
-    if (this.state.mode === 0) {
-      return [...present.map(({ name, kind }) => legendItem(name, typeTone(kind))),
-        element("li", {}, element("small", {}, "paler: more of it free")),
-        legendItem("mixed: holds pages of another type than its own", "ink", undefined, "swatch dot")];
-    }
-    if (this.state.mode === 1) {
-      return [legendItem("mixed", "series-0"), legendItem("not mixed, in use", "series-3"), legendItem("free", "line")];
-    }
-    return [legendItem("not one free page", "series-2"), element("li", {}, element("small", {}, "paler: more of it free")), legendItem("free", "line")];
+    const isPresent = (kind) => this.maps().some((zone) => zone.some((map) => map.some((cell) => kindOf(cell) === kind)));
+    return cellLegend(this.state.mode, DATA.types, isPresent);
   }
 
   /** The moment of a figure: the first, the last, or the slider's. */
@@ -129,39 +110,13 @@ class MapView {
     if (!width) return;
     const maps = this.maps().map((zone) => zone[moment] ?? new Uint8Array(0));
     const cells = maps.reduce((sum, map) => sum + map.length, 0);
-    const wanted = Math.sqrt((width * (number === 2 ? 420 : 300)) / Math.max(1, cells));
-    const edge = Math.min(WIDEST, Math.max(NARROWEST, Math.floor(wanted * 2) / 2));
-    const tones = this.tones();
+    const edge = cellEdge(cells, width, number === 2 ? 420 : 300);
+    const tones = cellTones(this.state.mode, DATA.types.length);
     figure.querySelectorAll("canvas").forEach((canvas, zone) => drawMap(canvas, maps[zone], edge, width, tones, this.state.mode === 0));
   }
 
-  /** The colour of each of the 128 values that a cell can have; none for a hole. */
-  tones() {
-    const base = rgb(colour("line")), types = DATA.types.map((_, kind) => rgb(colour(typeTone(kind))));
-    const mixed = rgb(colour("series-0")), used = rgb(colour("series-3")), full = rgb(colour("series-2"));
-    const blend = (tone, share) => `rgb(${tone.map((part, at) => Math.round(base[at] + (part - base[at]) * share)).join()})`;
-    return Array.from({ length: 128 }, (_, cell) => {
-      if (kindOf(cell) === HOLE || kindOf(cell) >= types.length) return null;
-      const fill = fillOf(cell);
-      if (this.state.mode === 0) return blend(types[kindOf(cell)], 0.22 + (0.78 * fill) / 7);
-      if (this.state.mode === 1) return isMixed(cell) ? blend(mixed, 1) : fill ? blend(used, 0.6) : blend(base, 0);
-      return blend(full, fill / 7);
-    });
-  }
-
-  cellAt(canvas, event) {
-    const { edge, columns } = canvas.map ?? { edge: 1, columns: 1 };
-    const column = Math.floor(event.offsetX / edge);
-    return column < columns ? Math.floor(event.offsetY / edge) * columns + column : -1;
-  }
-
   press(event, number, zone, canvas) {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -canvas.map.columns, ArrowDown: canvas.map.columns }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const last = this.maps()[zone][0].length - 1;
-    canvas.cell = Math.min(last, Math.max(0, (canvas.cell ?? (step > 0 ? -step : 0)) + step));
-    this.read(number, zone, canvas.cell);
+    if (stepCell(canvas, event, this.maps()[zone][0].length)) this.read(number, zone, canvas.cell);
   }
 
   read(number, zone, at) {
@@ -171,43 +126,6 @@ class MapView {
     const share = this.era().maps.pageblocks_per_cell ?? 1;
     const pages = share * 2 ** this.trace.pageblock_order;
     const pfn = (this.trace.zones[zone].first_pfn + at * pages).toString(16);
-    const where = `Zone ${this.trace.zones[zone].name}, pageblock at pfn 0x${pfn}: `;
-    if (kindOf(cell) === HOLE) return void (said.textContent = where + "no memory");
-    const fill = ["free", "up to two sevenths in use", "two sevenths in use", "three sevenths in use", "four sevenths in use", "five sevenths in use", "six sevenths in use or more", "not one free page"][fillOf(cell)];
-    said.textContent = `${where}${DATA.types[kindOf(cell)]}, ${isMixed(cell) ? "mixed, " : ""}${fill}`;
+    said.textContent = `Zone ${this.trace.zones[zone].name}, pageblock at pfn 0x${pfn}: ${cellWords(cell, DATA.types)}`;
   }
-}
-
-function rgb(text) {
-  return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
-}
-
-function drawMap(canvas, map, edge, width, tones, dots) {
-  const columns = Math.max(1, Math.floor(width / edge));
-  canvas.map = { edge, columns };
-  const height = Math.max(1, Math.ceil(map.length / columns)) * edge;
-  const scale = window.devicePixelRatio || 1;
-  canvas.style.height = height + "px";
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
-  const context = canvas.getContext("2d");
-  context.setTransform(scale, 0, 0, scale, 0, 0);
-  const gap = edge >= 6 ? 1 : edge >= 4 ? 0.5 : 0;
-  const dot = Math.max(1, Math.round(edge / 3));
-  const ink = colour("ink");
-  let mixed = 0, free = 0;
-  map.forEach((cell, at) => {
-    const tone = tones[cell];
-    if (!tone) return;
-    const x = (at % columns) * edge, y = Math.floor(at / columns) * edge;
-    context.fillStyle = tone;
-    context.fillRect(x, y, edge - gap, edge - gap);
-    if (fillOf(cell) === 0) free += 1;
-    if (!isMixed(cell)) return;
-    mixed += 1;
-    if (!dots) return;
-    context.fillStyle = ink;
-    context.fillRect(x + (edge - gap - dot) / 2, y + (edge - gap - dot) / 2, dot, dot);
-  });
-  canvas.setAttribute("aria-label", `${whole(map.length)} cells, ${whole(mixed)} mixed, ${whole(free)} free`);
 }

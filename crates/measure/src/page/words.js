@@ -93,3 +93,9 @@ function csv(rows) {
   };
   return rows.map((row) => row.map(field).join(",") + "\r\n").join("");
 }
+
+function legendItem(name, tone, value, className = "swatch") {
+  const swatch = element("span", { class: className });
+  swatch.style.background = `var(--${tone})`;
+  return element("li", {}, swatch, name + " ", ...(value === undefined ? [] : [element("b", {}, value)]));
+}

@@ -218,9 +218,3 @@ class Chart {
     saveAs(`${this.name}.csv`, "text/csv", csv([head, ...this.xs.map((x, at) => [x, ...this.series.map((one) => one.values[at])])]));
   }
 }
-
-function legendItem(name, tone, value, className = "swatch") {
-  const swatch = element("span", { class: className });
-  swatch.style.background = `var(--${tone})`;
-  return element("li", {}, swatch, name + " ", ...(value === undefined ? [] : [element("b", {}, value)]));
-}

@@ -1,17 +1,17 @@
 //! A real browser, driven by `chromedriver`.
-#![allow(dead_code, reason = "every test crate uses a part of it")]
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use freehold_needs::has_program;
 use serde_json::{Value, json};
 
-use crate::serve_common::request_json;
+use crate::http::request_json;
+use crate::machine::has_program;
 
 /// A Chromium of a test's own; gone when dropped.
-pub(crate) struct Browser {
+pub struct Browser {
     driver: Child,
     address: String,
     session: String,
@@ -24,7 +24,7 @@ static TURN: Mutex<()> = Mutex::new(());
 
 impl Browser {
     /// A browser, or none with a word about what is skipped.
-    pub(crate) fn start(test: &str, more: &[&str]) -> Option<Self> {
+    pub fn start(test: &str, more: &[&str]) -> Option<Self> {
         if !has_program("chromedriver", test) || !has_program("chromium", test) {
             return None;
         }
@@ -66,7 +66,8 @@ impl Browser {
         Some(browser)
     }
 
-    pub(crate) fn ask(&self, path: &str, body: &Value) -> Value {
+    /// Asks the browser, and returns its answer.
+    pub fn ask(&self, path: &str, body: &Value) -> Value {
         let path = format!("/session/{}/{path}", self.session);
         let answer = request_json(&self.address, "POST", &path, &body.to_string());
         let answer = answer.expect("an answer of chromedriver");
@@ -74,34 +75,60 @@ impl Browser {
         answer["value"].clone()
     }
 
-    pub(crate) fn open(&self, url: &str) {
+    /// Opens a page.
+    pub fn open(&self, url: &str) {
         self.ask("url", &json!({"url": url}));
     }
 
     /// What a function body answers in the page.
-    pub(crate) fn run(&self, script: &str) -> Value {
+    pub fn run(&self, script: &str) -> Value {
         self.ask("execute/sync", &json!({"script": script, "args": []}))
     }
 
     /// The text of the first element that a selector finds.
-    pub(crate) fn text(&self, selector: &str) -> String {
+    pub fn text(&self, selector: &str) -> String {
         let script = format!("return document.querySelector({})?.textContent ?? ''", json!(selector));
         self.run(&script).as_str().unwrap_or_default().to_owned()
     }
 
-    pub(crate) fn size(&self, width: u32, height: u32) {
+    /// Sets the size of the window.
+    ///
+    /// Units: CSS pixels.
+    pub fn size(&self, width: u32, height: u32) {
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
         self.ask("goog/cdp/execute", &command);
     }
 
-    pub(crate) fn log(&self, kind: &str) -> Vec<Value> {
+    /// Asks for the light or the dark colour scheme.
+    pub fn scheme(&self, name: &str) {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": name}]});
+        self.ask("goog/cdp/execute", &json!({"cmd": "Emulation.setEmulatedMedia", "params": features}));
+    }
+
+    /// Chooses a file in the first file input that a selector finds.
+    pub fn choose(&self, selector: &str, file: &Path) {
+        let found = self.ask("element", &json!({"using": "css selector", "value": selector}));
+        let element = found.as_object().and_then(|found| found.values().next()?.as_str());
+        let element = element.unwrap_or_else(|| panic!("no {selector}"));
+        self.ask(&format!("element/{element}/value"), &json!({"text": file.display().to_string()}));
+    }
+
+    /// Returns the whole page as a picture: PNG in base64.
+    pub fn picture(&self) -> String {
+        let wanted = json!({"cmd": "Page.captureScreenshot", "params": {"captureBeyondViewport": true}});
+        let answer = self.ask("goog/cdp/execute", &wanted);
+        answer["data"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Returns what the browser logged of a kind since it was last asked.
+    pub fn log(&self, kind: &str) -> Vec<Value> {
         self.ask("se/log", &json!({"type": kind})).as_array().cloned().unwrap_or_default()
     }
 
     /// Fails where the page complained, or asked anybody whose address does not begin with `allowed`;
     /// answers how many requests there were.
-    pub(crate) fn has_behaved(&self, allowed: &str) -> u64 {
+    pub fn has_behaved(&self, allowed: &str) -> u64 {
         let complaints = self.log("browser");
         assert!(complaints.is_empty(), "{complaints:?}");
         let mut asked = 0;
@@ -109,8 +136,8 @@ impl Browser {
             let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
             if message["message"]["method"] == "Network.requestWillBeSent" {
                 let url = message["message"]["params"]["request"]["url"].as_str().unwrap();
-                // Pictures in the tab that the browser starts with, and the tab itself, ask nobody.
-                if !url.starts_with("chrome://") && !url.starts_with("data:") {
+                // The tab that the browser starts with, and what a page made itself, ask nobody.
+                if !["about:", "blob:", "chrome://", "data:"].iter().any(|own| url.starts_with(own)) {
                     assert!(url.starts_with(allowed), "{url}");
                     asked += 1;
                 }

@@ -1,4 +1,4 @@
-//! `cargo xtask site`: the documents that docs/SUMMARY.md lists come in, a book goes out.
+//! The book: the documents that docs/SUMMARY.md lists come in, mdBook's pages go out.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,15 +7,11 @@ use std::process::Command;
 
 use crate::markdown::{SUMMARY, local_links, resolve};
 
-/// The folder of the book.
-const SITE: &str = "target/site";
-
-/// Builds the book. Returns false if one of its pages links to a file that is not in the book.
+/// Builds the book in the folder of the site, and returns a line for each dead link in it.
 ///
 /// # Errors
-/// If mdBook is missing or fails, or a file cannot be read or written.
-pub fn run(root: &Path) -> Result<bool, String> {
-    let site = root.join(SITE);
+/// If mdBook fails, or a file cannot be read or written.
+pub(super) fn build(root: &Path, site: &Path) -> Result<Vec<String>, String> {
     let source = site.join("source");
     // Removes the pages of earlier runs, which may no longer be listed.
     let _ = fs::remove_dir_all(&source);
@@ -33,18 +29,12 @@ pub fn run(root: &Path) -> Result<bool, String> {
     let summary = read(root, Path::new(SUMMARY))?.replace("](", "](docs/").replace("](docs/../", "](");
     write(&source.join("SUMMARY.md"), &summary)?;
     copy(&root.join("book.toml"), &site.join("book.toml"))?;
-    let built = Command::new("mdbook").arg("build").arg(&site).status().map_err(|error| {
-        format!("mdBook cannot be started ({error}): cargo install mdbook --version 0.5.4 --locked")
-    })?;
+    let built = Command::new("mdbook").arg("build").arg(site).status();
+    let built = built.map_err(|error| format!("mdBook cannot be started: {error}"))?;
     if !built.success() {
         return Err(format!("mdBook failed ({built}); what it read is in {}", source.display()));
     }
-    let dead = dead_links(&site.join("book"))?;
-    for line in &dead {
-        println!("{line}");
-    }
-    println!("{}", site.join("book/index.html").display());
-    Ok(dead.is_empty())
+    dead_links(&site.join("book"))
 }
 
 /// Returns a line for each link of the book's pages that leads to no file of the book.

@@ -1,0 +1,25 @@
+// The engine: compiled to WebAssembly, in this page or in a worker.
+
+/** Returns a function that has the engine run a command and calls `told` with what it says. */
+async function runner(engine) {
+  let tell = () => {};
+  const text = new TextDecoder();
+  const page = {
+    tell: (json, jsonBytes, data, dataBytes) => {
+      const memory = exports.memory.buffer;
+      const said = JSON.parse(text.decode(new Uint8Array(memory, json >>> 0, jsonBytes)));
+      tell(said, dataBytes ? new Uint8Array(memory, data >>> 0, dataBytes).slice() : null);
+    },
+  };
+  const { instance: { exports } } = await WebAssembly.instantiate(engine, { page });
+  return (command, trace, told) => {
+    tell = told;
+    const words = new TextEncoder().encode(JSON.stringify(command));
+    const length = trace ? trace.byteLength : 0;
+    const at = exports.input(length + words.length) >>> 0;
+    const input = new Uint8Array(exports.memory.buffer, at, length + words.length);
+    if (trace) input.set(new Uint8Array(trace));
+    input.set(words, length);
+    exports.run(length);
+  };
+}

@@ -1,0 +1,76 @@
+//! What the page asks for.
+
+use freehold_trace::ReadOptions;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::replay::replay;
+use crate::sandbox::sandbox;
+use crate::told::Told;
+
+/// What the page asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase")]
+pub enum Command {
+    /// Replay a trace.
+    Replay {
+        /// The name of the file, for error messages.
+        file: String,
+        /// The name of the era.
+        era: String,
+        /// True if a file that was cut short is read up to there.
+        #[serde(default)]
+        partial: bool,
+    },
+    /// Play a script on a small zone.
+    Sandbox {
+        /// The script.
+        script: String,
+    },
+}
+
+/// Does what a command in JSON asks for. `trace` is the file, if it is about one.
+///
+/// An error is told as one sentence, and nothing comes after it.
+pub fn act(command: &[u8], trace: Vec<u8>, tell: &mut dyn FnMut(Told)) {
+    let done = match serde_json::from_slice(command) {
+        Ok(Command::Replay { file, era, partial }) => {
+            let options = ReadOptions { partial, ..ReadOptions::new(file) };
+            replay(options, trace, &era, tell)
+        }
+        Ok(Command::Sandbox { script }) => sandbox(&script).map(&mut *tell),
+        Err(error) => Err(format!("the page asks for what this engine does not know: {error}")),
+    };
+    if let Err(sentence) = done {
+        tell(json!({"kind": "error", "sentence": sentence}).into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(command: &str, trace: &[u8]) -> Vec<Told> {
+        let mut told = Vec::new();
+        act(command.as_bytes(), trace.to_vec(), &mut |message| told.push(message));
+        told
+    }
+
+    #[test]
+    fn every_error_is_one_sentence() {
+        let replay = r#"{"do": "replay", "file": "x.arrows", "era": "linux-7.3"}"#;
+        for (command, trace, says) in [
+            ("{}", &b""[..], "does not know"),
+            (r#"{"do": "sandbox", "script": "what"}"#, b"", "script"),
+            (r#"{"do": "replay", "file": "x.arrows", "era": "linux-9"}"#, b"", "linux-9"),
+            (replay, b"", "the file is empty"),
+            (replay, b"GIF89a and more of it, long enough", "not a Freehold trace"),
+        ] {
+            let told = told(command, trace);
+            let [Told { json, .. }] = &told[..] else { panic!("{told:?}") };
+            assert_eq!(json["kind"], "error");
+            let sentence = json["sentence"].as_str().expect("a sentence");
+            assert!(sentence.contains(says) && !sentence.contains('\n'), "{sentence}");
+        }
+    }
+}

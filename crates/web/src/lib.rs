@@ -1,0 +1,18 @@
+//! The engine and the lab for a page that replays traces in the browser.
+//!
+//! A [`Command`] comes in, and [`Told`] goes out: [`replay`] follows a trace in one era and tells its moments,
+//! [`sandbox`] does what a short script says on a small zone. Both are functions of their input; the module `abi`, which
+//! only WebAssembly has, is their way to JavaScript.
+#![deny(unsafe_code)]
+
+#[cfg(target_family = "wasm")]
+mod abi;
+mod command;
+mod replay;
+mod sandbox;
+mod told;
+
+pub use command::{Command, act};
+pub use replay::replay;
+pub use sandbox::sandbox;
+pub use told::Told;
