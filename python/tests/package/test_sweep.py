@@ -1,6 +1,8 @@
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import duckdb
 import pytest
@@ -101,3 +103,29 @@ def test_the_program_does_the_same(three, tmp_path):
     assert len(result) == 12
     wrong = subprocess.run([*program, *three, "--vary", "swappiness=1", "--into", into], capture_output=True, text=True)
     assert wrong.returncode == 2 and '"swappiness" cannot be varied' in wrong.stderr
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_what_was_finished_before_the_end_is_kept(small, tmp_path, ending):
+    into = tmp_path / "runs"
+    program = os.path.join(os.path.dirname(sys.executable), "freehold-sweep")
+    factors = ",".join(str(factor) for factor in range(0, 40_000, 1000))
+    vary = ["--vary", f"watermark_boost_factor={factors}", "--runs-a-shard", "1", "--chance", "2"]
+    command = [program, small[0], *vary, "--into", into]
+    begun = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while len(shards(into)) < 3 and begun.poll() is None:
+        time.sleep(0.01)
+    begun.send_signal(ending)
+    said = begun.communicate()[1]
+    if ending == signal.SIGINT:
+        assert begun.returncode == 130 and "interrupted; what is finished is kept in" in said
+    kept = {path: path.stat().st_mtime_ns for path in shards(into)}
+    assert 3 <= len(kept) < 40
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(path.stat().st_mtime_ns == kept[path] for path in kept)
+    plain = freehold.sweep(small[0], chance=2, watermark_boost_factor=list(range(0, 40_000, 1000)))
+    result = freehold.sweep(
+        small[0], chance=2, into=into, runs_a_shard=1, watermark_boost_factor=list(range(0, 40_000, 1000))
+    )
+    assert untimed(result.table.to_csv()) == untimed(plain.table.to_csv())
