@@ -85,7 +85,7 @@ impl Outcome {
         Ok(dict)
     }
 
-    /// Everything, as the command line's `--json` prints it.
+    /// Every number behind it, as dictionaries and lists.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.data)
