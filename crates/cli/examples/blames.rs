@@ -1,9 +1,10 @@
 //! Holds `freehold blame` against real memory, over many fragmentations.
 //!
-//! `cargo run -p freehold-cli --example blames -- FREEHOLD [MIB [SEED [WAY]]]` as root: for each way it has the program FREEHOLD
+//! `cargo run -p freehold-cli --example blames -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root: for each way it has the program FREEHOLD
 //! watch twice, once while nothing is done and once while memory is fragmented, and prints whom it blames. Other work on the machine is
 //! to keep off meanwhile.
 
+mod asked;
 #[path = "../tests/blamed/mod.rs"]
 mod blamed;
 #[allow(dead_code, reason = "the tests use the rest")]
@@ -14,30 +15,22 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
 
+use asked::{Asked, print_cells};
 use blamed::{blamed, culprit, pages_of, title};
-use fragment::{Random, WAYS, Way};
+use fragment::{Random, Way};
 use serde_json::Value;
 
 /// Holders that are printed: those that are in the most more blocks than before.
 const HOLDERS: usize = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<_> = std::env::args().skip(1).collect();
-    let program = args.first().ok_or("which program? Name the freehold binary that is to blame")?;
-    let mib = args.get(1).map_or(Ok(1024), |mib| mib.parse())?;
-    let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
-    fragment::allow_descriptors()?;
-    println!("{mib} MiB, seed {seed}");
+    let asked = Asked::read(1024)?;
+    println!("{} MiB", asked.mib);
     println!(
-        "| way | kept blocks | with a name | movable only | who is in the most more blocks than before | culprit's pages | named |"
+        "| way | seed | kept blocks | with a name | movable only | who is in the most more blocks than before | culprit's pages | named |"
     );
-    println!("|---|---:|---:|---:|---|---:|---|");
-    for (name, way) in WAYS.iter().filter(|(name, _)| args.get(3).is_none_or(|wanted| wanted == name)) {
-        match measure(Path::new(program), (name, *way), mib, seed) {
-            Ok(row) => println!("| {name} | {row} |"),
-            Err(error) => println!("| {name} | failed: {error} |"),
-        }
-    }
+    println!("|---|---:|---:|---:|---:|---|---:|---|");
+    asked.for_each(|way, seed| measure(Path::new(&asked.program), way, asked.mib, seed), print_cells);
     Ok(())
 }
 

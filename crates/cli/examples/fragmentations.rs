@@ -1,66 +1,35 @@
 //! Holds the verdict's forecast of compaction against real compactions, over many fragmentations.
 //!
-//! `cargo run --release -p freehold-cli --example fragmentations -- FREEHOLD [MIB [SEED [LOCK [WAY]]]]` as root:
+//! `cargo run --release -p freehold-cli --example fragmentations -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root:
 //! for each way it fragments memory, has the program FREEHOLD `check --try`, and prints what was promised, what
 //! was foretold at most, and what came. As a control it has FREEHOLD `check` twice before, as long apart as
-//! readings are from compactions: what changes there is the machine's own doing, and no error. SEED may be a
-//! range such as 1-3. LOCK is a file that is locked for each way, so that other work on the machine can keep off.
+//! readings are from compactions: what changes there is the machine's own doing, and no error.
 
+mod asked;
 #[path = "../tests/fragment/mod.rs"]
 mod fragment;
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
-use std::fs::File;
-use std::ops::RangeInclusive;
 use std::process::Command;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use fragment::{Random, WAYS, Way};
+use asked::Asked;
+use fragment::{Random, Way};
 use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<_> = std::env::args().skip(1).collect();
-    let program = args.first().ok_or("which program? Name the freehold binary that is to foretell")?;
-    let mib = args.get(1).map_or(Ok(3072), |mib| mib.parse())?;
-    let seeds = seeds(args.get(2).map_or("1", String::as_str))?;
-    let lock = args.get(3).filter(|path| !path.is_empty()).map(File::create).transpose()?;
-    fragment::allow_descriptors()?;
-    println!("{mib} MiB");
+    let asked = Asked::read(3072)?;
+    println!("{} MiB", asked.mib);
     println!(
         "way                 seed  before  promised  at most  real  error %  drift %  compaction ms  migrated  \
          check ms  types     gives up"
     );
-    let wanted = |name: &str| args.get(4).is_none_or(|wanted| wanted == name);
-    let runs = seeds.flat_map(|seed| WAYS.iter().map(move |way| (seed, way)));
-    let mut rows = Vec::new();
-    for (seed, (name, way)) in runs.filter(|(_, (name, _))| wanted(name)) {
-        if let Some(lock) = &lock {
-            rustix::fs::flock(lock, rustix::fs::FlockOperation::LockExclusive)?;
-        }
-        let row = measure(program, (name, *way), mib, seed);
-        if let Some(lock) = &lock {
-            rustix::fs::flock(lock, rustix::fs::FlockOperation::Unlock)?;
-        }
-        match row {
-            Ok(row) => {
-                println!("{name:20}{seed:>4} {row}");
-                rows.push(row);
-            }
-            Err(error) => println!("{name:20}{seed:>4} failed: {error}"),
-        }
-        sleep(Duration::from_millis(500));
-    }
+    let print = |name: &str, seed, row: &dyn Display| println!("{name:20}{seed:>4} {row}");
+    let rows = asked.for_each(|way, seed| measure(&asked.program, way, asked.mib, seed), print);
     summary("all runs", rows.iter());
     summary("more than 20000 pages migrated", rows.iter().filter(|row| row.migrated > 20_000));
     Ok(())
-}
-
-/// One seed, or a range of them.
-fn seeds(text: &str) -> Result<RangeInclusive<u64>, Box<dyn Error>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Ok(first.parse()?..=last.parse()?)
 }
 
 /// What one run told.

@@ -1,21 +1,21 @@
 //! Holds `freehold repair` against real memory, over many fragmentations.
 //!
-//! `cargo run -p freehold-cli --example repairs -- FREEHOLD [MIB [SEED [WAY [listed]]]]` as root: for each way it fragments
-//! memory, sets a goal halfway between what is free and what reclaim and compaction promise, has the program
+//! `cargo run -p freehold-cli --example repairs -- FREEHOLD [MIB [SEEDS [WAYS [listed]]]]` as root: for each way it
+//! fragments memory, sets a goal halfway between what is free and what reclaim and compaction promise, has the program
 //! FREEHOLD `repair` to it, and prints what was foretold and what came. Then it asks for more than the machine
 //! has, which must be refused before anything is changed. Other work on the machine is to keep off meanwhile.
-//! WAY may be `all`. Before the goal is set, CPUs are asked to return what is on their lists, as they do by and
-//! by; with `listed` they are not.
+//! Before the goal is set, CPUs are asked to return what is on their lists, as they do by and by; with `listed`
+//! they are not.
 
+mod asked;
 #[path = "../tests/fragment/mod.rs"]
 mod fragment;
 
 use std::error::Error;
 use std::process::Command;
-use std::thread::sleep;
-use std::time::Duration;
 
-use fragment::{Random, WAYS, Way};
+use asked::{Asked, print_cells};
+use fragment::{Random, Way};
 use serde_json::Value;
 
 /// A goal above everything: more blocks of 2 MiB than any machine has.
@@ -25,25 +25,14 @@ const ABOVE: u64 = 1 << 40;
 const REFRESHES: u32 = 300;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<_> = std::env::args().skip(1).collect();
-    let program = args.first().ok_or("which program? Name the freehold binary that is to repair")?;
-    let mib = args.get(1).map_or(Ok(2048), |mib| mib.parse())?;
-    let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
-    fragment::allow_descriptors()?;
-    println!("{mib} MiB, seed {seed}");
+    let asked = Asked::read(2048)?;
+    println!("{} MiB", asked.mib);
     println!(
-        "| way | now | both | goal | steps: foretold, came, ms, pages | now | exit | above everything |"
+        "| way | seed | now | both | goal | steps: foretold, came, ms, pages | now | exit | above everything |"
     );
-    println!("|---|---:|---:|---:|---|---:|---|---|");
-    let drained = args.get(4).is_none_or(|word| word != "listed");
-    let wanted = |name: &str| args.get(3).is_none_or(|wanted| wanted == "all" || wanted == name);
-    for (name, way) in WAYS.iter().filter(|(name, _)| wanted(name)) {
-        match measure(program, (name, *way), mib, seed, drained) {
-            Ok(row) => println!("| {name} | {row} |"),
-            Err(error) => println!("| {name} | failed: {error} |"),
-        }
-        sleep(Duration::from_millis(500));
-    }
+    println!("|---|---:|---:|---:|---:|---|---:|---|---|");
+    let drained = asked.word.as_deref() != Some("listed");
+    asked.for_each(|way, seed| measure(&asked.program, way, asked.mib, seed, drained), print_cells);
     Ok(())
 }
 

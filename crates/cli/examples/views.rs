@@ -1,12 +1,13 @@
 //! Asks every view of a verdict for the same machine, over many fragmentations.
 //!
-//! `cargo run -p freehold-cli --example views -- FREEHOLD [MIB [SEED [WAYS]]]` as root: for each way it fragments memory, and
+//! `cargo run -p freehold-cli --example views -- FREEHOLD [MIB [SEEDS [WAYS [brief]]]]` as root: for each way it fragments memory, and
 //! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by what its page is told, say
 //! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` is
 //! asked, and beside the first `check` a second one, as a control. At last `check --try` tells what compaction makes. Other work
-//! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes. WAYS are names with commas between,
-//! or `all`; of `brief` all ways are asked for, but not `serve`, which takes minutes for each.
+//! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes. With `brief`
+//! `serve` is not asked, which takes minutes for each.
 
+mod asked;
 #[path = "../tests/fragment/mod.rs"]
 mod fragment;
 
@@ -17,7 +18,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fragment::{Random, WAYS, Way};
+use asked::{Asked, print_cells};
+use fragment::{Random, Way};
 use serde_json::Value;
 
 /// The longest that a view may take to know all pageblocks.
@@ -31,26 +33,15 @@ struct Said {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<_> = std::env::args().skip(1).collect();
-    let program = args.first().ok_or("which program? Name the freehold binary that is to tell")?;
-    let mib = args.get(1).map_or(Ok(2048), |mib| mib.parse())?;
-    let seed = args.get(2).map_or(Ok(1), |seed| seed.parse())?;
-    fragment::allow_descriptors()?;
-    println!("{mib} MiB, seed {seed}");
+    let asked = Asked::read(2048)?;
+    println!("{} MiB", asked.mib);
     println!(
-        "| way | `check`, again | metrics file, `check` | `top`, `check` | `/metrics`, `check` | page, `check` | apart % | \
+        "| way | seed | `check`, again | metrics file, `check` | `top`, `check` | `/metrics`, `check` | page, `check` | apart % | \
          states | foretold, came |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
-    let ways = args.get(3).map_or("all", String::as_str);
-    let wanted = |name: &str| matches!(ways, "all" | "brief") || ways.split(',').any(|way| way == name);
-    for (name, way) in WAYS.iter().filter(|(name, _)| wanted(name)) {
-        match measure(program, (name, *way), (mib, seed), ways == "brief") {
-            Ok(row) => println!("| {name} | {row} |"),
-            Err(error) => println!("| {name} | failed: {error} |"),
-        }
-        sleep(Duration::from_millis(500));
-    }
+    println!("|---|---:|---|---|---|---|---|---|---|---|");
+    let is_brief = asked.word.as_deref() == Some("brief");
+    asked.for_each(|way, seed| measure(&asked.program, way, (asked.mib, seed), is_brief), print_cells);
     Ok(())
 }
 

@@ -73,33 +73,68 @@ fn table(steps: &[DoneStep]) -> Vec<String> {
 /// Returns what the table does not say.
 fn remarks(steps: &[DoneStep]) -> Vec<String> {
     let mut told = Vec::new();
-    if steps.iter().any(|step| step.stopped_early) {
+    let any = |is_true: fn(&DoneStep) -> bool| steps.iter().any(is_true);
+    if any(|step| step.stopped_early) {
         told.push("* stopped as there were enough; the forecast is of the whole step.".to_owned());
     }
-    for step in steps {
-        if let (Some(parts), Some(longest)) = (step.parts.filter(|&parts| parts > 1), step.longest_part_ms) {
-            told.push(format!("Compacted in {parts} parts, the longest of {longest:.1} ms."));
-        }
-        if step.gave_up {
-            told.push(
-                "Parts of compaction brought nothing: the kernel begins each at the zone's start. Give a longer \
-                 --stall-budget, or none."
-                    .to_owned(),
-            );
-        }
-        if step.dropped_all {
-            told.push(
-                "All clean page cache was dropped: this kernel has no file that takes an amount, or it did not \
-                 suffice."
-                    .to_owned(),
-            );
-        }
-        if let Some(waited) = step.others_waited_ms {
-            told.push(format!(
-                "Others waited {waited:.1} ms for memory during `{}` (pressure, some).",
-                step.step.work.verb()
-            ));
-        }
+    let parts = steps.iter().filter_map(|step| Some((step.parts?, step.longest_part_ms?)));
+    if let Some((parts, longest)) = parts.reduce(|all, one| (all.0 + one.0, all.1.max(one.1)))
+        && parts > 1
+    {
+        told.push(format!("Compacted in {parts} parts, the longest of {longest:.1} ms."));
+    }
+    if any(|step| step.gave_up) {
+        told.push(
+            "Parts of compaction brought nothing: the kernel begins each at the zone's start. Give a longer \
+             --stall-budget, or none."
+                .to_owned(),
+        );
+    }
+    if any(|step| step.dropped_all) {
+        told.push(
+            "All clean page cache was dropped: this kernel has no file that takes an amount, or it did not \
+             suffice."
+                .to_owned(),
+        );
+    }
+    if let Some(waited) = steps.iter().filter_map(|step| step.others_waited_ms).reduce(|all, one| all + one) {
+        told.push(format!("During compaction others waited {waited:.1} ms for memory (pressure, some)."));
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compaction(waited_ms: f64, parts: u64) -> DoneStep {
+        DoneStep {
+            step: RepairStep { work: RepairWork::Compact { nodes: vec![0] }, foretold: 9, perhaps: false },
+            before: 1,
+            came: 5,
+            stopped_early: false,
+            took_ms: 12.0,
+            pages_migrated: 3,
+            pages_dropped: 0,
+            parts: Some(parts),
+            longest_part_ms: Some(4.0 * parts as f64),
+            gave_up: true,
+            dropped_all: false,
+            others_waited_ms: Some(waited_ms),
+        }
+    }
+
+    #[test]
+    fn what_holds_of_several_steps_is_said_once() {
+        let told = remarks(&[compaction(1.25, 1), compaction(2.25, 3)]);
+        let starts: Vec<_> = told.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+        assert_eq!(
+            starts,
+            [
+                "Compacted in 4 parts, the longest of 12.0 ms.",
+                "Parts of compaction brought nothing",
+                "During compaction others waited 3.5 ms for memory (pressure, some)."
+            ]
+        );
+    }
 }
