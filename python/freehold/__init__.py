@@ -9,13 +9,17 @@ from ._freehold import (
     FreeError,
     InputError,
     Memory,
+    Offer,
+    Pageblock,
     Result,
     Table,
+    Wanted,
     __version__,
     eras,
     settings,
 )
 from ._lab import Trace, compare, predict, replay, sweep
+from ._rule import Rule
 
 __all__ = [
     "AllocError",
@@ -26,9 +30,13 @@ __all__ = [
     "FreeError",
     "InputError",
     "Memory",
+    "Offer",
+    "Pageblock",
     "Result",
+    "Rule",
     "Table",
     "Trace",
+    "Wanted",
     "__version__",
     "compare",
     "eras",

@@ -67,6 +67,41 @@ class Trace:
     def events(self) -> Events: ...
     def analyze(self, *, progress: _Progress = None) -> Result: ...
 
+class Wanted:
+    """A request that found no block of its own type."""
+
+    order: int
+    migratetype: str
+    pageblock_pages: int
+
+class Offer:
+    """A free block of another type than the wanted one, and what its pageblock holds."""
+
+    pfn: int
+    order: int
+    migratetype: str
+    free: int
+    movable: int
+    stays: int
+
+class Pageblock:
+    """What a pageblock holds, in pages."""
+
+    start: int
+    migratetype: str | None
+    pages: int
+    free: int
+    percpu: int
+    unmovable: int
+    movable: int
+    reclaimable: int
+    reserved: int
+
+class Rule:
+    """A rule of placement, asked before the era that it names."""
+
+    era: str
+
 class Memory:
     """One zone of memory as Linux's page allocator keeps it, without any memory behind it."""
 
@@ -98,6 +133,7 @@ def compare(
     trace: _Trace,
     *,
     eras: Sequence[str] | None = None,
+    rules: Iterable[Callable[[], object]] = (),
     chance: int | None = None,
     threads: int | None = None,
     progress: _Progress = None,

@@ -38,14 +38,15 @@ class Trace(_freehold.Trace):
             return _freehold.analyze(self, tell)
 
 
-def compare(trace, *, eras=None, chance=None, threads=None, progress=None):
+def compare(trace, *, eras=None, rules=(), chance=None, threads=None, progress=None):
     """Replays a trace through every era of the allocator, and says what each would change.
 
-    `eras` names some eras instead, each with systems or rules, such as "linux-7.3 with counts". `chance` is the number of replays
-    of each era that tell what is chance: 3 to 8 where not given, fewer of longer traces.
+    `eras` names some eras instead, each with systems or rules, such as "linux-7.3 with counts". `rules` are classes with rules
+    of placement of your own, each a further column; `help(freehold.Rule)` says what they may decide. `chance` is the number of
+    replays of each era that tell what is chance: 3 to 8 where not given, fewer of longer traces.
     """
     with shown(progress, "compare") as tell:
-        return _freehold.compare(_trace(trace), eras, chance, threads, tell)
+        return _freehold.compare(_trace(trace), eras, list(rules), chance, threads, tell)
 
 
 def replay(trace, *, chance=1, threads=None, progress=None, **settings):

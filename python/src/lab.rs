@@ -3,13 +3,17 @@
 
 use std::sync::Arc;
 
+use freehold::Era;
 use freehold_lab::predict::{Change, Facts, ForetellOptions, Foretelling, PredictError, Recording, foretell};
-use freehold_lab::{CompareOptions, Control, Lab, LabError, Loaded, Looks, MOST_SHIFTS, Options, sentence};
+use freehold_lab::{
+    CompareOptions, Control, Lab, LabError, Loaded, Looks, MOST_SHIFTS, Options, Variant, sentence,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::error::{BugError, Failure, InputError};
 use super::outcome::Outcome;
+use super::rules::{self, Stop};
 use super::settings;
 use super::trace::Trace;
 use super::waiting::wait;
@@ -31,28 +35,40 @@ pub(super) fn lab_of<'t>(loaded: &'t Loaded, control: &Arc<Control>) -> Result<L
     lab.map_err(|error| Failure::of_lab(&loaded.name, &error))
 }
 
-/// Replays a trace through all eras, or through those that are named.
+/// Replays a trace through all eras, or through those that are named, and through eras with rules of Python's.
 #[pyfunction]
-#[pyo3(signature = (trace, eras, chance, threads, progress))]
+#[pyo3(signature = (trace, eras, rules, chance, threads, progress))]
 pub(super) fn compare(
     py: Python<'_>,
     trace: &Bound<'_, Trace>,
     eras: Option<Vec<String>>,
+    rules: Vec<Bound<'_, PyAny>>,
     chance: Option<u32>,
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
     let chance = chance.map(replays).transpose()?;
-    let Some(eras) = eras else { return compare_all(py, trace.get(), chance, threads, progress.as_ref()) };
-    let variants: Vec<_> = eras.iter().map(|era| settings::variant(era)).collect::<Result<_, Failure>>()?;
+    if eras.is_none() && rules.is_empty() {
+        return compare_all(py, trace.get(), chance, threads, progress.as_ref());
+    }
+    let mut variants: Vec<_> = match eras {
+        Some(eras) => eras.iter().map(|era| settings::variant(era)).collect::<Result<_, Failure>>()?,
+        None => Era::COMPARED.map(Variant::new).to_vec(),
+    };
+    let control = Arc::new(Control::default());
+    let stop = Stop::new(&control);
+    for rule in &rules {
+        variants.push(rules::variant(rule, &stop)?);
+    }
     if variants.is_empty() {
         return Err(InputError::new_err("no era is named"));
     }
     let options = Options { runs: 1, threads, ..Options::default() };
-    measured(py, trace.get(), progress.as_ref(), move |lab| {
+    let outcome = measured(py, trace.get(), &control, progress.as_ref(), move |lab| {
         let chance = chance.unwrap_or_else(|| lab.replays_by_default());
         lab.measured(&variants, options, chance)
-    })
+    });
+    stop.exception().map_or(outcome, Err)
 }
 
 /// Replays a trace through all eras, and says what that means.
@@ -86,13 +102,13 @@ fn compare_all(
 fn measured(
     py: Python<'_>,
     trace: &Trace,
+    control: &Arc<Control>,
     progress: Option<&Bound<'_, PyAny>>,
     replay: impl FnOnce(&Lab<'_>) -> Result<freehold_lab::Measured, LabError> + Send,
 ) -> PyResult<Outcome> {
-    let control = Arc::new(Control::default());
-    let (loaded, measured) = wait(py, &control, progress, || {
+    let (loaded, measured) = wait(py, control, progress, || {
         let loaded = trace.whole()?;
-        let measured = replay(&lab_of(&loaded, &control)?);
+        let measured = replay(&lab_of(&loaded, control)?);
         let measured = measured.map_err(|error| Failure::of_lab(&loaded.name, &error))?;
         Ok((loaded, measured))
     })?;
@@ -116,7 +132,7 @@ pub(super) fn replay(
 ) -> PyResult<Outcome> {
     let (chance, turned) = (replays(chance)?, settings::turned(settings)?);
     let options = Options { runs: 1, threads, ..Options::default() };
-    measured(py, trace.get(), progress.as_ref(), move |lab| {
+    measured(py, trace.get(), &Arc::default(), progress.as_ref(), move |lab| {
         let (lab, variant) = lab.turned(&turned)?;
         lab.measured(&[variant], options, chance)
     })

@@ -9,6 +9,7 @@ mod json;
 mod lab;
 mod memory;
 mod outcome;
+mod rules;
 mod settings;
 mod sweep;
 mod table;
@@ -33,6 +34,8 @@ mod _freehold {
     use crate::memory::Memory;
     #[pymodule_export]
     use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::rules::{Offer, Pageblock, Wanted};
     #[pymodule_export]
     use crate::settings::{eras, settings};
     #[pymodule_export]

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         }
         Command::Import(args) => commands::import::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
+        Command::NewRule(args) => commands::new_rule::run(&args),
         Command::Blame(args) => commands::blame::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Trace(args) => commands::trace::run(&args),

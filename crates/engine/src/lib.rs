@@ -64,11 +64,12 @@ pub use percpu::{PerCpuSettings, PerCpuState};
 pub use ranges::ZoneState;
 pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 pub use request::Exclusive;
+pub use table::Sections;
 pub use table::sync::{Locks, OwnersFreeOnce};
-pub use table::{PageblockUse, Sections};
 pub use types::{
-    AllocAtError, AllocError, BlockError, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS, MIGRATETYPES,
-    Migratetype, NR_PAGE_ORDERS, Order, PCP_TYPES, PerCpuStats, Pfn, Request, RequestStats, SetupError,
-    Switch, SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
+    AllocAtError, AllocError, BlockError, Choice, Chore, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS,
+    MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Offer, Offers, Order, PCP_TYPES, PageblockUse, PerCpuStats,
+    Pfn, PlacementRule, RefusedChoices, Request, RequestStats, SetupError, Switch, SwitchField, Switches,
+    Tracepoints, Wanted, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

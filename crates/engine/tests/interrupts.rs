@@ -89,7 +89,7 @@ fn request(size: u8) -> Request {
 }
 
 /// Runs on four free pageblocks of 16 pages.
-fn on_a_machine<L: Locks<Tracepoints = ()>>(era: Era, act: impl FnOnce(&Memory<'_, L>)) {
+fn on_a_machine<L: Locks<Tracepoints = (), Rule = ()>>(era: Era, act: impl FnOnce(&Memory<'_, L>)) {
     let zones = [ZoneConfig { percpu: common::fixed_lists(4, 64), ..plain_zone(0x400, 64) }];
     let config: MemoryConfig<'_> = geometry(&zones, era.switches(), 4, 5);
     let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<L>(&config)];

@@ -125,7 +125,7 @@ impl Worker<'_> {
     }
 }
 
-fn run<L: Locks<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = ()>>(era: Era, steps: u32) {
+fn run<L: Locks<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rule = ()>>(era: Era, steps: u32) {
     let percpu = PerCpuSettings { batch: 15, high_min: 60, high_max: 900, flush_needs_batch: false };
     let zones = [ZoneConfig { percpu, ..plain_zone(START, PAGES) }];
     let config = geometry(&zones, era.switches(), 5, 7);

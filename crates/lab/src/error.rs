@@ -99,6 +99,19 @@ pub enum LabError {
         /// The invariant.
         source: Broken,
     },
+    /// A rule of placement chose what it was not offered.
+    #[error(
+        "{variant}: the rule {rule} chose pfn {last:#x}, which it was not offered; a rule may choose a block as it was \
+         offered, and give pageblocks the types Unmovable, Movable and Reclaimable"
+    )]
+    Rule {
+        /// The rule's name.
+        rule: String,
+        /// The era and switches that were replayed.
+        variant: String,
+        /// The last block or pageblock that it chose.
+        last: u64,
+    },
     /// Whoever waits for the replay asked it to end.
     #[error("the replay was interrupted")]
     Interrupted,

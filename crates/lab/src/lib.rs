@@ -47,8 +47,8 @@ pub use loaded::{Loaded, note_if_cut_short, without_holes};
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, MoveCost, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
     Agreed, Agreement, Background, Control, FallbackPlace, Followed, Lab, Looks, MapCell, Measures, Moment,
-    Options, OverTime, PARTS, PageblockMap, Parting, Replaced, Replay, Sample, Timing, Variant, ZoneFree,
-    ZoneSample, nearest_era,
+    Options, OverTime, PARTS, PageblockMap, Parting, Replaced, Replay, Rule, Sample, Timing, Variant,
+    ZoneFree, ZoneSample, nearest_era,
 };
 #[cfg(feature = "report")]
 pub use report::{Provenance, Report, ReportFile};

@@ -59,7 +59,7 @@ impl Setup {
     ///
     /// # Errors
     /// Those of `work`, and [`BenchError::Setup`].
-    pub fn with<L: Locks<Tracepoints = ()>, R>(
+    pub fn with<L: Locks<Tracepoints = (), Rule = ()>, R>(
         self,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
     ) -> Result<R, BenchError> {
@@ -67,7 +67,7 @@ impl Setup {
     }
 
     /// Calls `work` with a machine whose frames are all absent, and passes events to `tracepoints`.
-    pub(crate) fn watched<L: Locks, R>(
+    pub(crate) fn watched<L: Locks<Rule = ()>, R>(
         self,
         tracepoints: &L::Tracepoints,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
@@ -90,7 +90,7 @@ impl Setup {
     ///
     /// # Errors
     /// [`BenchError::Setup`].
-    pub fn memory<L: Locks<Tracepoints = ()>>(
+    pub fn memory<L: Locks<Tracepoints = (), Rule = ()>>(
         self,
         metadata: &mut [MaybeUninit<u8>],
     ) -> Result<Memory<'_, L>, BenchError> {

@@ -36,7 +36,7 @@ fn owned(pages: u64) -> Result<Vec<OwnedHandle<'static, 'static, OwnersOnce>>, B
     Ok((0..2).map(|cpu| OwnedHandle::new(memory, cpu)).collect())
 }
 
-fn locked<L: Locks<Tracepoints = ()> + 'static>(
+fn locked<L: Locks<Tracepoints = (), Rule = ()> + 'static>(
     pages: u64,
 ) -> Result<Vec<LockedHandle<'static, 'static, L>>, BenchError> {
     let memory = leaked(pages)?;
@@ -48,7 +48,7 @@ fn setup(pages: u64) -> Setup {
 }
 
 /// Returns a machine that is never freed: about twelve megabytes for each shape.
-fn leaked<L: Locks<Tracepoints = ()> + 'static>(
+fn leaked<L: Locks<Tracepoints = (), Rule = ()> + 'static>(
     pages: u64,
 ) -> Result<&'static Memory<'static, L>, BenchError> {
     let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<L>().leak();

@@ -15,6 +15,7 @@ use super::generate::Generate;
 use super::import::Import;
 use super::manual::{Completions, Man};
 use super::monitor::{Serve, Snapshot, Top, Watch};
+use super::new_rule::{self, NewRule};
 use super::predict::{self, Predict};
 use super::record::Record;
 use super::repair::{self, KernelWrite, Repair};
@@ -61,6 +62,9 @@ pub(crate) enum Command {
     Import(Import),
     /// Generate a trace of a workload by seed.
     Generate(Generate),
+    /// Start a crate for a rule of placement, and compare it with the eras.
+    #[command(long_about = new_rule::LONG_ABOUT)]
+    NewRule(NewRule),
     /// Judge whether this machine can give blocks of a size: now, after compaction, or not at all.
     Check(Check),
     /// Show who keeps blocks of memory from becoming free: unmovable pages, and the code that allocated them (needs root).

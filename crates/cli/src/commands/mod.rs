@@ -16,6 +16,7 @@ mod kernel_text;
 mod largest_order;
 pub(super) mod manual;
 mod metrics_file;
+pub(super) mod new_rule;
 pub(super) mod predict;
 pub(super) mod record;
 mod record_until;

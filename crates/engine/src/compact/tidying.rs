@@ -12,8 +12,8 @@ use super::relocate::Relocate;
 use crate::memory::Memory;
 use crate::table::sync::Locks;
 use crate::table::{FrameIndex, FrameKind};
-use crate::types::{Migratetype, ZoneType};
-use crate::zone::Zone;
+use crate::types::{Chore, Migratetype, PageblockUse, PlacementRule, ZoneType};
+use crate::zone::{OwnRules, Zone};
 
 /// Few pages are at most one in so many of a pageblock.
 const FEW: u32 = 8;
@@ -33,7 +33,8 @@ impl<L: Locks> Memory<'_, L> {
     /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock without other pages, and
     /// at least an eighth free, move to the smallest free blocks in fuller pageblocks. If the CPUs' lists
     /// hold some of its pages, they are drained, at most once for each zone and call. The further switches of
-    /// [`crate::Era::Linux7_3Tidying`] say how a kernel with Freehold's series `tidying` does it.
+    /// [`crate::Era::Linux7_3Tidying`] say how a kernel with Freehold's series `tidying` does it. A rule of the memory's
+    /// that tidies ([`PlacementRule::tidies`]) is asked first.
     ///
     /// Linux counterpart: none; `compact_node` empties pageblocks by their place in the zone.
     pub fn tidy_pageblocks<E: Relocate>(&self, node: u16, cpu: u16, pages: u64, embedder: &mut E) {
@@ -49,23 +50,31 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
-/// What is to be done about a pageblock.
+/// What a pass does about a pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Chore {
+enum Task {
     Nothing,
     Retype(Migratetype),
     /// Move its movable pages away, so many.
     Empty(u32),
     /// Move its pages away, after the CPUs' lists are drained.
     Drain,
+    /// Nothing: the rule chose a type that no pageblock is given.
+    Refused,
+}
+
+/// Who chose a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    Rule,
+    Era,
 }
 
 impl<L: Locks> Zone<'_, L> {
     /// Tidies the zone until `most` pages were moved or every pageblock was passed.
     fn tidy<E: Relocate>(&self, most: u64, emptying: &mut Emptying<'_, '_, L, E>) -> Moves {
-        let switches = self.switches;
         let mut done = Moves::default();
-        if !(switches.retypes_pageblocks || switches.unmixes_pageblocks || switches.empties_pageblocks) {
+        if !OwnRules(self.switches).tidies() && !self.rule.tidies() {
             return done;
         }
         let blocks = self.blocks.len() as u32;
@@ -74,16 +83,17 @@ impl<L: Locks> Zone<'_, L> {
         let mut is_drained = false;
         while passed < blocks && done.spent < most {
             let start = FrameIndex(((first + passed) % blocks) << self.blocks.order().get());
-            let mut chore = self.chore(start);
-            if chore == Chore::Drain && !is_drained {
+            let (mut task, mut by) = self.task(start);
+            if task == Task::Drain && !is_drained {
                 self.drain_all();
                 is_drained = true;
-                chore = self.chore(start);
+                (task, by) = self.task(start);
             }
-            match chore {
-                Chore::Nothing | Chore::Drain => {}
-                Chore::Retype(to) => self.retype(start, to),
-                Chore::Empty(movable) => done += emptying.empty(start, movable),
+            match task {
+                Task::Nothing | Task::Drain => {}
+                Task::Retype(to) => self.retype(start, to, by),
+                Task::Empty(movable) => done += emptying.empty(start, movable),
+                Task::Refused => self.lock().refuse(self.frames.pfn(start)),
             }
             passed += 1;
         }
@@ -95,40 +105,64 @@ impl<L: Locks> Zone<'_, L> {
     }
 
     /// Returns what is to be done about the pageblock at `start`. Approximate while others allocate.
-    fn chore(&self, start: FrameIndex) -> Chore {
-        let pages = self.blocks.pages();
-        let end = start.offset(pages);
-        let own = self.blocks.get(start);
+    fn task(&self, start: FrameIndex) -> (Task, By) {
+        if !self.can_be_tidied(start) {
+            return (Task::Nothing, By::Era);
+        }
+        match self.task_by_rule(start) {
+            Some(task) => (task, By::Rule),
+            None => (self.task_by_era(start), By::Era),
+        }
+    }
+
+    /// Returns true if the pageblock at `start` lies whole in the zone, has a type that changes, and is not one block.
+    fn can_be_tidied(&self, start: FrameIndex) -> bool {
+        let end = start.offset(self.blocks.pages());
         let inside = start >= self.frames.start() && end <= self.frames.end();
-        if !inside || !own.is_mergeable() || self.has_hole(start, end) {
-            return Chore::Nothing;
+        if !inside || !self.blocks.get(start).is_mergeable() || self.has_hole(start, end) {
+            return false;
         }
         // A pageblock that is one block needs no tidying.
         let head = self.frames.word(self.frames.block_head(start));
         let is_block = matches!(head.kind(), FrameKind::Free | FrameKind::Allocated);
-        if is_block && head.order() >= self.blocks.order() {
-            return Chore::Nothing;
+        !is_block || head.order() < self.blocks.order()
+    }
+
+    /// Returns what the memory's rule has done about a pageblock; `None` where it leaves that to the era.
+    #[inline]
+    fn task_by_rule(&self, start: FrameIndex) -> Option<Task> {
+        if !self.rule.tidies() {
+            return None;
         }
-        let Some(counted) = self.blocks.counted_use(start) else { return Chore::Nothing };
+        let used = self.pageblock_use_between(start, start.offset(self.blocks.pages()));
+        let own = self.blocks.get(start);
+        match self.rule.chore(&used, self.blocks.pages()) {
+            Chore::AsEra => None,
+            Chore::Nothing => Some(Task::Nothing),
+            Chore::Retype(to) if to == own => Some(Task::Nothing),
+            Chore::Retype(to) => Some(if to.is_mergeable() { Task::Retype(to) } else { Task::Refused }),
+            Chore::Empty => Some(Self::emptied(own, &used, used.movable)),
+        }
+    }
+
+    fn task_by_era(&self, start: FrameIndex) -> Task {
+        let Some(counted) = self.blocks.counted_use(start) else { return Task::Nothing };
+        let (pages, own, rules) = (self.blocks.pages(), self.blocks.get(start), OwnRules(self.switches));
         let stays = pages.saturating_sub(counted.free + counted.movable);
-        if self.chore_of(own, stays, counted.movable) == Chore::Nothing {
-            return Chore::Nothing;
+        if rules.chore_of(own, pages, stays, counted.movable) == Chore::Nothing {
+            return Task::Nothing;
         }
         // A walk over the frames tells more kinds of pages apart.
-        let used = self.pageblock_use_between(start, end);
-        let switches = self.switches;
-        let [unmovable, asked_movable, reclaimable] = used.allocated;
-        let unmovable = unmovable + used.reserved;
-        let movable = if switches.tidies_by_mobility { used.movable } else { asked_movable };
-        match self.chore_of(own, unmovable + asked_movable + reclaimable - movable, movable) {
-            Chore::Empty(_) if used.percpu > 0 && own == Migratetype::Movable => Chore::Drain,
-            Chore::Retype(Migratetype::Unmovable)
-                if reclaimable > unmovable && !switches.retypes_to_unmovable =>
-            {
-                Chore::Retype(Migratetype::Reclaimable)
-            }
-            chore => chore,
+        let used = self.pageblock_use_between(start, start.offset(pages));
+        match rules.chore(&used, pages) {
+            Chore::Empty => Self::emptied(own, &used, rules.movable(&used)),
+            Chore::Retype(to) => Task::Retype(to),
+            Chore::AsEra | Chore::Nothing => Task::Nothing,
         }
+    }
+
+    fn emptied(own: Migratetype, used: &PageblockUse, movable: u32) -> Task {
+        if used.percpu > 0 && own == Migratetype::Movable { Task::Drain } else { Task::Empty(movable) }
     }
 
     /// Returns true if a pageblock begins or ends without memory, so that its numbers do not tell what it
@@ -138,16 +172,49 @@ impl<L: Locks> Zone<'_, L> {
         is_absent(start) || is_absent(FrameIndex(end.0 - 1))
     }
 
-    /// Returns what is to be done about a pageblock with `stays` pages that stay where they are and
-    /// `movable` ones.
-    fn chore_of(&self, own: Migratetype, stays: u32, movable: u32) -> Chore {
-        let (pages, switches) = (self.blocks.pages(), self.switches);
+    fn retype(&self, start: FrameIndex, to: Migratetype, by: By) {
+        let mut guard = self.lock();
+        // Another caller may have isolated or reserved the pageblock meanwhile, or it may be part of a
+        // free block larger than a pageblock.
+        let holds = by == By::Rule || self.task_by_era(start) == Task::Retype(to);
+        if self.can_be_tidied(start) && holds {
+            guard.convert_pageblock(start, to);
+            guard.state.stats.retyped += 1;
+        }
+    }
+}
+
+impl OwnRules {
+    /// Returns what is to be done about a pageblock of `pages` that was walked over.
+    pub(crate) fn chore_in(&self, used: &PageblockUse, pages: u32) -> Chore {
+        let [unmovable, asked_movable, reclaimable] = used.allocated;
+        let unmovable = unmovable + used.reserved;
+        let movable = self.movable(used);
+        let own = used.migratetype.unwrap_or(Migratetype::Isolate);
+        match self.chore_of(own, pages, unmovable + asked_movable + reclaimable - movable, movable) {
+            Chore::Retype(Migratetype::Unmovable)
+                if reclaimable > unmovable && !self.0.retypes_to_unmovable =>
+            {
+                Chore::Retype(Migratetype::Reclaimable)
+            }
+            chore => chore,
+        }
+    }
+
+    fn movable(&self, used: &PageblockUse) -> u32 {
+        if self.0.tidies_by_mobility { used.movable } else { used.allocated[Migratetype::Movable.index()] }
+    }
+
+    /// Returns what is to be done about a pageblock of which `stays` pages stay where they are and
+    /// `movable` ones can move.
+    fn chore_of(&self, own: Migratetype, pages: u32, stays: u32, movable: u32) -> Chore {
+        let switches = self.0;
         let few = (pages / FEW).max(1);
         if own != Migratetype::Movable {
             return if switches.retypes_pageblocks && stays <= few && movable >= pages / 4 {
                 Chore::Retype(Migratetype::Movable)
             } else if switches.unmixes_pageblocks && (1..=few).contains(&movable) {
-                Chore::Empty(movable)
+                Chore::Empty
             } else {
                 Chore::Nothing
             };
@@ -157,19 +224,9 @@ impl<L: Locks> Zone<'_, L> {
         if switches.retypes_pageblocks && stays >= pages - few {
             Chore::Retype(Migratetype::Unmovable)
         } else if switches.empties_pageblocks && stays == 0 && is_worth_it && has_room {
-            Chore::Empty(movable)
+            Chore::Empty
         } else {
             Chore::Nothing
-        }
-    }
-
-    fn retype(&self, start: FrameIndex, to: Migratetype) {
-        let mut guard = self.lock();
-        // Another caller may have isolated or reserved the pageblock meanwhile, or it may be part of a
-        // free block larger than a pageblock.
-        if self.chore(start) == Chore::Retype(to) {
-            guard.convert_pageblock(start, to);
-            guard.state.stats.retyped += 1;
         }
     }
 }

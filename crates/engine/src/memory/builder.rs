@@ -119,7 +119,7 @@ impl<'r> MemoryBuilder<'r> {
     /// # Errors
     /// See [`SetupError`]: [`SetupError::EmptyZone`] without any frame, [`SetupError::OverlappingZones`] if two
     /// ranges share one.
-    pub fn build<'m, L: Locks<Tracepoints = ()>>(
+    pub fn build<'m, L: Locks<Tracepoints = (), Rule = ()>>(
         &self,
         metadata: &'m mut [MaybeUninit<u8>],
     ) -> Result<Memory<'m, L>, SetupError> {
@@ -136,7 +136,7 @@ impl<'r> MemoryBuilder<'r> {
     /// As [`MemoryBuilder::build`], and [`SetupError::AlreadySetUp`]. After [`SetupError::OverlappingZones`] the
     /// memory is set up with the frames before that one.
     #[cfg(not(loom))]
-    pub fn build_static<'s, L: Locks<Tracepoints = ()>>(
+    pub fn build_static<'s, L: Locks<Tracepoints = (), Rule = ()>>(
         &self,
         memory: &'s StaticMemory<L>,
         metadata: &'static mut [MaybeUninit<u8>],

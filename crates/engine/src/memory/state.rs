@@ -10,7 +10,7 @@ use super::tunables::{TunableCells, Tunables};
 use super::vm_events::{EventCells, VmEvents};
 use crate::table::sync::Locks;
 use crate::table::{Carver, Tally};
-use crate::types::{Order, Pfn, RequestStats, SetupError, Switches, ZoneStats};
+use crate::types::{Order, Pfn, RefusedChoices, RequestStats, SetupError, Switches, ZoneStats};
 use crate::zone::{Unmixed, Zone};
 
 impl MemoryConfig<'_> {
@@ -86,7 +86,7 @@ pub struct Memory<'m, L: Locks> {
     pub(crate) events: EventCells,
 }
 
-impl<'m, L: Locks<Tracepoints = ()>> Memory<'m, L> {
+impl<'m, L: Locks<Tracepoints = (), Rule = ()>> Memory<'m, L> {
     /// Returns a memory whose frames are all absent; [`Zone::add_free`] brings frames into service.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl<'m, L: Locks<Tracepoints = ()>> Memory<'m, L> {
     }
 }
 
-impl<'m, L: Locks> Memory<'m, L> {
+impl<'m, L: Locks<Rule = ()>> Memory<'m, L> {
     /// Returns a memory as [`Memory::new`] does; `tracepoints` is told of its events.
     ///
     /// # Errors
@@ -105,6 +105,21 @@ impl<'m, L: Locks> Memory<'m, L> {
         config: &MemoryConfig<'_>,
         metadata: &'m mut [MaybeUninit<u8>],
         tracepoints: &'m L::Tracepoints,
+    ) -> Result<Self, SetupError> {
+        Self::ruled(config, metadata, tracepoints, &())
+    }
+}
+
+impl<'m, L: Locks> Memory<'m, L> {
+    /// Returns a memory as [`Memory::watched`] does; `rule` is asked where requests find room outside their own type.
+    ///
+    /// # Errors
+    /// See [`SetupError`].
+    pub fn ruled(
+        config: &MemoryConfig<'_>,
+        metadata: &'m mut [MaybeUninit<u8>],
+        tracepoints: &'m L::Tracepoints,
+        rule: &'m L::Rule,
     ) -> Result<Self, SetupError> {
         config.validate()?;
         let mut carver = Carver::new(metadata, required_bytes::<L>(config));
@@ -115,7 +130,10 @@ impl<'m, L: Locks> Memory<'m, L> {
         let mut zone_table = carver.reserve::<Zone<'m, L>>(config.zones.len())?;
         let zones = zone_table.table(config.zones.len(), |slot| {
             let zone = config.zone_of_rank(slot);
-            Ok(Zone::new(zone, ZoneTables::new(config, zone).carve(config, zone, tracepoints, &mut carver)?))
+            Ok(Zone::new(
+                zone,
+                ZoneTables::new(config, zone).carve(config, zone, (tracepoints, rule), &mut carver)?,
+            ))
         })?;
         Ok(Self {
             zones,
@@ -175,6 +193,17 @@ impl<'m, L: Locks> Memory<'m, L> {
     /// Returns what reclaim and compaction did so far.
     pub fn vm_events(&self) -> VmEvents {
         self.events.load()
+    }
+
+    /// Returns how often the rule chose what it was not offered, and the last block that it named.
+    pub fn refused_choices(&self) -> RefusedChoices {
+        self.zones.iter().map(|zone| zone.lock().state.refused).fold(
+            RefusedChoices::default(),
+            |sum, of_zone| RefusedChoices {
+                count: sum.count + of_zone.count,
+                last: if of_zone.count > 0 { of_zone.last } else { sum.last },
+            },
+        )
     }
 
     /// Returns what happened under the zone locks so far, summed over all zones.

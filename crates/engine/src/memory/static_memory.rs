@@ -61,11 +61,28 @@ impl<L: Locks + 'static> StaticMemory<L> {
         config: &MemoryConfig<'_>,
         metadata: &'static mut [MaybeUninit<u8>],
         tracepoints: &'static L::Tracepoints,
+    ) -> Result<&Memory<'static, L>, SetupError>
+    where
+        L: Locks<Rule = ()>,
+    {
+        self.set_up_ruled(config, metadata, tracepoints, &())
+    }
+
+    /// Sets the memory up as [`Memory::ruled`] does, and returns it. An interrupt may call it.
+    ///
+    /// # Errors
+    /// As [`StaticMemory::set_up`].
+    pub fn set_up_ruled(
+        &self,
+        config: &MemoryConfig<'_>,
+        metadata: &'static mut [MaybeUninit<u8>],
+        tracepoints: &'static L::Tracepoints,
+        rule: &'static L::Rule,
     ) -> Result<&Memory<'static, L>, SetupError> {
         self.state
             .compare_exchange(EMPTY, BUSY, Ordering::Relaxed, Ordering::Relaxed)
             .map_err(|_| SetupError::AlreadySetUp)?;
-        match Memory::watched(config, metadata, tracepoints) {
+        match Memory::ruled(config, metadata, tracepoints, rule) {
             Ok(memory) => {
                 // SAFETY: only the caller that made the state BUSY gets here, and nobody reads before it is READY.
                 let memory = unsafe { (*self.memory.get()).write(memory) };

@@ -92,7 +92,7 @@ impl<'c> ZoneTables<'c> {
         &self,
         config: &MemoryConfig<'_>,
         zone: &ZoneConfig,
-        tracepoints: &'m L::Tracepoints,
+        (tracepoints, rule): (&'m L::Tracepoints, &'m L::Rule),
         carver: &mut Carver<'m>,
     ) -> Result<ZoneParts<'m, L>, SetupError> {
         let frames = carver.table(size(self.places.count), |_| Ok(Frame::absent()))?;
@@ -121,6 +121,7 @@ impl<'c> ZoneTables<'c> {
             avoids_mixing: config.avoids_mixing(zone),
             boost_factor: config.watermark_boost_factor.map_or(DEFAULT_BOOST_FACTOR, u64::from),
             tracepoints,
+            rule,
         })
     }
 

@@ -1,9 +1,8 @@
 //! A zone's lists, block by block.
 
 use crate::percpu::PerCpuSettings;
-use crate::table::PageblockUse;
 use crate::table::sync::{Locks, Ordering};
-use crate::types::{Migratetype, Order, Pfn};
+use crate::types::{Migratetype, Order, PageblockUse, Pfn};
 use crate::zone::Zone;
 
 impl<L: Locks> Zone<'_, L> {

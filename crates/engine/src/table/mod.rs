@@ -19,7 +19,6 @@ pub(crate) use frame_table::FrameTable;
 pub(crate) use list::{BlockList, Place};
 pub(crate) use metadata::{Carver, Tally};
 pub(crate) use pageblock::{LargeCounts, Pageblock, PageblockTable};
-pub use pageblock_use::PageblockUse;
 pub(crate) use run::Run;
 pub use sections::Sections;
 pub(crate) use sections::{Places, SectionMap, ZoneSections, base_of};

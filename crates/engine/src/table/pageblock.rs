@@ -2,10 +2,9 @@
 
 use super::departures::Departures;
 use super::frame::FrameIndex;
-use super::pageblock_use::PageblockUse;
 use super::run::Run;
 use super::sync::{AtomicU32, Ordering};
-use crate::types::{MIGRATETYPES, Migratetype, Order};
+use crate::types::{MIGRATETYPES, Migratetype, Order, PageblockUse};
 
 /// One pageblock: its type, and two counts of its pages, which those of more than 2048 pages have in
 /// [`LargeCounts`].

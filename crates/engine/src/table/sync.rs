@@ -18,9 +18,9 @@ use core::marker::PhantomData;
 
 use lock_api::RawMutex;
 
-use crate::types::Tracepoints;
+use crate::types::{PlacementRule, Tracepoints};
 
-/// The locks that an embedder brings, one kind for zones and one for per-CPU lists, and who watches.
+/// The locks that an embedder brings, one kind for zones and one for per-CPU lists, who watches, and who decides.
 ///
 /// A kernel names its own spin locks here. A simulator names a watcher that measures how long the zone
 /// lock is held.
@@ -55,6 +55,8 @@ pub trait Locks {
     type PerCpu: RawMutex;
     /// Who watches; `()` for nobody.
     type Tracepoints: Tracepoints;
+    /// Who decides where requests find room outside their own type; `()` for the era.
+    type Rule: PlacementRule;
     /// True if exactly one of two callers that free the same block at the same instant succeeds, which
     /// takes an atomic read-modify-write for each free. A later second free is always refused.
     const TELLS_RACING_FREES_APART: bool = true;
@@ -64,12 +66,21 @@ impl<Z: RawMutex, P: RawMutex> Locks for (Z, P) {
     type Zone = Z;
     type PerCpu = P;
     type Tracepoints = ();
+    type Rule = ();
 }
 
 impl<Z: RawMutex, P: RawMutex, T: Tracepoints> Locks for (Z, P, T) {
     type Zone = Z;
     type PerCpu = P;
     type Tracepoints = T;
+    type Rule = ();
+}
+
+impl<Z: RawMutex, P: RawMutex, T: Tracepoints, R: PlacementRule> Locks for (Z, P, T, R) {
+    type Zone = Z;
+    type PerCpu = P;
+    type Tracepoints = T;
+    type Rule = R;
 }
 
 /// Locks of memory whose blocks have one owner each, who frees a block once. A free then takes the lock of
@@ -85,5 +96,6 @@ impl<L: Locks> Locks for OwnersFreeOnce<L> {
     type Zone = L::Zone;
     type PerCpu = L::PerCpu;
     type Tracepoints = L::Tracepoints;
+    type Rule = L::Rule;
     const TELLS_RACING_FREES_APART: bool = false;
 }

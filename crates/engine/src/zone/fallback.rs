@@ -2,11 +2,11 @@
 
 use super::free_area::Passage;
 use super::guard::ZoneGuard;
-use super::placement::Foreign;
+use super::placement::{Chosen, Foreign};
 use super::state::Zone;
+use crate::table::FrameIndex;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, PageblockUse};
-use crate::types::{AllocFlags, ExtFrag, Migratetype, Order, Tracepoints, Want};
+use crate::types::{AllocFlags, ExtFrag, Migratetype, Order, PageblockUse, Tracepoints, Want};
 
 /// The result of a search of one order for a foreign block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,10 +79,20 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Linux counterpart: `__rmqueue_claim`.
     #[inline(never)]
     pub(super) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
-        if let Some(used) = self.used_to_claim(want)
-            && let Some(taken) = self.claim_used(used, want)
-        {
-            return Some(taken);
+        if !want.flags.contains(AllocFlags::NOFRAGMENT) {
+            let chosen = match self.chosen_to_claim(want) {
+                Chosen::AsEra => self.used_to_claim(want),
+                chosen => chosen,
+            };
+            match chosen {
+                Chosen::AsEra => {}
+                Chosen::Nothing => return None,
+                Chosen::Block(block) => {
+                    if let Some(taken) = self.claim_chosen(block, want) {
+                        return Some(taken);
+                    }
+                }
+            }
         }
         for order in self.smallest_fallback(want).up_to(self.zone.max_order).rev() {
             match self.search(order, want.migratetype, true) {
@@ -102,7 +112,13 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Claims the pageblock around a free block, whatever else is in it, and takes a block from it.
-    fn claim_used(&mut self, used: Foreign, want: Want) -> Option<FrameIndex> {
+    fn claim_chosen(&mut self, used: Foreign, want: Want) -> Option<FrameIndex> {
+        if used.order >= self.zone.blocks.order() {
+            let taken = self.claim_block(used.index, used.order, used.migratetype, want)?;
+            self.state.stats.claims += 1;
+            self.trace_extfrag(taken, used.order, used.migratetype, want);
+            return Some(taken);
+        }
         self.state.stats.claim_attempts += 1;
         self.boost_watermark(want.flags);
         let start = self.whole_pageblock(used.index).ok()?;
@@ -165,7 +181,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Linux counterpart: `__rmqueue_steal`.
     #[inline(never)]
     pub(super) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
-        let Foreign { index, order, migratetype } = self.smallest_foreign(want)?;
+        let Foreign { index, order, migratetype } = match self.chosen_to_steal(want) {
+            Chosen::AsEra => self.smallest_foreign(want)?,
+            Chosen::Nothing => return None,
+            Chosen::Block(block) => block,
+        };
         self.take(index, want.order, order, migratetype);
         if self.zone.switches.claims_by_counts {
             // The block may come back without an owner in between.

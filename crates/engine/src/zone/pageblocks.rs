@@ -2,8 +2,8 @@
 
 use super::state::Zone;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, FrameKind, PageblockUse};
-use crate::types::MIGRATETYPES;
+use crate::table::{FrameIndex, FrameKind};
+use crate::types::{MIGRATETYPES, PageblockUse};
 
 impl<L: Locks> Zone<'_, L> {
     /// Returns what each pageblock holds, from low to high. Approximate while others allocate.

@@ -1,13 +1,13 @@
-//! Which pageblock a request of another type claims: a rule that Linux does not have.
-//!
-//! Linux tries the pageblock of the first block of each list, the largest blocks first, so that free
-//! pageblocks go before any other. If none suits, it takes single pages from wherever one lies. Here many
-//! pageblocks are looked at, by the two numbers that each keeps, and those in use go before free ones.
+//! Which free block a request of another type is given: what the memory's rule chooses, and a rule that Linux does not have.
 
 use super::guard::ZoneGuard;
+use super::state::Zone;
 use crate::table::sync::Locks;
-use crate::table::{FrameIndex, PageblockUse};
-use crate::types::{AllocFlags, Migratetype, Order, Want};
+use crate::table::{FrameIndex, FrameKind};
+use crate::types::{
+    Choice, Chore, Migratetype, Offer, Offers, Order, PageblockUse, Pfn, PlacementRule, Switches, Want,
+    Wanted,
+};
 
 /// The number of blocks at the head of a list that are looked at.
 pub(crate) const LOOKS: usize = 32;
@@ -23,48 +23,152 @@ pub(super) struct Foreign {
     pub(super) migratetype: Migratetype,
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Returns a free block in a pageblock that is worth claiming although part of it is in use, or
-    /// `None`.
-    pub(super) fn used_to_claim(&mut self, want: Want) -> Option<Foreign> {
-        if !self.zone.switches.claims_used_first || want.flags.contains(AllocFlags::NOFRAGMENT) {
-            return None;
-        }
-        let pages = self.zone.blocks.pages();
-        let stays = want.migratetype != Migratetype::Movable;
-        self.find_foreign(want, |used, foreign| {
-            let alike = used.like_wanted(pages, foreign, want.migratetype);
-            let is_lost = stays && alike > 0 && used.free >= pages / WORTH_CLAIMING;
-            is_lost || used.free + alike >= pages / 2
-        })
+/// What a choice comes to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Chosen {
+    AsEra,
+    Nothing,
+    Block(Foreign),
+}
+
+/// Freehold's own rules, as far as an era has them.
+///
+/// Linux tries the pageblock of the first block of each list, the largest blocks first, so that free pageblocks go before
+/// any other. If none suits, it takes single pages from wherever one lies. Here many pageblocks are looked at, by
+/// the two numbers that each keeps, and those in use go before free ones.
+pub(crate) struct OwnRules(pub(crate) Switches);
+
+impl PlacementRule for OwnRules {
+    fn claim(&self, wanted: Wanted, mut offers: Offers<'_>) -> Choice {
+        let pages = 1_u32 << wanted.pageblock_order.get();
+        let stays = wanted.migratetype != Migratetype::Movable;
+        let is_worth_it = |offer: &Offer| {
+            let alike = offer.like(wanted.migratetype);
+            let is_lost = stays && alike > 0 && offer.free >= pages / WORTH_CLAIMING;
+            is_lost || offer.free + alike >= pages / 2
+        };
+        offers.find(is_worth_it).map_or(Choice::AsEra, Choice::Take)
     }
 
-    /// Returns the largest foreign block, of those at the heads of the lists, in a pageblock that
-    /// `will_do` accepts.
-    fn find_foreign(
-        &mut self,
+    fn tidies(&self) -> bool {
+        self.0.retypes_pageblocks || self.0.unmixes_pageblocks || self.0.empties_pageblocks
+    }
+
+    fn chore(&self, pageblock: &PageblockUse, pages: u32) -> Chore {
+        self.chore_in(pageblock, pages)
+    }
+}
+
+impl<L: Locks> Zone<'_, L> {
+    /// Returns the block that a rule chose, or `None` if it is not what the rule may have been offered: a free block of
+    /// another type that is large enough.
+    fn foreign(&self, offer: Offer, want: Want) -> Option<Foreign> {
+        let index = self.frames.index(offer.pfn)?;
+        let word = self.frames.word(index);
+        let migratetype = self.blocks.get(index);
+        let is_free = word.kind() == FrameKind::Free && word.order() == offer.order;
+        let is_offered = is_free
+            && offer.order >= want.order
+            && migratetype == offer.migratetype
+            && want.migratetype.fallbacks().contains(&migratetype);
+        is_offered.then_some(Foreign { index, order: offer.order, migratetype })
+    }
+
+    fn offer(&self, Foreign { index, order, migratetype }: Foreign) -> Offer {
+        let pages = self.blocks.pages();
+        let PageblockUse { free, movable, .. } = if order >= self.blocks.order() {
+            PageblockUse { free: pages, ..PageblockUse::default() }
+        } else if let Some(counted) = self.blocks.counted_use(index) {
+            counted
+        } else {
+            let start = self.blocks.start_of(index).max(self.frames.start());
+            let end = self.blocks.start_of(index).offset(pages).min(self.frames.end());
+            self.pageblock_use_between(start, end)
+        };
+        let stays = pages.saturating_sub(free + movable);
+        Offer { pfn: self.frames.pfn(index), order, migratetype, free, movable, stays }
+    }
+}
+
+impl<L: Locks> ZoneGuard<'_, '_, L> {
+    /// Returns the block whose pageblock the memory's rule has a request claim.
+    #[inline]
+    pub(super) fn chosen_to_claim(&mut self, want: Want) -> Chosen {
+        let (rule, wanted) = (self.zone.rule, self.wanted(want));
+        let orders = want.order.up_to(self.zone.max_order).rev();
+        let (choice, looks) = self.ask(want, orders, |offers| rule.claim(wanted, offers));
+        self.touch(looks);
+        self.chosen(choice, want)
+    }
+
+    /// Returns the block of which the memory's rule has a request take a piece.
+    #[inline]
+    pub(super) fn chosen_to_steal(&mut self, want: Want) -> Chosen {
+        let (rule, wanted) = (self.zone.rule, self.wanted(want));
+        let orders = want.order.up_to(self.zone.max_order);
+        let (choice, looks) = self.ask(want, orders, |offers| rule.steal(wanted, offers));
+        self.touch(looks);
+        self.chosen(choice, want)
+    }
+
+    /// Returns a free block in a pageblock that is worth claiming although part of it is in use, by Freehold's own rules.
+    pub(super) fn used_to_claim(&mut self, want: Want) -> Chosen {
+        if !self.zone.switches.claims_used_first {
+            return Chosen::AsEra;
+        }
+        let Some(largest) = self.zone.blocks.order().down() else { return Chosen::AsEra };
+        let (rules, wanted) = (OwnRules(self.zone.switches), self.wanted(want));
+        let orders = want.order.up_to(largest).rev();
+        let (choice, looks) = self.ask(want, orders, |offers| rules.claim(wanted, offers));
+        self.touch(looks);
+        self.chosen(choice, want)
+    }
+
+    fn wanted(&self, want: Want) -> Wanted {
+        let pageblock_order = self.zone.blocks.order();
+        Wanted { order: want.order, migratetype: want.migratetype, pageblock_order }
+    }
+
+    /// Returns what is chosen of the heads of other types' lists, and how many blocks were looked at for it.
+    #[inline]
+    fn ask(
+        &self,
         want: Want,
-        will_do: impl Fn(PageblockUse, Migratetype) -> bool,
-    ) -> Option<Foreign> {
-        let zone = self.zone;
-        let (mut looks, mut found) = (0, None);
-        let orders = want.order.up_to(zone.blocks.order().down()?);
-        'lists: for order in orders.rev() {
-            for migratetype in want.migratetype.fallbacks() {
-                if !zone.list_has_block(order, migratetype) {
-                    continue;
+        orders: impl Iterator<Item = Order>,
+        choose: impl FnOnce(Offers<'_>) -> Choice,
+    ) -> (Choice, u64) {
+        let (zone, lists) = (self.zone, &self.state.lists);
+        let mut looks = 0;
+        let mut offers = orders
+            .flat_map(|order| want.migratetype.fallbacks().map(|migratetype| (order, migratetype)))
+            .filter(|&(order, migratetype)| zone.list_has_block(order, migratetype))
+            .flat_map(|(order, migratetype)| {
+                let heads = lists.get(order, migratetype).iter(&zone.frames).take(LOOKS);
+                heads.map(move |index| zone.offer(Foreign { index, order, migratetype }))
+            })
+            .inspect(|_| looks += 1);
+        let choice = choose(Offers::new(&mut offers));
+        (choice, looks)
+    }
+
+    #[inline]
+    fn chosen(&mut self, choice: Choice, want: Want) -> Chosen {
+        match choice {
+            Choice::AsEra => Chosen::AsEra,
+            Choice::Nothing => Chosen::Nothing,
+            Choice::Take(offer) => {
+                let foreign = self.zone.foreign(offer, want);
+                if foreign.is_none() {
+                    self.refuse(offer.pfn);
                 }
-                let list = self.state.lists.get(order, migratetype);
-                for index in list.iter(&zone.frames).take(LOOKS) {
-                    looks += 1;
-                    if will_do(zone.blocks.counted_use(index).unwrap_or_default(), migratetype) {
-                        found = Some(Foreign { index, order, migratetype });
-                        break 'lists;
-                    }
-                }
+                foreign.map_or(Chosen::AsEra, Chosen::Block)
             }
         }
-        self.touch(looks);
-        found
+    }
+
+    /// Notes that the rule chose what it was not offered.
+    pub(crate) fn refuse(&mut self, pfn: Pfn) {
+        self.state.refused.count += 1;
+        self.state.refused.last = pfn;
     }
 }

@@ -8,12 +8,14 @@ use super::compaction_state::CompactionState;
 use super::config::ZoneConfig;
 use super::counts::{Counts, FreeCounts};
 use super::free_lists::FreeLists;
+use super::unmixed::Unmixed;
 use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
 use crate::percpu::{PerCpuLists, listed_up_to};
-use crate::table::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Locks, Ordering};
+use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
 use crate::types::{
-    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
+    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, RefusedChoices, Switches, ZONE_TYPES,
+    ZoneStats, ZoneType,
 };
 
 /// Numbers that change under the zone lock and are read without it.
@@ -95,31 +97,8 @@ pub(crate) struct LockedState {
     pub(crate) compaction: CompactionState,
     /// The pageblock at which tidying goes on.
     pub(crate) tidied_to: u32,
-}
-
-/// The reasons why a zone's requests should not mix pageblock types, one bit each; 0 for none.
-#[derive(Debug)]
-pub(crate) struct Unmixed(AtomicU16);
-
-impl Unmixed {
-    /// A lower zone can answer first.
-    const LOWER_ZONE: u16 = 1;
-    /// `vm.defrag_mode`.
-    pub(crate) const DEFRAG_MODE: u16 = 2;
-
-    fn new(lower_zone_serves: bool) -> Self {
-        Self(AtomicU16::new(if lower_zone_serves { Self::LOWER_ZONE } else { 0 }))
-    }
-
-    #[inline]
-    pub(crate) fn is_wished(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
-    }
-
-    pub(crate) fn set(&self, reason: u16, on: bool) {
-        let others = self.0.load(Ordering::Relaxed) & !reason;
-        self.0.store(if on { others | reason } else { others }, Ordering::Relaxed);
-    }
+    /// What the rule chose without being offered it.
+    pub(crate) refused: RefusedChoices,
 }
 
 /// One zone. Linux counterpart: `struct zone`.
@@ -165,6 +144,7 @@ pub struct Zone<'m, L: Locks> {
     pub(super) lowmem_reserve: [u64; ZONE_TYPES],
     pub(super) largest_lowmem_reserve: u64,
     pub(super) tracepoints: &'m L::Tracepoints,
+    pub(crate) rule: &'m L::Rule,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
     pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
@@ -184,6 +164,7 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) has_huge_lists: bool,
     pub(crate) avoids_mixing: bool,
     pub(crate) tracepoints: &'m L::Tracepoints,
+    pub(crate) rule: &'m L::Rule,
 }
 
 impl<'m, L: Locks> Zone<'m, L> {
@@ -212,6 +193,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             state: OwnLines(Mutex::new(LockedState::default())),
             percpu: parts.percpu,
             tracepoints: parts.tracepoints,
+            rule: parts.rule,
         }
     }
 

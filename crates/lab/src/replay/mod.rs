@@ -16,6 +16,7 @@ mod options;
 mod pageblock_map;
 mod parallel;
 mod reclaimed;
+mod rule;
 mod run;
 mod sampling;
 mod untold;
@@ -32,6 +33,7 @@ pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneS
 pub use options::{Background, Looks, Options};
 pub use pageblock_map::{MapCell, PageblockMap};
 pub(crate) use parallel::in_parallel;
+pub use rule::Rule;
 pub use run::{Moment, Replay};
 pub(crate) use sampling::Schedule;
 pub use variant::{Replaced, Variant, nearest_era};

@@ -12,6 +12,7 @@ use super::ledger::Holders;
 use super::measures::{Measures, Sample, Timing};
 use super::options::{Looks, Options};
 use super::parallel::in_parallel;
+use super::rule::Ruling;
 use super::sampling::Sampler;
 use super::untold::{Search, Untold};
 use super::variant::Variant;
@@ -87,7 +88,8 @@ impl Lab<'_> {
         }
         let first = tell.is_some();
         let switches = variant.switches();
-        let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), metadata, watch)?;
+        let ruling = Ruling::new(variant.rule.as_ref());
+        let memory = Memory::<ReplayLocks>::ruled(&self.machine.config(switches), metadata, watch, &ruling)?;
         memory.set_tunables(self.machine.tunables);
         self.start.populate(&self.machine, &memory)?;
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
@@ -106,6 +108,7 @@ impl Lab<'_> {
             return Err(LabError::Interrupted);
         }
         let (followed, agreement) = follower.finish();
+        variant.refuse(memory.refused_choices())?;
         let requests = memory.request_stats();
         let holds = watch.timer.log();
         let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
@@ -148,7 +151,8 @@ impl Lab<'_> {
         let switches = variant.switches();
         let mut metadata = self.machine.metadata::<ReplayLocks>(switches);
         let watch = Watch::default();
-        let memory = Memory::<ReplayLocks>::watched(&self.machine.config(switches), &mut metadata, &watch)?;
+        let config = self.machine.config(switches);
+        let memory = Memory::<ReplayLocks>::ruled(&config, &mut metadata, &watch, &Ruling::NONE)?;
         memory.set_tunables(self.machine.tunables);
         self.start.populate(&self.machine, &memory)?;
         let events = self.trace.events;

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use freehold::{Era, Switch, Switches};
+use freehold::{Era, RefusedChoices, Switch, Switches};
+
+use super::rule::Rule;
+use crate::error::LabError;
 
 /// An era, with or without some of its systems and rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +18,8 @@ pub struct Variant {
     pub without: Vec<Switch>,
     /// Fields that are as another era has them, whatever `with` and `without` say.
     pub replaced: Vec<Replaced>,
+    /// The rule that is asked before the era; `None` for the era alone.
+    pub rule: Option<Rule>,
 }
 
 /// Fields of [`Switches`] that a variant has from another era.
@@ -31,7 +36,7 @@ pub struct Replaced {
 impl Variant {
     /// Returns an era as it is.
     pub fn new(era: Era) -> Self {
-        Self { era, with: Vec::new(), without: Vec::new(), replaced: Vec::new() }
+        Self { era, with: Vec::new(), without: Vec::new(), replaced: Vec::new(), rule: None }
     }
 
     /// Returns the variant with one more system or rule turned on.
@@ -53,6 +58,24 @@ impl Variant {
     pub fn replacing(mut self, name: &'static str, fields: &[&'static str], from: Era) -> Self {
         self.replaced.push(Replaced { name, fields: fields.to_vec(), from });
         self
+    }
+
+    /// Returns the variant with a rule that is asked before the era.
+    #[must_use]
+    pub fn ruled(mut self, rule: Rule) -> Self {
+        self.rule = Some(rule);
+        self
+    }
+
+    /// Returns an error if its rule chose what it was not offered.
+    pub(super) fn refuse(&self, refused: RefusedChoices) -> Result<(), LabError> {
+        match (&self.rule, refused) {
+            (Some(rule), RefusedChoices { count: 1.., last }) => {
+                let (rule, variant) = (rule.name().to_owned(), self.to_string());
+                Err(LabError::Rule { rule, variant, last: last.0 })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the switches of the engine for this variant.
@@ -77,7 +100,10 @@ impl fmt::Display for Variant {
                 write!(f, " {word} {}", switch.name())?;
             }
         }
-        self.replaced.iter().try_for_each(|other| write!(f, " with {}'s {}", other.from.name(), other.name))
+        self.replaced
+            .iter()
+            .try_for_each(|other| write!(f, " with {}'s {}", other.from.name(), other.name))?;
+        self.rule.iter().try_for_each(|rule| write!(f, " with {}", rule.name()))
     }
 }
 

@@ -7,10 +7,11 @@ use freehold_measure::HoldTimer;
 use freehold_measure::histogram::{ByPowerOfTwo, power_of_two};
 
 use super::one_thread::OneThread;
+use super::rule::Ruling;
 use crate::recorded::{FallbackCount, Fallbacks};
 
-/// The locks of a replay; a [`Watch`] notes holds of the zone lock and fallbacks.
-pub(super) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch)>;
+/// The locks of a replay; a [`Watch`] notes holds of the zone lock and fallbacks, a [`Ruling`] may decide.
+pub(super) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch, Ruling)>;
 
 /// Notes holds of the zone lock and fallbacks while its timer is on.
 #[derive(Debug, Default)]

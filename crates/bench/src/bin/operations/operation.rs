@@ -206,7 +206,7 @@ impl Counting {
         }
     }
 
-    fn run_locked<L: Locks<Tracepoints = ()>>(self) -> Result<u64, BenchError> {
+    fn run_locked<L: Locks<Tracepoints = (), Rule = ()>>(self) -> Result<u64, BenchError> {
         self.setup().with(|memory: &Memory<'_, L>| {
             let mut digest = Digest::default();
             self.operation.prepare(memory)?;

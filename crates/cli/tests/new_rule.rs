@@ -1,0 +1,71 @@
+//! `freehold new-rule`: a crate for a rule of placement.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use common::{freehold, names, run};
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+#[test]
+fn a_crate_is_made_that_cargo_can_build_with_the_versions_of_the_source() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("fullest-first");
+    let words = ["new-rule", "fullest-first", "--source", SOURCE, "-o", folder.to_str().unwrap()];
+    let said = run(words).ok().stdout;
+    assert!(said.contains("cargo run --release -- TRACE.arrows"), "{said}");
+    assert_eq!(names(place.path()), ["fullest-first"]);
+    assert_eq!(names(&folder), ["Cargo.lock", "Cargo.toml", "src"]);
+    let rule = fs::read_to_string(folder.join("src/main.rs")).unwrap();
+    assert!(rule.contains(r#"const NAME: &str = "fullest-first";"#) && !rule.contains("my-rule"), "{rule}");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--offline", "--prefix", "none", "--depth", "1"]).current_dir(&folder);
+    let tree = cargo.output().unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    for name in ["fullest-first v0.1.0", "freehold v", "freehold-lab v", "freehold-trace v"] {
+        assert!(tree.contains(name), "{tree}");
+    }
+}
+
+#[test]
+fn the_source_is_found_from_below_it() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("mine");
+    let mut command = freehold(["new-rule", "mine", "-o", folder.to_str().unwrap()]);
+    let ran = command.current_dir(Path::new(SOURCE).join("crates/lab/src")).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let source = Path::new(SOURCE).canonicalize().unwrap();
+    assert!(manifest.contains(source.join("crates/lab").to_str().unwrap()), "{manifest}");
+}
+
+#[test]
+fn what_is_wrong_is_named_and_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(at("there")).unwrap();
+    symlink("/nowhere", at("link")).unwrap();
+    fs::write(at("file"), "").unwrap();
+    let refused = |words: &[&str], code, part: &str| {
+        let ran = freehold(words.iter().copied()).current_dir(place.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.code() == Some(code) && told.contains(part), "{words:?}: {ran:?}");
+    };
+    for name in ["", "9", "-x", "a b", "a/b", "../a", "é", "std", "freehold"] {
+        refused(&["new-rule", "--source", SOURCE, "--", name], 2, "name");
+    }
+    refused(&["new-rule", "mine"], 2, "name a checkout with --source");
+    refused(&["new-rule", "mine", "--source", &at("there")], 2, "is not Freehold's source");
+    for there in ["there", "link", "file"] {
+        refused(&["new-rule", "mine", "--source", SOURCE, "-o", &at(there)], 4, "exists");
+    }
+    refused(&["new-rule", "mine", "--source", SOURCE, "-o", &at("file/below")], 4, "cannot be written");
+    refused(&["new-rule", "mine", "--source", SOURCE, "-o", &at("nowhere/below")], 4, "cannot be written");
+    assert_eq!(names(place.path()), ["file", "link", "there"]);
+    assert_eq!(names(&place.path().join("there")), [""; 0]);
+}

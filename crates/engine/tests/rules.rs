@@ -1,0 +1,252 @@
+//! Rules of placement that an embedder brings.
+
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::mem::MaybeUninit;
+
+use common::{Random, config, order, plain_zone, request};
+use freehold::{
+    Choice, Chore, Era, GfpFlags, Memory, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
+    PlacementRule, Switches, Wanted, required_bytes,
+};
+
+/// The locks of a memory with a rule of type `R`.
+type Ruled<R> = (parking_lot::RawMutex, parking_lot::RawMutex, (), R);
+
+const PAGES: u64 = 512 * 40;
+
+fn act<R: PlacementRule, T>(switches: Switches, rule: &R, act: impl FnOnce(&Memory<'_, Ruled<R>>) -> T) -> T {
+    let zones = [plain_zone(0x400, PAGES)];
+    let config = config(&zones, switches);
+    let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<Ruled<R>>(&config)];
+    let memory = Memory::ruled(&config, &mut bytes, &(), rule).expect("a valid machine");
+    memory.zones()[0].add_free(zones[0].start, zones[0].spanned).expect("absent frames");
+    act(&memory)
+}
+
+/// What Freehold's own rule of claiming does, as an embedder would write it.
+struct UsedFirst;
+
+impl PlacementRule for UsedFirst {
+    fn claim(&self, wanted: Wanted, offers: Offers<'_>) -> Choice {
+        let pages = 1 << wanted.pageblock_order.get();
+        let stays = wanted.migratetype != Migratetype::Movable;
+        let mut partly = offers.filter(|offer| offer.order < wanted.pageblock_order);
+        let found = partly.find(|offer| {
+            let alike = offer.like(wanted.migratetype);
+            (stays && alike > 0 && offer.free >= pages / 8) || offer.free + alike >= pages / 2
+        });
+        found.map_or(Choice::AsEra, Choice::Take)
+    }
+}
+
+/// Allocates and frees at random until memory is short and mixed, and returns every answer.
+fn answers<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>, seed: u64) -> Vec<Option<Pfn>> {
+    let (mut random, mut held, mut answers) = (Random::new(seed), Vec::new(), Vec::new());
+    for step in 0..60_000_u32 {
+        let fills = step % 20_000 < 12_000;
+        if held.is_empty() || random.below(100) < if fills { 62 } else { 35 } {
+            let gfp =
+                [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE]
+                    [random.below(3) as usize];
+            let size = [0, 0, 0, 1, 2, 3, 5][random.below(7) as usize];
+            let got = memory.alloc(request(gfp, size)).ok();
+            answers.push(got);
+            held.extend(got.map(|pfn| (pfn, order(size))));
+        } else {
+            let (pfn, order) = held.swap_remove(random.below(held.len() as u64) as usize);
+            memory.free(0, pfn, order).expect("a block in use");
+        }
+    }
+    answers
+}
+
+#[test]
+fn a_rule_from_outside_places_as_the_era_that_has_it() {
+    let own = Era::Freehold.switches();
+    let without = Switches { claims_used_first: false, ..own };
+    for seed in 1..=3 {
+        let by_era = act(own, &(), |memory| answers(memory, seed));
+        let by_nobody = act(without, &(), |memory| answers(memory, seed));
+        let by_rule = act(without, &UsedFirst, |memory| {
+            let answers = answers(memory, seed);
+            assert_eq!(memory.refused_choices().count, 0, "seed {seed}");
+            memory.check().expect("what holds of every memory");
+            answers
+        });
+        assert_ne!(by_era, by_nobody, "seed {seed} never needs the rule");
+        assert_eq!(by_rule, by_era, "seed {seed}");
+    }
+}
+
+/// A rule that is made of closures and counts how often it is asked.
+struct Told<C, S> {
+    claim: C,
+    steal: S,
+    asked: Cell<[u32; 2]>,
+}
+
+impl<C, S> Told<C, S> {
+    fn new(claim: C, steal: S) -> Self {
+        Self { claim, steal, asked: Cell::default() }
+    }
+
+    fn count(&self, which: usize) {
+        let mut asked = self.asked.get();
+        asked[which] += 1;
+        self.asked.set(asked);
+    }
+}
+
+impl<C, S> PlacementRule for Told<C, S>
+where
+    C: Fn(&mut dyn Iterator<Item = Offer>) -> Choice,
+    S: Fn(&mut dyn Iterator<Item = Offer>) -> Choice,
+{
+    fn claim(&self, _: Wanted, mut offers: Offers<'_>) -> Choice {
+        self.count(0);
+        (self.claim)(&mut offers)
+    }
+
+    fn steal(&self, _: Wanted, mut offers: Offers<'_>) -> Choice {
+        self.count(1);
+        (self.steal)(&mut offers)
+    }
+}
+
+type Choose<'c> = &'c dyn Fn(&mut dyn Iterator<Item = Offer>) -> Choice;
+
+const AS_ERA: Choose<'_> = &|_| Choice::AsEra;
+
+/// Fills memory with movable pages, frees some of them here and there, and makes unmovable requests.
+fn pollute<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> Vec<Pfn> {
+    let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
+    let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable).ok()).collect();
+    assert!(pages.len() as u64 > PAGES / 2, "{}", pages.len());
+    for pfn in pages.iter().filter(|pfn| pfn.0 % 16 < 8) {
+        memory.free(0, *pfn, Order::ZERO).expect("a page in use");
+    }
+    memory.drain_all();
+    (0..64).filter_map(|_| memory.alloc(request(GfpFlags::KERNEL, 2)).ok()).collect()
+}
+
+#[test]
+fn a_rule_sees_offers_in_order_and_they_are_what_lies_there() {
+    let seen = RefCell::new(Vec::new());
+    let look = |offers: &mut dyn Iterator<Item = Offer>| {
+        seen.borrow_mut().push(offers.collect::<Vec<_>>());
+        Choice::AsEra
+    };
+    let (claim, steal): (Choose<'_>, Choose<'_>) = (&look, AS_ERA);
+    for era in [Era::Linux6_12, Era::Linux7_3, Era::Freehold] {
+        seen.take();
+        act(era.switches(), &Told::new(claim, steal), |memory| {
+            pollute(memory);
+            let seen = seen.borrow();
+            let first = seen.iter().find(|offers| offers.len() > 30).expect("a choice of many");
+            assert!(first.iter().map(|offer| offer.order).is_sorted_by(|one, next| one >= next), "{era:?}");
+            for offer in first {
+                assert_eq!(offer.migratetype, Migratetype::Movable);
+                assert_eq!(offer.free + offer.movable + offer.stays, 512, "{era:?} {offer:?}");
+                assert!(offer.order.get() >= 2 && offer.free >= 200, "{era:?} {offer:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn what_was_not_offered_is_refused_and_the_era_goes_on() {
+    let by_era = act(Era::Linux7_3.switches(), &(), pollute);
+    let beside = |offers: &mut dyn Iterator<Item = Offer>| match offers.next() {
+        Some(offer) => Choice::Take(Offer { pfn: Pfn(offer.pfn.0 + 8), ..offer }),
+        None => Choice::AsEra,
+    };
+    let larger = |offers: &mut dyn Iterator<Item = Offer>| match offers.next() {
+        Some(offer) => Choice::Take(Offer { order: offer.order.up().expect("an order"), ..offer }),
+        None => Choice::AsEra,
+    };
+    let outside = |_: &mut dyn Iterator<Item = Offer>| {
+        let (order, migratetype) = (Order::HUGE_PAGE, Migratetype::Movable);
+        Choice::Take(Offer { pfn: Pfn(u64::MAX), order, migratetype, free: 0, movable: 0, stays: 0 })
+    };
+    let bad: [Choose<'_>; 3] = [&beside, &larger, &outside];
+    for (number, bad) in bad.into_iter().enumerate() {
+        let rule = Told::new(bad, AS_ERA);
+        act(Era::Linux7_3.switches(), &rule, |memory| {
+            assert_eq!(pollute(memory), by_era, "{number}");
+            let refused = memory.refused_choices();
+            assert!(
+                refused.count > 0 && refused.count <= u64::from(rule.asked.get()[0]),
+                "{number}: {refused:?}"
+            );
+            assert_eq!(refused.last == Pfn(u64::MAX), number == 2, "{refused:?}");
+            memory.check().expect("what holds of every memory");
+        });
+    }
+}
+
+#[test]
+fn a_rule_that_claims_nothing_has_requests_steal_and_one_that_takes_nothing_has_them_fail() {
+    let (nothing, smallest): (Choose<'_>, Choose<'_>) =
+        (&|_| Choice::Nothing, &|offers| offers.next().map_or(Choice::Nothing, Choice::Take));
+    let rule = Told::new(nothing, smallest);
+    act(Era::Linux7_3.switches(), &rule, |memory| {
+        assert_eq!(pollute(memory).len(), 64);
+        let stats = memory.zone_stats();
+        assert!(stats.claims == 0 && stats.steals > 0, "{stats:?}");
+        assert!(rule.asked.get()[1] > 0);
+        memory.check().expect("what holds of every memory");
+    });
+    act(Era::Linux7_3.switches(), &Told::new(nothing, nothing), |memory| {
+        assert_eq!(pollute(memory), []);
+        memory.check().expect("what holds of every memory");
+    });
+}
+
+/// Has unmovable pages come to movable pageblocks, and tidying give those another type.
+struct Tidier(Migratetype);
+
+impl PlacementRule for Tidier {
+    fn claim(&self, _: Wanted, _: Offers<'_>) -> Choice {
+        Choice::Nothing
+    }
+
+    fn tidies(&self) -> bool {
+        true
+    }
+
+    fn chore(&self, pageblock: &PageblockUse, pages: u32) -> Chore {
+        assert_eq!(pages, 512);
+        let is_polluted = pageblock.migratetype == Some(Migratetype::Movable) && pageblock.allocated[0] > 0;
+        if is_polluted { Chore::Retype(self.0) } else { Chore::AsEra }
+    }
+}
+
+#[test]
+fn a_rule_that_tidies_gives_pageblocks_their_type() {
+    for (to, refuses) in
+        [(Migratetype::Unmovable, false), (Migratetype::Isolate, true), (Migratetype::Cma, true)]
+    {
+        act(Era::Linux7_3.switches(), &Tidier(to), |memory| {
+            pollute(memory);
+            let mixed = || {
+                let blocks = memory.zones()[0].pageblocks();
+                blocks
+                    .filter(|block| block.migratetype == Some(Migratetype::Movable) && block.allocated[0] > 0)
+                    .count()
+            };
+            let before = mixed();
+            assert!(before > 0);
+            memory.tidy_pageblocks(0, 0, 1000, &mut ());
+            let stats = memory.zone_stats();
+            assert_eq!(
+                (mixed(), memory.refused_choices().count > 0),
+                (if refuses { before } else { 0 }, refuses),
+                "{to}"
+            );
+            assert_eq!(stats.retyped, if refuses { 0 } else { before as u64 });
+            memory.check().expect("what holds of every memory");
+        });
+    }
+}

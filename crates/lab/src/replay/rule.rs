@@ -1,0 +1,72 @@
+//! A rule of placement that is tried in replays.
+
+use std::fmt;
+use std::sync::Arc;
+
+use freehold::{Choice, Chore, Offers, PageblockUse, PlacementRule, Wanted};
+
+type Make = dyn Fn() -> Box<dyn PlacementRule> + Send + Sync;
+
+/// A rule of placement under a name. Each replay makes its own, so that what a rule remembers belongs to one replay.
+#[derive(Clone)]
+pub struct Rule {
+    name: Arc<str>,
+    make: Arc<Make>,
+}
+
+impl Rule {
+    /// Returns a rule that `make` makes for each replay, on the thread that replays.
+    pub fn new<R: PlacementRule + 'static>(name: &str, make: impl Fn() -> R + Send + Sync + 'static) -> Self {
+        Self { name: name.into(), make: Arc::new(move || Box::new(make())) }
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl PartialEq for Rule {
+    /// Rules are equal if they are clones of one rule.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.make, &other.make)
+    }
+}
+
+impl Eq for Rule {}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rule").field(&self.name).finish()
+    }
+}
+
+/// The rule of one replay, if it has one.
+pub(super) struct Ruling(Option<Box<dyn PlacementRule>>);
+
+impl Ruling {
+    /// The era decides.
+    pub(super) const NONE: Self = Self(None);
+
+    pub(super) fn new(rule: Option<&Rule>) -> Self {
+        Self(rule.map(|rule| (rule.make)()))
+    }
+}
+
+impl PlacementRule for Ruling {
+    fn claim(&self, wanted: Wanted, offers: Offers<'_>) -> Choice {
+        self.0.as_ref().map_or(Choice::AsEra, |rule| rule.claim(wanted, offers))
+    }
+
+    fn steal(&self, wanted: Wanted, offers: Offers<'_>) -> Choice {
+        self.0.as_ref().map_or(Choice::AsEra, |rule| rule.steal(wanted, offers))
+    }
+
+    fn tidies(&self) -> bool {
+        self.0.as_ref().is_some_and(|rule| rule.tidies())
+    }
+
+    fn chore(&self, pageblock: &PageblockUse, pages: u32) -> Chore {
+        self.0.as_ref().map_or(Chore::AsEra, |rule| rule.chore(pageblock, pages))
+    }
+}

@@ -1,0 +1,245 @@
+//! Rules of placement as classes of Python: slow, for trying an idea.
+
+use std::sync::{Arc, Mutex};
+
+use freehold::{Choice, Chore, Migratetype, Offers, PageblockUse, PlacementRule};
+use freehold_lab::{Control, Rule, Variant};
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::error::InputError;
+use super::settings;
+
+/// The era of a rule that names none.
+const ERA: &str = "linux-7.3";
+
+/// What a rule returns for none of what it is offered.
+const NOTHING: &str = "nothing";
+
+/// What a rule returns for a pageblock whose movable pages are to move away.
+const EMPTY: &str = "empty";
+
+/// A request that found no block of its own type.
+#[pyclass(frozen, get_all, module = "freehold")]
+pub(super) struct Wanted {
+    order: u8,
+    migratetype: &'static str,
+    /// Pages of a pageblock.
+    pageblock_pages: u32,
+}
+
+/// A free block of another type than the wanted one, and what its pageblock holds.
+#[pyclass(frozen, get_all, module = "freehold")]
+pub(super) struct Offer {
+    pfn: u64,
+    order: u8,
+    migratetype: &'static str,
+    free: u32,
+    movable: u32,
+    stays: u32,
+}
+
+/// What a pageblock holds, in pages.
+#[pyclass(frozen, get_all, module = "freehold")]
+pub(super) struct Pageblock {
+    start: u64,
+    migratetype: Option<&'static str>,
+    pages: u32,
+    free: u32,
+    percpu: u32,
+    unmovable: u32,
+    movable: u32,
+    reclaimable: u32,
+    reserved: u32,
+}
+
+/// The exception that ended a replay, and how the others are told.
+#[derive(Clone)]
+pub(super) struct Stop {
+    exception: Arc<Mutex<Option<PyErr>>>,
+    control: Arc<Control>,
+}
+
+impl Stop {
+    pub(super) fn new(control: &Arc<Control>) -> Self {
+        Self { exception: Arc::default(), control: Arc::clone(control) }
+    }
+
+    /// Returns the exception that a rule raised, if one did.
+    pub(super) fn exception(&self) -> Option<PyErr> {
+        self.exception.lock().ok()?.take()
+    }
+
+    fn note(&self, exception: PyErr) {
+        if let Ok(mut first) = self.exception.lock() {
+            first.get_or_insert(exception);
+        }
+        self.control.interrupt();
+    }
+}
+
+/// Returns the variant that a class of rules makes: its `era`, with the rule under its `name`. An object is made for each replay.
+pub(super) fn variant(class: &Bound<'_, PyAny>, stop: &Stop) -> PyResult<Variant> {
+    let name = attribute(class, "name")?
+        .map_or_else(|| class.getattr("__name__")?.extract(), Ok::<String, PyErr>)?;
+    let era = attribute(class, "era")?.unwrap_or_else(|| ERA.to_owned());
+    if !class.is_callable() {
+        return Err(InputError::new_err(format!(
+            "the rule {name}: a class is needed, of which each replay makes an object"
+        )));
+    }
+    let has = |method: &str| class.hasattr(method);
+    let (claims, steals, tidies) = (has("claim")?, has("steal")?, has("chore")?);
+    if !(claims || steals || tidies) {
+        return Err(InputError::new_err(format!(
+            "the rule {name} has none of the methods claim, steal and chore"
+        )));
+    }
+    let (class, stop, called) = (class.clone().unbind(), stop.clone(), name.clone());
+    let make = move || {
+        let made = Python::attach(|py| class.call0(py));
+        let object = made.map_err(|exception| stop.note(exception)).ok();
+        Asked { name: called.clone(), object, claims, steals, tidies, stop: stop.clone() }
+    };
+    Ok(settings::variant(&era)?.ruled(Rule::new(&name, make)))
+}
+
+/// Returns an attribute that is a text, or `None` where there is none.
+fn attribute(class: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<String>> {
+    match class.getattr(name) {
+        Ok(value) => value.extract().map(Some),
+        Err(error) if error.is_instance_of::<PyAttributeError>(class.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// An object of Python's that is asked.
+struct Asked {
+    name: String,
+    /// `None` if it could not be made.
+    object: Option<Py<PyAny>>,
+    claims: bool,
+    steals: bool,
+    tidies: bool,
+    stop: Stop,
+}
+
+impl Asked {
+    /// Asks the object with the GIL; after an exception the era decides until the replay has ended.
+    fn ask<T>(&self, as_era: T, ask: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>) -> T {
+        let Some(object) = self.object.as_ref().filter(|_| !self.stop.control.is_interrupted()) else {
+            return as_era;
+        };
+        Python::attach(|py| ask(py, object.bind(py))).unwrap_or_else(|exception| {
+            self.stop.note(exception);
+            as_era
+        })
+    }
+
+    fn choose(&self, method: &str, wanted: freehold::Wanted, offers: Offers<'_>) -> Choice {
+        self.ask(Choice::AsEra, |py, object| {
+            let wanted = Wanted {
+                order: wanted.order.get(),
+                migratetype: wanted.migratetype.name(),
+                pageblock_pages: 1 << wanted.pageblock_order.get(),
+            };
+            let offers: Vec<_> =
+                offers.map(|offer| Py::new(py, Offer::from(offer))).collect::<PyResult<_>>()?;
+            let chosen = object.call_method1(method, (wanted, PyList::new(py, offers)?))?;
+            if chosen.is_none() {
+                return Ok(Choice::AsEra);
+            }
+            if let Ok(offer) = chosen.cast::<Offer>() {
+                return Ok(Choice::Take(offer.get().block()?));
+            }
+            if chosen.extract::<String>().is_ok_and(|word| word == NOTHING) {
+                return Ok(Choice::Nothing);
+            }
+            Err(self.wrong(method, &chosen, "an offer, None (as the era) or \"nothing\""))
+        })
+    }
+
+    fn wrong(&self, method: &str, chosen: &Bound<'_, PyAny>, known: &str) -> PyErr {
+        let shown = chosen.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
+        InputError::new_err(format!(
+            "the rule {} returned {shown} from {method}; it may return {known}",
+            self.name
+        ))
+    }
+}
+
+impl PlacementRule for Asked {
+    fn claim(&self, wanted: freehold::Wanted, offers: Offers<'_>) -> Choice {
+        if self.claims { self.choose("claim", wanted, offers) } else { Choice::AsEra }
+    }
+
+    fn steal(&self, wanted: freehold::Wanted, offers: Offers<'_>) -> Choice {
+        if self.steals { self.choose("steal", wanted, offers) } else { Choice::AsEra }
+    }
+
+    fn tidies(&self) -> bool {
+        self.tidies
+    }
+
+    fn chore(&self, used: &PageblockUse, pages: u32) -> Chore {
+        self.ask(Chore::AsEra, |_, object| {
+            let chosen = object.call_method1("chore", (Pageblock::new(used, pages),))?;
+            if chosen.is_none() {
+                return Ok(Chore::AsEra);
+            }
+            let word: Option<String> = chosen.extract().ok();
+            match word.as_deref() {
+                Some(NOTHING) => Ok(Chore::Nothing),
+                Some(EMPTY) => Ok(Chore::Empty),
+                Some(name) if Migratetype::from_name(name).is_some() => {
+                    Ok(Migratetype::from_name(name).map_or(Chore::AsEra, Chore::Retype))
+                }
+                _ => Err(self.wrong(
+                    "chore",
+                    &chosen,
+                    "None (as the era), \"nothing\", \"empty\", \"Unmovable\", \"Movable\" or \"Reclaimable\"",
+                )),
+            }
+        })
+    }
+}
+
+impl From<freehold::Offer> for Offer {
+    fn from(offer: freehold::Offer) -> Self {
+        let freehold::Offer { pfn, order, migratetype, free, movable, stays } = offer;
+        Self { pfn: pfn.0, order: order.get(), migratetype: migratetype.name(), free, movable, stays }
+    }
+}
+
+impl Offer {
+    /// Returns the block that was offered.
+    fn block(&self) -> PyResult<freehold::Offer> {
+        let lost = || InputError::new_err("an offer of no block");
+        Ok(freehold::Offer {
+            pfn: freehold::Pfn(self.pfn),
+            order: freehold::Order::new(self.order).ok_or_else(lost)?,
+            migratetype: Migratetype::from_name(self.migratetype).ok_or_else(lost)?,
+            free: self.free,
+            movable: self.movable,
+            stays: self.stays,
+        })
+    }
+}
+
+impl Pageblock {
+    fn new(used: &PageblockUse, pages: u32) -> Self {
+        let [unmovable, movable, reclaimable] = used.allocated;
+        Self {
+            start: used.start.0,
+            migratetype: used.migratetype.map(Migratetype::name),
+            pages,
+            free: used.free,
+            percpu: used.percpu,
+            unmovable,
+            movable,
+            reclaimable,
+            reserved: used.reserved,
+        }
+    }
+}

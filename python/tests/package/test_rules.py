@@ -1,0 +1,134 @@
+import threading
+import time
+
+import pytest
+from conftest import untimed
+
+import freehold
+
+
+class UsedFirst(freehold.Rule):
+    """Freehold's own rule of claiming, as its documentation says it."""
+
+    era = "freehold without claims-used-first"
+
+    def claim(self, wanted, offers):
+        pages = wanted.pageblock_pages
+        for offer in offers:
+            if 1 << offer.order >= pages:
+                continue
+            if wanted.migratetype == "Movable":
+                alike = offer.movable
+            else:
+                alike = offer.stays if offer.migratetype == "Movable" else 0
+                if alike and offer.free >= pages // 8:
+                    return offer
+            if offer.free + alike >= pages // 2:
+                return offer
+        return None
+
+
+def measures(result, variant):
+    """The measures of a variant by their names, without what depends on the machine."""
+    header, *rows = untimed(result.table.to_csv())
+    at = header.index("variant")
+    return [row[:at] + row[at + 1 :] for row in rows if row[at] == variant]
+
+
+def test_a_rule_places_as_the_era_that_has_it(traces):
+    eras = ["freehold", "freehold without claims-used-first"]
+    result = freehold.compare(traces / "file-churn-3.arrows", eras=eras, rules=[UsedFirst], chance=1)
+    by_era, by_nobody, by_rule = (measures(result, name) for name in [*eras, f"{UsedFirst.era} with UsedFirst"])
+    assert by_era and by_era == by_rule
+    assert by_era != by_nobody, "the trace never needs the rule"
+
+
+def test_rules_stand_in_one_table_with_the_eras(traces):
+    class Nothing:
+        name = "never-claims"
+
+        def claim(self, wanted, offers):
+            assert offers == sorted(offers, key=lambda offer: -offer.order)
+            return "nothing"
+
+    result = freehold.compare(traces / "file-churn-3.arrows", rules=[Nothing], chance=1)
+    assert "linux-7.3 with never-claims" in repr(result)
+    table = result.table.to_dict()
+    claims = {
+        variant: value
+        for variant, measure, value in zip(table["variant"], table["measure"], table["value"], strict=True)
+        if measure == "claims"
+    }
+    # Where types should not mix a request claims free pageblocks, and no rule is asked.
+    assert claims["linux-7.3"] > claims["linux-7.3 with never-claims"]
+    assert len(set(table["variant"])) >= 6
+
+
+def test_a_rule_tidies(traces):
+    seen = []
+
+    class Watches:
+        era = "linux-7.3"
+
+        def chore(self, pageblock):
+            held = (pageblock.unmovable, pageblock.movable, pageblock.reclaimable, pageblock.reserved)
+            seen.append(pageblock.free + pageblock.percpu + sum(held) <= pageblock.pages)
+
+    freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Watches], chance=1)
+    assert seen and all(seen)
+
+
+def rule(claim):
+    return type("Wrong", (), {"claim": claim, "era": "linux-7.3"})
+
+
+def raises(self, wanted, offers):
+    raise ZeroDivisionError("in a rule")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "sentence"),
+    [
+        (rule(lambda self, wanted, offers: 3), freehold.InputError, "the rule Wrong returned 3 from claim; it may return"),
+        (rule(raises), ZeroDivisionError, "in a rule"),
+        (rule(lambda self: None), TypeError, "positional argument"),
+        (type("Wrong", (), {}), freehold.InputError, "has none of the methods claim, steal and chore"),
+        (type("Wrong", (), {"steal": raises, "era": "linux-2.6"}), freehold.InputError, "linux-2.6"),
+        (type("Wrong", (), {"claim": raises, "__init__": lambda self, more: None}), TypeError, "more"),
+        (UsedFirst(), freehold.InputError, "a class is needed"),
+    ],
+)
+def test_a_rule_that_is_wrong_ends_the_comparison_with_its_own_error(traces, wrong, error, sentence):
+    with pytest.raises(error, match=sentence):
+        freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[wrong], chance=4)
+
+
+def test_a_rule_that_takes_what_it_was_not_offered_is_refused_by_name(traces):
+    class Late:
+        def __init__(self):
+            self.kept = None
+
+        def claim(self, wanted, offers):
+            self.kept = self.kept or offers[0]
+            return self.kept
+
+    with pytest.raises(freehold.InputError, match=r"the rule Late chose pfn 0x[0-9a-f]+, which it was not offered"):
+        freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Late], chance=1)
+
+
+def test_a_comparison_with_a_slow_rule_is_interrupted(traces):
+    asked = threading.Event()
+
+    class Slow:
+        def claim(self, wanted, offers):
+            asked.set()
+            time.sleep(0.05)
+
+    def stop(followed, planned):
+        if asked.is_set():
+            raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        freehold.compare(traces / "c-build.arrows", rules=[Slow], chance=8, progress=stop)
+    assert time.monotonic() - began < 60
