@@ -25,6 +25,7 @@ fn all_fail(trace: &Path, words: &[&str]) {
         format!("trace info {trace} --json"),
         format!("trace head {trace}"),
         format!("trace repack {trace} -o {output}"),
+        format!("trace anonymize {trace} -o {output}"),
     ] {
         run_words(&command).fails(2, &words);
         assert!(!Path::new(&output).exists(), "{command}");

@@ -173,6 +173,7 @@ fn writers(trace: &Path, folder: &Path) -> Vec<Writer> {
     vec![
         writer("repack", &["trace", "repack", &trace, "--force", "-o", &path], true),
         writer("repack, new", &["trace", "repack", &trace, "-o", &path], false),
+        writer("anonymize", &["trace", "anonymize", &trace, "--force", "-o", &path], true),
         writer("import", &import, true),
         writer(
             "generate",

@@ -64,6 +64,7 @@ fn writers(trace: &Path, folder: &Path) -> Vec<(&'static str, Vec<String>)> {
     import.push("--force".to_owned());
     vec![
         ("repack", text(&["trace", "repack", &trace, "--force", "-o", &path])),
+        ("anonymize", text(&["trace", "anonymize", &trace, "--force", "-o", &path])),
         ("import", import),
         (
             "generate",

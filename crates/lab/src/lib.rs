@@ -12,6 +12,7 @@
 #![deny(unsafe_code)]
 
 pub mod analysis;
+mod anonymize;
 mod columns;
 #[cfg(feature = "report")]
 mod columns_file;
@@ -34,6 +35,7 @@ pub mod sweep;
 mod trace;
 pub mod workload;
 
+pub use anonymize::{Anonymizer, Differing, differing};
 pub use columns::{Column, Columns};
 #[cfg(feature = "report")]
 pub use columns_file::ColumnsError;

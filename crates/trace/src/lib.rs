@@ -15,12 +15,12 @@ mod recompress;
 mod summary;
 mod write;
 
-pub use format::{FORMAT_VERSION, TraceError};
+pub use format::{FORMAT_VERSION, TraceError, event_names};
 pub use model::{
     ByOrder, ByType, Disturbance, EXACT_VERSION, Ending, Event, EventKind, EventLog, ExactCompaction,
     ExactCpu, ExactList, ExactPart, ExactState, ExactZone, FrameUse, FreeCount, KernelType, KernelTypes,
     ObserverEffect, Origin, PageTypeInfo, PageTypeZone, PageWork, PageblockRun, Pageset, Quartiles, Run,
-    RunTimes, Snapshot, StoppedBy, ZoneSnapshot,
+    RunTimes, SYSCTLS, Snapshot, StoppedBy, ZoneSnapshot,
 };
 pub use read::{ReadOptions, TraceReader};
 pub use recompress::recompress;

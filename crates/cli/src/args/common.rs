@@ -76,6 +76,19 @@ pub(super) fn parse_size(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// Parses a time with its unit. Returns `None` if it has none or the result does not fit.
+pub(super) fn parse_time(text: &str) -> Option<Duration> {
+    let units = [
+        ("us", 1),
+        ("ms", 1000),
+        ("s", 1_000_000),
+        ("m", 60_000_000),
+        ("min", 60_000_000),
+        ("h", 3_600_000_000),
+    ];
+    parse_size(text, &units).map(Duration::from_micros)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,4 +36,4 @@ pub(super) use record::{Record, Triggers};
 pub(super) use repair::{KernelWrite, Repair};
 pub(super) use replay::Replay;
 pub(super) use sweep::Sweep;
-pub(super) use trace::{Effort, Trace, TraceHead, TraceInfo, TraceRepack};
+pub(super) use trace::{Effort, Trace, TraceAnonymize, TraceHead, TraceInfo, TraceRepack};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 
 use super::check::parse_block_size;
+use super::common::parse_time;
 use super::monitor::Sensing;
 
 pub(super) const LONG_ABOUT: &str = "\
@@ -73,17 +74,7 @@ const MOST_BUDGET: Duration = Duration::from_hours(1);
 /// Parses a time with a unit.
 fn parse_budget(text: &str) -> Result<Duration, String> {
     let wrong = || "a time of 1ms to 1h with its unit, such as 50ms or 2s".to_owned();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-    let (number, unit) = text.split_at(digits);
-    let factor_ms = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err(wrong()),
-    };
-    let ms = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor_ms)).ok_or_else(wrong)?;
-    let budget = Duration::from_millis(ms);
+    let budget = parse_time(text).ok_or_else(wrong)?;
     if (LEAST_BUDGET..=MOST_BUDGET).contains(&budget) { Ok(budget) } else { Err(wrong()) }
 }
 

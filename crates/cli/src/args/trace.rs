@@ -1,10 +1,14 @@
 //! The arguments of `freehold trace`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::common::{Form, Input};
+use super::common::{Form, Input, parse_time};
+
+/// The largest blur.
+const MOST_BLUR: Duration = Duration::from_hours(1);
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Trace {
@@ -14,6 +18,11 @@ pub(crate) enum Trace {
     Head(TraceHead),
     /// Compress a trace harder.
     Repack(TraceRepack),
+    /// Write a trace without texts, pids and dates of its machine, of which every measure of `compare` is the same.
+    ///
+    /// Texts go, tasks get new numbers, and times are blurred. Frames, CPUs, sizes and requests stay: docs/anonymize.md
+    /// says what a trace still tells.
+    Anonymize(TraceAnonymize),
 }
 
 #[derive(Args, Debug)]
@@ -48,6 +57,30 @@ pub(crate) struct TraceRepack {
     /// How hard to compress.
     #[arg(long, value_enum, default_value_t = Effort::Small)]
     pub(crate) effort: Effort,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TraceAnonymize {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Move the time of an event by at most this, such as 500us or 1ms; their order stays.
+    #[arg(long, value_parser = parse_blur, default_value = "1ms", value_name = "TIME")]
+    pub(crate) blur: Duration,
+    /// What the blur is drawn from, so that it can be made again; whoever knows it can narrow the blur. Another one each
+    /// time if left out.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+fn parse_blur(text: &str) -> Result<Duration, String> {
+    let blur = parse_time(text).filter(|&blur| blur <= MOST_BLUR);
+    blur.ok_or_else(|| "a time of at most 1h with its unit, such as 500us or 1ms".to_owned())
 }
 
 /// How hard to compress.

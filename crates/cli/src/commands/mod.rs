@@ -2,6 +2,7 @@
 //! exit code.
 
 pub(super) mod analyze;
+mod anonymize;
 mod asked;
 pub(super) mod bench;
 pub(super) mod blame;

@@ -1,4 +1,4 @@
-//! `freehold trace`: shows what is in a trace, or compresses it harder.
+//! `freehold trace`: shows what is in a trace, compresses it harder, or makes one to share.
 
 use std::fmt::Write;
 
@@ -9,6 +9,7 @@ use freehold_trace::{
 };
 use serde::Serialize;
 
+use super::anonymize;
 use super::recording_text::{effect_lines, stop_text};
 use crate::args::{Effort, Form, Trace, TraceHead, TraceInfo, TraceRepack};
 use crate::exit::{Cause, Failure};
@@ -20,6 +21,7 @@ pub(crate) fn run(args: &Trace) -> Result<(), Failure> {
         Trace::Info(args) => info(args),
         Trace::Head(args) => head(args),
         Trace::Repack(args) => repack(args),
+        Trace::Anonymize(args) => anonymize::run(args),
     }
 }
 

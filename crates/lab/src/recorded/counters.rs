@@ -14,6 +14,9 @@ macro_rules! counters {
         }
 
         impl RecordedCounters {
+            /// The counters that are read.
+            pub(crate) const NAMES: &[&str] = &[$($($counter),+),*];
+
             /// Returns by how much each counter grew between two readings.
             pub fn between(start: &BTreeMap<String, u64>, end: &BTreeMap<String, u64>) -> Self {
                 Self { $($name: difference(start, end, &[$($counter),+]),)* }

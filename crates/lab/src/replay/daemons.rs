@@ -6,6 +6,7 @@ use std::ops::Range;
 use freehold::{Tunables, Zone};
 
 use super::budget::Budget;
+use super::clocks::TidyingClock;
 use super::ledger::Holders;
 use super::options::Background;
 
@@ -16,10 +17,7 @@ pub(crate) const EVENTS_A_LOOK: u32 = 64;
 /// of `kcompactd`, 64 times half a second.
 const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 
-/// The time between two calls that tidy pageblocks.
-const TIDYING_STEP_NS: u64 = 100_000_000;
-
-/// The number of such times between two looks for proactive compaction. Linux counterpart:
+/// The number of calls that tidy pageblocks between two looks for proactive compaction. Linux counterpart:
 /// `HPAGE_FRAG_CHECK_INTERVAL_MSEC`.
 const STEPS_A_LOOK: u32 = 5;
 
@@ -54,8 +52,8 @@ pub(super) struct Daemons {
     /// What moves pages although nobody waits for a block, and the time that is left for it.
     background: Background,
     budget: Budget,
-    /// The time at which pageblocks are tidied next, and how often they were.
-    tidy_ns: u64,
+    /// When pageblocks are tidied, and how often they were.
+    tidying: TidyingClock,
     steps: u32,
 }
 
@@ -84,7 +82,7 @@ impl Daemons {
             not_before_ns: 0,
             background,
             budget,
-            tidy_ns: start_ns.saturating_add(TIDYING_STEP_NS),
+            tidying: TidyingClock::new(start_ns),
             steps: 0,
         }
     }
@@ -169,10 +167,9 @@ impl Daemons {
 
     /// Moves pages that nobody asked to be moved, if it is time and there is time left for it.
     fn move_in_background(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
-        if now_ns < self.tidy_ns {
+        if !self.tidying.is_due(now_ns) {
             return;
         }
-        self.tidy_ns = now_ns.saturating_add(TIDYING_STEP_NS);
         self.steps += 1;
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {

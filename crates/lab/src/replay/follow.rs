@@ -5,6 +5,7 @@ use freehold_trace::{Event, EventKind, EventLog};
 
 use super::agreement::{Agreement, Answer, PARTS, Parting, whereabouts};
 use super::asked::Asked;
+use super::clocks::RefreshClock;
 use super::daemons::Daemons;
 use super::ledger::{At, FreedBy, Holders, Pages};
 use super::measures::Followed;
@@ -16,8 +17,6 @@ use crate::recorded::{Compacting, is_for_huge_page};
 /// The most periodic refreshes between two events: after as many every per-CPU list has decayed, so a pause in
 /// the trace need not take longer to replay.
 const MOST_REFRESHES: u64 = 64;
-
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// The largest order that Linux insists on. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
 const COSTLY_ORDER: u8 = 3;
@@ -36,7 +35,7 @@ pub(super) struct Follower<'f, 'm> {
     reclaimed: Reclaimed,
     /// The order of huge pages.
     huge: Order,
-    next_refresh_ns: u64,
+    refreshes: RefreshClock,
     /// Events up to this time are part of the start.
     starts_ns: Option<u64>,
     agreement: Agreement,
@@ -66,7 +65,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             daemons,
             reclaimed: Reclaimed::default(),
             huge: zones.first().map_or(Order::MAX_PAGE_ORDER, freehold::Zone::pageblock_order),
-            next_refresh_ns: first_ns.saturating_add(SECOND_NS),
+            refreshes: RefreshClock::new(first_ns),
             starts_ns,
             agreement: Agreement::default(),
             seen: 0,
@@ -117,8 +116,9 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.untold = rest;
             self.alloc_untold(untold);
         }
-        if event.time_ns >= self.next_refresh_ns {
-            self.refresh(event.time_ns);
+        let seconds = self.refreshes.seconds(event.time_ns);
+        if seconds > 0 {
+            self.refresh(seconds, event.time_ns);
         }
         self.daemons.at_event(&mut self.holders, self.seen - 1, event.time_ns);
         if self.reclaimed.drains(event) {
@@ -150,8 +150,7 @@ impl<'f, 'm> Follower<'f, 'm> {
     }
 
     /// Lets the per-CPU lists decay, as Linux does once a second.
-    fn refresh(&mut self, now_ns: u64) {
-        let seconds = (now_ns - self.next_refresh_ns) / SECOND_NS + 1;
+    fn refresh(&mut self, seconds: u64, now_ns: u64) {
         for _ in 0..seconds.min(MOST_REFRESHES) {
             let mut busy = false;
             for cpu in 0..self.memory().cpus() {
@@ -162,7 +161,6 @@ impl<'f, 'm> Follower<'f, 'm> {
                 break;
             }
         }
-        self.next_refresh_ns = self.next_refresh_ns.saturating_add(seconds.saturating_mul(SECOND_NS));
         self.daemons.compact_proactively(&mut self.holders, now_ns);
     }
 

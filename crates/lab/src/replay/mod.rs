@@ -3,6 +3,7 @@
 mod agreement;
 mod asked;
 mod budget;
+mod clocks;
 mod control;
 mod daemons;
 mod ending;
@@ -25,6 +26,7 @@ mod watch;
 
 pub use agreement::{Agreed, Agreement, PARTS, Parting};
 pub(crate) use budget::CPU_SHARE;
+pub(crate) use clocks::{RefreshClock, TidyingClock};
 pub use control::Control;
 pub(crate) use daemons::EVENTS_A_LOOK;
 pub use fallback_place::FallbackPlace;

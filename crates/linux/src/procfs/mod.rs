@@ -38,7 +38,7 @@ pub use processes::{ProcessMemory, parse_status, read_processes};
 pub use processors::{Processors, read_processors};
 pub use slabinfo::{SlabCache, parse_slabinfo, read_slabinfo};
 pub use snapshot::{Occupancy, managed_changes, snapshot};
-pub use sysctl::{SYSCTLS, read_sysctls};
+pub use sysctl::read_sysctls;
 pub use vmallocinfo::{VmallocCaller, parse_vmallocinfo, read_vmallocinfo};
 pub use vmstat::{parse_vmstat, read_every_counter, read_vmstat};
 pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};

@@ -3,23 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use freehold_trace::SYSCTLS;
+
 use super::read::{REPORT, read_text, rows};
 use crate::error::{Error, ParseError};
-
-/// The settings that are read.
-pub const SYSCTLS: [&str; 11] = [
-    "compact_unevictable_allowed",
-    "compaction_proactiveness",
-    "defrag_mode",
-    "extfrag_threshold",
-    "lowmem_reserve_ratio",
-    "min_free_kbytes",
-    "percpu_pagelist_high_fraction",
-    "swappiness",
-    "watermark_boost_factor",
-    "watermark_scale_factor",
-    "zone_reclaim_mode",
-];
 
 /// Reads the settings in `proc/sys/vm` below `root`. Settings that the kernel lacks are left out.
 pub fn read_sysctls(root: &Path) -> Result<BTreeMap<String, String>, Error> {

@@ -11,6 +11,7 @@ mod zones;
 
 pub use error::TraceError;
 pub use header::FORMAT_VERSION;
+pub use row_kind::event_names;
 
 pub(super) use closing::Closing;
 pub(super) use column::{COLUMNS, COLUMNS_OF_VERSION_1, Column};

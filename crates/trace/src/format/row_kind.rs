@@ -105,6 +105,12 @@ impl RowKind {
     }
 }
 
+/// Returns Linux's names of the events that a trace has rows for, without their groups.
+pub fn event_names() -> impl Iterator<Item = &'static str> {
+    let is_event = |kind| !matches!(kind, RowKind::Occupancy | RowKind::Lost | RowKind::Ending);
+    RowKind::ALL.into_iter().filter(move |&(kind, _)| is_event(kind)).map(|(_, name)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

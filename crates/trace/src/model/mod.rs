@@ -18,4 +18,6 @@ pub use exact::{
 pub use kernel_types::{ByType, KernelType, KernelTypes};
 pub use observer_effect::{ObserverEffect, Quartiles, RunTimes};
 pub use provenance::{Disturbance, Ending, Origin, StoppedBy};
-pub use snapshot::{FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Pageset, Run, Snapshot, ZoneSnapshot};
+pub use snapshot::{
+    FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Pageset, Run, SYSCTLS, Snapshot, ZoneSnapshot,
+};

@@ -7,6 +7,21 @@ use super::by_order::ByOrder;
 use super::exact::ExactPart;
 use super::kernel_types::{ByType, KernelTypes};
 
+/// The settings below `/proc/sys/vm` that a recorder keeps.
+pub const SYSCTLS: [&str; 11] = [
+    "compact_unevictable_allowed",
+    "compaction_proactiveness",
+    "defrag_mode",
+    "extfrag_threshold",
+    "lowmem_reserve_ratio",
+    "min_free_kbytes",
+    "percpu_pagelist_high_fraction",
+    "swappiness",
+    "watermark_boost_factor",
+    "watermark_scale_factor",
+    "zone_reclaim_mode",
+];
+
 /// The state of a machine's memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
