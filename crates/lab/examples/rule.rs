@@ -57,5 +57,10 @@ fn compare() -> Result<String, Box<dyn Error>> {
     variants.push(Variant::new(ERA).ruled(Rule::new(NAME, || MyRule)));
     let once = Options { runs: 1, ..Options::default() };
     let tables = loaded.lab()?.measured(&variants, once, CHANCE)?.tables();
-    Ok(tables.iter().map(|table| table.to_text()).collect::<Vec<_>>().join("\n"))
+    let mut text = String::new();
+    for table in tables {
+        text += &table.to_text();
+        text.push('\n');
+    }
+    Ok(text)
 }
