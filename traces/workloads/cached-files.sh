@@ -12,7 +12,7 @@ make)
     mkdir "$2" "$2/small"
     left=$(($3 * 1024)) size=64
     while [ $left -gt 0 ]; do
-        dd if=/dev/zero of="$2/large.$left" bs=1024 count=$size 2> /dev/null
+        dd if=/dev/zero of="$2/large.$left" bs=65536 count=$((size / 64)) 2> /dev/null
         left=$((left - size)) size=$((size >= 4096 ? 64 : size * 2))
     done
     i=0

@@ -23,6 +23,9 @@ pub struct TracesArgs {
     /// Record nothing; write traces/index.parquet and the table of docs/traces.md from the traces that are there.
     #[arg(long, conflicts_with = "names")]
     index: bool,
+    /// With `--index`: read also files that have not changed since the index was written, as after a change of the lab.
+    #[arg(long, requires = "index")]
+    anew: bool,
     /// Where recordings go; below target/traces if left out.
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -38,7 +41,7 @@ pub struct TracesArgs {
 pub fn run(arguments: &TracesArgs, root: &Path) -> Result<bool, String> {
     let folder = arguments.out.clone().unwrap_or_else(|| root.join("target/traces"));
     if arguments.index {
-        return write_index(root, &folder).map(|()| true);
+        return write_index(root, &folder, arguments.anew).map(|()| true);
     }
     let mut guests = Guests::new(root, &folder, arguments.program.as_deref());
     let asked = asked(&arguments.names)?;
@@ -82,8 +85,9 @@ pub fn run(arguments: &TracesArgs, root: &Path) -> Result<bool, String> {
 }
 
 /// Writes the index and the table of the traces that are there.
-fn write_index(root: &Path, folder: &Path) -> Result<(), String> {
-    let index = Index::gather(root, folder, |line| println!("{line}"))?;
+fn write_index(root: &Path, folder: &Path, is_anew: bool) -> Result<(), String> {
+    let had = Index::read(&root.join(INDEX)).unwrap_or_default();
+    let index = Index::gather(root, folder, &had, is_anew, |line| println!("{line}"))?;
     let failed = |file: &Path, error: std::io::Error| format!("{}: {error}", file.display());
     let (file, page) = (root.join(INDEX), root.join(PAGE));
     let text = fs::read_to_string(&page).map_err(|error| failed(&page, error))?;

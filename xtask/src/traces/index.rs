@@ -1,7 +1,7 @@
 //! The index of all traces, as a Parquet file.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use freehold_lab::{Column, Columns};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -10,12 +10,13 @@ use serde_json::{Map, Value};
 
 use super::list::{RECIPES, recipe};
 use super::row::Row;
+use crate::kernel::files::sha256;
 
 /// The index's place in the repository.
 pub const INDEX: &str = "traces/index.parquet";
 
-/// The folder of the committed traces.
-const COMMITTED: &str = "traces";
+/// The folders of the committed traces: of machines that people had, and of those that are made by script.
+const COMMITTED: [&str; 2] = ["traces", "traces/guests"];
 
 /// A row for each trace, in the order of their names.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -43,18 +44,30 @@ impl Index {
         Ok(Self { rows: rows.collect::<Result<_, String>>().map_err(failed)? })
     }
 
-    /// Reads the committed traces of the repository `root`, and those below `recorded`. A trace that was not made anew keeps
-    /// its row of the index that is there, if there still is a recipe for it. `note` takes a line for each trace.
+    /// Reads the committed traces of the repository `root`, and those below `recorded`. The rows of `had` are kept of traces
+    /// that are not here and that there is a recipe for, and, unless all `is_anew`, of files that have not changed. `note`
+    /// takes a line for each trace.
     ///
     /// # Errors
     /// A sentence, if a trace cannot be read.
-    pub fn gather(root: &Path, recorded: &Path, mut note: impl FnMut(&str)) -> Result<Self, String> {
-        let had = Self::read(&root.join(INDEX)).unwrap_or_default();
-        let mut rows = Vec::new();
-        for (name, file) in committed(root)? {
-            let place = format!("{COMMITTED}/{name}.arrows");
+    pub fn gather(
+        root: &Path,
+        recorded: &Path,
+        had: &Self,
+        is_anew: bool,
+        mut note: impl FnMut(&str),
+    ) -> Result<Self, String> {
+        let mut rows: Vec<Row> = Vec::new();
+        let read = |name: &str, file: &Path, place: String| {
+            let sum = sha256(file).map_err(|error| error.to_string())?;
+            match had.rows.iter().find(|row| row.name == name && row.sha256 == sum) {
+                Some(row) if !is_anew => Ok(Row { place, ..row.clone() }),
+                _ => Row::read(name, file, place),
+            }
+        };
+        for (name, place) in committed(root)? {
             note(&place);
-            rows.push(Row::read(&name, &file, place)?);
+            rows.push(read(&name, &root.join(&place), place)?);
         }
         for recipe in &RECIPES {
             if rows.iter().any(|row| row.name == recipe.name) {
@@ -63,7 +76,7 @@ impl Index {
             let file = recorded.join(format!("{}.arrows", recipe.name));
             if file.is_file() {
                 note(&file.display().to_string());
-                rows.push(Row::read(recipe.name, &file, recipe.command())?);
+                rows.push(read(recipe.name, &file, recipe.command())?);
             } else if let Some(row) = had.rows.iter().find(|row| row.name == recipe.name) {
                 note(&format!("{}: not recorded here, its row is kept", recipe.name));
                 rows.push(Row { place: recipe.command(), ..row.clone() });
@@ -114,17 +127,19 @@ impl Index {
     }
 }
 
-/// Returns names and files of the committed traces.
+/// Returns the names of the committed traces and their places in the repository `root`.
 ///
 /// # Errors
 /// A sentence, if their folder cannot be read.
-pub fn committed(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
-    let folder = root.join(COMMITTED);
-    let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let traces = paths.filter(|path| path.extension().is_some_and(|end| end == "arrows"));
-    let named = traces.filter_map(|path| Some((path.file_stem()?.to_string_lossy().into_owned(), path)));
-    let mut found: Vec<_> = named.collect();
+pub fn committed(root: &Path) -> Result<Vec<(String, String)>, String> {
+    let mut found = Vec::new();
+    for folder in COMMITTED {
+        let path = root.join(folder);
+        let entries = fs::read_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names = names.filter_map(|name| Some(name.strip_suffix(".arrows")?.to_owned()));
+        found.extend(names.map(|name| (name.clone(), format!("{folder}/{name}.arrows"))));
+    }
     found.sort();
     Ok(found)
 }

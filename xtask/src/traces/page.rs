@@ -28,10 +28,9 @@ fn table(index: &Index) -> String {
                     |---|---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for row in &index.rows {
-        let name = if row.place.ends_with(".arrows") {
-            format!("[{0}](../traces/{0}.md)", row.name)
-        } else {
-            format!("`{}`", row.name)
+        let name = match row.place.strip_suffix(".arrows") {
+            Some(place) => format!("[{}](../{place}.md)", row.name),
+            None => format!("`{}`", row.name),
         };
         let cma = if row.cma_bytes == 0 { "–".to_owned() } else { memory(row.cma_bytes) };
         // Writing to a `String` cannot fail.
