@@ -184,12 +184,12 @@ impl<'a> Guests<'a> {
         }
         let compiler = format!("{}-gnu-gcc", arch.gnu());
         require(&compiler, arch.compiler_package()).map_err(|error| error.to_string())?;
-        let made = self.folder.join("program");
+        let place = tempfile::tempdir().map_err(|error| format!("there is no temporary folder: {error}"))?;
         for name in PROGRAMS {
-            compile(&compiler, &folder.join(format!("{name}.c")), &made)?;
-            add(name, &made)?;
+            let program = place.path().join(name);
+            compile(&compiler, &folder.join(format!("{name}.c")), &program)?;
+            add(name, &program)?;
         }
-        let _ = fs::remove_file(&made);
         files.sort();
         Ok(files)
     }

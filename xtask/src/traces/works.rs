@@ -73,14 +73,14 @@ pub(super) static HOLES: Work = Work {
 };
 
 pub(super) static CACHED: Work = Work {
-    what: "Two shells read files that are larger than the page cache may be, while small ones come and go.",
+    what: "Two shells read files of 600 MiB again and again, while small ones come and go.",
     disk: Disk::Files,
     prepare: &["cached-files.sh make /disk/files 600"],
     run: "cached-files.sh run /disk/files 2",
 };
 
 pub(super) static PIPES: Work = Work {
-    what: "Buffers of pipes fill pageblocks where page cache has taken all others; a quarter of them stays.",
+    what: "Buffers of pipes take 60 MiB after files of 600 MiB were written; a quarter of them stays.",
     disk: Disk::Files,
     prepare: &["cached-files.sh make /disk/files 600"],
     run: "unmovable 60 1 4",
@@ -101,7 +101,7 @@ pub(super) static HUGE_PAGES: Work = Work {
 };
 
 pub(super) static FREE_MUCH: Work = Work {
-    what: "Processes that hold most of the memory end one after the other, where page cache has the rest.",
+    what: "Processes that hold 224 MiB end one after the other, after files of 600 MiB were written.",
     disk: Disk::Files,
     prepare: &["cached-files.sh make /disk/files 600"],
     run: "free-much 8 28",
