@@ -11,7 +11,7 @@ trap 'exit 1' TERM INT HUP
 files() {
     i=0
     while [ $i -lt "$2" ]; do
-        head -c "$1M" /dev/zero > "/dev/shm/memory-files.$$.$3"
+        head -c "$(($1 * 1048576))" /dev/zero > "/dev/shm/memory-files.$$.$3"
         rm "/dev/shm/memory-files.$$.$3"
         i=$((i + 1))
     done

@@ -11,11 +11,11 @@ mkdir "$folder"
 trap 'rm -r "$folder"' EXIT
 trap 'exit 1' TERM INT HUP
 available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
-head -c "$((available - $1))M" /dev/zero > "$folder/base"
+head -c "$(((available - $1) * 1048576))" /dev/zero > "$folder/base"
 i=0
 while [ $i -lt "$2" ]; do
-    find /usr/lib -xdev -type f -size +64k -size -4M -exec head -q -c 256k {} + 2> /dev/null | head -c 96M > /dev/null &
-    head -c "$(($1 / 3))M" /dev/zero > "$folder/more"
+    find /usr/lib -xdev -type f -size +64k -size -4M -exec head -q -c 262144 {} + 2> /dev/null | head -c 100663296 > /dev/null &
+    head -c "$(($1 * 1048576 / 3))" /dev/zero > "$folder/more"
     find /usr/share -xdev -type f > /dev/null
     wait
     rm "$folder/more"

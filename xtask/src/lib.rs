@@ -15,3 +15,4 @@ pub mod series;
 pub mod site;
 pub mod supply;
 pub mod tidy;
+pub mod traces;

@@ -14,6 +14,7 @@ use xtask::seeds::command::SeedsArgs;
 use xtask::sensor::SensorArgs;
 use xtask::series::command::SeriesArgs;
 use xtask::supply::SupplyArgs;
+use xtask::traces::command::TracesArgs;
 use xtask::{oracle, series};
 
 /// The repository's own chores
@@ -48,6 +49,8 @@ enum Chore {
     Dist(DistArgs),
     /// Boot a kernel in QEMU with the static program, and run every command there
     Guest(GuestArgs),
+    /// Record the public set of traces in QEMU, and write the index of all traces
+    Traces(TracesArgs),
     /// Make a book of the documents, with mdBook
     Site,
     /// Measure which branches of the engine the kept transcripts reach
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
         Chore::Dist(arguments) => xtask::dist::command::run(&arguments, root),
         Chore::Guest(arguments) => xtask::guest::command::run(&arguments, root),
+        Chore::Traces(arguments) => xtask::traces::command::run(&arguments, root),
         Chore::Site => xtask::site::run(root),
         Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
         Chore::Series(arguments) => run_series(&arguments, root),

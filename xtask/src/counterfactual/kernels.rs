@@ -77,7 +77,7 @@ impl Kernel {
         let said = |detail: String| format!("Linux {} cannot be had: {detail}", self.version);
         let apt = Apt::new(&room, Some(suite), &job).map_err(said)?;
         apt.update().map_err(said)?;
-        let package = self.package(&apt, suite).map_err(said)?;
+        let package = apt.newest_kernel(self.version, "cloud-amd64").map_err(said)?;
         let archive = apt.download(&package).map_err(said)?;
         let unpacked = room.join("unpacked");
         job.run(command("dpkg").arg("-x").arg(&archive).arg(&unpacked)).map_err(|error| error.to_string())?;
@@ -86,24 +86,6 @@ impl Kernel {
         let _ = fs::remove_dir_all(&room);
         Ok(place)
     }
-
-    /// Returns the name of the newest package that has the kernel itself.
-    fn package(&self, apt: &Apt<'_>, suite: &str) -> Result<String, String> {
-        let version = self.version.replace('.', "\\.");
-        for kind in ["binary", "image"] {
-            let mut names = apt.names(&format!("^linux-{kind}-{version}\\..*-cloud-amd64$"))?;
-            names.sort_by_key(|name| numbers(name));
-            if let Some(name) = names.pop() {
-                return Ok(name);
-            }
-        }
-        Err(format!("{suite} has no package of it for cloud machines"))
-    }
-}
-
-/// Returns the numbers in a package's name, by which names are in the order of their versions.
-fn numbers(name: &str) -> Vec<u64> {
-    name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
 /// Returns the kernel in an unpacked package: below `boot`, or beside its modules.
@@ -121,13 +103,6 @@ fn found(unpacked: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_in_the_order_of_their_numbers() {
-        let mut names = ["linux-image-6.1.0-9-cloud-amd64", "linux-image-6.1.0-50-cloud-amd64"];
-        names.sort_by_key(|name| numbers(name));
-        assert_eq!(names.last(), Some(&"linux-image-6.1.0-50-cloud-amd64"));
-    }
 
     #[test]
     fn each_kernel_is_found_by_its_version() {

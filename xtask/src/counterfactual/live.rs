@@ -47,7 +47,7 @@ impl Live {
     pub(crate) fn new(root: &Path, folder: &Path, freehold: &Path) -> Result<Self, String> {
         let bin = folder.join("bin");
         fs::create_dir_all(&bin).map_err(|error| format!("{}: {error}", bin.display()))?;
-        compile(&root.join("traces/workloads/thp-churn.c"), &bin.join("thp-churn"))?;
+        compile("gcc", &root.join("traces/workloads/thp-churn.c"), &bin.join("thp-churn"))?;
         let scripts = root.join("traces/workloads");
         let restore = Restore::of(&["nr_hugepages"])?;
         said(command("sh").arg(scripts.join("pressure.sh")).args(["on", LEFT, "/usr/lib", "/usr/share"]))?;

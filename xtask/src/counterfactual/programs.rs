@@ -26,6 +26,6 @@ pub(crate) fn freehold(root: &Path) -> Result<PathBuf, String> {
 }
 
 /// Compiles a program of one file that needs nothing on the machine where it runs.
-pub(crate) fn compile(source: &Path, program: &Path) -> Result<(), String> {
-    said(command("gcc").args(["-O2", "-static", "-pthread", "-o"]).arg(program).arg(source)).map(drop)
+pub(crate) fn compile(compiler: &str, source: &Path, program: &Path) -> Result<(), String> {
+    said(command(compiler).args(["-O2", "-static", "-pthread", "-o"]).arg(program).arg(source)).map(drop)
 }

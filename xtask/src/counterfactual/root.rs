@@ -99,7 +99,7 @@ pub(crate) fn image_with(
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
         if let Some(program) = name.strip_suffix(".c") {
-            compile(&path, &programs.0.join(program))?;
+            compile("gcc", &path, &programs.0.join(program))?;
         } else {
             programs.install(&name, &fs::read(&path).map_err(io(&path))?)?;
         }

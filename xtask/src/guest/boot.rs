@@ -44,6 +44,10 @@ pub(crate) struct Boot<'a> {
     pub(crate) initramfs: &'a Path,
     /// MiB.
     pub(crate) memory: u32,
+    /// 1, or 2, each with a half of the memory and one CPU.
+    pub(crate) nodes: u32,
+    /// A raw image that is the guest's `/dev/nvme0n1`.
+    pub(crate) disk: Option<&'a Path>,
     /// More parameters of the kernel.
     pub(crate) parameters: &'a str,
     /// The most seconds.
@@ -90,6 +94,15 @@ impl Boot<'_> {
         let (board, line) = machine(self.arch);
         qemu.args("-nodefaults -no-user-config -display none -no-reboot -serial stdio -smp 2".split(' '));
         qemu.args(board.split(' ')).args(["-m", &format!("{}M", self.memory)]);
+        for node in (0..self.nodes).filter(|_| self.nodes > 1) {
+            let half = self.memory / self.nodes;
+            qemu.arg("-object").arg(format!("memory-backend-ram,id=memory{node},size={half}M"));
+            qemu.arg("-numa").arg(format!("node,nodeid={node},cpus={node},memdev=memory{node}"));
+        }
+        if let Some(disk) = self.disk {
+            let drive = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
+            qemu.args(["-drive", &drive, "-device", "nvme,drive=disk,serial=disk"]);
+        }
         qemu.arg("-netdev").arg(format!("user,id=n,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:{SERVES_AT}"));
         qemu.args(["-device", "virtio-net-pci,netdev=n,romfile="]);
         qemu.arg("-kernel").arg(self.kernel).arg("-initrd").arg(self.initramfs);
@@ -167,10 +180,18 @@ fn scrape(port: u16) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn described(arch: Processor) -> String {
-        let (kernel, initramfs) = (Path::new("vmlinuz"), Path::new("root"));
-        let boot =
-            Boot { arch, kernel, initramfs, memory: 512, parameters: "x=1", seconds: 1, is_shown: false };
+    fn described(arch: Processor, nodes: u32) -> String {
+        let boot = Boot {
+            arch,
+            kernel: Path::new("vmlinuz"),
+            initramfs: Path::new("root"),
+            memory: 512,
+            nodes,
+            disk: (nodes > 1).then_some(Path::new("disk")),
+            parameters: "x=1",
+            seconds: 1,
+            is_shown: false,
+        };
         let mut qemu = Command::new("qemu");
         boot.describe(&mut qemu, 4000);
         qemu.get_args().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
@@ -178,11 +199,24 @@ mod tests {
 
     #[test]
     fn each_machine_has_its_board_its_line_and_a_door() {
-        let x86 = described(Processor::X86_64);
+        let x86 = described(Processor::X86_64, 1);
         assert!(x86.contains("-machine q35") && x86.ends_with("console=ttyS0 quiet panic=-1 x=1"), "{x86}");
-        let arm = described(Processor::Arm64);
+        let arm = described(Processor::Arm64, 1);
         assert!(arm.contains("-machine virt") && arm.contains("console=ttyAMA0 "), "{arm}");
         assert!(arm.contains("hostfwd=tcp:127.0.0.1:4000-:9321") && arm.contains("-m 512M"), "{arm}");
+        assert!(!arm.contains("-numa"), "{arm}");
+    }
+
+    #[test]
+    fn each_of_two_nodes_has_a_half_of_the_memory_and_a_cpu_and_there_may_be_a_disk() {
+        let line = described(Processor::X86_64, 2);
+        for node in [
+            "-object memory-backend-ram,id=memory0,size=256M -numa node,nodeid=0,cpus=0,memdev=memory0",
+            "-object memory-backend-ram,id=memory1,size=256M -numa node,nodeid=1,cpus=1,memdev=memory1",
+            "-drive file=disk,if=none,id=disk,format=raw,cache=unsafe -device nvme,drive=disk,serial=disk",
+        ] {
+            assert!(line.contains(node), "{line}");
+        }
     }
 
     #[test]

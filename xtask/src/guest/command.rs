@@ -10,8 +10,10 @@ use crate::dist::processor::Processor;
 use crate::dist::program::{self, Test};
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::command;
+use crate::series::boot::guest::Entry;
 
 use super::boot::{Boot, Ran, metrics};
+use super::given::given;
 use super::initramfs;
 use super::kernel::{self, Kernel};
 
@@ -78,7 +80,8 @@ pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
     };
     let packed = folder.join("initramfs");
     let test = test.map(|test| read(&test.file)).transpose()?;
-    let bytes = initramfs::pack(&kernel, &kernel::busybox(arch)?, &program, &script, test.as_deref());
+    let test = test.as_deref().map(|bytes| Entry::program("test", bytes));
+    let bytes = initramfs::pack(&kernel, &kernel::busybox(arch)?, &program, &script, test.as_slice());
     fs::write(&packed, bytes).map_err(|error| format!("{}: {error}", packed.display()))?;
     println!("{}: {} MiB, {}", kernel.name, arguments.memory, kernel.image.display());
     let boot = Boot {
@@ -86,6 +89,8 @@ pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
         kernel: &kernel.image,
         initramfs: &packed,
         memory: arguments.memory,
+        nodes: 1,
+        disk: None,
         parameters: &arguments.parameters,
         seconds: arguments.seconds,
         is_shown: true,
@@ -124,25 +129,13 @@ fn kept(ran: &Ran, folder: &Path) -> Result<(), String> {
         keep("metrics", text.as_bytes())?;
         println!("scraped from outside: {} values", metrics(text));
     }
-    for (name, text) in files(&ran.console) {
-        let coded = folder.join("coded");
-        fs::write(&coded, text).map_err(|error| format!("{}: {error}", coded.display()))?;
-        let bytes = succeeds(command("base64").arg("-d").arg(&coded), "a file did not come out whole")?;
-        let _ = fs::remove_file(&coded);
+    for (name, bytes) in given(&ran.console) {
+        let bytes = bytes.map_err(|error| format!("{name}: {error}"))?;
         keep(&plain(name), &bytes)?;
         println!("{name}: {} bytes", bytes.len());
     }
     println!("what it said: {}", folder.join("console").display());
     Ok(())
-}
-
-/// Returns names and texts of the files in a console.
-fn files(console: &str) -> Vec<(&str, &str)> {
-    let of = |part| -> Option<(&str, &str)> {
-        let (name, rest) = str::split_once(part, '\n')?;
-        Some((name.trim(), rest.split_once("guest: end")?.0))
-    };
-    console.split("guest: file ").skip(1).filter_map(of).collect()
 }
 
 /// Prints what went wrong. Returns true if nothing did.
@@ -158,7 +151,7 @@ fn judged(ran: &Ran) -> bool {
 }
 
 /// Returns what in a console is a fault: no end, a panic, a crash, a sensor that says other numbers.
-fn faults(console: &str) -> Vec<String> {
+pub(crate) fn faults(console: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut last = "";
     for line in console.lines() {
@@ -195,13 +188,6 @@ fn compared(root: &Path, trace: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn files_come_out_of_the_console() {
-        let console =
-            "x\nguest: file a.txt\nQUFB\nQg==\nguest: end\nguest: file b\nQw==\nguest: end\nguest: done\n";
-        assert_eq!(files(console), [("a.txt", "QUFB\nQg==\n"), ("b", "Qw==\n")]);
-    }
 
     #[test]
     fn crashes_and_a_missing_end_are_faults() {

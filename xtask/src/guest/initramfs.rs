@@ -15,13 +15,13 @@ const USERS: &str = "root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/tmp
 
 const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "modules", "proc", "sys", "tmp", "usr", "usr/bin"];
 
-/// Packs a root that runs `script` and ends; a test of the program's is `/test` there.
+/// Packs a root that runs `script` and ends, with `more` in it.
 pub(crate) fn pack(
     kernel: &Kernel,
     busybox: &[u8],
     program: &[u8],
     script: &str,
-    test: Option<&[u8]>,
+    more: &[Entry<'_>],
 ) -> Vec<u8> {
     let modules = kernel.modules.iter().enumerate();
     let modules: Vec<_> =
@@ -36,6 +36,6 @@ pub(crate) fn pack(
         Entry::program("script", script.as_bytes()),
         Entry::file("etc/passwd", USERS.as_bytes()),
     ]);
-    entries.extend(test.map(|bytes| Entry::program("test", bytes)));
+    entries.extend(more);
     guest::archive(&entries)
 }

@@ -53,9 +53,23 @@ impl Kernel {
             ));
         }
         let (came, folder) = unpacked(arch, named)?;
-        let image = find(&folder, &|name| name.starts_with("vmlinuz"));
+        Self::in_package(came, &folder)
+    }
+
+    /// Gets the newest kernel of a series, such as 6.12, and a flavour of Debian's, such as `arm64-16k`.
+    ///
+    /// # Errors
+    /// A sentence, if it cannot be had.
+    pub(crate) fn newest(arch: Processor, series: &str, flavour: &str) -> Result<Self, String> {
+        let folder = place(arch, &format!("linux-{series}-{flavour}"))?;
+        let came = packages(arch).unpack_kernel(series, flavour, &folder)?;
+        Self::in_package(came.join(" "), &folder)
+    }
+
+    fn in_package(came: String, folder: &Path) -> Result<Self, String> {
+        let image = find(folder, &|name| name.starts_with("vmlinuz"));
         let image = image.into_iter().next().ok_or_else(|| format!("{came} has no kernel in it"))?;
-        Ok(Self { name: came, image, modules: modules(&folder)? })
+        Ok(Self { name: came, image, modules: modules(folder)? })
     }
 }
 
@@ -72,10 +86,19 @@ pub(crate) fn busybox(arch: Processor) -> Result<Vec<u8>, String> {
 
 /// Gets a package into the cache. Returns its full name and the folder of its files.
 fn unpacked(arch: Processor, package: &str) -> Result<(String, PathBuf), String> {
-    let cache = cache::cache().map_err(|error| error.to_string())?;
-    let folder = cache.join("packages").join(arch.debian()).join(package);
-    let came = Packages { suites: &SUITES, architecture: arch.debian() }.unpack(&[package], &folder)?;
+    let folder = place(arch, package)?;
+    let came = packages(arch).unpack(&[package], &folder)?;
     Ok((came.join(" "), folder))
+}
+
+const fn packages(arch: Processor) -> Packages<'static> {
+    Packages { suites: &SUITES, architecture: arch.debian() }
+}
+
+/// Returns the folder in the cache for what is unpacked under a name.
+fn place(arch: Processor, name: &str) -> Result<PathBuf, String> {
+    let cache = cache::cache().map_err(|error| error.to_string())?;
+    Ok(cache.join("packages").join(arch.debian()).join(name))
 }
 
 /// Returns the modules of a package that guests load, unpacked.

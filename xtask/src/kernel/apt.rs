@@ -122,6 +122,22 @@ impl<'a> Apt<'a> {
         Ok(said.lines().filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect())
     }
 
+    /// Returns the name of the newest package with the kernel itself of a series, such as 6.12, and a flavour, such as
+    /// `cloud-amd64`.
+    ///
+    /// # Errors
+    /// The last line that apt said, or there is no such package.
+    pub(crate) fn newest_kernel(&self, series: &str, flavour: &str) -> Result<String, String> {
+        for kind in ["binary", "image"] {
+            let mut names = self.names(&kernel_pattern(kind, series, flavour))?;
+            names.sort_by_key(|name| numbers(name));
+            if let Some(name) = names.pop() {
+                return Ok(name);
+            }
+        }
+        Err(format!("the suites have no package of Linux {series} for {flavour}"))
+    }
+
     /// Runs one of apt's programs. The error is its last output.
     fn said(&self, program: &str, words: &[&str]) -> Result<String, String> {
         let mut apt = command(program);
@@ -146,6 +162,16 @@ pub(crate) fn mirror_address() -> Result<String, String> {
 /// Returns the address of a file of the archive.
 fn file_address(archive: &str, path: &str) -> String {
     format!("{}/{path}", archive.trim_end_matches('/'))
+}
+
+/// Returns the regular expression of the names of a series' packages: a flavour that ends in another one is not that one.
+fn kernel_pattern(kind: &str, series: &str, flavour: &str) -> String {
+    format!("^linux-{kind}-{}\\.[^-]+(-[0-9]+)?-{flavour}$", series.replace('.', "\\."))
+}
+
+/// Returns the numbers in a package's name, by which names are in the order of their versions.
+fn numbers(name: &str) -> Vec<u64> {
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
 /// Returns the line for apt's sources.
@@ -173,6 +199,21 @@ mod tests {
         let line = source_line("http://mirror.example/debian", "trixie-backports");
         assert!(line.starts_with("deb "), "{line}");
         assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
+    }
+
+    #[test]
+    fn versions_are_in_the_order_of_their_numbers() {
+        let mut names = ["linux-image-6.1.0-9-cloud-amd64", "linux-image-6.1.0-50-cloud-amd64"];
+        names.sort_by_key(|name| numbers(name));
+        assert_eq!(names.last(), Some(&"linux-image-6.1.0-50-cloud-amd64"));
+    }
+
+    #[test]
+    fn a_flavour_is_not_the_end_of_another() {
+        assert_eq!(
+            kernel_pattern("image", "6.12", "arm64-16k"),
+            "^linux-image-6\\.12\\.[^-]+(-[0-9]+)?-arm64-16k$"
+        );
     }
 
     #[test]

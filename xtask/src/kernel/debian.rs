@@ -25,6 +25,32 @@ impl Packages<'_> {
     /// # Errors
     /// A sentence, if one of them cannot be had.
     pub(crate) fn unpack(&self, names: &[&str], folder: &Path) -> Result<Vec<String>, String> {
+        self.unpack_found(&names.join(", "), folder, |_| {
+            Ok(names.iter().map(|&name| name.to_owned()).collect())
+        })
+    }
+
+    /// Unpacks the newest kernel of a series and a flavour as [`Self::unpack`] does.
+    ///
+    /// # Errors
+    /// A sentence, if there is none.
+    pub(crate) fn unpack_kernel(
+        &self,
+        series: &str,
+        flavour: &str,
+        folder: &Path,
+    ) -> Result<Vec<String>, String> {
+        let what = format!("Linux {series} {flavour}");
+        self.unpack_found(&what, folder, |apt| Ok(vec![apt.newest_kernel(series, flavour)?]))
+    }
+
+    /// Unpacks `what`, the packages of the names that `find` returns.
+    fn unpack_found(
+        &self,
+        what: &str,
+        folder: &Path,
+        find: impl FnOnce(&Apt<'_>) -> Result<Vec<String>, String>,
+    ) -> Result<Vec<String>, String> {
         let done = folder.join(UNPACKED);
         if let Ok(text) = fs::read_to_string(&done) {
             return Ok(text.lines().map(str::to_owned).collect());
@@ -32,18 +58,23 @@ impl Packages<'_> {
         for program in ["apt-get", "dpkg", "dpkg-deb"] {
             require(program, "apt and dpkg").map_err(|error| error.to_string())?;
         }
+        let io = |error: std::io::Error| format!("{}: {error}", folder.display());
+        fs::create_dir_all(folder).map_err(io)?;
+        let lock = File::create(folder.join("lock")).map_err(io)?;
+        lock.lock().map_err(io)?;
+        // Another process may have done it meanwhile.
+        if let Ok(text) = fs::read_to_string(&done) {
+            return Ok(text.lines().map(str::to_owned).collect());
+        }
         let room = folder.join("fetch");
-        fs::create_dir_all(&room).map_err(|error| format!("{}: {error}", room.display()))?;
-        let lock = File::create(room.join("lock")).map_err(|error| format!("{}: {error}", room.display()))?;
+        fs::create_dir_all(&room).map_err(io)?;
         let job = Job::new(lock, room.join("log")).map_err(|error| error.to_string())?;
         let apt = Apt::elsewhere(&room, self.suites, self.architecture, &job)?;
-        let said = |detail: String| {
-            format!("{} for {} cannot be had: {detail}", names.join(", "), self.architecture)
-        };
+        let said = |detail: String| format!("{what} for {} cannot be had: {detail}", self.architecture);
         apt.update().map_err(said)?;
         let mut came = Vec::new();
-        for name in names {
-            let archive = real(&apt, name).map_err(said)?;
+        for name in find(&apt).map_err(said)? {
+            let archive = real(&apt, &name).map_err(said)?;
             job.run(command("dpkg").arg("-x").arg(&archive).arg(folder))
                 .map_err(|error| error.to_string())?;
             came.push(stem(&archive));

@@ -1,9 +1,10 @@
 //! Reads and writes the files of a source tree.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 use super::error::{KernelError, KernelResult};
+use super::process::{command, require};
 
 /// Reads a text file.
 pub(crate) fn read(path: &Path) -> KernelResult<String> {
@@ -21,6 +22,17 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> KernelResult<()> {
 /// Returns true if both files can be read and hold the same.
 pub(crate) fn are_same(one: &Path, other: &Path) -> bool {
     matches!((fs::read(one), fs::read(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Returns a file's SHA-256 in hexadecimal digits.
+pub(crate) fn sha256(path: &Path) -> KernelResult<String> {
+    require("sha256sum", "coreutils")?;
+    let output = command("sha256sum")
+        .arg("--binary")
+        .stdin(File::open(path).map_err(KernelError::file(path))?)
+        .output();
+    let said = output.map_err(KernelError::file(path))?.stdout;
+    Ok(String::from_utf8_lossy(&said).split_whitespace().next().unwrap_or_default().to_owned())
 }
 
 /// Returns `text` with `line` as its last line, which is added unless it is there.

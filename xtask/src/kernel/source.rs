@@ -1,11 +1,11 @@
 //! Gets a kernel's source: Debian's package, or a folder that the user named.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::apt::Apt;
 use super::error::{KernelError, KernelResult};
-use super::files::read;
+use super::files::{read, sha256};
 use super::process::{Job, command, is_on_path, require};
 use super::version::{KernelVersion, PoolFile, Shelf, package_of, shelf_of};
 
@@ -113,14 +113,7 @@ fn fetch_from_pool(version: KernelVersion, file: PoolFile, room: &Path, job: &Jo
 
 /// Fails if a file has another SHA-256 than `wanted`.
 fn check_sum(path: &Path, wanted: &'static str) -> KernelResult<()> {
-    require("sha256sum", "coreutils")?;
-    let output = command("sha256sum")
-        .arg("--binary")
-        .stdin(File::open(path).map_err(KernelError::file(path))?)
-        .output();
-    let said = output.map_err(KernelError::file(path))?.stdout;
-    let said = String::from_utf8_lossy(&said);
-    let found = said.split_whitespace().next().unwrap_or_default().to_owned();
+    let found = sha256(path)?;
     if found == wanted { Ok(()) } else { Err(KernelError::BadSum { path: path.to_owned(), wanted, found }) }
 }
 
