@@ -81,14 +81,15 @@ impl Stop {
 
 /// Returns the variant that a class of rules makes: its `era`, with the rule under its `name`. An object is made for each replay.
 pub(super) fn variant(class: &Bound<'_, PyAny>, stop: &Stop) -> PyResult<Variant> {
-    let name = attribute(class, "name")?
-        .map_or_else(|| class.getattr("__name__")?.extract(), Ok::<String, PyErr>)?;
-    let era = attribute(class, "era")?.unwrap_or_else(|| ERA.to_owned());
     if !class.is_callable() {
+        let shown = class.repr()?;
         return Err(InputError::new_err(format!(
-            "the rule {name}: a class is needed, of which each replay makes an object"
+            "{shown} is no rule: a class is needed, of which each replay makes an object"
         )));
     }
+    let name =
+        attribute(class, "name")?.or(attribute(class, "__name__")?).unwrap_or_else(|| "a rule".to_owned());
+    let era = attribute(class, "era")?.unwrap_or_else(|| ERA.to_owned());
     let has = |method: &str| class.hasattr(method);
     let (claims, steals, tidies) = (has("claim")?, has("steal")?, has("chore")?);
     if !(claims || steals || tidies) {

@@ -93,7 +93,7 @@ def raises(self, wanted, offers):
         (rule(raises), ZeroDivisionError, "in a rule"),
         (rule(lambda self: None), TypeError, "positional argument"),
         (type("Wrong", (), {}), freehold.InputError, "has none of the methods claim, steal and chore"),
-        (type("Wrong", (), {"steal": raises, "era": "linux-2.6"}), freehold.InputError, "linux-2.6"),
+        (type("Wrong", (), {"steal": raises, "era": "linux-2.6"}), freehold.InputError, "the eras are linux-6.1"),
         (type("Wrong", (), {"claim": raises, "__init__": lambda self, more: None}), TypeError, "more"),
         (UsedFirst(), freehold.InputError, "a class is needed"),
     ],
