@@ -6,7 +6,7 @@ class Rule:
 
     `claim` and `steal` are asked about requests that found no block of their own type, with the heads of other types' free lists
     as offers, up to 32 of each list. `chore` is asked about each pageblock that is passed when pageblocks are tidied, ten times a second, for at
-    most a hundredth of a CPU. Leave out what you do not decide: a method that is there is called, which takes microseconds each time.
+    most a twentieth of a CPU. Leave out what you do not decide: a method that is there is called, which takes microseconds each time.
 
     `claim(self, wanted, offers)` chooses the block whose pageblock becomes one of the wanted type as a whole, whatever else is in use
     there. Offers come the largest first. Returns an offer, None for what the era does, or "nothing".
