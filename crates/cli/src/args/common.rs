@@ -17,6 +17,24 @@ pub(crate) struct Input {
     pub(crate) partial: bool,
 }
 
+/// The trace that a command makes.
+#[derive(Args, Debug)]
+pub(crate) struct NewTrace {
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl NewTrace {
+    /// Returns it as messages name it.
+    pub(crate) fn name(&self) -> String {
+        self.output.display().to_string()
+    }
+}
+
 impl Input {
     /// Returns the trace, as messages name it.
     pub(crate) fn name(&self) -> String {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use freehold_linux::ftrace_text::PfnRadix;
 
+use super::common::NewTrace;
+
 #[derive(Args, Debug)]
 pub(crate) struct Import {
     /// Text of ftrace, trace-cmd report or perf script; also as .xz or .zst.
@@ -30,12 +32,8 @@ pub(crate) struct Import {
     /// The size of the recorded machine's pages: `getconf PAGESIZE`.
     #[arg(long, value_enum, default_value_t = PageSize::Kib4)]
     pub(crate) page_size: PageSize,
-    /// The trace to write.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) made: NewTrace,
 }
 
 /// The sizes of pages that Linux has.

@@ -24,6 +24,8 @@ pub(super) use bench::Bench;
 pub(super) use blame::Blame;
 pub(super) use check::{Check, GiveBack};
 pub(super) use cli::{Cli, Command, refuse};
+#[cfg(test)]
+pub(super) use common::NewTrace;
 pub(super) use common::{Form, Input};
 pub(super) use compare::Compare;
 pub(super) use generate::Generate;

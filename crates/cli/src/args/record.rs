@@ -1,6 +1,5 @@
 //! The arguments of `freehold record`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -8,17 +7,13 @@ use freehold::Order;
 use freehold_linux::tracefs::EventGroup;
 use freehold_monitor::threshold::Threshold;
 
-use super::common::{parse_order, parse_seconds, parse_size};
+use super::common::{NewTrace, parse_order, parse_seconds, parse_size};
 
 #[derive(Args, Debug)]
 #[command(after_help = RECORD_HELP)]
 pub(crate) struct Record {
-    /// The trace to write.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) made: NewTrace,
     /// Stop after this many seconds.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,

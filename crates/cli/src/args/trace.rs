@@ -1,11 +1,10 @@
 //! The arguments of `freehold trace`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::common::{Form, Input, parse_time};
+use super::common::{Form, Input, NewTrace, parse_time};
 
 /// The largest blur.
 const MOST_BLUR: Duration = Duration::from_hours(1);
@@ -48,12 +47,8 @@ pub(crate) struct TraceHead {
 pub(crate) struct TraceRepack {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// The trace to write.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) made: NewTrace,
     /// How hard to compress.
     #[arg(long, value_enum, default_value_t = Effort::Small)]
     pub(crate) effort: Effort,
@@ -63,12 +58,8 @@ pub(crate) struct TraceRepack {
 pub(crate) struct TraceAnonymize {
     #[command(flatten)]
     pub(crate) input: Input,
-    /// The trace to write.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) made: NewTrace,
     /// Move the time of an event by at most this, such as 500us or 1ms; their order stays.
     #[arg(long, value_parser = parse_blur, default_value = "1ms", value_name = "TIME")]
     pub(crate) blur: Duration,

@@ -21,15 +21,15 @@ fn share(
     args: &TraceAnonymize,
     make: impl FnOnce(&Anonymizer, Reader, WriteOptions) -> Result<Vec<u8>, TraceError>,
 ) -> Result<(), Failure> {
-    output::refuse_input(&args.output, [&args.input.trace])?;
+    output::refuse_input(&args.made.output, [&args.input.trace])?;
     let loaded = load::whole(&args.input)?;
-    let mut file = FinishedFile::create(&args.output, args.force)?;
+    let mut file = FinishedFile::create(&args.made.output, args.made.force)?;
     let lab = load::lab(&loaded)?;
     let blur_ns = u64::try_from(args.blur.as_nanos()).unwrap_or(u64::MAX);
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     let anonymizer = Anonymizer::new(&lab, blur_ns, seed);
     // In memory until it is known to measure the same.
-    let name = args.output.display().to_string();
+    let name = args.made.name();
     let bytes = make(&anonymizer, load::open(&args.input)?, WriteOptions::small(name.as_str()))?;
     let chance = lab.replays_by_default();
     let before = compared(&loaded.name, &lab, chance)?;
@@ -84,7 +84,7 @@ mod tests {
     use freehold_trace::{Event, EventKind, TraceWriter};
 
     use super::*;
-    use crate::args::Input;
+    use crate::args::{Input, NewTrace};
 
     /// What goes wrong with the events.
     type Fault = fn(&mut Vec<Event>);
@@ -133,8 +133,7 @@ mod tests {
         write_small(&trace);
         let mut args = TraceAnonymize {
             input: Input { trace, partial: false },
-            output: output.clone(),
-            force: false,
+            made: NewTrace { output: output.clone(), force: false },
             blur: Duration::from_millis(1),
             seed: Some(1),
         };
@@ -159,12 +158,12 @@ mod tests {
             for words in ["mine.arrows: ", " would be ", " instead of ", "nothing was written"] {
                 assert!(said.contains(words), "{name}: {said}");
             }
-            if args.force {
+            if args.made.force {
                 assert_eq!(fs::read(&output).unwrap(), b"precious", "{name}: what was there stays");
             } else {
                 assert_eq!(files(), 1, "{name}: nothing is left beside the trace");
                 fs::write(&output, "precious").unwrap();
-                args.force = true;
+                args.made.force = true;
             }
             assert_eq!(files(), 2, "{name}");
         }

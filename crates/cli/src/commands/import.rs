@@ -10,9 +10,9 @@ use crate::output::{self, FinishedFile};
 pub(crate) fn run(args: &Import) -> Result<(), Failure> {
     let inputs = [&args.text, &args.zoneinfo, &args.pagetypeinfo];
     let inputs = inputs.into_iter().chain(&args.kpageflags).chain(&args.pagetypeinfo_end);
-    output::refuse_input(&args.output, inputs)?;
-    let mut file = FinishedFile::create(&args.output, args.force)?;
-    let name = args.output.display().to_string();
+    output::refuse_input(&args.made.output, inputs)?;
+    let mut file = FinishedFile::create(&args.made.output, args.made.force)?;
+    let name = args.made.name();
     let mut sink = TraceSink::new(&mut file, WriteOptions::new(&name));
     let options = ImportOptions {
         text: args.text.clone(),

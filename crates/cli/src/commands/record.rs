@@ -24,12 +24,12 @@ use crate::output::{self, GrowingFile};
 pub(crate) fn run(args: &Record) -> Result<ExitCode, Failure> {
     // From here on signals end the recording, and not this process with an empty file.
     let _heeded = HeededSignals::new();
-    let mut file = GrowingFile::create(&args.output, args.force)?;
+    let mut file = GrowingFile::create(&args.made.output, args.made.force)?;
     match record_into(args, &mut file) {
         Ok(report) => {
             let written = file.path().map(Path::to_owned);
             file.keep().inspect_err(|_| written.iter().for_each(|path| tell_partial(path)))?;
-            tell(&args.output.display().to_string(), &report);
+            tell(&args.made.name(), &report);
             Ok(exit_code(&report))
         }
         Err(failure) => {
@@ -80,7 +80,7 @@ impl From<Failure> for Failed {
 }
 
 fn record_into(args: &Record, file: &mut GrowingFile) -> Result<RecordReport, Failed> {
-    let name = args.output.display().to_string();
+    let name = args.made.name();
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,
@@ -122,8 +122,8 @@ fn record_into(args: &Record, file: &mut GrowingFile) -> Result<RecordReport, Fa
 /// Opens a file without a name beside the output, for the recordings that only measure what recording
 /// costs.
 fn discarded(args: &Record) -> Result<Box<dyn EventSink>, SinkError> {
-    let file = output::unnamed_file(&args.output)?;
-    Ok(Box::new(TraceSink::new(file, WriteOptions::new(args.output.display().to_string()))))
+    let file = output::unnamed_file(&args.made.output)?;
+    Ok(Box::new(TraceSink::new(file, WriteOptions::new(args.made.name()))))
 }
 
 /// Returns a failure that blames the machine, unless the sink, the command or an early stop failed.

@@ -273,8 +273,8 @@ fn aligned(rows: &[HeadRow]) -> String {
 
 fn repack(args: &TraceRepack) -> Result<(), Failure> {
     let reader = load::open(&args.input)?;
-    let mut file = FinishedFile::create(&args.output, args.force)?;
-    let name = args.output.display().to_string();
+    let mut file = FinishedFile::create(&args.made.output, args.made.force)?;
+    let name = args.made.name();
     let options = match args.effort {
         Effort::Fast => WriteOptions::new(&name),
         Effort::Small => WriteOptions::small(&name),
