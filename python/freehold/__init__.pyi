@@ -96,6 +96,7 @@ class Pageblock:
     movable: int
     reclaimable: int
     reserved: int
+    can_move: int
 
 class Rule:
     """A rule of placement, asked before the era that it names."""

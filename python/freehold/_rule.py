@@ -5,8 +5,9 @@ class Rule:
     """A rule of placement, asked before the era that it names. Inherit from it, or write a class with the same methods.
 
     `claim` and `steal` are asked about requests that found no block of their own type, with the heads of other types' free lists
-    as offers, up to 32 of each list. `chore` is asked about each pageblock that is passed when pageblocks are tidied, ten times a second, for at
-    most a twentieth of a CPU. Leave out what you do not decide: a method that is there is called, which takes microseconds each time.
+    as offers, up to 32 of each list. `chore` is asked about pageblocks ten times a second of the trace's time: about all of them, until as many
+    pages were moved as a twentieth of a CPU can move. A method that is there is called, which takes microseconds each time, so leave out what you do
+    not decide. Eras before linux-6.12 ask no rule, and are refused.
 
     `claim(self, wanted, offers)` chooses the block whose pageblock becomes one of the wanted type as a whole, whatever else is in use
     there. Offers come the largest first. Returns an offer, None for what the era does, or "nothing".
@@ -17,8 +18,9 @@ class Rule:
     `chore(self, pageblock)` returns None for what the era does, "nothing", "empty" to move its movable pages away, or the type that the
     pageblock gets: "Unmovable", "Movable" or "Reclaimable".
 
-    wanted: order, migratetype, pageblock_pages. An offer: pfn, order, migratetype, and of its pageblock the pages that are free,
-    movable, and those that are neither (stays). A pageblock: start, migratetype, pages, free, percpu, unmovable, movable, reclaimable, reserved.
+    wanted: order, migratetype, pageblock_pages. An offer: pfn, order, migratetype, and of its pageblock the pages that are free, movable
+    (asked for as such, or in linux-6.12 and linux-7.3 those that can be moved), and neither (stays). A pageblock: start, migratetype, pages, free, percpu,
+    what was asked for as unmovable, movable and reclaimable, reserved, and can_move, the allocated pages that can be moved.
 
     An object is made for each replay, so that what it remembers belongs to one replay. The zone is locked while `claim` and `steal` are asked.
     """

@@ -52,6 +52,8 @@ pub(super) struct Pageblock {
     movable: u32,
     reclaimable: u32,
     reserved: u32,
+    /// Allocated pages that can be moved, whatever they were asked for as.
+    can_move: u32,
 }
 
 /// The exception that ended a replay, and how the others are told.
@@ -193,14 +195,13 @@ impl PlacementRule for Asked {
             match word.as_deref() {
                 Some(NOTHING) => Ok(Chore::Nothing),
                 Some(EMPTY) => Ok(Chore::Empty),
-                Some(name) if Migratetype::from_name(name).is_some() => {
-                    Ok(Migratetype::from_name(name).map_or(Chore::AsEra, Chore::Retype))
+                word => {
+                    let kind = word.and_then(Migratetype::from_name).filter(|kind| kind.is_mergeable());
+                    kind.map(Chore::Retype).ok_or_else(|| {
+                        let known = "None (as the era), \"nothing\", \"empty\", \"Unmovable\", \"Movable\" or \"Reclaimable\"";
+                        self.wrong("chore", &chosen, known)
+                    })
                 }
-                _ => Err(self.wrong(
-                    "chore",
-                    &chosen,
-                    "None (as the era), \"nothing\", \"empty\", \"Unmovable\", \"Movable\" or \"Reclaimable\"",
-                )),
             }
         })
     }
@@ -241,6 +242,7 @@ impl Pageblock {
             movable,
             reclaimable,
             reserved: used.reserved,
+            can_move: used.movable,
         }
     }
 }

@@ -17,7 +17,7 @@ fn a_crate_is_made_that_cargo_can_build_with_the_versions_of_the_source() {
     let folder = place.path().join("fullest-first");
     let words = ["new-rule", "fullest-first", "--source", SOURCE, "-o", folder.to_str().unwrap()];
     let said = run(words).ok().stdout;
-    assert!(said.contains("cargo run --release -- TRACE.arrows"), "{said}");
+    assert!(said.contains("fullest-first/Cargo.toml -- TRACE.arrows"), "{said}");
     assert_eq!(names(place.path()), ["fullest-first"]);
     assert_eq!(names(&folder), ["Cargo.lock", "Cargo.toml", "src"]);
     let rule = fs::read_to_string(folder.join("src/main.rs")).unwrap();
@@ -56,7 +56,7 @@ fn what_is_wrong_is_named_and_leaves_nothing() {
         let told = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(ran.status.code() == Some(code) && told.contains(part), "{words:?}: {ran:?}");
     };
-    for name in ["", "9", "-x", "a b", "a/b", "../a", "é", "std", "freehold"] {
+    for name in ["", "9", "-x", "a b", "a/b", "../a", "é", "std", "build", "freehold"] {
         refused(&["new-rule", "--source", SOURCE, "--", name], 2, "name");
     }
     refused(&["new-rule", "mine"], 2, "name a checkout with --source");

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use common::{Random, config, order, plain_zone, request};
 use freehold::{
     Choice, Chore, Era, GfpFlags, Memory, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
-    PlacementRule, Switches, Wanted, required_bytes,
+    PlacementRule, Relocate, Switches, Wanted, ZoneConfig, required_bytes,
 };
 
 /// The locks of a memory with a rule of type `R`.
@@ -17,7 +17,16 @@ type Ruled<R> = (parking_lot::RawMutex, parking_lot::RawMutex, (), R);
 const PAGES: u64 = 512 * 40;
 
 fn act<R: PlacementRule, T>(switches: Switches, rule: &R, act: impl FnOnce(&Memory<'_, Ruled<R>>) -> T) -> T {
-    let zones = [plain_zone(0x400, PAGES)];
+    act_in(plain_zone(0x400, PAGES), switches, rule, act)
+}
+
+fn act_in<R: PlacementRule, T>(
+    zone: ZoneConfig,
+    switches: Switches,
+    rule: &R,
+    act: impl FnOnce(&Memory<'_, Ruled<R>>) -> T,
+) -> T {
+    let zones = [zone];
     let config = config(&zones, switches);
     let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<Ruled<R>>(&config)];
     let memory = Memory::ruled(&config, &mut bytes, &(), rule).expect("a valid machine");
@@ -131,6 +140,46 @@ fn pollute<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> Vec<Pfn> {
     (0..64).filter_map(|_| memory.alloc(request(GfpFlags::KERNEL, 2)).ok()).collect()
 }
 
+/// Fills memory with movable pages, frees few of them, and makes unmovable requests: there is nothing to claim.
+fn steal_too<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> usize {
+    pollute(memory);
+    let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
+    while memory.alloc(movable).is_ok() {}
+    let page = memory.zones()[0].start().0 + PAGES / 2;
+    let freed =
+        (page..page + 4096).step_by(64).filter(|&pfn| memory.free(0, Pfn(pfn), Order::ZERO).is_ok()).count();
+    memory.drain_all();
+    let gfp = GfpFlags::KERNEL | GfpFlags::RECLAIMABLE;
+    (0..freed).filter(|_| memory.alloc(request(gfp, 0)).is_ok()).count()
+}
+
+#[test]
+fn what_a_rule_chooses_is_claimed_wherever_the_zone_begins_and_ends() {
+    for era in [Era::Linux6_12, Era::Linux7_3, Era::Freehold] {
+        let chosen = Cell::new(0);
+        let fullest = |offers: &mut dyn Iterator<Item = Offer>| match offers.min_by_key(|offer| offer.free) {
+            Some(offer) => {
+                chosen.set(chosen.get() + 1);
+                Choice::Take(offer)
+            }
+            None => Choice::AsEra,
+        };
+        let claim: Choose<'_> = &fullest;
+        act_in(plain_zone(0x4f3, PAGES + 77), era.switches(), &Told::new(claim, AS_ERA), |memory| {
+            pollute(memory);
+            assert!(chosen.get() > 0, "{era:?}");
+            assert!(
+                memory.zone_stats().claims >= chosen.get(),
+                "{era:?}: {} of {}",
+                memory.zone_stats().claims,
+                chosen.get()
+            );
+            assert_eq!(memory.refused_choices().count, 0);
+            memory.check().expect("what holds of every memory");
+        });
+    }
+}
+
 #[test]
 fn a_rule_sees_offers_in_order_and_they_are_what_lies_there() {
     let seen = RefCell::new(Vec::new());
@@ -172,6 +221,19 @@ fn what_was_not_offered_is_refused_and_the_era_goes_on() {
     };
     let bad: [Choose<'_>; 3] = [&beside, &larger, &outside];
     for (number, bad) in bad.into_iter().enumerate() {
+        for (claims, rule) in [(true, Told::new(bad, AS_ERA)), (false, Told::new(AS_ERA, bad))] {
+            act(Era::Linux7_3.switches(), &rule, |memory| {
+                steal_too(memory);
+                let refused = memory.refused_choices();
+                let asked = rule.asked.get()[usize::from(!claims)];
+                assert!(
+                    refused.count > 0 && refused.count <= u64::from(asked),
+                    "{number} {claims}: {refused:?}"
+                );
+                assert_eq!(refused.last == Pfn(u64::MAX), number == 2, "{refused:?}");
+                memory.check().expect("what holds of every memory");
+            });
+        }
         let rule = Told::new(bad, AS_ERA);
         act(Era::Linux7_3.switches(), &rule, |memory| {
             assert_eq!(pollute(memory), by_era, "{number}");
@@ -247,6 +309,69 @@ fn a_rule_that_tidies_gives_pageblocks_their_type() {
             );
             assert_eq!(stats.retyped, if refuses { 0 } else { before as u64 });
             memory.check().expect("what holds of every memory");
+        });
+    }
+}
+
+/// Has unmovable pages come to movable pageblocks, and tidying empty those with few pages in use.
+struct Emptier;
+
+impl PlacementRule for Emptier {
+    fn tidies(&self) -> bool {
+        true
+    }
+
+    fn chore(&self, pageblock: &PageblockUse, pages: u32) -> Chore {
+        let is_movable = pageblock.migratetype == Some(Migratetype::Movable);
+        let [unmovable, movable, _] = pageblock.allocated;
+        let is_sparse = movable > 0 && movable < pages / 4 && unmovable == 0;
+        if is_movable && is_sparse { Chore::Empty } else { Chore::Nothing }
+    }
+}
+
+/// Moves every page.
+#[derive(Default)]
+struct Moves(u64);
+
+impl Relocate for Moves {
+    fn is_movable(&mut self, _: Pfn, _: Order) -> bool {
+        true
+    }
+
+    fn relocate(&mut self, _: Pfn, _: Pfn, _: Order) -> bool {
+        self.0 += 1;
+        true
+    }
+}
+
+#[test]
+fn a_rule_that_empties_pageblocks_has_pages_moved_in_every_era_with_hygiene() {
+    for era in Era::ALL.into_iter().filter(|era| era.switches().hygiene) {
+        act(era.switches(), &Emptier, |memory| {
+            let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
+            let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable).ok()).collect();
+            // The upper half keeps one page of eight, then the lower half seven, whose free pages come to lie first on the lists.
+            let half = memory.zones()[0].start().0 + PAGES / 2;
+            let upper = pages.iter().filter(|pfn| pfn.0 >= half && pfn.0 % 8 != 0);
+            for pfn in upper.chain(pages.iter().filter(|pfn| pfn.0 < half && pfn.0 % 8 == 0)) {
+                memory.free(0, *pfn, Order::ZERO).expect("a page in use");
+            }
+            memory.drain_all();
+            let whole = || {
+                let blocks = memory.zones()[0].pageblocks();
+                blocks.filter(|block| block.free == 512).count()
+            };
+            let before = whole();
+            let mut moves = Moves::default();
+            memory.tidy_pageblocks(0, 0, 100_000, &mut moves);
+            memory.drain_all();
+            assert!(
+                moves.0 > 0 && whole() > before,
+                "{era:?}: {} moved, {before} then {} whole",
+                moves.0,
+                whole()
+            );
+            memory.check().unwrap_or_else(|broken| panic!("{era:?}: {broken:?}"));
         });
     }
 }

@@ -112,6 +112,16 @@ pub enum LabError {
         /// The last block or pageblock that it chose.
         last: u64,
     },
+    /// A rule of placement is to be tried in an era that asks none.
+    #[error(
+        "{variant}: the rule {rule} would never be asked: eras before hygiene ask no rule; take linux-6.12 or a newer one"
+    )]
+    RuleUnasked {
+        /// The rule's name.
+        rule: String,
+        /// The era and switches that were to be replayed.
+        variant: String,
+    },
     /// Whoever waits for the replay asked it to end.
     #[error("the replay was interrupted")]
     Interrupted,

@@ -83,3 +83,12 @@ fn a_rule_that_chooses_what_it_was_not_offered_is_named() {
     let told = error.to_string();
     assert!(told.starts_with("freehold with beside: the rule beside chose pfn 0x"), "{told}");
 }
+
+#[test]
+fn an_era_that_asks_no_rule_is_refused() {
+    let loaded = recorded("file-churn-3");
+    let lab = loaded.lab().expect("a good trace");
+    let variant = Variant::new(Era::Linux6_1).ruled(Rule::new("beside", || Beside));
+    let Err(error) = lab.replay(&variant, ONCE) else { panic!("a rule that nobody asks was tried") };
+    assert!(error.to_string().contains("the rule beside would never be asked"), "{error}");
+}

@@ -78,6 +78,24 @@ def test_a_rule_tidies(traces):
     assert seen and all(seen)
 
 
+def test_a_rule_gives_pageblocks_their_type(traces):
+    class Retypes:
+        def chore(self, pageblock):
+            stays = pageblock.unmovable + pageblock.reserved
+            return "Unmovable" if stays > pageblock.pages // 2 else None
+
+    class Empties:
+        def chore(self, pageblock):
+            is_sparse = 0 < pageblock.movable < pageblock.pages // 8 and not pageblock.unmovable
+            return "empty" if is_sparse else "nothing"
+
+    result = freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Retypes, Empties], chance=1)
+    eras = {era["variant"]: era for era in result.data}
+    assert eras["linux-7.3"]["locked"]["retyped"] == 0 < eras["linux-7.3 with Retypes"]["locked"]["retyped"]
+    moved = {name: era["events"]["pgmigrate_success"] for name, era in eras.items()}
+    assert moved["linux-7.3 with Empties"] > moved["linux-7.3"]
+
+
 def rule(claim):
     return type("Wrong", (), {"claim": claim, "era": "linux-7.3"})
 
@@ -95,6 +113,8 @@ def raises(self, wanted, offers):
         (type("Wrong", (), {}), freehold.InputError, "has none of the methods claim, steal and chore"),
         (type("Wrong", (), {"steal": raises, "era": "linux-2.6"}), freehold.InputError, "the eras are linux-6.1"),
         (type("Wrong", (), {"claim": raises, "__init__": lambda self, more: None}), TypeError, "more"),
+        (type("Wrong", (), {"chore": lambda self, pageblock: "CMA"}), freehold.InputError, "returned 'CMA' from chore"),
+        (type("Wrong", (), {"claim": raises, "era": "linux-6.1"}), freehold.InputError, "would never be asked"),
         (UsedFirst(), freehold.InputError, "a class is needed"),
     ],
 )

@@ -100,7 +100,9 @@ impl Boot<'_> {
             qemu.arg("-numa").arg(format!("node,nodeid={node},cpus={node},memdev=memory{node}"));
         }
         if let Some(disk) = self.disk {
-            let drive = format!("file={},if=none,id=disk,format=raw,cache=unsafe", disk.display());
+            // A comma ends the name unless there are two.
+            let name = disk.display().to_string().replace(',', ",,");
+            let drive = format!("file={name},if=none,id=disk,format=raw,cache=unsafe");
             qemu.args(["-drive", &drive, "-device", "nvme,drive=disk,serial=disk"]);
         }
         qemu.arg("-netdev").arg(format!("user,id=n,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:{SERVES_AT}"));

@@ -86,10 +86,12 @@ pub fn run(arguments: &TracesArgs, root: &Path) -> Result<bool, String> {
 
 /// Writes the index and the table of the traces that are there.
 fn write_index(root: &Path, folder: &Path, is_anew: bool) -> Result<(), String> {
-    let had = Index::read(&root.join(INDEX)).unwrap_or_default();
+    let file = root.join(INDEX);
+    // An index that cannot be read is not written anew: its rows of traces that are not here would be lost.
+    let had = if file.exists() { Index::read(&file)? } else { Index::default() };
     let index = Index::gather(root, folder, &had, is_anew, |line| println!("{line}"))?;
     let failed = |file: &Path, error: std::io::Error| format!("{}: {error}", file.display());
-    let (file, page) = (root.join(INDEX), root.join(PAGE));
+    let page = root.join(PAGE);
     let text = fs::read_to_string(&page).map_err(|error| failed(&page, error))?;
     let text = with_table(&text, &index)?;
     fs::write(&file, index.to_parquet()?).map_err(|error| failed(&file, error))?;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use freehold_measure::grouped;
 
 use super::index::Index;
-use super::list::TraceRecipe;
+use super::list::{RECIPES, TraceRecipe};
 use super::row::Row;
 
 /// The page with the table.
@@ -48,6 +48,12 @@ fn table(index: &Index) -> String {
             row.trust_kept,
             row.trust_parts,
         );
+    }
+    let has_row = |recipe: &&TraceRecipe| index.rows.iter().any(|row| row.name == recipe.name);
+    let missing: Vec<_> =
+        RECIPES.iter().filter(|recipe| !has_row(recipe)).map(|recipe| format!("`{}`", recipe.name)).collect();
+    if !missing.is_empty() {
+        let _ = writeln!(text, "\nNot recorded yet, and so without a row: {}.", missing.join(", "));
     }
     text
 }

@@ -23,7 +23,19 @@ pub(crate) struct NewRule {
 }
 
 /// Names that Cargo refuses, or that Freehold's own crates have.
-const TAKEN: [&str; 7] = ["test", "core", "std", "alloc", "freehold", "freehold-lab", "freehold-trace"];
+const TAKEN: [&str; 11] = [
+    "test",
+    "core",
+    "std",
+    "alloc",
+    "build",
+    "deps",
+    "examples",
+    "incremental",
+    "freehold",
+    "freehold-lab",
+    "freehold-trace",
+];
 
 fn parse_name(name: &str) -> Result<String, String> {
     let is_plain = name.starts_with(|first: char| first.is_ascii_alphabetic())

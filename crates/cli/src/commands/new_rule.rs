@@ -35,12 +35,19 @@ pub(crate) fn run(args: &NewRule) -> Result<(), Failure> {
     let written = write(&args.name, &source, &folder).with_context(|| format!("{shown} cannot be written"));
     written.map_err(|error| Failure::new(Cause::Output, error))?;
     output::print(&format!(
-        "{shown}/src/main.rs has a rule to begin with. Compare it with the eras:\n  cd {shown} && cargo run --release -- TRACE.arrows\n"
+        "{shown}/src/main.rs has a rule to begin with. Compare it with the eras:\n  cargo run --release --manifest-path {} -- TRACE.arrows\n",
+        quoted(&format!("{shown}/Cargo.toml"))
     ))
 }
 
 fn shown(path: &Path) -> String {
     foreign::one_line(&path.to_string_lossy()).into_owned()
+}
+
+/// Returns a word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Returns the folder of Freehold's source.

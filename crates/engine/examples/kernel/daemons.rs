@@ -8,7 +8,7 @@ use crate::serial::line;
 use crate::verdict::must;
 
 /// The number of blocks that fill all memory that has an address.
-const BLOCKS: usize = 4096;
+const BLOCKS: usize = 1 << 16;
 
 /// The largest blocks that are broken into pages, every fourth of which stays in use.
 const BROKEN: usize = 16;
@@ -36,6 +36,7 @@ impl Ballast {
             self.blocks[self.len] = (pfn, order);
             self.len += 1;
         }
+        must(self.len < BLOCKS, "the ballast has room for every block");
     }
 
     fn release(&mut self, memory: &Memory<'_, Locks>) {

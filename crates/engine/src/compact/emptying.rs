@@ -1,5 +1,7 @@
 //! Emptying a pageblock: its movable pages move to others.
 
+use core::cell::Cell;
+
 use core::ops::AddAssign;
 
 use super::relocate::Relocate;
@@ -167,7 +169,12 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// pageblock will do.
     fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {
         let blocks = &self.zone.blocks;
-        let free = |index| blocks.counted_use(index).unwrap_or_default().free;
+        let read = Cell::new(0);
+        let free = |index| {
+            let (used, walked) = self.zone.use_around(index);
+            read.set(read.get() + walked);
+            used.free
+        };
         let is_movable = blocks.get(from) == Migratetype::Movable;
         let most = if is_movable { free(from) } else { blocks.pages() };
         let (mut looks, mut place) = (0, None);
@@ -179,7 +186,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
                 break;
             }
         }
-        self.touch(looks);
+        self.touch(looks + read.get());
         place
     }
 }

@@ -74,7 +74,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Tidies the zone until `most` pages were moved or every pageblock was passed.
     fn tidy<E: Relocate>(&self, most: u64, emptying: &mut Emptying<'_, '_, L, E>) -> Moves {
         let mut done = Moves::default();
-        if !OwnRules(self.switches).tidies() && !self.rule.tidies() {
+        if !OwnRules(self.switches).tidies() && !self.is_tidied_by_rule() {
             return done;
         }
         let blocks = self.blocks.len() as u32;
@@ -128,10 +128,15 @@ impl<L: Locks> Zone<'_, L> {
         !is_block || head.order() < self.blocks.order()
     }
 
+    #[inline]
+    fn is_tidied_by_rule(&self) -> bool {
+        self.rule.tidies() && !self.is_before_hygiene()
+    }
+
     /// Returns what the memory's rule has done about a pageblock; `None` where it leaves that to the era.
     #[inline]
     fn task_by_rule(&self, start: FrameIndex) -> Option<Task> {
-        if !self.rule.tidies() {
+        if !self.is_tidied_by_rule() {
             return None;
         }
         let used = self.pageblock_use_between(start, start.offset(self.blocks.pages()));
@@ -141,7 +146,7 @@ impl<L: Locks> Zone<'_, L> {
             Chore::Nothing => Some(Task::Nothing),
             Chore::Retype(to) if to == own => Some(Task::Nothing),
             Chore::Retype(to) => Some(if to.is_mergeable() { Task::Retype(to) } else { Task::Refused }),
-            Chore::Empty => Some(Self::emptied(own, &used, used.movable)),
+            Chore::Empty => Some(Self::emptied(own, &used, OwnRules(self.switches).movable(&used))),
         }
     }
 

@@ -37,11 +37,6 @@ impl PageblockUse {
     /// for a movable request, pages that stay for any other.
     #[inline]
     pub(crate) fn like_wanted(&self, pages: u32, foreign: Migratetype, wanted: Migratetype) -> u32 {
-        match (wanted, foreign) {
-            (Migratetype::Movable, _) => self.movable,
-            (_, Migratetype::Movable) => pages - self.free - self.movable,
-            // Unmovable and reclaimable pages cannot be told apart.
-            _ => 0,
-        }
+        wanted.like(foreign, self.movable, pages.saturating_sub(self.free + self.movable))
     }
 }

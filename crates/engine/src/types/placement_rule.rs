@@ -38,11 +38,7 @@ impl Offer {
     /// request, pages that stay for another one in a movable pageblock. Unmovable and reclaimable pages cannot be told apart.
     #[inline]
     pub fn like(&self, wanted: Migratetype) -> u32 {
-        match (wanted, self.migratetype) {
-            (Migratetype::Movable, _) => self.movable,
-            (_, Migratetype::Movable) => self.stays,
-            _ => 0,
-        }
+        wanted.like(self.migratetype, self.movable, self.stays)
     }
 }
 
@@ -90,7 +86,8 @@ pub enum Chore {
     Nothing,
     /// It gets this type: unmovable, movable or reclaimable. Its free blocks go to that type's lists.
     Retype(Migratetype),
-    /// Its movable pages move to other pageblocks.
+    /// The pages that can be moved leave it for fuller pageblocks, those of a pageblock that is not movable for any.
+    /// Nothing where CPUs' lists hold pages of a movable pageblock even after they were drained.
     Empty,
 }
 
@@ -99,11 +96,11 @@ pub enum Chore {
 /// `()` leaves everything to the era and costs nothing. [`PlacementRule::claim`] and [`PlacementRule::steal`] are called with
 /// the zone lock held: an implementation must not call the allocator. What it chooses must be as it was offered. Otherwise
 /// the engine refuses and counts it ([`crate::Memory::refused_choices`]); the request then gets what the era gives it.
-/// Eras without [`crate::Switches::hygiene`] ask no rule where requests find room.
+/// Eras without [`crate::Switches::hygiene`] ask no rule. Where pageblocks keep no counts, each offer takes a walk over its pageblock's frames.
 ///
 /// Linux counterpart: none; `__rmqueue_claim` and `__rmqueue_steal` are what it replaces.
 pub trait PlacementRule {
-    /// Chooses the block whose pageblock is claimed: it becomes one of the wanted type as a whole, whatever else is in use there,
+    /// Chooses the block whose pageblock is claimed, of those that lie whole in the zone: it becomes one of the wanted type as a whole, whatever else is in use there,
     /// and the request takes the smallest block that is then of its type. Offers come the largest first, and for one order the
     /// types as Linux prefers them. Not asked where types should not mix.
     fn claim(&self, _wanted: Wanted, _offers: Offers<'_>) -> Choice {

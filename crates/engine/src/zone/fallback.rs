@@ -150,7 +150,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
         self.boost_watermark(want.flags);
         let start = self.whole_pageblock(index).ok()?;
-        let used = self.pageblock_use(start, foreign);
+        let used = self.pageblock_use(start);
         if !self.suits(used, foreign, want.migratetype) {
             return None;
         }
@@ -166,12 +166,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// Returns what a pageblock holds, by the numbers that it keeps or, without them, by a walk over its
     /// frames.
-    fn pageblock_use(&mut self, start: FrameIndex, own: Migratetype) -> PageblockUse {
-        if let Some(used) = self.zone.blocks.counted_use(start) {
-            return used;
-        }
-        let end = start.offset(self.zone.blocks.pages());
-        let (used, read) = self.zone.frames.use_between(start, end, own);
+    fn pageblock_use(&mut self, start: FrameIndex) -> PageblockUse {
+        let (used, read) = self.zone.use_around(start);
         self.touch(read);
         used
     }

@@ -37,6 +37,17 @@ impl<L: Locks> Zone<'_, L> {
         blocks
     }
 
+    /// Returns what the pageblock around a frame holds, by the numbers that it keeps or, without them, by a walk over its
+    /// frames; and the number of blocks and single frames that the walk read.
+    pub(crate) fn use_around(&self, index: FrameIndex) -> (PageblockUse, u64) {
+        if let Some(counted) = self.blocks.counted_use(index) {
+            return (counted, 0);
+        }
+        let first = self.blocks.start_of(index);
+        let end = first.offset(self.blocks.pages()).min(self.frames.end());
+        self.frames.use_between(first.max(self.frames.start()), end, self.blocks.get(index))
+    }
+
     pub(crate) fn pageblock_use_between(&self, start: FrameIndex, end: FrameIndex) -> PageblockUse {
         self.frames.use_between(start, end, self.blocks.get(start)).0
     }

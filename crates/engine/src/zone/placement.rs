@@ -1,5 +1,7 @@
 //! Which free block a request of another type is given: what the memory's rule chooses, and a rule that Linux does not have.
 
+use core::cell::Cell;
+
 use super::guard::ZoneGuard;
 use super::state::Zone;
 use crate::table::sync::Locks;
@@ -74,19 +76,17 @@ impl<L: Locks> Zone<'_, L> {
         is_offered.then_some(Foreign { index, order: offer.order, migratetype })
     }
 
-    fn offer(&self, Foreign { index, order, migratetype }: Foreign) -> Offer {
+    /// Returns what a rule is told of a block, and the number of blocks and single frames that were read for it.
+    fn offer(&self, Foreign { index, order, migratetype }: Foreign) -> (Offer, u64) {
         let pages = self.blocks.pages();
-        let PageblockUse { free, movable, .. } = if order >= self.blocks.order() {
-            PageblockUse { free: pages, ..PageblockUse::default() }
-        } else if let Some(counted) = self.blocks.counted_use(index) {
-            counted
+        let (used, read) = if order >= self.blocks.order() {
+            (PageblockUse { free: pages, ..PageblockUse::default() }, 0)
         } else {
-            let start = self.blocks.start_of(index).max(self.frames.start());
-            let end = self.blocks.start_of(index).offset(pages).min(self.frames.end());
-            self.pageblock_use_between(start, end)
+            self.use_around(index)
         };
+        let PageblockUse { free, movable, .. } = used;
         let stays = pages.saturating_sub(free + movable);
-        Offer { pfn: self.frames.pfn(index), order, migratetype, free, movable, stays }
+        (Offer { pfn: self.frames.pfn(index), order, migratetype, free, movable, stays }, 1 + read)
     }
 }
 
@@ -96,8 +96,12 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     pub(super) fn chosen_to_claim(&mut self, want: Want) -> Chosen {
         let (rule, wanted) = (self.zone.rule, self.wanted(want));
         let orders = want.order.up_to(self.zone.max_order).rev();
-        let (choice, looks) = self.ask(want, orders, |offers| rule.claim(wanted, offers));
-        self.touch(looks);
+        // The era may try a pageblock that does not lie whole in the zone, in vain; a rule is spared that.
+        let is_whole = |block: &Foreign| {
+            block.order >= self.zone.blocks.order() || self.whole_pageblock(block.index).is_ok()
+        };
+        let (choice, touched) = self.ask(want, orders, is_whole, |offers| rule.claim(wanted, offers));
+        self.touch(touched);
         self.chosen(choice, want)
     }
 
@@ -106,8 +110,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     pub(super) fn chosen_to_steal(&mut self, want: Want) -> Chosen {
         let (rule, wanted) = (self.zone.rule, self.wanted(want));
         let orders = want.order.up_to(self.zone.max_order);
-        let (choice, looks) = self.ask(want, orders, |offers| rule.steal(wanted, offers));
-        self.touch(looks);
+        let (choice, touched) = self.ask(want, orders, |_| true, |offers| rule.steal(wanted, offers));
+        self.touch(touched);
         self.chosen(choice, want)
     }
 
@@ -119,8 +123,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let Some(largest) = self.zone.blocks.order().down() else { return Chosen::AsEra };
         let (rules, wanted) = (OwnRules(self.zone.switches), self.wanted(want));
         let orders = want.order.up_to(largest).rev();
-        let (choice, looks) = self.ask(want, orders, |offers| rules.claim(wanted, offers));
-        self.touch(looks);
+        let (choice, touched) = self.ask(want, orders, |_| true, |offers| rules.claim(wanted, offers));
+        self.touch(touched);
         self.chosen(choice, want)
     }
 
@@ -129,26 +133,33 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         Wanted { order: want.order, migratetype: want.migratetype, pageblock_order }
     }
 
-    /// Returns what is chosen of the heads of other types' lists, and how many blocks were looked at for it.
+    /// Returns what is chosen of the heads of other types' lists, of those that `may_offer` lets through, and the number of blocks and single frames
+    /// that were read for it.
     #[inline]
     fn ask(
         &self,
         want: Want,
         orders: impl Iterator<Item = Order>,
+        may_offer: impl Fn(&Foreign) -> bool,
         choose: impl FnOnce(Offers<'_>) -> Choice,
     ) -> (Choice, u64) {
         let (zone, lists) = (self.zone, &self.state.lists);
-        let mut looks = 0;
+        let touched = Cell::new(0);
         let mut offers = orders
             .flat_map(|order| want.migratetype.fallbacks().map(|migratetype| (order, migratetype)))
             .filter(|&(order, migratetype)| zone.list_has_block(order, migratetype))
             .flat_map(|(order, migratetype)| {
                 let heads = lists.get(order, migratetype).iter(&zone.frames).take(LOOKS);
-                heads.map(move |index| zone.offer(Foreign { index, order, migratetype }))
+                heads.map(move |index| Foreign { index, order, migratetype })
             })
-            .inspect(|_| looks += 1);
+            .filter(|block| may_offer(block))
+            .map(|block| {
+                let (offer, read) = zone.offer(block);
+                touched.set(touched.get() + read);
+                offer
+            });
         let choice = choose(Offers::new(&mut offers));
-        (choice, looks)
+        (choice, touched.get())
     }
 
     #[inline]

@@ -60,6 +60,7 @@ impl Lab<'_> {
         options: Options,
         tell: &mut dyn FnMut(Moment<'_>),
     ) -> Result<Replay, LabError> {
+        variant.refuse_unasked()?;
         let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
         let watch = Watch::default();
         let mut replay = self.run(variant, &mut metadata, &watch, options, Some(tell))?;

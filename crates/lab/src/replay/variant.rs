@@ -67,6 +67,14 @@ impl Variant {
         self
     }
 
+    /// Returns an error if it has a rule that no request and no pageblock would ever be asked about.
+    pub(super) fn refuse_unasked(&self) -> Result<(), LabError> {
+        let unasked = self.rule.as_ref().filter(|_| !self.switches().hygiene);
+        unasked.map_or(Ok(()), |rule| {
+            Err(LabError::RuleUnasked { rule: rule.name().to_owned(), variant: self.to_string() })
+        })
+    }
+
     /// Returns an error if its rule chose what it was not offered.
     pub(super) fn refuse(&self, refused: RefusedChoices) -> Result<(), LabError> {
         match (&self.rule, refused) {

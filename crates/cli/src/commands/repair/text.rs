@@ -78,9 +78,8 @@ fn remarks(steps: &[DoneStep]) -> Vec<String> {
         told.push("* stopped as there were enough; the forecast is of the whole step.".to_owned());
     }
     let parts = steps.iter().filter_map(|step| Some((step.parts?, step.longest_part_ms?)));
-    if let Some((parts, longest)) = parts.reduce(|all, one| (all.0 + one.0, all.1.max(one.1)))
-        && parts > 1
-    {
+    let in_parts = parts.filter(|&(parts, _)| parts > 1);
+    if let Some((parts, longest)) = in_parts.reduce(|all, one| (all.0 + one.0, all.1.max(one.1))) {
         told.push(format!("Compacted in {parts} parts, the longest of {longest:.1} ms."));
     }
     if any(|step| step.gave_up) {
@@ -126,12 +125,12 @@ mod tests {
 
     #[test]
     fn what_holds_of_several_steps_is_said_once() {
-        let told = remarks(&[compaction(1.25, 1), compaction(2.25, 3)]);
+        let told = remarks(&[compaction(1.25, 1), compaction(1.0, 2), compaction(1.25, 3)]);
         let starts: Vec<_> = told.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
         assert_eq!(
             starts,
             [
-                "Compacted in 4 parts, the longest of 12.0 ms.",
+                "Compacted in 5 parts, the longest of 12.0 ms.",
                 "Parts of compaction brought nothing",
                 "During compaction others waited 3.5 ms for memory (pressure, some)."
             ]
