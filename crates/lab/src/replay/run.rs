@@ -109,7 +109,6 @@ impl Lab<'_> {
             return Err(LabError::Interrupted);
         }
         let (followed, agreement) = follower.finish();
-        variant.refuse(memory.refused_choices())?;
         let requests = memory.request_stats();
         let holds = watch.timer.log();
         let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
@@ -140,6 +139,8 @@ impl Lab<'_> {
         if let Some(sampler) = sampler {
             sampler.finish(&mut measures);
         }
+        // It takes the zones' locks, so after their holds were counted.
+        variant.refuse(memory.refused_choices())?;
         memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })?;
         let pagetypeinfo =
             if first { ending::pagetypeinfo(self.trace.start, &memory) } else { String::new() };
