@@ -93,7 +93,7 @@ impl<L: Locks> Zone<'_, L> {
                 Task::Nothing | Task::Drain => {}
                 Task::Retype(to) => self.retype(start, to, by),
                 Task::Empty(movable) => done += emptying.empty(start, movable),
-                Task::Refused => self.lock().refuse(self.frames.pfn(start)),
+                Task::Refused => self.refuse(self.frames.pfn(start)),
             }
             passed += 1;
         }

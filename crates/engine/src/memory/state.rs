@@ -195,15 +195,13 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.events.load()
     }
 
-    /// Returns how often the rule chose what it was not offered, and the last block that it named.
+    /// Returns how often the rule chose what it was not offered, and the last block that it named. Takes no lock.
     pub fn refused_choices(&self) -> RefusedChoices {
-        self.zones.iter().map(|zone| zone.lock().state.refused).fold(
-            RefusedChoices::default(),
-            |sum, of_zone| RefusedChoices {
-                count: sum.count + of_zone.count,
-                last: if of_zone.count > 0 { of_zone.last } else { sum.last },
-            },
-        )
+        let of_zones = self.zones.iter().map(Zone::refused).filter(|refused| refused.count > 0);
+        of_zones.fold(RefusedChoices::default(), |sum, refused| RefusedChoices {
+            count: sum.count + refused.count,
+            last: refused.last,
+        })
     }
 
     /// Returns what happened under the zone locks so far, summed over all zones.

@@ -4,11 +4,11 @@ use core::cell::Cell;
 
 use super::guard::ZoneGuard;
 use super::state::Zone;
-use crate::table::sync::Locks;
+use crate::table::sync::{AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{
-    Choice, Chore, Migratetype, Offer, Offers, Order, PageblockUse, Pfn, PlacementRule, Switches, Want,
-    Wanted,
+    Choice, Chore, Migratetype, Offer, Offers, Order, PageblockUse, Pfn, PlacementRule, RefusedChoices,
+    Switches, Want, Wanted,
 };
 
 /// The number of blocks at the head of a list that are looked at.
@@ -74,6 +74,19 @@ impl<L: Locks> Zone<'_, L> {
             && migratetype == offer.migratetype
             && want.migratetype.fallbacks().contains(&migratetype);
         is_offered.then_some(Foreign { index, order: offer.order, migratetype })
+    }
+
+    /// Notes that the rule chose what it was not offered.
+    #[cold]
+    pub(crate) fn refuse(&self, pfn: Pfn) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        self.last_refused.store(pfn.0, Ordering::Relaxed);
+    }
+
+    /// Returns what the rule chose without being offered it. Takes no lock.
+    pub(crate) fn refused(&self) -> RefusedChoices {
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        RefusedChoices { count: read(&self.refused), last: Pfn(read(&self.last_refused)) }
     }
 
     /// Returns what a rule is told of a block, and the number of blocks and single frames that were read for it.
@@ -170,16 +183,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             Choice::Take(offer) => {
                 let foreign = self.zone.foreign(offer, want);
                 if foreign.is_none() {
-                    self.refuse(offer.pfn);
+                    self.zone.refuse(offer.pfn);
                 }
                 foreign.map_or(Chosen::AsEra, Chosen::Block)
             }
         }
-    }
-
-    /// Notes that the rule chose what it was not offered.
-    pub(crate) fn refuse(&mut self, pfn: Pfn) {
-        self.state.refused.count += 1;
-        self.state.refused.last = pfn;
     }
 }

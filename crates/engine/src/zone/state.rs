@@ -14,8 +14,7 @@ use crate::percpu::{PerCpuLists, listed_up_to};
 use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
 use crate::types::{
-    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, RefusedChoices, Switches, ZONE_TYPES,
-    ZoneStats, ZoneType,
+    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
 };
 
 /// Numbers that change under the zone lock and are read without it.
@@ -97,8 +96,6 @@ pub(crate) struct LockedState {
     pub(crate) compaction: CompactionState,
     /// The pageblock at which tidying goes on.
     pub(crate) tidied_to: u32,
-    /// What the rule chose without being offered it.
-    pub(crate) refused: RefusedChoices,
 }
 
 /// One zone. Linux counterpart: `struct zone`.
@@ -145,6 +142,10 @@ pub struct Zone<'m, L: Locks> {
     pub(super) largest_lowmem_reserve: u64,
     pub(super) tracepoints: &'m L::Tracepoints,
     pub(crate) rule: &'m L::Rule,
+    /// How often the rule chose what it was not offered, and the last block or pageblock that it named: no rule that is right has
+    /// them written.
+    pub(super) refused: AtomicU64,
+    pub(super) last_refused: AtomicU64,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
     pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
@@ -194,6 +195,8 @@ impl<'m, L: Locks> Zone<'m, L> {
             percpu: parts.percpu,
             tracepoints: parts.tracepoints,
             rule: parts.rule,
+            refused: AtomicU64::new(0),
+            last_refused: AtomicU64::new(0),
         }
     }
 

@@ -139,7 +139,6 @@ impl Lab<'_> {
         if let Some(sampler) = sampler {
             sampler.finish(&mut measures);
         }
-        // It takes the zones' locks, so after their holds were counted.
         variant.refuse(memory.refused_choices())?;
         memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })?;
         let pagetypeinfo =
