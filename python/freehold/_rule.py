@@ -6,8 +6,8 @@ class Rule:
 
     `claim` and `steal` are asked about requests that found no block of their own type, with the heads of other types' free lists
     as offers, up to 32 of each list. `chore` is asked about pageblocks ten times a second of the trace's time: about all of them, until as many
-    pages were moved as a twentieth of a CPU can move. A method that is there is called, which takes microseconds each time, so leave out what you do
-    not decide. Eras before linux-6.12 ask no rule, and are refused.
+    pages were moved as a twentieth of a CPU can move. A method that is there is called, which takes some 10 microseconds for a chore and more than one for each offer, so leave
+    out what you do not decide. Eras before linux-6.12 ask no rule, and are refused.
 
     `claim(self, wanted, offers)` chooses the block whose pageblock becomes one of the wanted type as a whole, whatever else is in use
     there. Offers come the largest first. Returns an offer, None for what the era does, or "nothing".

@@ -54,11 +54,34 @@ impl Processor {
         }
     }
 
+    /// Returns false for a program that is compiled for another processor.
+    pub fn runs(self, program: &[u8]) -> bool {
+        let machine: u16 = match self {
+            Self::X86_64 => 62,
+            Self::Arm64 => 183,
+        };
+        !program.starts_with(b"\x7fELF") || program.get(18..20) == Some(&machine.to_le_bytes())
+    }
+
     /// Returns the Debian package with the compiler of C.
     pub const fn compiler_package(self) -> &'static str {
         match self {
             Self::X86_64 => "gcc",
             Self::Arm64 => "gcc-aarch64-linux-gnu",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program_runs_on_this_machine_alone() {
+        let this = std::fs::read("/proc/self/exe").expect("this program");
+        for processor in Processor::value_variants() {
+            assert_eq!(processor.runs(&this), processor.is_this_machine(), "{processor:?}");
+            assert!(processor.runs(b"#!/bin/sh\n"), "{processor:?}");
         }
     }
 }

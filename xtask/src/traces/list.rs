@@ -27,7 +27,7 @@ impl TraceRecipe {
 /// An emulated machine of two CPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// The kernel's series: the newest package of it is taken.
+    /// The kernel's series. Taken is the package that is kept from before, otherwise the newest.
     pub series: &'static str,
     /// Debian's name for the kernel's flavour, which ends in the architecture and the size of pages.
     pub flavour: &'static str,

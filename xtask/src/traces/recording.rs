@@ -164,6 +164,9 @@ impl<'a> Guests<'a> {
             None => program::build(arch, self.root, "0")?,
         };
         let freehold = fs::read(&file).map_err(io(&file))?;
+        if !arch.runs(&freehold) {
+            return Err(format!("{} is no program for {}; leave --program out", file.display(), arch.name()));
+        }
         let (busybox, workloads) = (kernel::busybox(arch)?, self.workloads(arch)?);
         self.programs.push(Programs { arch, freehold, busybox, workloads });
         self.programs(arch)
