@@ -162,6 +162,38 @@ fn the_page_replays_as_the_lab_does() {
 }
 
 #[test]
+fn a_dropped_file_is_replayed_wherever_it_falls() {
+    let test = "a_dropped_file_is_replayed_wherever_it_falls";
+    let Some(page) = page(test) else { return };
+    let Some(browser) = Browser::start(test, &[]) else { return };
+    browser.size(1280, 900);
+    open(&browser, page, "");
+    for (place, name) in [("#replay", "holes-arm64.arrows"), ("#sandbox", "forks.arrows")] {
+        let file = root().join("traces").join(name);
+        browser.run("performance.clearMarks('replayed')");
+        browser.drop_file(place, &file);
+        mark(&browser, "replayed");
+        settled(&browser);
+        assert_eq!(browser.run(IS_ALARMED), json!(false), "{}", browser.text("#replay-state"));
+        let line = browser.text("#trace-line");
+        assert!(line.contains(name), "{line}");
+        assert_eq!(
+            browser.run("return document.querySelector('#replay').className.includes('over')"),
+            json!(false)
+        );
+    }
+    let picture = root().join("docs/c-build.svg");
+    browser.drop_file("#sandbox", &picture);
+    wait_for("a sentence", || {
+        browser.text("#replay-state").contains("c-build.svg: not a Freehold trace").then_some(())
+    });
+    assert!(
+        browser.run("return location.href").as_str().is_some_and(|address| address.starts_with(&url(page)))
+    );
+    browser.has_behaved(&url(page));
+}
+
+#[test]
 fn what_is_no_trace_is_told_in_one_sentence() {
     let test = "what_is_no_trace_is_told_in_one_sentence";
     let Some(page) = page(test) else { return };

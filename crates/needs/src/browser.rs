@@ -114,6 +114,21 @@ impl Browser {
         self.ask(&format!("element/{element}/value"), &json!({"text": file.display().to_string()}));
     }
 
+    /// Drags a file from outside onto the middle of the first element that a selector finds, and lets it go.
+    pub fn drop_file(&self, selector: &str, file: &Path) {
+        let script = format!(
+            "const found = document.querySelector({}); found.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
+             const box = found.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]",
+            json!(selector)
+        );
+        let place = self.run(&script);
+        let data = json!({"items": [], "files": [file.display().to_string()], "dragOperationsMask": 1});
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            let event = json!({"type": kind, "x": place[0], "y": place[1], "data": data});
+            self.ask("goog/cdp/execute", &json!({"cmd": "Input.dispatchDragEvent", "params": event}));
+        }
+    }
+
     /// Returns the whole page as a picture: PNG in base64.
     pub fn picture(&self) -> String {
         let wanted = json!({"cmd": "Page.captureScreenshot", "params": {"captureBeyondViewport": true}});

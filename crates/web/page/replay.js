@@ -46,13 +46,14 @@ class ReplayView {
     const section = byId("replay");
     section.addEventListener("dragover", () => section.classList.add("over"));
     section.addEventListener("dragleave", () => section.classList.remove("over"));
-    section.addEventListener("drop", (event) => {
+    // A file that is dropped anywhere must not replace the page.
+    window.addEventListener("dragover", (event) => event.preventDefault());
+    window.addEventListener("drop", (event) => {
+      event.preventDefault();
       section.classList.remove("over");
       const [dropped] = event.dataTransfer?.files ?? [];
       if (dropped) this.open(dropped);
     });
-    // A file that is dropped must not replace the page.
-    for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (event) => event.preventDefault());
   }
 
   openSample() {
