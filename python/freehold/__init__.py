@@ -18,6 +18,7 @@ from ._freehold import (
     eras,
     settings,
 )
+from ._chart import chart
 from ._lab import Trace, compare, predict, replay, sweep
 from ._rule import Rule
 
@@ -38,6 +39,7 @@ __all__ = [
     "Trace",
     "Wanted",
     "__version__",
+    "chart",
     "compare",
     "eras",
     "predict",

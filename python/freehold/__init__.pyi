@@ -130,6 +130,9 @@ class Memory:
     def check(self) -> None: ...
     def picture(self) -> str: ...
 
+def chart(
+    what: object, *measures: str, x: str | None = None, color: str | None = None
+) -> Any: ...
 def compare(
     trace: _Trace,
     *,

@@ -12,7 +12,7 @@ def stub():
 
 def parameters(function):
     given = function.args
-    return [part.arg for part in [*given.args, *given.kwonlyargs, *filter(None, [given.kwarg])]]
+    return [part.arg for part in [*given.args, *filter(None, [given.vararg]), *given.kwonlyargs, *filter(None, [given.kwarg])]]
 
 
 def test_every_name_has_its_type():

@@ -1,0 +1,214 @@
+"""Charts of results, drawn by Altair."""
+
+import pathlib
+import re
+
+from . import _freehold
+
+# What most people want to see of a result.
+MEASURES = ("free pageblocks at the end", "mixed pageblocks at the end", "steals", "claims")
+
+# The rows of a comparison that tell what is chance; the mean over several replays says more than one replay.
+CHANCE = "chance"
+
+
+def chart(what, *measures, x=None, color=None):
+    """Draws measures of a result as an Altair chart, with what chance makes of them where several replays tell.
+
+    `what` is a result of `compare`, `replay`, `predict` or `sweep`, its table, or rows of a sweep in a table of pyarrow, Polars, pandas
+    or DuckDB. `measures` are names as in the column `measure`, or of columns of a sweep; four are drawn if none is named. Lines span
+    one standard deviation to both sides of a mean.
+
+    Of a sweep `x` names the setting along the axis and `color` the one with a line each; left out, they are the first two that
+    vary. A third that varies gets a row of charts for each value, and each trace a column.
+
+    The chart shows itself in a notebook; `chart.save("steals.html")` writes a page. Needs Altair: pip install "freehold[charts]".
+    """
+    altair = _altair()
+    columns = _columns(what)
+    if "foretold" in columns:
+        draw = _Prediction(altair, columns)
+    elif "variant" in columns:
+        draw = _Comparison(altair, columns)
+    elif "run" in columns:
+        draw = _Sweep(altair, columns, x, color)
+    else:
+        raise _freehold.InputError("only a comparison, a replay, a prediction and a sweep have measures to draw")
+    if (x or color) and not isinstance(draw, _Sweep):
+        raise _freehold.InputError("x and color are of sweeps; this result has one chart for each measure")
+    charts = [draw.measure(name) for name in measures or [name for name in MEASURES if draw.has(name)]]
+    if not charts:
+        raise _freehold.InputError("none of the usual measures is in this result; name one")
+    return charts[0] if len(charts) == 1 else altair.vconcat(*charts)
+
+
+def _altair():
+    try:
+        import altair
+    except ImportError as error:
+        raise ImportError('freehold.chart needs Altair: pip install "freehold[charts]"') from error
+    return altair
+
+
+def _columns(what):
+    """The columns of a table, as lists by their names."""
+    what = what.table if isinstance(what, _freehold.Result) else what
+    if isinstance(what, _freehold.Table):
+        return what.to_dict()
+    import narwhals
+
+    try:
+        table = narwhals.from_native(what)
+    except TypeError as error:
+        raise _freehold.InputError(f"a result or a table is drawn, not {type(what).__name__}") from error
+    table = table.collect() if isinstance(table, narwhals.LazyFrame) else table
+    # pandas has NaN where there is no value.
+    return {name: [None if value != value else value for value in column] for name, column in table.to_dict(as_series=False).items()}
+
+
+def _spread(mean, deviation):
+    """What is drawn of a mean."""
+    deviation = deviation or 0.0
+    return {"value": mean, "low": mean - deviation, "high": mean + deviation}
+
+
+class _Bars:
+    """One measure as bars, a name each."""
+
+    def __init__(self, altair):
+        self.altair = altair
+
+    def bars(self, measure, unit, rows, quiet=()):
+        alt = self.altair
+        title = f"{measure}, {unit}" if unit and unit not in measure else measure
+        names = [row["name"] for row in rows]
+        tooltip = ["name:N", alt.Tooltip("value:Q", title=title), "low:Q", "high:Q"]
+        chart = alt.Chart(alt.Data(values=rows), width=360)
+        names = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=320))
+        kind = alt.condition(alt.FieldOneOfPredicate("name", list(quiet)), alt.value("#9a9a9a"), alt.value("#3b78b5"))
+        bars = chart.mark_bar(height={"band": 0.7}).encode(x=alt.X("value:Q", title=title, axis=alt.Axis(tickCount=6)), y=names, color=kind, tooltip=tooltip)
+        lines = chart.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=names)
+        return alt.layer(bars, lines)
+
+
+class _Comparison(_Bars):
+    """Variants beside each other, with what the machine did."""
+
+    def __init__(self, altair, columns):
+        super().__init__(altair)
+        self.rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+    def has(self, measure):
+        return any(row["measure"] == measure for row in self.rows)
+
+    def measure(self, measure):
+        found = [row for row in self.rows if row["measure"] == measure and row["value"] is not None]
+        _known(measure, self.has(measure), (row["measure"] for row in self.rows))
+        if not found:
+            raise _freehold.InputError(f"{measure!r} has no value in this result")
+        groups = {row["group"] for row in found}
+        group = CHANCE if CHANCE in groups else next(iter(sorted(groups)))
+        if len(groups - {CHANCE}) > 1 and group != CHANCE:
+            raise _freehold.InputError(f"{measure!r} is in {', '.join(sorted(groups))}: draw rows of one of them")
+        rows = [row for row in found if row["group"] == group]
+        # The machine is in its own row of one replay where chance has none.
+        rows += [row for row in found if row["variant"] == "machine" and not any(had["variant"] == "machine" for had in rows)]
+        bars = [{"name": row["variant"], **_spread(row["value"], row["standard_deviation"])} for row in rows]
+        return self.bars(measure, rows[0]["unit"], bars, quiet=["machine"])
+
+
+class _Prediction(_Bars):
+    """What was before, what is foretold and what came."""
+
+    def __init__(self, altair, columns):
+        super().__init__(altair)
+        self.rows = {name: dict(zip(columns, row)) for name, row in zip(columns["measure"], zip(*columns.values()))}
+
+    def has(self, measure):
+        return measure in self.rows
+
+    def measure(self, measure):
+        _known(measure, self.has(measure), self.rows)
+        row = self.rows[measure]
+        kinds = [kind for kind in ("before", "foretold", "came") if row[kind] is not None]
+        if not kinds:
+            raise _freehold.InputError(f"{measure!r} has no value in this result")
+        bars = [{"name": kind, **_spread(row[kind], row[f"{kind}_sd"])} for kind in kinds]
+        return self.bars(measure, row["unit"], bars, quiet=["before"])
+
+
+class _Sweep:
+    """Runs, by the settings that vary."""
+
+    def __init__(self, altair, columns, x, color):
+        self.altair = altair
+        self.columns = columns
+        settings = {name.replace("-", "_") for name in _freehold.settings().to_dict()["setting"]}
+        varied = [name for name in columns if name in settings and len(set(columns[name])) > 1]
+        for name in filter(None, (x, color)):
+            if name not in columns or name not in settings:
+                raise _freehold.InputError(f"{name!r} is no setting of this sweep, in which vary: {', '.join(varied) or 'none'}")
+        left = [name for name in varied if name not in (x, color)]
+        self.x = x or (left.pop(0) if left else None)
+        self.color = color or (left.pop(0) if left else None)
+        self.row = left.pop(0) if left else None
+        if self.x is None:
+            raise _freehold.InputError("no setting varies in this sweep; name one by x")
+        if left:
+            raise _freehold.InputError(f"more vary than a chart can show; choose rows of one value of {' and '.join(left)}")
+
+    def _of(self, measure):
+        """The columns of a measure: its value, and the standard deviation where there is one."""
+        if measure in self.columns:
+            return measure, None
+        name = re.sub(r"[^a-z0-9]+", "_", measure.lower()).strip("_")
+        mean = f"chance_{name}_mean"
+        if mean in self.columns:
+            return mean, f"chance_{name}_standard_deviation"
+        found = [column for column in self.columns if column == name or column.endswith(f"_{name}")]
+        return (found[0], None) if len(found) == 1 else (None, None)
+
+    def has(self, measure):
+        return self._of(measure)[0] is not None
+
+    def measure(self, measure):
+        value, deviation = self._of(measure)
+        _known(measure, value is not None, self.columns)
+        alt = self.altair
+        rows = []
+        for at, mean in enumerate(self.columns[value]):
+            if mean is not None:
+                row = _spread(mean, self.columns[deviation][at] if deviation else None)
+                for name in filter(None, (self.x, self.color, self.row)):
+                    row[name] = self.columns[name][at]
+                rows.append({**row, "trace": pathlib.PurePath(self.columns["trace"][at]).name})
+        if not rows:
+            errors = [error for error in self.columns.get("error", []) if error]
+            raise _freehold.InputError(errors[0] if errors else f"{measure!r} has no value in this sweep")
+        chart = alt.Chart(width=260, height=200)
+        x = alt.X(f"{self.x}:O", sort=_sorted(row[self.x] for row in rows), axis=alt.Axis(labelAngle=0))
+        color = alt.Color(f"{self.color}:N") if self.color else alt.value("#3b78b5")
+        y = alt.Y("value:Q", title=measure)
+        lines = chart.mark_line(point=True).encode(x=x, y=y, color=color, tooltip=[f"{self.x}:O", "value:Q", "low:Q", "high:Q"])
+        spans = chart.mark_rule(strokeWidth=2).encode(x=x, y=alt.Y("low:Q", title=measure), y2="high:Q", color=color)
+        drawn = alt.layer(lines, spans)
+        facets = {}
+        if len({row["trace"] for row in rows}) > 1:
+            facets["column"] = alt.Column("trace:N")
+        if self.row:
+            facets["row"] = alt.Row(f"{self.row}:N")
+        data = alt.Data(values=rows)
+        return drawn.facet(data=data, **facets) if facets else drawn.properties(data=data)
+
+
+def _sorted(values):
+    """Values in the order of an axis: numbers by size, others as they come."""
+    values = list(dict.fromkeys(values))
+    return sorted(values) if all(isinstance(value, (int, float)) for value in values) else values
+
+
+def _known(measure, is_known, names):
+    if not is_known:
+        names = list(dict.fromkeys(names))
+        near = [name for name in names if measure.lower() in name.lower()] or names
+        raise _freehold.InputError(f"{measure!r} is no measure of this result, which has {', '.join(near[:8])}{', …' if len(near) > 8 else ''}")
