@@ -95,6 +95,7 @@ class _Remote:
     def __init__(self, url):
         import fsspec
 
+        self._url = url
         self._store, self._folder = fsspec.core.url_to_fs(url)
 
     def locked(self):
@@ -105,7 +106,18 @@ class _Remote:
             return self._store.cat_file(f"{self._folder}/{name}")
         except FileNotFoundError:
             return None
+        except Exception as error:  # Each store has its own.
+            raise _freehold.Error(f"{self._url}/{name} cannot be read: {error!r}") from error
 
     def write(self, name, contents):
-        self._store.makedirs(os.path.dirname(f"{self._folder}/{name}"), exist_ok=True)
-        self._store.pipe_file(f"{self._folder}/{name}", contents)
+        path = f"{self._folder}/{name}"
+        try:
+            for folder in dict.fromkeys([self._folder, os.path.dirname(path)]):
+                # A bucket that a slip of the pen names is not made.
+                with contextlib.suppress(FileExistsError):
+                    self._store.mkdir(folder, create_parents=False)
+            self._store.pipe_file(path, contents)
+        except Exception as error:
+            raise _freehold.Error(
+                f"{self._url}/{name} cannot be written; the finished shards are kept: start the same sweep again once it can: {error!r}"
+            ) from error

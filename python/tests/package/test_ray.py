@@ -19,8 +19,22 @@ SETTINGS = {"watermark_boost_factor": list(range(0, 50_000, 2000)), "counts": [T
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """Four nodes on this machine, of one processor each."""
+def bucket():
+    """A bucket of an S3 server on this machine, whose address and key are in the environment."""
+    server = pytest.importorskip("moto.server", reason="moto is not installed").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
+    server.start()
+    host, port = server.get_host_and_port()
+    os.environ.update(AWS_ENDPOINT_URL=f"http://{host}:{port}", AWS_ACCESS_KEY_ID="somebody", AWS_SECRET_ACCESS_KEY="a secret")
+    store = s3fs.S3FileSystem()
+    store.mkdir("lab")
+    yield store
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(bucket):
+    """Four nodes on this machine, of one processor each, whose workers reach the bucket."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
     node = {"num_cpus": 1, "object_store_memory": 80 << 20, "memory": 1 << 30, "include_dashboard": False}
     cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=node)
@@ -93,6 +107,37 @@ def test_traces_come_from_wherever_fsspec_reaches(cluster, small, tmp_path):
     assert all("the trace cannot be copied to a worker" in error for error in rows["error"][2:])
     # What could not be copied is tried again by the same sweep.
     assert len(list((tmp_path / "runs").glob("trace=*/*.parquet"))) == 1
+
+
+def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
+    traces = []
+    for trace in small[:2]:
+        bucket.put(str(trace), f"lab/traces/{trace.name}")
+        traces.append(f"s3://lab/traces/{trace.name}")
+    sweep = functools.partial(
+        freehold.sweep, chance=1, on="ray", address=cluster.address, into="s3://lab/runs", runs_a_shard=1, counts=[True, False]
+    )
+    first = sweep(traces)
+    written = {path: bucket.info(path)["LastModified"] for path in bucket.glob("lab/runs/trace=*/*.parquet")}
+    assert len(written) == 4
+    damaged = sorted(written)[1]
+    # The store notes whole seconds.
+    time.sleep(1.1)
+    bucket.pipe(damaged, bucket.cat(damaged)[:-4])
+    time.sleep(1.1)
+    touched = bucket.info(damaged, refresh=True)["LastModified"]
+    again = sweep(traces)
+    plain = untimed(freehold.sweep(small[:2], chance=1, counts=[True, False]).table.to_csv())
+    for result in (first, again):
+        assert result.table.to_dict()["trace"] == [trace for trace in traces for _ in range(2)]
+        assert untimed(result.table.to_csv().replace("s3://lab/traces", str(small[0].parent))) == plain
+    times = {path: bucket.info(path, refresh=True)["LastModified"] for path in written}
+    assert {path for path in written if times[path] != written[path]} == {damaged} and times[damaged] > touched
+    # A bucket that nobody made is told, and not made.
+    with pytest.raises(freehold.Error, match="s3://labb/runs/_freehold.json cannot be written"):
+        freehold.sweep(traces[:1], chance=1, into="s3://labb/runs", counts=[True])
+    bucket.invalidate_cache()
+    assert bucket.ls("") == ["lab"]
 
 
 def test_a_trace_that_no_node_has_memory_for_is_refused(cluster, small, monkeypatch):
