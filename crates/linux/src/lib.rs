@@ -11,6 +11,7 @@ mod out_of_memory;
 pub mod pageblocks;
 pub mod procfs;
 mod record;
+mod reorder;
 pub mod sample;
 pub mod sensor;
 mod sink;

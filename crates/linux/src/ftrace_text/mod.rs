@@ -6,7 +6,6 @@ mod input;
 mod line;
 mod options;
 mod read;
-mod reorder;
 
 pub use input::MAX_LINE_BYTES;
 pub use options::{PfnRadix, TextCounts, TextOptions};

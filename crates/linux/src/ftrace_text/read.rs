@@ -9,8 +9,8 @@ use super::fields::FieldReader;
 use super::input::next_line;
 use super::line::{Line, classify};
 use super::options::{TextCounts, TextOptions};
-use super::reorder::{Reorder, TooOld};
 use crate::error::{Error, ParseError};
+use crate::reorder::{Reorder, TooOld};
 
 const REMEDY: &str = "Remove the line if it is damaged, or write the text again with `trace-cmd report` or \
                       `perf script -F comm,tid,cpu,time,event,trace`";
@@ -31,7 +31,7 @@ pub fn read_text_events(
     let mut reader = TextReader {
         file: file.to_owned(),
         fields: FieldReader::new(options),
-        reorder: Reorder::new(options.reorder_window_ns),
+        reorder: Reorder::default(),
         counts: TextCounts::default(),
         early_lost: Vec::new(),
         newest_ns: None,
@@ -108,9 +108,9 @@ impl TextReader {
     }
 
     fn push(&mut self, event: Event, take: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
-        match self.reorder.push(event, take)? {
-            Ok(()) => Ok(()),
-            Err(TooOld { back_ns }) => Err(Error::TimeBackwards {
+        match self.reorder.push(event) {
+            Ok(()) => self.reorder.pass_window(self.window_ns, take),
+            Err(TooOld { back_ns, .. }) => Err(Error::TimeBackwards {
                 file: self.file.clone(),
                 line: self.counts.lines,
                 back_ns,

@@ -3,37 +3,31 @@
 use freehold_trace::Event;
 
 use crate::error::Error;
+use crate::reorder::{Reorder, TooOld};
 use crate::sink::EventSink;
 
-/// Holds events back until no older one can follow.
-///
-/// Invariant: no released event is older than one released before it.
+/// Holds events back until no older one can follow, and gives those that are late all the same a later time.
 #[derive(Default, Debug)]
 pub(crate) struct Merger {
-    held: Vec<Event>,
-    newest_ns: u64,
+    held: Reorder,
     late: u64,
 }
 
 impl Merger {
     /// Adds an event. The events of each CPU must come in the order of time.
+    ///
+    /// An event that is older than the last released one gets the time of that one.
     pub(super) fn push(&mut self, event: Event) {
-        self.held.push(event);
+        if let Err(TooOld { passed_ns, .. }) = self.held.push(event) {
+            self.late += 1;
+            let again = self.held.push(Event { time_ns: passed_ns, ..event });
+            debug_assert!(again.is_ok(), "an event of that time is not too old");
+        }
     }
 
     /// Passes on every event older than `cutoff_ns`.
-    ///
-    /// An event that is older than the last released one gets the time of that one.
     pub(crate) fn release(&mut self, cutoff_ns: u64, sink: &mut dyn EventSink) -> Result<(), Error> {
-        // This sort is stable, and fast on sorted runs, which each CPU's events are.
-        self.held.sort_by_key(|e| e.time_ns);
-        let ready = self.held.partition_point(|e| e.time_ns < cutoff_ns);
-        for event in self.held.drain(..ready) {
-            self.late += u64::from(event.time_ns < self.newest_ns);
-            self.newest_ns = self.newest_ns.max(event.time_ns);
-            sink.push(Event { time_ns: self.newest_ns, ..event }).map_err(Error::Sink)?;
-        }
-        Ok(())
+        self.held.pass_before(cutoff_ns, &mut |event| sink.push(event).map_err(Error::Sink))
     }
 
     /// Returns how many events are held back.
