@@ -92,6 +92,34 @@ fn damaged_archives() {
     import("trace.txt.zst", &zst).ok();
 }
 
+/// A file of perf that is committed.
+fn perf_data() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures/perf/plain.data.xz");
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut liblzma::read::XzDecoder::new(fs::File::open(path).unwrap()), &mut bytes)
+        .unwrap();
+    bytes
+}
+
+#[test]
+fn files_of_perf() {
+    let good = perf_data();
+    let ran = import("perf.data", &good).ok();
+    let told = "612 events from 1276 records of ";
+    assert!(
+        ran.stderr.contains(told) && ran.stderr.contains("531 samples of other events, 1376 records lost"),
+        "{}",
+        ran.stderr
+    );
+    import("perf.data", &good[..good.len() / 2]).fails(2, &["perf.data: it ends at byte", "Copy it again"]);
+    import("perf.data", &good[..20]).fails(2, &["perf.data: the header", "perf script"]);
+    let packed = zstd::encode_all(&good[..], 1).unwrap();
+    import("perf.data.zst", &packed).fails(2, &["perf.data.zst: it is a compressed perf.data", "Unpack it"]);
+    let mut other = good;
+    other[..8].reverse();
+    import("perf.data", &other).fails(2, &["perf.data: its numbers", "byte order", "perf script"]);
+}
+
 #[test]
 fn texts_without_events() {
     import("empty.txt", b"").fails(2, &["empty.txt", "no page events in 0 lines", "-e kmem"]);

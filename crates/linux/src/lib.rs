@@ -1,5 +1,5 @@
-//! All access to a live Linux: readings of `/proc`, recordings through tracefs, and the import of trace
-//! texts.
+//! All access to a live Linux: readings of `/proc`, recordings through tracefs, and the import of what
+//! other tracers wrote.
 
 pub mod blame;
 mod clock;
@@ -9,6 +9,7 @@ pub mod ftrace_text;
 mod import;
 mod out_of_memory;
 pub mod pageblocks;
+pub mod perf_data;
 pub mod procfs;
 mod record;
 mod reorder;
@@ -17,8 +18,8 @@ pub mod sensor;
 mod sink;
 pub mod tracefs;
 
-pub use error::{Error, ParseError, SinkError};
-pub use import::{ImportOptions, import};
+pub use error::{Error, ParseError, PerfDataError, SinkError};
+pub use import::{ImportOptions, Imported, import};
 pub use out_of_memory::end_without_memory;
 pub use record::{HeededSignals, Progress, RecordOptions, RecordReport, record, record_measured};
 pub use sink::{EventSink, MemorySink, RingOptions, RingSink, TraceSink};

@@ -30,6 +30,11 @@ pub(crate) struct Reorder {
 }
 
 impl Reorder {
+    /// Returns the newest time of any event, 0 before the first.
+    pub(crate) fn newest_ns(&self) -> u64 {
+        self.newest_ns
+    }
+
     /// Returns how many events are held back.
     pub(crate) fn len(&self) -> usize {
         self.held.len()

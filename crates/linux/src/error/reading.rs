@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::bpf::BpfError;
+use super::perf_data::PerfDataError;
 
 /// The error of a sink.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -149,6 +150,14 @@ pub enum Error {
         /// The decompressor's answer.
         source: io::Error,
     },
+    /// A file of `perf record` cannot be imported.
+    #[error("{file}: {source}", file = file.display())]
+    PerfData {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: PerfDataError,
+    },
     /// A ring-buffer page does not have the layout that the kernel describes.
     #[error(
         "the ring buffer of CPU {cpu} holds a page that cannot be read: {detail}. Record as text instead \
@@ -254,6 +263,13 @@ impl ParseError {
     /// Adds the name of the file.
     pub(crate) fn in_file(self, file: &Path, remedy: &'static str) -> Error {
         Error::Malformed { file: file.to_owned(), at: self, remedy }
+    }
+}
+
+impl PerfDataError {
+    /// Adds the name of the file.
+    pub(crate) fn in_file(self, file: &Path) -> Error {
+        Error::PerfData { file: file.to_owned(), source: self }
     }
 }
 

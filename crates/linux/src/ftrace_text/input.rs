@@ -22,10 +22,14 @@ const HARMLESS_BYTES: u64 = 64 << 20;
 /// The largest ratio of decompressed to compressed bytes. Real texts reach 50.
 const MAX_RATIO: u64 = 500;
 
-/// Opens a text. Its first bytes tell whether it is compressed.
-pub(crate) fn open_text(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+/// Opens a file for [`unpack`].
+pub(crate) fn open_packed(path: &Path) -> Result<BufReader<File>, Error> {
     let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
-    let mut file = BufReader::with_capacity(1 << 17, file);
+    Ok(BufReader::with_capacity(1 << 17, file))
+}
+
+/// Reads a text from a file. Its first bytes tell whether it is compressed.
+pub(crate) fn unpack(path: &Path, mut file: BufReader<File>) -> Result<Box<dyn BufRead>, Error> {
     let start = file.fill_buf().map_err(|e| Error::io("read", path, e))?;
     let format = if start.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
         "xz"

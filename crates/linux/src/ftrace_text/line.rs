@@ -127,6 +127,11 @@ fn pid_before(text: &[u8]) -> Option<i32> {
     }
     let start = text.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |at| at + 1);
     let pid = digits(&text[start..])?.0;
+    // Perf prints -1 for a task that has ended, where ftrace has the task's name before the dash.
+    if text[start..] == *b"1" && text[..start].strip_suffix(b"-").is_some_and(|before| before.ends_with(b" "))
+    {
+        return Some(0);
+    }
     // The pid follows a dash, a blank or a slash, or starts the line.
     let before = text[..start].last();
     if before.is_some_and(|b| !matches!(b, b'-' | b' ' | b'/' | b'\t')) {

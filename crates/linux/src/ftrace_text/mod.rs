@@ -11,4 +11,4 @@ pub use input::MAX_LINE_BYTES;
 pub use options::{PfnRadix, TextCounts, TextOptions};
 pub use read::read_text_events;
 
-pub(super) use input::open_text;
+pub(super) use input::{open_packed, unpack};

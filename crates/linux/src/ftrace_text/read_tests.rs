@@ -4,7 +4,7 @@ use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_trace::PageWork;
 
 use super::*;
-use crate::ftrace_text::{MAX_LINE_BYTES, PfnRadix, open_text};
+use crate::ftrace_text::{MAX_LINE_BYTES, PfnRadix, open_packed, unpack};
 
 const FTRACE: &str = "\
 # tracer: nop
@@ -22,6 +22,7 @@ CPU:1 [LOST 123 EVENTS]
 const PERF: &str = "\
        perf-exec  7317 [001]   939.840360123:         kmem:mm_page_alloc: page=0x165974 pfn=0x165974 order=0 migratetype=1 gfp_flags=GFP_NOFS|__GFP_MOVABLE|0x40000000
  my task [3] 7  7317/7318 [001]   939.840361:         kmem:mm_page_free: page=0x165974 pfn=1464692 order=0
+             :-1    -1 [001]   939.840362:         kmem:mm_page_free: page=0x165974 pfn=1464692 order=0
 ";
 
 fn read_with(text: &str, options: &TextOptions) -> Result<(Vec<Event>, TextCounts), Error> {
@@ -123,7 +124,7 @@ fn perf_text_is_read() {
     assert_eq!((events[0].time_ns, events[0].cpu, events[0].pid), (939_840_360_123, 1, 7317));
     let EventKind::Alloc { gfp, .. } = events[0].kind else { panic!() };
     assert_eq!(gfp, GfpFlags::NOFS | GfpFlags::MOVABLE | GfpFlags::UNKNOWN);
-    assert_eq!(events[1].pid, 7318);
+    assert_eq!((events[1].pid, events[2].pid), (7318, 0));
     assert_eq!(events[1].kind, EventKind::Free { pfn: Pfn(1_464_692), order: Order::ZERO });
 }
 
@@ -223,7 +224,7 @@ fn compressed_texts_are_unpacked_and_bad_ones_are_errors() {
     let path = folder.path().join("text");
     let read_file = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
-        let mut text = open_text(&path)?;
+        let mut text = unpack(&path, open_packed(&path)?)?;
         read_text_events(&path, &mut *text, &TextOptions::default(), &mut |_| Ok(()))
     };
     let xz = |bytes: &[u8]| {

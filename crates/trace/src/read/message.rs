@@ -154,7 +154,7 @@ pub(super) fn guess(start: [u8; 4]) -> &'static str {
         }
         [b'P', b'A', b'R', b'1'] => "a Parquet file: give it the trace that it was made from",
         [0x17, 0x08, 0x44, b't'] => "a trace-cmd file: import the text of `trace-cmd report`",
-        [b'P', b'E', b'R', b'F'] => "a perf.data file: import the text of `perf script`",
+        [b'P', b'E', b'R', b'F'] => "a perf.data file: import it first",
         [b'#', b' ', b't', b'r'] => "the text of tracefs: import it first",
         _ => "something else: give it a file that `freehold record` or `freehold import` wrote",
     }
