@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Predict(Predict),
     /// Record this machine's page allocator into a trace (needs root).
     Record(Record),
-    /// Turn what ftrace, trace-cmd or perf wrote into a trace.
+    /// Turn what ftrace, trace-cmd, perf or bpftrace wrote into a trace.
     Import(Import),
     /// Generate a trace of a workload by seed.
     Generate(Generate),

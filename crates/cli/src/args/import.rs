@@ -9,7 +9,7 @@ use super::common::NewTrace;
 
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Text of ftrace, trace-cmd report or perf script, also as .xz or .zst; or a perf.data.
+    /// Text of ftrace, trace-cmd report, perf script or freehold.bt, also as .xz or .zst; or a perf.data.
     pub(crate) source: PathBuf,
     /// /proc/zoneinfo as it was at the start.
     #[arg(long, value_name = "FILE")]

@@ -7,6 +7,7 @@ use freehold_trace::{EventKind, KernelType, PageWork};
 
 use super::line::{Head, digits};
 use super::options::{PfnRadix, TextOptions};
+use crate::tracefs::GfpTable;
 
 /// The largest frame number with 64 bits of addresses.
 const MAX_PFN: u64 = 1 << 52;
@@ -19,12 +20,37 @@ pub(super) struct FieldReader {
     types: Vec<Migratetype>,
     largest: Order,
     gfp: HashMap<Vec<u8>, GfpFlags>,
+    /// True if flags are numbers.
+    has_numbers: bool,
+    /// The names of their bits.
+    bits: Option<GfpTable>,
 }
 
 impl FieldReader {
     pub(super) fn new(options: &TextOptions) -> Self {
         let types = options.types.iter().map(KernelType::nearest).collect();
-        Self { radix: options.pfn_radix, types, largest: options.largest, gfp: HashMap::new() }
+        Self {
+            radix: options.pfn_radix,
+            types,
+            largest: options.largest,
+            gfp: HashMap::new(),
+            has_numbers: false,
+            bits: None,
+        }
+    }
+
+    /// Reads flags as numbers from now on, whose bits [`FieldReader::name_bits`] has to name.
+    pub(super) fn read_numbers(&mut self) {
+        self.has_numbers = true;
+    }
+
+    /// Takes the names of the bits of flags from a format that is whole and has them.
+    pub(super) fn name_bits(&mut self, print_fmt: &[u8]) {
+        let whole =
+            std::str::from_utf8(print_fmt).ok().filter(|format| format.trim_end().ends_with("\"none\""));
+        if let Some(table) = whole.and_then(|format| GfpTable::from_print_fmt(format).ok()) {
+            self.bits = Some(table);
+        }
     }
 
     /// Parses an event's fields. The error says what was expected.
@@ -171,6 +197,13 @@ impl FieldReader {
     fn flags(&mut self, text: &[u8]) -> Result<GfpFlags, String> {
         if let Some(&known) = self.gfp.get(text) {
             return Ok(known);
+        }
+        if self.has_numbers {
+            let number =
+                text.strip_prefix(b"0x").and_then(hexadecimal).ok_or("`gfp_flags=` with a number")?;
+            let unnamed = "the whole description of mm_page_alloc (`print fmt: … \"none\"`) before the events, for which \
+                           bpftrace may need BPFTRACE_MAX_CAT_BYTES=65536";
+            return Ok(self.bits.as_ref().ok_or(unnamed)?.translate(number));
         }
         let names = std::str::from_utf8(text).map_err(|_| "`gfp_flags=` with names".to_owned())?;
         let flags = match names {

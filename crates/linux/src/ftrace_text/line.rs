@@ -5,7 +5,9 @@
 //! - ftrace: `comm-pid [cpu] flags secs.micros: event: fields`, with `( tgid)` before `[cpu]` if
 //!   `record-tgid` is set;
 //! - `trace-cmd report`: the same, flags optional;
-//! - `perf script`: `comm pid [cpu] secs.micros: kmem:event: fields`, or `pid/tid`.
+//! - `perf script`: `comm pid [cpu] secs.micros: kmem:event: fields`, or `pid/tid`;
+//! - `contrib/bpftrace/freehold.bt`: `pid [cpu] secs.nanos: event: fields`, behind a line of its own and the
+//!   kernel's description of `mm_page_alloc`.
 //!
 //! A comm may contain blanks, dashes and brackets. The CPU is therefore the first `[cpu]` with a pid
 //! before it and a time behind it.
@@ -20,6 +22,10 @@ pub(super) enum Line<'a> {
     Event(Head<'a>),
     /// Events of a CPU are missing here; 0 if the text does not say how many.
     Lost { cpu: u16, count: u64 },
+    /// The first line of `contrib/bpftrace/freehold.bt`.
+    Bpftrace,
+    /// The format by which the kernel prints an event, which names the bits of flags.
+    PrintFormat(&'a [u8]),
     /// Anything else.
     Other,
 }
@@ -42,6 +48,12 @@ const HINTS: [&[u8]; 5] = [b"mm_page_", b"mm_compaction_", b"mm_vmscan_", b"test
 pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
     if let Some(lost) = lost(line) {
         return Ok(lost);
+    }
+    if line == b"# freehold.bt 1" {
+        return Ok(Line::Bpftrace);
+    }
+    if let Some(format) = line.strip_prefix(b"print fmt: ") {
+        return Ok(Line::PrintFormat(format));
     }
     if line.first() == Some(&b'#') || !mentions_page_event(line) {
         return Ok(Line::Other);
@@ -140,8 +152,13 @@ fn pid_before(text: &[u8]) -> Option<i32> {
     i32::try_from(pid).ok()
 }
 
-/// Parses `CPU:3 [LOST 123 EVENTS]` or `CPU:3 [123 EVENTS DROPPED]`; the number may be missing.
+/// Parses `CPU:3 [LOST 123 EVENTS]` or `CPU:3 [123 EVENTS DROPPED]`, whose number may be missing, and bpftrace's
+/// `Lost 123 events`, which does not tell the CPU.
 fn lost(line: &[u8]) -> Option<Line<'_>> {
+    if let Some(rest) = line.strip_prefix(b"Lost ") {
+        let (count, rest) = digits(rest)?;
+        return (rest == b" events").then_some(Line::Lost { cpu: 0, count });
+    }
     let rest = line.trim_ascii_start();
     let rest = rest.strip_prefix(b"CPU:").or_else(|| rest.strip_prefix(b"cpu:"))?;
     let (cpu, rest) = digits(rest)?;

@@ -1,4 +1,4 @@
-//! Texts of ftrace, `trace-cmd report` and `perf script`: lines come in, page events in the order of time
+//! Texts of ftrace, `trace-cmd report`, `perf script` and bpftrace: lines come in, page events in the order of time
 //! go out.
 
 mod fields;

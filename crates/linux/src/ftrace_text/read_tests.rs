@@ -25,6 +25,18 @@ const PERF: &str = "\
              :-1    -1 [001]   939.840362:         kmem:mm_page_free: page=0x165974 pfn=1464692 order=0
 ";
 
+/// What `contrib/bpftrace/freehold.bt` prints, with a description made short.
+const BPFTRACE: &str = r#"# freehold.bt 1
+name: mm_page_alloc
+	field:unsigned long gfp_flags;	offset:24;	size:8;	signed:0;
+print fmt: "gfp_flags=%s", (REC->gfp_flags) ? __print_flags(REC->gfp_flags, "|", {( unsigned long)(( gfp_t)((((1UL))) << (3))), "__GFP_MOVABLE"}, {( unsigned long)(( gfp_t)((((1UL))) << (18))), "__GFP_COMP"}, { 0, ((void *)0) } ) : "none"
+11959 [001] 55475.638950386: mm_page_alloc: pfn=0x2e37a0 order=1 migratetype=1 gfp_flags=0x40008
+Lost 130 events
+7 [000] 55475.338950386: mm_page_free: pfn=0x2e37a0 order=0
+7 [000] 55475.738950386: mm_page_alloc: pfn=0x0 order=9 migratetype=1 gfp_flags=0x8
+7 [000] 55475.738950387: mm_compaction_begin:
+"#;
+
 fn read_with(text: &str, options: &TextOptions) -> Result<(Vec<Event>, TextCounts), Error> {
     let mut events = Vec::new();
     let counts = read_text_events(Path::new("text"), &mut text.as_bytes(), options, &mut |event| {
@@ -129,6 +141,30 @@ fn perf_text_is_read() {
 }
 
 #[test]
+fn bpftrace_text_is_read() {
+    let (events, counts) = read(BPFTRACE).unwrap();
+    assert_eq!((counts.events, counts.lost, counts.other_lines), (4, 130, 4));
+    let kinds: Vec<_> =
+        events.iter().map(|event| (event.time_ns, event.cpu, event.pid, event.kind)).collect();
+    let (movable, huge) = (Migratetype::Movable, Order::new(9).unwrap());
+    let alloc = |pfn, order, gfp| EventKind::Alloc { pfn, order, migratetype: movable, gfp };
+    let first = alloc(Some(Pfn(0x2e_37a0)), Order::new(1).unwrap(), GfpFlags::MOVABLE | GfpFlags::COMP);
+    let expected = [
+        (55_475_338_950_386, 0, 7, EventKind::Free { pfn: Pfn(0x2e_37a0), order: Order::ZERO }),
+        (55_475_638_950_386, 1, 11959, first),
+        (55_475_638_950_386, 0, 0, EventKind::Lost { count: 130 }),
+        (55_475_738_950_386, 0, 7, alloc(None, huge, GfpFlags::MOVABLE)),
+        (55_475_738_950_387, 0, 7, EventKind::CompactionBegin),
+    ];
+    assert_eq!(kinds, expected);
+    for damaged in [BPFTRACE.replace(" : \"none\"", ""), BPFTRACE.replace("print fmt", "print")] {
+        let error = read(&damaged).unwrap_err().to_string();
+        assert!(error.contains("text:5:") && error.contains("BPFTRACE_MAX_CAT_BYTES"), "{error}");
+    }
+    assert!(read(&BPFTRACE.replace("0x40008", "GFP_KERNEL")).is_err());
+}
+
+#[test]
 fn failed_allocations_have_no_frame() {
     for page in ["page=(nil) pfn=0", "page=0x0 pfn=0x0", "page=(null) pfn=0", "pfn=0"] {
         let line = format!("a-1 [000] 1.5: mm_page_alloc: {page} order=0 migratetype=0 gfp_flags=none\n");
@@ -197,7 +233,7 @@ fn no_text_makes_the_parser_panic() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
-    let original: Vec<u8> = [FTRACE, PERF].concat().into_bytes();
+    let original: Vec<u8> = [FTRACE, PERF, BPFTRACE].concat().into_bytes();
     let pieces: [&[u8]; 10] =
         [b"[", b"]", b":", b"99999999999999999999", b"=", b"\n", b"CPU:", b"0x", b"-", b"\xff"];
     for _ in 0..5_000 {
