@@ -4,6 +4,7 @@
 
 pub mod ftrace_text;
 pub mod oracle_files;
+pub mod perf_data;
 pub mod proc_texts;
 pub mod trace_reader;
 
@@ -11,9 +12,10 @@ pub mod trace_reader;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     ("ftrace_text", ftrace_text::body),
     ("oracle_files", oracle_files::body),
+    ("perf_data", perf_data::body),
     ("proc_texts", proc_texts::body),
     ("trace_reader", trace_reader::body),
 ];

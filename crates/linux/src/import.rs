@@ -1,5 +1,6 @@
 //! Imports traces from what other tracers wrote.
 
+use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
@@ -98,7 +99,7 @@ pub fn import(options: &ImportOptions, sink: &mut dyn EventSink) -> Result<Impor
 /// What is imported, before its events are read.
 enum Source<'p> {
     Text(Box<dyn BufRead>),
-    PerfData(Box<PerfData<'p>>),
+    PerfData(Box<PerfData<'p, File>>),
 }
 
 impl<'p> Source<'p> {

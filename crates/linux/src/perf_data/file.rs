@@ -1,6 +1,5 @@
 //! Opens a file of `perf record`: what it tells before its records.
 
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -36,9 +35,9 @@ pub fn looks_like_perf_data(start: &[u8]) -> bool {
 }
 
 /// A file of `perf record` of which all is read but its records.
-pub struct PerfData<'p> {
+pub struct PerfData<'p, R> {
     pub(super) path: &'p Path,
-    pub(super) records: Records<'p, BufReader<File>>,
+    pub(super) records: Records<'p, BufReader<R>>,
     pub(super) attributes: Attributes,
     pub(super) tracing: TracingData,
     release: String,
@@ -51,13 +50,14 @@ struct Section {
     size: u64,
 }
 
-impl<'p> PerfData<'p> {
-    /// Opens a file that starts as [`looks_like_perf_data`] wants. Nothing of it has been read.
+impl<'p, R: Read + Seek> PerfData<'p, R> {
+    /// Opens a file that starts as [`looks_like_perf_data`] wants. Nothing of it has been read. `path` is the name for
+    /// messages.
     ///
     /// # Errors
     ///
     /// `PerfData` if it cannot be imported, and errors of reading it.
-    pub fn open(path: &'p Path, file: BufReader<File>) -> Result<Self, Error> {
+    pub fn open(path: &'p Path, file: BufReader<R>) -> Result<Self, Error> {
         let mut opening = Opening { path, file, bytes: 0, attributes: Attributes::default() };
         let mut head = [0; 16];
         opening.read(&mut head)?;
@@ -83,24 +83,22 @@ impl<'p> PerfData<'p> {
 }
 
 /// A file that is being opened.
-struct Opening<'p> {
+struct Opening<'p, R> {
     path: &'p Path,
-    file: BufReader<File>,
+    file: BufReader<R>,
     /// The file's bytes.
     bytes: u64,
     attributes: Attributes,
 }
 
-impl<'p> Opening<'p> {
+impl<'p, R: Read + Seek> Opening<'p, R> {
     /// Reads what a file tells, of which 16 bytes were read.
-    fn file(mut self) -> Result<PerfData<'p>, Error> {
+    fn file(mut self) -> Result<PerfData<'p, R>, Error> {
         let mut head = [0; (HEADER_BYTES - 16) as usize];
         self.read(&mut head)?;
-        let metadata = self.file.get_ref().metadata().map_err(|e| Error::io("read", self.path, e))?;
-        if !metadata.is_file() {
-            return Err(PerfDataError::NotAFile.in_file(self.path));
-        }
-        self.bytes = metadata.len();
+        // A pipe has no end to go to.
+        let end = self.file.seek(SeekFrom::End(0));
+        self.bytes = end.map_err(|_| PerfDataError::NotAFile.in_file(self.path))?;
         let mut numbers = [0; 11];
         let mut bytes = Bytes(&head);
         for number in &mut numbers {
@@ -143,7 +141,7 @@ impl<'p> Opening<'p> {
     }
 
     /// Reads what a pipe tells, of which the header was read.
-    fn pipe(self) -> Result<PerfData<'p>, Error> {
+    fn pipe(self) -> Result<PerfData<'p, R>, Error> {
         let Self { path, file, mut attributes, .. } = self;
         let (mut tracing, mut release) = (None, String::new());
         let mut records = Records::new(path, file, PIPE_HEADER_BYTES, None);
@@ -240,13 +238,13 @@ impl<'p> Opening<'p> {
 }
 
 /// Checks what was read before the records.
-fn finish<'p>(
+fn finish<'p, R>(
     path: &'p Path,
-    records: Records<'p, BufReader<File>>,
+    records: Records<'p, BufReader<R>>,
     attributes: Attributes,
     tracing: Option<TracingData>,
     release: String,
-) -> Result<PerfData<'p>, Error> {
+) -> Result<PerfData<'p, R>, Error> {
     let has_requests =
         |tracing: &TracingData| tracing.formats.iter().any(|(name, ..)| *name == "mm_page_alloc");
     let Some(tracing) = tracing.filter(has_requests) else {

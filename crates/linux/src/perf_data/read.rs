@@ -1,5 +1,7 @@
 //! Turns records into events.
 
+use std::io::{Read, Seek};
+
 use freehold::Order;
 use freehold_trace::{Event, EventKind, KernelTypes};
 
@@ -36,7 +38,7 @@ pub struct PerfCounts {
     pub other_samples: u64,
 }
 
-impl PerfData<'_> {
+impl<R: Read + Seek> PerfData<'_, R> {
     /// Reads page events and calls `take` with each, in the order of time.
     ///
     /// # Errors
