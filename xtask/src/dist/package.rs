@@ -132,6 +132,7 @@ fn fill(root: &Path, texts: &Texts, contents: &Contents<'_>, tree: &Path) -> Res
         ("README.md", "README.md"),
         ("contrib/prometheus/freehold.rules.yml", "examples/freehold.rules.yml"),
         ("contrib/grafana/freehold.json", "examples/grafana-freehold.json"),
+        ("contrib/bpftrace/freehold.bt", "examples/freehold.bt"),
     ] {
         put(&documents.join(name), &get(&root.join(file))?)?;
     }
