@@ -235,6 +235,26 @@ fn files_that_cannot_be_imported_say_why() {
     assert_eq!(wrong(&changed(&good, attributes + 16, &[7])), sampled("one of 7"));
     let frequency = good[attributes + 41] | 4;
     assert_eq!(wrong(&changed(&good, attributes + 41, &[frequency])), sampled("1 a second"));
+    let backward = good[attributes + 43] | 8;
+    assert_eq!(wrong(&changed(&good, attributes + 43, &[backward])), sampled("the last ones"));
+    assert_eq!(wrong(&changed(&good, attributes + 16, &[0])), sampled("where another event was sampled"));
+    let each = header(&good, 16);
+    let again = &good[attributes + 8..attributes + 16];
+    assert_eq!(
+        wrong(&changed(&good, attributes + each + 8, again)),
+        PerfDataError::Twice { event: event.clone() }
+    );
+    let others = (0..header(&good, 32) / each)
+        .map(|number| changed(&good, attributes + number * each + 8, &[0xff; 8]));
+    let missing: Vec<_> = others
+        .filter_map(|bytes| match import_bytes(&bytes) {
+            Err(Error::PerfData { source: PerfDataError::Missing { event }, .. }) => Some(event),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(missing, ["mm_page_alloc", "mm_page_free"]);
+    let index = records(&good).iter().find(|(kind, _)| *kind == 69).unwrap().1;
+    assert_eq!(wrong(&changed(&good, index + 40, &[1, 0, 0, 0, 0, 0, 0, 0])), PerfDataError::SomeTasks);
     let without_cpu = good[attributes + 24] & !0x80;
     let lacks = PerfDataError::Lacks { event, part: "CPU" };
     assert_eq!(wrong(&changed(&good, attributes + 24, &[without_cpu])), lacks);

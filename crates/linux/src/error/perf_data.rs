@@ -3,8 +3,7 @@
 use thiserror::Error;
 
 /// What to do with a file that only its own machine reads.
-const AS_TEXT: &str =
-    "Write its text by `perf script -F comm,tid,cpu,time,event,trace` where it was recorded, and import that";
+const AS_TEXT: &str = "Write its text by `perf script --ns -F comm,tid,cpu,time,event,trace` where it was recorded, and import that";
 
 /// What is wrong with a `perf.data`.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -47,7 +46,7 @@ pub enum PerfDataError {
     Format(String),
     /// Not every event was recorded.
     #[error(
-        "perf took only a part of {event} ({how}), and a trace must have them all. Record without `-F` and `-c`"
+        "perf took only a part of {event} ({how}), and a trace must have them all. Record without `-F`, `-c`, `:S` and `--overwrite`"
     )]
     Sampled {
         /// The event.
@@ -55,6 +54,25 @@ pub enum PerfDataError {
         /// Perf's setting.
         how: String,
     },
+    /// An event that every replay needs was not recorded.
+    #[error(
+        "{event} was not recorded. Record with `perf record -a -e kmem:mm_page_alloc -e kmem:mm_page_free`, and more of kmem"
+    )]
+    Missing {
+        /// The event.
+        event: String,
+    },
+    /// An event was recorded twice.
+    #[error(
+        "{event} was recorded twice, each time with every event. Name it once, and by no pattern beside its name"
+    )]
+    Twice {
+        /// The event.
+        event: String,
+    },
+    /// Not every task was recorded.
+    #[error("it has the events of some tasks alone. Record all of the machine, with `perf record -a`")]
+    SomeTasks,
     /// Events lack a part.
     #[error(
         "its {event} have no {part}. Record with `perf record -a -e {event}` and no option that leaves it out"

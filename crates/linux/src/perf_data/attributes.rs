@@ -11,6 +11,10 @@ const TRACEPOINT: u32 = 2;
 /// The bits of `perf_event_attr`'s flags.
 const FREQ: u64 = 1 << 10;
 const SAMPLE_ID_ALL: u64 = 1 << 18;
+const WRITE_BACKWARD: u64 = 1 << 27;
+
+/// The events without which no trace can be replayed.
+pub(super) const NEEDED: [&str; 2] = ["mm_page_alloc", "mm_page_free"];
 
 /// What a `perf_event_attr` says.
 #[derive(Clone, Debug)]
@@ -19,6 +23,8 @@ struct Attribute {
     config: u64,
     period: u64,
     is_frequency: bool,
+    /// The newest records take the place of the oldest.
+    overwrites: bool,
     layout: SampleLayout,
 }
 
@@ -32,6 +38,7 @@ impl Attribute {
             config: bytes.u64_at(8)?,
             period: bytes.u64_at(16)?,
             is_frequency: flags & FREQ != 0,
+            overwrites: flags & WRITE_BACKWARD != 0,
             layout: SampleLayout {
                 sample_type: bytes.u64_at(24)?,
                 read_format: bytes.u64_at(32)?,
@@ -59,24 +66,35 @@ impl Attributes {
         Some(())
     }
 
-    /// Checks that perf recorded every event of `named` (number and name), and what a trace needs of it.
+    /// Checks that perf recorded what a trace needs of the events of `named` (number and name): each once, and all of it.
     pub(super) fn check(&self, named: &[(u64, &str)]) -> Result<(), PerfDataError> {
+        let mut recorded = Vec::new();
         for attribute in self.all.iter().filter(|attribute| attribute.kind == TRACEPOINT) {
             let Some((_, event)) = named.iter().find(|(id, _)| *id == attribute.config) else { continue };
+            let is_twice = recorded.contains(event);
+            recorded.push(*event);
             let event = (*event).to_owned();
-            if attribute.is_frequency {
-                let how = format!("{} a second", attribute.period);
-                return Err(PerfDataError::Sampled { event, how });
+            if is_twice {
+                return Err(PerfDataError::Twice { event });
             }
-            if attribute.period > 1 {
-                let how = format!("one of {}", attribute.period);
+            let how = match attribute.period {
+                period if attribute.is_frequency => Some(format!("{period} a second")),
+                _ if attribute.overwrites => Some("the last ones".to_owned()),
+                1 => None,
+                0 => Some("where another event was sampled".to_owned()),
+                period => Some(format!("one of {period}")),
+            };
+            if let Some(how) = how {
                 return Err(PerfDataError::Sampled { event, how });
             }
             if let Some(part) = attribute.layout.lacks() {
                 return Err(PerfDataError::Lacks { event, part });
             }
         }
-        Ok(())
+        match NEEDED.into_iter().find(|event| !recorded.contains(event)) {
+            Some(event) => Err(PerfDataError::Missing { event: event.to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// Returns the layout that all events share.

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::attributes::Attributes;
+use super::attributes::{Attributes, NEEDED};
 use super::bytes::Bytes;
 use super::records::{Records, kind};
 use super::tracing_data::{TracingData, Unread, read_tracing_data};
@@ -245,9 +245,8 @@ fn finish<'p, R>(
     tracing: Option<TracingData>,
     release: String,
 ) -> Result<PerfData<'p, R>, Error> {
-    let has_requests =
-        |tracing: &TracingData| tracing.formats.iter().any(|(name, ..)| *name == "mm_page_alloc");
-    let Some(tracing) = tracing.filter(has_requests) else {
+    let has_events = |tracing: &TracingData| tracing.formats.iter().any(|(name, ..)| NEEDED.contains(name));
+    let Some(tracing) = tracing.filter(has_events) else {
         return Err(PerfDataError::NoPageEvents.in_file(path));
     };
     let events: Vec<_> = tracing.formats.iter().map(|(name, number, _)| (*number, *name)).collect();

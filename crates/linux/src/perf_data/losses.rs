@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use super::bytes::Bytes;
 
+/// What stands for every task in the place of one.
+const ALL_TASKS: u64 = u64::MAX;
+
 /// Counts the records that were lost on each CPU.
 ///
 /// The kernel tells of losses in two ways: in place, as soon as there is room again, for all events of a CPU
@@ -16,17 +19,19 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Takes the record that says which identifier belongs to which CPU. Returns `None` if it is damaged.
-    pub(super) fn index(&mut self, body: &[u8]) -> Option<()> {
+    /// Takes the record that says which identifier belongs to which CPU and task. Returns `None` if it is damaged, and
+    /// true if every identifier is of all tasks.
+    pub(super) fn index(&mut self, body: &[u8]) -> Option<bool> {
         let mut bytes = Bytes(body);
+        let mut is_of_all = true;
         for _ in 0..bytes.u64()? {
             let (id, _, cpu) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
-            bytes.u64()?;
+            is_of_all &= bytes.u64()? == ALL_TASKS;
             if let Ok(cpu) = u16::try_from(cpu) {
                 self.cpu_by_id.insert(id, cpu);
             }
         }
-        Some(())
+        Some(is_of_all)
     }
 
     /// Returns the CPU of an identifier, 0 if it is unknown.
@@ -69,7 +74,7 @@ mod tests {
             [2, 70, 0, 0, u64::MAX, 71, 1, 1, u64::MAX].iter().flat_map(|n: &u64| n.to_ne_bytes()).collect();
         let mut losses = Losses::default();
         assert_eq!(losses.index(&index[..index.len() - 1]), None);
-        losses.index(&index).unwrap();
+        assert_eq!(losses.index(&index), Some(true));
         assert_eq!((losses.cpu_of(Some(71)), losses.cpu_of(Some(9)), losses.cpu_of(None)), (1, 0, 0));
         losses.add_in_place(0, 5);
         losses.add_in_place(1, 7);

@@ -83,6 +83,7 @@ const DAMAGED: Wrong = Wrong::Damaged("the record");
 enum Wrong {
     Damaged(&'static str),
     Old(TooOld),
+    SomeTasks,
 }
 
 impl Wrong {
@@ -90,6 +91,7 @@ impl Wrong {
         match self {
             Self::Damaged(what) => PerfDataError::Damaged { what, at },
             Self::Old(TooOld { back_ns, .. }) => PerfDataError::TimeBackwards { at, back_ns },
+            Self::SomeTasks => PerfDataError::SomeTasks,
         }
     }
 }
@@ -134,7 +136,11 @@ impl Reader {
                 self.losses.add_at_end(cpu, count);
                 Ok(())
             }
-            kind::ID_INDEX => self.losses.index(record.body).ok_or(DAMAGED),
+            kind::ID_INDEX => match self.losses.index(record.body) {
+                Some(true) => Ok(()),
+                Some(false) => Err(Wrong::SomeTasks),
+                None => Err(DAMAGED),
+            },
             _ => Ok(()),
         }
     }
