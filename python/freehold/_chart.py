@@ -1,7 +1,9 @@
 """Charts of results, drawn by Altair."""
 
+import collections
 import pathlib
 import re
+import warnings
 
 from . import _freehold
 
@@ -11,13 +13,19 @@ MEASURES = ("free pageblocks at the end", "mixed pageblocks at the end", "steals
 # The rows of a comparison that tell what is chance; the mean over several replays says more than one replay.
 CHANCE = "chance"
 
+# What a sweep's columns of measures begin with, and end with where they have a unit.
+GROUPS = (
+    "failures fallback pageblocks zone_lock per_cpu_lists pagetypeinfo watermarks thp compaction reclaim trace replay fragmentation over_time"
+).split()
+UNITS = ("", "_pages", "_ns", "_bytes_page", "_million_events_s")
+
 
 def chart(what, *measures, x=None, color=None):
     """Draws measures of a result as an Altair chart, with what chance makes of them where several replays tell.
 
     `what` is a result of `compare`, `replay`, `predict` or `sweep`, its table, or rows of a sweep in a table of pyarrow, Polars, pandas
-    or DuckDB. `measures` are names as in the column `measure`, or of columns of a sweep; four are drawn if none is named. Lines span
-    one standard deviation to both sides of a mean.
+    or DuckDB. `measures` are names as in the column `measure`, or of columns of a sweep; if none is named, those of four usual ones that are
+    there. Lines span one standard deviation to both sides of a mean: of replays that tell what is chance, in a prediction of recordings.
 
     Of a sweep `x` names the setting along the axis and `color` the one with a line each; left out, they are the first two that
     vary. A third that varies gets a row of charts for each value, and each trace a column.
@@ -26,16 +34,23 @@ def chart(what, *measures, x=None, color=None):
     """
     altair = _altair()
     columns = _columns(what)
+    for name in (*measures, *filter(None, (x, color))):
+        if not isinstance(name, str):
+            raise _freehold.InputError(f"a measure or a setting is named by a text, not by {type(name).__name__}")
     if "foretold" in columns:
-        draw = _Prediction(altair, columns)
+        kind = _Prediction
     elif "variant" in columns:
-        draw = _Comparison(altair, columns)
+        kind = _Comparison
     elif "run" in columns:
-        draw = _Sweep(altair, columns, x, color)
+        kind = _Sweep
     else:
         raise _freehold.InputError("only a comparison, a replay, a prediction and a sweep have measures to draw")
-    if (x or color) and not isinstance(draw, _Sweep):
+    lacks = [name for name in kind.NEEDS if name not in columns]
+    if lacks:
+        raise _freehold.InputError(f"the table lacks the column {lacks[0]!r}, which a chart of it needs")
+    if (x or color) and kind is not _Sweep:
         raise _freehold.InputError("x and color are of sweeps; this result has one chart for each measure")
+    draw = kind(altair, columns, x, color) if kind is _Sweep else kind(altair, columns)
     charts = [draw.measure(name) for name in measures or [name for name in MEASURES if draw.has(name)]]
     if not charts:
         raise _freehold.InputError("none of the usual measures is in this result; name one")
@@ -94,6 +109,8 @@ class _Bars:
 class _Comparison(_Bars):
     """Variants beside each other, with what the machine did."""
 
+    NEEDS = ("variant", "group", "measure", "unit", "value", "standard_deviation")
+
     def __init__(self, altair, columns):
         super().__init__(altair)
         self.rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
@@ -113,12 +130,17 @@ class _Comparison(_Bars):
         rows = [row for row in found if row["group"] == group]
         # The machine is in its own row of one replay where chance has none.
         rows += [row for row in found if row["variant"] == "machine" and not any(had["variant"] == "machine" for had in rows)]
+        twice = [name for name, count in collections.Counter(row["variant"] for row in rows).items() if count > 1]
+        if twice:
+            raise _freehold.InputError(f"{measure!r} is there twice of {twice[0]}: draw one comparison at a time")
         bars = [{"name": row["variant"], **_spread(row["value"], row["standard_deviation"])} for row in rows]
         return self.bars(measure, rows[0]["unit"], bars, quiet=["machine"])
 
 
 class _Prediction(_Bars):
     """What was before, what is foretold and what came."""
+
+    NEEDS = ("measure", "unit", "before", "before_sd", "foretold", "foretold_sd", "came", "came_sd")
 
     def __init__(self, altair, columns):
         super().__init__(altair)
@@ -140,6 +162,8 @@ class _Prediction(_Bars):
 class _Sweep:
     """Runs, by the settings that vary."""
 
+    NEEDS = ("run", "trace")
+
     def __init__(self, altair, columns, x, color):
         self.altair = altair
         self.columns = columns
@@ -159,13 +183,15 @@ class _Sweep:
 
     def _of(self, measure):
         """The columns of a measure: its value, and the standard deviation where there is one."""
-        if measure in self.columns:
-            return measure, None
+        if measure in self.columns and measure not in ("run", *self.NEEDS, "error"):
+            values = self.columns[measure]
+            return (measure, None) if all(value is None or isinstance(value, (int, float)) for value in values) else (None, None)
         name = re.sub(r"[^a-z0-9]+", "_", measure.lower()).strip("_")
         mean = f"chance_{name}_mean"
-        if mean in self.columns:
-            return mean, f"chance_{name}_standard_deviation"
-        found = [column for column in self.columns if column == name or column.endswith(f"_{name}")]
+        deviation = f"chance_{name}_standard_deviation"
+        if mean in self.columns and deviation in self.columns:
+            return mean, deviation
+        found = [column for group in GROUPS for unit in UNITS if (column := f"{group}_{name}{unit}") in self.columns]
         return (found[0], None) if len(found) == 1 else (None, None)
 
     def has(self, measure):
@@ -175,16 +201,22 @@ class _Sweep:
         value, deviation = self._of(measure)
         _known(measure, value is not None, self.columns)
         alt = self.altair
+        traces = self.columns["trace"]
+        names = {trace: pathlib.PurePath(trace).name for trace in traces}
+        if len(set(names.values())) < len(names):
+            names = {trace: trace for trace in names}
         rows = []
         for at, mean in enumerate(self.columns[value]):
             if mean is not None:
                 row = _spread(mean, self.columns[deviation][at] if deviation else None)
                 for name in filter(None, (self.x, self.color, self.row)):
                     row[name] = self.columns[name][at]
-                rows.append({**row, "trace": pathlib.PurePath(self.columns["trace"][at]).name})
+                rows.append({**row, "trace": names[traces[at]]})
+        errors = [error for error in self.columns.get("error", []) if error]
         if not rows:
-            errors = [error for error in self.columns.get("error", []) if error]
             raise _freehold.InputError(errors[0] if errors else f"{measure!r} has no value in this sweep")
+        if errors:
+            warnings.warn(f"{len(errors)} of {len(traces)} runs failed and are not drawn: {errors[0]}", stacklevel=4)
         chart = alt.Chart(width=260, height=200)
         x = alt.X(f"{self.x}:O", sort=_sorted(row[self.x] for row in rows), axis=alt.Axis(labelAngle=0))
         color = alt.Color(f"{self.color}:N") if self.color else alt.value("#3b78b5")
@@ -210,5 +242,6 @@ def _sorted(values):
 def _known(measure, is_known, names):
     if not is_known:
         names = list(dict.fromkeys(names))
-        near = [name for name in names if measure.lower() in name.lower()] or names
+        words = measure.lower().replace(" ", "_")
+        near = [name for name in names if words in name.lower().replace(" ", "_")] or names
         raise _freehold.InputError(f"{measure!r} is no measure of this result, which has {', '.join(near[:8])}{', …' if len(near) > 8 else ''}")

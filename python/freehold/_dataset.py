@@ -27,7 +27,7 @@ class Dataset:
             text = json.dumps(asked, sort_keys=True, indent=1)
             if found is None:
                 self._files.write(ASKED, text.encode())
-            elif json.loads(found) != json.loads(text):
+            elif _decoded(found, f"{self.name}/{ASKED}") != json.loads(text):
                 raise _freehold.InputError(
                     f"{self.name} is of a sweep with other traces, settings or another version of Freehold; give the same "
                     "arguments to go on, or name another folder"
@@ -42,6 +42,15 @@ class Dataset:
     def write(self, shard, rows):
         """Writes a finished shard."""
         self._files.write(shard.file, bytes(_freehold.rows_to_parquet(rows)))
+
+
+def _decoded(found, name):
+    try:
+        return json.loads(found)
+    except ValueError as error:
+        raise _freehold.InputError(
+            f"{name} is damaged, so that nobody knows which sweep the folder is of; name another folder, or delete the file: {error}"
+        ) from error
 
 
 def file_of(trace, first):
@@ -96,7 +105,11 @@ class _Remote:
         import fsspec
 
         self._url = url
-        self._store, self._folder = fsspec.core.url_to_fs(url)
+        try:
+            self._store, folder = fsspec.core.url_to_fs(url)
+        except Exception as error:  # Each store has its own.
+            raise _freehold.InputError(f"{url} cannot be opened: {error!r}") from error
+        self._folder = folder.rstrip("/")
 
     def locked(self):
         return contextlib.nullcontext()
@@ -114,8 +127,9 @@ class _Remote:
         try:
             for folder in dict.fromkeys([self._folder, os.path.dirname(path)]):
                 # A bucket that a slip of the pen names is not made.
-                with contextlib.suppress(FileExistsError):
-                    self._store.mkdir(folder, create_parents=False)
+                if "/" in folder:
+                    with contextlib.suppress(FileExistsError):
+                        self._store.mkdir(folder, create_parents=False)
             self._store.pipe_file(path, contents)
         except Exception as error:
             raise _freehold.Error(

@@ -87,6 +87,42 @@ def test_rows_without_a_measure_are_left_out(swept):
     assert len(drawn(freehold.chart(table, "zone_lock_holds"))) == 7
 
 
+def test_every_measure_of_a_comparison_has_a_column_in_a_sweep(comparison, swept):
+    measures = dict.fromkeys(row["measure"] for row in pyarrow.table(comparison).to_pylist() if row["value"] is not None)
+    columns = swept.table.to_dict()
+    drawn_of = {}
+    for measure in measures:
+        if measure in ("all orders", "double allocations") or any(word in measure for word in ("index", "THP")):
+            continue
+        try:
+            drawn_of[measure] = [row["value"] for row in drawn(freehold.chart(swept, measure))]
+        except freehold.InputError as error:
+            # The machine of these traces reclaims nothing, so that nothing is known of it.
+            assert "has no value in this sweep" in str(error)
+    assert drawn_of["largest drain"] == columns["per_cpu_lists_largest_drain_pages"]
+    assert drawn_of["allocations"] == columns["trace_allocations"]
+    assert len(drawn_of) > 30
+
+
+def test_traces_of_one_name_stay_apart(small, tmp_path):
+    traces = []
+    for number, trace in enumerate(small[:2]):
+        (tmp_path / str(number)).mkdir()
+        traces.append(tmp_path / str(number) / "t.arrows")
+        traces[-1].write_bytes(trace.read_bytes())
+    chart = freehold.chart(freehold.sweep(traces, chance=1, counts=[True, False]), "zone lock holds").to_dict()
+    assert chart["facet"]["column"]["field"] == "trace"
+    assert {row["trace"] for row in chart["data"]["values"]} == {str(trace) for trace in traces}
+
+
+def test_runs_that_failed_are_told(small, tmp_path):
+    damaged = tmp_path / "damaged.arrows"
+    damaged.write_bytes(small[0].read_bytes()[:-1000])
+    result = freehold.sweep([small[0], damaged], chance=1, counts=[True, False])
+    with pytest.warns(UserWarning, match="2 of 4 runs failed and are not drawn: .*damaged.arrows"):
+        assert len(drawn(freehold.chart(result, "zone lock holds"))) == 2
+
+
 def test_what_cannot_be_drawn_is_told(comparison, swept, small):
     for words, draw in [
         ("'steel' is no measure of this result, which has all orders, ", lambda: freehold.chart(comparison, "steel")),
@@ -95,6 +131,14 @@ def test_what_cannot_be_drawn_is_told(comparison, swept, small):
         ("x and color are of sweeps", lambda: freehold.chart(comparison, x="era")),
         ("no setting varies", lambda: freehold.chart(pyarrow.table(swept).slice(0, 1))),
         ("not int", lambda: freehold.chart(3)),
+        ("named by a text, not by list", lambda: freehold.chart(comparison, ["steals"])),
+        ("named by a text, not by list", lambda: freehold.chart(swept, x=["era"])),
+        ("'era' is no measure", lambda: freehold.chart(swept, "era")),
+        ("'trace' is no measure", lambda: freehold.chart(swept, "trace")),
+        ("'failures' is no measure of this result, which has failures_all_orders, ", lambda: freehold.chart(swept, "failures")),
+        ("lacks the column 'trace'", lambda: freehold.chart(pyarrow.table(swept).drop(["trace"]))),
+        ("lacks the column 'group'", lambda: freehold.chart(pyarrow.table(comparison).drop(["group"]))),
+        ("is there twice of linux-6.1", lambda: freehold.chart(pyarrow.concat_tables([pyarrow.table(comparison)] * 2), "steals")),
         ("only a comparison", lambda: freehold.chart(freehold.Trace(small[0]).analyze())),
     ]:
         with pytest.raises(freehold.InputError) as told:

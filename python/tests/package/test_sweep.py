@@ -129,3 +129,16 @@ def test_what_was_finished_before_the_end_is_kept(small, tmp_path, ending):
         small[0], chance=2, into=into, runs_a_shard=1, watermark_boost_factor=list(range(0, 40_000, 1000))
     )
     assert untimed(result.table.to_csv()) == untimed(plain.table.to_csv())
+
+
+def test_a_damaged_note_of_what_was_asked_is_named(small, tmp_path):
+    into = tmp_path / "runs"
+    freehold.sweep(small[0], chance=1, into=into, counts=[True])
+    (into / "_freehold.json").write_text("{")
+    with pytest.raises(freehold.InputError, match="_freehold.json is damaged"):
+        freehold.sweep(small[0], chance=1, into=into, counts=[True])
+
+
+def test_a_place_of_no_known_kind_is_told(small):
+    with pytest.raises(freehold.InputError, match="foo://runs cannot be opened: "):
+        freehold.sweep(small[0], chance=1, into="foo://runs", counts=[True])
