@@ -120,7 +120,7 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
     let ran = loop {
         // The killed process may hold its lock a moment longer.
         let ran = finish(sweep(&[&trace], &new, &["--vary", "counts=on,off", "--restart", "--json"]));
-        if !ran.stderr.contains("another sweep") {
+        if !ran.stderr.contains("another freehold writes") {
             break ran.ok();
         }
     };
