@@ -13,19 +13,13 @@ MEASURES = ("free pageblocks at the end", "mixed pageblocks at the end", "steals
 # The rows of a comparison that tell what is chance; the mean over several replays says more than one replay.
 CHANCE = "chance"
 
-# What a sweep's columns of measures begin with, and end with where they have a unit.
-GROUPS = (
-    "failures fallback pageblocks zone_lock per_cpu_lists pagetypeinfo watermarks thp compaction reclaim trace replay fragmentation over_time"
-).split()
-UNITS = ("", "_pages", "_ns", "_bytes_page", "_million_events_s")
-
 
 def chart(what, *measures, x=None, color=None):
     """Draws measures of a result as an Altair chart, with what chance makes of them where several replays tell.
 
     `what` is a result of `compare`, `replay`, `predict` or `sweep`, its table, or rows of a sweep in a table of pyarrow, Polars, pandas
-    or DuckDB. `measures` are names as in the column `measure`, or of columns of a sweep; if none is named, those of four usual ones that are
-    there. Lines span one standard deviation to both sides of a mean: of replays that tell what is chance, in a prediction of recordings.
+    or DuckDB. `measures` are names as in the column `measure`; of a sweep those of the group `chance`, and its columns. If none is named, those
+    of four usual ones that are there. Lines span one standard deviation to both sides of a mean: of replays that tell what is chance, in a prediction of recordings.
 
     Of a sweep `x` names the setting along the axis and `color` the one with a line each; left out, they are the first two that
     vary. A third that varies gets a row of charts for each value, and each trace a column.
@@ -186,13 +180,11 @@ class _Sweep:
         if measure in self.columns and measure not in ("run", *self.NEEDS, "error"):
             values = self.columns[measure]
             return (measure, None) if all(value is None or isinstance(value, (int, float)) for value in values) else (None, None)
-        name = re.sub(r"[^a-z0-9]+", "_", measure.lower()).strip("_")
-        mean = f"chance_{name}_mean"
-        deviation = f"chance_{name}_standard_deviation"
-        if mean in self.columns and deviation in self.columns:
-            return mean, deviation
-        found = [column for group in GROUPS for unit in UNITS if (column := f"{group}_{name}{unit}") in self.columns]
-        return (found[0], None) if len(found) == 1 else (None, None)
+        for mean in self.columns:
+            deviation = mean.removesuffix("_mean") + "_standard_deviation"
+            if deviation in self.columns and _words(mean) == [CHANCE, *_words(measure), "mean"]:
+                return mean, deviation
+        return None, None
 
     def has(self, measure):
         return self._of(measure)[0] is not None
@@ -233,6 +225,10 @@ class _Sweep:
         return drawn.facet(data=data, **facets) if facets else drawn.properties(data=data)
 
 
+def _words(name):
+    return re.findall(r"[a-z0-9]+", name.lower())
+
+
 def _sorted(values):
     """Values in the order of an axis: numbers by size, others as they come."""
     values = list(dict.fromkeys(values))
@@ -242,6 +238,6 @@ def _sorted(values):
 def _known(measure, is_known, names):
     if not is_known:
         names = list(dict.fromkeys(names))
-        words = measure.lower().replace(" ", "_")
-        near = [name for name in names if words in name.lower().replace(" ", "_")] or names
+        words = "_".join(_words(measure))
+        near = [name for name in names if words in "_".join(_words(name))] or names
         raise _freehold.InputError(f"{measure!r} is no measure of this result, which has {', '.join(near[:8])}{', …' if len(near) > 8 else ''}")

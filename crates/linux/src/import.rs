@@ -185,8 +185,8 @@ fn check_zones(options: &ImportOptions, spans: &[(u64, u64)], event: &Event) -> 
     if end.is_some_and(|end| spans.iter().any(|&(first, last)| first <= pfn && end <= last)) {
         return Ok(());
     }
-    let (source, zoneinfo) = (options.source.clone(), options.zoneinfo.clone());
-    Err(Error::OutsideZones { text: source, zoneinfo, time_ns: event.time_ns, pfn, pages })
+    let (recorded, zoneinfo) = (options.source.clone(), options.zoneinfo.clone());
+    Err(Error::OutsideZones { recorded, zoneinfo, time_ns: event.time_ns, pfn, pages })
 }
 
 /// Adds lost events to their CPU's count.

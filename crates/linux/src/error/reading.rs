@@ -118,15 +118,15 @@ pub enum Error {
     },
     /// An event is about frames outside the machine's zones.
     #[error(
-        "{text}: the event at {seconds}.{nanos:09} s is about a block of {pages} pages at pfn {pfn:#x}, which is \
-         not inside any zone of {zoneinfo}. Take the zoneinfo of the machine and the boot that the text comes \
-         from, and name the spelling of its frame numbers with `--pfn-radix` if it is misread",
-        text = text.display(), zoneinfo = zoneinfo.display(),
+        "{recorded}: the event at {seconds}.{nanos:09} s is about a block of {pages} pages at pfn {pfn:#x}, which is \
+         not inside any zone of {zoneinfo}. Take the zoneinfo of the machine and the boot that it was recorded \
+         on, and name the spelling of a text's frame numbers with `--pfn-radix` if it is misread",
+        recorded = recorded.display(), zoneinfo = zoneinfo.display(),
         seconds = time_ns / 1_000_000_000, nanos = time_ns % 1_000_000_000
     )]
     OutsideZones {
-        /// The text.
-        text: PathBuf,
+        /// The text, or the file of perf.
+        recorded: PathBuf,
         /// The file that describes the zones.
         zoneinfo: PathBuf,
         /// The time of the event.

@@ -12,8 +12,8 @@ use super::options::{TextCounts, TextOptions};
 use crate::error::{Error, ParseError};
 use crate::reorder::{Reorder, TooOld};
 
-const REMEDY: &str = "Remove the line if it is damaged, or write the text again with `trace-cmd report` or \
-                      `perf script -F comm,tid,cpu,time,event,trace`";
+const REMEDY: &str = "Remove the line if it is damaged, or write the text again: `trace-cmd report`, \
+                      `perf script --ns -F comm,tid,cpu,time,event,trace`, or freehold.bt";
 
 /// How far bpftrace's events may go back: it writes down a CPU's whole buffer, then the next one's. With buffers
 /// of 16 MiB on two CPUs that was up to 0.4 s.
