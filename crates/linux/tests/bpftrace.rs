@@ -51,9 +51,25 @@ fn is_same(one: &Event, other: &Event) -> bool {
     (one.cpu, one.pid, one.kind) == (other.cpu, other.pid, other.kind)
 }
 
-/// Lays `told` beside `all`. Returns the events of both from where they are the same for the first time to the
-/// last event of `told`, which are all in `all` and in the same order.
-fn beside<'e>(told: &'e [Event], all: &'e [Event]) -> (&'e [Event], &'e [Event]) {
+/// How many events an interrupt has in the most.
+const NESTED: usize = 64;
+
+/// Two rows of events, laid beside each other.
+struct Beside<'e> {
+    /// bpftrace's and the recorder's, from where they are the same for the first time to bpftrace's last event.
+    told: &'e [Event],
+    all: &'e [Event],
+    /// How many of bpftrace's come earlier than the recorder has them.
+    early: usize,
+    /// The recorder's events that bpftrace does not have, by those that lie together.
+    missing: Vec<&'e [Event]>,
+}
+
+/// Lays `told` beside `all`, which must have all of its events.
+///
+/// The recorder writes an event down before its BPF program runs, and an interrupt may come in between: its events are
+/// later there, and earlier with bpftrace. Within the program it is not told of at all.
+fn beside<'e>(told: &'e [Event], all: &'e [Event]) -> Beside<'e> {
     let starts = told.windows(SAME).take(200).enumerate();
     let mut found = starts.filter_map(|(at, wanted)| {
         let place =
@@ -61,13 +77,26 @@ fn beside<'e>(told: &'e [Event], all: &'e [Event]) -> (&'e [Event], &'e [Event])
         Some((&told[at..], &all[place..]))
     });
     let (told, all) = found.next().expect("the same events in a row");
-    let mut end = 0;
+    let mut is_found = vec![false; all.len()];
+    let (mut end, mut early) = (0, 0);
     for event in told {
-        let further = all[end..].iter().position(|other| is_same(event, other));
-        end +=
-            1 + further.unwrap_or_else(|| panic!("the recorder does not have {event:?} after {end} others"));
+        let before = (end.max(NESTED) - NESTED..end).find(|&at| !is_found[at] && is_same(event, &all[at]));
+        let at = before.or_else(|| (end..all.len()).find(|&at| is_same(event, &all[at])));
+        let at = at.unwrap_or_else(|| panic!("the recorder does not have {event:?} after {end} others"));
+        is_found[at] = true;
+        early += usize::from(before.is_some());
+        end = end.max(at + 1);
     }
-    (told, &all[..end])
+    let all = &all[..end];
+    let mut missing = Vec::new();
+    let mut at = 0;
+    for part in is_found[..end].chunk_by(|one, other| one == other) {
+        if !part[0] {
+            missing.push(&all[at..at + part.len()]);
+        }
+        at += part.len();
+    }
+    Beside { told, all, early, missing }
 }
 
 fn seconds(events: &[Event]) -> f64 {
@@ -117,7 +146,7 @@ fn the_script_tells_what_the_recorder_tells() {
         return;
     }
     let pid: i32 = fs::read_to_string(pid).unwrap().trim().parse().unwrap();
-    let mut most = 0;
+    let (mut allocated, mut freed) = (0, 0);
     for cpu in 0..=imported.events.iter().map(|event| event.cpu).max().unwrap() {
         let [told, all] = [&imported, &recorded].map(|sink| of_cpu(&sink.events, cpu));
         // bpftrace attaches and detaches one probe after the other: the command's time is when all are attached.
@@ -129,13 +158,23 @@ fn the_script_tells_what_the_recorder_tells() {
         if last - first < 1000 {
             continue;
         }
-        let (told, all) = beside(&told[first..=last], &all);
-        let (events, of) = (told.len(), all.len());
-        println!("CPU {cpu}: {events} of {of} events in {} and {} s", seconds(told), seconds(all));
-        // The kernel runs no program for what an interrupt does within another event's program.
-        assert!(events * 100 >= of * 98, "{events} of {of}");
+        let Beside { told, all, early, missing } = beside(&told[first..=last], &all);
+        let events = told.len();
+        let longest = missing.iter().map(|part| seconds(part)).fold(0.0, f64::max);
+        println!(
+            "CPU {cpu}: {events} of {} events in {} and {} s; {early} early, {} interrupts missing, the longest of {longest} s",
+            all.len(),
+            seconds(told),
+            seconds(all),
+            missing.len()
+        );
+        // Whatever it frees, an interrupt within a program is one, and short.
+        assert!((early + missing.len()) * 500 <= 500 + events, "{early} early, {} missing", missing.len());
+        assert!(longest < 0.01, "{longest} s without an event");
         assert!((seconds(told) - seconds(all)).abs() < 0.005 + 0.05 * seconds(all));
-        most = most.max(events);
+        allocated += told.iter().filter(|event| matches!(event.kind, EventKind::Alloc { .. })).count();
+        freed += told.iter().filter(|event| matches!(event.kind, EventKind::Free { .. })).count();
     }
-    assert!(most > 8000, "half of the command's events were on one CPU");
+    // What the command does on a CPU where it is for short is not looked at.
+    assert!(allocated > 6000 && freed > 6000, "{allocated} allocated and {freed} freed");
 }
