@@ -57,7 +57,8 @@ fn tools(target: &Path) -> Option<Environment> {
         if path.join("bin/maturin").exists() {
             return Ok(());
         }
-        Environment::new(path.clone())?.install(&["maturin==1.16.0"])
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.txt");
+        Environment::new(path.clone())?.install(&["--requirement", tools.to_str().expect("a path")])
     };
     let had = freehold_needs::has_program("python3", TEST) && freehold_needs::can(TEST, made);
     had.then(|| Environment(path.clone()))

@@ -45,7 +45,7 @@ enum Chore {
     Instructions(InstructionsArgs),
     /// Check what Freehold is built from: licences, advisories, duplicates, sources
     Supply(SupplyArgs),
-    /// Build what is handed out: static programs, packages, the source, lists of what is inside
+    /// Build what is handed out: static programs, packages, wheels, sources, lists of what is inside
     Dist(DistArgs),
     /// Boot a kernel in QEMU with the static program, and run every command there
     Guest(GuestArgs),

@@ -4,14 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::kernel::process::{command, require};
 use crate::kernel::scratch::Scratch;
 
+use super::inside::Whole;
 use super::libraries::succeeds;
 use super::package::{self, Contents, Texts};
 use super::processor::Processor;
+use super::wheel::{Platform, Tools};
 use super::{contents, inside, program, source};
 
 /// The largest program that is handed out.
@@ -22,7 +24,7 @@ const LARGEST: u64 = 12_000_000;
 /// The version of everything that is handed out, which is that of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Build what is handed out: static programs, packages for Debian, the source with its crates, lists of what is inside
+/// Build what is handed out: static programs, packages for Debian, wheels, sources, lists of what is inside
 #[derive(Args, Debug)]
 pub struct DistArgs {
     /// The processors; both if left out
@@ -31,15 +33,24 @@ pub struct DistArgs {
     /// Where the files go; those that are there are replaced
     #[arg(long, default_value = "target/handed-out", value_name = "FOLDER")]
     folder: PathBuf,
-    /// Only the programs, of files as they are, and no packages of them
+    /// Nothing else
+    #[arg(long, value_enum)]
+    only: Option<Only>,
+    /// All but the sources
     #[arg(long)]
-    programs: bool,
-    /// All but the source
-    #[arg(long, conflicts_with = "programs")]
     without_source: bool,
     /// Build a second time, in another folder from a clone, and compare every byte
-    #[arg(long, conflicts_with = "programs")]
+    #[arg(long)]
     twice: bool,
+}
+
+/// A part of what is handed out.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Only {
+    /// The programs, of files as they are, and no packages of them
+    Programs,
+    /// The wheels of the Python package, and its source
+    Wheels,
 }
 
 /// A commit, as what is handed out names it.
@@ -59,12 +70,17 @@ pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
     let folder = std::path::absolute(&arguments.folder).map_err(|error| error.to_string())?;
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let commit = commit(root)?;
-    if !arguments.programs {
+    let only_programs = arguments.only == Some(Only::Programs);
+    if only_programs && arguments.twice {
+        return Err("a second build is of a commit, and --only programs takes files as they are".to_owned());
+    }
+    if !only_programs {
         refuse_changes(root)?;
     }
     let mut names = Vec::new();
     let mut fits = true;
-    for &arch in &arguments.arch {
+    let programs = if arguments.only == Some(Only::Wheels) { &[] } else { arguments.arch.as_slice() };
+    for &arch in programs {
         let built = program::build(arch, root, &commit.epoch)?;
         let name = format!("freehold-{VERSION}-{}", arch.name());
         let place = folder.join(&name);
@@ -76,19 +92,22 @@ pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
         }
         names.push(name);
     }
-    if arguments.programs {
+    if only_programs {
         return Ok(fits);
     }
-    let own = arguments.arch.iter().find(|arch| arch.is_this_machine());
-    let own = own.map(|arch| folder.join(format!("freehold-{VERSION}-{}", arch.name())));
-    let texts = Texts::new(root, root.join("target/texts"), own.as_deref(), VERSION, &commit.epoch)?;
-    for &arch in &arguments.arch {
-        let program = folder.join(format!("freehold-{VERSION}-{}", arch.name()));
-        names.extend(packed(arch, root, &texts, &program, &commit, &folder)?);
+    if !programs.is_empty() {
+        let own = programs.iter().find(|arch| arch.is_this_machine());
+        let own = own.map(|arch| folder.join(format!("freehold-{VERSION}-{}", arch.name())));
+        let texts = Texts::new(root, root.join("target/texts"), own.as_deref(), VERSION, &commit.epoch)?;
+        for &arch in programs {
+            let program = folder.join(format!("freehold-{VERSION}-{}", arch.name()));
+            names.extend(packed(arch, root, &texts, &program, &commit, &folder)?);
+        }
+        if !arguments.without_source {
+            names.push(file_name(&source::pack(root, VERSION, &commit.name, &commit.epoch, &folder)?));
+        }
     }
-    if !arguments.without_source {
-        names.push(file_name(&source::pack(root, VERSION, &commit.name, &commit.epoch, &folder)?));
-    }
+    names.extend(wheels(arguments, root, &commit, &folder)?);
     sum_up(&folder, &mut names)?;
     if arguments.twice {
         fits &= is_the_same_again(arguments, root, &folder)?;
@@ -105,16 +124,40 @@ fn packed(
     commit: &Commit,
     folder: &Path,
 ) -> Result<Vec<String>, String> {
-    let parts = inside::parts(arch, root)?;
-    let spdx = contents::spdx(&parts, arch, VERSION, &commit.name, &commit.time);
+    let parts = inside::parts(Whole::Program, arch.target(), root)?;
+    let name = format!("freehold-{VERSION}-{}", arch.name());
+    let what = format!("The static program for {}", arch.name());
+    let spdx = contents::spdx(&parts, &name, &what, VERSION, &commit.name, &commit.time);
     let spdx = format!("{spdx:#}\n");
-    let list = folder.join(format!("freehold-{VERSION}-{}.spdx.json", arch.name()));
+    let list = folder.join(format!("{name}.spdx.json"));
     fs::write(&list, &spdx).map_err(|error| format!("{}: {error}", list.display()))?;
     let licences = contents::licences(&parts);
     let contents = Contents { arch, program, spdx: &spdx, licences: &licences };
     let package = package::make(root, texts, &contents, folder)?;
     println!("{}: {} parts inside", file_name(&package), parts.len());
     Ok(vec![file_name(&list), file_name(&package)])
+}
+
+/// Makes the wheels, their lists and the package's source, and returns the names of the files.
+fn wheels(arguments: &DistArgs, root: &Path, commit: &Commit, folder: &Path) -> Result<Vec<String>, String> {
+    let tools = Tools::new(root, &commit.epoch)?;
+    let mut names = Vec::new();
+    for (&arch, platform) in arguments.arch.iter().flat_map(|arch| Platform::ALL.map(|of| (arch, of))) {
+        let parts = inside::parts(Whole::Wheel, platform.target(arch), root)?;
+        let wheel = tools.wheel(platform, arch, &contents::licences(&parts), folder)?;
+        let name = file_name(&wheel);
+        let bytes = fs::metadata(&wheel).map_err(|error| format!("{}: {error}", wheel.display()))?.len();
+        println!("{name}: {bytes} bytes, {} parts inside", parts.len());
+        let what = format!("The wheel for {} on {}", platform.name(), arch.name());
+        let spdx = contents::spdx(&parts, &name, &what, VERSION, &commit.name, &commit.time);
+        let list = folder.join(format!("{name}.spdx.json"));
+        fs::write(&list, format!("{spdx:#}\n")).map_err(|error| format!("{}: {error}", list.display()))?;
+        names.extend([name, file_name(&list)]);
+    }
+    if !arguments.without_source {
+        names.push(file_name(&tools.source(folder)?));
+    }
+    Ok(names)
 }
 
 fn file_name(path: &Path) -> String {
@@ -151,7 +194,7 @@ fn refuse_changes(root: &Path) -> Result<(), String> {
     let said = String::from_utf8_lossy(&said).into_owned();
     Err(format!(
         "what is handed out is of a commit, and there are changes that none has; commit them first, or build \
-         --programs only:\n{said}"
+         --only programs:\n{said}"
     ))
 }
 
@@ -180,6 +223,7 @@ fn is_the_same_again(arguments: &DistArgs, root: &Path, folder: &Path) -> Result
         again.args(["--arch", arch.name()]);
     }
     again.args(arguments.without_source.then_some("--without-source"));
+    again.args((arguments.only == Some(Only::Wheels)).then_some("--only=wheels"));
     let status = again.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !status.success() {
         return Err("the second build failed".to_owned());

@@ -1,4 +1,4 @@
-//! Lists of what is inside a program: for machines as SPDX, for people as licences in full.
+//! Lists of what is inside what is handed out: for machines as SPDX, for people as licences in full.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,13 +8,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::inside::Part;
-use super::processor::Processor;
 
-/// Returns a document of SPDX 2.3. `time` is that of the commit, as RFC 3339 has it.
-pub(crate) fn spdx(parts: &[Part], arch: Processor, version: &str, commit: &str, time: &str) -> Value {
-    let name = format!("freehold-{version}-{}", arch.name());
+/// Returns a document of SPDX 2.3 about something of the name `name`, which is `what` of a commit. `time` is that of the
+/// commit, as RFC 3339 has it.
+pub(crate) fn spdx(parts: &[Part], name: &str, what: &str, version: &str, commit: &str, time: &str) -> Value {
     let whole = json!({
-        "SPDXID": "SPDXRef-Program",
+        "SPDXID": WHOLE,
         "name": "freehold",
         "versionInfo": version,
         "downloadLocation": "NOASSERTION",
@@ -22,11 +21,11 @@ pub(crate) fn spdx(parts: &[Part], arch: Processor, version: &str, commit: &str,
         "licenseConcluded": "GPL-3.0-or-later",
         "licenseDeclared": "GPL-2.0-or-later",
         "copyrightText": "NOASSERTION",
-        "comment": format!("The static program for {} of commit {commit}", arch.name()),
+        "comment": format!("{what} of commit {commit}"),
     });
     let packages: Vec<Value> = parts.iter().enumerate().map(|(number, part)| package(number, part)).collect();
-    let describes = relation("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-Program");
-    let contains = (0..parts.len()).map(|number| relation("SPDXRef-Program", "CONTAINS", &id(number)));
+    let describes = relation("SPDXRef-DOCUMENT", "DESCRIBES", WHOLE);
+    let contains = (0..parts.len()).map(|number| relation(WHOLE, "CONTAINS", &id(number)));
     json!({
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
@@ -38,6 +37,9 @@ pub(crate) fn spdx(parts: &[Part], arch: Processor, version: &str, commit: &str,
         "relationships": std::iter::once(describes).chain(contains).collect::<Vec<_>>(),
     })
 }
+
+/// What stands for all of it.
+const WHOLE: &str = "SPDXRef-Whole";
 
 fn id(number: usize) -> String {
     format!("SPDXRef-Part-{number}")
@@ -119,7 +121,7 @@ mod tests {
     #[test]
     fn every_part_is_in_the_program() {
         let parts = [part("a", Some("ab"), None), part("musl", None, None)];
-        let document = spdx(&parts, Processor::Arm64, "0.1.0", "abc", "2026-01-01T00:00:00Z");
+        let document = spdx(&parts, "a-0.1.0", "The program", "0.1.0", "abc", "2026-01-01T00:00:00Z");
         assert_eq!(document["packages"].as_array().unwrap().len(), 3);
         assert_eq!(document["packages"][1]["checksums"][0]["checksumValue"], "ab");
         assert_eq!(document["packages"][2].get("checksums"), None);

@@ -1,4 +1,4 @@
-//! What a program that is handed out is made of: crates, what they carry, and what comes with the compiler.
+//! What a program or a wheel that is handed out is made of: crates, what they carry, and what comes with the compiler.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::kernel::process::command;
 
 use super::libraries::{manifests, sources, succeeds};
-use super::processor::Processor;
 
-/// A part of the program.
+/// A part of what is handed out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
@@ -22,14 +21,27 @@ pub(crate) struct Part {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Returns the parts of the program for a processor, in the order of their names.
+/// Something that is handed out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whole {
+    /// The static program.
+    Program,
+    /// The library in a wheel, which has the machine's C library.
+    Wheel,
+}
+
+/// Returns the parts of something for one of the compiler's targets, in the order of their names.
 ///
 /// # Errors
 /// A sentence, if cargo cannot tell.
-pub(crate) fn parts(arch: Processor, root: &Path) -> Result<Vec<Part>, String> {
+pub(crate) fn parts(whole: Whole, target: &str, root: &Path) -> Result<Vec<Part>, String> {
     let mut tree = command("cargo");
-    tree.current_dir(root).args(["tree", "--locked", "--package=freehold-cli", "--features=bpf-static"]);
-    tree.args(["--edges=normal,no-proc-macro", "--target", arch.target()]);
+    tree.current_dir(root).args(["tree", "--locked"]);
+    tree.args(match whole {
+        Whole::Program => ["--package=freehold-cli", "--features=bpf-static"].as_slice(),
+        Whole::Wheel => &["--package=freehold-python"],
+    });
+    tree.args(["--edges=normal,no-proc-macro", "--target", target]);
     tree.args(["--prefix=none", "--no-dedupe", "--format={p}\t{l}"]);
     let text = String::from_utf8_lossy(&succeeds(&mut tree, "cargo does not list crates")?).into_owned();
     let lock = root.join("Cargo.lock");
@@ -45,8 +57,10 @@ pub(crate) fn parts(arch: Processor, root: &Path) -> Result<Vec<Part>, String> {
         part.sum = sums.get(&key).cloned();
         part.folder = folders.get(&key).cloned();
     }
-    parts.extend(carried(&sources(root)?)?);
-    parts.extend(of_the_compiler()?);
+    if let Whole::Program = whole {
+        parts.extend(carried(&sources(root)?)?);
+    }
+    parts.extend(of_the_compiler(whole)?);
     parts.sort_by(|one, other| (&one.name, &one.version).cmp(&(&other.name, &other.version)));
     parts.dedup_by(|one, other| (&one.name, &one.version) == (&other.name, &other.version));
     Ok(parts)
@@ -111,7 +125,7 @@ fn libbpf(sources: &Path) -> String {
 }
 
 /// Returns what the compiler links in.
-fn of_the_compiler() -> Result<Vec<Part>, String> {
+fn of_the_compiler(whole: Whole) -> Result<Vec<Part>, String> {
     let said = succeeds(command("rustc").arg("--version"), "rustc does not tell its version")?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let version = said.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -122,11 +136,12 @@ fn of_the_compiler() -> Result<Vec<Part>, String> {
         sum: None,
         folder: None,
     };
-    Ok(vec![
-        part("std", "MIT OR Apache-2.0"),
-        part("musl", "MIT"),
-        part("libunwind", "Apache-2.0 WITH LLVM-exception"),
-    ])
+    let mut parts =
+        vec![part("std", "MIT OR Apache-2.0"), part("libunwind", "Apache-2.0 WITH LLVM-exception")];
+    if let Whole::Program = whole {
+        parts.push(part("musl", "MIT"));
+    }
+    Ok(parts)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What is handed out: a commit comes in; static programs, packages, the source and lists of them go out.
+//! What is handed out: a commit comes in; static programs, packages, wheels, sources and lists of them go out.
 //!
-//! [`libc`] gets the headers of musl, [`libraries`] builds libelf and zlib with them, [`program`] the program;
+//! [`libc`] gets the headers of musl, [`libraries`] builds libelf and zlib with them, [`program`] the program, [`wheel`] the wheels;
 //! [`contents`] lists what is inside, [`package`] and [`source`] pack, [`command`] does all of it.
 
 pub mod command;
@@ -12,3 +12,4 @@ pub(crate) mod package;
 pub mod processor;
 pub(crate) mod program;
 pub(crate) mod source;
+pub(crate) mod wheel;
