@@ -103,6 +103,25 @@ fn seconds(events: &[Event]) -> f64 {
     (events[events.len() - 1].time_ns - events[0].time_ns) as f64 / 1e9
 }
 
+/// Fails if what bpftrace told of a CPU is not what the recorder did. Returns the part of it that both have.
+fn held_against<'e>(told: &'e [Event], all: &'e [Event], cpu: u16) -> &'e [Event] {
+    let Beside { told, all, early, missing } = beside(told, all);
+    let events = told.len();
+    let longest = missing.iter().map(|part| seconds(part)).fold(0.0, f64::max);
+    println!(
+        "CPU {cpu}: {events} of {} events in {} and {} s; {early} early, {} interrupts missing, the longest of {longest} s",
+        all.len(),
+        seconds(told),
+        seconds(all),
+        missing.len()
+    );
+    // Whatever it frees, an interrupt within a program is one, and short.
+    assert!((early + missing.len()) * 500 <= 500 + events, "{early} early, {} missing", missing.len());
+    assert!(longest < 0.01, "{longest} s without an event");
+    assert!((seconds(told) - seconds(all)).abs() < 0.005 + 0.05 * seconds(all));
+    told
+}
+
 #[test]
 fn the_script_tells_what_the_recorder_tells() {
     let test = "the_script_tells_what_the_recorder_tells";
@@ -158,20 +177,7 @@ fn the_script_tells_what_the_recorder_tells() {
         if last - first < 1000 {
             continue;
         }
-        let Beside { told, all, early, missing } = beside(&told[first..=last], &all);
-        let events = told.len();
-        let longest = missing.iter().map(|part| seconds(part)).fold(0.0, f64::max);
-        println!(
-            "CPU {cpu}: {events} of {} events in {} and {} s; {early} early, {} interrupts missing, the longest of {longest} s",
-            all.len(),
-            seconds(told),
-            seconds(all),
-            missing.len()
-        );
-        // Whatever it frees, an interrupt within a program is one, and short.
-        assert!((early + missing.len()) * 500 <= 500 + events, "{early} early, {} missing", missing.len());
-        assert!(longest < 0.01, "{longest} s without an event");
-        assert!((seconds(told) - seconds(all)).abs() < 0.005 + 0.05 * seconds(all));
+        let told = held_against(&told[first..=last], &all, cpu);
         allocated += told.iter().filter(|event| matches!(event.kind, EventKind::Alloc { .. })).count();
         freed += told.iter().filter(|event| matches!(event.kind, EventKind::Free { .. })).count();
     }
