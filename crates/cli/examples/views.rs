@@ -5,7 +5,8 @@
 //! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` is
 //! asked, and beside the first `check` a second one, as a control. At last `check --try` tells what compaction makes. Other work
 //! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes. With `brief`
-//! `serve` is not asked, which takes minutes for each.
+//! `serve` is not asked, which takes minutes for each. With `pairs` it prints whether a metrics file differs from a `check`
+//! more than two `check`s do: pairs of both kinds, in random order.
 
 mod asked;
 #[path = "../tests/fragment/mod.rs"]
@@ -25,6 +26,12 @@ use serde_json::Value;
 /// The longest that a view may take to know all pageblocks.
 const PATIENCE: Duration = Duration::from_mins(6);
 
+/// How many pairs of each kind.
+const PAIRS: usize = 40;
+
+/// How often pairs are dealt anew to tell chance.
+const DEALS: usize = 10_000;
+
 /// Free blocks now, after compaction, after reclaim and compaction, and the verdict's state.
 #[derive(Clone, PartialEq, Eq)]
 struct Said {
@@ -35,6 +42,15 @@ struct Said {
 fn main() -> Result<(), Box<dyn Error>> {
     let asked = Asked::read(2048)?;
     println!("{} MiB", asked.mib);
+    if asked.word.as_deref() == Some("pairs") {
+        println!(
+            "| way | seed | two `check`s apart: median %, over 3 %, most % | metrics file and `check` | \
+             means apart %, permutation test |"
+        );
+        println!("|---|---:|---|---|---|");
+        asked.for_each(|way, seed| pairs(&asked.program, way, (asked.mib, seed)), print_cells);
+        return Ok(());
+    }
     println!(
         "| way | seed | `check`, again | metrics file, `check` | `top`, `check` | `/metrics`, `check` | page, `check` | apart % | \
          states | foretold, came |"
@@ -81,6 +97,39 @@ fn measure(
         apart.collect::<Vec<_>>().join(" "),
         states.join(", ")
     ))
+}
+
+/// Returns how far apart two `check`s are, and a metrics file and a `check`, and how likely chance does that.
+fn pairs(program: &str, way: Way, (mib, seed): (usize, u64)) -> Result<String, Box<dyn Error>> {
+    let mut random = Random(seed);
+    let _held = (way.1)(&mut random, mib, &std::env::temp_dir())?;
+    let check = || checked(&check(program, &["check", "--json"])?);
+    let file = || of_metrics(&said(program, &["snapshot", "--format", "metrics"])?);
+    let mut found = [Vec::new(), Vec::new()];
+    for _ in 0..PAIRS {
+        let first = random.below(2);
+        for kind in [first, 1 - first] {
+            let pair = (if kind == 0 { check()? } else { file()? }, check()?);
+            found[kind].push(apart(&pair));
+        }
+    }
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    let difference = mean(&found[1]) - mean(&found[0]);
+    let mut all = found.concat();
+    let mut as_far = 0;
+    for _ in 0..DEALS {
+        for left in (1..all.len()).rev() {
+            all.swap(left, random.below(left + 1));
+        }
+        let (one, other) = all.split_at(PAIRS);
+        as_far += usize::from((mean(one) - mean(other)).abs() >= difference.abs());
+    }
+    let words = found.map(|mut all| {
+        all.sort_by(f64::total_cmp);
+        let over = all.iter().filter(|&&apart| apart > 3.0).count();
+        format!("{:.1}, {over} of {PAIRS}, {:.1}", all[PAIRS / 2], all[PAIRS - 1])
+    });
+    Ok(format!("{} | {difference:.2}, p = {:.2}", words.join(" | "), as_far as f64 / DEALS as f64))
 }
 
 impl Said {
