@@ -10,8 +10,8 @@ use freehold_linux::pageblocks::{
     read_pageblocks, recount_listed,
 };
 use freehold_linux::procfs::{
-    parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo, read_vmallocinfo,
-    read_zoneinfo,
+    parse_allocinfo, parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo,
+    read_vmallocinfo, read_zoneinfo,
 };
 use freehold_needs::skip;
 use freehold_trace::{FrameUse, ZoneSnapshot};
@@ -160,7 +160,10 @@ fn damaged_lists_of_holders_are_errors_and_no_panics() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
-    for text in [slabs, areas] {
+    let sites = "allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n     4153344     1014 fs/pipe.c:506 \
+                 func:anon_pipe_write \n      786432      192 fs/ext4/super.c:1393 [ext4] func:ext4_alloc_inode \
+                 accurate:no \n";
+    for text in [slabs, areas, sites] {
         for _ in 0..500 {
             let mut bytes = text.as_bytes().to_vec();
             for _ in 0..=next() % 4 {
@@ -171,6 +174,7 @@ fn damaged_lists_of_holders_are_errors_and_no_panics() {
             let damaged = String::from_utf8_lossy(&bytes);
             let _ = parse_slabinfo(&damaged);
             let _ = parse_vmallocinfo(&damaged);
+            let _ = parse_allocinfo(&format!("{damaged}\n"));
         }
     }
     let huge =

@@ -4,6 +4,7 @@
 //! The crate `procfs` was considered: it lacks `zoneinfo` and `pagetypeinfo`, reads kpageflags word by
 //! word, and its readers take no root folder. What it has (`buddyinfo`, `vmstat`) is a few lines here.
 
+mod allocinfo;
 mod allowed_nodes;
 mod buddyinfo;
 mod frame_words;
@@ -25,6 +26,7 @@ mod vmallocinfo;
 mod vmstat;
 mod zoneinfo;
 
+pub use allocinfo::{AllocationSite, parse_allocinfo, read_allocinfo};
 pub use allowed_nodes::{ProcessNodes, nodes_of_cgroup, nodes_of_process};
 pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
 pub use hugepages::{HugetlbPool, read_hugetlb_pools};
