@@ -5,6 +5,7 @@ mod common;
 #[allow(dead_code, reason = "the tests use a part of it")]
 mod fragment;
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -115,6 +116,67 @@ fn with_page_owner_the_code_is_named() {
     blame(root.path(), "").fails(2, &["page_owner:2", "the frame of a page"]);
 }
 
+/// What the kernel counts, with a row of `pipes` pages.
+fn allocinfo(pipes: u64) -> String {
+    let mut text = "allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n".to_owned();
+    for (pages, place) in [
+        (900, "mm/memory.c:5358 func:alloc_anon_folio"),
+        (800, "mm/slub.c:3311 func:alloc_slab_page"),
+        (pipes, "fs/pipe.c:506 func:anon_pipe_write"),
+        (30, "fs/ext4/super.c:1393 [ext4] func:ext4_alloc_inode accurate:no"),
+    ] {
+        writeln!(text, "{:>12} {pages:>8} {place} ", pages << 12).expect("a text");
+    }
+    text
+}
+
+#[test]
+fn code_whose_memory_is_in_use_is_told_with_its_growth() {
+    let root = machine([KERNEL, SLAB, PAGE_TABLE, BUDDY]);
+    let json = blame(root.path(), "--json").ok().json();
+    assert!(json.get("code_in_use").is_none(), "{json}");
+    let (file, later) = (root.path().join("proc/allocinfo"), root.path().join("later"));
+    fs::write(&file, allocinfo(100)).expect("a file");
+    fs::write(&later, allocinfo(1500)).expect("a file");
+    let without_watch = blame(root.path(), "--json").ok().json();
+    assert!(without_watch["code_in_use"]["sites"][0].get("grown_bytes").is_none());
+    let words = format!("-- cp {} {}", later.display(), file.display());
+    let json = blame(root.path(), &format!("--json {words}")).ok().json();
+    let sites = json["code_in_use"]["sites"].as_array().expect("sites");
+    let told: Vec<_> =
+        sites.iter().map(|site| (&site["function"], &site["grown_bytes"], &site["kind"])).collect();
+    assert_eq!(
+        serde_json::json!(told),
+        serde_json::json!([
+            ["anon_pipe_write", 1400 << 12, "kernel"],
+            ["alloc_anon_folio", 0, "user"],
+            ["alloc_slab_page", 0, "allocator"],
+            ["ext4_alloc_inode", 0, "kernel"],
+        ])
+    );
+    assert_eq!(sites[3]["module"], "ext4");
+    fs::write(&file, allocinfo(100)).expect("a file");
+    let text = blame(root.path(), &format!("--rows 1 {words}")).ok().stdout;
+    let grown = "1\u{202f}500    +1\u{202f}400   4\u{202f}096 B  anon_pipe_write, fs/pipe.c:506\nand 1 more with 30 pages\n";
+    assert!(text.contains(grown) && text.contains("The code of 2 kernel and slab pages"), "{text}");
+    assert!(text.contains("Left out: 900 pages of anonymous memory"), "{text}");
+}
+
+#[test]
+fn an_account_by_code_that_is_no_longer_kept_is_not_told() {
+    let root = machine([KERNEL; 4]);
+    fs::write(root.path().join("proc/allocinfo"), allocinfo(100)).expect("a file");
+    fs::create_dir_all(root.path().join("proc/sys/vm")).expect("a new folder");
+    let switch = root.path().join("proc/sys/vm/mem_profiling");
+    fs::write(&switch, "1\n").expect("a file");
+    assert!(blame(root.path(), "").ok().stdout.contains("anon_pipe_write"));
+    fs::write(&switch, "0\n").expect("a file");
+    let text = blame(root.path(), "").ok().stdout;
+    assert!(!text.contains("anon_pipe_write") && text.contains("vm.mem_profiling is 0"), "{text}");
+    fs::write(root.path().join("proc/allocinfo"), "allocinfo - version: 2.0\nmany\n").expect("a file");
+    blame(root.path(), "").fails(2, &["allocinfo:2", "bytes in use (a number)", "many"]);
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let root = machine([KERNEL; 4]);
@@ -191,6 +253,45 @@ fn a_planted_culprit_is_named() {
             "{name}: {earlier} of {least} pages were named before anything was planted"
         );
         assert_eq!(json["watch"]["lost"], 0, "{name}");
+    }
+}
+
+/// Returns by how many pages the code whose function has `sign` in its name has grown, by the kernel's own account.
+fn pages_grown(json: &Value, sign: &str) -> i64 {
+    let sites = json["code_in_use"]["sites"].as_array().into_iter().flatten();
+    let of = sites.filter(|site| site["function"].as_str().unwrap_or_default().contains(sign));
+    let bytes: i64 = of.filter_map(|site| site["grown_bytes"].as_i64()).sum();
+    bytes / rustix::param::page_size() as i64
+}
+
+#[test]
+fn the_account_by_code_names_a_planted_culprit() {
+    const TEST: &str = "the_account_by_code_names_a_planted_culprit";
+    if !is_root(TEST) || !has_file("/proc/allocinfo", TEST) || !has_file("/proc/kpageflags", TEST) {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = Path::new(env!("CARGO_BIN_EXE_freehold"));
+    let place = folder();
+    // Of slabs the account has the objects, and most of these inodes are gone.
+    let ways = [
+        ("slab-inodes", "_alloc_inode", 0.25),
+        ("pipes", "anon_pipe_", 1.0),
+        ("page-tables", "pte_alloc", 1.0),
+    ];
+    for (name, sign, part) in ways {
+        let each_mib = part * culprit(name).1;
+        let (_, way) = WAYS.iter().find(|(way, _)| *way == name).expect("a way");
+        let before = blamed(program, place.path(), || Ok(Vec::new())).expect("an answer");
+        let plant = || way(&mut Random(1), PLANTED_MIB, place.path());
+        let json = blamed(program, place.path(), plant).expect("an answer");
+        let least = (each_mib * PLANTED_MIB as f64) as i64;
+        let (earlier, pages) = (pages_grown(&before, sign), pages_grown(&json, sign));
+        println!("{name}: {earlier} pages more without it, {pages} with it, at least {least}: {sign}");
+        assert!(
+            pages >= least && earlier < least,
+            "{name}: {pages} of {least} pages more, and {earlier} without"
+        );
     }
 }
 

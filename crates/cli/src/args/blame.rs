@@ -13,8 +13,9 @@ use super::monitor::Sensing;
 const BLAME_HELP: &str = "\
 What unmovable pages are is told by /proc/kpageflags, BPF and /proc/kpagecgroup. Which code allocated them is told by
 page_owner where the kernel keeps it (CONFIG_PAGE_OWNER, booted with page_owner=on, debugfs mounted), and otherwise by BPF, of
-what is allocated while this command watches. The watch takes at most one percent of a CPU: it watches fewer pageblocks where
-much is allocated.";
+what is allocated while this command watches. Where the kernel counts memory by code (CONFIG_MEM_ALLOC_PROFILING), in the whole
+machine and since its boot, a second table says so. The watch takes at most one percent of a CPU: it watches fewer pageblocks
+where much is allocated.";
 
 #[derive(Args, Debug)]
 #[command(after_help = BLAME_HELP)]
@@ -38,7 +39,7 @@ pub(crate) struct Blame {
     /// Only memory of zones of this name, such as Normal.
     #[arg(long, value_name = "ZONE")]
     pub(crate) zone: Option<String>,
-    /// The most rows of the table.
+    /// The most rows of a table.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) rows: usize,
     /// Print JSON.

@@ -49,6 +49,11 @@ pub fn read_allocinfo(root: &Path) -> Result<Option<Vec<AllocationSite>>, Error>
     }
 }
 
+/// Returns true unless `proc/sys/vm/mem_profiling` below `root` says that the kernel counts no more; what the file says is then old.
+pub fn counts_allocations(root: &Path) -> bool {
+    !read_text(&root.join("proc/sys/vm/mem_profiling")).is_ok_and(|text| text.trim() == "0")
+}
+
 /// Parses the contents of `/proc/allocinfo`. Returns the sites with memory in use, those with the most bytes first.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ mod vmallocinfo;
 mod vmstat;
 mod zoneinfo;
 
-pub use allocinfo::{AllocationSite, parse_allocinfo, read_allocinfo};
+pub use allocinfo::{AllocationSite, counts_allocations, parse_allocinfo, read_allocinfo};
 pub use allowed_nodes::{ProcessNodes, nodes_of_cgroup, nodes_of_process};
 pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
 pub use hugepages::{HugetlbPool, read_hugetlb_pools};

@@ -1,9 +1,10 @@
 //! Who keeps blocks of memory from becoming free: unmovable pages and their allocations come in, a table by holder and code and a
 //! graph of stacks go out.
 //!
-//! [`Blame::of`] is the entry point. A block that such pages are in is *kept*: however much is moved away, it stays in pieces.
+//! [`Blame::of`] is the entry point, and [`CodeInUse::of`] that of what the kernel counts by code for the whole machine. A block that such pages are in is *kept*: however much is moved away, it stays in pieces.
 
 mod answer;
+mod code_in_use;
 mod folded;
 mod holders;
 mod kept;
@@ -11,5 +12,6 @@ mod movable;
 mod text;
 
 pub use answer::{Blame, NamedBlocks, Readings, Row};
+pub use code_in_use::{CodeInUse, CodeKind, CodeSite};
 pub use folded::folded;
 pub use movable::MovableOnly;

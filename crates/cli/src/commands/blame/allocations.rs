@@ -21,6 +21,8 @@ pub(super) struct Made {
     pub(super) allocations: Allocations,
     pub(super) stacks: Stacks,
     pub(super) has_page_owner: bool,
+    /// True if time was let pass, with a watch or without.
+    pub(super) has_waited: bool,
     /// The end of the watch, or now: nanoseconds since the boot.
     pub(super) now_ns: u64,
     watched: Option<Watched>,
@@ -45,6 +47,7 @@ impl Made {
             allocations: Allocations::default(),
             stacks: Stacks::default(),
             has_page_owner,
+            has_waited: false,
             now_ns: freehold_linux::blame::now_ns(),
             watched: None,
         };
@@ -60,12 +63,14 @@ impl Made {
                 }
                 let watched = watching::watch(sensor, most, &args.command, root, &mut made.stacks)?;
                 made.now_ns = freehold_linux::blame::now_ns();
+                made.has_waited = true;
                 made.allocations = watched.live.clone();
                 made.watched = Some(watched);
             }
             _ if is_asked => {
                 notes.push("allocations are not watched: that takes BPF on the running machine".to_owned());
                 watching::only_run(most, &args.command)?;
+                made.has_waited = true;
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! `freehold blame`: who keeps blocks of memory from becoming free.
 
 mod allocations;
+mod code;
 mod report;
 mod watching;
 
@@ -29,6 +30,7 @@ use crate::pins::Pins;
 use crate::readings::mobility;
 
 use allocations::Made;
+use code::Counted;
 use report::Report;
 
 pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
@@ -42,9 +44,15 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
     let _heeded = HeededSignals::new();
     let mut notes = Vec::new();
     let mut sensor = open_sensor(args, &mut notes)?;
+    let counted = Counted::before(root, &mut notes)?;
     let mut made = Made::gather(args, sensor.as_mut(), &mut notes)?;
     let (map, held) = read_held(args, &zones, sensor.as_mut(), &mut notes)?;
     made.add_page_owner(root, &map, &held, &mut notes)?;
+    // Last, so that the kernel has taken back what the watch itself had.
+    let code_in_use = match &counted {
+        Some(counted) => counted.after(root, made.has_waited, &mut notes)?,
+        None => None,
+    };
     let readings = blame::Readings {
         held: &held,
         made: &made.allocations,
@@ -60,6 +68,7 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
         block_bytes: page_bytes(root).unwrap_or(4096) << order,
         watch: made.watch(),
         page_owner: made.has_page_owner,
+        code_in_use,
         notes,
     };
     if let Some(file) = &mut file {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use freehold_linux::blame::Watched;
 use freehold_measure::grouped;
-use freehold_monitor::blame::{Blame, MovableOnly};
+use freehold_monitor::blame::{Blame, CodeInUse, MovableOnly};
 use freehold_monitor::verdict::SizeText;
 use serde::Serialize;
 
@@ -19,6 +19,9 @@ pub(super) struct Report {
     pub(super) block_bytes: u64,
     /// True if the kernel keeps who allocated each page.
     pub(super) page_owner: bool,
+    /// What the kernel counts by code, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) code_in_use: Option<CodeInUse>,
     /// The watch, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) watch: Option<WatchReport>,
@@ -89,6 +92,12 @@ impl Report {
         }
         for note in &self.notes {
             let _ = writeln!(text, "{note}");
+        }
+        if let Some(code) = &self.code_in_use {
+            if !text.ends_with("\n\n") {
+                text.push('\n');
+            }
+            text.push_str(&code.text(&self.blame, rows));
         }
         text
     }
