@@ -163,6 +163,21 @@ fn code_whose_memory_is_in_use_is_told_with_its_growth() {
 }
 
 #[test]
+fn the_account_of_a_guest_with_full_pipes_names_what_fills_pipes() {
+    let root = machine([KERNEL; 4]);
+    let fixture = "../linux/tests/fixtures/linux-7.3-alloc-profiling/proc/allocinfo";
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture);
+    fs::copy(fixture, root.path().join("proc/allocinfo")).expect("a copy");
+    let text = blame(root.path(), "--rows 2").ok().stdout;
+    let table = "\
+   pages     grown      each  code
+   4\u{202f}800         –   4\u{202f}096 B  anon_pipe_prefill_and_lock, fs/pipe.c:158
+   4\u{202f}800         –   4\u{202f}096 B  anon_pipe_get_page, fs/pipe.c:204
+and 454 more with ";
+    assert!(text.contains(table), "{text}");
+}
+
+#[test]
 fn an_account_by_code_that_is_no_longer_kept_is_not_told() {
     let root = machine([KERNEL; 4]);
     fs::write(root.path().join("proc/allocinfo"), allocinfo(100)).expect("a file");

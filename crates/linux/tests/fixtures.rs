@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_linux::Error;
-use freehold_linux::procfs::{Occupancy, read_buddyinfo, snapshot};
+use freehold_linux::procfs::{Occupancy, read_allocinfo, read_buddyinfo, snapshot};
 use freehold_linux::tracefs::{Decoded, Decoder, Detail, PageLayout};
 use freehold_trace::{EventKind, KernelTypes};
 
@@ -45,6 +45,24 @@ fn formats_differ_where_they_should() {
     let movable = &cma.pagetypeinfo.zones[2].free[Migratetype::Movable.index()];
     assert!(movable[0].capped && !movable[1].capped);
     assert_eq!(movable[0].blocks, 100_000);
+}
+
+#[test]
+fn memory_in_use_by_code_is_read() {
+    let sites = read_allocinfo(&root("linux-7.3-alloc-profiling")).unwrap().unwrap();
+    assert_eq!(sites.len(), 469);
+    assert_eq!(sites.iter().map(|site| site.bytes).sum::<u64>(), 244_629_648);
+    assert!(sites.is_sorted_by(|one, other| one.bytes >= other.bytes));
+    let of = |function: &str| sites.iter().find(|site| site.function == function).unwrap();
+    let pipe = of("anon_pipe_get_page");
+    assert_eq!((pipe.file.as_str(), pipe.line, pipe.calls, pipe.is_accurate), ("fs/pipe.c", 204, 4800, true));
+    assert_eq!(of("alloc_thread_stack_node").bytes, 650 << 14);
+    let inaccurate = sites.iter().filter(|site| !site.is_accurate).map(|site| site.function.as_str());
+    assert_eq!(
+        inaccurate.collect::<Vec<_>>(),
+        ["alloc_slab_page", "__pud_alloc", "alloc_page_ext", "alloc_slab_page"]
+    );
+    assert_eq!(read_allocinfo(&root("linux-7.3")).unwrap(), None);
 }
 
 #[test]

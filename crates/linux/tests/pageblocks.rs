@@ -160,9 +160,9 @@ fn damaged_lists_of_holders_are_errors_and_no_panics() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
-    let sites = "allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n     4153344     1014 fs/pipe.c:506 \
-                 func:anon_pipe_write \n      786432      192 fs/ext4/super.c:1393 [ext4] func:ext4_alloc_inode \
-                 accurate:no \n";
+    let fixture =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/linux-7.3-alloc-profiling/proc/allocinfo");
+    let sites = &fs::read_to_string(fixture).unwrap();
     for text in [slabs, areas, sites] {
         for _ in 0..500 {
             let mut bytes = text.as_bytes().to_vec();
