@@ -9,6 +9,7 @@ use freehold_measure::grouped;
 use serde::Serialize;
 
 use super::answer::Blame;
+use super::same_size::{object_bytes, of_size};
 
 /// The functions that allocate anonymous memory and page cache, of Linux 6.10 to 7.3. Such memory is allocated as movable, but for
 /// page cache of block devices and of file systems that ask for other memory.
@@ -35,6 +36,10 @@ const OF_USER_MEMORY: [&str; 21] = [
     "swap_cache_alloc_folio",
     "vma_alloc_anon_folio_pmd",
 ];
+
+/// The most slab caches for which code with objects of their size is named, and the most functions for each.
+const CACHES: usize = 3;
+const FUNCTIONS: usize = 3;
 
 /// Memory in use by code, of the whole machine and since the kernel began to count. In which blocks it is, the kernel does not tell.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -150,6 +155,10 @@ impl CodeInUse {
                 grouped(nameless)
             );
         }
+        for (what, bytes, functions) in self.of_same_size(blame, most) {
+            let (bytes, functions) = (grouped(bytes), functions.join(", "));
+            let _ = writeln!(text, "Objects of {bytes} B, as {what} has them, are in use by {functions}.");
+        }
         let _ = writeln!(
             text,
             "Left out: {} pages of anonymous memory and page cache, most of which can be moved; {} pages of slabs and per-CPU chunks, whose objects are in the table.",
@@ -157,6 +166,18 @@ impl CodeInUse {
             grouped(self.pages_of(CodeKind::Allocator))
         );
         text
+    }
+
+    /// Returns the first slab caches of the table without code, each with its objects' size and the functions that have such objects.
+    fn of_same_size<'a>(&'a self, blame: &'a Blame, most: usize) -> Vec<(&'a str, u64, Vec<&'a str>)> {
+        let nameless = blame.rows.iter().take(most).filter(|row| row.code.is_none());
+        let found = nameless.filter_map(|row| {
+            let bytes = object_bytes(&row.what)?;
+            let own = self.sites.iter().filter(|site| site.kind == CodeKind::Kernel);
+            let functions = of_size(own.map(|site| &site.site), bytes, FUNCTIONS);
+            (!functions.is_empty()).then_some((row.what.as_str(), bytes, functions))
+        });
+        found.take(CACHES).collect()
     }
 
     /// Returns a growth in pages, with its sign.
@@ -234,13 +255,15 @@ mod tests {
             },
             site("pcpu_alloc_pages", 4096, 1),
             site("anon_pipe_write", 4096, 0),
-            site("small", 3000, 1),
+            site("small", 3072, 1),
             site("smaller", 5, 1),
         ];
         let before = [site("anon_pipe_write", 3 * 4096, 1), site("small", 700, 1)];
         let in_use = CodeInUse::of(now, Some(&before), 4096);
         let keeps = blame(&[
+            ("slab kmalloc-512", None, 17),
             ("kernel pages charged to /a", None, 5),
+            ("slab kmalloc-cg-3k", None, 19),
             ("slab dentry", None, 7),
             ("slab", Some("d_alloc"), 11),
             ("page tables", None, 13),
@@ -254,12 +277,14 @@ mod tests {
                 "   pages     grown      each  code",
                 "      26       +26   1\u{202f}096 B  ext4_alloc_inode [ext4], mm/a.c:7, not all of it",
                 "       1        -2         –  anon_pipe_write, mm/a.c:7",
-                "       1        +1   3\u{202f}000 B  small, mm/a.c:7",
+                "       1        +1   3\u{202f}072 B  small, mm/a.c:7",
                 "and 1 more with 0 pages",
-                "The code of 12 kernel and slab pages in kept blocks is not known; it may be among these, but which page is whose they do not tell.",
+                "The code of 48 kernel and slab pages in kept blocks is not known; it may be among these, but which page is whose they do not tell.",
+                "Objects of 3\u{202f}072 B, as slab kmalloc-cg-3k has them, are in use by small.",
                 "Left out: 400 pages of anonymous memory and page cache, most of which can be moved; 501 pages of slabs and per-CPU chunks, whose objects are in the table.",
             ]
         );
+        assert!(!in_use.text(&keeps, 2).contains("Objects of"), "the row is not in the table");
         let text = in_use.text(&blame(&[]), 4);
         assert!(!text.contains("is not known") && !text.contains("more with"), "{text}");
         assert!(CodeInUse { sites: in_use.sites, page_bytes: 0 }.text(&keeps, 0).contains("and 4 more"));

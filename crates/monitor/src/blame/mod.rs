@@ -9,6 +9,7 @@ mod folded;
 mod holders;
 mod kept;
 mod movable;
+mod same_size;
 mod text;
 
 pub use answer::{Blame, NamedBlocks, Readings, Row};
