@@ -2,7 +2,8 @@
 //! and a text that lost its end is not read as another one.
 
 use freehold_linux::procfs::{
-    parse_buddyinfo, parse_pagetypeinfo, parse_pressure, parse_vmstat, parse_zoneinfo,
+    parse_allocinfo, parse_buddyinfo, parse_pagetypeinfo, parse_pressure, parse_slabinfo, parse_vmallocinfo,
+    parse_vmstat, parse_zoneinfo,
 };
 
 /// Holds the property for these bytes.
@@ -27,10 +28,18 @@ pub fn body(bytes: &[u8]) {
     }
     let _ = parse_vmstat(&text);
     let _ = parse_pressure(&text);
+    let _ = parse_slabinfo(&text);
+    let _ = parse_vmallocinfo(&text);
+    for site in parse_allocinfo(&text).iter().flatten() {
+        assert!(site.bytes > 0 && !site.file.is_empty() && !site.function.is_empty());
+    }
     let cut = text.trim_end_matches('\n');
     if cut.len() < text.len() {
         assert!(parse_buddyinfo(cut).is_err() && parse_pagetypeinfo(cut).is_err());
         assert!(parse_zoneinfo(cut).is_err() && parse_vmstat(cut).is_err() && parse_pressure(cut).is_err());
+        assert!(parse_slabinfo(cut).is_err() && parse_allocinfo(cut).is_err());
+        // Without a row there are no areas.
+        assert!(cut.is_empty() || parse_vmallocinfo(cut).is_err());
     }
 }
 

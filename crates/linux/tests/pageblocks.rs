@@ -171,14 +171,16 @@ fn damaged_lists_of_holders_are_errors_and_no_panics() {
                 bytes[at] = b"9 -:,\nx=("[next() % 9];
             }
             bytes.truncate(next() % bytes.len());
-            let damaged = String::from_utf8_lossy(&bytes);
+            let damaged = format!("{}\n", String::from_utf8_lossy(&bytes));
             let _ = parse_slabinfo(&damaged);
             let _ = parse_vmallocinfo(&damaged);
-            let _ = parse_allocinfo(&format!("{damaged}\n"));
+            let _ = parse_allocinfo(&damaged);
         }
     }
-    let huge =
-        format!("slabinfo - version: 2.1\nx {0} {0} 1 1 {0} : tunables 0 0 0 : slabdata {0} {0} 0", u64::MAX);
+    let huge = format!(
+        "slabinfo - version: 2.1\nx {0} {0} 1 1 {0} : tunables 0 0 0 : slabdata {0} {0} 0\n",
+        u64::MAX
+    );
     assert_eq!(parse_slabinfo(&huge).unwrap()[0].pages, u64::MAX);
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::read::{REPORT, number, read_text};
+use super::read::{REPORT, number, read_text, rows};
 use crate::error::{Error, ParseError};
 
 /// One slab cache.
@@ -32,7 +32,7 @@ pub fn read_slabinfo(root: &Path) -> Result<Vec<SlabCache>, Error> {
 
 /// Parses the contents of `/proc/slabinfo`. Returns the caches, those with the most pages first.
 pub fn parse_slabinfo(text: &str) -> Result<Vec<SlabCache>, ParseError> {
-    let mut rows = (1..).zip(text.lines());
+    let mut rows = rows(text)?;
     match rows.next() {
         Some((_, row)) if row.starts_with("slabinfo - version: 2") => {}
         other => {

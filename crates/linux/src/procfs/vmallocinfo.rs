@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::read::{REPORT, number, read_text};
+use super::read::{REPORT, number, read_text, rows};
 use crate::error::{Error, ParseError};
 
 /// The vmalloc areas of one caller.
@@ -32,7 +32,7 @@ pub fn read_vmallocinfo(root: &Path) -> Result<Vec<VmallocCaller>, Error> {
 /// Areas without pages (`ioremap`) are left out.
 pub fn parse_vmallocinfo(text: &str) -> Result<Vec<VmallocCaller>, ParseError> {
     let mut by_caller: BTreeMap<&str, u64> = BTreeMap::new();
-    for (line, row) in (1..).zip(text.lines()).filter(|(_, row)| !row.trim().is_empty()) {
+    for (line, row) in rows(text)?.filter(|(_, row)| !row.trim().is_empty()) {
         let mut words = row.split_ascii_whitespace();
         let range = words.next().unwrap_or("");
         if !range.starts_with("0x") || !range.contains('-') {
