@@ -77,7 +77,9 @@ fn cargo(arch: Processor, root: &Path, what: &str, epoch: &str) -> Result<Comman
         flags.push(format!("-I{}", sources.join(headers).display()));
     }
     flags.extend(libc.processor_flags().iter().map(|&flag| flag.to_owned()));
-    let mut rust = vec!["-Clinker=rust-lld".to_owned(), "-Ctarget-feature=+crt-static".to_owned()];
+    // Cargo forgets the profile's `strip` for a package whose optimisation the profile sets.
+    let flags_of_rust = ["-Clinker=rust-lld", "-Ctarget-feature=+crt-static", "-Cstrip=symbols"];
+    let mut rust: Vec<String> = flags_of_rust.map(str::to_owned).into();
     rust.extend(mapped(root)?.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())));
 
     let variable = target.replace('-', "_");
