@@ -113,6 +113,12 @@ fn one(mut stream: TcpStream, texts: &[(String, f64)], seconds: f64) -> std::io:
     write!(stream, "HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
 }
 
+/// Returns true if the machine of a text has ranges of 1 GiB, whenever they are there.
+fn has_gigabytes(text: &str) -> bool {
+    let rows = text.lines().filter(|line| line.starts_with("freehold_verdict_blocks{size=\"1G\""));
+    rows.filter_map(|line| line.rsplit_once(' ')).any(|(_, number)| number != "0")
+}
+
 /// The size of a text's huge pages, such as `2M`.
 fn huge_size(text: &str) -> String {
     let size = text.split("freehold_verdict_blocks{size=\"").nth(1).and_then(|rest| rest.split('"').next());
@@ -218,6 +224,8 @@ fn five_hundred_machines_are_answered_about_in_under_a_second() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     // Ends with the process.
+    // This machine may have none, or one, of which all shares are less.
+    let gigabytes = texts.iter().any(|(text, share)| has_gigabytes(&varied(text, *share, 0.0)));
     std::thread::spawn(move || answer(&listener, &texts));
     let folder = tempfile::tempdir().unwrap();
     write_past(folder.path(), &sizes, &mut random);
@@ -228,10 +236,10 @@ fn five_hundred_machines_are_answered_about_in_under_a_second() {
     // Rules are evaluated one after the other: this is the last.
     wait_for("the last rule's outcome", || prometheus.query("count(size_state:freehold_machines:count) > 1"));
     assert!(prometheus.query("count(instance_size:freehold_reachable_lost1d:ratio > 0)") > Some(100.0));
-    check_queries(&prometheus, series);
+    check_queries(&prometheus, series, gigabytes);
 }
 
-fn check_queries(prometheus: &Prometheus, series: usize) {
+fn check_queries(prometheus: &Prometheus, series: usize, gigabytes: bool) {
     let queries = dashboard();
     assert!(queries.len() > 12);
     let mut slowest = Duration::ZERO;
@@ -254,7 +262,7 @@ fn check_queries(prometheus: &Prometheus, series: usize) {
         assert!(!is_of_a_day || !text.contains("k(20, "), "{title} is no picture");
         assert!(!text.contains("k(20, ") || results.len() <= 20, "{title}: {}", results.len());
         // A rate of ten minutes is not there after seconds.
-        let may_be_empty = text.contains("compact_fail");
+        let may_be_empty = text.contains("compact_fail") || (!gigabytes && text.contains("size=\"1G\""));
         assert!(may_be_empty || !results.is_empty(), "{title}: nothing for {text}");
     }
     eprintln!(

@@ -115,7 +115,7 @@ fn held_against<'e>(told: &'e [Event], all: &'e [Event], cpu: u16) -> &'e [Event
         seconds(all),
         missing.len()
     );
-    // Whatever it frees, an interrupt within a program is one, and short.
+    // An interrupt within a program makes one gap, however many pages it frees, and a short one.
     assert!((early + missing.len()) * 500 <= 500 + events, "{early} early, {} missing", missing.len());
     assert!(longest < 0.01, "{longest} s without an event");
     assert!((seconds(told) - seconds(all)).abs() < 0.005 + 0.05 * seconds(all));
@@ -181,6 +181,6 @@ fn the_script_tells_what_the_recorder_tells() {
         allocated += told.iter().filter(|event| matches!(event.kind, EventKind::Alloc { .. })).count();
         freed += told.iter().filter(|event| matches!(event.kind, EventKind::Free { .. })).count();
     }
-    // What the command does on a CPU where it is for short is not looked at.
+    // CPUs with fewer than 1000 events of the command were skipped.
     assert!(allocated > 6000 && freed > 6000, "{allocated} allocated and {freed} freed");
 }

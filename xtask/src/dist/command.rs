@@ -33,7 +33,7 @@ pub struct DistArgs {
     /// Where the files go; those that are there are replaced
     #[arg(long, default_value = "target/handed-out", value_name = "FOLDER")]
     folder: PathBuf,
-    /// Nothing else
+    /// Only a part of it
     #[arg(long, value_enum)]
     only: Option<Only>,
     /// All but the sources
@@ -93,6 +93,7 @@ pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
         names.push(name);
     }
     if only_programs {
+        sum_up(&folder, &mut names)?;
         return Ok(fits);
     }
     if !programs.is_empty() {
@@ -198,12 +199,16 @@ fn refuse_changes(root: &Path) -> Result<(), String> {
     ))
 }
 
-/// Writes the checksums of the files.
-fn sum_up(folder: &Path, names: &mut [String]) -> Result<(), String> {
+/// Writes the checksums of the files, and of those that were summed up in the folder before.
+fn sum_up(folder: &Path, names: &mut Vec<String>) -> Result<(), String> {
+    let place = folder.join("SHA256SUMS");
+    let before = fs::read_to_string(&place).unwrap_or_default();
+    let still = before.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name.to_owned());
+    names.extend(still.filter(|name| folder.join(name).is_file()));
     names.sort();
+    names.dedup();
     let mut sum = command("sha256sum");
     let sums = succeeds(sum.current_dir(folder).arg("--").args(names.iter()), "sha256sum fails")?;
-    let place = folder.join("SHA256SUMS");
     fs::write(&place, &sums).map_err(|error| format!("{}: {error}", place.display()))?;
     print!("{}", String::from_utf8_lossy(&sums));
     Ok(())
@@ -230,7 +235,7 @@ fn is_the_same_again(arguments: &DistArgs, root: &Path, folder: &Path) -> Result
     }
     let read = |path: &Path| fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
     let (first, second) = (read(&folder.join("SHA256SUMS"))?, read(&clone.join("again/SHA256SUMS"))?);
-    let differ = differing(&first, &second);
+    let differ = differing(&second, &first);
     for name in &differ {
         println!("{name}: a second build has other bytes");
     }
@@ -248,6 +253,20 @@ fn differing<'a>(first: &'a str, second: &str) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_earlier_files_are_kept_as_long_as_these_are_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["program", "wheel"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        fs::write(folder.path().join("SHA256SUMS"), "0  gone\n0  program\n0  wheel\n").unwrap();
+        sum_up(folder.path(), &mut vec!["wheel".to_owned()]).unwrap();
+        let sums = fs::read_to_string(folder.path().join("SHA256SUMS")).unwrap();
+        let names: Vec<_> = sums.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
+        assert_eq!(names, ["program", "wheel"]);
+        assert!(!sums.contains("0  "), "{sums}");
+    }
 
     #[test]
     fn other_bytes_are_told_by_their_sums() {

@@ -14,7 +14,7 @@ const BLAME_HELP: &str = "\
 What unmovable pages are is told by /proc/kpageflags, BPF and /proc/kpagecgroup. Which code allocated them is told by
 page_owner where the kernel keeps it (CONFIG_PAGE_OWNER, booted with page_owner=on, debugfs mounted), and otherwise by BPF, of
 what is allocated while this command watches. Where the kernel counts memory by code (CONFIG_MEM_ALLOC_PROFILING), in the whole
-machine and since its boot, a second table says so. The watch takes at most one percent of a CPU: it watches fewer pageblocks
+machine and since it began to, a second table says so. The watch takes at most one percent of a CPU: it watches fewer pageblocks
 where much is allocated.";
 
 #[derive(Args, Debug)]

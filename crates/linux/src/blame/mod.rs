@@ -24,7 +24,7 @@ pub use held::{
 };
 pub use mappers::name_by_mapping;
 pub use page_owner::{PageOwner, parse_page_owner};
-pub use stacks::{StackId, Stacks, is_allocator};
+pub use stacks::{StackId, Stacks};
 pub use symbols::Symbols;
 pub use watch::AllocationWatch;
 pub use watched::{Share, Watched};

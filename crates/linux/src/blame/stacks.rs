@@ -94,7 +94,7 @@ impl Stacks {
 }
 
 /// Returns true if a function allocates for whoever calls it.
-pub fn is_allocator(function: &str) -> bool {
+fn is_allocator(function: &str) -> bool {
     ALLOCATORS.iter().any(|allocator| function.starts_with(allocator))
 }
 

@@ -77,7 +77,9 @@ mod tests {
     fn damage_is_named() {
         assert_eq!(parse_vmallocinfo("0x0-0x1 many\n").unwrap_err().found, "many");
         assert_eq!(parse_vmallocinfo("\nvmalloc\n").unwrap_err().line, 2);
-        assert!(parse_vmallocinfo("0x0-0x1 1 f+0x1/0x2 pages=x").is_err());
+        assert_eq!(parse_vmallocinfo("0x0-0x1 1 f+0x1/0x2 pages=x\n").unwrap_err().found, "x");
+        let cut = parse_vmallocinfo("0x0-0x1 1 f+0x1/0x2 pages=1").unwrap_err();
+        assert!(cut.expected.contains("cut"), "{cut}");
         assert_eq!(parse_vmallocinfo("").unwrap(), []);
     }
 }

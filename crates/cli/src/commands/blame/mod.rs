@@ -44,15 +44,12 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
     let _heeded = HeededSignals::new();
     let mut notes = Vec::new();
     let mut sensor = open_sensor(args, &mut notes)?;
-    let counted = Counted::before(root, &mut notes)?;
+    let counted = Counted::before(root, &mut notes);
     let mut made = Made::gather(args, sensor.as_mut(), &mut notes)?;
     let (map, held) = read_held(args, &zones, sensor.as_mut(), &mut notes)?;
     made.add_page_owner(root, &map, &held, &mut notes)?;
     // Last, so that the kernel has taken back what the watch itself had.
-    let code_in_use = match &counted {
-        Some(counted) => counted.after(root, made.has_waited, &mut notes)?,
-        None => None,
-    };
+    let code_in_use = counted.and_then(|counted| counted.after(root, made.has_waited, &mut notes));
     let readings = blame::Readings {
         held: &held,
         made: &made.allocations,
