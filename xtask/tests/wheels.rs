@@ -42,8 +42,8 @@ fn each_wheel_is_for_its_platform_and_tells_what_is_inside() {
         assert!(unpack.status().expect("Python").success(), "{platform}");
         let library = fs::read(tree.path().join("freehold/_freehold.abi3.so")).expect("the library");
         assert_eq!(library[18..20], u16::to_le_bytes(machine), "{platform}");
-        let musl = if platform.starts_with("musl") { "libc.so\0" } else { "libc.so.6\0" };
-        assert!(contains(&library, musl), "{platform}: the C library of another");
+        let libc = if platform.starts_with("musl") { "libc.so\0" } else { "libc.so.6\0" };
+        assert!(contains(&library, libc), "{platform}: the C library of another");
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository");
         let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME")).expect("a folder of crates");
         for path in [&root.display().to_string(), &format!("{home}/")] {

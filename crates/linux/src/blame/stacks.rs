@@ -88,14 +88,9 @@ impl Stacks {
     /// Returns the function that wanted the memory: the innermost that is no allocator's; without one the innermost.
     pub fn culprit(&self, id: StackId) -> Option<&str> {
         let functions = self.functions(id);
-        let wants = |function: &&String| !is_allocator(function);
+        let wants = |function: &&String| !ALLOCATORS.iter().any(|allocator| function.starts_with(allocator));
         functions.iter().find(wants).or(functions.first()).map(String::as_str)
     }
-}
-
-/// Returns true if a function allocates for whoever calls it.
-fn is_allocator(function: &str) -> bool {
-    ALLOCATORS.iter().any(|allocator| function.starts_with(allocator))
 }
 
 #[cfg(test)]
