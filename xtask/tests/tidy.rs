@@ -52,6 +52,27 @@ fn each_rule_finds_what_breaks_it() {
 }
 
 #[test]
+fn a_test_that_no_program_has_is_found() {
+    let root = std::env::temp_dir().join(format!("freehold-left-out-{}", std::process::id()));
+    fs::create_dir_all(root.join("tests/common")).expect("a temporary folder");
+    let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a temporary file");
+    write("ARCHITECTURE.md", "");
+    let programs = "[[test]]\nname = \"main\"\n[[test]]\nname = \"program\"\n";
+    write("Cargo.toml", &format!("[package]\nautotests = false\n{programs}"));
+    write("tests/main.rs", "mod module;\n");
+    for test in ["forgotten", "module", "program", "common/mod"] {
+        write(&format!("tests/{test}.rs"), "");
+    }
+    let by_hand = xtask::tidy::findings(&root).expect("the folder can be read").join("\n");
+    write("Cargo.toml", &format!("[package]\n{programs}"));
+    let by_cargo = xtask::tidy::findings(&root).expect("the folder can be read").join("\n");
+    fs::remove_dir_all(&root).expect("the temporary folder goes");
+    assert!(by_hand.contains("tests/forgotten.rs: no test program has it"), "{by_hand}");
+    assert_eq!(by_hand.matches("no test program").count(), 1, "{by_hand}");
+    assert!(!by_cargo.contains("no test program"), "{by_cargo}");
+}
+
+#[test]
 fn imports_against_the_order_and_circles_are_found() {
     let root = std::env::temp_dir().join(format!("freehold-rooms-{}", std::process::id()));
     let source = root.join("crates/house/src");

@@ -1,9 +1,8 @@
 //! Frees that a caller had no right to: the right error, and nothing has changed.
 
-mod common;
-
-use common::dump::dump;
-use common::{all_switch_sets, geometry, metadata, order, plain_zone, request};
+use crate::common;
+use crate::common::dump::dump;
+use crate::common::{all_switch_sets, geometry, metadata, order, plain_zone, request};
 use freehold::{FreeError, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, Switches, ZoneConfig};
 
 type Machine<'m> = Memory<'m, common::Locks>;

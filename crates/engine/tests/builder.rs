@@ -1,10 +1,8 @@
 //! A memory is built from ranges of frames.
 
-mod common;
-
 use core::mem::MaybeUninit;
 
-use common::{Locks, order, request};
+use crate::common::{Locks, order, request};
 use freehold::{
     Era, GfpFlags, MemoryBuilder, MemoryConfig, Pfn, SetupError, StaticMemory, Sysctls, ZoneConfig, ZoneType,
     required_bytes,

@@ -1,8 +1,7 @@
 //! Random requests against every set of switches; every invariant holds after every step.
 
-mod common;
-
-use common::{Random, all_free, all_switch_sets, config, metadata, order, zone};
+use crate::common;
+use crate::common::{Random, all_free, all_switch_sets, config, metadata, order, zone};
 use freehold::{GfpFlags, Memory, Order, Pfn, Request, Switches, ZoneType};
 
 const GFPS: [GfpFlags; 6] = [

@@ -1,11 +1,9 @@
 //! Requests that reclaim and compact through an embedder: whatever it can or cannot move, every
 //! block stays whole, with its contents, and every invariant holds.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{
+use crate::common::{
     Locks, Random, all_free, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request,
 };
 use freehold::{

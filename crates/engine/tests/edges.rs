@@ -1,8 +1,7 @@
 //! Numbers at the ends of their types: an answer, and neither a panic nor a wrap.
 
-mod common;
-
-use common::{Locks, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common;
+use crate::common::{Locks, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, Order, PerCpuSettings, PerCpuState, Pfn, SetupError, Watermarks,
     ZoneConfig, ZoneState, required_bytes,

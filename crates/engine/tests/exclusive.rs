@@ -1,11 +1,9 @@
 //! A CPU's lists in one owner's hands give the same answers as with locks.
 
-mod common;
-
 use std::thread;
 use std::time::Duration;
 
-use common::*;
+use crate::common::*;
 use freehold::{AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, Order, Pfn, Request, ZoneType};
 
 /// A machine on which every request is made twice: with locks, and by an owner.

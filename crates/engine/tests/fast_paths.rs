@@ -1,13 +1,11 @@
 //! The fast paths of requests and frees give what the slow paths give.
 
-mod common;
-mod twins;
-
-use common::{Locks, all_switch_sets, geometry, metadata};
+use crate::common;
+use crate::common::{Locks, all_switch_sets, geometry, metadata};
+use crate::twins::Twins;
 use freehold::{
     Era, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
 };
-use twins::Twins;
 
 /// Node, kind and pages of zones that lie one behind the other.
 type Layout = [(u16, ZoneType, u64)];

@@ -1,8 +1,6 @@
 //! What the documentation of `GfpFlags` says of flags that contradict each other.
 
-mod common;
-
-use common::{Locks, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common::{Locks, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Reclaimed, Relocate, Request,
     ShrinkControl, Shrinker, Switches, Watermarks, ZoneConfig, ZoneType,

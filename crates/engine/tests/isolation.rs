@@ -1,8 +1,7 @@
 //! Isolating pageblocks: types come back, straddling blocks come apart.
 
-mod common;
-
-use common::{all_free, geometry, listed, metadata, order, plain_zone, request};
+use crate::common;
+use crate::common::{all_free, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{BlockError, Era, GfpFlags, Memory, Migratetype, Order, Pfn};
 
 #[test]

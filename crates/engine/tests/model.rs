@@ -1,14 +1,12 @@
 //! The engine against a naive model: the same answer and the same lists after every step.
 
-mod common;
-mod naive;
-
-use common::{Random, metadata, order};
+use crate::common;
+use crate::common::{Random, metadata, order};
+use crate::naive::{Naive, Settings, TYPES};
 use freehold::{
     Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Sections, Switch,
     Switches, Watermarks, Zone, ZoneConfig, ZoneType,
 };
-use naive::{Naive, Settings, TYPES};
 
 const KINDS: [(Migratetype, GfpFlags); TYPES] = [
     (Migratetype::Unmovable, GfpFlags::KERNEL),

@@ -1,11 +1,10 @@
 //! Owners, batches and single requests in parallel, also where racing frees are not told apart.
 
-mod common;
-
+use crate::common;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread;
 
-use common::{Random, geometry, order, plain_zone};
+use crate::common::{Random, geometry, order, plain_zone};
 use freehold::{
     Era, Exclusive, GfpFlags, Locks, Memory, Order, OwnersFreeOnce, PerCpuSettings, Pfn, Request, ZoneConfig,
     required_bytes,

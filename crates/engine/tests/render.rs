@@ -1,8 +1,6 @@
 //! The kernel's text formats, byte for byte.
 
-mod common;
-
-use common::{all_free, config, metadata, order, zone};
+use crate::common::{all_free, config, metadata, order, zone};
 use freehold::{Era, FreeCounts, GfpFlags, Order, PageTypeRows, Request, ZoneType};
 
 fn pagetypeinfo(era: Era, rows: PageTypeRows) -> String {

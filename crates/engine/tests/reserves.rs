@@ -1,8 +1,7 @@
 //! What is kept back: watermarks, the lowmem reserve, the boost, the atomic reserve.
 
-mod common;
-
-use common::{all_free, config, geometry, listed, metadata, order, plain_zone, request};
+use crate::common;
+use crate::common::{all_free, config, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Watermarks,
     ZoneConfig, ZoneType,

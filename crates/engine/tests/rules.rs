@@ -1,11 +1,9 @@
 //! Rules of placement that an embedder brings.
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
 
-use common::{Random, config, order, plain_zone, request};
+use crate::common::{Random, config, order, plain_zone, request};
 use freehold::{
     Choice, Chore, Era, GfpFlags, Memory, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
     PlacementRule, Relocate, Switches, Wanted, ZoneConfig, required_bytes,

@@ -1,18 +1,16 @@
 //! Metadata for what is present: a memory without tables for its holes is the one that has them.
 
-mod common;
-mod twins;
-
+use crate::common;
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use common::{Locks, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request};
+use crate::common::{Locks, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request};
+use crate::twins::Twins;
 use freehold::{
     AllocAtError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryBuilder, MemoryConfig, Migratetype,
     Order, Pfn, Reclaimed, Relocate, Request, Sections, SetupError, ShrinkControl, Shrinker, Switches,
     Watermarks, ZoneConfig, ZoneType, required_bytes,
 };
-use twins::Twins;
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 

@@ -1,11 +1,9 @@
 //! What an analysis says: of a trace whose every number is known, and of random ones against a naive
 //! model that keeps a map of single pages.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::{PAGES, machine, order};
+use crate::common::{PAGES, machine, order};
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_lab::analysis::{Analysis, Analyzer, Arrival, GfpClass, Lifetimes, Scatter, rounded_up};
 use freehold_trace::{Event, EventKind, FrameUse, Run, Snapshot};

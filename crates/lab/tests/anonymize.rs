@@ -1,7 +1,5 @@
 //! A trace that is shared measures the same and has none of the texts, pids and moments of the original.
 
-mod common;
-
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fs;

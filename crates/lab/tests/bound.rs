@@ -1,8 +1,6 @@
 //! No era exceeds the bound that hindsight allows for as many pages as it moves.
 
-mod common;
-
-use common::{PAGES, Script, machine, recorded};
+use crate::common::{PAGES, Script, machine, recorded};
 use freehold::Era;
 use freehold_lab::workload::{Plan, Workload, collect};
 use freehold_lab::{Background, Lab, Options, Trace};

@@ -1,11 +1,9 @@
 //! Rules of placement that somebody brings, in replays.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::recorded;
+use crate::common::recorded;
 use freehold::{Choice, Era, Offer, Offers, Pfn, PlacementRule, Wanted};
 use freehold_lab::{Background, LabError, Looks, Measures, Options, Rule, Variant};
 

@@ -1,8 +1,6 @@
 //! What compaction moves stays in use, wherever it went.
 
-mod common;
-
-use common::{PAGES, Script, machine, replay};
+use crate::common::{PAGES, Script, machine, replay};
 use freehold::Era;
 use freehold_lab::Followed;
 use freehold_trace::{EventKind, Snapshot};

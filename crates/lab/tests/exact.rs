@@ -1,8 +1,6 @@
 //! Starts that were read from the machine block by block.
 
-mod common;
-
-use common::{PAGES, Script, machine};
+use crate::common::{PAGES, Script, machine};
 use freehold::{Era, Pfn};
 use freehold_lab::{Agreement, Followed, Lab, Options, StartReport, Trace};
 use freehold_trace::{

@@ -1,8 +1,6 @@
 //! What lost events make uncertain.
 
-mod common;
-
-use common::{PAGES, Script, machine, replay};
+use crate::common::{PAGES, Script, machine, replay};
 use freehold::Era;
 use freehold_lab::{Followed, Gap, Gaps, Machine, Trace};
 use freehold_trace::{Ending, EventKind, Origin};

@@ -1,8 +1,6 @@
 //! The bound that hindsight allows, on traces where it can be counted by hand.
 
-mod common;
-
-use common::{PAGES, Script, machine};
+use crate::common::{PAGES, Script, machine};
 use freehold::Pfn;
 use freehold_lab::{Bound, Hindsight, Lab, Trace};
 use freehold_trace::{EventKind, FrameUse, Origin, Run, Snapshot};

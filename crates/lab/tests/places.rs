@@ -1,7 +1,6 @@
 //! Moments of a replay, told while it runs, and where fallbacks happened.
 
-mod common;
-
+use crate::common;
 use std::collections::HashMap;
 
 use freehold::{Era, Migratetype};

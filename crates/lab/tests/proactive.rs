@@ -1,8 +1,6 @@
 //! Proactive compaction in a replay goes on as long as it helps, as Linux's does.
 
-mod common;
-
-use common::{PAGES, Script, machine, order, replay};
+use crate::common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Pfn};
 use freehold_trace::{EventKind, Snapshot};
 

@@ -1,9 +1,7 @@
 //! Whatever a trace says, nothing panics, pages are neither made nor lost, and the
 //! engine's invariants hold.
 
-mod common;
-
-use common::{PAGES, Script, machine, order, replay};
+use crate::common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Migratetype, Pfn};
 use freehold_lab::workload::Synthetic;
 use freehold_lab::{Lab, Options, Variant};

@@ -1,8 +1,6 @@
 //! What a replay does while, and after, the machine reclaims.
 
-mod common;
-
-use common::{PAGES, Script, machine, order};
+use crate::common::{PAGES, Script, machine, order};
 use freehold::{Era, Migratetype, Pfn};
 use freehold_lab::{Lab, Measures, Options, Trace};
 use freehold_trace::{EventKind, Origin, PageWork, Pageset, Snapshot};

@@ -1,8 +1,6 @@
 //! Where an era would fail, the replay compacts and reclaims what the trace has in memory.
 
-mod common;
-
-use common::{PAGES, Script, machine, order, replay};
+use crate::common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Pfn};
 use freehold_lab::Measures;
 use freehold_trace::{EventKind, Snapshot};

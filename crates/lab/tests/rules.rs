@@ -1,8 +1,6 @@
 //! How each kind of event is followed.
 
-mod common;
-
-use common::{PAGES, Script, machine, order, replay};
+use crate::common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Migratetype, Pfn};
 use freehold_lab::{Followed, Lab, LabError, Measures, Trace};
 use freehold_trace::{

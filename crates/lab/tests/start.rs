@@ -1,8 +1,6 @@
 //! The start of a replay does not depend on what happens later.
 
-mod common;
-
-use common::recorded;
+use crate::common::recorded;
 use freehold_lab::workload::Synthetic;
 use freehold_lab::{Lab, Start, Trace};
 use freehold_trace::{EventLog, FrameUse};

@@ -1,11 +1,9 @@
 //! The engine's settings from sizes are those that Linux printed on the machines of the recorded traces.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::recorded;
+use crate::common::recorded;
 use freehold::{Sysctls, ZoneConfig};
 use freehold_lab::Machine;
 use freehold_trace::Snapshot;

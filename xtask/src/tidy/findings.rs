@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::documents::Documents;
-use super::{rooms, type_names};
+use super::{rooms, tests_left_out, type_names};
 
 /// The most lines of a source file without its tests.
 const FILE_LINES: usize = 400;
@@ -38,6 +38,7 @@ pub fn findings(root: &Path) -> io::Result<Vec<String>> {
     documents.check_summary(&mut findings)?;
     rooms::findings(root, &architecture, &mut findings)?;
     type_names::findings(root, &mut findings)?;
+    tests_left_out::findings(root, &files, &mut findings)?;
     Ok(findings)
 }
 

@@ -5,6 +5,7 @@ mod documents;
 mod findings;
 mod imports;
 mod rooms;
+mod tests_left_out;
 mod type_names;
 
 pub use findings::findings;

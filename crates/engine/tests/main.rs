@@ -1,0 +1,31 @@
+//! The tests of the engine as one program: each program more is linked, and compiles what the tests share, once more.
+//!
+//! `demo`, `interrupts`, `loom` and `small` are programs of their own: they need QEMU, signals, the model checker and Miri.
+
+mod adapters;
+mod bad_frees;
+mod builder;
+mod by_address;
+mod churn;
+mod cma;
+mod common;
+mod compaction;
+mod drains;
+mod edges;
+mod exclusive;
+mod fail_nth;
+mod fast_paths;
+mod gfp;
+mod hotplug;
+mod isolation;
+mod model;
+mod naive;
+mod owners;
+mod render;
+mod reserves;
+mod rules;
+mod sections;
+mod switches;
+mod threads;
+mod twins;
+mod zones;
