@@ -32,10 +32,11 @@ fn a_size_ends_it_before_the_file_is_larger() {
     }
     let folder = folder();
     let output = folder.path().join("out.arrows");
-    let ran = record(&output, &["--max-size", "2MB", "--", "sh", "-c", BUSY]).ok();
+    // Room for what may still come is kept free: a megabyte and more where a busy recorder reads what had gathered.
+    let ran = record(&output, &["--max-size", "4MB", "--", "sh", "-c", BUSY]).ok();
     assert!(ran.stderr.contains("stopped: the file had the size allowed"), "{}", ran.stderr);
     let bytes = output.metadata().unwrap().len();
-    assert!(bytes <= 2_000_000 && bytes > 500_000, "{bytes} bytes");
+    assert!(bytes <= 4_000_000 && bytes > 1_000_000, "{bytes} bytes");
     let ending = &info(&output)["ending"];
     assert_eq!((&ending["stopped_by"], &ending["command_exit"]), (&"max-size".into(), &143.into()));
     assert!(ending["snapshot"].is_object(), "the trace is whole");
