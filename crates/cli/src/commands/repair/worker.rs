@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use freehold_monitor::verdict::{BlockRequest, Verdict};
@@ -40,6 +40,8 @@ pub(super) struct Worker<'a> {
     /// The CPU that compacts.
     cpu: Option<u32>,
     ended: Arc<AtomicBool>,
+    /// The longest that counting free blocks took.
+    counting: Duration,
     /// True if per-CPU lists were drained already: they fill again.
     pub(super) drained: bool,
 }
@@ -54,7 +56,7 @@ impl<'a> Worker<'a> {
         ended: Arc<AtomicBool>,
     ) -> Self {
         let cpu = compacting_cpu(&readings);
-        Self { sensing, asked, budget, readings, cpu, ended, drained: false }
+        Self { sensing, asked, budget, readings, cpu, ended, counting: Duration::ZERO, drained: false }
     }
 
     /// Returns the root folder of the machine.
@@ -99,15 +101,21 @@ impl<'a> Worker<'a> {
     ) -> Result<(Piece, Duration), Failure> {
         let cpu = self.cpu.filter(|_| compacts);
         let mut failed = None;
-        let job = KernelJob { file, text, cpu };
-        let ran = job.run(|since| {
-            let left = most.map_or(EVERY, |most| most.saturating_sub(since));
-            if self.is_interrupted() || left.is_zero() {
+        let job = KernelJob { file, text, cpu, most };
+        let ran = job.run(|left| {
+            if self.is_interrupted() {
                 return None;
             }
-            match self.is_enough() {
+            // A count that would end after the deadline makes the work's end late.
+            if left <= self.counting {
+                return Some(left);
+            }
+            let counted = Instant::now();
+            let enough = self.is_enough();
+            self.counting = self.counting.max(counted.elapsed());
+            match enough {
                 Ok(true) => None,
-                Ok(false) => Some(left.min(EVERY)),
+                Ok(false) => Some(EVERY),
                 Err(failure) => {
                     failed = Some(failure);
                     None
