@@ -1,17 +1,12 @@
 //! The answer of a repair in a sentence, which comes first.
 
-use freehold_monitor::verdict::{RepairPlan, SizeText, Verdict};
+use freehold_monitor::verdict::{BlockRequest, RepairPlan, SizeText, Verdict};
 
 use super::outcome::Ending;
 
 /// Returns the answer in a sentence. `verdict` is the last, and `now` the blocks that are free.
 pub(super) fn answer(verdict: &Verdict, ending: Ending, now: u64) -> String {
-    let asked = &verdict.asked;
-    let (wanted, size) = (asked.blocks, SizeText(asked.block_bytes));
-    let are = if now == 1 { "block of {size} is" } else { "blocks of {size} are" };
-    let are = are.replace("{size}", &size.to_string());
-    let were = if wanted == 1 { "was" } else { "were" };
-    let free = format!("{now} {are} free now, {wanted} {were} asked for");
+    let free = free(&verdict.asked, now);
     match ending {
         Ending::Enough => format!("DONE: nothing was to be done: {free}."),
         Ending::Done => format!("DONE: {free}."),
@@ -22,6 +17,23 @@ pub(super) fn answer(verdict: &Verdict, ending: Ending, now: u64) -> String {
         Ending::Interrupted => format!("STOPPED by a signal: {free}."),
         Ending::Unknown => format!("UNKNOWN: {free}; {}.", action(verdict)),
     }
+}
+
+/// Returns the answer where `came` blocks were enough after the last step, and others took some of them.
+pub(super) fn taken(asked: &BlockRequest, came: u64, now: u64) -> String {
+    format!(
+        "CANNOT: {}; {came} were free after the last step, and other work has taken some since. Run it again, or ask for \
+         more than are needed.",
+        free(asked, now)
+    )
+}
+
+/// Says how many blocks are free and were asked for.
+fn free(asked: &BlockRequest, now: u64) -> String {
+    let (wanted, size) = (asked.blocks, SizeText(asked.block_bytes));
+    let are = if now == 1 { format!("block of {size} is") } else { format!("blocks of {size} are") };
+    let were = if wanted == 1 { "was" } else { "were" };
+    format!("{now} {are} free now, {wanted} {were} asked for")
 }
 
 fn action(verdict: &Verdict) -> &str {
@@ -50,4 +62,25 @@ fn cannot(verdict: &Verdict) -> String {
         format!(" (compaction may make {blocks}, which it does not promise: `freehold check --try` compacts)")
     });
     format!("{most} are the most that reclaim and compaction promise{perhaps}. {}", action(verdict))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_took_is_said() {
+        let asked = BlockRequest {
+            order: 9,
+            block_bytes: 2 << 20,
+            contiguous: false,
+            blocks: 1787,
+            node: None,
+            allowed_nodes: None,
+            zone: None,
+        };
+        let told = taken(&asked, 1811, 1779);
+        let starts = "CANNOT: 1779 blocks of 2 MiB are free now, 1787 were asked for; 1811 were free after the last step, and";
+        assert!(told.starts_with(starts), "{told}");
+    }
 }

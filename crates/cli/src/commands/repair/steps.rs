@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use freehold_monitor::verdict::{RepairPlan, RepairStep, RepairWork, Verdict};
 
-use super::answer::answer;
+use super::answer;
 use super::compaction::compact;
 use super::counters::Counters;
 use super::lists::drain;
@@ -58,12 +58,17 @@ pub(super) fn carry_out(worker: &mut Worker<'_>, first: Verdict) -> Result<Outco
         verdict = worker.judge_again()?;
     };
     let now = worker.now()?;
-    let ending = if ending == Ending::Done && now < worker.asked.blocks { Ending::Short } else { ending };
-    let relief = if ending == Ending::Short { verdict.relief.clone() } else { Vec::new() };
+    let taken = ending == Ending::Done && now < worker.asked.blocks;
+    let ending = if taken { Ending::Short } else { ending };
+    let answer = match done.last().filter(|_| taken) {
+        Some(last) => answer::taken(worker.asked, last.came, now),
+        None => answer::answer(&verdict, ending, now),
+    };
+    let relief = if ending == Ending::Short && !taken { verdict.relief.clone() } else { Vec::new() };
     Ok(Outcome {
         ending,
         exit_code: ending.exit_code(),
-        answer: answer(&verdict, ending, now),
+        answer,
         asked: verdict.asked,
         before,
         now,
