@@ -58,7 +58,7 @@ fn a_test_that_no_program_has_is_found() {
     let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a temporary file");
     write("ARCHITECTURE.md", "");
     let programs = "[[test]]\nname = \"main\"\n[[test]]\nname = \"program\"\n";
-    write("Cargo.toml", &format!("[package]\nautotests = false\n{programs}"));
+    write("Cargo.toml", &format!("[package]\nname = \"forgotten\"\nautotests = false\n{programs}"));
     write("tests/main.rs", "mod module;\n");
     for test in ["forgotten", "module", "program", "common/mod"] {
         write(&format!("tests/{test}.rs"), "");

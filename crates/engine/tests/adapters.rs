@@ -1,13 +1,12 @@
 //! What other crates get from a memory through the adapters.
 #![expect(unsafe_code, reason = "the traits of the crate x86_64 and of heaps are unsafe to call")]
 
-use crate::common;
 use core::alloc::{GlobalAlloc, Layout};
 use core::mem::MaybeUninit;
 use std::ptr;
 use std::thread;
 
-use crate::common::{Locks, all_free, geometry, metadata, plain_zone, request};
+use crate::common::{self, Locks, all_free, geometry, metadata, plain_zone, request};
 use freehold::{
     DirectMap, Era, FrameSource, FreeError, GfpFlags, MemoryBuilder, Order, PageHeap, Pfn, StaticMemory,
 };

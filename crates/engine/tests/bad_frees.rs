@@ -1,8 +1,7 @@
 //! Frees that a caller had no right to: the right error, and nothing has changed.
 
-use crate::common;
 use crate::common::dump::dump;
-use crate::common::{all_switch_sets, geometry, metadata, order, plain_zone, request};
+use crate::common::{self, all_switch_sets, geometry, metadata, order, plain_zone, request};
 use freehold::{FreeError, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, Switches, ZoneConfig};
 
 type Machine<'m> = Memory<'m, common::Locks>;

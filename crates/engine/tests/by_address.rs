@@ -1,11 +1,10 @@
 //! Blocks are allocated by their addresses.
 
-use crate::common;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::common::{Locks, Random, all_free, geometry, listed, metadata, order, plain_zone, request};
+use crate::common::{self, Locks, Random, all_free, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
     AllocAtError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Switches, ZoneConfig,
 };

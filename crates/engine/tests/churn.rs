@@ -1,7 +1,6 @@
 //! Random requests against every set of switches; every invariant holds after every step.
 
-use crate::common;
-use crate::common::{Random, all_free, all_switch_sets, config, metadata, order, zone};
+use crate::common::{self, Random, all_free, all_switch_sets, config, metadata, order, zone};
 use freehold::{GfpFlags, Memory, Order, Pfn, Request, Switches, ZoneType};
 
 const GFPS: [GfpFlags; 6] = [

@@ -1,7 +1,6 @@
 //! CMA pageblocks: for movable requests only, and first once they hold most of what is free.
 
-use crate::common;
-use crate::common::{geometry, listed, metadata, plain_zone, request};
+use crate::common::{self, geometry, listed, metadata, plain_zone, request};
 use freehold::{AllocError, Era, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, ZoneConfig};
 
 /// `ordinary` free movable pageblocks of 16 pages, and two CMA pageblocks behind them.

@@ -1,7 +1,6 @@
 //! When a request that finds no block has the CPUs' lists given back.
 
-use crate::common;
-use crate::common::{LONG_LISTS, Random, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common::{self, LONG_LISTS, Random, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{Era, GfpFlags, Memory, Pfn, Request, Switches, ZoneConfig};
 
 const WAITS: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;

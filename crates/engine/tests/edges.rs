@@ -1,7 +1,6 @@
 //! Numbers at the ends of their types: an answer, and neither a panic nor a wrap.
 
-use crate::common;
-use crate::common::{Locks, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common::{self, Locks, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, Order, PerCpuSettings, PerCpuState, Pfn, SetupError, Watermarks,
     ZoneConfig, ZoneState, required_bytes,

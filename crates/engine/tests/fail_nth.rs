@@ -1,8 +1,9 @@
 //! The Nth request fails, for every N: the failure leaves no trace behind.
 
-use crate::common;
 use crate::common::dump::dump;
-use crate::common::{Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request};
+use crate::common::{
+    self, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request,
+};
 use freehold::{AllocError, GfpFlags, Memory, Order, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig};
 
 const GFPS: [GfpFlags; 3] =

@@ -1,7 +1,6 @@
 //! The fast paths of requests and frees give what the slow paths give.
 
-use crate::common;
-use crate::common::{Locks, all_switch_sets, geometry, metadata};
+use crate::common::{self, Locks, all_switch_sets, geometry, metadata};
 use crate::twins::Twins;
 use freehold::{
     Era, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,

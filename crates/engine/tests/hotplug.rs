@@ -1,13 +1,12 @@
 //! Pageblocks go out of service and come back, and contiguous ranges are made, while others allocate.
 
-use crate::common;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::common::{
-    Locks, Random, all_free, config, geometry, listed, metadata, order, plain_zone, request,
+    self, Locks, Random, all_free, config, geometry, listed, metadata, order, plain_zone, request,
 };
 use freehold::{
     AllocError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn,

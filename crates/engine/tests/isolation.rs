@@ -1,7 +1,6 @@
 //! Isolating pageblocks: types come back, straddling blocks come apart.
 
-use crate::common;
-use crate::common::{all_free, geometry, listed, metadata, order, plain_zone, request};
+use crate::common::{self, all_free, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{BlockError, Era, GfpFlags, Memory, Migratetype, Order, Pfn};
 
 #[test]

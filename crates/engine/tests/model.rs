@@ -1,7 +1,6 @@
 //! The engine against a naive model: the same answer and the same lists after every step.
 
-use crate::common;
-use crate::common::{Random, metadata, order};
+use crate::common::{self, Random, metadata, order};
 use crate::naive::{Naive, Settings, TYPES};
 use freehold::{
     Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Sections, Switch,

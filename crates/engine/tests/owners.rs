@@ -1,10 +1,9 @@
 //! Owners, batches and single requests in parallel, also where racing frees are not told apart.
 
-use crate::common;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread;
 
-use crate::common::{Random, geometry, order, plain_zone};
+use crate::common::{self, Random, geometry, order, plain_zone};
 use freehold::{
     Era, Exclusive, GfpFlags, Locks, Memory, Order, OwnersFreeOnce, PerCpuSettings, Pfn, Request, ZoneConfig,
     required_bytes,

@@ -1,7 +1,6 @@
 //! What is kept back: watermarks, the lowmem reserve, the boost, the atomic reserve.
 
-use crate::common;
-use crate::common::{all_free, config, geometry, listed, metadata, order, plain_zone, request};
+use crate::common::{self, all_free, config, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Watermarks,
     ZoneConfig, ZoneType,

@@ -1,10 +1,11 @@
 //! Metadata for what is present: a memory without tables for its holes is the one that has them.
 
-use crate::common;
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use crate::common::{Locks, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request};
+use crate::common::{
+    self, Locks, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request,
+};
 use crate::twins::Twins;
 use freehold::{
     AllocAtError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryBuilder, MemoryConfig, Migratetype,

@@ -1,7 +1,6 @@
 //! What each of the four systems changes, in numbers that can be checked by hand.
 
-use crate::common;
-use crate::common::{fixed_lists, geometry, listed, metadata, order, plain_zone, request};
+use crate::common::{self, fixed_lists, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
     Era, GfpFlags, Memory, Migratetype, PerCpuSettings, Pfn, Request, Switch, Switches, ZoneConfig, ZoneStats,
 };

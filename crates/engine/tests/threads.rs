@@ -1,11 +1,10 @@
 //! Threads truly in parallel over one zone: nothing is lost, nothing is given twice.
 
-use crate::common;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::thread;
 
-use crate::common::{Random, all_free, geometry, metadata, order, plain_zone};
+use crate::common::{self, Random, all_free, geometry, metadata, order, plain_zone};
 use freehold::{
     Era, FreeError, GfpFlags, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Request, ZoneConfig,
 };

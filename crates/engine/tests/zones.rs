@@ -1,7 +1,6 @@
 //! Zones of every shape: holes, odd ends, several nodes, every geometry.
 
-use crate::common;
-use crate::common::{Random, all_free, config, geometry, metadata, order, plain_zone, request, zone};
+use crate::common::{self, Random, all_free, config, geometry, metadata, order, plain_zone, request, zone};
 use freehold::{
     AllocError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Request, SetupError,
     ZoneConfig, ZoneType, required_bytes,

@@ -24,7 +24,7 @@ pub(super) fn findings(root: &Path, files: &[PathBuf], findings: &mut Vec<String
         let modules = if main.exists() { fs::read_to_string(main)? } else { String::new() };
         for test in files.iter().filter(|file| file.parent() == Some(&folder)) {
             let Some(name) = test.file_stem().and_then(OsStr::to_str) else { continue };
-            let is_program = text.lines().any(|line| line == format!("name = \"{name}\""));
+            let is_program = text.contains(&format!("[[test]]\nname = \"{name}\"\n"));
             let is_module = modules.lines().any(|line| line == format!("mod {name};"));
             if !is_program && !is_module {
                 let shown = test.strip_prefix(root).unwrap_or(test).display();

@@ -1,5 +1,4 @@
 //! Small traces, built by hand.
-#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::fs::File;
 use std::io::BufReader;
