@@ -12,8 +12,8 @@ use freehold_linux::pageblocks::{
     read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
-    ProcessMemory, STAT_REFRESH, page_bytes, read_every_counter, read_hugetlb_pools, read_processes,
-    read_slabinfo, read_vmallocinfo, read_zoneinfo,
+    LISTS_BOUND, ProcessMemory, STAT_REFRESH, page_bytes, read_every_counter, read_hugetlb_pools,
+    read_processes, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::{
     BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_per_cpu,
@@ -24,6 +24,9 @@ use freehold_monitor::verdict::{
 use freehold_trace::ZoneSnapshot;
 
 use crate::pins::Pins;
+
+/// The counter of pages that were dirtied.
+const DIRTIED: &str = "nr_dirtied";
 
 /// What was read from one machine.
 pub(super) struct Readings {
@@ -36,6 +39,8 @@ pub(super) struct Readings {
     types: Option<PageblockTypes>,
     /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
+    /// True if the kernel can be told to keep CPUs' lists short.
+    bounds_lists: bool,
     mobility: Mobility,
     ranges: RangeRules,
     names: Names,
@@ -51,6 +56,7 @@ impl Readings {
     /// allows nothing else.
     pub(super) fn take(root: &Path, choice: Choice, asked: &BlockRequest) -> Result<Self, Error> {
         let mut missing = Vec::new();
+        let dirtied = dirtied(root);
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
         // Zones, pageblocks and free blocks come first: the memory that the other parsers take must
@@ -96,10 +102,25 @@ impl Readings {
             // A kernel without memory cgroups has no such file.
             charges: map.as_ref().and_then(|map| read_charges(root, map, wanted).ok()).unwrap_or_default(),
             processes: others(root).map_err(&mut note).unwrap_or_default(),
+            dirtied_pages: vmstat.get(DIRTIED).map_or(0, |now| now.saturating_sub(dirtied.unwrap_or(*now))),
             ..Names::counted(&vmstat, &zones, page_bytes, drains_lists)
         };
         let (mobility, ranges) = (mobility(root), range_rules(root));
-        Ok(Self { zones, free, map, sensor, source, types, slabs, mobility, ranges, names, missing })
+        let bounds_lists = root.join(LISTS_BOUND).exists();
+        Ok(Self {
+            zones,
+            free,
+            map,
+            sensor,
+            source,
+            types,
+            slabs,
+            bounds_lists,
+            mobility,
+            ranges,
+            names,
+            missing,
+        })
     }
 
     /// Adds what else could not be read.
@@ -132,6 +153,7 @@ impl Readings {
             mobility: self.mobility,
             ranges: self.ranges,
             compacting_cpu: None,
+            bounds_lists: self.bounds_lists,
             names: &self.names,
             slab_of: None,
             missing: &[],
@@ -169,12 +191,18 @@ impl Readings {
             mobility: self.mobility,
             ranges: self.ranges,
             compacting_cpu,
+            bounds_lists: self.bounds_lists,
             names: &self.names,
             slab_of: if self.slabs.is_empty() { None } else { Some(&slab_of) },
             missing: &self.missing,
         };
         judge(&evidence, asked)
     }
+}
+
+/// Returns how many pages of page cache have been dirtied so far.
+fn dirtied(root: &Path) -> Option<u64> {
+    read_every_counter(root).ok()?.get(DIRTIED).copied()
 }
 
 /// Returns what processes other than this hold.

@@ -54,6 +54,7 @@ impl Machine {
             mobility: Mobility::default(),
             ranges: self.rules,
             compacting_cpu: None,
+            bounds_lists: false,
             names: &self.names,
             slab_of: None,
             missing: &[],

@@ -43,7 +43,14 @@ fn sample(kernel: &str) -> Sample {
 
 fn machine() -> Machine {
     let kernel_release = "6.18.44".to_owned();
-    Machine { kernel_release, cpus: 2, page_bytes: 4096, memory_bytes: 24 << 30, drains_lists: false }
+    Machine {
+        kernel_release,
+        cpus: 2,
+        page_bytes: 4096,
+        memory_bytes: 24 << 30,
+        drains_lists: false,
+        bounds_lists: false,
+    }
 }
 
 /// A machine like the fixture whose largest blocks get fewer every second.

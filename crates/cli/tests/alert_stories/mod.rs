@@ -157,7 +157,6 @@ impl Told {
         }
         for block in &mut blocks {
             block.free = (PAGES as u32 - block.movable() - block.stuck()) as u16;
-            block.free_order = block.free.checked_ilog2().unwrap_or(0).min(9) as u8;
             let found = |stride: u64| {
                 if block.free == PAGES as u16 { block.free } else { block.free / stride as u16 }
             };

@@ -36,8 +36,6 @@ pub struct Pageblock {
     pub listed: u16,
     /// True if one movable compound page fills the pageblock: compaction does not move it.
     pub whole_folio: bool,
-    /// The order of the largest free block.
-    pub free_order: u8,
     /// Free pages that compaction's free scanner finds with each of [`STRIDES`].
     pub free_strided: [u16; STRIDES.len()],
     /// The order of the largest compound page of page cache that is dirty or under writeback; 0 if
@@ -114,6 +112,17 @@ impl Held {
 }
 
 impl Pageblock {
+    /// Returns the pageblock with so many more free pages, which lie apart: with a stride the free scanner finds that part of them.
+    /// It does not say whose they were.
+    #[must_use]
+    pub fn with_free(&self, pages: u16) -> Self {
+        let mut later = Self { free: self.free + pages, ..*self };
+        for (found, stride) in later.free_strided.iter_mut().zip(STRIDES) {
+            *found += pages / stride as u16;
+        }
+        later
+    }
+
     /// Returns the pages held for one reason.
     pub fn held_by(&self, why: Held) -> u32 {
         u32::from(self.held[why as usize])

@@ -192,7 +192,6 @@ impl Folder {
         let Some(mut from) = self.free_from.take() else { return };
         while from < at {
             let order = from.trailing_zeros().min((at - from).ilog2());
-            self.block.free_order = self.block.free_order.max(order as u8);
             let found = self.striders.iter_mut().zip(STRIDES).zip(&mut self.block.free_strided);
             for ((strider, step), pages) in found {
                 *pages += u16::from(strider.finds(step, from, 1 << order)) << order;
@@ -262,14 +261,12 @@ mod tests {
     fn the_largest_free_block_and_the_largest_dirty_folio_are_found() {
         let mut words = [kpf::BUDDY; 16];
         words[0] = kpf::LRU;
-        assert_eq!(fold_words(&words, 4).block.free_order, 3);
         words[8] = kpf::LRU | kpf::DIRTY | kpf::COMPOUND_HEAD;
         words[9..12].fill(kpf::LRU | kpf::DIRTY | kpf::COMPOUND_TAIL);
         let block = fold_words(&words, 4).block;
-        assert_eq!((block.free_order, block.dirty_order, block.file_busy), (2, 2, 4));
+        assert_eq!((block.dirty_order, block.file_busy), (2, 4));
         words[8] |= kpf::SWAPBACKED;
         assert_eq!(fold_words(&words, 4).block.dirty_order, 0, "tmpfs keeps no state with its pages");
-        assert_eq!(fold_words(&[kpf::BUDDY; 16], 4).block.free_order, 4);
     }
 
     #[test]

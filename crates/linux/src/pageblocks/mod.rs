@@ -12,6 +12,7 @@ mod block;
 mod charges;
 mod fold;
 mod frame_use;
+mod haste;
 mod known;
 mod map;
 mod order;

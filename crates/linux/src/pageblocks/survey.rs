@@ -7,6 +7,7 @@ use std::time::Instant;
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
+use super::haste::Haste;
 use super::map::PageblockMap;
 use super::reader::PageblockReader;
 use super::types::PageblockTypes;
@@ -35,7 +36,7 @@ impl Pace {
     }
 }
 
-/// The pages per second of later rounds: a third of a percent of a processor.
+/// The pages per second of later rounds, but for hurried ones: a third of a percent of a processor.
 const LATER_PAGES: f64 = 32_000.0;
 
 /// The most seconds of delay that the survey catches up on.
@@ -79,6 +80,7 @@ pub struct Survey {
     rounds: u64,
     round_ms: u64,
     pace: Pace,
+    haste: Haste,
 }
 
 impl Survey {
@@ -98,12 +100,13 @@ impl Survey {
             rounds: 0,
             round_ms: 0,
             pace,
+            haste: Haste::default(),
         })
     }
 
     /// Reads the pages that are due, and returns the map.
     ///
-    /// If zones have changed, as memory was plugged in or out, the survey starts again.
+    /// If free memory has changed by more than a 64th of all memory, one round is read as fast as [`Pace::Watched`]. If zones have changed, as memory was plugged in or out, the survey starts again.
     ///
     /// # Errors
     /// Those of reading `/proc/kpageflags`.
@@ -111,13 +114,21 @@ impl Survey {
         if shape(zones) != self.shape {
             *self = Self::begin(&self.root, zones, self.pace)?;
         }
-        let rate = if self.rounds == 0 { self.pace.pages_a_second() } else { LATER_PAGES };
         let now = Instant::now();
+        let sum = |pages: fn(&ZoneSnapshot) -> u64| zones.iter().map(pages).fold(0, u64::saturating_add);
+        let rate = match self.rounds {
+            0 => self.pace.pages_a_second(),
+            _ if self.haste.is_due(now, sum(|zone| zone.free), sum(|zone| zone.spanned)) => {
+                Pace::Watched.pages_a_second()
+            }
+            _ => LATER_PAGES,
+        };
         self.due = (self.due + rate * (now - self.asked).as_secs_f64()).min(rate * MOST_SECONDS);
         self.asked = now;
         if self.due >= 1.0 {
             let (rounds, read) = self.reader.advance(self.due as u64, unflagged)?;
             self.due -= read as f64;
+            self.haste.has_read(now, read);
             if rounds > self.rounds {
                 self.round_ms = (now - self.round_began).as_millis() as u64;
                 (self.rounds, self.round_began) = (rounds, now);

@@ -24,6 +24,9 @@ pub struct Machine {
     /// True if there is [`STAT_REFRESH`].
     #[serde(skip)]
     pub drains_lists: bool,
+    /// True if there is [`LISTS_BOUND`].
+    #[serde(skip)]
+    pub bounds_lists: bool,
 }
 
 /// The bytes of a page where they are unknown: those of most machines.
@@ -31,6 +34,9 @@ const USUAL_PAGE_BYTES: u64 = 4096;
 
 /// The file that has every CPU return free pages from its lists when it is read, since Linux 6.7.
 pub const STAT_REFRESH: &str = "proc/sys/vm/stat_refresh";
+
+/// The file that bounds the free pages on CPUs' lists, by a fraction's denominator, since Linux 5.14.
+pub const LISTS_BOUND: &str = "proc/sys/vm/percpu_pagelist_high_fraction";
 
 /// The file with the kernel's release.
 const RELEASE: &str = "proc/sys/kernel/osrelease";
@@ -62,6 +68,7 @@ pub fn read_machine(root: &Path) -> Result<Machine, Error> {
         page_bytes: page_bytes(root).unwrap_or(USUAL_PAGE_BYTES),
         memory_bytes: optional(root, MEMINFO, |text| parse_meminfo(text, "MemTotal"))?,
         drains_lists: root.join(STAT_REFRESH).exists(),
+        bounds_lists: root.join(LISTS_BOUND).exists(),
     })
 }
 

@@ -3,6 +3,7 @@
 use freehold_linux::pageblocks::Charge;
 use serde::Serialize;
 
+use super::doubt::Doubt;
 use super::holders::Holder;
 use super::range_map::RangeMap;
 use super::request::BlockRequest;
@@ -94,6 +95,9 @@ pub struct Verdict {
     pub reason: Vec<String>,
     /// The blocks that requests can have.
     pub supply: Supply,
+    /// Why what compaction brings cannot be told within 5 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cannot_tell: Option<Doubt>,
     /// What `freehold repair` would do.
     pub plan: RepairPlan,
     /// Who must let go of memory, if nothing else helps: a sentence each, the largest first.

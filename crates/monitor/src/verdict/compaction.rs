@@ -104,8 +104,8 @@ struct Scan<'a> {
 pub struct Compacted {
     /// The pageblocks after compaction.
     pub blocks: Vec<Foretold>,
-    /// Index of the pageblock at which compaction may give up, because a compound page there can
-    /// neither be split nor placed whole.
+    /// Index of the pageblock at which compaction may give up: the first that the migrate scanner comes to with a dirty compound
+    /// page, which the kernel cannot split and may not find a place for.
     pub gives_up_at: Option<usize>,
 }
 
@@ -136,7 +136,7 @@ pub fn compact(
         if from >= scan.to {
             break;
         }
-        if care == Care::Surely && left > 0 && !has_place(source.dirty_order, &scan, from) {
+        if care == Care::Surely && left > 0 && source.dirty_order > 0 {
             gives_up_at = Some(from);
             break;
         }
@@ -252,38 +252,6 @@ fn freed(read: &Pageblock, block: &Foretold) -> [u32; cpu_lists::ORDERS] {
     pages
 }
 
-/// By how many orders a free block must exceed a compound page to count as a place for it.
-///
-/// The kernel isolates no further block while a remainder of the last split block is left
-/// (`isolate_freepages`), however small. Such remainders of a block of about the compound page's size are
-/// mostly too small; of a block eight times as large, rarely.
-const PIECES: u8 = 3;
-
-/// Returns true if the free scanner finds a free block of `order` before it has isolated that many pages
-/// in smaller blocks.
-///
-/// `compaction_alloc` isolates as many pages as are to be moved and looks for a block of the compound
-/// page's size among them. If there is none and the compound page cannot be split, `compact_zone` ends
-/// (`COMPACT_CONTENDED`).
-fn has_place(order: u8, scan: &Scan<'_>, from: usize) -> bool {
-    let Scan { read, blocks, targets, .. } = scan;
-    let mut isolated = 0;
-    if order == 0 {
-        return true;
-    }
-    for at in (from + 1..=scan.to).rev().filter(|&at| targets[at]) {
-        if read[at].free_order >= order + PIECES && blocks[at].free >> order > 0 {
-            return true;
-        }
-        isolated += blocks[at].free;
-        if isolated >> order > 0 {
-            return false;
-        }
-    }
-    // The scanners meet before the pages are isolated.
-    true
-}
-
 /// Returns how many pages the migrate scanner isolates in a pageblock.
 ///
 /// It skips compound pages as large as a pageblock (`pageblock_skip_persistent`,
@@ -375,9 +343,9 @@ mod tests {
     }
 
     #[test]
-    fn a_dirty_folio_without_a_place_ends_it() {
+    fn a_dirty_folio_may_end_it() {
         let folio = Pageblock { free: 4, file_busy: 4, dirty_order: 2, ..Pageblock::default() };
-        let crumbs = Pageblock { free: 4, anon: 4, free_order: 1, ..Pageblock::default() };
+        let crumbs = block(4, 4, 0);
         let compacted =
             compact(&[block(4, 4, 0), folio, crumbs, crumbs], &[], Mobility::default(), ROOM, Care::Surely);
         assert_eq!(compacted.gives_up_at, Some(1));
@@ -385,9 +353,9 @@ mod tests {
         let most = compact(&blocks, &[], Mobility::default(), ROOM, Care::AtMost);
         assert_eq!((most.gives_up_at, most.blocks[1].free), (None, 8));
         assert_eq!(compacted.blocks.iter().map(|b| b.free).collect::<Vec<_>>(), [8, 4, 4, 0]);
-        let place = Pageblock { free_order: 2 + PIECES, ..crumbs };
-        let compacted = compact(&[folio, crumbs, place], &[], Mobility::default(), ROOM, Care::Surely);
-        assert_eq!((compacted.gives_up_at, compacted.blocks[0].free), (None, 8));
+        let behind = [block(4, 4, 0), crumbs, folio];
+        let compacted = compact(&behind, &[], Mobility::default(), ROOM, Care::Surely);
+        assert_eq!(compacted.gives_up_at, None, "the scanners meet before");
     }
 
     #[test]

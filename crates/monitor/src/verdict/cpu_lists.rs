@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 use fastrand::Rng;
 use freehold_linux::pageblocks::SMALL_FOLIOS;
 
+use super::listed::BATCHES;
+
 /// Orders that per-CPU lists take, from 0 on, beside huge pages.
 pub(super) const ORDERS: usize = SMALL_FOLIOS + 1;
 
@@ -43,6 +45,14 @@ struct Waiting {
 }
 
 impl CpuLists {
+    /// Returns the lists while they may hold as little as the kernel can have them hold.
+    ///
+    /// Linux counterpart: `zone_highsize` with the largest `percpu_pagelist_high_fraction`.
+    pub(super) fn bounded(self) -> Self {
+        let high = self.batch.saturating_mul(1 << BATCHES);
+        Self { count: self.count.min(high), high, ..self }
+    }
+
     /// Returns how many pages of each pageblock, by its index, are still on the lists after `freed` came: of each pageblock in
     /// turn the pages of each order. Which list pages go back from is drawn with `seed`.
     pub(super) fn keep(

@@ -26,6 +26,8 @@ pub struct Evidence<'a> {
     pub ranges: RangeRules,
     /// The CPU that will compact; `None` if it may be any.
     pub compacting_cpu: Option<u32>,
+    /// True if CPUs' lists can be bounded while memory is compacted, as `freehold repair` and `freehold check --try` do.
+    pub bounds_lists: bool,
     /// Names of holders of memory.
     pub names: &'a Names,
     /// Returns the slab caches of the pageblock that starts at a frame; `None` if they are unknown.
@@ -52,6 +54,8 @@ pub struct Names {
     pub zsmalloc_pages: u64,
     /// Pages of page cache that are dirty or under writeback.
     pub dirty_pages: u64,
+    /// Pages of page cache that were dirtied while the machine was read; 0 where that is not known.
+    pub dirtied_pages: u64,
     /// Pages of tmpfs and shared memory.
     pub shmem_pages: u64,
     /// Pages of slab caches that a shrinker may give back.

@@ -7,20 +7,14 @@ use super::blocks::{Block, blocks_of};
 use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
 use super::cpu_lists::CpuLists;
 use super::evidence::Evidence;
+use super::listed;
 
 /// Returns the pageblock after its clean page cache is dropped.
 pub(super) fn without_clean_cache(block: &Pageblock) -> Pageblock {
     let clean = block.file_clean;
     // Which of the folios are clean page cache is not known; most are page cache.
     let in_small_folios = block.in_small_folios.map(|pages| pages.saturating_sub(clean));
-    Pageblock { free: block.free + clean, file_clean: 0, in_small_folios, ..*block }
-}
-
-/// Returns the pageblock after the free pages on per-CPU lists have gone back to the free lists.
-pub(super) fn without_lists(block: &Pageblock) -> Pageblock {
-    let mut drained = Pageblock { free: block.free + block.listed, listed: 0, ..*block };
-    drained.held[Held::Kernel as usize] -= block.listed;
-    drained
+    Pageblock { file_clean: 0, in_small_folios, ..block.with_free(clean) }
 }
 
 pub(super) fn as_read(blocks: &[Pageblock]) -> Vec<Foretold> {
@@ -51,6 +45,18 @@ impl<'a> Foretell<'a> {
     /// Returns the zone's pageblocks as they were read.
     pub(super) fn read(&self) -> &'a [Pageblock] {
         &self.map.zones[self.at].blocks
+    }
+
+    /// Returns the pageblocks as compaction finds them: CPUs have returned what their lists hold beyond the bound.
+    pub(super) fn start(&self, care: Care) -> Vec<Pageblock> {
+        let read = self.read();
+        if !self.evidence.bounds_lists || self.map.listed_pages() == 0 {
+            return read.to_vec();
+        }
+        match care {
+            Care::Surely => listed::bounded(read, &self.zone.pagesets),
+            Care::AtMost => read.iter().map(listed::without_lists).collect(),
+        }
     }
 
     fn blocks(&self) -> &ZonePageblocks {
@@ -97,7 +103,10 @@ impl<'a> Foretell<'a> {
             .map(|set| CpuLists { count: set.count, high: set.high.max(set.count), batch: set.batch })
             .max_by_key(|lists| lists.high)
             .unwrap_or_default();
-        let per_cpu_count = self.zone.pagesets.iter().fold(0, |sum: u64, set| sum.saturating_add(set.count));
+        let lists = if self.evidence.bounds_lists { lists.bounded() } else { lists };
+        let all = self.zone.pagesets.iter().fold(0, |sum: u64, set| sum.saturating_add(set.count));
+        let are_free = self.evidence.bounds_lists && self.map.listed_pages() > 0;
+        let per_cpu_count = if are_free { 0 } else { all };
         let limits = Limits { room, lists, per_cpu_count };
         compact(read, &types, self.evidence.mobility, limits, care)
     }

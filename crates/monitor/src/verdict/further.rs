@@ -5,7 +5,8 @@ use freehold_linux::pageblocks::Pageblock;
 use super::answer::{State, Verdict};
 use super::compaction::{Care, Foretold};
 use super::evidence::Evidence;
-use super::foretell::{Foretell, as_read, without_clean_cache, without_lists};
+use super::foretell::{Foretell, as_read, without_clean_cache};
+use super::listed::without_lists;
 use super::request::BlockRequest;
 use super::supply::{ZoneSupply, allowed, unusable};
 
@@ -45,8 +46,8 @@ impl Further {
         if known.is_some_and(|map| map.listed_pages() > 0) {
             further.drained = after(evidence, verdict, &without_lists, &|_, blocks, _| as_read(blocks));
         }
-        let settled = matches!(verdict.state, State::AvailableNow | State::AfterCompaction | State::Unknown);
-        if known.is_none() || settled {
+        let settled = matches!(verdict.state, State::AvailableNow | State::AfterCompaction);
+        if known.is_none() || settled || verdict.supply.after_reclaim_and_compaction.is_none() {
             return further;
         }
         let compacted = |foretell: &Foretell<'_>, blocks: &[Pageblock], free: u64| {
@@ -68,7 +69,7 @@ impl Further {
         if gives_up {
             further.written = after(&|block| Pageblock { dirty_order: 0, ..*block });
         }
-        if verdict.state == State::NotBeforeFreed {
+        if matches!(verdict.state, State::NotBeforeFreed | State::Unknown) {
             let busy = busy(evidence).max(1);
             let share = |pages: u16| (u64::from(pages) * further.dirty_pages.min(busy) / busy) as u16;
             further.written_and_dropped = after(&|block| {
@@ -98,7 +99,7 @@ fn least_parts(enough: impl Fn(u64) -> bool) -> u64 {
 /// Returns the pageblock after so many [`PARTS`] of its clean page cache are dropped.
 fn with_parts_dropped(block: &Pageblock, parts: u64) -> Pageblock {
     let dropped = (u64::from(block.file_clean) * parts / PARTS) as u16;
-    Pageblock { free: block.free + dropped, file_clean: block.file_clean - dropped, ..*block }
+    Pageblock { file_clean: block.file_clean - dropped, ..block.with_free(dropped) }
 }
 
 /// Returns so many [`PARTS`] of the clean page cache in the requested zones.
@@ -131,7 +132,7 @@ fn after(
         let read = evidence.zones.iter().find(|read| read.node == zone.node && read.name == zone.name)?;
         let now = zone.now.saturating_sub(zone.unusable).min(zone.allowed);
         let Some(foretell) = Foretell::new(evidence, map, read, asked.order) else { return Some(now) };
-        let blocks: Vec<_> = foretell.read().iter().map(change).collect();
+        let blocks: Vec<_> = foretell.start(Care::Surely).iter().map(change).collect();
         let free = |blocks: &[Pageblock]| blocks.iter().map(|block| u64::from(block.free)).sum::<u64>();
         let gained = free(&blocks).saturating_sub(free(foretell.read()));
         let then = later(&foretell, &blocks, read.free.saturating_add(gained));

@@ -7,10 +7,12 @@ use freehold_trace::ZoneSnapshot;
 use super::action::action;
 use super::answer::{NodeVerdict, State, Verdict};
 use super::compaction::Care;
+use super::doubt::Doubt;
 use super::evidence::Evidence;
 use super::foretell::{Foretell, as_read, without_clean_cache};
 use super::further::Further;
 use super::holders::holders;
+use super::listed;
 use super::plan::plan;
 use super::range_map::RangeMap;
 use super::relief::relief;
@@ -41,6 +43,7 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
         action: None,
         reason: Vec::new(),
         supply,
+        cannot_tell: doubt(evidence, asked, &supply, &zones),
         plan: RepairPlan::Unknown,
         relief: Vec::new(),
         nodes: by_node(&zones, asked.blocks),
@@ -55,6 +58,17 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
     verdict.reason = sentences::reason(&verdict, evidence);
     verdict.action = action(&verdict);
     verdict
+}
+
+/// Returns what keeps the forecast of compaction from being told closely.
+fn doubt(
+    evidence: &Evidence<'_>,
+    asked: &BlockRequest,
+    supply: &Supply,
+    zones: &[ZoneSupply],
+) -> Option<Doubt> {
+    let map = evidence.map.filter(|_| !asked.contiguous)?;
+    Doubt::of(supply, zones, evidence.names.is_written(map.pageblock_pages()))
 }
 
 /// Judges each node by itself, where `zones` are of several.
@@ -91,6 +105,7 @@ fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
     } else {
         match supply.after_reclaim_and_compaction {
             Some(blocks) if with_deferred(blocks) => State::AfterSetup,
+            Some(_) if enough(supply.after_reclaim_and_compaction_at_most) => State::Unknown,
             Some(_) => State::NotBeforeFreed,
             None => State::Unknown,
         }
@@ -114,31 +129,49 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
     let Some(map) = evidence.map else { return supply };
     let Some(foretell) = Foretell::new(evidence, map, zone, order) else {
         (supply.compacted, supply.reclaimed, supply.both) = (Some(now), Some(now), Some(now));
-        (supply.compacted_at_most, supply.allowed_reclaimed) = (Some(now), supply.allowed);
+        (supply.compacted_at_most, supply.both_at_most) = (Some(now), Some(now));
+        supply.allowed_reclaimed = supply.allowed;
         return supply;
     };
-    let blocks = foretell.read();
-    let dropped: Vec<_> = blocks.iter().map(without_clean_cache).collect();
+    let blocks = &foretell.start(Care::Surely);
+    let dropped: Vec<_> = foretell.read().iter().map(without_clean_cache).collect();
     let gained: u64 = blocks.iter().map(|block| u64::from(block.file_clean)).sum();
     supply.deferred = foretell.deferred();
     let compacted = foretell.compact(blocks, zone.free, Care::Surely);
-    let most = foretell.compact(blocks, zone.free, Care::AtMost);
-    supply.compacted = Some(foretell.then(now, blocks, &compacted.blocks));
-    supply.compacted_at_most = Some(foretell.then(now, blocks, &most.blocks));
+    let emptied = &foretell.start(Care::AtMost);
+    let most = foretell.compact(emptied, zone.free, Care::AtMost);
+    supply.compacted = Some(promised(now, foretell.then(now, blocks, &compacted.blocks)));
+    supply.compacted_at_most = Some(foretell.then(now, emptied, &most.blocks));
     supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
     supply.reclaimed = Some(foretell.then(now, &dropped, &as_read(&dropped)).max(now));
-    let both = foretell.compact(&dropped, zone.free.saturating_add(gained), Care::Surely);
-    supply.both = Some(foretell.then(now, &dropped, &both.blocks));
+    let both = |care| {
+        let dropped: Vec<_> = foretell.start(care).iter().map(without_clean_cache).collect();
+        let both = foretell.compact(&dropped, zone.free.saturating_add(gained), care);
+        foretell.then(now, &dropped, &both.blocks)
+    };
+    supply.both = Some(promised(now, both(Care::Surely)));
+    supply.both_at_most = Some(both(Care::AtMost));
     supply.allowed_reclaimed = allowed(zone, order, usable_pages.saturating_add(gained), own);
+    let (least, most) = listed::returned_pages(&zone.pagesets);
+    supply.returned = if evidence.bounds_lists { least >> order } else { 0 };
+    supply.returned_at_most = most.div_ceil(1 << order);
     supply
+}
+
+/// Of so many blocks after compaction one is not promised: the machine goes on while it is read and compacted.
+const HELD_BACK: u64 = 200;
+
+/// Returns what is promised where `now` blocks are free and so many are foretold.
+fn promised(now: u64, foretold: u64) -> u64 {
+    (foretold - foretold / HELD_BACK).max(now.min(foretold))
 }
 
 #[cfg(test)]
 mod tests {
     use freehold::Migratetype;
-    use freehold_linux::pageblocks::{Pageblock, PageblockMap, ZonePageblocks};
+    use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
     use freehold_linux::sensor::ZoneFreeBlocks;
-    use freehold_trace::{ByOrder, ByType, FreeCount};
+    use freehold_trace::{ByOrder, ByType, FreeCount, Pageset};
 
     use super::super::compaction::Mobility;
     use super::super::evidence::Names;
@@ -154,11 +187,15 @@ mod tests {
             after_compaction_at_most: Some(9),
             after_reclaim: Some(4),
             after_reclaim_and_compaction: Some(14),
+            after_reclaim_and_compaction_at_most: Some(27),
         };
-        let states = [3, 5, 13, 14, 24, 25].map(|wanted| state(&supply, wanted, false));
+        let states = [3, 5, 13, 14, 24, 25, 27, 28].map(|wanted| state(&supply, wanted, false));
         let reclaim = State::AfterReclaimAndCompaction;
         let (setup, freed) = (State::AfterSetup, State::NotBeforeFreed);
-        assert_eq!(states, [State::AvailableNow, State::AfterCompaction, setup, reclaim, setup, freed]);
+        let cannot_tell = State::Unknown;
+        let first = [State::AvailableNow, State::AfterCompaction, setup, reclaim, setup];
+        assert_eq!(states[..5], first);
+        assert_eq!(states[5..], [cannot_tell, cannot_tell, freed], "between the bounds nothing is known");
         assert_eq!((setup.exit_code(), state(&supply, 1, true)), (1, State::Unknown));
     }
 
@@ -174,6 +211,63 @@ mod tests {
         assert_eq!(unusable(&zone, 9), (7, 7 << 9));
         assert_eq!(unusable(&zone, 10), (1, 7 << 9));
         assert_eq!(unusable(&ZoneFreeBlocks::default(), 9), (0, 0));
+    }
+
+    #[test]
+    fn one_block_of_two_hundred_is_held_back() {
+        let cases = [(0, 199), (0, 200), (990, 1000), (998, 1000), (1000, 990)];
+        assert_eq!(cases.map(|(now, foretold)| promised(now, foretold)), [199, 199, 995, 998, 990]);
+    }
+
+    #[test]
+    fn lists_that_are_bounded_return_pages() {
+        let block = |free: u16, listed: u16| {
+            let mut block = Pageblock { free, listed, anon: 8 - free - listed, ..Pageblock::default() };
+            block.held[Held::Kernel as usize] = listed;
+            block
+        };
+        let blocks = [block(0, 8), block(0, 8), block(8, 0), block(8, 0), block(8, 0), block(8, 0)].to_vec();
+        let zone = ZonePageblocks { name: "Normal".to_owned(), blocks, ..ZonePageblocks::default() };
+        let map = PageblockMap { pageblock_order: 3, zones: vec![zone] };
+        let supply = |bounds_lists: bool, count: u64| {
+            let set = Pageset { count, high: 100, batch: 1, ..Pageset::default() };
+            let zone = ZoneSnapshot {
+                name: "Normal".to_owned(),
+                managed: 48,
+                free: 32,
+                pagesets: vec![set],
+                ..ZoneSnapshot::default()
+            };
+            let mut free = ZoneFreeBlocks { name: "Normal".to_owned(), ..ZoneFreeBlocks::default() };
+            free.total[3].blocks = 4;
+            let evidence = Evidence {
+                zones: &[zone],
+                free: &[free],
+                map: Some(&map),
+                types: None,
+                mobility: Mobility::default(),
+                ranges: RangeRules::of_release("6.12", false),
+                compacting_cpu: None,
+                bounds_lists,
+                names: &Names::default(),
+                slab_of: None,
+                missing: &[],
+            };
+            let asked = BlockRequest {
+                order: 3,
+                block_bytes: 8 << 12,
+                contiguous: false,
+                blocks: 1,
+                node: None,
+                allowed_nodes: None,
+                zone: None,
+            };
+            let supply = judge(&evidence, &asked).supply;
+            (supply.after_compaction, supply.after_compaction_at_most)
+        };
+        assert_eq!(supply(false, 16), (Some(4), Some(6)), "the lists may keep all");
+        assert_eq!(supply(true, 16), (Some(5), Some(6)), "four pages stay, which lie in one pageblock");
+        assert_eq!(supply(true, 4), (Some(4), Some(5)), "the bound allows as many");
     }
 
     #[test]
@@ -203,6 +297,7 @@ mod tests {
                 mobility,
                 ranges: RangeRules::of_release("6.12", false),
                 compacting_cpu: None,
+                bounds_lists: false,
                 names: &names,
                 slab_of: None,
                 missing: &[],

@@ -41,47 +41,37 @@ pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
         foretold: drained.unwrap_or(supply.now),
         perhaps: drained.is_some(),
     };
-    let (compacted_at_most, at_most) = at_most(verdict, further);
+    let compacted_at_most = enough(supply.after_compaction_at_most);
+    let with_lists = |steps: &[RepairStep]| {
+        let lists = (further.listed_pages > 0).then(drain);
+        lists.iter().chain(steps).cloned().collect::<Vec<_>>()
+    };
+    let compact_perhaps = |most| perhaps(RepairWork::Compact { nodes: all() }, most);
     let steps = if enough(drained).is_some() {
         vec![drain()]
     } else if enough(supply.after_compaction).is_some() {
         let (nodes, foretold) = least_nodes(verdict);
         vec![step(RepairWork::Compact { nodes }, foretold)]
-    } else if let Some(most) = enough(compacted_at_most) {
-        vec![drain(), perhaps(RepairWork::Compact { nodes: all() }, most)]
+    } else if let Some(most) = compacted_at_most.filter(|_| further.listed_pages > 0) {
+        with_lists(&[compact_perhaps(most)])
     } else if let Some(written) = enough(further.written) {
         vec![write_back(), compact(written)]
+    } else if let Some(most) = compacted_at_most {
+        vec![compact_perhaps(most)]
     } else if let Some(reclaimed) = enough(supply.after_reclaim).filter(|_| further.drops_all) {
         vec![step(drop(missing), reclaimed)]
     } else if enough(supply.after_reclaim_and_compaction).is_some() {
         vec![step(drop(further.drop_pages), supply.now), compact(further.dropped)]
     } else if let Some(most) = enough(further.written_and_dropped) {
-        vec![
-            write_back(),
-            perhaps(drop(missing), supply.now),
-            perhaps(RepairWork::Compact { nodes: all() }, most),
-        ]
-    } else if let Some(most) = enough(at_most) {
-        let compact = perhaps(RepairWork::Compact { nodes: all() }, most);
-        vec![drain(), perhaps(drop(missing), supply.now), compact]
+        vec![write_back(), perhaps(drop(missing), supply.now), compact_perhaps(most)]
+    } else if let Some(most) = enough(supply.after_reclaim_and_compaction_at_most) {
+        with_lists(&[perhaps(drop(missing), supply.now), compact_perhaps(most)])
     } else if supply.after_reclaim_and_compaction.is_none() {
         return RepairPlan::Unknown;
     } else {
         return RepairPlan::Impossible;
     };
     RepairPlan::Steps { steps }
-}
-
-/// Returns the most blocks after per-CPU lists are drained and memory compacted, and after page cache is
-/// dropped, too; `None` if the kernel cannot be asked to drain them.
-fn at_most(verdict: &Verdict, further: &Further) -> (Option<u64>, Option<u64>) {
-    let supply = &verdict.supply;
-    let most = supply.after_compaction_at_most.filter(|_| further.listed_pages > 0);
-    let all = |most: u64| {
-        let lists = most.saturating_sub(supply.after_compaction?);
-        Some(supply.after_reclaim_and_compaction?.saturating_add(lists))
-    };
-    (most, most.and_then(all))
 }
 
 /// Returns the nodes of the requested zones.
@@ -143,7 +133,9 @@ mod tests {
                 after_compaction_at_most: Some(compacted),
                 after_reclaim: Some(reclaimed),
                 after_reclaim_and_compaction: Some(both),
+                after_reclaim_and_compaction_at_most: Some(both),
             },
+            cannot_tell: None,
             plan: RepairPlan::Unknown,
             relief: Vec::new(),
             zones: vec![ZoneSupply::default()],
@@ -204,6 +196,7 @@ mod tests {
         // What per-CPU lists may hold comes before anything is lost.
         let mut listed = verdict(23, supply);
         listed.supply.after_compaction_at_most = Some(24);
+        listed.supply.after_reclaim_and_compaction_at_most = Some(44);
         let further = Further { listed_pages: 6, ..further };
         assert_eq!(told(&plan(&listed, &further)), "drain 6 -> 10, compact [0] -> 24?");
         let known = Further { drained: Some(23), ..further };
@@ -213,6 +206,12 @@ mod tests {
         assert_eq!(
             told(&plan(&listed, &Further { listed_pages: 0, ..known })),
             "write 7 -> 10, compact [0] -> 25"
+        );
+        let nothing_written = Further { listed_pages: 0, written: None, ..further };
+        assert_eq!(
+            told(&plan(&listed, &nothing_written)),
+            "compact [0] -> 24?",
+            "before page cache is dropped"
         );
         listed.asked.blocks = 44;
         let none_written = Further { written_and_dropped: None, ..further };

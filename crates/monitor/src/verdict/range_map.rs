@@ -97,10 +97,13 @@ fn supply(zone: &ZoneSnapshot, list: &[Range]) -> ZoneSupply {
         compacted_at_most: Some(both + of(&[RangeState::NoRoom]) + count(&|range| range.perhaps)),
         reclaimed: Some(now + count(&emptied_by_drop)),
         both: Some(both),
+        both_at_most: None,
         gives_up_at_pfn: None,
         unusable: 0,
         allowed: own.len() as u64,
         allowed_reclaimed: own.len() as u64,
+        returned: 0,
+        returned_at_most: 0,
     }
 }
 

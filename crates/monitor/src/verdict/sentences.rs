@@ -3,10 +3,10 @@
 use freehold_linux::pageblocks::Held;
 
 use super::answer::{State, Verdict};
+use super::doubt::Doubt;
 use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
 use super::range_sentences;
-use super::supply::Supply;
 use super::words::{nodes, plural, with_names};
 
 /// The most holders in the reason.
@@ -31,10 +31,9 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
             ));
         }
         State::AfterCompaction => told.push(format!(
-            "{blocks} can be had only after compaction: {} are free now, {} after it{}",
+            "{blocks} can be had only after compaction: {} are free now, {}",
             supply.now,
-            supply.after_compaction.unwrap_or(0),
-            at_most(verdict)
+            after(supply.after_compaction, supply.after_compaction_at_most, "it")
         )),
         State::AfterReclaim => told.push(format!(
             "{blocks} can be had only after reclaim: {} are free now, {} once clean page cache is dropped",
@@ -58,11 +57,24 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
         State::Unknown if verdict.zones.is_empty() => {
             told.push("the machine has no such zone or node".to_owned());
         }
+        State::Unknown if supply.after_reclaim_and_compaction.is_some() => told.push(format!(
+            "{blocks} cannot be had now, and whether they can be made cannot be told: {} are free now, {}, {}",
+            supply.now,
+            after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
+            after(
+                supply.after_reclaim_and_compaction,
+                supply.after_reclaim_and_compaction_at_most,
+                "reclaim and compaction"
+            )
+        )),
         State::Unknown => told.push(format!(
             "{blocks} cannot be had now, as {} are free; whether compaction or reclaim would make them could not \
              be told",
             supply.now
         )),
+    }
+    if verdict.state != State::AvailableNow {
+        told.extend(verdict.cannot_tell.map(|doubt| doubted(doubt, evidence)));
     }
     told.extend(nodes(verdict, "compaction"));
     kept_back(verdict, &mut told);
@@ -77,8 +89,8 @@ fn what_keeps_it(verdict: &Verdict, evidence: &Evidence<'_>, told: &mut Vec<Stri
     let stops = verdict.zones.iter().filter_map(|zone| Some((zone, zone.gives_up_at_pfn?)));
     told.extend(stops.map(|(zone, pfn)| {
         format!(
-            "compaction of node {}, zone {} would give up at pfn {pfn:#x}, at a dirty compound page of page \
-             cache that it can neither split nor place; write back what is dirty first (`sync`)",
+            "compaction of node {}, zone {} may give up at pfn {pfn:#x}, at a dirty compound page of page cache \
+             that it cannot split and may find no place for; write back what is dirty first (`sync`)",
             zone.node, zone.name
         )
     }));
@@ -116,12 +128,25 @@ fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
     }
 }
 
-/// Returns the upper bound for compaction, if it differs from the lower bound.
-fn at_most(verdict: &Verdict) -> String {
-    let Supply { after_compaction, after_compaction_at_most, .. } = verdict.supply;
-    match after_compaction_at_most {
-        Some(most) if after_compaction_at_most > after_compaction => format!(" at least, {most} at most"),
-        _ => String::new(),
+/// Returns how many blocks there are after `what`, by both bounds if they differ.
+fn after(least: Option<u64>, most: Option<u64>, what: &str) -> String {
+    let least = least.unwrap_or(0);
+    match most {
+        Some(most) if most > least => format!("{least} to {most} after {what}"),
+        _ => format!("{least} after {what}"),
+    }
+}
+
+/// Returns why what compaction brings cannot be told closely.
+fn doubted(doubt: Doubt, evidence: &Evidence<'_>) -> String {
+    match doubt {
+        Doubt::MayGiveUp => "what compaction brings cannot be told, as it may give up early".to_owned(),
+        Doubt::BeingWritten => format!(
+            "what compaction brings cannot be told, as page cache is being written ({} pages are dirty), and it may \
+             give up there",
+            evidence.names.dirty_pages
+        ),
+        Doubt::Wide => "what compaction brings cannot be told within 5 %".to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::answer::State;
 use super::compaction::Mobility;
+use super::doubt::Doubt;
 use super::evidence::{Evidence, Names};
 use super::judge::judge;
 use super::range_rules::RangeRules;
@@ -35,6 +36,9 @@ pub struct Standing {
     pub state: State,
     /// The blocks that requests can have.
     pub supply: Supply,
+    /// Why what compaction brings cannot be told within 5 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cannot_tell: Option<Doubt>,
     /// The verdict in a sentence.
     pub sentence: String,
     /// The one thing to do, a sentence, as [`super::Verdict::action`]; `None` if a block can be had now.
@@ -64,6 +68,7 @@ pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
         mobility: mobility(sample),
         ranges: RangeRules::of_release(&machine.kernel_release, false),
         compacting_cpu: None,
+        bounds_lists: machine.bounds_lists,
         names: &names,
         slab_of: None,
         missing: &[],
@@ -91,7 +96,8 @@ pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
             contiguous: asked.contiguous,
             state: verdict.state,
             supply: verdict.supply,
-            sentence: sentence(&asked, verdict.state, &verdict.supply),
+            cannot_tell: verdict.cannot_tell,
+            sentence: sentence(&asked, verdict.state, &verdict.supply, verdict.cannot_tell.is_some()),
             action: match verdict.state {
                 State::Unknown if is_surveying => Some(SURVEYING.to_owned()),
                 _ => verdict.action,
@@ -111,8 +117,8 @@ fn mobility(sample: &Sample) -> Mobility {
 }
 
 /// Returns a sentence such as `2M: available now; 5006 are free, 5900 after compaction, 9000 after reclaim and
-/// compaction`.
-fn sentence(asked: &BlockRequest, state: State, supply: &Supply) -> String {
+/// compaction`. Where the bounds `are_far_apart`, both are told, such as `5900 to 6400 after compaction`.
+fn sentence(asked: &BlockRequest, state: State, supply: &Supply, are_far_apart: bool) -> String {
     let how = match state {
         State::AvailableNow => "available now",
         State::AfterSetup => "available once the kernel has set up more memory",
@@ -120,17 +126,26 @@ fn sentence(asked: &BlockRequest, state: State, supply: &Supply) -> String {
         State::AfterReclaim => "only after reclaim",
         State::AfterReclaimAndCompaction => "only after reclaim and compaction",
         State::NotBeforeFreed => "not before memory is freed",
-        State::Unknown => "not now, and compaction or reclaim cannot be foretold",
+        State::Unknown => "not now, and what compaction or reclaim brings cannot be told",
     };
     let are = if supply.now == 1 { "is" } else { "are" };
-    let then =
-        |blocks: Option<u64>, what: &str| blocks.map_or(String::new(), |n| format!(", {n} after {what}"));
+    let then = |least: Option<u64>, most: Option<u64>, what: &str| match (least, most) {
+        (Some(least), Some(most)) if are_far_apart && most > least => {
+            format!(", {least} to {most} after {what}")
+        }
+        (Some(least), _) => format!(", {least} after {what}"),
+        (None, _) => String::new(),
+    };
     format!(
         "{}: {how}; {} {are} free{}{}",
         SizeText(asked.block_bytes).short(),
         supply.now,
-        then(supply.after_compaction, "compaction"),
-        then(supply.after_reclaim_and_compaction, "reclaim and compaction")
+        then(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
+        then(
+            supply.after_reclaim_and_compaction,
+            supply.after_reclaim_and_compaction_at_most,
+            "reclaim and compaction"
+        )
     )
 }
 

@@ -23,10 +23,12 @@ pub struct ZoneSupply {
     pub compacted_at_most: Option<u64>,
     /// Free blocks after clean, unmapped page cache is dropped.
     pub reclaimed: Option<u64>,
-    /// Free blocks after that and after compaction.
+    /// Free blocks after that and after compaction, the lower bound.
     pub both: Option<u64>,
+    /// The upper bound; `None` for contiguous ranges, whose states say which may be had.
+    pub both_at_most: Option<u64>,
     /// First frame of the pageblock at which compaction may give up, because a dirty compound page of
-    /// page cache there can neither be split nor placed whole.
+    /// page cache there cannot be split and may find no place.
     pub gives_up_at_pfn: Option<u64>,
     /// Free blocks that ordinary requests cannot use: those of the types `HighAtomic` and Isolate,
     /// and CMA, which only movable pages may use. 0 if types are unknown.
@@ -35,6 +37,10 @@ pub struct ZoneSupply {
     pub allowed: u64,
     /// The same after page cache is dropped.
     pub allowed_reclaimed: u64,
+    /// By how many compaction raises both at least, as CPUs return pages of their lists.
+    pub returned: u64,
+    /// By how many at most: their lists are empty then.
+    pub returned_at_most: u64,
 }
 
 /// Blocks of the requested order that requests can have above the watermarks.
@@ -52,8 +58,10 @@ pub struct Supply {
     pub after_compaction_at_most: Option<u64>,
     /// Blocks after clean page cache is dropped.
     pub after_reclaim: Option<u64>,
-    /// Blocks after page cache is dropped and memory compacted.
+    /// Blocks after page cache is dropped and memory compacted, the lower bound.
     pub after_reclaim_and_compaction: Option<u64>,
+    /// The upper bound; `None` for contiguous ranges.
+    pub after_reclaim_and_compaction_at_most: Option<u64>,
 }
 
 impl Supply {
@@ -64,12 +72,18 @@ impl Supply {
         };
         let of = |z: &ZoneSupply, blocks: u64, allowed: u64| blocks.saturating_sub(z.unusable).min(allowed);
         let now = |z: &ZoneSupply| of(z, z.now, z.allowed);
-        let compacted = |z: &ZoneSupply| Some(of(z, z.compacted?, z.allowed).max(now(z)));
+        let least = |z: &ZoneSupply, allowed: u64| allowed.saturating_add(z.returned);
+        let most = |z: &ZoneSupply, allowed: u64| allowed.saturating_add(z.returned_at_most);
+        let compacted = |z: &ZoneSupply| Some(of(z, z.compacted?, least(z, z.allowed)).max(now(z)));
         let at_most =
-            |z: &ZoneSupply| Some(of(z, z.compacted_at_most?, z.allowed).max(now(z)).max(compacted(z)?));
+            |z: &ZoneSupply| Some(of(z, z.compacted_at_most?, most(z, z.allowed)).max(compacted(z)?));
         let reclaimed = |z: &ZoneSupply| Some(of(z, z.reclaimed?, z.allowed_reclaimed).max(now(z)));
-        let both =
-            |z: &ZoneSupply| Some(of(z, z.both?, z.allowed_reclaimed).max(compacted(z)?).max(reclaimed(z)?));
+        let both = |z: &ZoneSupply| {
+            Some(of(z, z.both?, least(z, z.allowed_reclaimed)).max(compacted(z)?).max(reclaimed(z)?))
+        };
+        let both_at_most = |z: &ZoneSupply| {
+            Some(of(z, z.both_at_most?, most(z, z.allowed_reclaimed)).max(both(z)?).max(at_most(z)?))
+        };
         Self {
             now: known(&|z| Some(now(z))).unwrap_or(0),
             deferred: known(&|z| Some(z.deferred)).unwrap_or(0),
@@ -77,6 +91,7 @@ impl Supply {
             after_compaction_at_most: known(&at_most),
             after_reclaim: known(&reclaimed),
             after_reclaim_and_compaction: known(&both),
+            after_reclaim_and_compaction_at_most: known(&both_at_most),
         }
     }
 }
@@ -126,9 +141,12 @@ mod tests {
                     compacted_at_most: Some(random()),
                     reclaimed: Some(random()),
                     both: Some(random()),
+                    both_at_most: Some(random()),
                     unusable: random(),
                     allowed: random(),
                     allowed_reclaimed: random(),
+                    returned: random(),
+                    returned_at_most: random(),
                     ..ZoneSupply::default()
                 })
                 .collect();
@@ -137,7 +155,10 @@ mod tests {
             let both = supply.after_reclaim_and_compaction.unwrap();
             assert!(supply.now <= compacted.min(reclaimed), "round {round}: {supply:?}");
             assert!(compacted.max(reclaimed) <= both, "round {round}: {supply:?}");
-            assert!(compacted <= supply.after_compaction_at_most.unwrap(), "round {round}: {supply:?}");
+            let compacted_at_most = supply.after_compaction_at_most.unwrap();
+            assert!(compacted <= compacted_at_most, "round {round}: {supply:?}");
+            let at_most = supply.after_reclaim_and_compaction_at_most.unwrap();
+            assert!(both.max(compacted_at_most) <= at_most, "round {round}: {supply:?}");
         }
         let unknown = ZoneSupply { now: 3, allowed: 9, ..ZoneSupply::default() };
         let supply = Supply::of(&[unknown]);

@@ -7,6 +7,7 @@ mod try_compaction;
 mod try_pool;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use freehold_linux::procfs::read_zoneinfo;
 
@@ -16,9 +17,13 @@ use crate::output;
 use crate::readings::Readings;
 
 use super::asked;
+use super::repair_lock::RepairLock;
 
 use report::{Report, Tried};
 use try_pool::Pool;
+
+/// How long a trial waits for another one, or for a repair.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runs the command. The exit codes are those of a monitoring plugin.
 pub(crate) fn run(args: &Check) -> ExitCode {
@@ -44,11 +49,14 @@ fn check(args: &Check) -> Result<u8, Failure> {
             verdict.exit_code,
         );
     }
+    // Taken before the machine is read: what a repair changes would make the forecast wrong.
+    let mut lock = None;
     let pool = match (args.try_it, asked.contiguous) {
         (false, _) => None,
         (true, true) => Some(Pool::find(root, &asked)?),
         (true, false) => {
             try_compaction::check_permitted(root)?;
+            lock = Some(RepairLock::take_within(PATIENCE)?);
             None
         }
     };
@@ -66,6 +74,7 @@ fn check(args: &Check) -> Result<u8, Failure> {
             cpu,
         )?))),
     };
+    drop(lock);
     let code = match &tried {
         Some(Tried::Compaction(tried)) => tried.after.exit_code,
         Some(Tried::Pool(tried)) => tried.exit_code(&verdict),

@@ -13,6 +13,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
 
 use crate::args::Sensing;
+use crate::commands::bounded_lists::{self, BoundedLists};
 use crate::commands::root_only::must_be_root;
 use crate::exit::{Cause, Failure};
 use crate::readings::Readings;
@@ -52,7 +53,7 @@ pub(super) fn check_permitted(root: &Path) -> Result<(), Failure> {
     must_be_root("compact memory", "leave out --try")
 }
 
-/// Compacts all memory and compares the outcome with the forecast.
+/// Compacts all memory and compares the outcome with the forecast. CPUs' lists are kept short meanwhile, as a repair does.
 ///
 /// It compacts on the CPU that the forecast assumes, as the pages that are freed last stay on that CPU's
 /// lists.
@@ -73,11 +74,15 @@ pub(super) fn run(
         let why = verdict.missing.join("; ");
         Failure::new(Cause::Machine, anyhow!("nothing was foretold that could be tried: {why}"))
     })?;
+    let _bounded = BoundedLists::new(root);
+    let drained = || bounded_lists::drain(root, || Ok(false));
+    drained()?;
     let started = Instant::now();
     compact_on(cpu, &path)
         .with_context(|| format!("{} refuses to compact memory; leave out --try", path.display()))
         .map_err(|error| Failure::new(Cause::Machine, error))?;
     let compaction_ms = started.elapsed().as_millis() as u64;
+    drained()?;
     let real = blocks(&readings.free_again(root)?, &verdict.asked);
     let after = Readings::take(root, sensing.sensor.into(), &verdict.asked)?.judge(&verdict.asked, None);
     let error_percent = (foretold as f64 - real as f64) * 100.0 / (real.max(1) as f64);

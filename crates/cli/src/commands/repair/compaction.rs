@@ -5,7 +5,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::counters::Counters;
-use super::lists::drain;
 use super::worker::{Piece, Worker};
 use crate::exit::Failure;
 
@@ -35,6 +34,7 @@ pub(super) struct Compacting {
 /// Compacts `nodes` in turn until there are enough blocks.
 pub(super) fn compact(worker: &mut Worker<'_>, nodes: &[u32]) -> Result<Compacting, Failure> {
     let mut compacting = Compacting::default();
+    worker.bound_lists();
     for file in files(worker, nodes) {
         compact_by(worker, &file, &mut compacting)?;
         if worker.is_interrupted() || worker.is_enough()? {
@@ -53,7 +53,7 @@ fn compact_by(worker: &mut Worker<'_>, file: &Path, all: &mut Compacting) -> Res
         let (piece, took) = worker.have_done(file, Some("1"), worker.budget, true)?;
         all.parts += 1;
         all.longest = all.longest.max(took);
-        drain(worker)?;
+        worker.drain()?;
         let now = worker.now()?;
         if piece != Piece::Stopped || worker.is_interrupted() || now >= worker.asked.blocks {
             return Ok(());

@@ -5,8 +5,6 @@ mod child;
 mod compaction;
 mod consent;
 mod counters;
-mod lists;
-mod lock;
 mod outcome;
 mod page_cache;
 mod steps;
@@ -22,6 +20,7 @@ use freehold_monitor::verdict::{RepairPlan, Verdict};
 
 use super::asked;
 use super::endings::ended_by_signal;
+use super::repair_lock::RepairLock;
 use super::root_only::must_be_root;
 use crate::args::Repair;
 use crate::exit::{Cause, Failure};
@@ -29,7 +28,6 @@ use crate::output;
 use crate::readings::Readings;
 
 use answer::answer;
-use lock::RepairLock;
 use outcome::{Ending, Outcome};
 use worker::{Worker, compacting_cpu};
 

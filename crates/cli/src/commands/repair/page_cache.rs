@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::counters::Counters;
-use super::lists::drain;
 use super::worker::{Piece, Worker};
 use crate::exit::Failure;
 
@@ -46,7 +45,7 @@ pub(super) fn drop_page_cache(
             let bytes = missing.clamp(page_bytes, CHUNK_BYTES);
             let start = in_chunks.pages;
             let piece = reclaim(worker, &file, bytes)?;
-            drain(worker)?;
+            worker.drain()?;
             in_chunks.pages = Counters::read(root).dropped_since(&before);
             if worker.is_interrupted() || worker.is_enough()? || !wanted(in_chunks.pages) {
                 return Ok(in_chunks);
@@ -65,7 +64,7 @@ pub(super) fn drop_page_cache(
     }
     let file = root.join(DROP_CACHES);
     worker.have_done(&file, Some("1"), None, false)?;
-    drain(worker)?;
+    worker.drain()?;
     Ok(Dropped { pages: Counters::read(root).dropped_since(&before), all: true })
 }
 

@@ -8,7 +8,6 @@ use freehold_monitor::verdict::{RepairPlan, RepairStep, RepairWork, Verdict};
 use super::answer;
 use super::compaction::compact;
 use super::counters::Counters;
-use super::lists::drain;
 use super::outcome::{DoneStep, Ending, Outcome};
 use super::page_cache::drop_page_cache;
 use super::worker::Worker;
@@ -114,7 +113,7 @@ fn carry_out_one(worker: &mut Worker<'_>, step: &RepairStep, is_last: bool) -> R
     };
     match &step.work {
         RepairWork::DrainLists { .. } => {
-            drain(worker)?;
+            worker.drain()?;
         }
         RepairWork::WriteBack { .. } => {
             worker.have_done(Path::new("everything"), None, None, false)?;

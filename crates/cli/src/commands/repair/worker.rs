@@ -11,6 +11,7 @@ use freehold_monitor::verdict::{BlockRequest, Verdict};
 
 use super::child::{End, KernelJob};
 use crate::args::Sensing;
+use crate::commands::bounded_lists::{self, BoundedLists};
 use crate::exit::{Cause, Failure};
 use crate::readings::Readings;
 
@@ -42,8 +43,10 @@ pub(super) struct Worker<'a> {
     ended: Arc<AtomicBool>,
     /// The longest that counting free blocks took.
     counting: Duration,
+    /// The bound of per-CPU lists, from the first time that they are to be short until the repair ends.
+    bounded: Option<BoundedLists>,
     /// True if per-CPU lists were drained already: they fill again.
-    pub(super) drained: bool,
+    drained: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -56,7 +59,21 @@ impl<'a> Worker<'a> {
         ended: Arc<AtomicBool>,
     ) -> Self {
         let cpu = compacting_cpu(&readings);
-        Self { sensing, asked, budget, readings, cpu, ended, counting: Duration::ZERO, drained: false }
+        let (counting, bounded, drained) = (Duration::ZERO, None, false);
+        Self { sensing, asked, budget, readings, cpu, ended, counting, bounded, drained }
+    }
+
+    /// Keeps per-CPU lists short until the repair ends.
+    pub(super) fn bound_lists(&mut self) {
+        let root = self.root();
+        self.bounded.get_or_insert_with(|| BoundedLists::new(root));
+    }
+
+    /// Has CPUs return the pages on their lists until there are enough blocks, or no more come.
+    pub(super) fn drain(&mut self) -> Result<(), Failure> {
+        self.bound_lists();
+        self.drained = true;
+        bounded_lists::drain(self.root(), || Ok(self.is_interrupted() || self.is_enough()?))
     }
 
     /// Returns the root folder of the machine.

@@ -1,9 +1,11 @@
-//! The lock that only one repair of a machine holds.
+//! The lock that only one process holds that repairs a machine, or tries what compaction brings.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use rustix::fs::OFlags;
@@ -16,12 +18,29 @@ const FOLDERS: [&str; 2] = ["/run", "/data/local/tmp"];
 /// The name of the locked file. It stays, and holds the number of the last process that repaired.
 const NAME: &str = "freehold-repair.lock";
 
+/// After what time a lock that another process has is tried again.
+const AGAIN: Duration = Duration::from_millis(50);
+
 /// Held while a repair changes memory; the kernel lets go of it when the process ends.
 pub(super) struct RepairLock {
     _file: File,
 }
 
 impl RepairLock {
+    /// Takes the lock within `most`.
+    ///
+    /// # Errors
+    /// If another process keeps it, which the message names.
+    pub(super) fn take_within(most: Duration) -> Result<Self, Failure> {
+        let started = Instant::now();
+        loop {
+            match Self::take() {
+                Err(_) if started.elapsed() < most => thread::sleep(AGAIN),
+                taken => return taken,
+            }
+        }
+    }
+
     /// Takes the lock.
     ///
     /// # Errors
