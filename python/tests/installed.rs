@@ -1,5 +1,6 @@
 //! The package as its users have it: a wheel, installed into a clean virtual environment, and what the lab itself finds.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,8 @@ impl Environment {
     }
 
     fn install(&self, what: &[&str]) -> Result<(), String> {
-        let quiet = ["install", "--quiet", "--disable-pip-version-check"];
+        // Most of it is never imported, and what is, Python compiles then.
+        let quiet = ["install", "--quiet", "--disable-pip-version-check", "--no-compile"];
         run(self.program("pip").args(quiet).args(what), Path::new("/")).map(drop)
     }
 }
@@ -65,18 +67,37 @@ fn tools(target: &Path) -> Option<Environment> {
     had.then(|| Environment(path.clone()))
 }
 
+/// The feature with which the module's dependencies are those that `cargo test --workspace` built.
+const SHARED: &str = "as-in-workspace";
+
 /// Builds the wheel into a folder and returns its path.
 fn wheel(tools: &Environment, folder: &Path) -> PathBuf {
     let manifest = repository().join("python/Cargo.toml");
     let mut build = tools.program("maturin");
     build
-        .args(["build", "--quiet", "--profile", "dev", "--manifest-path"])
+        .args(["build", "--quiet", "--profile", "dev", "--features", SHARED, "--manifest-path"])
         .arg(manifest)
         .arg("--out")
         .arg(folder);
     run(&mut build, &repository()).expect("a wheel");
     let mut files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     files.next().expect("a wheel")
+}
+
+/// Returns packages with their features, a line each, as Cargo resolves them for `which`.
+fn resolved(which: &[&str]) -> BTreeSet<String> {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args(["tree", "--quiet", "--prefix", "none", "--format", "{p} {f}"]).args(which);
+    run(&mut tree, &repository()).expect("a tree").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn nothing_but_the_module_is_compiled_for_it() {
+    let packages =
+        resolved(&["--package", "freehold-python", "--edges", "normal,build", "--features", SHARED]);
+    let built = resolved(&["--workspace"]);
+    let anew: Vec<_> = packages.difference(&built).filter(|line| !line.ends_with(SHARED)).collect();
+    assert!(packages.len() > 50 && anew.is_empty(), "{SHARED} lacks features of {anew:?}");
 }
 
 #[test]
@@ -118,7 +139,11 @@ fn the_wheel_works_where_nothing_else_is() {
     let mut pytest = full.program("python");
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"]).arg(&tests).arg(&tests);
     pytest.env("FREEHOLD_TRACES", repository().join("traces")).env("FREEHOLD_EXPECTED", &expected);
-    pytest.env("FREEHOLD_NOTEBOOKS", repository().join("docs/notebooks")).env("PYTHONDONTWRITEBYTECODE", "1");
+    pytest
+        .env("FREEHOLD_NOTEBOOKS", repository().join("docs/notebooks"))
+        .env_remove("PYTHONDONTWRITEBYTECODE");
+    // No bytecode beside the repository's tests, and none compiled twice.
+    pytest.env("PYTHONPYCACHEPREFIX", scratch.path().join("bytecode"));
     let said = run(&mut pytest, scratch.path()).unwrap_or_else(|failed| panic!("{failed}"));
     println!("{}", said.lines().last().unwrap_or_default());
 }
