@@ -198,7 +198,8 @@ fn of_top(program: &str) -> Result<Said, Box<dyn Error>> {
     let numbers = |marks: [&str; 2]| -> Result<u64, Box<dyn Error>> {
         let before = row.split(marks[1]).next().unwrap_or_default();
         let part = before.rsplit(marks[0]).next().unwrap_or_default();
-        let digits: String = part.chars().filter(char::is_ascii_digit).collect();
+        // Of two bounds the promise comes first.
+        let digits: String = part.trim().chars().take_while(char::is_ascii_digit).collect();
         Ok(digits.parse().map_err(|_| format!("no number before {:?} in {row:?}", marks[1]))?)
     };
     let now = if row.contains(" is free") { " is free" } else { " are free" };

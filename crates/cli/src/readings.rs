@@ -5,6 +5,7 @@ use std::fs;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
+use std::time::Instant;
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
@@ -12,7 +13,7 @@ use freehold_linux::pageblocks::{
     read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
-    LISTS_BOUND, ProcessMemory, STAT_REFRESH, page_bytes, read_every_counter, read_hugetlb_pools,
+    ProcessMemory, STAT_REFRESH, bounds_lists, page_bytes, read_every_counter, read_hugetlb_pools,
     read_processes, read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::{
@@ -56,7 +57,7 @@ impl Readings {
     /// allows nothing else.
     pub(super) fn take(root: &Path, choice: Choice, asked: &BlockRequest) -> Result<Self, Error> {
         let mut missing = Vec::new();
-        let dirtied = dirtied(root);
+        let writing = Writing::begin(root);
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
         // Zones, pageblocks and free blocks come first: the memory that the other parsers take must
@@ -102,11 +103,11 @@ impl Readings {
             // A kernel without memory cgroups has no such file.
             charges: map.as_ref().and_then(|map| read_charges(root, map, wanted).ok()).unwrap_or_default(),
             processes: others(root).map_err(&mut note).unwrap_or_default(),
-            dirtied_pages: vmstat.get(DIRTIED).map_or(0, |now| now.saturating_sub(dirtied.unwrap_or(*now))),
+            dirtied_pages: writing.pages_a_second(&vmstat),
             ..Names::counted(&vmstat, &zones, page_bytes, drains_lists)
         };
         let (mobility, ranges) = (mobility(root), range_rules(root));
-        let bounds_lists = root.join(LISTS_BOUND).exists();
+        let bounds_lists = bounds_lists(root);
         Ok(Self {
             zones,
             free,
@@ -200,9 +201,23 @@ impl Readings {
     }
 }
 
-/// Returns how many pages of page cache have been dirtied so far.
-fn dirtied(root: &Path) -> Option<u64> {
-    read_every_counter(root).ok()?.get(DIRTIED).copied()
+/// How many pages of page cache had been dirtied at a moment.
+struct Writing {
+    at: Instant,
+    dirtied: Option<u64>,
+}
+
+impl Writing {
+    fn begin(root: &Path) -> Self {
+        let counters = read_every_counter(root).unwrap_or_default();
+        Self { at: Instant::now(), dirtied: counters.get(DIRTIED).copied() }
+    }
+
+    /// Returns how many pages were dirtied in a second since then, up to now, as `counters` say; 0 if they do not.
+    fn pages_a_second(&self, counters: &BTreeMap<String, u64>) -> u64 {
+        let (Some(then), Some(now)) = (self.dirtied, counters.get(DIRTIED)) else { return 0 };
+        (now.saturating_sub(then) as f64 / self.at.elapsed().as_secs_f64().max(1.0)) as u64
+    }
 }
 
 /// Returns what processes other than this hold.

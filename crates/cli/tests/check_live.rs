@@ -148,40 +148,74 @@ fn contiguous_ranges_of_1_gib_are_foretold() {
     }
 }
 
+/// Ends a trial in the middle, by a signal each time, and waits until the kernel's `file` has its old number back. Returns how often the
+/// trial had changed it.
+fn old_number_comes_back(file: &str, words: &[&str]) -> usize {
+    let _alone = alone();
+    let number = || fs::read_to_string(file).expect("a number");
+    let (before, mut changed) = (number(), 0);
+    for (at, signal) in [Signal::INT, Signal::KILL, Signal::TERM, Signal::KILL].into_iter().enumerate() {
+        let mut running =
+            freehold(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary");
+        let asked = Instant::now();
+        while number() == before && running.try_wait().expect("a child").is_none() {
+            thread::sleep(Duration::from_micros(200));
+        }
+        changed += usize::from(number() != before);
+        // It may have ended by itself.
+        let _ = kill_process(Pid::from_child(&running), signal);
+        running.wait().expect("a child");
+        let until = asked + Duration::from_secs(30);
+        while number() != before {
+            assert!(Instant::now() < until, "attempt {at}: {signal:?} left {file} at {}", number());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    println!("{changed} of 4 were ended while {file} was changed");
+    changed
+}
+
 #[test]
 fn a_pool_gets_its_old_size_back_from_whoever_is_killed() {
     let test = "a_pool_gets_its_old_size_back_from_whoever_is_killed";
     if !can_try(test) || !has_file(POOL, test) {
         return;
     }
-    let _alone = alone();
-    let pool = || fs::read_to_string(POOL).expect("the pool");
-    let before = pool();
-    let mut larger = 0;
-    for (at, signal) in [Signal::INT, Signal::KILL, Signal::TERM, Signal::KILL].into_iter().enumerate() {
-        let mut running = freehold(["check", "--try", "--size", "1G", "--blocks", "1000"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the binary");
-        let asked = Instant::now();
-        while pool() == before && running.try_wait().expect("a child").is_none() {
-            thread::sleep(Duration::from_micros(200));
-        }
-        larger += usize::from(pool() != before);
-        // It may have ended by itself.
-        let _ = kill_process(Pid::from_child(&running), signal);
-        running.wait().expect("a child");
-        let until = asked + Duration::from_secs(30);
-        while pool() != before {
-            assert!(Instant::now() < until, "attempt {at}: {signal:?} left a pool of {}", pool());
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-    println!("{larger} of 4 were ended while the pool was larger");
-    if larger == 0 {
+    if old_number_comes_back(POOL, &["check", "--try", "--size", "1G", "--blocks", "1000"]) == 0 {
         freehold_needs::skip(test, "the kernel gave the pool no page in four attempts");
     }
+}
+
+#[test]
+fn the_bound_on_lists_comes_back_from_whoever_is_killed() {
+    let test = "the_bound_on_lists_comes_back_from_whoever_is_killed";
+    let bound = "/proc/sys/vm/percpu_pagelist_high_fraction";
+    if can_try(test) && has_file(bound, test) {
+        assert!(
+            old_number_comes_back(bound, &["check", "--try", "--size", "2M"]) > 0,
+            "lists were not bounded"
+        );
+    }
+}
+
+#[test]
+fn a_trial_waits_for_a_repair() {
+    let test = "a_trial_waits_for_a_repair";
+    if !can_try(test) || !Path::new("/run").is_dir() {
+        return;
+    }
+    let _alone = alone();
+    let lock = "/run/freehold-repair.lock";
+    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(lock).expect("the lock");
+    file.lock().expect("nobody repairs");
+    let asked = Instant::now();
+    let mut running =
+        freehold(["check", "--try", "--size", "2M"]).stdout(Stdio::null()).spawn().expect("the binary");
+    thread::sleep(Duration::from_millis(700));
+    assert!(running.try_wait().expect("a child").is_none(), "it did not wait");
+    file.unlock().expect("it was locked");
+    assert!(running.wait().expect("a child").code().is_some_and(|code| code < 3));
+    assert!(asked.elapsed() < Duration::from_secs(50), "it went on at once");
 }
 
 #[test]

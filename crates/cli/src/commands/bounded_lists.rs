@@ -1,7 +1,7 @@
 //! Bounds the free pages on CPUs' lists for a while, and has CPUs return the rest to the zones.
 //!
-//! Without a bound the CPU that compacts may keep most of what comes free on its lists: Linux 6.7 and later let them hold up to an
-//! eighth of memory.
+//! Without a bound the CPU that compacts may keep most of what comes free on its lists: Linux 6.7 and later let
+//! them hold up to an eighth of memory.
 
 use std::fs;
 use std::path::Path;
@@ -16,8 +16,14 @@ use crate::exit::Failure;
 /// How often each CPU is asked before the lists are counted: it returns some batches each time.
 const ASKED: u32 = 8;
 
+/// So many pages fewer on lists are progress.
+const PROGRESS: u64 = 1024;
+
 /// The most time for it.
 const MOST: Duration = Duration::from_secs(10);
+
+/// The bound that leaves lists the least; 0 leaves it to the kernel.
+const TIGHTEST: u64 = i32::MAX as u64;
 
 /// The bound of CPUs' lists at its tightest; the old one comes back when this is dropped.
 pub(super) struct BoundedLists {
@@ -32,10 +38,11 @@ impl BoundedLists {
 }
 
 fn tighten(root: &Path) -> Option<OldNumber> {
-    let (path, tightest) = (root.join(LISTS_BOUND), i32::MAX.to_string());
+    let path = root.join(LISTS_BOUND);
     let old = fs::read_to_string(&path).ok()?.trim().parse().ok()?;
-    let old = OldNumber::keep(&path, old);
-    fs::write(&path, tightest).ok()?;
+    // What a process that was killed left behind for a moment is nobody's choice.
+    let old = OldNumber::keep(&path, if old == TIGHTEST { 0 } else { old });
+    fs::write(&path, TIGHTEST.to_string()).ok()?;
     Some(old)
 }
 
@@ -53,8 +60,8 @@ pub(super) fn drain(root: &Path, mut ends: impl FnMut() -> Result<bool, Failure>
             }
         }
         let left = pages_on_lists(&read_zoneinfo(root)?);
-        // Others fill lists meanwhile: a hundredth is no progress.
-        if left + before / 100 >= before {
+        // Others fill lists meanwhile: a hundredth is no progress, but of very long ones.
+        if left + (before / 100).min(PROGRESS) >= before {
             return Ok(());
         }
         before = left;

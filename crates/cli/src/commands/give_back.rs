@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
+use super::endings::ended_by_signal;
 use crate::args::GiveBack;
 
 /// What the process that watches is told if there is nothing left to do.
@@ -57,6 +58,8 @@ impl Drop for OldNumber {
 
 /// Waits until the input ends, and then writes the number to the file, unless it is told that all is done.
 pub(crate) fn run(args: &GiveBack) -> ExitCode {
+    // What ends a whole group of processes is not to end this one first.
+    let _ended = ended_by_signal();
     let mut byte = [0_u8];
     loop {
         match io::stdin().read(&mut byte) {

@@ -15,37 +15,35 @@ use crate::exit::{Cause, Failure};
 /// Folders for a machine's own files until it reboots; the second is Android's.
 const FOLDERS: [&str; 2] = ["/run", "/data/local/tmp"];
 
-/// The name of the locked file. It stays, and holds the number of the last process that repaired.
+/// The name of the locked file. It stays, and holds the number of the last process that had it.
 const NAME: &str = "freehold-repair.lock";
 
 /// After what time a lock that another process has is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Held while a repair changes memory; the kernel lets go of it when the process ends.
+/// Held while a repair or a trial changes memory; the kernel lets go of it when the process ends.
 pub(super) struct RepairLock {
     _file: File,
 }
 
 impl RepairLock {
-    /// Takes the lock within `most`.
+    /// Takes the lock, for which it waits for `most`.
     ///
     /// # Errors
-    /// If another process keeps it, which the message names.
-    pub(super) fn take_within(most: Duration) -> Result<Self, Failure> {
+    /// If another process keeps it, which the message names, or nothing can be locked.
+    pub(super) fn take(most: Duration) -> Result<Self, Failure> {
         let started = Instant::now();
         loop {
-            match Self::take() {
-                Err(_) if started.elapsed() < most => thread::sleep(AGAIN),
-                taken => return taken,
+            match Self::try_take()? {
+                Ok(lock) => return Ok(lock),
+                Err(held) if started.elapsed() >= most => return Err(held),
+                Err(_) => thread::sleep(AGAIN),
             }
         }
     }
 
-    /// Takes the lock.
-    ///
-    /// # Errors
-    /// If another process has it, which the message names.
-    pub(super) fn take() -> Result<Self, Failure> {
+    /// Returns the lock, or who has it.
+    fn try_take() -> Result<Result<Self, Failure>, Failure> {
         let folder = FOLDERS.iter().map(Path::new).find(|folder| folder.is_dir());
         let folder = folder.ok_or_else(|| {
             machine(anyhow!("there is neither {} nor {} for a lock", FOLDERS[0], FOLDERS[1]))
@@ -72,10 +70,11 @@ impl RepairLock {
                     |_| "another process".to_owned(),
                     |pid| format!("process {pid}{}", name_of(pid)),
                 );
-                return Err(machine(anyhow!(
-                    "{holder} repairs this machine's memory at this moment. Wait until it has ended ({})",
+                return Ok(Err(machine(anyhow!(
+                    "{holder} repairs this machine's memory at this moment, or tries what can be made. Wait until it \
+                     has ended ({})",
                     path.display()
-                )));
+                ))));
             }
             Err(TryLockError::Error(error)) => {
                 return Err(machine(anyhow::Error::new(error).context(cannot())));
@@ -83,7 +82,7 @@ impl RepairLock {
         }
         // Without the number a second repair is refused all the same.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Self { _file: file })
+        Ok(Ok(Self { _file: file }))
     }
 }
 

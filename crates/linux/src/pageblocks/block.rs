@@ -112,8 +112,8 @@ impl Held {
 }
 
 impl Pageblock {
-    /// Returns the pageblock with so many more free pages, which lie apart: with a stride the free scanner finds that part of them.
-    /// It does not say whose they were.
+    /// Returns the pageblock with so many more free pages, which lie apart: with a stride the free scanner finds that
+    /// part of them. The caller takes them off their former owner; the parts in use and held stay as they were.
     #[must_use]
     pub fn with_free(&self, pages: u16) -> Self {
         let mut later = Self { free: self.free + pages, ..*self };

@@ -81,6 +81,8 @@ pub struct Survey {
     round_ms: u64,
     pace: Pace,
     haste: Haste,
+    /// Until so many rounds have ended, a round was read faster than the one before or after it.
+    uneven_until: u64,
 }
 
 impl Survey {
@@ -101,12 +103,14 @@ impl Survey {
             round_ms: 0,
             pace,
             haste: Haste::default(),
+            uneven_until: 2,
         })
     }
 
     /// Reads the pages that are due, and returns the map.
     ///
-    /// If free memory has changed by more than a 64th of all memory, one round is read as fast as [`Pace::Watched`]. If zones have changed, as memory was plugged in or out, the survey starts again.
+    /// If free memory has changed by more than a 64th of all memory, one round is read as fast as [`Pace::Watched`]. If
+    /// zones have changed, as memory was plugged in or out, the survey starts again.
     ///
     /// # Errors
     /// Those of reading `/proc/kpageflags`.
@@ -115,13 +119,12 @@ impl Survey {
             *self = Self::begin(&self.root, zones, self.pace)?;
         }
         let now = Instant::now();
-        let sum = |pages: fn(&ZoneSnapshot) -> u64| zones.iter().map(pages).fold(0, u64::saturating_add);
-        let rate = match self.rounds {
-            0 => self.pace.pages_a_second(),
-            _ if self.haste.is_due(now, sum(|zone| zone.free), sum(|zone| zone.spanned)) => {
-                Pace::Watched.pages_a_second()
-            }
-            _ => LATER_PAGES,
+        let rate = if self.rounds == 0 {
+            self.pace.pages_a_second()
+        } else if self.hurries(zones) {
+            Pace::Watched.pages_a_second()
+        } else {
+            LATER_PAGES
         };
         self.due = (self.due + rate * (now - self.asked).as_secs_f64()).min(rate * MOST_SECONDS);
         self.asked = now;
@@ -138,9 +141,25 @@ impl Survey {
         Ok(Surveyed {
             map: Arc::new(self.reader.map(zones)),
             first_round: (self.rounds == 0).then(|| self.reader.position()),
-            round_ms: self.round_ms.max(running_ms),
+            round_ms: if self.rounds < self.uneven_until {
+                self.round_ms + running_ms
+            } else {
+                self.round_ms.max(running_ms)
+            },
             types: None,
         })
+    }
+
+    /// Returns true if what is read next is part of a hurried round.
+    fn hurries(&mut self, zones: &[ZoneSnapshot]) -> bool {
+        let sum = |pages: fn(&ZoneSnapshot) -> u64| zones.iter().map(pages).fold(0, u64::saturating_add);
+        let [free, present, spanned] =
+            [sum(|zone| zone.free), sum(|zone| zone.present), sum(|zone| zone.spanned)];
+        let hurries = self.haste.is_due(self.asked, free, present, spanned);
+        if hurries {
+            self.uneven_until = self.rounds + 3;
+        }
+        hurries
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Machine {
     /// True if there is [`STAT_REFRESH`].
     #[serde(skip)]
     pub drains_lists: bool,
-    /// True if there is [`LISTS_BOUND`].
+    /// True if CPUs' lists can be bounded, see [`bounds_lists`].
     #[serde(skip)]
     pub bounds_lists: bool,
 }
@@ -68,8 +68,26 @@ pub fn read_machine(root: &Path) -> Result<Machine, Error> {
         page_bytes: page_bytes(root).unwrap_or(USUAL_PAGE_BYTES),
         memory_bytes: optional(root, MEMINFO, |text| parse_meminfo(text, "MemTotal"))?,
         drains_lists: root.join(STAT_REFRESH).exists(),
-        bounds_lists: root.join(LISTS_BOUND).exists(),
+        bounds_lists: bounds_lists(root),
     })
+}
+
+/// Returns true if CPUs' lists can be bounded and return what they hold beyond: there is [`LISTS_BOUND`], and the kernel is Linux
+/// 6.7 or later.
+///
+/// Linux counterpart: `decay_pcp_high`.
+pub fn bounds_lists(root: &Path) -> bool {
+    let release = optional(root, RELEASE, release).unwrap_or_default();
+    root.join(LISTS_BOUND).exists() && release_numbers(&release).is_some_and(|numbers| numbers >= (6, 7))
+}
+
+/// Returns the first two numbers of a kernel's release, such as `6.18.44-arm64`.
+pub fn release_numbers(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
+        _ => None,
+    }
 }
 
 fn release(text: &str) -> Result<String, ParseError> {

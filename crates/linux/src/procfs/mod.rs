@@ -31,7 +31,7 @@ pub use allowed_nodes::{ProcessNodes, nodes_of_cgroup, nodes_of_process};
 pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
 pub use hugepages::{HugetlbPool, read_hugetlb_pools};
 pub use kpageflags::{fold_kpageflags, read_kpageflags};
-pub use machine::{LISTS_BOUND, Machine, STAT_REFRESH, read_machine};
+pub use machine::{LISTS_BOUND, Machine, STAT_REFRESH, bounds_lists, read_machine, release_numbers};
 pub use meminfo::read_meminfo;
 pub use page_size::page_bytes;
 pub use pagetypeinfo::{parse_pagetypeinfo, read_pagetypeinfo};

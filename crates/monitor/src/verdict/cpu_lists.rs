@@ -49,7 +49,7 @@ impl CpuLists {
     ///
     /// Linux counterpart: `zone_highsize` with the largest `percpu_pagelist_high_fraction`.
     pub(super) fn bounded(self) -> Self {
-        let high = self.batch.saturating_mul(1 << BATCHES);
+        let high = self.batch.saturating_mul(BATCHES);
         Self { count: self.count.min(high), high, ..self }
     }
 

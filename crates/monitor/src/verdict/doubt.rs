@@ -8,7 +8,10 @@ use super::supply::{Supply, ZoneSupply};
 /// The forecast's bounds are told as one number if they are no further apart than this part of the upper bound.
 const CLOSE: u64 = 20;
 
-/// From so many pages on that are dirtied while the machine is read, page cache is being written.
+/// From so many KiB of dirty page cache on, it is being written.
+const DIRTY_KIB: u64 = 2048;
+
+/// From so many pages on that are dirtied in a second, too.
 const DIRTIED: u64 = 64;
 
 /// Why what compaction brings cannot be told.
@@ -42,8 +45,8 @@ impl Names {
     /// Returns true if page cache is being written.
     ///
     /// A quiet machine has had some hundred dirty pages, and dirtied up to 22 in a second.
-    pub(super) fn is_written(&self, pageblock_pages: u64) -> bool {
-        self.dirty_pages >= pageblock_pages || self.dirtied_pages >= DIRTIED
+    pub(super) fn is_written(&self) -> bool {
+        self.dirty_pages.saturating_mul(self.page_kib) >= DIRTY_KIB || self.dirtied_pages >= DIRTIED
     }
 }
 
@@ -71,8 +74,13 @@ mod tests {
 
     #[test]
     fn a_quiet_machine_writes_a_little() {
-        let names = |dirty_pages, dirtied_pages| Names { dirty_pages, dirtied_pages, ..Names::default() };
-        assert!(!names(511, 63).is_written(512));
-        assert!(names(512, 0).is_written(512) && names(0, 64).is_written(512));
+        let names = |dirty_pages, dirtied_pages| Names {
+            dirty_pages,
+            dirtied_pages,
+            page_kib: 4,
+            ..Names::default()
+        };
+        assert!(!names(511, 63).is_written());
+        assert!(names(512, 0).is_written() && names(0, 64).is_written());
     }
 }

@@ -54,7 +54,7 @@ pub struct Names {
     pub zsmalloc_pages: u64,
     /// Pages of page cache that are dirty or under writeback.
     pub dirty_pages: u64,
-    /// Pages of page cache that were dirtied while the machine was read; 0 where that is not known.
+    /// Pages of page cache that were dirtied in a second while the machine was read; 0 where that is not known.
     pub dirtied_pages: u64,
     /// Pages of tmpfs and shared memory.
     pub shmem_pages: u64,

@@ -50,13 +50,24 @@ impl<'a> Foretell<'a> {
     /// Returns the pageblocks as compaction finds them: CPUs have returned what their lists hold beyond the bound.
     pub(super) fn start(&self, care: Care) -> Vec<Pageblock> {
         let read = self.read();
-        if !self.evidence.bounds_lists || self.map.listed_pages() == 0 {
+        if !self.evidence.bounds_lists || self.listed() == 0 {
             return read.to_vec();
         }
         match care {
             Care::Surely => listed::bounded(read, &self.zone.pagesets),
             Care::AtMost => read.iter().map(listed::without_lists).collect(),
         }
+    }
+
+    /// Returns the pages on CPUs' lists whose frames are known.
+    fn listed(&self) -> u64 {
+        self.read().iter().map(|block| u64::from(block.listed)).sum()
+    }
+
+    /// Returns the pages that come off CPUs' lists before and while memory is compacted, at least and at most.
+    pub(super) fn returned_pages(&self) -> (u64, u64) {
+        let (least, most) = listed::returned_pages(&self.zone.pagesets);
+        if self.evidence.bounds_lists { (least, most) } else { (0, most) }
     }
 
     fn blocks(&self) -> &ZonePageblocks {
@@ -105,8 +116,9 @@ impl<'a> Foretell<'a> {
             .unwrap_or_default();
         let lists = if self.evidence.bounds_lists { lists.bounded() } else { lists };
         let all = self.zone.pagesets.iter().fold(0, |sum: u64, set| sum.saturating_add(set.count));
-        let are_free = self.evidence.bounds_lists && self.map.listed_pages() > 0;
-        let per_cpu_count = if are_free { 0 } else { all };
+        // Those that are known are free already, see `start`.
+        let known = if self.evidence.bounds_lists { self.listed() } else { 0 };
+        let per_cpu_count = all.saturating_sub(known);
         let limits = Limits { room, lists, per_cpu_count };
         compact(read, &types, self.evidence.mobility, limits, care)
     }

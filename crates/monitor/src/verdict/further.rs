@@ -42,9 +42,11 @@ impl Further {
         let names = evidence.names;
         let (listed_pages, dirty_pages) = (names.drainable_pages, names.dirty_pages);
         let mut further = Self { listed_pages, dirty_pages, ..Self::default() };
+        let starts = starts(evidence, verdict);
         let known = evidence.map.filter(|_| !verdict.asked.contiguous);
         if known.is_some_and(|map| map.listed_pages() > 0) {
-            further.drained = after(evidence, verdict, &without_lists, &|_, blocks, _| as_read(blocks));
+            further.drained =
+                after(evidence, verdict, &starts, &without_lists, &|_, blocks, _| as_read(blocks));
         }
         let settled = matches!(verdict.state, State::AvailableNow | State::AfterCompaction);
         if known.is_none() || settled || verdict.supply.after_reclaim_and_compaction.is_none() {
@@ -53,7 +55,8 @@ impl Further {
         let compacted = |foretell: &Foretell<'_>, blocks: &[Pageblock], free: u64| {
             foretell.compact(blocks, free, Care::Surely).blocks
         };
-        let after = |change: &dyn Fn(&Pageblock) -> Pageblock| after(evidence, verdict, change, &compacted);
+        let after =
+            |change: &dyn Fn(&Pageblock) -> Pageblock| after(evidence, verdict, &starts, change, &compacted);
         let wanted = verdict.asked.blocks;
         if verdict.supply.after_reclaim_and_compaction.is_some_and(|blocks| blocks >= wanted) {
             let then = |parts| after(&|block| with_parts_dropped(block, parts)).unwrap_or(0);
@@ -69,7 +72,7 @@ impl Further {
         if gives_up {
             further.written = after(&|block| Pageblock { dirty_order: 0, ..*block });
         }
-        if matches!(verdict.state, State::NotBeforeFreed | State::Unknown) {
+        if verdict.state == State::NotBeforeFreed {
             let busy = busy(evidence).max(1);
             let share = |pages: u16| (u64::from(pages) * further.dirty_pages.min(busy) / busy) as u16;
             further.written_and_dropped = after(&|block| {
@@ -116,6 +119,15 @@ fn busy(evidence: &Evidence<'_>) -> u64 {
     zones.flat_map(|zone| &zone.blocks).map(|block| u64::from(block.file_busy)).sum()
 }
 
+/// Returns each requested zone's pageblocks as compaction finds them.
+fn starts(evidence: &Evidence<'_>, verdict: &Verdict) -> Vec<Vec<Pageblock>> {
+    let of_zone = |zone: &ZoneSupply| {
+        let read = evidence.zones.iter().find(|read| read.node == zone.node && read.name == zone.name)?;
+        Some(Foretell::new(evidence, evidence.map?, read, verdict.asked.order)?.start(Care::Surely))
+    };
+    verdict.zones.iter().map(|zone| of_zone(zone).unwrap_or_default()).collect()
+}
+
 /// What a zone with so many free pages becomes of pageblocks.
 type Later = dyn Fn(&Foretell<'_>, &[Pageblock], u64) -> Vec<Foretold>;
 
@@ -123,16 +135,17 @@ type Later = dyn Fn(&Foretell<'_>, &[Pageblock], u64) -> Vec<Foretold>;
 fn after(
     evidence: &Evidence<'_>,
     verdict: &Verdict,
+    starts: &[Vec<Pageblock>],
     change: &dyn Fn(&Pageblock) -> Pageblock,
     later: &Later,
 ) -> Option<u64> {
     let map = evidence.map?;
     let asked = &verdict.asked;
-    let of_zone = |zone: &ZoneSupply| {
+    let of_zone = |(zone, start): (&ZoneSupply, &Vec<Pageblock>)| {
         let read = evidence.zones.iter().find(|read| read.node == zone.node && read.name == zone.name)?;
         let now = zone.now.saturating_sub(zone.unusable).min(zone.allowed);
         let Some(foretell) = Foretell::new(evidence, map, read, asked.order) else { return Some(now) };
-        let blocks: Vec<_> = foretell.start(Care::Surely).iter().map(change).collect();
+        let blocks: Vec<_> = start.iter().map(change).collect();
         let free = |blocks: &[Pageblock]| blocks.iter().map(|block| u64::from(block.free)).sum::<u64>();
         let gained = free(&blocks).saturating_sub(free(foretell.read()));
         let then = later(&foretell, &blocks, read.free.saturating_add(gained));
@@ -142,7 +155,12 @@ fn after(
         let usable = read.free.saturating_sub(kept).saturating_add(gained);
         Some(then.min(allowed(read, asked.order, usable, asked.zone.is_some())).max(now))
     };
-    verdict.zones.iter().map(of_zone).try_fold(0_u64, |sum, blocks| Some(sum.saturating_add(blocks?)))
+    verdict
+        .zones
+        .iter()
+        .zip(starts)
+        .map(of_zone)
+        .try_fold(0_u64, |sum, blocks| Some(sum.saturating_add(blocks?)))
 }
 
 /// Returns the free pages of a zone on lists that ordinary requests cannot use.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use freehold_linux::pageblocks::Pageblock;
 use freehold_trace::ZoneSnapshot;
 
 use super::action::action;
@@ -12,7 +13,6 @@ use super::evidence::Evidence;
 use super::foretell::{Foretell, as_read, without_clean_cache};
 use super::further::Further;
 use super::holders::holders;
-use super::listed;
 use super::plan::plan;
 use super::range_map::RangeMap;
 use super::relief::relief;
@@ -67,8 +67,8 @@ fn doubt(
     supply: &Supply,
     zones: &[ZoneSupply],
 ) -> Option<Doubt> {
-    let map = evidence.map.filter(|_| !asked.contiguous)?;
-    Doubt::of(supply, zones, evidence.names.is_written(map.pageblock_pages()))
+    let foretold = evidence.map.is_some() && !asked.contiguous;
+    foretold.then(|| Doubt::of(supply, zones, evidence.names.is_written()))?
 }
 
 /// Judges each node by itself, where `zones` are of several.
@@ -105,7 +105,6 @@ fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
     } else {
         match supply.after_reclaim_and_compaction {
             Some(blocks) if with_deferred(blocks) => State::AfterSetup,
-            Some(_) if enough(supply.after_reclaim_and_compaction_at_most) => State::Unknown,
             Some(_) => State::NotBeforeFreed,
             None => State::Unknown,
         }
@@ -131,30 +130,34 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
         (supply.compacted, supply.reclaimed, supply.both) = (Some(now), Some(now), Some(now));
         (supply.compacted_at_most, supply.both_at_most) = (Some(now), Some(now));
         supply.allowed_reclaimed = supply.allowed;
+        (supply.allowed_compacted, supply.allowed_compacted_at_most) = (supply.allowed, supply.allowed);
+        (supply.allowed_both, supply.allowed_both_at_most) = (supply.allowed, supply.allowed);
         return supply;
     };
-    let blocks = &foretell.start(Care::Surely);
+    let (blocks, emptied) = (foretell.start(Care::Surely), foretell.start(Care::AtMost));
     let dropped: Vec<_> = foretell.read().iter().map(without_clean_cache).collect();
-    let gained: u64 = blocks.iter().map(|block| u64::from(block.file_clean)).sum();
+    let gained: u64 =
+        dropped.iter().zip(foretell.read()).map(|(then, now)| u64::from(then.free - now.free)).sum();
     supply.deferred = foretell.deferred();
-    let compacted = foretell.compact(blocks, zone.free, Care::Surely);
-    let emptied = &foretell.start(Care::AtMost);
-    let most = foretell.compact(emptied, zone.free, Care::AtMost);
-    supply.compacted = Some(promised(now, foretell.then(now, blocks, &compacted.blocks)));
-    supply.compacted_at_most = Some(foretell.then(now, emptied, &most.blocks));
+    let compacted = foretell.compact(&blocks, zone.free, Care::Surely);
+    supply.compacted = Some(promised(now, foretell.then(now, &blocks, &compacted.blocks)));
+    let most = foretell.compact(&emptied, zone.free, Care::AtMost);
+    supply.compacted_at_most = Some(foretell.then(now, &emptied, &most.blocks));
     supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
     supply.reclaimed = Some(foretell.then(now, &dropped, &as_read(&dropped)).max(now));
-    let both = |care| {
-        let dropped: Vec<_> = foretell.start(care).iter().map(without_clean_cache).collect();
+    let both = |blocks: &[Pageblock], care| {
+        let dropped: Vec<_> = blocks.iter().map(without_clean_cache).collect();
         let both = foretell.compact(&dropped, zone.free.saturating_add(gained), care);
         foretell.then(now, &dropped, &both.blocks)
     };
-    supply.both = Some(promised(now, both(Care::Surely)));
-    supply.both_at_most = Some(both(Care::AtMost));
-    supply.allowed_reclaimed = allowed(zone, order, usable_pages.saturating_add(gained), own);
-    let (least, most) = listed::returned_pages(&zone.pagesets);
-    supply.returned = if evidence.bounds_lists { least >> order } else { 0 };
-    supply.returned_at_most = most.div_ceil(1 << order);
+    supply.both = Some(promised(now, both(&blocks, Care::Surely)));
+    supply.both_at_most = Some(both(&emptied, Care::AtMost));
+    let allowed = |more: u64| allowed(zone, order, usable_pages.saturating_add(more), own);
+    let (least, most) = foretell.returned_pages();
+    supply.allowed_reclaimed = allowed(gained);
+    (supply.allowed_compacted, supply.allowed_compacted_at_most) = (allowed(least), allowed(most));
+    supply.allowed_both = allowed(gained.saturating_add(least));
+    supply.allowed_both_at_most = allowed(gained.saturating_add(most));
     supply
 }
 
@@ -169,7 +172,7 @@ fn promised(now: u64, foretold: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use freehold::Migratetype;
-    use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
+    use freehold_linux::pageblocks::{Held, PageblockMap, ZonePageblocks};
     use freehold_linux::sensor::ZoneFreeBlocks;
     use freehold_trace::{ByOrder, ByType, FreeCount, Pageset};
 
@@ -189,13 +192,10 @@ mod tests {
             after_reclaim_and_compaction: Some(14),
             after_reclaim_and_compaction_at_most: Some(27),
         };
-        let states = [3, 5, 13, 14, 24, 25, 27, 28].map(|wanted| state(&supply, wanted, false));
+        let states = [3, 5, 13, 14, 24, 25].map(|wanted| state(&supply, wanted, false));
         let reclaim = State::AfterReclaimAndCompaction;
         let (setup, freed) = (State::AfterSetup, State::NotBeforeFreed);
-        let cannot_tell = State::Unknown;
-        let first = [State::AvailableNow, State::AfterCompaction, setup, reclaim, setup];
-        assert_eq!(states[..5], first);
-        assert_eq!(states[5..], [cannot_tell, cannot_tell, freed], "between the bounds nothing is known");
+        assert_eq!(states, [State::AvailableNow, State::AfterCompaction, setup, reclaim, setup, freed]);
         assert_eq!((setup.exit_code(), state(&supply, 1, true)), (1, State::Unknown));
     }
 
@@ -267,7 +267,7 @@ mod tests {
         };
         assert_eq!(supply(false, 16), (Some(4), Some(6)), "the lists may keep all");
         assert_eq!(supply(true, 16), (Some(5), Some(6)), "four pages stay, which lie in one pageblock");
-        assert_eq!(supply(true, 4), (Some(4), Some(5)), "the bound allows as many");
+        assert_eq!(supply(true, 4), (Some(4), Some(4)), "the bound allows as many");
     }
 
     #[test]

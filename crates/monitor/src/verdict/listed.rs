@@ -4,10 +4,10 @@ use fastrand::Rng;
 use freehold_linux::pageblocks::{Held, Pageblock};
 use freehold_trace::Pageset;
 
-/// By how many orders of two a list's tightest bound exceeds its batch.
+/// The batches that a list's tightest bound allows.
 ///
 /// Linux counterpart: `zone_highsize`.
-pub(super) const BATCHES: u32 = 2;
+pub(super) const BATCHES: u64 = 4;
 
 /// How often what stays is drawn. The outcome with the fewest pageblocks that nothing holds is foretold.
 const DRAWS: u64 = 8;
@@ -29,19 +29,27 @@ pub(super) fn bounded(read: &[Pageblock], sets: &[Pageset]) -> Vec<Pageblock> {
     let share = staying as f64 / all as f64;
     let listed: Vec<_> = (0..read.len()).filter(|&at| read[at].listed > 0).collect();
     let outcome = |seed| {
-        let mut random = Rng::with_seed(seed);
-        let (mut later, mut order, mut left) = (read.to_vec(), listed.clone(), staying);
+        let (mut random, mut left) = (Rng::with_seed(seed), staying);
+        let mut order = listed.clone();
         random.shuffle(&mut order);
-        for at in order {
-            let kept = kept(read[at].listed, share, &mut random);
-            let kept = u64::from(kept).min(left);
-            left -= kept;
-            later[at] = returned(&read[at], read[at].listed - kept as u16);
-        }
-        later
+        let keep = |at: usize| {
+            let pages = u64::from(kept(read[at].listed, share, &mut random)).min(left);
+            left -= pages;
+            (at, pages as u16)
+        };
+        order.into_iter().map(keep).collect::<Vec<_>>()
     };
-    let unheld = |blocks: &Vec<Pageblock>| blocks.iter().filter(|block| block.stuck() == 0).count();
-    (0..DRAWS).map(outcome).min_by_key(unheld).unwrap_or_default()
+    let held_alone = |kept: &Vec<(usize, u16)>| {
+        let holds =
+            |&&(at, pages): &&(usize, u16)| pages > 0 && read[at].stuck() == u32::from(read[at].listed);
+        kept.iter().filter(holds).count()
+    };
+    let worst = (0..DRAWS).map(outcome).max_by_key(held_alone).unwrap_or_default();
+    let mut later = read.to_vec();
+    for (at, pages) in worst {
+        later[at] = returned(&read[at], read[at].listed - pages);
+    }
+    later
 }
 
 /// Returns the pages that come off a zone's lists when they are bounded, at least and at most.
@@ -57,7 +65,7 @@ fn on_lists(sets: &[Pageset]) -> u64 {
 
 /// Returns those that stay when the lists are bounded.
 fn staying(sets: &[Pageset]) -> u64 {
-    let stays = |set: &Pageset| set.count.min(set.batch.saturating_mul(1 << BATCHES));
+    let stays = |set: &Pageset| set.count.min(set.batch.saturating_mul(BATCHES));
     sets.iter().map(stays).fold(0, u64::saturating_add)
 }
 

@@ -56,12 +56,12 @@ pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
         with_lists(&[compact_perhaps(most)])
     } else if let Some(written) = enough(further.written) {
         vec![write_back(), compact(written)]
-    } else if let Some(most) = compacted_at_most {
-        vec![compact_perhaps(most)]
     } else if let Some(reclaimed) = enough(supply.after_reclaim).filter(|_| further.drops_all) {
         vec![step(drop(missing), reclaimed)]
     } else if enough(supply.after_reclaim_and_compaction).is_some() {
         vec![step(drop(further.drop_pages), supply.now), compact(further.dropped)]
+    } else if let Some(most) = compacted_at_most {
+        vec![compact_perhaps(most)]
     } else if let Some(most) = enough(further.written_and_dropped) {
         vec![write_back(), perhaps(drop(missing), supply.now), compact_perhaps(most)]
     } else if let Some(most) = enough(supply.after_reclaim_and_compaction_at_most) {
@@ -208,11 +208,16 @@ mod tests {
             "write 7 -> 10, compact [0] -> 25"
         );
         let nothing_written = Further { listed_pages: 0, written: None, ..further };
+        let promised = "drop 99 -> 10, compact [0] -> 38";
         assert_eq!(
             told(&plan(&listed, &nothing_written)),
-            "compact [0] -> 24?",
-            "before page cache is dropped"
+            promised,
+            "what is promised comes before what may be"
         );
+        let mut perhaps = listed.clone();
+        perhaps.supply.after_reclaim_and_compaction = Some(20);
+        perhaps.supply.after_reclaim = Some(20);
+        assert_eq!(told(&plan(&perhaps, &nothing_written)), "compact [0] -> 24?");
         listed.asked.blocks = 44;
         let none_written = Further { written_and_dropped: None, ..further };
         let last = "drain 6 -> 10, drop 17408 -> 10?, compact [0] -> 44?";

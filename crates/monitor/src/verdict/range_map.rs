@@ -102,8 +102,10 @@ fn supply(zone: &ZoneSnapshot, list: &[Range]) -> ZoneSupply {
         unusable: 0,
         allowed: own.len() as u64,
         allowed_reclaimed: own.len() as u64,
-        returned: 0,
-        returned_at_most: 0,
+        allowed_compacted: own.len() as u64,
+        allowed_compacted_at_most: own.len() as u64,
+        allowed_both: own.len() as u64,
+        allowed_both_at_most: own.len() as u64,
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a kernel does to empty a contiguous range.
 
+use freehold_linux::procfs::release_numbers;
+
 /// The rules by which a kernel makes contiguous ranges for gigantic pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RangeRules {
@@ -25,11 +27,7 @@ impl Default for RangeRules {
 impl RangeRules {
     /// Returns the rules of a kernel's release, such as `6.18.44-arm64`; today's if it cannot be told.
     pub fn of_release(release: &str, movable_zone: bool) -> Self {
-        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
-        let version = match (numbers.next(), numbers.next()) {
-            (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
-            _ => None,
-        };
+        let version = release_numbers(release);
         let since = |from| version.is_some_and(|version| version >= from);
         Self { in_use: version.is_none() || since((5, 13)), hugetlb: since((7, 0)), movable_zone }
     }

@@ -41,24 +41,18 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
             supply.after_reclaim.unwrap_or(0)
         )),
         State::AfterReclaimAndCompaction => told.push(format!(
-            "{blocks} can be had only after reclaim and compaction: {} are free now, {} after compaction, {} once \
-             clean page cache is dropped and the rest compacted",
+            "{blocks} can be had only after reclaim and compaction: {} are free now, {}, {}",
             supply.now,
-            supply.after_compaction.unwrap_or(0),
-            supply.after_reclaim_and_compaction.unwrap_or(0)
+            after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
+            after(
+                supply.after_reclaim_and_compaction,
+                supply.after_reclaim_and_compaction_at_most,
+                "clean page cache is dropped and the rest compacted"
+            )
         )),
         State::NotBeforeFreed => told.push(format!(
-            "{blocks} cannot be had before memory is freed or the machine reboots: {} are free now, {} after \
-             compaction, {} after reclaim and compaction",
-            supply.now,
-            supply.after_compaction.unwrap_or(0),
-            supply.after_reclaim_and_compaction.unwrap_or(0)
-        )),
-        State::Unknown if verdict.zones.is_empty() => {
-            told.push("the machine has no such zone or node".to_owned());
-        }
-        State::Unknown if supply.after_reclaim_and_compaction.is_some() => told.push(format!(
-            "{blocks} cannot be had now, and whether they can be made cannot be told: {} are free now, {}, {}",
+            "{blocks} cannot be {} before memory is freed or the machine reboots: {} are free now, {}, {}",
+            if supply.after_reclaim_and_compaction_at_most < Some(verdict.asked.blocks) { "had" } else { "promised" },
             supply.now,
             after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
             after(
@@ -67,6 +61,9 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
                 "reclaim and compaction"
             )
         )),
+        State::Unknown if verdict.zones.is_empty() => {
+            told.push("the machine has no such zone or node".to_owned());
+        }
         State::Unknown => told.push(format!(
             "{blocks} cannot be had now, as {} are free; whether compaction or reclaim would make them could not \
              be told",
@@ -128,11 +125,11 @@ fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
     }
 }
 
-/// Returns how many blocks there are after `what`, by both bounds if they differ.
+/// Returns how many blocks there are after `what`: the promise, and the upper bound if it is another number.
 fn after(least: Option<u64>, most: Option<u64>, what: &str) -> String {
     let least = least.unwrap_or(0);
     match most {
-        Some(most) if most > least => format!("{least} to {most} after {what}"),
+        Some(most) if most > least => format!("{least} after {what} ({most} at most)"),
         _ => format!("{least} after {what}"),
     }
 }

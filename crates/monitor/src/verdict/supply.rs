@@ -37,10 +37,14 @@ pub struct ZoneSupply {
     pub allowed: u64,
     /// The same after page cache is dropped.
     pub allowed_reclaimed: u64,
-    /// By how many compaction raises both at least, as CPUs return pages of their lists.
-    pub returned: u64,
-    /// By how many at most: their lists are empty then.
-    pub returned_at_most: u64,
+    /// The same as `allowed` after compaction, before which CPUs return pages of their lists, at least.
+    pub allowed_compacted: u64,
+    /// The same at most: their lists are empty then.
+    pub allowed_compacted_at_most: u64,
+    /// The same as both, after page cache is dropped, too.
+    pub allowed_both: u64,
+    /// The same at most.
+    pub allowed_both_at_most: u64,
 }
 
 /// Blocks of the requested order that requests can have above the watermarks.
@@ -72,17 +76,15 @@ impl Supply {
         };
         let of = |z: &ZoneSupply, blocks: u64, allowed: u64| blocks.saturating_sub(z.unusable).min(allowed);
         let now = |z: &ZoneSupply| of(z, z.now, z.allowed);
-        let least = |z: &ZoneSupply, allowed: u64| allowed.saturating_add(z.returned);
-        let most = |z: &ZoneSupply, allowed: u64| allowed.saturating_add(z.returned_at_most);
-        let compacted = |z: &ZoneSupply| Some(of(z, z.compacted?, least(z, z.allowed)).max(now(z)));
-        let at_most =
-            |z: &ZoneSupply| Some(of(z, z.compacted_at_most?, most(z, z.allowed)).max(compacted(z)?));
-        let reclaimed = |z: &ZoneSupply| Some(of(z, z.reclaimed?, z.allowed_reclaimed).max(now(z)));
-        let both = |z: &ZoneSupply| {
-            Some(of(z, z.both?, least(z, z.allowed_reclaimed)).max(compacted(z)?).max(reclaimed(z)?))
+        let compacted = |z: &ZoneSupply| Some(of(z, z.compacted?, z.allowed_compacted).max(now(z)));
+        let at_most = |z: &ZoneSupply| {
+            Some(of(z, z.compacted_at_most?, z.allowed_compacted_at_most).max(compacted(z)?))
         };
+        let reclaimed = |z: &ZoneSupply| Some(of(z, z.reclaimed?, z.allowed_reclaimed).max(now(z)));
+        let both =
+            |z: &ZoneSupply| Some(of(z, z.both?, z.allowed_both).max(compacted(z)?).max(reclaimed(z)?));
         let both_at_most = |z: &ZoneSupply| {
-            Some(of(z, z.both_at_most?, most(z, z.allowed_reclaimed)).max(both(z)?).max(at_most(z)?))
+            Some(of(z, z.both_at_most?, z.allowed_both_at_most).max(both(z)?).max(at_most(z)?))
         };
         Self {
             now: known(&|z| Some(now(z))).unwrap_or(0),
@@ -145,8 +147,10 @@ mod tests {
                     unusable: random(),
                     allowed: random(),
                     allowed_reclaimed: random(),
-                    returned: random(),
-                    returned_at_most: random(),
+                    allowed_compacted: random(),
+                    allowed_compacted_at_most: random(),
+                    allowed_both: random(),
+                    allowed_both_at_most: random(),
                     ..ZoneSupply::default()
                 })
                 .collect();

@@ -49,17 +49,16 @@ fn check(args: &Check) -> Result<u8, Failure> {
             verdict.exit_code,
         );
     }
-    // Taken before the machine is read: what a repair changes would make the forecast wrong.
-    let mut lock = None;
     let pool = match (args.try_it, asked.contiguous) {
         (false, _) => None,
         (true, true) => Some(Pool::find(root, &asked)?),
         (true, false) => {
             try_compaction::check_permitted(root)?;
-            lock = Some(RepairLock::take_within(PATIENCE)?);
             None
         }
     };
+    // Taken before the machine is read: what a repair changes would make the forecast wrong.
+    let lock = if args.try_it { Some(RepairLock::take(PATIENCE)?) } else { None };
     let mut readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
     readings.note(missing);
     let cpu = if args.try_it && pool.is_none() { readings.calmest_cpu() } else { None };

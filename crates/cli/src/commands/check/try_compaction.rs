@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::args::Sensing;
 use crate::commands::bounded_lists::{self, BoundedLists};
+use crate::commands::endings::ended_by_signal;
 use crate::commands::root_only::must_be_root;
 use crate::exit::{Cause, Failure};
 use crate::readings::Readings;
@@ -74,6 +75,8 @@ pub(super) fn run(
         let why = verdict.missing.join("; ");
         Failure::new(Cause::Machine, anyhow!("nothing was foretold that could be tried: {why}"))
     })?;
+    // A signal waits until the bound is back.
+    let _ended = ended_by_signal();
     let _bounded = BoundedLists::new(root);
     let drained = || bounded_lists::drain(root, || Ok(false));
     drained()?;

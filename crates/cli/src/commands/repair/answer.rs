@@ -50,6 +50,9 @@ fn cannot(verdict: &Verdict) -> String {
     }
     if let RepairPlan::Steps { steps } = &verdict.plan {
         let foretold = steps.last().map_or(0, |step| step.foretold);
+        if steps.last().is_some_and(|step| step.perhaps) {
+            return format!("{foretold} may still be made at most, and did not come");
+        }
         return format!(
             "{foretold} are still foretold, and did not come: compaction ends where it meets page cache that others \
              make dirty, and at each part's time. Try again when less is written, or with a longer --stall-budget"
@@ -57,11 +60,7 @@ fn cannot(verdict: &Verdict) -> String {
     }
     let supply = &verdict.supply;
     let most = supply.after_reclaim_and_compaction.unwrap_or(supply.now);
-    let perhaps = supply.after_compaction_at_most.filter(|&blocks| blocks >= verdict.asked.blocks);
-    let perhaps = perhaps.map_or_else(String::new, |blocks| {
-        format!(" (compaction may make {blocks}, which it does not promise: `freehold check --try` compacts)")
-    });
-    format!("{most} are the most that reclaim and compaction promise{perhaps}. {}", action(verdict))
+    format!("{most} are the most that reclaim and compaction promise. {}", action(verdict))
 }
 
 #[cfg(test)]

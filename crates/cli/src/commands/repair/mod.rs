@@ -13,6 +13,7 @@ mod worker;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use freehold_linux::procfs::read_zoneinfo;
@@ -66,7 +67,7 @@ fn repair(args: &Repair) -> Result<Outcome, Failure> {
     let zones = read_zoneinfo(root)?;
     let (asked, _) = asked::request(&args.into(), root, &zones)?;
     // Taken before the machine is read: what another repair changes would make the forecast wrong.
-    let _lock = if args.dry_run { None } else { Some(RepairLock::take()?) };
+    let _lock = if args.dry_run { None } else { Some(RepairLock::take(Duration::ZERO)?) };
     let readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
     let verdict = readings.judge(&asked, compacting_cpu(&readings));
     let RepairPlan::Steps { steps } = &verdict.plan else { return Ok(refused(verdict)) };
