@@ -33,7 +33,7 @@ pub(super) fn drop_page_cache(
     let root = worker.root();
     let before = Counters::read(root);
     let page_bytes = worker.asked.block_bytes >> worker.asked.order;
-    let (mut files, all_cache) = amounts(root, nodes);
+    let mut files = amounts(root, nodes);
     let mut in_chunks = Dropped::default();
     let wanted = |dropped: u64| is_last || dropped < pages;
     'chunks: while !files.is_empty() {
@@ -51,17 +51,15 @@ pub(super) fn drop_page_cache(
                 return Ok(in_chunks);
             }
             match piece {
-                Piece::Whole | Piece::Stopped if in_chunks.pages > start => left.push(file),
                 Piece::Unknown => break 'chunks,
-                // Nothing more comes from here.
+                // A kernel that could not do all of it may do more the next time.
+                _ if in_chunks.pages > start => left.push(file),
                 _ => {}
             }
         }
         files = left;
-        if files.is_empty() && all_cache {
-            return Ok(in_chunks);
-        }
     }
+    // What the kernel keeps from reclaim, such as what was used a moment ago, it drops when all is to go.
     let file = root.join(DROP_CACHES);
     worker.have_done(&file, Some("1"), None, false)?;
     worker.drain()?;
@@ -69,13 +67,12 @@ pub(super) fn drop_page_cache(
 }
 
 /// Returns the files that drop so many bytes: those of the nodes, otherwise those of the cgroups that are
-/// charged for page cache, the largest first; none if the kernel has neither. Returns true with them if they
-/// reach all page cache: the root cgroup, which may be charged for some, has no such file.
-fn amounts(root: &Path, nodes: &[u32]) -> (Vec<PathBuf>, bool) {
+/// charged for page cache, the largest first; none if the kernel has neither.
+fn amounts(root: &Path, nodes: &[u32]) -> Vec<PathBuf> {
     let of_node = |node: &u32| root.join(format!("sys/devices/system/node/node{node}/reclaim"));
     let of_nodes: Vec<_> = nodes.iter().map(of_node).collect();
     if of_nodes.iter().all(|file| file.exists()) {
-        return (of_nodes, true);
+        return of_nodes;
     }
     let mut cgroups: Vec<(u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(root.join("sys/fs/cgroup")).into_iter().flatten().flatten() {
@@ -87,7 +84,7 @@ fn amounts(root: &Path, nodes: &[u32]) -> (Vec<PathBuf>, bool) {
         }
     }
     cgroups.sort_unstable_by(|one, other| other.cmp(one));
-    (cgroups.into_iter().map(|(_, file)| file).collect(), false)
+    cgroups.into_iter().map(|(_, file)| file).collect()
 }
 
 /// Returns the bytes of page cache in a cgroup's `memory.stat` that need not be written first.
