@@ -162,7 +162,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
 }
 
 /// Of so many blocks after compaction one is not promised: the machine goes on while it is read and compacted.
-const HELD_BACK: u64 = 200;
+const HELD_BACK: u64 = 100;
 
 /// Returns what is promised where `now` blocks are free and so many are foretold.
 fn promised(now: u64, foretold: u64) -> u64 {
@@ -214,9 +214,9 @@ mod tests {
     }
 
     #[test]
-    fn one_block_of_two_hundred_is_held_back() {
-        let cases = [(0, 199), (0, 200), (990, 1000), (998, 1000), (1000, 990)];
-        assert_eq!(cases.map(|(now, foretold)| promised(now, foretold)), [199, 199, 995, 998, 990]);
+    fn one_block_of_a_hundred_is_held_back() {
+        let cases = [(0, 99), (0, 100), (980, 1000), (995, 1000), (1000, 990)];
+        assert_eq!(cases.map(|(now, foretold)| promised(now, foretold)), [99, 99, 990, 995, 990]);
     }
 
     #[test]

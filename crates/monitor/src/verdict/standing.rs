@@ -160,3 +160,33 @@ impl Standing {
         unix_ms.saturating_sub(self.unix_ms).saturating_add(self.survey_age_ms.unwrap_or(0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_that_are_far_apart_are_both_told() {
+        let asked = BlockRequest {
+            order: 9,
+            block_bytes: 2 << 20,
+            contiguous: false,
+            blocks: 1,
+            node: None,
+            allowed_nodes: None,
+            zone: None,
+        };
+        let supply = Supply {
+            now: 1,
+            after_compaction: Some(5),
+            after_compaction_at_most: Some(9),
+            after_reclaim_and_compaction: Some(7),
+            after_reclaim_and_compaction_at_most: Some(7),
+            ..Supply::default()
+        };
+        let told = |are_far_apart| sentence(&asked, State::AvailableNow, &supply, are_far_apart);
+        let close = "2M: available now; 1 is free, 5 after compaction, 7 after reclaim and compaction";
+        assert_eq!(told(false), close);
+        assert_eq!(told(true), close.replace("5 after", "5 to 9 after"));
+    }
+}
