@@ -1,7 +1,7 @@
 //! Bounds the free pages on CPUs' lists for a while, and has CPUs return the rest to the zones.
 //!
 //! Without a bound the CPU that compacts may keep most of what comes free on its lists: Linux 6.7 and later let
-//! them hold up to an eighth of memory.
+//! the lists of all CPUs together hold up to an eighth of a zone.
 
 use std::fs;
 use std::path::Path;

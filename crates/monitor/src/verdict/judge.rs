@@ -219,6 +219,38 @@ mod tests {
         assert_eq!(cases.map(|(now, foretold)| promised(now, foretold)), [99, 99, 990, 995, 990]);
     }
 
+    /// What a machine can give of blocks of eight pages.
+    fn supply_of(
+        zones: &[ZoneSnapshot],
+        free: &[ZoneFreeBlocks],
+        map: &PageblockMap,
+        bounds_lists: bool,
+    ) -> Supply {
+        let evidence = Evidence {
+            zones,
+            free,
+            map: Some(map),
+            types: None,
+            mobility: Mobility::default(),
+            ranges: RangeRules::of_release("6.12", false),
+            compacting_cpu: None,
+            bounds_lists,
+            names: &Names::default(),
+            slab_of: None,
+            missing: &[],
+        };
+        let asked = BlockRequest {
+            order: 3,
+            block_bytes: 8 << 12,
+            contiguous: false,
+            blocks: 1,
+            node: None,
+            allowed_nodes: None,
+            zone: None,
+        };
+        judge(&evidence, &asked).supply
+    }
+
     #[test]
     fn lists_that_are_bounded_return_pages() {
         let block = |free: u16, listed: u16| {
@@ -240,29 +272,7 @@ mod tests {
             };
             let mut free = ZoneFreeBlocks { name: "Normal".to_owned(), ..ZoneFreeBlocks::default() };
             free.total[3].blocks = 4;
-            let evidence = Evidence {
-                zones: &[zone],
-                free: &[free],
-                map: Some(&map),
-                types: None,
-                mobility: Mobility::default(),
-                ranges: RangeRules::of_release("6.12", false),
-                compacting_cpu: None,
-                bounds_lists,
-                names: &Names::default(),
-                slab_of: None,
-                missing: &[],
-            };
-            let asked = BlockRequest {
-                order: 3,
-                block_bytes: 8 << 12,
-                contiguous: false,
-                blocks: 1,
-                node: None,
-                allowed_nodes: None,
-                zone: None,
-            };
-            let supply = judge(&evidence, &asked).supply;
+            let supply = supply_of(&[zone], &[free], &map, bounds_lists);
             (supply.after_compaction, supply.after_compaction_at_most)
         };
         assert_eq!(supply(false, 16), (Some(4), Some(6)), "the lists may keep all");
@@ -276,7 +286,6 @@ mod tests {
         let blocks = vec![block(4, 4), block(8, 0), block(8, 0), block(4, 4)];
         let zone = ZonePageblocks { name: "Normal".to_owned(), blocks, ..ZonePageblocks::default() };
         let map = PageblockMap { pageblock_order: 3, zones: vec![zone] };
-        let (names, mobility) = (Names::default(), Mobility::default());
         let after = |now: u64| {
             let (name, free) = ("Normal".to_owned(), now * 8 + 8);
             let zones = [ZoneSnapshot {
@@ -289,29 +298,7 @@ mod tests {
             }];
             let mut free = ZoneFreeBlocks { name, ..ZoneFreeBlocks::default() };
             free.total[3].blocks = now;
-            let evidence = Evidence {
-                zones: &zones,
-                free: std::slice::from_ref(&free),
-                map: Some(&map),
-                types: None,
-                mobility,
-                ranges: RangeRules::of_release("6.12", false),
-                compacting_cpu: None,
-                bounds_lists: false,
-                names: &names,
-                slab_of: None,
-                missing: &[],
-            };
-            let asked = BlockRequest {
-                order: 3,
-                block_bytes: 8 << 12,
-                contiguous: false,
-                blocks: 1,
-                node: None,
-                allowed_nodes: None,
-                zone: None,
-            };
-            judge(&evidence, &asked).supply.after_compaction
+            supply_of(&zones, &[free], &map, false).after_compaction
         };
         // Two were free when the pageblocks were read, of which compaction makes three.
         assert_eq!([1, 2, 5].map(after), [Some(2), Some(3), Some(6)]);

@@ -23,17 +23,19 @@ pub(super) struct Dropped {
 }
 
 /// Drops page cache of `nodes` until there are enough blocks, or `pages` are dropped. If nothing follows
-/// (`is_last`), more is dropped than `pages` until there are enough blocks.
+/// (`is_last`), more is dropped than `pages` until there are enough blocks. With `whole` all clean page
+/// cache is dropped at once.
 pub(super) fn drop_page_cache(
     worker: &mut Worker<'_>,
     nodes: &[u32],
     pages: u64,
     is_last: bool,
+    whole: bool,
 ) -> Result<Dropped, Failure> {
     let root = worker.root();
     let before = Counters::read(root);
     let page_bytes = worker.asked.block_bytes >> worker.asked.order;
-    let mut files = amounts(root, nodes);
+    let (mut files, all_cache) = if whole { (Vec::new(), false) } else { amounts(root, nodes) };
     let mut in_chunks = Dropped::default();
     let wanted = |dropped: u64| is_last || dropped < pages;
     'chunks: while !files.is_empty() {
@@ -58,8 +60,10 @@ pub(super) fn drop_page_cache(
             }
         }
         files = left;
+        if files.is_empty() && all_cache {
+            return Ok(in_chunks);
+        }
     }
-    // What the kernel keeps from reclaim, such as what was used a moment ago, it drops when all is to go.
     let file = root.join(DROP_CACHES);
     worker.have_done(&file, Some("1"), None, false)?;
     worker.drain()?;
@@ -67,12 +71,13 @@ pub(super) fn drop_page_cache(
 }
 
 /// Returns the files that drop so many bytes: those of the nodes, otherwise those of the cgroups that are
-/// charged for page cache, the largest first; none if the kernel has neither.
-fn amounts(root: &Path, nodes: &[u32]) -> Vec<PathBuf> {
+/// charged for page cache, the largest first; none if the kernel has neither. Returns true with them if they
+/// reach all page cache: the root cgroup, which may be charged for some, has no such file.
+fn amounts(root: &Path, nodes: &[u32]) -> (Vec<PathBuf>, bool) {
     let of_node = |node: &u32| root.join(format!("sys/devices/system/node/node{node}/reclaim"));
     let of_nodes: Vec<_> = nodes.iter().map(of_node).collect();
     if of_nodes.iter().all(|file| file.exists()) {
-        return of_nodes;
+        return (of_nodes, true);
     }
     let mut cgroups: Vec<(u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(root.join("sys/fs/cgroup")).into_iter().flatten().flatten() {
@@ -84,7 +89,7 @@ fn amounts(root: &Path, nodes: &[u32]) -> Vec<PathBuf> {
         }
     }
     cgroups.sort_unstable_by(|one, other| other.cmp(one));
-    cgroups.into_iter().map(|(_, file)| file).collect()
+    (cgroups.into_iter().map(|(_, file)| file).collect(), false)
 }
 
 /// Returns the bytes of page cache in a cgroup's `memory.stat` that need not be written first.

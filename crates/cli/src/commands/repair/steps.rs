@@ -26,27 +26,27 @@ pub(super) fn carry_out(worker: &mut Worker<'_>, first: Verdict) -> Result<Outco
     // What the last plan had after the step that was done, if that is compaction.
     let mut next: Option<RepairStep> = None;
     let ending = loop {
-        let (step, is_last) = match &verdict.plan {
+        let (step, is_last, whole) = match &verdict.plan {
             RepairPlan::Enough => break Ending::Done,
             // What was tried is left out: others make page cache dirty again, and fill lists.
-            RepairPlan::Steps { steps } => match steps.iter().position(|step| may_help(step, &done)) {
-                Some(at) => {
+            RepairPlan::Steps { steps } => match to_do(steps, &done) {
+                Some((at, whole)) => {
                     next = steps.get(at + 1).filter(|next| is_compaction(&next.work)).cloned();
-                    (steps[at].clone(), at + 1 == steps.len())
+                    (steps[at].clone(), at + 1 == steps.len(), whole)
                 }
                 None => break Ending::Short,
             },
             // Compaction for which page cache was dropped costs nothing more.
             _ => match next.take() {
-                Some(step) => (step, true),
+                Some(step) => (step, true, false),
                 None => break Ending::Short,
             },
         };
-        done.push(carry_out_one(worker, &step, is_last)?);
+        done.push(carry_out_one(worker, &step, is_last, whole)?);
         // Others make page cache dirty again while the machine is read: what follows a write-back is done at once.
         let at_once = next.take_if(|_| matches!(step.work, RepairWork::WriteBack { .. }));
         if let Some(step) = at_once.filter(|_| !worker.is_interrupted()) {
-            done.push(carry_out_one(worker, &step, true)?);
+            done.push(carry_out_one(worker, &step, true, false)?);
         }
         if done.last().is_some_and(|last| last.came >= worker.asked.blocks) {
             break Ending::Done;
@@ -82,6 +82,22 @@ fn is_compaction(work: &RepairWork) -> bool {
     matches!(work, RepairWork::Compact { .. })
 }
 
+/// Returns the place of the step to do next, and true if all page cache is to go by it: the last resort, where nothing else may help and the
+/// kernel gave up none when it was asked for a part.
+fn to_do(steps: &[RepairStep], done: &[DoneStep]) -> Option<(usize, bool)> {
+    let helps = steps.iter().position(|step| may_help(step, done)).map(|at| (at, false));
+    let kept = || steps.iter().position(|step| is_kept(step, done)).map(|at| (at, true));
+    helps.or_else(kept)
+}
+
+/// Returns true for a drop of page cache of which the kernel kept all the last time.
+fn is_kept(step: &RepairStep, done: &[DoneStep]) -> bool {
+    let is_drop = |work: &RepairWork| matches!(work, RepairWork::DropPageCache { .. });
+    let last = done.iter().rev().find(|done| is_drop(&done.step.work));
+    let kept = last.is_some_and(|last| last.pages_dropped == 0 && !last.dropped_all);
+    is_drop(&step.work) && done.len() < MOST_STEPS && kept
+}
+
 /// Returns true if a step has not been tried too often, nor in vain the last time.
 fn may_help(step: &RepairStep, done: &[DoneStep]) -> bool {
     let kind = |work: &RepairWork| std::mem::discriminant(work);
@@ -94,7 +110,12 @@ fn may_help(step: &RepairStep, done: &[DoneStep]) -> bool {
     done.len() < MOST_STEPS && same.len() < most && !same.last().is_some_and(in_vain)
 }
 
-fn carry_out_one(worker: &mut Worker<'_>, step: &RepairStep, is_last: bool) -> Result<DoneStep, Failure> {
+fn carry_out_one(
+    worker: &mut Worker<'_>,
+    step: &RepairStep,
+    is_last: bool,
+    whole: bool,
+) -> Result<DoneStep, Failure> {
     let root = worker.root();
     let (counted, before, started) = (Counters::read(root), worker.now()?, Instant::now());
     let mut done = DoneStep {
@@ -119,7 +140,7 @@ fn carry_out_one(worker: &mut Worker<'_>, step: &RepairStep, is_last: bool) -> R
             worker.have_done(Path::new("everything"), None, None, false)?;
         }
         RepairWork::DropPageCache { pages, nodes } => {
-            done.dropped_all = drop_page_cache(worker, nodes, *pages, is_last)?.all;
+            done.dropped_all = drop_page_cache(worker, nodes, *pages, is_last, whole)?.all;
         }
         RepairWork::Compact { nodes } => {
             let compacting = compact(worker, nodes)?;
@@ -142,4 +163,40 @@ fn carry_out_one(worker: &mut Worker<'_>, step: &RepairStep, is_last: bool) -> R
 
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(work: RepairWork, pages_dropped: u64) -> DoneStep {
+        DoneStep {
+            step: RepairStep { work, foretold: 9, perhaps: false },
+            before: 5,
+            came: 5,
+            stopped_early: false,
+            took_ms: 0.0,
+            pages_migrated: 0,
+            pages_dropped,
+            parts: None,
+            longest_part_ms: None,
+            gave_up: false,
+            dropped_all: false,
+            others_waited_ms: None,
+        }
+    }
+
+    #[test]
+    fn all_page_cache_goes_only_where_nothing_else_may_help() {
+        let drop = || RepairWork::DropPageCache { pages: 8, nodes: vec![0] };
+        let compact = || RepairWork::Compact { nodes: vec![0] };
+        let steps = [drop(), compact()].map(|work| RepairStep { work, foretold: 9, perhaps: false });
+        assert_eq!(to_do(&steps, &[]), Some((0, false)));
+        assert_eq!(to_do(&steps, &[done(drop(), 0)]), Some((1, false)), "compaction loses nothing");
+        let in_vain = [done(drop(), 0), done(compact(), 0)];
+        assert_eq!(to_do(&steps, &in_vain), Some((0, true)));
+        let mut whole = done(drop(), 0);
+        whole.dropped_all = true;
+        assert_eq!(to_do(&steps, &[done(compact(), 0), whole]), None, "no more can go");
+    }
 }
