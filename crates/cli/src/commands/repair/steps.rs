@@ -101,7 +101,13 @@ fn is_kept(step: &RepairStep, done: &[DoneStep]) -> bool {
 /// Returns true if a step has not been tried too often, nor in vain the last time.
 fn may_help(step: &RepairStep, done: &[DoneStep]) -> bool {
     let kind = |work: &RepairWork| std::mem::discriminant(work);
-    let same: Vec<_> = done.iter().filter(|done| kind(&done.step.work) == kind(&step.work)).collect();
+    // What was tried before all page cache went may help after it; page cache itself goes once.
+    let since = done.iter().rposition(|done| done.dropped_all).map_or(0, |at| at + 1);
+    if since > 0 && matches!(step.work, RepairWork::DropPageCache { .. }) {
+        return false;
+    }
+    let tried = &done[since..];
+    let same: Vec<_> = tried.iter().filter(|done| kind(&done.step.work) == kind(&step.work)).collect();
     let writes = matches!(step.work, RepairWork::WriteBack { .. });
     let in_vain = |last: &&DoneStep| {
         !writes && last.came <= last.before && last.pages_dropped == 0 && last.pages_migrated == 0
@@ -197,6 +203,8 @@ mod tests {
         assert_eq!(to_do(&steps, &in_vain), Some((0, true)));
         let mut whole = done(drop(), 0);
         whole.dropped_all = true;
-        assert_eq!(to_do(&steps, &[done(compact(), 0), whole]), None, "no more can go");
+        let after = [done(compact(), 0), whole, done(compact(), 0)];
+        assert_eq!(to_do(&steps, &after[..2]), Some((1, false)), "compaction may help now");
+        assert_eq!(to_do(&steps, &after), None, "no more can go");
     }
 }
