@@ -11,12 +11,48 @@ use serde_json::Value;
 
 use crate::fragment::Held;
 
+/// The slab cache that planted inodes are of.
+const INODES: &str = "shmem_inode_cache";
+
+/// Free inodes that do not matter: of some hundred pages.
+const FEW: usize = 1024;
+
+/// How long inodes of removed files may take to be free by the kernel's account.
+const FREED: Duration = Duration::from_millis(100);
+
+/// Takes the free objects of half-empty slabs, so that inodes planted after it take pages of their own.
+fn without_free_inodes() -> std::io::Result<Held> {
+    let folder = tempfile::Builder::new().tempdir_in("/dev/shm")?;
+    let mut files = 0;
+    loop {
+        sleep(FREED);
+        let free = free_objects(INODES)?;
+        if free < FEW {
+            return Ok(vec![Box::new(folder)]);
+        }
+        for file in files..files + free {
+            fs::File::create(folder.path().join(file.to_string()))?;
+        }
+        files += free;
+    }
+}
+
+/// Returns how many objects in slabs of a cache are free; 0 for a cache that the kernel does not have.
+fn free_objects(cache: &str) -> std::io::Result<usize> {
+    let slabs = fs::read_to_string("/proc/slabinfo")?;
+    let numbers = slabs.lines().find_map(|line| line.strip_prefix(cache)).unwrap_or_default();
+    let mut numbers = numbers.split_whitespace().map_while(|word| word.parse::<usize>().ok());
+    let (used, all) = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
+    Ok(all.saturating_sub(used))
+}
+
 /// Has `program` watch while `plant` runs. Returns what it says as JSON; what was planted goes afterwards.
 pub(crate) fn blamed(
     program: &Path,
     place: &Path,
     plant: impl FnOnce() -> std::io::Result<Held>,
 ) -> Result<Value, Box<dyn Error>> {
+    let _inodes = without_free_inodes()?;
     let sign = place.join("watching");
     let script = format!("> {}; exec cat", sign.display());
     let mut watch = Command::new(program)

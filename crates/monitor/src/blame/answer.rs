@@ -3,7 +3,10 @@
 use freehold_linux::blame::{Allocations, HeldPages, Share, Stacks};
 use serde::Serialize;
 
+use super::holders::HolderId;
 use super::kept::{Aged, Kept, Question};
+use super::named_blocks::NamedBlocks;
+use super::scaled::{Scaled, Sums};
 
 /// What was read of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -31,23 +34,12 @@ pub struct Blame {
     pub order: u8,
     /// Blocks with unmovable pages.
     pub kept: u64,
-    /// The part of them that was looked into: 1, or as much as the watch kept up with. All numbers that follow are scaled by it.
+    /// The part of them of which it was watched who allocated: 1, or as much as the watch kept up with. What pages are is known in all.
     pub share: f64,
     /// How many of them have a name.
     pub named: NamedBlocks,
     /// Holders, first the one that keeps the most blocks alone.
     pub rows: Vec<Row>,
-}
-
-/// How many kept blocks have a name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct NamedBlocks {
-    /// Blocks of which every unmovable page has one.
-    pub whole: u64,
-    /// Blocks of which some have one.
-    pub partly: u64,
-    /// Blocks of which none has one.
-    pub not: u64,
 }
 
 /// What one holder keeps.
@@ -75,31 +67,18 @@ impl Blame {
     /// Blames the holders of blocks of `order`.
     pub fn of(readings: &Readings<'_>, order: u8) -> Self {
         let kept = find(readings, order);
-        let all = kept.blocks().count() as u64;
-        let mut looked_into = 0_u64;
-        let mut named = NamedBlocks::default();
-        let mut rows = vec![[0_u64; 3]; kept.holders.len()];
-        for (_, parts) in kept.blocks().filter(|(block, _)| is_watched(readings, order, *block)) {
-            looked_into += 1;
-            let with_name = parts.iter().filter(|part| kept.holders.get(part.holder).is_named).count();
-            match with_name {
-                0 => named.not += 1,
-                some if some == parts.len() => named.whole += 1,
-                _ => named.partly += 1,
-            }
-            for part in parts {
-                let [pages, blocks, alone] = &mut rows[part.holder as usize];
-                *pages += u64::from(part.pages);
-                *blocks += 1;
-                *alone += u64::from(parts.len() == 1);
-            }
+        let (mut all, mut looked_into) = (0_u64, 0_u64);
+        let mut scaled = Scaled::default();
+        for (block, parts) in kept.blocks() {
+            let is_watched = is_watched(readings, order, block);
+            all += 1;
+            looked_into += u64::from(is_watched);
+            scaled.add(parts, &kept.holders, is_watched);
         }
         let share = if all == 0 { 1.0 } else { looked_into as f64 / all as f64 };
-        let scaled = |number: u64| (number as f64 / share.max(f64::MIN_POSITIVE)).round() as u64;
-        let row = |(id, sums): (usize, [u64; 3])| {
-            let holder = kept.holders.get(id as u32);
-            let [pages, blocks, blocks_alone] = sums.map(scaled);
-            let (median_age_ms, seen) = ages(&kept.aged, id as u32);
+        let row = |(id, [pages, blocks, blocks_alone]): (HolderId, Sums)| {
+            let holder = kept.holders.get(id);
+            let (median_age_ms, seen) = ages(&kept.aged, id);
             Row {
                 what: holder.what.clone(),
                 code: holder.code.clone(),
@@ -110,14 +89,12 @@ impl Blame {
                 pages_seen: seen,
             }
         };
-        let mut rows: Vec<_> = rows.into_iter().enumerate().map(row).filter(|row| row.blocks > 0).collect();
+        let mut rows: Vec<_> = scaled.holders(&kept.holders).into_iter().map(row).collect();
         rows.sort_by(|one, other| {
             let size = |row: &Row| (row.blocks_alone, row.blocks, row.pages);
             size(other).cmp(&size(one)).then_with(|| (&one.what, &one.code).cmp(&(&other.what, &other.code)))
         });
-        let named =
-            NamedBlocks { whole: scaled(named.whole), partly: scaled(named.partly), not: scaled(named.not) };
-        Self { order, kept: all, share, named, rows }
+        Self { order, kept: all, share, named: scaled.named(), rows }
     }
 }
 
@@ -236,5 +213,68 @@ mod tests {
         assert_eq!((blame.kept, blame.rows[0].blocks, blame.rows[0].pages), (4000, 4000, 4000));
         assert!(blame.share > 0.45 && blame.share < 0.55, "{}", blame.share);
         assert_eq!(Blame::of(&Readings { held: &[], ..readings }, 9).kept, 0);
+    }
+
+    #[test]
+    fn only_the_code_is_scaled() {
+        let mut stacks = Stacks::default();
+        let code = stacks.keep(vec!["d_alloc".to_owned()]);
+        let share = Share::ALL.half().half();
+        let mut held = Vec::new();
+        for block in 0..1000 {
+            let (pfn, is_old) = (block * 512, block >= 700);
+            held.push(run(pfn, 1, if block % 7 == 0 { What::Kernel } else { What::PageTable }));
+            held.extend(
+                (block < 900)
+                    .then(|| run(pfn + 8, if is_old { 8 } else { 4 }, What::Slab(Some("dentry".into())))),
+            );
+        }
+        let mut unwatched = (1000..).filter(|block| !share.has(*block)).map(|block| block * 512);
+        held.push(run(unwatched.next().unwrap(), 3, What::Hugetlb));
+        held.push(run(unwatched.next().unwrap(), 2, What::KernelStack));
+        held.insert(1, run(1, 5, What::KernelStack));
+        let dentries = (0..700).filter(|block| share.has(*block));
+        let made = dentries.map(|block| Allocation {
+            pfn: block * 512 + 8,
+            order: 2,
+            time_ns: 0,
+            stack: Some(code),
+        });
+        let made = Allocations::new(made.collect());
+        let readings = Readings {
+            held: &held,
+            made: &made,
+            stacks: &stacks,
+            share,
+            pageblock_order: 9,
+            now_ns: 1,
+            older_than_ns: 0,
+        };
+        let blame = Blame::of(&readings, 9);
+        let sums = |what: &str| -> [u64; 3] {
+            let rows: Vec<_> = blame.rows.iter().filter(|row| row.what == what).collect();
+            [
+                rows.iter().map(|row| row.pages).sum(),
+                rows.iter().map(|row| row.blocks).sum(),
+                rows.len() as u64,
+            ]
+        };
+        assert_eq!(sums("slab dentry"), [700 * 4 + 200 * 8, 900, 2]);
+        assert_eq!(sums("hugetlb pages"), [3, 1, 1], "no watched block has any");
+        let stacks = blame.rows.iter().find(|row| row.what == "kernel stacks").unwrap();
+        assert_eq!(
+            (stacks.pages, stacks.blocks, stacks.blocks_alone),
+            (7, 2, 1),
+            "alone where nothing was watched"
+        );
+        assert_eq!((sums("page tables"), sums("kernel pages")), ([857, 857, 1], [143, 143, 1]));
+        let coded = blame.rows.iter().find(|row| row.code.is_some()).unwrap();
+        assert!((2650..2950).contains(&coded.pages), "{} of 2800", coded.pages);
+        // Kernel pages have no name; by what alone it is known which blocks have some.
+        let without_dentries = (900..1000).filter(|block| block % 7 == 0).count() as u64;
+        assert_eq!(
+            blame.named,
+            NamedBlocks { whole: 859, partly: 143 - without_dentries, not: without_dentries }
+        );
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Holder {
     pub(super) code: Option<String>,
     /// True if the two say who must let go.
     pub(super) is_named: bool,
+    /// True if what the pages are says so alone.
+    pub(super) names_itself: bool,
 }
 
 /// Every holder, each once.
@@ -34,13 +36,14 @@ impl Holders {
             return *known;
         }
         let code = stack.and_then(|stack| stacks.culprit(stack)).map(str::to_owned);
-        let is_named = match &run.what {
-            What::Kernel | What::Slab(None) => code.is_some(),
-            // Who allocated a page that could be moved is not who pinned it.
+        let names_itself = match &run.what {
+            What::Kernel | What::Slab(None) => false,
             What::Pinned(pin) => pin.owner.is_some(),
             _ => true,
         };
-        let holder = Holder { what: title(&run.what), code, is_named };
+        // Who allocated a page that could be moved is not who pinned it.
+        let is_named = names_itself || (code.is_some() && !matches!(run.what, What::Pinned(_)));
+        let holder = Holder { what: title(&run.what), code, is_named, names_itself };
         let next = self.all.len() as HolderId;
         let id = *self.known.entry(holder.clone()).or_insert(next);
         if id == next {

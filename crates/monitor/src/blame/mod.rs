@@ -9,10 +9,13 @@ mod folded;
 mod holders;
 mod kept;
 mod movable;
+mod named_blocks;
 mod same_size;
+mod scaled;
 mod text;
 
-pub use answer::{Blame, NamedBlocks, Readings, Row};
+pub use answer::{Blame, Readings, Row};
 pub use code_in_use::{CodeInUse, CodeKind, CodeSite};
 pub use folded::folded;
 pub use movable::MovableOnly;
+pub use named_blocks::NamedBlocks;

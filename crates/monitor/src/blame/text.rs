@@ -26,7 +26,7 @@ impl Blame {
         if self.share < 1.0 {
             let _ = writeln!(
                 text,
-                "Numbers are those of {:.1} % of the blocks, scaled to all.",
+                "Which code allocated was watched in {:.1} % of the blocks, and is scaled to all.",
                 100.0 * self.share
             );
         }
