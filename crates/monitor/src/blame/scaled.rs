@@ -17,9 +17,9 @@ struct Counted {
 }
 
 /// Blocks by what alone tells of them: whether it names some of their pages, and whether it names none of some others.
-type Kind = (bool, bool);
+type NameKind = (bool, bool);
 
-/// The blocks of a kind.
+/// The blocks of such a kind.
 #[derive(Clone, Copy, Default)]
 struct Blocks {
     all: NamedBlocks,
@@ -29,9 +29,9 @@ struct Blocks {
 /// The sums of all kept blocks, by what pages are and by who allocated them.
 #[derive(Default)]
 pub(super) struct Scaled {
-    by_what: HashMap<String, Counted>,
-    by_holder: HashMap<HolderId, Sums>,
-    by_kind: BTreeMap<Kind, Blocks>,
+    kinds: HashMap<String, Counted>,
+    watched: HashMap<HolderId, Sums>,
+    names: BTreeMap<NameKind, Blocks>,
 }
 
 impl Scaled {
@@ -44,10 +44,10 @@ impl Scaled {
         let alone = u64::from(of_block.len() == 1);
         for (what, pages) in of_block {
             // Most blocks have what others have: a name is copied for the first.
-            if !self.by_what.contains_key(what) {
-                self.by_what.insert(what.to_owned(), Counted::default());
+            if !self.kinds.contains_key(what) {
+                self.kinds.insert(what.to_owned(), Counted::default());
             }
-            let Some(counted) = self.by_what.get_mut(what) else { continue };
+            let Some(counted) = self.kinds.get_mut(what) else { continue };
             let sums = [pages, 1, alone];
             add(&mut counted.all, sums);
             if is_watched {
@@ -57,7 +57,7 @@ impl Scaled {
         if is_watched {
             for part in parts {
                 let sums = [part.pages.into(), 1, u64::from(parts.len() == 1)];
-                add(self.by_holder.entry(part.holder).or_default(), sums);
+                add(self.watched.entry(part.holder).or_default(), sums);
             }
         }
         self.add_name(parts, holders, is_watched);
@@ -65,7 +65,7 @@ impl Scaled {
 
     fn add_name(&mut self, parts: &[Part], holders: &Holders, is_watched: bool) {
         let itself = parts.iter().filter(|part| holders.get(part.holder).names_itself).count();
-        let blocks = self.by_kind.entry((itself > 0, itself < parts.len())).or_default();
+        let blocks = self.names.entry((itself > 0, itself < parts.len())).or_default();
         let named = parts.iter().filter(|part| holders.get(part.holder).is_named).count();
         let count = |of: &mut NamedBlocks| match named {
             0 => of.not += 1,
@@ -84,7 +84,7 @@ impl Scaled {
     pub(super) fn holders(&self, holders: &Holders) -> Vec<(HolderId, Sums)> {
         let scaled = |id: HolderId, sums: &Sums| {
             let holder = holders.get(id);
-            let counted = self.by_what.get(&holder.what).copied().unwrap_or_default();
+            let counted = self.kinds.get(&holder.what).copied().unwrap_or_default();
             let one = |at: usize| match (counted.all[at], counted.watched[at]) {
                 (all, 0) if holder.code.is_none() => all,
                 (all, watched) => scale(sums[at], all, watched),
@@ -93,16 +93,16 @@ impl Scaled {
         };
         let unwatched = (0..holders.len() as HolderId).filter_map(|id| {
             let holder = holders.get(id);
-            let counted = self.by_what.get(&holder.what)?;
+            let counted = self.kinds.get(&holder.what)?;
             (holder.code.is_none() && counted.watched == Sums::default()).then_some((id, counted.all))
         });
-        self.by_holder.iter().map(|(id, sums)| scaled(*id, sums)).chain(unwatched).collect()
+        self.watched.iter().map(|(id, sums)| scaled(*id, sums)).chain(unwatched).collect()
     }
 
     /// Returns of how many kept blocks it is known by whom.
     pub(super) fn named(&self) -> NamedBlocks {
         let mut named = NamedBlocks::default();
-        for Blocks { all, watched } in self.by_kind.values() {
+        for Blocks { all, watched } in self.names.values() {
             let (of, among) = (all.count(), watched.count());
             // A kind that was not watched is known by what alone tells.
             let from = if among == 0 { all } else { watched };
