@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use common::{Ran, can_record, folder, names, run};
+use freehold_linux::procfs::read_pressure;
 use freehold_needs::{MemoryCgroup, has_file, skip};
 use serde_json::Value;
 
@@ -21,6 +22,9 @@ fn record(output: &Path, more: &[&str]) -> Ran {
 fn info(trace: &Path) -> Value {
     run(["trace", "info", trace.to_str().unwrap(), "--json"]).ok().json()
 }
+
+/// How often pressure is waited for: others on the machine may wait for memory, too.
+const TRIES: u32 = 3;
 
 const BUSY: &str = "while true; do ls / >/dev/null; done";
 
@@ -167,15 +171,26 @@ fn pressure_ends_a_recording() {
         group.join(),
         large.display()
     );
-    let more = ["--ring", "2", "--duration", "15", "--until-above", "pressure_some=0.05", "--"];
-    let ran = record(&output, &[&more[..], &["sh", "-c", &script]].concat()).ok();
-    drop(group);
-    let ending = &info(&output)["ending"];
-    if ending["stopped_by"] == "duration" {
-        return skip(test, format!("reading a file in a small group made nobody wait here: {}", ran.stderr));
+    let mut kinds = Value::Null;
+    for _ in 0..TRIES {
+        // What others waited for just before counts for ten seconds.
+        let before = read_pressure(Path::new("/")).unwrap().some.avg10;
+        let above = format!("pressure_some={:.2}", before + 0.05);
+        let more = ["--ring", "2", "--duration", "15", "--until-above", &above, "--"];
+        let ran = record(&output, &[&more[..], &["sh", "-c", &script]].concat()).ok();
+        let ending = &info(&output)["ending"];
+        if ending["stopped_by"] == "duration" {
+            return skip(
+                test,
+                format!("reading a file in a small group made nobody wait here: {}", ran.stderr),
+            );
+        }
+        assert_eq!(ending["stopped_by"], "trigger", "{}", ran.stderr);
+        assert!(ending["trigger"].as_str().unwrap().starts_with("pressure_some = "), "{ending}");
+        kinds = info(&output)["summary"]["kinds"].clone();
+        if kinds["shrink_inactive"].as_u64() > Some(0) {
+            return;
+        }
     }
-    assert_eq!(ending["stopped_by"], "trigger", "{}", ran.stderr);
-    assert!(ending["trigger"].as_str().unwrap().starts_with("pressure_some = "), "{ending}");
-    let kinds = &info(&output)["summary"]["kinds"];
-    assert!(kinds["shrink_inactive"].as_u64() > Some(0), "what waited for was reclaim: {kinds}");
+    panic!("what waited for was reclaim, {TRIES} times: {kinds}");
 }

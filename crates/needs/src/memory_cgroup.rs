@@ -1,6 +1,7 @@
 //! A memory cgroup with a small limit.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,7 +29,9 @@ impl MemoryCgroup {
             if fs::create_dir(&group).is_err() {
                 continue;
             }
-            if fs::write(group.join(limit), bytes.to_string()).is_ok() {
+            // Where cgroups lie below it, the root is an ordinary file system, which would make a file of that name.
+            let file = fs::OpenOptions::new().write(true).open(group.join(limit));
+            if file.and_then(|mut file| file.write_all(bytes.to_string().as_bytes())).is_ok() {
                 return Some(Self(group));
             }
             let _ = fs::remove_dir(&group);
