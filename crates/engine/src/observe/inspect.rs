@@ -26,8 +26,8 @@ impl<L: Locks> Zone<'_, L> {
     /// Returns the first frames of the blocks on one of a CPU's lists, from first to last, which is the
     /// order in which requests get them.
     ///
-    /// The iterator is empty for an order or type without such a list and for an absent CPU. It holds the
-    /// lock of the CPU's lists until it is dropped.
+    /// The iterator is empty for an order or type without such a list and for an absent CPU. Types other than
+    /// Movable share one list of huge pages. It holds the lock of the CPU's lists until it is dropped.
     /// Linux counterpart: `zone->per_cpu_pageset->lists[]`.
     pub fn percpu_list(&self, cpu: u16, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
         self.percpu_blocks(cpu, order, migratetype).map(|(pfn, _)| pfn)
