@@ -1,5 +1,7 @@
 //! Who holds the replay's pages, and what the engine may do with them.
 
+use std::collections::VecDeque;
+
 use freehold::{
     Memory, Migratetype, Order, Pfn, Reclaimed, Reclaimer, Relocate, ShrinkControl, Shrinker, ZoneType,
 };
@@ -65,8 +67,9 @@ impl<'f, 'm> Holders<'f, 'm> {
         start: &Start,
         moves: MoveCost,
     ) -> Self {
-        let traced = TracedFrames::at_start(machine, start);
-        let cache = PageCache::new(&traced);
+        let mut cache = VecDeque::new();
+        let traced = TracedFrames::at_start(machine, start, |place| cache.push_back(place as u32));
+        let cache = PageCache::new(cache);
         let (moved, places) = (MovedBlocks::default(), Places::default());
         let tries = Tries::new(moves.fails_of_1024);
         Self {

@@ -14,10 +14,8 @@ pub(super) struct PageCache {
 }
 
 impl PageCache {
-    /// Returns the page cache at the start, ordered by address.
-    pub(super) fn new(traced: &TracedFrames) -> Self {
-        let cache = traced.blocks().filter(|(_, _, pages)| *pages == Pages::Cache);
-        let places: VecDeque<u32> = cache.map(|(place, ..)| place as u32).collect();
+    /// Returns the page cache at the start, whose places are ordered by address.
+    pub(super) fn new(places: VecDeque<u32>) -> Self {
         Self { sift_at: (2 * places.len()).max(1 << 16), places }
     }
 

@@ -113,7 +113,8 @@ struct TracedZone {
     /// The place of the zone's first frame.
     base: usize,
     node: u16,
-    entries: Vec<Entry>,
+    /// The words of entries. Memory that stays zero, [`Entry::UNKNOWN`], is never touched.
+    entries: Vec<u64>,
 }
 
 /// A place in the table: the traced frame is in a zone.
@@ -127,7 +128,7 @@ impl TracedFrames {
     fn new(machine: &Machine) -> Self {
         let mut base = 0;
         let zones = machine.zones.iter().map(|zone| {
-            let entries = vec![Entry::UNKNOWN; zone.spanned as usize];
+            let entries = vec![Entry::UNKNOWN.0; zone.spanned as usize];
             let traced = TracedZone { start: zone.start.0, base, node: zone.node, entries };
             base += zone.spanned as usize;
             traced
@@ -136,8 +137,8 @@ impl TracedFrames {
     }
 
     /// Returns the table at the start: each block that was in use then and is freed by the events stands for
-    /// itself.
-    pub(super) fn at_start(machine: &Machine, start: &Start) -> Self {
+    /// itself. Calls `cached` with the place of each that is page cache, by address.
+    pub(super) fn at_start(machine: &Machine, start: &Start, mut cached: impl FnMut(usize)) -> Self {
         let mut traced = Self::new(machine);
         for (pfn, order, used_for) in start.held(machine) {
             let pages = match used_for {
@@ -147,6 +148,9 @@ impl TracedFrames {
             };
             if let Some(at) = traced.find(pfn, order) {
                 traced.set(at, order, Entry::held(order, pfn, pages));
+                if pages == Pages::Cache {
+                    cached(traced.place(at));
+                }
             }
         }
         traced
@@ -184,14 +188,16 @@ impl TracedFrames {
     }
 
     pub(super) fn entry(&self, at: At) -> Entry {
-        self.zones[at.zone].entries[at.index]
+        Entry(self.zones[at.zone].entries[at.index])
     }
 
     /// Returns every block that the replay holds: the number of its traced frame, the replayed block, and what
     /// may be done with its pages.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, Pfn, Pages)> + '_ {
         self.zones.iter().flat_map(|zone| {
-            zone.entries.iter().enumerate().filter_map(|(index, entry)| match entry.get() {
+            zone.entries.iter().map(|word| Entry(*word)).enumerate().filter_map(|(index, entry)| match entry
+                .get()
+            {
                 Traced::Held(_, replayed) => Some((zone.base + index, replayed, entry.pages())),
                 _ => None,
             })
@@ -220,30 +226,30 @@ impl TracedFrames {
 
     #[inline]
     pub(super) fn get(&self, at: At) -> Traced {
-        self.zones[at.zone].entries[at.index].get()
+        self.entry(at).get()
     }
 
     /// Returns true if no frame of a block is in a block that is held.
     #[inline]
     pub(super) fn is_unknown(&self, at: At, order: Order) -> bool {
         let pages = order.pages() as usize;
-        self.zones[at.zone].entries[at.index..at.index + pages].iter().all(|&entry| entry == Entry::UNKNOWN)
+        self.zones[at.zone].entries[at.index..at.index + pages].iter().all(|&word| word == Entry::UNKNOWN.0)
     }
 
     /// Sets the entry of a block's first frame, and marks the others as inside.
     #[inline]
     pub(super) fn set(&mut self, at: At, order: Order, entry: Entry) {
         let frames = &mut self.zones[at.zone].entries[at.index..at.index + order.pages() as usize];
-        frames[0] = entry;
+        frames[0] = entry.0;
         if frames.len() > 1 {
-            frames[1..].fill(Entry::inside(order));
+            frames[1..].fill(Entry::inside(order).0);
         }
     }
 
     /// Removes a block from the table.
     #[inline]
     pub(super) fn clear(&mut self, at: At, order: Order) {
-        self.zones[at.zone].entries[at.index..at.index + order.pages() as usize].fill(Entry::UNKNOWN);
+        self.zones[at.zone].entries[at.index..at.index + order.pages() as usize].fill(Entry::UNKNOWN.0);
     }
 
     /// Returns the first frame of the block of `order` around a frame.
@@ -274,8 +280,8 @@ impl TracedFrames {
     /// Returns the number of blocks that the replay holds, by order.
     pub(super) fn held(&self) -> ByOrder {
         let mut held = ByOrder::default();
-        for entry in self.zones.iter().flat_map(|zone| &zone.entries) {
-            if let Traced::Held(order, _) = entry.get() {
+        for word in self.zones.iter().flat_map(|zone| &zone.entries) {
+            if let Traced::Held(order, _) = Entry(*word).get() {
                 *held.widened(order) += 1;
             }
         }
