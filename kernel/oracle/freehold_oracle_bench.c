@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * This kernel's allocator as a side of `freehold bench peers --linux`.
+ * This kernel's allocator as a side of `cargo xtask bench peers --linux`.
  * Part of freehold_oracle.c, which includes it.
  *
  * The host asks on standard input and is answered on standard output, a line
- * each, as crates/bench/src/peers/protocol.rs has it; the shapes of work are
- * those of crates/bench/src/peers/shapes.rs. Meanwhile nothing else of the
+ * each, as tools/bench/src/peers/protocol.rs has it; the shapes of work are
+ * those of tools/bench/src/peers/shapes.rs. Meanwhile nothing else of the
  * kernel runs, as while a script is played.
  */
 

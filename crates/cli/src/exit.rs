@@ -69,18 +69,6 @@ impl From<freehold_linux::Error> for Failure {
     }
 }
 
-impl From<freehold_bench::BenchError> for Failure {
-    fn from(error: freehold_bench::BenchError) -> Self {
-        use freehold_bench::BenchError;
-        let cause = match &error {
-            BenchError::Options { .. } | BenchError::Outside { .. } | BenchError::Talk(_) => Cause::Input,
-            BenchError::Pin(_) | BenchError::Memory { .. } | BenchError::Sensor(_) => Cause::Machine,
-            _ => Cause::Bug,
-        };
-        Self::new(cause, error)
-    }
-}
-
 impl From<freehold_monitor::top::TopError> for Failure {
     fn from(error: freehold_monitor::top::TopError) -> Self {
         use freehold_monitor::top::TopError;

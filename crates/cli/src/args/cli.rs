@@ -7,7 +7,6 @@ use clap::{Parser, Subcommand};
 use freehold_measure::foreign;
 
 use super::analyze::{self, Analyze};
-use super::bench::Bench;
 use super::blame::Blame;
 use super::check::{Check, GiveBack};
 use super::compare::Compare;
@@ -72,8 +71,6 @@ pub(crate) enum Command {
     /// Make blocks of a size: by write-back, dropped page cache and compaction, no more than needed (needs root).
     #[command(long_about = repair::LONG_ABOUT)]
     Repair(Repair),
-    /// Measure the engine on this machine: a table for each of its systems.
-    Bench(Bench),
     /// Look into a trace.
     #[command(subcommand)]
     Trace(Trace),

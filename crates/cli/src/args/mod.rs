@@ -1,7 +1,6 @@
 //! The command line: words come in, validated arguments go out; nothing is opened and nothing is run.
 
 mod analyze;
-mod bench;
 mod blame;
 mod check;
 mod cli;
@@ -20,7 +19,6 @@ mod sweep;
 mod trace;
 
 pub(super) use analyze::Analyze;
-pub(super) use bench::Bench;
 pub(super) use blame::Blame;
 pub(super) use check::{Check, GiveBack};
 pub(super) use cli::{Cli, Command, refuse};

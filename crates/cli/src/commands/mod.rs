@@ -4,7 +4,6 @@
 pub(super) mod analyze;
 mod anonymize;
 mod asked;
-pub(super) mod bench;
 pub(super) mod blame;
 mod bounded_lists;
 pub(super) mod check;

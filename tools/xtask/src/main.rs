@@ -1,0 +1,117 @@
+//! `cargo xtask`: the command line of the repository's checks and builds.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use xtask::bench::BenchArgs;
+use xtask::counterfactual::command::CounterfactualArgs;
+use xtask::dist::command::DistArgs;
+use xtask::fuzz::FuzzArgs;
+use xtask::guest::command::GuestArgs;
+use xtask::instructions::InstructionsArgs;
+use xtask::oracle::command::OracleArgs;
+use xtask::seeds::command::SeedsArgs;
+use xtask::sensor::SensorArgs;
+use xtask::series::command::SeriesArgs;
+use xtask::supply::SupplyArgs;
+use xtask::traces::command::TracesArgs;
+use xtask::{oracle, series};
+
+/// The repository's own chores
+#[derive(Parser)]
+#[command(name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Check what a machine can check of the house style
+    Tidy,
+    /// Play scripts on real kernels and hold their answers against the engine
+    Oracle(OracleArgs),
+    /// Apply, build, test and measure the series for Linux
+    Series(SeriesArgs),
+    /// Hold what is foretold from recordings against what comes on real kernels
+    Counterfactual(CounterfactualArgs),
+    /// Run the seeds' workloads on kernels without and with what they are about
+    Seeds(SeedsArgs),
+    /// Run the BPF sensor's tests in kernels with the series and without
+    Sensor(SensorArgs),
+    /// Look for bytes that break a property of what reads foreign bytes
+    Fuzz(FuzzArgs),
+    /// Hold the instructions of the engine's operations against the kept table
+    Instructions(InstructionsArgs),
+    /// Check what Freehold is built from: licences, advisories, duplicates, sources
+    Supply(SupplyArgs),
+    /// Build what is handed out: static programs, packages, wheels, sources, lists of what is inside
+    Dist(DistArgs),
+    /// Boot a kernel in QEMU with the static program, and run every command there
+    Guest(GuestArgs),
+    /// Record the public set of traces in QEMU, and write the index of all traces
+    Traces(TracesArgs),
+    /// Make a book of the documents, with mdBook
+    Site,
+    /// Measure the engine on this machine, beside other allocators if asked
+    Bench(BenchArgs),
+    /// Measure which branches of the engine the kept transcripts reach
+    Coverage,
+}
+
+/// The exit code if a check found something.
+const FOUND: u8 = 1;
+
+/// The exit code if the command failed.
+const FAILED: u8 = 3;
+
+fn main() -> ExitCode {
+    let root = xtask::root();
+    let done = match Arguments::parse().chore {
+        Chore::Tidy => tidy(root),
+        Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
+        Chore::Bench(arguments) => xtask::bench::run(&arguments, root),
+        Chore::Counterfactual(arguments) => xtask::counterfactual::command::run(&arguments, root),
+        Chore::Seeds(arguments) => xtask::seeds::command::run(&arguments, root),
+        Chore::Sensor(arguments) => xtask::sensor::run(&arguments, root),
+        Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
+        Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),
+        Chore::Supply(arguments) => xtask::supply::run(&arguments, root),
+        Chore::Dist(arguments) => xtask::dist::command::run(&arguments, root),
+        Chore::Guest(arguments) => xtask::guest::command::run(&arguments, root),
+        Chore::Traces(arguments) => xtask::traces::command::run(&arguments, root),
+        Chore::Site => xtask::site::run(root),
+        Chore::Oracle(arguments) => oracle::command::run(&arguments, root).map_err(|error| error.to_string()),
+        Chore::Series(arguments) => run_series(&arguments, root),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(FOUND),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Runs `series`. Returns false if the series does not fit a kernel; other failures are errors.
+fn run_series(arguments: &SeriesArgs, root: &Path) -> Result<bool, String> {
+    series::command::run(arguments, root).or_else(|error| {
+        if error.is_finding() {
+            println!("{error}");
+            return Ok(false);
+        }
+        Err(error.to_string())
+    })
+}
+
+/// Prints the findings. Returns true if there are none.
+fn tidy(root: &Path) -> Result<bool, String> {
+    let findings =
+        xtask::tidy::findings(root).map_err(|error| format!("the repository cannot be read: {error}"))?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    Ok(findings.is_empty())
+}

@@ -1,0 +1,122 @@
+//! Boots one side of a seed in QEMU and returns what it said.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::figures::Boot;
+use super::list::{Part, Seed};
+use crate::counterfactual::guest::{Drive, EMULATOR, arguments};
+use crate::counterfactual::root::{self, PARTITION};
+use crate::kernel::process::{command, require};
+use crate::series::boot::uml::watch;
+use crate::series::build::workshop::Built;
+
+/// The folder of the first process and of each seed's workload.
+const SCRIPTS: &str = "tools/xtask/src/seeds/guest";
+
+/// The size of the disk for swap; what is not written takes no place.
+const SWAP_BYTES: u64 = 1 << 30;
+
+/// How often a boot is tried: an emulated machine may hang or die.
+const ATTEMPTS: u32 = 3;
+
+/// What guests of every seed need.
+#[derive(Debug)]
+pub(super) struct Guests {
+    image: PathBuf,
+    swap: PathBuf,
+}
+
+impl Guests {
+    /// Makes the image in `folder`; the small Debian that it is of is kept below `cache`.
+    ///
+    /// # Errors
+    /// A sentence, if something cannot be had.
+    pub(super) fn new(root: &Path, cache: &Path, folder: &Path) -> Result<Self, String> {
+        require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
+        let image = root::image_with(root, cache, folder, |programs| {
+            scripts(root)?.into_iter().try_for_each(|(name, text)| programs.install(&name, &text))
+        })?;
+        Ok(Self { image, swap: folder.join("swap") })
+    }
+
+    /// Boots a kernel with the workload of a seed on the machine of one of its parts.
+    ///
+    /// # Errors
+    /// What was wrong with the last of the boots, if none of them came to a good end.
+    pub(super) fn boot(&self, seed: &Seed, part: &Part, kernel: &Built) -> Result<Boot, String> {
+        let mut failure = String::new();
+        for _ in 0..ATTEMPTS {
+            match self.try_to_boot(seed, part, kernel) {
+                Ok(boot) => return Ok(boot),
+                Err(error) => failure = error,
+            }
+            eprintln!("{failure}");
+        }
+        Err(failure)
+    }
+
+    fn try_to_boot(&self, seed: &Seed, part: &Part, kernel: &Built) -> Result<Boot, String> {
+        let io = |error: std::io::Error| format!("{}: {error}", self.swap.display());
+        let _ = fs::remove_file(&self.swap);
+        File::create(&self.swap).and_then(|file| file.set_len(SWAP_BYTES)).map_err(io)?;
+        let drives = [
+            Drive { name: "root", path: &self.image, options: "snapshot=on" },
+            Drive { name: "swap", path: &self.swap, options: "cache=unsafe" },
+        ];
+        let mut qemu = command(EMULATOR);
+        qemu.args(arguments(part.cpus, seed.memory_mib, &kernel.program, &drives, &parameters(seed)));
+        let name = format!("seed {} on Linux {} ({})", seed.number, kernel.version, kernel.recipe.variant);
+        let ran = watch(&qemu, seed.seconds, &name).map_err(|error| error.to_string())?;
+        let findings = ran.findings();
+        let _ = fs::remove_file(&self.swap);
+        if findings.is_empty() {
+            return Ok(Boot(ran.console.said));
+        }
+        let last: Vec<_> = ran.text.lines().rev().take(12).collect();
+        let last: Vec<_> = last.into_iter().rev().collect();
+        Err(format!("{name}: {}; it ended with\n{}", findings.join("; "), last.join("\n")))
+    }
+}
+
+/// Returns the scripts by their names in the guest.
+fn scripts(root: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let folder = root.join(SCRIPTS);
+    let io = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let script = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = if name == "init.sh" { "seeds-init".to_owned() } else { name };
+        Ok((name, fs::read(&path)?))
+    };
+    let entries = fs::read_dir(&folder).map_err(io)?;
+    entries.map(|entry| script(entry?.path())).collect::<std::io::Result<_>>().map_err(io)
+}
+
+/// Returns the kernel's parameters.
+fn parameters(seed: &Seed) -> String {
+    format!(
+        "console=ttyS0 quiet nokaslr panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/seeds-init freehold.seed={}",
+        seed.number
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::super::list::Name;
+    use super::*;
+
+    #[test]
+    fn each_seed_has_a_script() {
+        let scripts = scripts(crate::root()).unwrap();
+        let has = |wanted: &str| scripts.iter().any(|(name, text)| name == wanted && !text.is_empty());
+        assert!(has("seeds-init"));
+        for name in Name::value_variants() {
+            let seed = name.seed();
+            let script = format!("seed-{}.sh", seed.number);
+            assert!(has(&script), "{script}");
+            assert!(parameters(&seed).ends_with(&format!("freehold.seed={}", seed.number)));
+        }
+    }
+}
