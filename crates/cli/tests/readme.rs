@@ -26,7 +26,7 @@ fn pasted(readme: &str) -> &str {
 fn what_readme_pastes_is_printed() {
     let (readme, printed) = (readme(), plain(&run(["compare", &sample("c-build.arrows")]).ok().stdout));
     assert!(printed.contains(pasted(&readme).trim_end()), "README has another screen than:\n{printed}");
-    for command in ["cargo run --release -- compare traces/c-build.arrows", "cargo test --workspace"] {
+    for command in ["cargo run -- compare traces/c-build.arrows", "cargo test --workspace"] {
         assert!(readme.contains(command), "no {command}");
     }
 }
