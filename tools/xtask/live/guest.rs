@@ -16,7 +16,7 @@ fn boots(arch: &str, package: &str, emulator: &str, test: &str) {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut guest = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    guest.current_dir(&root).args(["guest", "--arch", arch, "--kernel", package, "--program"]).arg(&program);
+    guest.current_dir(root).args(["guest", "--arch", arch, "--kernel", package, "--program"]).arg(&program);
     let ran = guest.arg("--folder").arg(folder.path()).output().expect("the command can be started");
     let said = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{said}");

@@ -8,6 +8,7 @@ pub mod fuzz;
 pub mod guest;
 pub mod instructions;
 pub mod kernel;
+pub mod live;
 pub mod markdown;
 pub mod oracle;
 pub mod seeds;

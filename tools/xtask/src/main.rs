@@ -10,6 +10,7 @@ use xtask::dist::command::DistArgs;
 use xtask::fuzz::FuzzArgs;
 use xtask::guest::command::GuestArgs;
 use xtask::instructions::InstructionsArgs;
+use xtask::live::LiveArgs;
 use xtask::oracle::command::OracleArgs;
 use xtask::seeds::command::SeedsArgs;
 use xtask::sensor::SensorArgs;
@@ -48,6 +49,8 @@ enum Chore {
     Supply(SupplyArgs),
     /// Build what is handed out: static programs, packages, wheels, sources, lists of what is inside
     Dist(DistArgs),
+    /// Run tests that need this machine, QEMU, a browser, Prometheus or a kernel
+    Live(LiveArgs),
     /// Boot a kernel in QEMU with the static program, and run every command there
     Guest(GuestArgs),
     /// Record the public set of traces in QEMU, and write the index of all traces
@@ -69,6 +72,7 @@ const FAILED: u8 = 3;
 fn main() -> ExitCode {
     let root = xtask::root();
     let done = match Arguments::parse().chore {
+        Chore::Live(arguments) => return live(&arguments, root),
         Chore::Tidy => tidy(root),
         Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
         Chore::Bench(arguments) => xtask::bench::run(&arguments, root),
@@ -93,6 +97,17 @@ fn main() -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
+}
+
+/// Runs `live`, whose exit codes are its own.
+fn live(arguments: &LiveArgs, root: &Path) -> ExitCode {
+    xtask::live::run(arguments, root).map_or_else(
+        |error| {
+            eprintln!("{error}");
+            ExitCode::from(FAILED)
+        },
+        |ended| ExitCode::from(ended.code()),
+    )
 }
 
 /// Runs `series`. Returns false if the series does not fit a kernel; other failures are errors.

@@ -1,0 +1,13 @@
+//! `cargo xtask live`: the tests that need this machine, a browser, Prometheus, QEMU or a kernel.
+//!
+//! Names of commands come in; verdicts on tests go out, into the kept list `tools/live.tsv`.
+
+mod command;
+mod guard;
+mod kept;
+mod list;
+mod outcome;
+mod sources;
+
+pub use command::{Ended, LiveArgs, run};
+pub use kept::{KEPT, findings};

@@ -1,0 +1,6 @@
+//! Tests of the workshop on what is in the repository.
+
+mod live;
+mod sandbox;
+mod tidy;
+mod traces;
