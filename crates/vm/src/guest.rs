@@ -77,12 +77,11 @@ impl Guest {
         if machine.needs_firmware() && !Path::new(FIRMWARE.0).is_file() {
             return Err(VmError::NoProgram { program: FIRMWARE.0.to_owned(), package: FIRMWARE.1 });
         }
-        let (emulator, package) = machine.arch.emulator();
-        command(emulator, package)?;
+        machine.arch.check()?;
         // QEMU ends in time even if this process is killed. It still gets what is typed on a terminal.
         let mut timeout = command("timeout", "coreutils")?;
-        timeout.args(["--foreground", "--kill-after=5", &machine.limit.as_secs_f64().to_string(), emulator]);
-        timeout.args(machine.arguments()?).args(is_paused.then_some("-S"));
+        timeout.args(["--foreground", "--kill-after=5", &machine.limit.as_secs_f64().to_string()]);
+        timeout.arg(machine.arch.emulator().0).args(machine.arguments()?).args(is_paused.then_some("-S"));
         Self::run(machine, room, timeout)
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{VmError, VmResult};
+use crate::program::command;
 
 /// The processor's architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +22,15 @@ impl Arch {
             Self::X86_64 => ("qemu-system-x86_64", "qemu-system-x86"),
             Self::Arm64 => ("qemu-system-aarch64", "qemu-system-arm"),
         }
+    }
+
+    /// Checks that the emulator is on this machine.
+    ///
+    /// # Errors
+    /// [`VmError::NoProgram`] if it is not.
+    pub fn check(self) -> VmResult<()> {
+        let (emulator, package) = self.emulator();
+        command(emulator, package).map(drop)
     }
 
     /// Returns Linux's name of the serial line, for the parameter `console=`.
