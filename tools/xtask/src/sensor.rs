@@ -5,16 +5,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
+use freehold_vm::Disk;
 use serde_json::Value;
 
-use crate::counterfactual::guest::{Cpus, Drive, EMULATOR, arguments};
+use crate::counterfactual::guest::{Cpus, machine};
 use crate::counterfactual::programs::said;
 use crate::counterfactual::root::{self, PARTITION};
-use crate::kernel::process::{command, require};
+use crate::kernel::process::command;
 use crate::kernel::{KernelVersion, cache};
-use crate::series::boot::uml::{Ran, watch};
+use crate::series::boot::uml::Ran;
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
@@ -52,7 +54,7 @@ fn version(name: &str) -> Result<KernelVersion, String> {
 /// # Errors
 /// A sentence, if a kernel, the image or the tests cannot be made.
 pub fn run(arguments: &SensorArgs, root: &Path) -> Result<bool, String> {
-    require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
+    freehold_vm::Arch::X86_64.check().map_err(|error| error.to_string())?;
     let tests = tests(root)?;
     let folder = root.join("target/sensor");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -95,12 +97,12 @@ fn tests(root: &Path) -> Result<PathBuf, String> {
 }
 
 fn boot(kernel: &Path, image: &Path, name: &str) -> Result<Ran, String> {
-    let drives = [Drive { name: "root", path: image, options: "snapshot=on" }];
-    let parameters =
+    let disks = vec![Disk::Nvme { name: "root", image: image.to_owned(), is_kept: false }];
+    let mut machine = machine(Cpus::Two, MEMORY_MIB, kernel, disks);
+    machine.parameters =
         format!("console=ttyS0 quiet panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/sensor-init");
-    let mut qemu = command(EMULATOR);
-    qemu.args(arguments(Cpus::Two, MEMORY_MIB, kernel, &drives, &parameters));
-    watch(&qemu, SECONDS, name).map_err(|error| error.to_string())
+    machine.limit = Duration::from_secs(SECONDS);
+    Ran::in_qemu(&machine, name).map_err(|error| error.to_string())
 }
 
 /// What the tests of one boot said.
@@ -133,8 +135,6 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::series::boot::console::Console;
 

@@ -3,30 +3,23 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::time::Duration;
+
+use freehold_vm::{Arch, Clock, Disk, Guest, Machine};
 
 use super::cases::{Setting, Side, Value};
 use super::kernels::Kernel;
 use super::root::PARTITION;
 use super::workloads::Workload;
 use crate::kernel::error::{CONSOLE_LINES, tail};
-use crate::kernel::process::{limited, require};
-
-/// The emulator.
-pub(crate) const EMULATOR: &str = "qemu-system-x86_64";
-
-/// The machine: a serial line and two disks. QEMU's emulated `cmpxchg16b` is not atomic between the threads of two CPUs,
-/// which Linux's slab allocator does not survive.
-const MACHINE: &str = "-nodefaults -no-user-config -display none -no-reboot -serial stdio \
-    -machine q35 -cpu max,la57=off,cx16=off";
 
 /// The memory of a guest that records.
 ///
 /// Units: MiB.
 const MEMORY_MIB: u32 = 448;
 
-/// The most seconds of a boot.
-const LIMIT: u64 = 900;
+/// The most time of a boot.
+const LIMIT: Duration = Duration::from_mins(15);
 
 /// How often a boot is tried: an emulated machine may hang or die.
 const ATTEMPTS: u32 = 6;
@@ -61,7 +54,7 @@ impl Guests {
         is_drained: bool,
         kernels: &[&'static Kernel],
     ) -> Result<Self, String> {
-        require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
+        Arch::X86_64.check().map_err(|error| error.to_string())?;
         let kernels = kernels.iter().map(|&kernel| Ok((kernel, kernel.fetch(root, cache)?)));
         Ok(Self { image, cpus, is_drained, kernels: kernels.collect::<Result<_, String>>()? })
     }
@@ -93,27 +86,18 @@ impl Guests {
         File::create(disk).and_then(|file| file.set_len(256 << 20)).map_err(io)?;
         let kernel = self.kernels.iter().find(|(kernel, _)| Some(*kernel) == side.kernel);
         let (_, kernel) = kernel.ok_or("a side of this machine has no guest")?;
-        let mut qemu = limited(LIMIT).map_err(|error| error.to_string())?;
-        let drives = [
-            Drive { name: "root", path: &self.image, options: "snapshot=on" },
-            Drive { name: "trace", path: disk, options: "cache=unsafe" },
+        let disks = vec![
+            Disk::Nvme { name: "root", image: self.image.clone(), is_kept: false },
+            Disk::Nvme { name: "trace", image: disk.to_owned(), is_kept: true },
         ];
-        qemu.arg(EMULATOR);
-        qemu.args(arguments(
-            self.cpus,
-            MEMORY_MIB,
-            kernel,
-            &drives,
-            &parameters(workload, side, self.is_drained),
-        ));
-        let ran = qemu.stderr(Stdio::piped()).output().map_err(|error| format!("{EMULATOR}: {error}"))?;
-        let console = String::from_utf8_lossy(&ran.stdout);
+        let mut machine = machine(self.cpus, MEMORY_MIB, kernel, disks);
+        machine.parameters = parameters(workload, side, self.is_drained);
+        machine.limit = LIMIT;
+        let ended = Guest::boot(&machine).and_then(Guest::finish).map_err(|error| error.to_string())?;
+        let console = ended.console;
         let failed = |what: &str| {
-            let complaint = String::from_utf8_lossy(&ran.stderr);
-            format!(
-                "the guest {what}; its console ended with\n{}\n{complaint}",
-                tail(&console, CONSOLE_LINES)
-            )
+            let (end, complaint) = (tail(&console, CONSOLE_LINES), &ended.complaint);
+            format!("the guest {what}; its console ended with\n{end}\n{complaint}")
         };
         if console.contains("FAILED: ") {
             return Err(failed("failed"));
@@ -139,46 +123,17 @@ pub(crate) enum Cpus {
     TwoCounting,
 }
 
-impl Cpus {
-    const fn arguments(self) -> &'static str {
-        match self {
-            Self::Two => "-accel tcg,thread=multi -smp 2",
-            Self::Counting => "-accel tcg,thread=single -icount shift=0,sleep=on -smp 1",
-            Self::TwoCounting => "-accel tcg,thread=single -icount shift=0,sleep=on -smp 2",
-        }
-    }
-}
-
-/// A disk of a guest, `/dev/nvme0n1` and so on in their order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Drive<'a> {
-    /// A name for the emulator.
-    pub(crate) name: &'a str,
-    /// The file.
-    pub(crate) path: &'a Path,
-    /// The emulator's options.
-    pub(crate) options: &'a str,
-}
-
-/// Returns the emulator's arguments for a machine with those CPUs, so much memory, those disks, a kernel and its parameters.
-pub(crate) fn arguments(
-    cpus: Cpus,
-    memory_mib: u32,
-    kernel: &Path,
-    drives: &[Drive<'_>],
-    parameters: &str,
-) -> Vec<String> {
-    let words = MACHINE.split_whitespace().chain(cpus.arguments().split_whitespace());
-    let mut arguments: Vec<_> = words.map(str::to_owned).collect();
-    arguments.extend(["-m".to_owned(), memory_mib.to_string()]);
-    arguments.extend(["-kernel".to_owned(), kernel.display().to_string()]);
-    for Drive { name, path, options } in drives {
-        let drive = format!("file={},if=none,id={name},format=raw,{options}", path.display());
-        let device = format!("nvme,drive={name},serial={name}");
-        arguments.extend(["-drive".to_owned(), drive, "-device".to_owned(), device]);
-    }
-    arguments.extend(["-append".to_owned(), parameters.to_owned()]);
-    arguments
+/// Returns the machine of a small Debian: no initramfs, and `/dev/nvme0n1` and so on, whose driver Debian's kernels have
+/// built in. The host reads a trace back from a raw image. Such a machine cannot be saved.
+pub(crate) fn machine(cpus: Cpus, memory_mib: u32, kernel: &Path, disks: Vec<Disk>) -> Machine {
+    let mut machine = Machine::new(Arch::X86_64, kernel);
+    (machine.cpus, machine.clock) = match cpus {
+        Cpus::Two => (2, Clock::Host),
+        Cpus::Counting => (1, Clock::Instructions { sleeps: true }),
+        Cpus::TwoCounting => (2, Clock::Instructions { sleeps: true }),
+    };
+    (machine.memory_mib, machine.disks) = (memory_mib, disks);
+    machine
 }
 
 /// Returns the kernel's parameters.
@@ -240,14 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_has_its_disks_in_order() {
-        let drive = |name| Drive { name, path: Path::new(name), options: "snapshot=on" };
-        let drives = [drive("root"), drive("swap")];
-        let of = |cpus| arguments(cpus, 512, Path::new("bzImage"), &drives, "quiet x=1").join(" ");
-        let line = of(Cpus::Two);
-        let start = "-smp 2 -m 512 -kernel bzImage -drive file=root,if=none,id=root,format=raw,snapshot=on ";
-        let end = "id=swap,format=raw,snapshot=on -device nvme,drive=swap,serial=swap -append quiet x=1";
-        assert!(line.contains(start) && line.ends_with(end) && !line.contains("icount"), "{line}");
+    fn a_machine_has_its_cpus_and_their_clock() {
+        let of = |cpus| {
+            let machine = machine(cpus, 512, Path::new("bzImage"), Vec::new());
+            machine.arguments().expect("a folder").join(" ")
+        };
+        let two = of(Cpus::Two);
+        assert!(two.contains("thread=multi -smp 2 -m 512M") && !two.contains("icount"), "{two}");
         assert!(of(Cpus::Counting).contains("-icount shift=0,sleep=on -smp 1 -m 512"));
         assert!(of(Cpus::TwoCounting).contains("thread=single -icount shift=0,sleep=on -smp 2 -m 512"));
     }

@@ -1,11 +1,9 @@
 //! The kernels of guests: Debian's own for cloud machines, with the kmem events and BTF, and those with a series.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::kernel::KernelVersion;
-use crate::kernel::apt::Apt;
-use crate::kernel::process::{Job, command, require};
+use crate::kernel::debian::{Packages, kernel_in};
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
@@ -65,39 +63,11 @@ impl Kernel {
     }
 
     fn fetch_from(&self, suite: &str, folder: &Path) -> Result<PathBuf, String> {
-        let place = folder.join(format!("vmlinuz-{}", self.version));
-        if place.is_file() {
-            return Ok(place);
-        }
-        require("dpkg", "dpkg").map_err(|error| error.to_string())?;
-        let room = folder.join(format!("fetch-{}", self.version));
-        fs::create_dir_all(&room).map_err(|error| format!("{}: {error}", room.display()))?;
-        let lock = fs::File::create(room.join("lock")).map_err(|error| error.to_string())?;
-        let job = Job::new(lock, room.join("log")).map_err(|error| error.to_string())?;
-        let said = |detail: String| format!("Linux {} cannot be had: {detail}", self.version);
-        let apt = Apt::new(&room, Some(suite), &job).map_err(said)?;
-        apt.update().map_err(said)?;
-        let package = apt.newest_kernel(self.version, "cloud-amd64").map_err(said)?;
-        let archive = apt.download(&package).map_err(said)?;
-        let unpacked = room.join("unpacked");
-        job.run(command("dpkg").arg("-x").arg(&archive).arg(&unpacked)).map_err(|error| error.to_string())?;
-        let found = found(&unpacked).ok_or_else(|| said(format!("{package} has no kernel in it")))?;
-        fs::rename(&found, &place).map_err(|error| format!("{}: {error}", place.display()))?;
-        let _ = fs::remove_dir_all(&room);
-        Ok(place)
+        let place = folder.join(format!("linux-{}", self.version));
+        let packages = Packages { suites: &[suite], architecture: "amd64" };
+        let came = packages.unpack_kernel(self.version, "cloud-amd64", &place)?;
+        kernel_in(&place, &came.join(" "))
     }
-}
-
-/// Returns the kernel in an unpacked package: below `boot`, or beside its modules.
-fn found(unpacked: &Path) -> Option<PathBuf> {
-    let entries =
-        |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    let below_boot = entries(unpacked.join("boot"));
-    let beside_modules = entries(unpacked.join("usr/lib/modules")).map(|folder| folder.join("vmlinuz"));
-    let is_kernel = |path: &PathBuf| {
-        path.is_file() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("vmlinuz"))
-    };
-    below_boot.chain(beside_modules).find(is_kernel)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The processors that programs are handed out for.
 
 use clap::ValueEnum;
+use freehold_vm::Arch;
 
 /// A processor, and what others call it.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +52,14 @@ impl Processor {
         match self {
             Self::X86_64 => "x86_64-linux",
             Self::Arm64 => "aarch64-linux",
+        }
+    }
+
+    /// Returns the architecture of guests.
+    pub const fn arch(self) -> Arch {
+        match self {
+            Self::X86_64 => Arch::X86_64,
+            Self::Arm64 => Arch::Arm64,
         }
     }
 

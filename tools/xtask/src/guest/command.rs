@@ -2,17 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
+use freehold_vm::Entry;
 
 use crate::dist::libraries::succeeds;
 use crate::dist::processor::Processor;
 use crate::dist::program::{self, Test};
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::command;
-use crate::series::boot::guest::Entry;
 
-use super::boot::{Boot, Ran, metrics};
+use super::boot::{self, Ran, metrics};
 use super::given::given;
 use super::initramfs;
 use super::kernel::{self, Kernel};
@@ -81,21 +82,14 @@ pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
     let packed = folder.join("initramfs");
     let test = test.map(|test| read(&test.file)).transpose()?;
     let test = test.as_deref().map(|bytes| Entry::program("test", bytes));
-    let bytes = initramfs::pack(&kernel, &kernel::busybox(arch)?, &program, &script, test.as_slice());
+    let bytes = initramfs::pack(&kernel, &kernel::busybox(arch)?, &program, &script, test.as_slice())
+        .map_err(|error| error.to_string())?;
     fs::write(&packed, bytes).map_err(|error| format!("{}: {error}", packed.display()))?;
     println!("{}: {} MiB, {}", kernel.name, arguments.memory, kernel.image.display());
-    let boot = Boot {
-        arch,
-        kernel: &kernel.image,
-        initramfs: &packed,
-        memory: arguments.memory,
-        nodes: 1,
-        disk: None,
-        parameters: &arguments.parameters,
-        seconds: arguments.seconds,
-        is_shown: true,
-    };
-    let ran = boot.run()?;
+    let mut machine = boot::machine(arch, &kernel.image, &packed, &arguments.parameters)?;
+    machine.memory_mib = arguments.memory;
+    machine.limit = Duration::from_secs(arguments.seconds);
+    let ran = boot::run(&machine, true)?;
     let _ = fs::remove_file(&packed);
     kept(&ran, &folder)?;
     let is_well = judged(&ran);

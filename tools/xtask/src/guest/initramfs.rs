@@ -1,6 +1,6 @@
 //! The root of a guest: busybox, the static program, modules, and scripts.
 
-use crate::series::boot::guest::{self, Entry};
+use freehold_vm::{Entry, VmResult, archive};
 
 use super::kernel::Kernel;
 
@@ -22,7 +22,7 @@ pub(crate) fn pack(
     program: &[u8],
     script: &str,
     more: &[Entry<'_>],
-) -> Vec<u8> {
+) -> VmResult<Vec<u8>> {
     let modules = kernel.modules.iter().enumerate();
     let modules: Vec<_> =
         modules.map(|(number, (name, bytes))| (format!("modules/{number:02}-{name}.ko"), bytes)).collect();
@@ -37,5 +37,5 @@ pub(crate) fn pack(
         Entry::file("etc/passwd", USERS.as_bytes()),
     ]);
     entries.extend(more);
-    guest::archive(&entries)
+    archive(&entries)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::dist::libraries::succeeds;
 use crate::dist::processor::Processor;
 use crate::kernel::cache;
-use crate::kernel::debian::Packages;
+use crate::kernel::debian::{Packages, find, kernel_in};
 use crate::kernel::process::command;
 
 /// The suites that kernels and busybox come from.
@@ -67,9 +67,7 @@ impl Kernel {
     }
 
     fn in_package(came: String, folder: &Path) -> Result<Self, String> {
-        let image = find(folder, &|name| name.starts_with("vmlinuz"));
-        let image = image.into_iter().next().ok_or_else(|| format!("{came} has no kernel in it"))?;
-        Ok(Self { name: came, image, modules: modules(folder)? })
+        Ok(Self { image: kernel_in(folder, &came)?, name: came, modules: modules(folder)? })
     }
 }
 
@@ -78,10 +76,24 @@ impl Kernel {
 /// # Errors
 /// A sentence, if it cannot be had.
 pub(crate) fn busybox(arch: Processor) -> Result<Vec<u8>, String> {
+    let file = busybox_path(arch)?;
+    fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn busybox_path(arch: Processor) -> Result<PathBuf, String> {
     let (came, folder) = unpacked(arch, "busybox-static")?;
     let file = find(&folder, &|name| name == "busybox").into_iter().next();
-    let file = file.ok_or_else(|| format!("{came} has no busybox in it"))?;
-    fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))
+    file.ok_or_else(|| format!("{came} has no busybox in it"))
+}
+
+/// Returns the variables of the environment that the live tests of `crates/vm` need: the path of a kernel, whose modules lie
+/// beside it, and that of busybox. Both are fetched if they are not in the cache.
+///
+/// # Errors
+/// A sentence, if one of them cannot be had.
+pub fn vm_variables(arch: Processor) -> Result<[(&'static str, PathBuf); 2], String> {
+    let kernel = Kernel::newest(arch, "6.1", &format!("cloud-{}", arch.debian()))?;
+    Ok([("FREEHOLD_KERNEL", kernel.image), ("FREEHOLD_BUSYBOX", busybox_path(arch)?)])
 }
 
 /// Gets a package into the cache. Returns its full name and the folder of its files.
@@ -115,24 +127,6 @@ fn modules(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
         found.push((module.to_owned(), bytes));
     }
     Ok(found)
-}
-
-/// Returns the files below a folder that fit by name, in order.
-fn find(folder: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder {
-                open.push(entry.path());
-            } else if fits(&entry.file_name().to_string_lossy()) {
-                found.push(entry.path());
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 #[cfg(test)]

@@ -8,4 +8,4 @@ pub(crate) mod boot;
 pub mod command;
 pub(crate) mod given;
 pub(crate) mod initramfs;
-pub(crate) mod kernel;
+pub mod kernel;

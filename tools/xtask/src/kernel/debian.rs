@@ -110,6 +110,33 @@ fn stem(archive: &Path) -> String {
     archive.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":")
 }
 
+/// Returns the files below a folder that fit by name, in order.
+pub(crate) fn find(folder: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder {
+                open.push(entry.path());
+            } else if fits(&entry.file_name().to_string_lossy()) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns the kernel in the folder of an unpacked package; `came` is its name.
+///
+/// # Errors
+/// A sentence, if there is none.
+pub(crate) fn kernel_in(folder: &Path, came: &str) -> Result<PathBuf, String> {
+    let kernels = find(folder, &|name| name.starts_with("vmlinuz"));
+    kernels.into_iter().next().ok_or_else(|| format!("{came} has no kernel in it"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,13 +2,15 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use freehold_vm::{Arch, Disk};
 
 use super::figures::Boot;
 use super::list::{Part, Seed};
-use crate::counterfactual::guest::{Drive, EMULATOR, arguments};
+use crate::counterfactual::guest::machine;
 use crate::counterfactual::root::{self, PARTITION};
-use crate::kernel::process::{command, require};
-use crate::series::boot::uml::watch;
+use crate::series::boot::uml::Ran;
 use crate::series::build::workshop::Built;
 
 /// The folder of the first process and of each seed's workload.
@@ -33,7 +35,7 @@ impl Guests {
     /// # Errors
     /// A sentence, if something cannot be had.
     pub(super) fn new(root: &Path, cache: &Path, folder: &Path) -> Result<Self, String> {
-        require(EMULATOR, "qemu-system-x86").map_err(|error| error.to_string())?;
+        Arch::X86_64.check().map_err(|error| error.to_string())?;
         let image = root::image_with(root, cache, folder, |programs| {
             scripts(root)?.into_iter().try_for_each(|(name, text)| programs.install(&name, &text))
         })?;
@@ -60,14 +62,15 @@ impl Guests {
         let io = |error: std::io::Error| format!("{}: {error}", self.swap.display());
         let _ = fs::remove_file(&self.swap);
         File::create(&self.swap).and_then(|file| file.set_len(SWAP_BYTES)).map_err(io)?;
-        let drives = [
-            Drive { name: "root", path: &self.image, options: "snapshot=on" },
-            Drive { name: "swap", path: &self.swap, options: "cache=unsafe" },
+        let disks = vec![
+            Disk::Nvme { name: "root", image: self.image.clone(), is_kept: false },
+            Disk::Nvme { name: "swap", image: self.swap.clone(), is_kept: true },
         ];
-        let mut qemu = command(EMULATOR);
-        qemu.args(arguments(part.cpus, seed.memory_mib, &kernel.program, &drives, &parameters(seed)));
+        let mut machine = machine(part.cpus, seed.memory_mib, &kernel.program, disks);
+        machine.parameters = parameters(seed);
+        machine.limit = Duration::from_secs(seed.seconds);
         let name = format!("seed {} on Linux {} ({})", seed.number, kernel.version, kernel.recipe.variant);
-        let ran = watch(&qemu, seed.seconds, &name).map_err(|error| error.to_string())?;
+        let ran = Ran::in_qemu(&machine, &name).map_err(|error| error.to_string())?;
         let findings = ran.findings();
         let _ = fs::remove_file(&self.swap);
         if findings.is_empty() {

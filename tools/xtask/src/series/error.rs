@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use freehold_vm::VmError;
+
 use super::kernels;
 use super::place::Place;
 use crate::kernel::{KernelError, KernelVersion};
@@ -16,6 +18,9 @@ pub enum SeriesError {
     /// The kernel cannot be had or built.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// A guest cannot be had.
+    #[error(transparent)]
+    Guest(#[from] VmError),
     /// A file of the series is not valid.
     #[error("{path}: {fault}")]
     Fault {

@@ -3,8 +3,10 @@
 use std::fs::{self, File};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use freehold_trace::{ReadOptions, TraceReader, WriteOptions, recompress};
+use freehold_vm::Entry;
 
 use super::list::{Machine, TraceRecipe};
 use super::page;
@@ -13,14 +15,13 @@ use super::works::{Disk, Work};
 use crate::counterfactual::programs::compile;
 use crate::dist::processor::Processor;
 use crate::dist::program;
-use crate::guest::boot::Boot;
+use crate::guest::boot;
 use crate::guest::command::faults;
 use crate::guest::given::given;
 use crate::guest::initramfs;
 use crate::guest::kernel::{self, Kernel};
 use crate::kernel::error::{CONSOLE_LINES, tail};
 use crate::kernel::process::require;
-use crate::series::boot::guest::Entry;
 
 /// The folder of the scripts, here and in the guest.
 const WORKLOADS: &str = "traces/workloads";
@@ -84,23 +85,20 @@ impl<'a> Guests<'a> {
             programs.workloads.iter().map(|(name, bytes)| Entry::program(name, bytes)).collect();
         let packed = self.beside(recipe, "initramfs");
         let bytes =
-            initramfs::pack(&kernel, &programs.busybox, &programs.freehold, &script(recipe.work), &more);
+            initramfs::pack(&kernel, &programs.busybox, &programs.freehold, &script(recipe.work), &more)
+                .map_err(|error| error.to_string())?;
         fs::write(&packed, bytes).map_err(io(&packed))?;
         let disk = self.beside(recipe, "disk");
-        let boot = Boot {
-            arch,
-            kernel: &kernel.image,
-            initramfs: &packed,
-            memory: memory_mib,
-            nodes,
-            disk: (recipe.work.disk != Disk::None).then_some(disk.as_path()),
-            parameters,
-            seconds: SECONDS,
-            is_shown: false,
-        };
+        let mut machine = boot::machine(arch, &kernel.image, &packed, parameters)?;
+        (machine.memory_mib, machine.nodes) = (memory_mib, nodes);
+        machine.limit = Duration::from_secs(SECONDS);
+        if recipe.work.disk != Disk::None {
+            machine.disks =
+                vec![freehold_vm::Disk::Nvme { name: "disk", image: disk.clone(), is_kept: true }];
+        }
         let mut done = Err(String::new());
         for _ in 0..ATTEMPTS {
-            done = self.boot(recipe, &boot, &kernel.name);
+            done = self.boot(recipe, &machine, &kernel.name);
             if done.is_ok() {
                 break;
             }
@@ -109,11 +107,12 @@ impl<'a> Guests<'a> {
         done
     }
 
-    fn boot(&self, recipe: &TraceRecipe, boot: &Boot<'_>, kernel: &str) -> Result<(), String> {
-        if let Some(disk) = boot.disk {
+    fn boot(&self, recipe: &TraceRecipe, machine: &freehold_vm::Machine, kernel: &str) -> Result<(), String> {
+        if !machine.disks.is_empty() {
+            let disk = &self.beside(recipe, "disk");
             File::create(disk).and_then(|file| file.set_len(DISK_MIB << 20)).map_err(io(disk))?;
         }
-        let ran = boot.run()?;
+        let ran = boot::run(machine, false)?;
         let console = self.beside(recipe, "console");
         fs::write(&console, without_files(&ran.console)).map_err(io(&console))?;
         let failed = |what: &str| {

@@ -2,8 +2,10 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
+
+use freehold_vm::{Ended, Guest, Machine};
 
 use super::console::Console;
 use crate::kernel::KernelVersion;
@@ -95,7 +97,7 @@ impl UmlBoot<'_> {
 }
 
 /// Runs a kernel's machine in a folder of its own, and stops it at the limit.
-pub(crate) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult<Ran> {
+fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult<Ran> {
     let mut boot = limited(seconds)?;
     let room = Scratch::new()?;
     let console = room.path().join("console");
@@ -108,17 +110,36 @@ pub(crate) fn watch(machine: &Command, seconds: u64, name: &str) -> SeriesResult
     let took = start.elapsed();
     let bytes = fs::read(&console).map_err(SeriesError::file(&console))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let console = Console::read(&text);
-    // A kernel that was told to be quiet does not say its version.
-    if !text.contains("Linux version") && console.said.is_empty() && !console.is_whole {
-        let said = format!("it does not start, {status}; it said\n{}", tail(&text, CONSOLE_LINES));
-        return Err(SeriesError::Failed { command: name.to_owned(), said });
-    }
-    let is_late = took_too_long(status);
-    Ok(Ran { console, text, is_late, took })
+    Ran::read(text, status, took_too_long(status), took, name)
 }
 
 impl Ran {
+    /// Boots a machine in QEMU, and waits for its end.
+    ///
+    /// # Errors
+    /// If there is no emulator, or the kernel prints nothing.
+    pub(crate) fn in_qemu(machine: &Machine, name: &str) -> SeriesResult<Self> {
+        let Ended { console, complaint, status, is_late, took } = Guest::boot(machine)?.finish()?;
+        Self::read(console + &complaint, status, is_late, took, name)
+    }
+
+    /// Parses the text of a console.
+    fn read(
+        text: String,
+        status: ExitStatus,
+        is_late: bool,
+        took: Duration,
+        name: &str,
+    ) -> SeriesResult<Self> {
+        let console = Console::read(&text);
+        // A kernel that was told to be quiet does not say its version.
+        if !text.contains("Linux version") && console.said.is_empty() && !console.is_whole {
+            let said = format!("it does not start, {status}; it said\n{}", tail(&text, CONSOLE_LINES));
+            return Err(SeriesError::Failed { command: name.to_owned(), said });
+        }
+        Ok(Self { console, text, is_late, took })
+    }
+
     /// Returns the console if there was no problem. A setting that the kernel does not have is one: nothing would be turned on.
     pub(in crate::series) fn unobjectionable(self, name: &str) -> SeriesResult<Console> {
         let mut findings = self.findings();

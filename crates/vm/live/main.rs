@@ -1,0 +1,200 @@
+//! Saved states of real kernels in QEMU.
+//!
+//! `FREEHOLD_KERNEL` names the kernel of an unpacked Debian package, whose modules lie beside it, and `FREEHOLD_BUSYBOX` a
+//! static busybox: `cargo xtask live vm` fetches both. Without them, or without QEMU, the tests are skipped.
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use freehold_needs::{has_program, skip};
+use freehold_vm::{Arch, Clock, Disk, Entry, Guest, Machine, State, VmError, archive};
+use tempfile::TempDir;
+
+/// The first process: loads modules, runs what is prepared, waits for a line, and runs the message.
+const INIT: &str = "#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
+stty -echo
+for module in /modules/*.ko; do insmod $module; done
+. /prepare
+echo READY
+read line
+echo \"line: $line\"
+eval \"$(cat /sys/firmware/qemu_fw_cfg/by_name/opt/freehold/message/raw)\"
+echo DONE
+poweroff -f
+";
+
+/// Leaves memory in pieces: files come, and every other one goes.
+const AGE: &str = "for i in $(seq 200); do head -c 400000 /dev/zero > /tmp/$i; done
+for i in $(seq 1 2 200); do rm /tmp/$i; done
+";
+
+/// What is compared: all free lists, and how many pages were ever allocated and freed.
+const LOOK: &str = "cat /proc/buddyinfo; grep -E '^(pgalloc|pgfree|pgfault)' /proc/vmstat";
+
+/// The modules that are loaded, if they are not built in, in this order.
+const MODULES: [&str; 7] = [
+    "qemu_fw_cfg",
+    "virtio",
+    "virtio_ring",
+    "virtio_pci_modern_dev",
+    "virtio_pci_legacy_dev",
+    "virtio_pci",
+    "virtio_blk",
+];
+
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// The files of guests.
+struct Files {
+    kernel: PathBuf,
+    busybox: Vec<u8>,
+    modules: Vec<(String, Vec<u8>)>,
+    folder: TempDir,
+}
+
+/// Returns the files; `None` if something is missing, for which `test` is skipped.
+fn files(test: &str) -> Option<&'static Files> {
+    static FILES: LazyLock<Option<Files>> = LazyLock::new(|| {
+        let kernel = PathBuf::from(env::var_os("FREEHOLD_KERNEL")?);
+        let busybox = fs::read(env::var_os("FREEHOLD_BUSYBOX")?).expect("busybox");
+        let package = kernel.parent().and_then(Path::parent).expect("a package around the kernel");
+        let mut found = Vec::new();
+        collect_modules(package, &mut found);
+        let position = |path: &PathBuf| {
+            MODULES.iter().position(|name| path.file_stem().is_some_and(|stem| stem == *name))
+        };
+        found.sort_by_key(position);
+        let name =
+            |(number, path)| (format!("modules/{number}.ko"), fs::read::<&PathBuf>(path).expect("a module"));
+        let modules = found.iter().filter(|path| position(path).is_some()).enumerate().map(name).collect();
+        Some(Files { kernel, busybox, modules, folder: tempfile::tempdir().expect("a folder") })
+    });
+    let Some(files) = FILES.as_ref() else {
+        skip(test, "FREEHOLD_KERNEL and FREEHOLD_BUSYBOX are not set; `cargo xtask live vm` sets them");
+        return None;
+    };
+    let (emulator, _) = arch(files).emulator();
+    (has_program(emulator, test) && has_program("qemu-img", test)).then_some(files)
+}
+
+fn collect_modules(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            collect_modules(&entry.path(), found);
+        } else if entry.path().extension().is_some_and(|end| end == "ko") {
+            found.push(entry.path());
+        }
+    }
+}
+
+/// Returns the architecture of the kernel, by the mark that a kernel of x86-64 has.
+fn arch(files: &Files) -> Arch {
+    let kernel = fs::read(&files.kernel).expect("the kernel");
+    if kernel.get(0x202..0x206) == Some(b"HdrS") { Arch::X86_64 } else { Arch::Arm64 }
+}
+
+/// Returns a machine that can be saved and whose clock counts instructions. `prepare` runs before it is ready.
+fn machine(files: &Files, name: &str, prepare: &str) -> Machine {
+    let mut entries = ["bin", "dev", "modules", "proc", "sys", "tmp"].map(Entry::folder).to_vec();
+    entries.push(Entry::program("bin/busybox", &files.busybox));
+    entries.push(Entry::program("init", INIT.as_bytes()));
+    entries.push(Entry::file("prepare", prepare.as_bytes()));
+    entries.extend(files.modules.iter().map(|(path, bytes)| Entry::file(path, bytes)));
+    let initramfs = files.folder.path().join(format!("{name}.cpio"));
+    fs::write(&initramfs, archive(&entries).expect("small files")).expect("written");
+    let arch = arch(files);
+    let mut machine = Machine::new(arch, &files.kernel);
+    machine.clock = Clock::Instructions { sleeps: false };
+    machine.date = Some("2000-01-01");
+    machine.is_savable = true;
+    machine.initramfs = Some(initramfs);
+    machine.parameters = format!("console={} quiet panic=-1 nokaslr", arch.serial());
+    machine
+}
+
+/// Boots a machine to the moment in which it is ready, and saves it.
+fn saved(files: &Files, name: &str, machine: &Machine) -> State {
+    let start = Instant::now();
+    let mut guest = Guest::boot(machine).expect("QEMU starts");
+    guest.console().until("READY", PATIENCE).expect("the guest is ready");
+    println!("{name}: ready after {:.1} s", start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    let state = State::save(guest, &files.folder.path().join(name)).expect("the guest is saved");
+    println!("{name}: saved in {:.2} s", start.elapsed().as_secs_f64());
+    state
+}
+
+/// Goes on from a state with a command, and returns what the guest said.
+fn outcome(state: &State, command: &str) -> String {
+    let start = Instant::now();
+    let mut guest = state.resume("go", command).expect("the state is whole");
+    let resumed = start.elapsed();
+    guest.console().until("line: go", PATIENCE).expect("the line arrives");
+    let text = guest.console().until("DONE", PATIENCE).expect("the command ends");
+    let (resumed, all) = (resumed.as_secs_f64(), start.elapsed().as_secs_f64());
+    println!("{command:.40}: resumed in {resumed:.2} s, done after {all:.2} s");
+    text
+}
+
+#[test]
+fn same_action_gives_the_same_memory_and_another_action_does_not() {
+    let Some(files) = files("same_action_gives_the_same_memory_and_another_action_does_not") else { return };
+    let state = saved(files, "aged", &machine(files, "aged", AGE));
+    let fill = format!("head -c 4000000 /dev/zero > /tmp/new; {LOOK}");
+    let free = format!("rm /tmp/1*; {LOOK}");
+    let first = outcome(&state, &fill);
+    assert!(first.contains("Node 0, zone") && first.contains("pgfree"), "{first}");
+    assert_eq!(first, outcome(&state, &fill));
+    let other = outcome(&state, &free);
+    let free_lists = |text: &str| text.lines().filter(|line| line.starts_with("Node")).collect::<String>();
+    assert_ne!(free_lists(&first), free_lists(&other));
+    assert_eq!(other, outcome(&state, &free));
+}
+
+#[test]
+fn bad_states_are_refused_with_the_remedy() {
+    let Some(files) = files("bad_states_are_refused_with_the_remedy") else { return };
+    let mut machine = machine(files, "bad", "");
+    saved(files, "bad", &machine);
+    let folder = files.folder.path().join("bad");
+    machine.memory_mib = 256;
+    let error = State::open(&folder, &machine).expect_err("of another machine").to_string();
+    assert!(error.contains("it has `512M`, and `256M` was requested"), "{error}");
+    // The same again, where only QEMU can find out.
+    let description = folder.join("state.json");
+    let text = fs::read_to_string(&description).expect("readable").replace("512M", "256M");
+    fs::write(&description, text).expect("written");
+    let state = State::open(&folder, &machine).expect("the description fits");
+    let error = state.resume("", "").expect_err("QEMU refuses").to_string();
+    assert!(error.contains("Size mismatch") && error.contains("boot the guest and save it again"), "{error}");
+    let file = folder.join("state.qcow2");
+    let mut bytes = fs::read(&file).expect("readable");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).expect("written");
+    let error = state.resume("", "").expect_err("a bit is wrong").to_string();
+    assert!(error.contains("is damaged (state.qcow2 is not the file that was saved)"), "{error}");
+}
+
+#[test]
+fn disk_is_saved_with_the_machine() {
+    let Some(files) = files("disk_is_saved_with_the_machine") else { return };
+    let image = files.folder.path().join("image");
+    fs::write(&image, vec![0; 1 << 20]).expect("written");
+    let mut machine = machine(files, "disk", "echo before > /dev/vda; sync\n");
+    machine.disks.push(Disk::Virtio { image: image.clone() });
+    let state = saved(files, "disk", &machine);
+    let read = "sync; echo 3 > /proc/sys/vm/drop_caches; head -n 1 /dev/vda";
+    assert_eq!(outcome(&state, &format!("echo after > /dev/vda; {read}")), "after\n");
+    assert_eq!(outcome(&state, read), "before\n");
+    assert!(fs::read(&image).expect("readable").iter().all(|&byte| byte == 0), "the image stays as it is");
+    machine.disks = vec![Disk::Nvme { name: "x", image, is_kept: false }];
+    let error = State::save(Guest::boot(&machine).expect("QEMU starts"), files.folder.path());
+    assert!(matches!(error, Err(VmError::Unsavable { .. })), "{error:?}");
+}
