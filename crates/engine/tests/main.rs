@@ -1,6 +1,6 @@
 //! The tests of the engine as one program: each program more is linked, and compiles what the tests share, once more.
 //!
-//! `demo`, `interrupts`, `loom` and `small` are programs of their own: they need QEMU, signals, the model checker and Miri.
+//! `interrupts`, `loom` and `small` are programs of their own: they need signals, the model checker and Miri.
 
 mod adapters;
 mod bad_frees;

@@ -1,58 +1,16 @@
 //! Roots that lack files or hold damaged ones: a named note or a named error, and never a wrong zone.
 
-mod roots;
-
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use freehold_linux::ParseError;
 use freehold_linux::procfs::{
     Occupancy, parse_buddyinfo, parse_pagetypeinfo, parse_pressure, parse_vmstat, parse_zoneinfo, snapshot,
 };
-use freehold_linux::sample::{Sample, Sampler};
-use freehold_linux::sensor::{Choice, Source};
-use freehold_linux::{Error, ParseError};
-use freehold_needs::{is_root, unprivileged_command};
-use roots::{copy, file, random, sampler};
 
-/// The files that a sample is made of.
-const FILES: [&str; 8] = [
-    "proc/buddyinfo",
-    "proc/pagetypeinfo",
-    "proc/zoneinfo",
-    "proc/vmstat",
-    "proc/pressure/memory",
-    "proc/meminfo",
-    "proc/sys/kernel/osrelease",
-    "sys/devices/system/cpu/online",
-];
-
-fn two_samples(root: &Path) -> Result<[Sample; 2], Error> {
-    let mut sampler = Sampler::open(root, Choice::Procfs)?;
-    Ok([sampler.sample()?, sampler.sample()?])
-}
-
-/// Checks that what the samples lack is what `damaged` holds, by the notes' own word.
-fn only_that_is_missing(samples: &[Sample; 2], damaged: &str, how: &str) {
-    for (sample, source) in samples.iter().zip([Source::Pagetypeinfo, Source::Buddyinfo]) {
-        let at = format!("{damaged} {how}: {:?}", sample.notes);
-        assert_eq!(sample.zones.is_empty(), damaged == "proc/zoneinfo", "{at}");
-        assert_eq!(sample.counters.is_empty(), damaged == "proc/vmstat", "{at}");
-        assert_eq!(sample.pressure.is_none(), damaged == "proc/pressure/memory", "{at}");
-        let expected = match damaged {
-            "proc/pagetypeinfo" => Source::Buddyinfo,
-            "proc/buddyinfo" => Source::Pagetypeinfo,
-            _ => source,
-        };
-        assert_eq!(sample.free.source, expected, "{at}");
-        assert_eq!(sample.free.zones.len(), 3, "{at}");
-        assert_eq!(sample.free.zones[0].by_type.is_none(), damaged == "proc/pagetypeinfo", "{at}");
-        // Free blocks come from the other file then, and nothing is missing.
-        let named = sample.notes.iter().any(|note| note.contains(damaged));
-        assert!(named || damaged == "proc/buddyinfo", "{at}");
-    }
-}
+use crate::roots::{FILES, copy, file, only_that_is_missing, random, two_samples};
 
 #[test]
 fn one_missing_file_is_missed_alone() {
@@ -83,6 +41,11 @@ fn one_damaged_file_is_missed_alone_or_an_error() {
         fs::remove_file(path).unwrap();
         fs::create_dir(path).unwrap();
     };
+    // Opening it fails for everybody.
+    let a_loop: &dyn Fn(&Path) = &|path| {
+        fs::remove_file(path).unwrap();
+        symlink(path, path).unwrap();
+    };
     // Nobody writes to it: whoever opens it to read waits for ever.
     let a_pipe: &dyn Fn(&Path) = &|path| {
         fs::remove_file(path).unwrap();
@@ -93,6 +56,7 @@ fn one_damaged_file_is_missed_alone_or_an_error() {
         ("empty", empty),
         ("noise", noise),
         ("a folder", a_folder),
+        ("a link to itself", a_loop),
         ("a pipe", a_pipe),
     ];
     for damaged in FILES {
@@ -197,68 +161,4 @@ fn huge_numbers_and_noise_never_panic() {
         fs::write(folder.path().join(FILES[at]), &texts[at]).unwrap();
     }
     assert!(two_samples(folder.path()).is_ok());
-}
-
-/// Runs this test of this binary again as a user without rights, with `root` to look at.
-///
-/// Returns false where that is not possible, and says by name that `test` was skipped.
-fn passes_as_nobody(test: &str, root: &Path) -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let binary = folder.path().join("tests");
-    fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
-    if !is_root(test) {
-        return false;
-    }
-    let Some(mut command) = unprivileged_command(&binary, &["--list"], test) else { return false };
-    let ran =
-        command.args(["--exact", test, "--nocapture"]).env("FREEHOLD_ROOT_OF_NOBODY", root).output().unwrap();
-    assert!(
-        ran.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&ran.stdout),
-        String::from_utf8_lossy(&ran.stderr)
-    );
-    true
-}
-
-/// The root that a test is to look at as a user without rights, where it was started as one.
-fn root_of_nobody() -> Option<std::path::PathBuf> {
-    std::env::var_os("FREEHOLD_ROOT_OF_NOBODY").map(Into::into)
-}
-
-#[test]
-fn a_closed_file_is_missed_alone() {
-    if let Some(root) = root_of_nobody() {
-        let closed = FILES.iter().find(|name| fs::File::open(root.join(name)).is_err()).unwrap();
-        return only_that_is_missing(&two_samples(&root).unwrap(), closed, "closed");
-    }
-    for closed in FILES {
-        let folder = copy("linux-5.10-numa");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::set_permissions(folder.path().join(closed), fs::Permissions::from_mode(0o400)).unwrap();
-        if !passes_as_nobody("a_closed_file_is_missed_alone", folder.path()) {
-            return;
-        }
-    }
-}
-
-#[test]
-fn anybody_may_sample_the_running_machine() {
-    if root_of_nobody().is_none() {
-        passes_as_nobody("anybody_may_sample_the_running_machine", Path::new("/"));
-        return;
-    }
-    let mut sampler = sampler(Path::new("/"));
-    for _ in 0..2 {
-        let sample = sampler.sample().unwrap();
-        assert_eq!((sample.free.source, sample.free.types_time_ns), (Source::Buddyinfo, None));
-        assert!(sample.free.zones.iter().any(|zone| zone.free_pages() > 0));
-        assert!(sample.free.zones.iter().all(|zone| zone.by_type.is_none()));
-        let note = sample.notes.iter().find(|note| note.contains("/proc/pagetypeinfo")).unwrap();
-        assert!(note.contains("as root"), "{note}");
-        // Whatever else this machine keeps from everybody is named too.
-        assert_eq!(sample.counters.is_empty(), sample.notes.iter().any(|note| note.contains("/proc/vmstat")));
-        assert_eq!(sample.zones.is_empty(), sample.notes.iter().any(|note| note.contains("/proc/zoneinfo")));
-    }
 }

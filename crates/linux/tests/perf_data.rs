@@ -1,46 +1,15 @@
 //! Files of perf, held against the text that perf itself writes of them.
 
 use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use freehold_linux::ftrace_text::PfnRadix;
-use freehold_linux::{Error, ImportOptions, Imported, MemorySink, PerfDataError, import};
-use freehold_needs::{can, has_program, is_root};
-use freehold_trace::{Event, EventKind};
+use freehold_linux::{Error, Imported, MemorySink, PerfDataError};
+use freehold_trace::EventKind;
+
+use crate::perf_files::{assert_same, fixture, import_from, unpacked};
 
 /// The files that are committed, and how many records each lost on each CPU.
 const SAMPLES: [(&str, &[u64]); 3] = [("plain", &[163, 1213]), ("packed", &[]), ("pipe", &[])];
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/perf").join(name)
-}
-
-/// A committed file, unpacked.
-fn unpacked(name: &str) -> Vec<u8> {
-    let packed = fs::File::open(fixture(&format!("{name}.xz"))).unwrap();
-    let mut bytes = Vec::new();
-    liblzma::read::XzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
-    bytes
-}
-
-/// Imports a file, with the zones and types that lie in `proc`.
-fn import_from(source: &Path, proc: &Path) -> Result<(Imported, MemorySink), Error> {
-    let options = ImportOptions {
-        source: source.to_owned(),
-        zoneinfo: proc.join("zoneinfo"),
-        pagetypeinfo: proc.join("pagetypeinfo"),
-        kpageflags: None,
-        pagetypeinfo_end: None,
-        kernel_release: String::new(),
-        pfn_radix: PfnRadix::Auto,
-        page_bytes: 4096,
-    };
-    let mut sink = MemorySink::default();
-    let imported = import(&options, &mut sink)?;
-    Ok((imported, sink))
-}
 
 /// Imports bytes as a file beside the committed ones.
 fn import_bytes(bytes: &[u8]) -> Result<(Imported, MemorySink), Error> {
@@ -58,19 +27,6 @@ fn wrong(bytes: &[u8]) -> PerfDataError {
         Err(other) => panic!("{other}"),
         Ok((imported, _)) => panic!("imported: {imported:?}"),
     }
-}
-
-/// Fails unless the file's events are those of the text, which does not tell of losses.
-#[track_caller]
-fn assert_same(file: &MemorySink, text: &MemorySink) {
-    let mut events = file.events.iter().filter(|event| !matches!(event.kind, EventKind::Lost { .. }));
-    for (number, told) in text.events.iter().enumerate() {
-        let event = events.next().unwrap_or_else(|| panic!("only {number} of {} events", text.events.len()));
-        // Perf does not know tasks that have ended.
-        let pid = if told.pid == 0 { 0 } else { event.pid };
-        assert_eq!(Event { pid, ..*event }, *told, "event {number}");
-    }
-    assert_eq!(events.next(), None);
 }
 
 #[test]
@@ -121,68 +77,6 @@ fn losses_are_where_perf_tells_of_them_and_counted_once() {
     let at_end = without(2);
     let last = at_end.events.last().unwrap().time_ns;
     assert_eq!(losses(&at_end), [(last, 0, 163), (last, 1, 1213)]);
-}
-
-/// Returns true if perf can record the machine's page events; otherwise says that `test` is skipped.
-fn can_perf(test: &str) -> bool {
-    let attempt = || {
-        let args = ["record", "-a", "-e", "kmem:mm_page_alloc", "-o", "-", "--", "true"];
-        let ran = Command::new("perf").args(args).output().map_err(|error| error.to_string())?;
-        if ran.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&ran.stderr).into_owned()) }
-    };
-    is_root(test) && has_program("perf", test) && can(test, attempt)
-}
-
-/// Records a command that works for a moment, into `file`; returns false if perf has no such option.
-fn perf_record(file: &Path, options: &[&str]) -> bool {
-    let mut perf = Command::new("perf");
-    let events =
-        ["kmem:mm_page_*", "kmem:rss_stat", "compaction:mm_compaction_begin", "compaction:mm_compaction_end"];
-    let events = events.into_iter().flat_map(|event| ["-e", event]);
-    perf.args(["record", "-a"]).args(events).args(options).arg("-o").arg(file);
-    // 4096 pages are allocated, written and freed.
-    perf.args(["--", "dd", "if=/dev/zero", "of=/dev/null", "bs=16M", "count=1"]);
-    let ran = perf.output().unwrap();
-    let message = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success() || message.contains("not compiled in"), "{message}");
-    ran.status.success()
-}
-
-#[test]
-fn live_recordings_hold_what_perf_prints_of_them() {
-    let test = "live_recordings_hold_what_perf_prints_of_them";
-    if !can_perf(test) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["zoneinfo", "pagetypeinfo"] {
-        fs::write(folder.path().join(name), fs::read(Path::new("/proc").join(name)).unwrap()).unwrap();
-    }
-    let [file, text] = ["perf.data", "perf.txt"].map(|name| folder.path().join(name));
-    // A ring of one page cannot but lose events.
-    for (options, loses) in
-        [(&["-m", "4M"][..], None), (&["-m", "1"], Some(true)), (&["-z", "-m", "4M"], None), (&["-g"], None)]
-    {
-        if !perf_record(&file, options) {
-            continue;
-        }
-        let script = ["script", "--ns", "-F", "tid,cpu,time,event,trace", "-i"];
-        let script = Command::new("perf").args(script).arg(&file).output().unwrap();
-        fs::write(&text, script.stdout).unwrap();
-        let (counts, events) =
-            import_from(&file, folder.path()).unwrap_or_else(|error| panic!("{options:?}: {error}"));
-        let (_, told) =
-            import_from(&text, folder.path()).unwrap_or_else(|error| panic!("{options:?}: {error}"));
-        assert_same(&events, &told);
-        let Imported::PerfData(counts) = counts else { panic!() };
-        println!("{options:?}: {counts:?}");
-        assert!(counts.events > 100 && loses.is_none_or(|loses| loses == (counts.lost > 0)), "{counts:?}");
-        let report = Command::new("perf").args(["report", "-D", "-i"]).arg(&file).output().unwrap();
-        let report = String::from_utf8_lossy(&report.stdout);
-        let lost = report.lines().filter(|line| line.contains(": PERF_RECORD_LOST: "));
-        let lost = lost.filter_map(|line| line.rsplit_once(':')?.1.parse::<u64>().ok()).sum::<u64>();
-        assert!(counts.lost >= lost && (lost > 0) == (counts.lost > 0), "{lost} of {counts:?}");
-    }
 }
 
 /// The place of a number in the header, and what it says.

@@ -1,14 +1,13 @@
 //! Samples of real kernels' files, against numbers read from the same files by other means.
 
-mod roots;
-
 use freehold::Migratetype;
 use freehold_linux::pageblocks::pageblock_order;
 use freehold_linux::procfs::{Occupancy, snapshot};
 use freehold_linux::sample::Sample;
 use freehold_linux::sensor::{Source, ZoneFreeBlocks};
 use freehold_trace::{FrameUse, KernelType};
-use roots::{file, root, sample, sampler};
+
+use crate::roots::{file, root, sample, sampler};
 
 /// A fixture, and what is known of its machine from how it was started.
 struct Kernel {

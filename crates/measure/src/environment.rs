@@ -54,9 +54,16 @@ mod tests {
 
     #[test]
     fn the_headline_says_what_weighs_on_figures() {
-        let environment = Environment::here("Foo 3".to_owned());
-        assert!(environment.processors > 0 && !environment.kernel.is_empty());
+        let environment = Environment {
+            version: "1.2.3",
+            processor: "Foo 3".to_owned(),
+            processors: 4,
+            kernel: "6.12.1".to_owned(),
+            load: 1.5,
+            optimised: true,
+        };
+        assert_eq!(environment.headline(), "freehold 1.2.3, Foo 3, 4 processors, Linux 6.12.1, load 1.5");
         let headline = Environment { optimised: false, ..environment }.headline();
-        assert!(headline.contains("Foo 3") && headline.contains("NOT OPTIMISED"), "{headline}");
+        assert!(headline.ends_with("; NOT OPTIMISED: build with --release"), "{headline}");
     }
 }

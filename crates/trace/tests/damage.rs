@@ -1,15 +1,14 @@
 //! Damaged, foreign and hostile files give the right error, and never a panic.
 
-mod common;
-
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt8Array, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::Schema;
-use common::{every_kind, read, small_trace, trace, workload};
 use freehold_trace::{TraceError, WriteOptions};
+
+use crate::common::{Contents, every_kind, read, small_trace, start, trace, workload};
 
 /// The lengths of the whole messages at the start of `bytes`.
 fn boundaries(bytes: &[u8]) -> Vec<usize> {
@@ -140,7 +139,7 @@ fn rewrite(change: impl Fn(&mut Schema, &mut Vec<ArrayRef>)) -> Vec<u8> {
 }
 
 /// Changes one row of a column of small numbers.
-fn with_byte(column: &str, row: usize, value: u8) -> Result<common::Contents, TraceError> {
+fn with_byte(column: &str, row: usize, value: u8) -> Result<Contents, TraceError> {
     let bytes = rewrite(|schema, columns| {
         let at = schema.index_of(column).unwrap();
         let mut values = columns[at].as_any().downcast_ref::<UInt8Array>().unwrap().values().to_vec();
@@ -150,7 +149,7 @@ fn with_byte(column: &str, row: usize, value: u8) -> Result<common::Contents, Tr
     read(&bytes, false)
 }
 
-fn with_u64(column: &str, row: usize, value: Option<u64>) -> Result<common::Contents, TraceError> {
+fn with_u64(column: &str, row: usize, value: Option<u64>) -> Result<Contents, TraceError> {
     let bytes = rewrite(|schema, columns| {
         let at = schema.index_of(column).unwrap();
         let old = columns[at].as_any().downcast_ref::<UInt64Array>().unwrap();
@@ -165,7 +164,7 @@ fn with_u64(column: &str, row: usize, value: Option<u64>) -> Result<common::Cont
 fn another_writer_is_understood() {
     let contents = read(&rewrite(|_, _| {}), false).unwrap();
     assert_eq!(contents.events, every_kind());
-    assert_eq!(contents.start, common::start());
+    assert_eq!(contents.start, start());
     assert!(contents.cut_short);
 }
 

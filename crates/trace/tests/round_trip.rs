@@ -1,97 +1,88 @@
 //! What is written is read back.
 
-mod common;
-
 use std::io::{self, Write};
 
-use common::{
-    Contents, ZONES, ending, every_kind, kinds_of_version_2, origin, read, small_trace, start, trace,
-    workload,
-};
+use fastrand::Rng;
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
 use freehold_trace::{
     ByOrder, Event, EventKind, FreeCount, Origin, PageWork, ReadOptions, Snapshot, StoppedBy, TraceError,
     TraceReader, TraceSummary, TraceWriter, WriteOptions, recompress,
 };
-use proptest::prelude::*;
+
+use crate::common::{
+    Contents, ZONES, ending, every_kind, kinds_of_version_2, origin, read, small_trace, start, trace,
+    workload,
+};
 
 fn whole(events: Vec<Event>) -> Contents {
     Contents { origin: origin(), start: start(), events, ending: Some(ending()), cut_short: false }
 }
 
-fn any_order() -> impl Strategy<Value = Order> {
-    (0..=10_u8).prop_map(|order| Order::new(order).unwrap())
+fn any_order(random: &mut Rng) -> Order {
+    Order::new(random.u8(0..=10)).unwrap()
 }
 
-fn any_type() -> impl Strategy<Value = Migratetype> {
-    (0..6_u8).prop_map(|code| Migratetype::new(code).unwrap())
+fn any_type(random: &mut Rng) -> Migratetype {
+    Migratetype::new(random.u8(0..6)).unwrap()
 }
 
-/// A block inside one of the zones.
-fn any_block() -> impl Strategy<Value = (Pfn, Order)> {
-    (0..ZONES.len(), any_order(), any::<u64>()).prop_map(|(zone, order, random)| {
-        let (first, pages) = ZONES[zone];
-        (Pfn(first + random % (pages - order.pages() + 1)), order)
-    })
+fn any_gfp(random: &mut Rng) -> GfpFlags {
+    GfpFlags::from_bits_truncate(random.u32(..))
 }
 
-fn any_gfp() -> impl Strategy<Value = GfpFlags> {
-    any::<u32>().prop_map(GfpFlags::from_bits_truncate)
+fn any_kind(random: &mut Rng) -> EventKind {
+    // A block inside one of the zones.
+    let (first, pages) = ZONES[random.usize(..ZONES.len())];
+    let (order, migratetype) = (any_order(random), any_type(random));
+    let pfn = Pfn(first + random.u64(..=pages - order.pages()));
+    match random.u8(..12) {
+        0 => {
+            let gfp = any_gfp(random);
+            EventKind::Alloc { pfn: random.bool().then_some(pfn), order, migratetype, gfp }
+        }
+        1 => EventKind::Free { pfn, order },
+        2 => EventKind::ExtFrag {
+            pfn,
+            order,
+            fallback_order: any_order(random),
+            migratetype,
+            fallback_migratetype: any_type(random),
+            change_ownership: random.bool(),
+        },
+        3 => EventKind::ZoneLocked { pfn, order, migratetype, percpu_refill: random.bool() },
+        4 => EventKind::PcpuDrain { pfn, order, migratetype },
+        5 => EventKind::Lost { count: random.u64(..) },
+        6 => EventKind::CompactionBegin,
+        7 => EventKind::CompactionEnd,
+        8 => {
+            let work = PageWork::ALL[random.usize(..PageWork::ALL.len())];
+            EventKind::Work { work, pages: random.u64(..), obtained: random.u64(..) }
+        }
+        9 => EventKind::DirectReclaimBegin { order, gfp: any_gfp(random) },
+        10 => EventKind::KswapdWake { order },
+        _ => EventKind::KswapdSleep,
+    }
 }
 
-fn any_kind() -> impl Strategy<Value = EventKind> {
-    let block = || (any_block(), any_type());
-    prop_oneof![
-        (block(), any_gfp(), any::<bool>()).prop_map(|(((pfn, order), migratetype), gfp, ok)| {
-            EventKind::Alloc { pfn: ok.then_some(pfn), order, migratetype, gfp }
-        }),
-        any_block().prop_map(|(pfn, order)| EventKind::Free { pfn, order }),
-        (block(), any_order(), any_type(), any::<bool>()).prop_map(
-            |(((pfn, order), migratetype), fallback_order, fallback_migratetype, change_ownership)| {
-                EventKind::ExtFrag {
-                    pfn,
-                    order,
-                    fallback_order,
-                    migratetype,
-                    fallback_migratetype,
-                    change_ownership,
-                }
-            }
-        ),
-        (block(), any::<bool>()).prop_map(|(((pfn, order), migratetype), percpu_refill)| {
-            EventKind::ZoneLocked { pfn, order, migratetype, percpu_refill }
-        }),
-        block().prop_map(|((pfn, order), migratetype)| EventKind::PcpuDrain { pfn, order, migratetype }),
-        any::<u64>().prop_map(|count| EventKind::Lost { count }),
-        Just(EventKind::CompactionBegin),
-        Just(EventKind::CompactionEnd),
-        (0..PageWork::ALL.len(), any::<u64>(), any::<u64>()).prop_map(|(work, pages, obtained)| {
-            EventKind::Work { work: PageWork::ALL[work], pages, obtained }
-        }),
-        (any_order(), any_gfp()).prop_map(|(order, gfp)| EventKind::DirectReclaimBegin { order, gfp }),
-        any_order().prop_map(|order| EventKind::KswapdWake { order }),
-        Just(EventKind::KswapdSleep),
-    ]
+fn any_events(random: &mut Rng) -> Vec<Event> {
+    let mut time_ns = 0;
+    let count = random.usize(..100);
+    let event = |_| {
+        time_ns += random.u64(..u64::MAX / 100);
+        Event { time_ns, cpu: random.u16(..), pid: random.i32(..), kind: any_kind(random) }
+    };
+    (0..count).map(event).collect()
 }
 
-fn any_events() -> impl Strategy<Value = Vec<Event>> {
-    let parts = (0..u64::MAX / 100, any::<u16>(), any::<i32>(), any_kind());
-    prop::collection::vec(parts, 0..100).prop_map(|parts| {
-        let mut time_ns = 0;
-        let mut next = |(step, cpu, pid, kind)| {
-            time_ns += step;
-            Event { time_ns, cpu, pid, kind }
-        };
-        parts.into_iter().map(&mut next).collect()
-    })
-}
-
-proptest! {
-    #[test]
-    fn random_events_come_back(events in any_events(), batch_rows in 1..50_usize, flush in 1..50_usize) {
-        let options = WriteOptions { batch_rows, ..WriteOptions::new("random") };
-        let bytes = trace(&events, options, flush);
-        prop_assert_eq!(read(&bytes, false).unwrap(), whole(events));
+#[test]
+fn random_events_come_back() {
+    for seed in 0..256 {
+        println!("seed {seed}");
+        let mut random = Rng::with_seed(seed);
+        let events = any_events(&mut random);
+        let options = WriteOptions { batch_rows: random.usize(1..50), ..WriteOptions::new("random") };
+        let bytes = trace(&events, options, random.usize(1..50));
+        assert_eq!(read(&bytes, false).unwrap(), whole(events));
     }
 }
 

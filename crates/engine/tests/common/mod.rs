@@ -88,8 +88,20 @@ impl Random {
     }
 }
 
-/// Every era, and every era with each system and rule of placement turned over.
+/// Returns every era, and every era with each system and rule of placement turned over; sets that the engine cannot
+/// tell apart once.
 pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
+    let mut sets: Vec<(String, Switches)> = Vec::new();
+    for (name, switches) in named_switch_sets() {
+        if !sets.iter().any(|(_, kept)| kept.in_effect() == switches.in_effect()) {
+            sets.push((name, switches));
+        }
+    }
+    sets
+}
+
+/// Returns the sets by each name, also those that are the same in effect.
+pub(crate) fn named_switch_sets() -> Vec<(String, Switches)> {
     let mut sets = Vec::new();
     for era in Era::ALL {
         sets.push((era.name().to_owned(), era.switches()));

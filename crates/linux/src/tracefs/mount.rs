@@ -30,7 +30,7 @@ impl Tracefs {
     }
 
     /// Mounts tracefs for this process only.
-    pub(super) fn mount_privately() -> Result<Self, Error> {
+    fn mount_privately() -> Result<Self, Error> {
         let explain = |errno: Errno| match errno {
             Errno::PERM | Errno::ACCESS => Error::NotRoot { path: PathBuf::from("/sys/kernel/tracing") },
             other => Error::NoTracefs { detail: other.to_string() },
@@ -71,25 +71,6 @@ fn mount_point(mountinfo: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tracefs_can_be_mounted_for_this_process_alone() {
-        let test = "tracefs_can_be_mounted_for_this_process_alone";
-        if !freehold_needs::is_root(test) {
-            return;
-        }
-        let tracefs = match Tracefs::mount_privately() {
-            Ok(tracefs) => tracefs,
-            Err(error) => return freehold_needs::skip(test, error),
-        };
-        assert!(tracefs.root().join("events/kmem").is_dir());
-        let instance = crate::tracefs::Instance::create(&tracefs).unwrap();
-        instance.write("tracing_on", "0").unwrap();
-        let path = instance.file("");
-        assert!(path.is_dir());
-        drop(instance);
-        assert!(!path.exists(), "the instance is gone");
-    }
 
     #[test]
     fn the_usual_place_is_preferred() {

@@ -1,11 +1,24 @@
 //! The fixture roots: what the tests that read them share.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "the live program uses a part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use freehold_linux::Error;
 use freehold_linux::sample::{Sample, Sampler};
-use freehold_linux::sensor::Choice;
+use freehold_linux::sensor::{Choice, Source};
+
+/// The files that a sample is made of.
+pub(crate) const FILES: [&str; 8] = [
+    "proc/buddyinfo",
+    "proc/pagetypeinfo",
+    "proc/zoneinfo",
+    "proc/vmstat",
+    "proc/pressure/memory",
+    "proc/meminfo",
+    "proc/sys/kernel/osrelease",
+    "sys/devices/system/cpu/online",
+];
 
 /// The folder of a fixture.
 pub(crate) fn root(kernel: &str) -> PathBuf {
@@ -53,5 +66,32 @@ pub(crate) fn random(seed: u64) -> impl FnMut(usize) -> usize {
     move |below| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
+    }
+}
+
+/// Two samples of a root, which take turns in their sources.
+pub(crate) fn two_samples(root: &Path) -> Result<[Sample; 2], Error> {
+    let mut sampler = Sampler::open(root, Choice::Procfs)?;
+    Ok([sampler.sample()?, sampler.sample()?])
+}
+
+/// Checks that what the samples lack is what `damaged` holds, by the notes' own word.
+pub(crate) fn only_that_is_missing(samples: &[Sample; 2], damaged: &str, how: &str) {
+    for (sample, source) in samples.iter().zip([Source::Pagetypeinfo, Source::Buddyinfo]) {
+        let at = format!("{damaged} {how}: {:?}", sample.notes);
+        assert_eq!(sample.zones.is_empty(), damaged == "proc/zoneinfo", "{at}");
+        assert_eq!(sample.counters.is_empty(), damaged == "proc/vmstat", "{at}");
+        assert_eq!(sample.pressure.is_none(), damaged == "proc/pressure/memory", "{at}");
+        let expected = match damaged {
+            "proc/pagetypeinfo" => Source::Buddyinfo,
+            "proc/buddyinfo" => Source::Pagetypeinfo,
+            _ => source,
+        };
+        assert_eq!(sample.free.source, expected, "{at}");
+        assert_eq!(sample.free.zones.len(), 3, "{at}");
+        assert_eq!(sample.free.zones[0].by_type.is_none(), damaged == "proc/pagetypeinfo", "{at}");
+        // Free blocks come from the other file then, and nothing is missing.
+        let named = sample.notes.iter().any(|note| note.contains(damaged));
+        assert!(named || damaged == "proc/buddyinfo", "{at}");
     }
 }

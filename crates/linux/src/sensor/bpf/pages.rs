@@ -244,6 +244,13 @@ impl BpfSensor {
         Ok(seen)
     }
 
+    /// Returns the start of the table of all `struct page`, as the zones' free blocks and as a page of this process
+    /// show it. Each is `None` if its way does not find the start.
+    pub fn page_table_by_each_way(&self) -> Result<[Option<u64>; 2], BpfError> {
+        let by_zones = table_start(&self.edges()?, self.layout.page_bytes, None).ok();
+        Ok([by_zones, self.table_by_own_page()?])
+    }
+
     /// Returns the start of the table by a page of this process, or `None` if this process may not know its
     /// frame number or the kernel keeps the page otherwise than expected.
     fn table_by_own_page(&self) -> Result<Option<u64>, BpfError> {
@@ -307,21 +314,5 @@ mod tests {
         assert_eq!(table_start(&[large], 64, Some(TABLE)), Ok(TABLE));
         assert!(table_start(&[small], 64, Some(TABLE + (1 << 30))).is_err(), "the symbol is wrong");
         assert!(table_start(&[], 64, None).is_err());
-    }
-
-    #[cfg(all(feature = "bpf", target_arch = "x86_64"))]
-    #[test]
-    fn a_page_of_ones_own_tells_what_the_zones_tell() {
-        let test = "bpf::pages::a_page_of_ones_own_tells_what_the_zones_tell";
-        if !freehold_needs::is_root(test) {
-            return;
-        }
-        let zones = crate::procfs::read_zoneinfo(std::path::Path::new("/")).unwrap();
-        let sensor = match BpfSensor::open(&zones, None) {
-            Ok(sensor) => sensor,
-            Err(error) => return freehold_needs::skip(test, error),
-        };
-        let by_zones = table_start(&sensor.edges().unwrap(), sensor.layout.page_bytes, None).unwrap();
-        assert_eq!(sensor.table_by_own_page(), Ok(Some(by_zones)));
     }
 }

@@ -105,7 +105,7 @@ fn the_wheel_works_where_nothing_else_is() {
     let scratch = tempfile::tempdir().expect("a folder");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let Some(tools) = tools(target) else { return };
-    let needs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/needs.txt");
+    let needs = Path::new(env!("CARGO_MANIFEST_DIR")).join("live/needs.txt");
     let full = Environment::new(scratch.path().join("full")).expect("an environment");
     // What the tests need comes over the net while the wheel is compiled.
     let (wheel, needed) = thread::scope(|threads| {
@@ -135,7 +135,7 @@ fn the_wheel_works_where_nothing_else_is() {
     fs::create_dir(&expected).expect("a folder");
     write_small(&expected);
     write_expected(&expected);
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/package");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("live/package");
     let mut pytest = full.program("python");
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"]).arg(&tests).arg(&tests);
     pytest.env("FREEHOLD_TRACES", repository().join("traces")).env("FREEHOLD_EXPECTED", &expected);

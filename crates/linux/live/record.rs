@@ -4,21 +4,19 @@
 use std::collections::HashSet;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use freehold::Order;
-use freehold_linux::procfs::{Occupancy, snapshot};
+use freehold_linux::procfs::Occupancy;
 use freehold_linux::tracefs::Detail;
 use freehold_linux::{
     Error, EventSink, MemorySink, Progress, RecordOptions, RingOptions, RingSink, TraceSink, record,
     record_measured,
 };
 use freehold_needs::{MemoryCgroup, can, has_file, has_program, is_root, skip};
-use freehold_trace::{
-    Event, EventKind, FrameUse, PageWork, ReadOptions, StoppedBy, TraceReader, WriteOptions,
-};
+use freehold_trace::{Event, EventKind, PageWork, ReadOptions, StoppedBy, TraceReader, WriteOptions};
 
 /// One test at a time, except where two recordings at once are the point.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -432,7 +430,7 @@ fn a_killed_recorder_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("killed.arrows");
     let mut recorder = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "recorder_to_be_killed"])
+        .args(["--exact", "record::recorder_to_be_killed"])
         .env("FREEHOLD_RECORD_TO", &path)
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
@@ -461,33 +459,4 @@ fn wait_until(what: &str, condition: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
     panic!("waited ten seconds until {what}");
-}
-
-#[test]
-fn the_live_snapshot_agrees_with_itself() {
-    let test = "the_live_snapshot_agrees_with_itself";
-    if !is_root(test) {
-        return;
-    }
-    let began = std::time::Instant::now();
-    let snapshot = match snapshot(Path::new("/"), Occupancy::Read) {
-        Ok(snapshot) => snapshot,
-        Err(error @ Error::NoKpageflags { .. }) => {
-            return skip(test, error);
-        }
-        Err(error) => panic!("{error}"),
-    };
-    let pages =
-        |wanted| snapshot.occupancy.iter().filter(|r| r.used_for == wanted).map(|r| r.pages).sum::<u64>();
-    println!("snapshot in {:?}, {} runs", began.elapsed(), snapshot.occupancy.len());
-    for used_for in FrameUse::ALL {
-        println!("{used_for:?}: {}", pages(used_for));
-    }
-    let spanned: u64 = snapshot.zones.iter().map(|z| z.spanned).sum();
-    let managed: u64 = snapshot.zones.iter().map(|z| z.managed).sum();
-    let free: u64 = snapshot.zones.iter().map(|z| z.free).sum();
-    assert_eq!(snapshot.occupancy.iter().map(|r| r.pages).sum::<u64>(), spanned);
-    let near = |a: u64, b: u64| a.abs_diff(b) <= managed / 20;
-    assert!(near(pages(FrameUse::Free), free), "KPF_BUDDY is set on all pages of free blocks");
-    assert!(near(spanned - pages(FrameUse::Absent), managed), "memory that is not set up is absent");
 }

@@ -1,10 +1,8 @@
 //! A reader of another project reads the file as the specification says.
 
-mod common;
-
 use std::process::Command;
 
-use common::small_trace;
+use crate::common::small_trace;
 
 /// What `docs/trace-format.md` promises, held against pyarrow.
 const SCRIPT: &str = r#"

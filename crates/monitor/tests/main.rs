@@ -1,0 +1,6 @@
+//! The tests of the monitor as one program.
+
+mod kernels;
+mod metrics_documents;
+mod ranges;
+mod top_screens;

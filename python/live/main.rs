@@ -1,0 +1,3 @@
+//! The tests that need Python, as one program: `cargo xtask live` runs it.
+
+mod installed;
