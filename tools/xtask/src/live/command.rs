@@ -129,13 +129,14 @@ fn tried(command: &Command, tests: &[String], root: &Path) -> Result<Vec<(String
     if !build.status().map_err(broken)?.success() {
         return Err(format!("the tests of {} cannot be built", command.package));
     }
+    let variables = command.variables()?;
     let mut guard = Guard::start().map_err(|error| format!("the guard cannot be started: {error}"))?;
     // Both outputs by one pipe, so that what a test says of itself stands before its end.
     let mut words: Vec<_> = command.cargo();
     words.extend(["--quiet", "--", "--test-threads", "1", "--format", "pretty"]);
     let script = "exec cargo \"$@\" 2>&1";
     let mut cargo = Process::new("sh");
-    cargo.args(["-c", script, "cargo"]).args(words).args(tests).current_dir(root);
+    cargo.args(["-c", script, "cargo"]).args(words).args(tests).envs(variables).current_dir(root);
     cargo.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     let mut cargo = cargo.spawn().map_err(broken)?;
     guard.watch(cargo.id()).map_err(broken)?;

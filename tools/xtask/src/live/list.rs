@@ -1,5 +1,10 @@
 //! The commands of `cargo xtask live`.
 
+use std::path::PathBuf;
+
+use crate::dist::processor::Processor;
+use crate::guest::kernel;
+
 /// A live test program and what it does to the machine.
 #[derive(Debug)]
 pub(super) struct Command {
@@ -44,6 +49,33 @@ pub(super) const COMMANDS: &[Command] = &[
         covers: &["crates/linux", "contrib/bpftrace"],
     },
     Command {
+        name: "trace",
+        effect: "reads traces with PyArrow, which it installs from the Python registry in an environment of its own",
+        manifest: PRODUCT,
+        folder: "crates/trace",
+        package: "freehold-trace",
+        features: "live",
+        covers: &["crates/trace"],
+    },
+    Command {
+        name: "python",
+        effect: "builds the wheel, installs it with its dependencies in an environment of its own, and tries it there",
+        manifest: PRODUCT,
+        folder: "python",
+        package: "freehold-python",
+        features: "live",
+        covers: &["python", "crates/lab"],
+    },
+    Command {
+        name: "vm",
+        effect: "fetches a kernel and busybox from Debian, and boots and saves guests in QEMU",
+        manifest: PRODUCT,
+        folder: "crates/vm",
+        package: "freehold-vm",
+        features: "live",
+        covers: &["crates/vm"],
+    },
+    Command {
         name: "workshop",
         effect: "boots guests in QEMU, starts a browser, and installs the package of `cargo xtask dist` in a root of its own",
         manifest: WORKSHOP,
@@ -60,6 +92,17 @@ pub(super) fn command(name: &str) -> Option<&'static Command> {
 }
 
 impl Command {
+    /// Returns the variables of the environment that the tests need. What they name is fetched if it is missing.
+    ///
+    /// # Errors
+    /// A sentence, if something cannot be had.
+    pub(super) fn variables(&self) -> Result<Vec<(&'static str, PathBuf)>, String> {
+        match self.name {
+            "vm" => kernel::vm_variables(Processor::X86_64).map(Vec::from),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Returns Cargo's arguments up to the filter of tests.
     pub(super) fn cargo(&self) -> Vec<&'static str> {
         let of = ["test", "--manifest-path", self.manifest, "--package", self.package, "--test", "live"];

@@ -89,7 +89,10 @@ fn kernel(test: &str) -> Option<PathBuf> {
     cargo.arg("--target-dir").arg(&folder).args(["--", "-C", "relocation-model=static"]);
     // What the host's programs are built with, such as counters of coverage, is nothing for a kernel.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let built = cargo.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/engine")).output().expect("cargo runs");
+    let built = cargo
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/engine"))
+        .output()
+        .expect("cargo runs");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     Some(folder.join(TARGET).join("debug/examples/kernel"))
 }
