@@ -1,8 +1,6 @@
 //! `freehold analyze`: every form, pictures, and what it cannot do.
 
-mod common;
-
-use common::{folder, names, run, sample, small_trace};
+use crate::common::{folder, names, run, sample, small_trace};
 
 #[test]
 fn an_analysis_agrees_with_the_trace_in_every_form() {

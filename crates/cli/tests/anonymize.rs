@@ -1,11 +1,9 @@
 //! `freehold trace anonymize`: a trace to share, and what is refused.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{events, folder, made_up_trace, names, run, run_words, sample};
+use crate::common::{events, folder, made_up_trace, names, run, run_words, sample};
 
 #[test]
 fn a_shared_trace_compares_as_the_own_one() {

@@ -1,11 +1,9 @@
 //! Texts and samples that cannot be imported: file, line and remedy, and nothing left behind.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Ran, fixture, folder, ftrace_text, import_args, names, run};
+use crate::common::{self, Ran, fixture, folder, ftrace_text, import_args, names, run};
 
 /// The first lines of a real text.
 fn head(lines: usize) -> String {

@@ -1,7 +1,5 @@
 //! Traces that are none, or no longer: a message that names file and remedy, exit code 2.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +7,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use common::{Ran, folder, names, run, run_words, small_trace};
+
+use crate::common::{self, Ran, folder, names, run, run_words, small_trace};
 
 /// Runs every command that reads a trace.
 #[track_caller]

@@ -1,14 +1,11 @@
 //! `freehold check` over copies of other machines' files.
 
-mod common;
-mod serve_common;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
-use common::{finish, folder, freehold, run};
-use serve_common::{Server, wait_for};
+use crate::common::{self, finish, folder, freehold, run};
+use crate::serve_common::{Server, wait_for};
 
 fn kernel(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures").join(name);

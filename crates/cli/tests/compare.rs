@@ -1,12 +1,11 @@
 //! The main job: every row for every era, from every kind of trace, in every form.
 
-mod common;
-
 use std::io::Write;
 use std::path::Path;
 
-use common::{ERAS, folder, freehold, ftrace_text, import_args, run, sample};
 use serde_json::Value;
+
+use crate::common::{self, ERAS, folder, freehold, ftrace_text, import_args, run, sample};
 
 /// Rows that only one era has, the one nearest to the recorded kernel.
 const ONE_ERA_ONLY: &str = "distance to the machine's end";

@@ -1,71 +1,13 @@
 //! What `contrib` has for Kubernetes, node-problem-detector and containers fits the program, and each other.
 
-mod serve_common;
-
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use freehold_needs::{has_program, is_root};
-use granit_parser::{Event, Parser};
-use serde_json::{Map, Value};
-use serve_common::{Machine, Server};
+use serde_json::Value;
 
-fn contrib(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib").join(name)
-}
-
-/// The documents of a text in YAML.
-fn documents(text: &str) -> Vec<Value> {
-    let mut events = Parser::new_from_str(text).map(|event| event.expect("YAML").0);
-    let mut documents = Vec::new();
-    while let Some(event) = events.next() {
-        if !matches!(
-            event,
-            Event::StreamStart | Event::StreamEnd | Event::DocumentStart(..) | Event::DocumentEnd
-        ) {
-            documents.push(node(event, &mut events));
-        }
-    }
-    documents
-}
-
-fn node<'t>(event: Event<'t>, events: &mut impl Iterator<Item = Event<'t>>) -> Value {
-    match event {
-        Event::Scalar(text, ..) => Value::String(text.into_owned()),
-        Event::SequenceStart(..) => {
-            let mut list = Vec::new();
-            loop {
-                match events.next().expect("an end") {
-                    Event::SequenceEnd => return Value::Array(list),
-                    item => list.push(node(item, events)),
-                }
-            }
-        }
-        Event::MappingStart(..) => {
-            let mut map = Map::new();
-            loop {
-                let key = match events.next().expect("an end") {
-                    Event::MappingEnd => return Value::Object(map),
-                    Event::Scalar(key, ..) => key.into_owned(),
-                    other => panic!("{other:?} is no key"),
-                };
-                let first = events.next().expect("a value");
-                let value = node(first, events);
-                assert!(map.insert(key.clone(), value).is_none(), "{key} comes twice");
-            }
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn daemonset() -> Vec<Value> {
-    documents(&fs::read_to_string(contrib("kubernetes/daemonset.yaml")).unwrap())
-}
-
-fn strings(list: &Value) -> Vec<String> {
-    list.as_array().expect("a list").iter().map(|item| item.as_str().expect("a text").to_owned()).collect()
-}
+use crate::common::manifests::{contrib, daemonset, strings};
+use crate::serve_common::{Machine, Server};
 
 /// Holds arguments against what the program says of itself.
 fn check_arguments(args: &[String]) {
@@ -131,7 +73,7 @@ fn the_daemonset_fits_itself_and_the_program() {
 }
 
 #[test]
-fn the_rights_of_the_daemonset_are_those_of_the_unit_and_enough() {
+fn the_rights_of_the_daemonset_are_those_of_the_unit() {
     let documents = daemonset();
     let container = &documents[1]["spec"]["template"]["spec"]["containers"][0];
     let context = &container["securityContext"];
@@ -141,23 +83,7 @@ fn the_rights_of_the_daemonset_are_those_of_the_unit_and_enough() {
     for capability in &added {
         assert!(unit.contains(&format!("CAP_{capability}")), "{capability}");
     }
-    let name = "the_rights_of_the_daemonset_are_those_of_the_unit_and_enough";
-    if !is_root(name) || !has_program("setpriv", name) {
-        return;
-    }
     assert_eq!(context["runAsUser"], "0");
-    let bounds: Vec<_> = added.iter().map(|capability| format!(",+{}", capability.to_lowercase())).collect();
-    let mut setpriv = Command::new("setpriv");
-    setpriv
-        .arg(format!("--bounding-set=-all{}", bounds.concat()))
-        .args(["--inh-caps=-all", "--no-new-privs"]);
-    setpriv.arg(env!("CARGO_BIN_EXE_freehold")).args(["snapshot", "--format", "metrics"]);
-    let output = setpriv.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("when=\"after-reclaim-and-compaction\""), "{output:?}");
-    if cfg!(feature = "bpf") {
-        assert!(text.contains("freehold_sensor_source{source=\"bpf\"} 1"), "{output:?}");
-    }
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! Text from traces and names of files, which must not reach a terminal as commands.
 
-mod common;
-
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use common::{Ran, made_up_trace, run};
 use freehold_trace::{Ending, ReadOptions, TraceReader, TraceWriter, WriteOptions};
+
+use crate::common::{Ran, made_up_trace, run};
 
 /// A window's title, a cleared screen in one byte, text that is shown backwards, a line that is overwritten.
 const NASTY: &str = "\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}cod\r\u{1b}[31m\nfreehold: all is well";

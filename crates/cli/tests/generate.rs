@@ -1,10 +1,8 @@
 //! `freehold generate`: traces by seed, and what is refused.
 
-mod common;
-
 use std::fs;
 
-use common::{events, finish, folder, freehold, names, run, sample, small_trace};
+use crate::common::{events, finish, folder, freehold, names, run, sample, small_trace};
 
 #[test]
 fn the_same_command_writes_the_same_trace() {

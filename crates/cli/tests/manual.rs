@@ -1,10 +1,8 @@
 //! What the program says of itself: its version, and what shells and `man` know of its command line.
 
-mod common;
-
 use std::fs;
 
-use common::{freehold, run};
+use crate::common::{freehold, run};
 
 #[test]
 fn the_version_says_commit_sensor_and_libc() {

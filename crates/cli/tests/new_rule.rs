@@ -1,13 +1,11 @@
 //! `freehold new-rule`: a crate for a rule of placement.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use common::{freehold, names, run};
+use crate::common::{freehold, names, run};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 

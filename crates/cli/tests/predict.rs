@@ -1,12 +1,11 @@
 //! `freehold predict`: what it prints, and what does not go together.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{Ran, finish, folder, freehold, run, sample};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{Ran, finish, folder, freehold, run, sample};
 
 /// Recordings of one work by two kernels, made up.
 struct Recordings {

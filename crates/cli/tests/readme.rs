@@ -1,10 +1,8 @@
 //! What README says of the eras is what `freehold compare` prints.
 
-mod common;
-
 use std::path::Path;
 
-use common::{run, sample};
+use crate::common::{run, sample};
 
 fn readme() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");

@@ -1,13 +1,9 @@
 //! `freehold repair` over copies of other machines' files: plans, refusals and exit codes.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
-use common::{Ran, finish, folder, freehold, run, run_words};
-use freehold_needs::{is_root, unprivileged_command};
+use crate::common::{Ran, finish, folder, freehold, run, run_words};
 
 /// Flags of a page in `/proc/kpageflags`.
 const ANON: u64 = 1 << 5 | 1 << 12 | 1 << 14;
@@ -169,45 +165,4 @@ fn what_cannot_be_used_is_refused() {
         assert_eq!(run_words(&format!("repair {words}")).code, Some(3), "{words}");
     }
     assert!(run(["repair", "--help"]).ok().stdout.contains("2 cannot be done, or came short"));
-}
-
-#[test]
-fn who_is_not_root_is_told() {
-    let test = "who_is_not_root_is_told";
-    let shared = folder();
-    let binary = shared.path().join("freehold");
-    fs::copy(env!("CARGO_BIN_EXE_freehold"), &binary).expect("a copy");
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(shared.path(), open).expect("rights");
-    if unprivileged_command(&binary, &["--version"], test).is_none() {
-        return;
-    }
-    for words in [&["repair", "--yes"][..], &["repair", "--dry-run"]] {
-        let mut command = unprivileged_command(&binary, &["--version"], test).expect("as before");
-        command.args(words).stdin(Stdio::null());
-        finish(command).fails(3, &["only root may repair memory", "freehold check"]);
-    }
-}
-
-#[test]
-fn without_a_terminal_nobody_is_asked() {
-    if !is_root("without_a_terminal_nobody_is_asked") {
-        return;
-    }
-    let planned = run_words("repair --dry-run --json");
-    let free = planned.json()["now"].as_u64().expect("a number");
-    for more in 1..200 {
-        let words = format!("repair --blocks {}", free + more);
-        let ran = run_words(&words);
-        // The machine may have what is asked for, or have no way to it; between lies what it would do.
-        if ran.code == Some(3) {
-            ran.fails(3, &["no terminal", "--yes", "--dry-run"]);
-            return;
-        }
-        assert!(matches!(ran.code, Some(0 | 2)), "{:?} {}", ran.code, ran.stderr);
-    }
-    freehold_needs::skip(
-        "without_a_terminal_nobody_is_asked",
-        "no number of blocks needs a step on this machine",
-    );
 }

@@ -1,12 +1,11 @@
 //! One era in depth: what each system changes, and the kernel's text of the end.
 
-mod common;
-
 use std::thread;
 
-use common::{ERAS, fixture, run, sample};
 use freehold_linux::procfs::parse_pagetypeinfo;
 use serde_json::Value;
+
+use crate::common::{self, ERAS, fixture, run, sample};
 
 /// What the era `freehold` without `system` does on the build; with all four where empty.
 fn without(system: &str) -> Value {

@@ -1,16 +1,14 @@
 //! What `freehold compare` writes besides its tables: a page, and a folder of pictures and figures.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 
-use common::{ERAS, finish, freehold, made_up_trace, names, run, sample, small_trace};
-use freehold_needs::SmallTmpfs;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
 use serde_json::Value;
+
+use crate::common::{self, ERAS, made_up_trace, names, run, sample, small_trace};
 
 fn compare(args: &[&str]) -> common::Ran {
     run(["compare", "--repeat", "1"].iter().chain(args))
@@ -182,19 +180,4 @@ fn nothing_half_written_is_left() {
     fs::create_dir(at("empty")).unwrap();
     compare(&[trace, "--out", &at("empty")]).ok();
     assert!(names(&folder.path().join("empty")).len() > 10);
-}
-
-#[test]
-fn a_full_disk() {
-    let Some(disk) = SmallTmpfs::mount(64, "a_full_disk") else { return };
-    let (_folder, trace) = made_up_trace();
-    let at = |name: &str| disk.path().join(name).display().to_string();
-    let words = ["make room on the device", "No space left"];
-    let page = finish(freehold(["compare", text(&trace), "--repeat", "1", "--html", &at("report.html")]));
-    let out = finish(freehold(["compare", text(&trace), "--repeat", "1", "--out", &at("out")]));
-    let left = names(disk.path());
-    drop(disk);
-    page.fails(4, &words);
-    out.fails(4, &words);
-    assert_eq!(left, [""; 0]);
 }

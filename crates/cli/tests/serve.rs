@@ -1,7 +1,5 @@
 //! `freehold serve`: what it answers, and that it goes on and ends as it should.
 
-mod serve_common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixDatagram;
@@ -9,7 +7,8 @@ use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use serve_common::{Machine, PATIENCE, Server, value, wait_for};
+
+use crate::serve_common::{Machine, PATIENCE, Server, value, wait_for};
 
 /// The data of the next event with this name.
 fn next_event(lines: &mut impl Iterator<Item = std::io::Result<String>>, name: &str) -> Value {

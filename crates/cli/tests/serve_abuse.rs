@@ -1,11 +1,9 @@
 //! `freehold serve` under clients that mean ill, or are only many, or slow.
 
-mod serve_common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
-use serve_common::{Machine, Server, value, wait_for};
+use crate::serve_common::{Machine, Server, value, wait_for};
 
 /// Memory that no number of clients may take the server above, in KiB.
 const MOST_KIB: u64 = 64 << 10;

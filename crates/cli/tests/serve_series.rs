@@ -1,55 +1,7 @@
 //! How many series `freehold serve` has of a machine, and who gets which.
 
-mod serve_common;
-
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
-
-use freehold_needs::is_root;
-use serve_common::{Machine, Server, value, wait_for};
-
-/// The most series of a machine by default.
-const MOST: usize = 60;
-
-/// The names and labels of a text's series.
-fn series(text: &str) -> BTreeSet<String> {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.rsplit_once(' ').expect("a value").0.to_owned()).collect()
-}
-
-/// Starts a server and waits until its verdicts are complete. `None` is this machine.
-fn server_of(fixture: Option<&str>) -> Server {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
-    command.args(["serve", "--interval", "0.1", "--listen", "127.0.0.1:0"]);
-    if let Some(fixture) = fixture {
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures");
-        command.args(["--sensor", "procfs", "--root"]).arg(fixtures.join(fixture));
-    }
-    Server::run(&mut command)
-}
-
-fn judged(server: &Server) {
-    wait_for("a verdict with a forecast", || {
-        let text = server.get("/metrics").body;
-        text.lines().any(|line| line.contains("size=\"1G\"")).then_some(())
-    });
-}
-
-/// Holds a server's default against the bound and against all its series. Returns how many there are of each.
-fn check(machine: &str, server: &Server) -> (usize, usize) {
-    let few = series(&server.get("/metrics").body);
-    let all = series(&server.get("/metrics?all").body);
-    assert!(few.len() <= MOST, "{machine} has {} series: {few:?}", few.len());
-    assert!(few.is_subset(&all), "{machine}: the default has what all has not");
-    for name in
-        ["freehold_up", "freehold_verdict_blocks", "freehold_machine_free_pages", "freehold_sensor_source"]
-    {
-        assert!(few.iter().any(|series| series.starts_with(name)), "{machine} has no {name}: {few:?}");
-    }
-    eprintln!("{machine}: {} series by default, {} in all", few.len(), all.len());
-    (few.len(), all.len())
-}
+use crate::serve_common::series::{MOST_SERIES, check_series, series, server_of};
+use crate::serve_common::{Machine, Server, value, wait_for};
 
 #[test]
 fn machines_of_any_shape_have_at_most_sixty_series() {
@@ -61,8 +13,8 @@ fn machines_of_any_shape_have_at_most_sixty_series() {
         "linux-6.12-arm64-64k",
         "linux-6.12-arm64-order13",
     ];
-    let counted = machines.map(|machine| check(machine, &server_of(Some(machine))));
-    assert!(counted.iter().any(|(_, all)| *all > 8 * MOST), "one is large: {counted:?}");
+    let counted = machines.map(|machine| check_series(machine, &server_of(Some(machine))));
+    assert!(counted.iter().any(|(_, all)| *all > 8 * MOST_SERIES), "one is large: {counted:?}");
 }
 
 #[test]
@@ -72,21 +24,7 @@ fn machines_whose_pageblocks_are_known_have_at_most_sixty_series() {
         wait_for("a verdict with a forecast", || {
             server.get("/metrics").body.contains("when=\"after-reclaim-and-compaction\"").then_some(())
         });
-        check(machine, &server);
-    }
-}
-
-#[test]
-fn this_machine_has_at_most_sixty_series() {
-    if !is_root("this_machine_has_at_most_sixty_series") {
-        return;
-    }
-    let server = server_of(None);
-    // The first round over the pageblocks takes minutes; the series of its outcome are those that a fixture has.
-    let (few, _) = check("this machine, first round", &server);
-    if std::env::var_os("FREEHOLD_PATIENT").is_some() {
-        judged(&server);
-        assert!(check("this machine, judged", &server).0 > few);
+        check_series(machine, &server);
     }
 }
 

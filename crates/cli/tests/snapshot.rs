@@ -1,12 +1,9 @@
-//! `freehold snapshot`, on the files of other kernels and on this machine.
-
-mod common;
+//! `freehold snapshot`, on the files of other kernels.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::run;
-use freehold_needs::{is_root, skip};
+use crate::common::{self, run};
 
 fn fixture(kernel: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures").join(kernel)
@@ -80,34 +77,6 @@ fn what_cannot_be_had_is_named() {
     assert!(!ran.stderr.contains("zoneinfo"), "no other file is read: {}", ran.stderr);
     fs::write(folder.path().join("proc/buddyinfo"), "Node 0, zone DMA 1 2 three\n").unwrap();
     snapshot(folder.path(), &[]).fails(2, &["buddyinfo:1", "free blocks", "three"]);
-}
-
-#[test]
-fn this_machine_is_read() {
-    let ran = run(["snapshot", "--format", "buddyinfo"]).ok();
-    assert!(ran.stdout.starts_with("Node 0, zone"), "{}", ran.stdout);
-    if is_root("this_machine_is_read") {
-        assert!(run(["snapshot"]).ok().stdout.contains("Number of blocks type"));
-    }
-}
-
-#[test]
-fn this_machine_is_read_without_its_zone_lock() {
-    if !is_root("this_machine_is_read_without_its_zone_lock") {
-        return;
-    }
-    if !cfg!(feature = "bpf") {
-        skip("this_machine_is_read_without_its_zone_lock", "built without --features bpf");
-        run(["snapshot", "--sensor", "bpf"]).fails(3, &["without the bpf feature", "--features bpf"]);
-        return;
-    }
-    let json = run(["snapshot", "--sensor", "bpf", "--format", "json"]).ok().json();
-    assert_eq!(json["sensor"]["source"], "bpf");
-    assert_eq!(json["sensor"]["types_age_ms"], 0);
-    assert_eq!(json["notes"], serde_json::json!([]), "nothing is missing");
-    let text = run(["snapshot", "--sensor", "bpf", "--exact"]).ok();
-    let told = text.stderr.contains("pageblocks by type is left out");
-    assert_ne!(told, text.stdout.contains("Number of blocks type"), "{}", text.stderr);
 }
 
 #[test]

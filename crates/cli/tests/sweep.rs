@@ -1,46 +1,12 @@
 //! `freehold sweep`: the product of settings, what a killed or failed sweep leaves, and going on.
 
-mod common;
-
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Ran, finish, folder, freehold, made_up_trace, names, small_trace};
-use freehold_needs::SmallTmpfs;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-
-/// Combinations of [`VARY`].
-const RUNS: usize = 8;
-
-const VARY: [&str; 6] = [
-    "--vary",
-    "era=linux-6.1,freehold",
-    "--vary",
-    "watermark_boost_factor=0,15000",
-    "--vary",
-    "pageblock_order=9,7",
-];
-
-fn sweep(traces: &[&Path], output: &Path, more: &[&str]) -> Command {
-    let mut command = freehold(["sweep"]);
-    command.args(traces).arg("--output").arg(output).args(more);
-    command
-}
-
-/// The rows of a Parquet file, each as text, without what depends on the time a run took.
-fn rows(path: &Path) -> Vec<String> {
-    let reader = SerializedFileReader::new(File::open(path).expect("the output")).expect("a Parquet file");
-    let rows = reader.get_row_iter(None).expect("rows");
-    let timed = ["zone_lock_longest_hold_ns", "replay_speed_million_events_s"];
-    let text = rows.map(|row| {
-        let row = row.expect("a row");
-        let columns = row.get_column_iter().filter(|(name, _)| !timed.contains(&name.as_str()));
-        columns.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
-    });
-    text.collect()
-}
+use crate::common::sweeps::{RUNS, VARY, rows, sweep};
+use crate::common::{Ran, finish, folder, made_up_trace, names, small_trace};
 
 fn journal(output: &Path) -> PathBuf {
     output.with_file_name(format!("{}.journal", output.file_name().unwrap().to_str().unwrap()))
@@ -170,23 +136,6 @@ fn settings_that_do_not_exist_are_refused_with_those_that_do() {
     let (_beside, trace) = made_up_trace();
     finish(sweep(&[&trace], &output, &[])).fails(2, &["is no journal of a sweep", "--restart"]);
     assert_eq!(names(folder.path()), ["out.parquet.journal"], "nothing half-written");
-}
-
-#[test]
-fn a_full_disk_ends_a_sweep_that_goes_on_later() {
-    let test = "a_full_disk_ends_a_sweep_that_goes_on_later";
-    let Some(disk) = SmallTmpfs::mount(16, test) else { return };
-    let (_folder, trace) = small_trace();
-    let output = disk.path().join("out.parquet");
-    let full = finish(sweep(&[&trace], &output, &VARY));
-    let left = names(disk.path());
-    disk.grow_to(4096);
-    let on = finish(sweep(&[&trace], &output, &VARY));
-    let found = output.exists().then(|| rows(&output).len());
-    full.fails(4, &["out.parquet.journal cannot be written", "make room", "goes on"]);
-    assert_eq!(left, ["out.parquet.journal"]);
-    assert!(on.ok().stderr.contains(&format!("of {RUNS} runs were done already")));
-    assert_eq!(found, Some(RUNS));
 }
 
 #[test]

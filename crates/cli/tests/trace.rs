@@ -1,8 +1,6 @@
 //! What is in a trace, in every form, and a trace compressed harder.
 
-mod common;
-
-use common::{events, names, run, sample, small_trace};
+use crate::common::{events, names, run, sample, small_trace};
 
 #[test]
 fn info_of_a_recorded_trace() {

@@ -1,7 +1,5 @@
 //! `freehold watch`, on files that change while it watches.
 
-mod common;
-
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -9,8 +7,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Ran, finish, freehold};
 use rustix::process::{Pid, Signal};
+
+use crate::common::{self, Ran, finish, freehold};
 
 /// A machine of one zone, whose free blocks a test sets.
 struct Machine(tempfile::TempDir);

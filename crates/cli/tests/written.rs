@@ -1,22 +1,20 @@
 //! What is written: links in the way, two writers of one file, writers that are ended, pipes.
 
-mod common;
-
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown, symlink};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{
-    Ran, finish, folder, freehold, ftrace_text, import_args, made_up_trace, names, run, small_trace,
-};
-use freehold_needs::{has_program, is_root};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::common::{
+    self, Ran, finish, folder, freehold, ftrace_text, import_args, made_up_trace, names, run, small_trace,
+};
 
 fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a pipe with a name");
@@ -120,31 +118,6 @@ fn a_folder_of_pictures_is_not_led_elsewhere() {
         let planted = names(folder.path()).into_iter().find(|name| name.contains("partial")).unwrap();
         fs::remove_file(folder.path().join(planted)).unwrap();
     }
-}
-
-#[test]
-fn links_of_others_are_not_followed() {
-    if !is_root("links_of_others_are_not_followed") {
-        return;
-    }
-    let (folder, trace) = made_up_trace();
-    let [victim, link, own] = ["victim", "link", "own"].map(|name| folder.path().join(name));
-    fs::write(&victim, "precious").unwrap();
-    symlink("victim", &link).unwrap();
-    std::os::unix::fs::lchown(&link, Some(65_534), Some(65_534)).unwrap();
-    let trace = trace.to_str().unwrap();
-    run(["trace", "repack", trace, "--force", "-o", link.to_str().unwrap()])
-        .fails(2, &["link is a symbolic link of another user", "name the file behind it"]);
-    assert_eq!(fs::read(&victim).unwrap(), b"precious");
-    // One's own link stays, and the file behind it is replaced, with its rights and owner.
-    symlink("victim", &own).unwrap();
-    fs::set_permissions(&victim, fs::Permissions::from_mode(0o640)).unwrap();
-    chown(&victim, Some(65_534), Some(65_534)).unwrap();
-    run(["trace", "repack", trace, "--force", "-o", own.to_str().unwrap()]).ok();
-    let (there, link) = (fs::metadata(&victim).unwrap(), own.symlink_metadata().unwrap());
-    assert!(link.is_symlink() && there.len() > 1000);
-    assert_eq!(there.permissions().mode() & 0o7777, 0o640);
-    assert_eq!(std::os::unix::fs::MetadataExt::uid(&there), 65_534);
 }
 
 #[test]
@@ -361,9 +334,6 @@ fn devices_and_standard_output_are_written_where_they_are() {
 
 #[test]
 fn a_limit_of_files_is_an_error() {
-    if !has_program("sh", "a_limit_of_files_is_an_error") {
-        return;
-    }
     let (folder, trace) = made_up_trace();
     let before = names(folder.path());
     for (name, args) in writers(&trace, folder.path()) {

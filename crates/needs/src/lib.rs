@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod browser;
+mod control;
 mod http;
 mod machine;
 mod memory_cgroup;
@@ -14,10 +15,11 @@ mod tmpfs;
 mod unprivileged;
 
 pub use browser::Browser;
+pub use control::{Drift, Judgement, SMALLEST_WRONG, Tried};
 pub use http::{request, request_json};
 pub use machine::{can, has_file, has_program, is_root};
 pub use memory_cgroup::MemoryCgroup;
 pub use patience::{PATIENCE, wait_for};
-pub use skip::skip;
+pub use skip::{skip, too_busy};
 pub use tmpfs::SmallTmpfs;
 pub use unprivileged::unprivileged_command;

@@ -1,14 +1,16 @@
 //! Runs the binary as a user does, and looks at all that a user sees.
-#![allow(dead_code, reason = "every test crate uses a part of it")]
+#![allow(dead_code, reason = "each of the two test programs uses a part of it")]
+
+pub(crate) mod copied_machine;
+pub(crate) mod manifests;
+pub(crate) mod sweeps;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::LazyLock;
 
-use freehold_needs::{can, is_root};
 use serde_json::Value;
 
 /// The names of the eras, in the order of their columns.
@@ -147,19 +149,4 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 pub(crate) fn events(trace: &Path) -> u64 {
     let info = run([OsStr::new("trace"), OsStr::new("info"), trace.as_os_str(), OsStr::new("--json")]).ok();
     info.json()["summary"]["events"].as_u64().expect("a number of events")
-}
-
-/// Returns true if this machine can be recorded; otherwise says that `test` is skipped.
-pub(crate) fn can_record(test: &str) -> bool {
-    static FOUND: LazyLock<Result<(), String>> = LazyLock::new(|| {
-        let folder = folder();
-        let output = folder.path().join("probe.arrows").display().to_string();
-        let ran = run(["record", "-o", &output, "--duration", "0.01", "--no-occupancy", "--buffer", "1024"]);
-        if ran.code == Some(3) {
-            return Err(ran.stderr);
-        }
-        ran.ok();
-        Ok(())
-    });
-    is_root(test) && can(test, || FOUND.clone())
 }

@@ -1,7 +1,10 @@
 //! A server of its own for a test, and what it takes to ask it.
-#![allow(dead_code, unused_imports, reason = "every test crate uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each of the two test programs uses a part of it")]
 
-pub(crate) mod prometheus;
+pub(crate) mod metrics_file;
+pub(crate) mod series;
+pub(crate) mod socket;
+pub(crate) mod web;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -6,7 +6,7 @@
 //! readings are from compactions: what changes there is the machine's own doing, and no error.
 
 mod asked;
-#[path = "../tests/fragment/mod.rs"]
+#[path = "../fragment/mod.rs"]
 mod fragment;
 
 use std::error::Error;

@@ -1,11 +1,11 @@
 //! The page of `freehold compare --html` in a real browser.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
 use freehold_needs::{Browser, wait_for};
 use serde_json::{Value, json};
+
+use crate::common;
 
 /// The most that the page of the trace of a build may have.
 const MOST_BYTES: u64 = 3_000_000;

@@ -1,19 +1,18 @@
 //! `freehold check` on machines as large as they come: roots of any size, made of this machine's own survey.
 //! `FREEHOLD_GROWTH_GIB=64,256,1024,4096` names sizes; a file of 2 MiB a GiB is written for each.
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::num::NonZero;
 use std::path::Path;
 use std::time::Instant;
 
-use common::{finish, folder, freehold};
 use freehold_linux::pageblocks::{Unflagged, read_pageblocks};
 use freehold_linux::procfs::read_zoneinfo;
 use freehold_monitor::verdict::Sampled;
 use freehold_needs::{has_file, is_root};
+
+use crate::common::{finish, folder, freehold};
 
 /// Sizes where none are named: more pageblocks than a sample has.
 const USUAL: &str = "64";

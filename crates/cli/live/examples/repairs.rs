@@ -8,7 +8,7 @@
 //! they are not.
 
 mod asked;
-#[path = "../tests/fragment/mod.rs"]
+#[path = "../fragment/mod.rs"]
 mod fragment;
 
 use std::error::Error;

@@ -9,7 +9,7 @@
 //! more than two `check`s do: pairs of both kinds, in random order.
 
 mod asked;
-#[path = "../tests/fragment/mod.rs"]
+#[path = "../fragment/mod.rs"]
 mod fragment;
 
 use std::error::Error;

@@ -5,10 +5,10 @@
 //! to keep off meanwhile.
 
 mod asked;
-#[path = "../tests/blamed/mod.rs"]
+#[path = "../blamed/mod.rs"]
 mod blamed;
 #[allow(dead_code, reason = "the tests use the rest")]
-#[path = "../tests/fragment/mod.rs"]
+#[path = "../fragment/mod.rs"]
 mod fragment;
 
 use std::collections::HashMap;

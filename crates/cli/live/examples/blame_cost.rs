@@ -5,7 +5,7 @@
 //! (`kernel.bpf_stats_enabled`) is not used: looking at the clock twice a call takes longer than most calls.
 
 #[allow(dead_code, reason = "the tests use the rest")]
-#[path = "../tests/fragment/memory.rs"]
+#[path = "../fragment/memory.rs"]
 mod memory;
 
 use std::error::Error;

@@ -1,20 +1,17 @@
 //! Recordings of the machine that the tests run on, ended in every way.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Ran, can_record, events, finish, folder, freehold, names, run};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// One test at a time: each disturbs what the others record.
-static MACHINE: Mutex<()> = Mutex::new(());
+use crate::alone::alone;
+use crate::common::{Ran, events, finish, folder, freehold, names, run};
+use crate::recordable::can_record;
 
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
 
@@ -68,7 +65,7 @@ fn info(trace: &Path) -> Value {
 
 #[test]
 fn a_command_and_its_comparison() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_command_and_its_comparison") {
         return;
     }
@@ -112,7 +109,7 @@ fn a_command_and_its_comparison() {
 
 #[test]
 fn the_end_of_a_duration() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("the_end_of_a_duration") {
         return;
     }
@@ -130,7 +127,7 @@ fn the_end_of_a_duration() {
 
 #[test]
 fn signals_end_it_in_good_order() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("signals_end_it_in_good_order") {
         return;
     }
@@ -152,7 +149,7 @@ fn signals_end_it_in_good_order() {
 
 #[test]
 fn a_killed_recorder_leaves_a_readable_trace() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_killed_recorder_leaves_a_readable_trace") {
         return;
     }
@@ -179,7 +176,7 @@ fn a_killed_recorder_leaves_a_readable_trace() {
 
 #[test]
 fn two_recorders_at_once() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("two_recorders_at_once") {
         return;
     }
@@ -196,7 +193,7 @@ fn two_recorders_at_once() {
 
 #[test]
 fn a_listener_that_goes_away() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_listener_that_goes_away") {
         return;
     }
@@ -210,7 +207,7 @@ fn a_listener_that_goes_away() {
 
 #[test]
 fn a_command_that_fails_is_told_and_its_trace_kept() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_command_that_fails_is_told_and_its_trace_kept") {
         return;
     }
@@ -227,7 +224,7 @@ fn a_command_that_fails_is_told_and_its_trace_kept() {
 
 #[test]
 fn a_pipe_takes_a_recording_if_somebody_reads_it() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_pipe_takes_a_recording_if_somebody_reads_it") {
         return;
     }
@@ -261,7 +258,7 @@ fn a_pipe_takes_a_recording_if_somebody_reads_it() {
 
 #[test]
 fn two_recorders_of_one_file() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("two_recorders_of_one_file") {
         return;
     }
@@ -291,7 +288,7 @@ fn two_recorders_of_one_file() {
 
 #[test]
 fn a_signal_before_the_first_event_leaves_no_empty_file() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_signal_before_the_first_event_leaves_no_empty_file") {
         return;
     }

@@ -1,20 +1,19 @@
 //! The alerts, tried: `promtool` replays what the monitor makes of stories of a machine's memory against the rules.
 
-mod alert_stories;
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use alert_stories::{
-    Told, Use, day_of_a_file_server, hour_of_storms, leak_of_a_process, leak_of_slab_objects,
-    start_of_a_database,
-};
 use freehold_monitor::serve::Textfile;
 use freehold_monitor::serve::metrics::Series;
 use freehold_needs::has_program;
+
+use crate::alert_stories::{
+    Told, Use, day_of_a_file_server, hour_of_storms, leak_of_a_process, leak_of_slab_objects,
+    start_of_a_database,
+};
 
 /// What is asked of promtool at a story's end: when each alert fired first, in seconds.
 const FIRST: &str = "min by (alertname) (min_over_time(timestamp(ALERTS{alertstate=\"firing\"})[30d:1m]))";

@@ -3,8 +3,6 @@
 //! The machines are texts of real servers, of fixtures and of this machine, each with other numbers; a day of what the
 //! rules record is written into Prometheus's blocks before it starts.
 
-mod serve_common;
-
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,8 +11,9 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use freehold_needs::{has_program, is_root};
-use serve_common::prometheus::{Prometheus, contrib};
-use serve_common::{Server, get_json, wait_for};
+
+use crate::prometheus::{Prometheus, contrib};
+use crate::serve_common::{Server, get_json, wait_for};
 
 const MACHINES: usize = 500;
 

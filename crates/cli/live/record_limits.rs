@@ -1,18 +1,15 @@
 //! Recordings that end by themselves, and what they say of their cost and of what they lost.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
 
-use common::{Ran, can_record, folder, names, run};
 use freehold_linux::procfs::read_pressure;
 use freehold_needs::{MemoryCgroup, has_file, skip};
 use serde_json::Value;
 
-/// One test at a time: each disturbs what the others record.
-static MACHINE: Mutex<()> = Mutex::new(());
+use crate::alone::alone;
+use crate::common::{Ran, folder, names, run};
+use crate::recordable::can_record;
 
 fn record(output: &Path, more: &[&str]) -> Ran {
     let output = output.to_str().unwrap();
@@ -30,7 +27,7 @@ const BUSY: &str = "while true; do ls / >/dev/null; done";
 
 #[test]
 fn a_size_ends_it_before_the_file_is_larger() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_size_ends_it_before_the_file_is_larger") {
         return;
     }
@@ -55,7 +52,7 @@ fn a_size_ends_it_before_the_file_is_larger() {
 
 #[test]
 fn what_recording_costs_is_measured_and_kept() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("what_recording_costs_is_measured_and_kept") {
         return;
     }
@@ -82,7 +79,7 @@ fn what_recording_costs_is_measured_and_kept() {
 
 #[test]
 fn what_a_small_buffer_loses_is_said() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("what_a_small_buffer_loses_is_said") {
         return;
     }
@@ -126,7 +123,7 @@ fn arguments_that_make_no_sense() {
 
 #[test]
 fn a_ring_ends_with_its_trigger() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     if !can_record("a_ring_ends_with_its_trigger") {
         return;
     }
@@ -155,7 +152,7 @@ fn a_ring_ends_with_its_trigger() {
 
 #[test]
 fn pressure_ends_a_recording() {
-    let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _machine = alone();
     let test = "pressure_ends_a_recording";
     if !can_record(test) || !has_file("/proc/pressure/memory", test) {
         return;

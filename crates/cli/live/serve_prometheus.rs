@@ -1,14 +1,13 @@
 //! `freehold serve` scraped by a real Prometheus, with the alert rules loaded.
 
-mod serve_common;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use freehold_needs::has_program;
 use serde_json::Value;
-use serve_common::prometheus::{Prometheus, contrib};
-use serve_common::{Machine, Server, get_json, wait_for};
+
+use crate::prometheus::{Prometheus, contrib};
+use crate::serve_common::{Machine, Server, get_json, wait_for};
 
 #[test]
 fn a_real_prometheus_scrapes_it_and_takes_the_rules() {

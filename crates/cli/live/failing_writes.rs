@@ -3,14 +3,14 @@
 //! Whatever fails, the command says so by its exit code, what was there before stays or its successor is complete, and
 //! nothing half-written is left.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Ran, can_record, finish, folder, import_args, made_up_trace, names, run};
 use freehold_needs::{can, has_program};
+
+use crate::common::{Ran, finish, folder, import_args, made_up_trace, names, run};
+use crate::recordable::can_record;
 
 /// Calls that put bytes on a device.
 const BYTES: &str = "write,writev,pwrite64,pwritev,copy_file_range,sendfile,fallocate,ftruncate";

@@ -1,13 +1,12 @@
 //! The page of `freehold serve` in a real browser.
 
-mod serve_common;
-
 use std::fs;
 use std::time::Duration;
 
 use freehold_needs::Browser;
 use serde_json::json;
-use serve_common::{Machine, Server, wait_for};
+
+use crate::serve_common::{Machine, Server, wait_for};
 
 fn wait_until_live(browser: &Browser) {
     wait_for("a live page", || browser.text("#state").starts_with("Live").then_some(()));
