@@ -26,7 +26,7 @@ pub struct LiveArgs {
     /// Only tests with one of these words in their names
     #[arg(value_name = "TEST")]
     tests: Vec<String>,
-    /// Write the verdicts into the kept list
+    /// Write the verdicts into the kept list; without a command, only add tests that it lacks
     #[arg(long)]
     keep: bool,
     /// Fail if the kept list lacks a test, has one that did not pass, or is too old
@@ -88,6 +88,9 @@ pub fn run(args: &LiveArgs, root: &Path) -> Result<Ended, String> {
     let Some(name) = &args.name else {
         for command in COMMANDS {
             println!("{:10} {}", command.name, command.effect);
+            if args.keep {
+                keep(command, &[], root)?;
+            }
         }
         return Ok(Ended::Passed);
     };
@@ -100,13 +103,17 @@ pub fn run(args: &LiveArgs, root: &Path) -> Result<Ended, String> {
     let verdicts = tried(command, &args.tests, root)?;
     let ended = report(&verdicts);
     if args.keep {
-        let all =
-            sources::tests(root, command.folder).map_err(|error| format!("{}: {error}", command.folder))?;
-        let mut kept = Kept::read(root)?;
-        kept.note(command, &all, &verdicts, &head(root)?);
-        kept.write(root)?;
+        keep(command, &verdicts, root)?;
     }
     Ok(ended)
+}
+
+/// Writes the verdicts on tests of a command into the kept list.
+fn keep(command: &Command, verdicts: &[(String, Verdict)], root: &Path) -> Result<(), String> {
+    let all = sources::tests(root, command.folder).map_err(|error| format!("{}: {error}", command.folder))?;
+    let mut kept = Kept::read(root)?;
+    kept.note(command, &all, verdicts, &head(root)?);
+    kept.write(root)
 }
 
 /// Returns the lock, which lasts as long as this program.
