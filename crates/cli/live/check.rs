@@ -80,10 +80,8 @@ fn forecast(test: &str, way: &str, size: &str, are_ranges: bool, mib: usize) {
         let number = |name: &str| tried[name].as_u64().expect("a number");
         let error = tried["error_percent"].as_f64().expect("a number");
         let [before, foretold, at_most, real] = ["before", "foretold", "at_most", "real"].map(number);
-        println!(
-            "| {size} | {way} | {seed} | {before} | {foretold} | {at_most} | {real} | {error:+.1} | {:.1} |",
-            drift.blocks_in(took)
-        );
+        println!("| {size} | {way} | {seed} | {before} | {foretold} | {at_most} | {real} | {error:+.1} |");
+        println!("{:.1} blocks of drift in {:.1} s", drift.blocks_in(took), took.as_secs_f64());
         // No flag tells free pages on CPUs' lists from the kernel's own, so ranges have two bounds.
         let most = if are_ranges { at_most } else { foretold };
         let predicted = foretold as f64..=most as f64;

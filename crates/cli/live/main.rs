@@ -15,10 +15,12 @@ mod failing_writes;
 #[allow(dead_code, reason = "the measurements use the rest")]
 mod fragment;
 mod full_disk;
+mod new_rule;
 mod prometheus;
 mod record;
 mod record_limits;
 mod recordable;
+mod recorded;
 mod repair;
 mod report_page;
 mod serve_alerts;

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt8Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 
-use crate::common::{self, Ran, folder, names, run, run_words, small_trace};
+use crate::common::{self, Ran, folder, made_up_trace, names, run, run_words, small_trace};
 
 /// Runs every command that reads a trace.
 #[track_caller]
@@ -82,7 +82,7 @@ fn a_newer_version() {
 
 #[test]
 fn truncated_at_many_places() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let bytes = fs::read(&trace).unwrap();
     let whole = common::events(&trace);
     let cut = folder.path().join("cut.arrows");

@@ -70,10 +70,10 @@ fn a_trace_commands_no_terminal() {
         "replay --era freehold",
         "replay --era freehold --json",
         "replay --era freehold --csv",
-        "compare --repeat 1",
-        "compare --repeat 1 --full",
-        "compare --repeat 1 --json",
-        "compare --repeat 1 --csv",
+        "compare --chance 2 --repeat 1",
+        "compare --chance 2 --repeat 1 --full",
+        "compare --chance 2 --repeat 1 --json",
+        "compare --chance 2 --repeat 1 --csv",
         "predict --set compaction_proactiveness=20",
     ] {
         let ran = run(words.split_ascii_whitespace().chain([copy.as_str()]));
@@ -110,9 +110,12 @@ fn names_of_files_command_no_terminal() {
     is_harmless(&run(["trace", &words]), "a word that is no command");
     is_harmless(&run([&words]), "a word that is no command");
     std::fs::copy(&trace, &path).unwrap();
-    for words in
-        ["trace info", "compare --repeat 1 --csv", "compare --repeat 1", "replay --era freehold --csv"]
-    {
+    for words in [
+        "trace info",
+        "compare --chance 2 --repeat 1 --csv",
+        "compare --chance 2 --repeat 1",
+        "replay --era freehold --csv",
+    ] {
         is_harmless(&run(words.split_ascii_whitespace().chain([path.as_str()])).ok(), words);
     }
     let trace = trace.to_str().unwrap();

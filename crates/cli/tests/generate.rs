@@ -89,7 +89,7 @@ fn a_mix_is_drawn_from_a_recorded_trace() {
 
 #[test]
 fn the_hygiene_table_is_printed_in_three_forms() {
-    let words = "generate memcache-kbuild-thp --table --memory 128MiB --cpus 2 --builds 1";
+    let words = "generate memcache-kbuild-thp --table --memory 256MiB --cpus 2 --builds 1";
     let text = run(words.split(' ')).ok().stdout;
     assert!(
         text.contains("Direct compact success rate %") && text.contains("linux-6.1 with hygiene"),

@@ -1,7 +1,7 @@
 //! The tests of the command line as one program: each program more is linked, and compiles what the tests share, once more.
 //!
-//! They are hermetic: none needs root, reads or changes this machine's memory, or starts a program that is not part of a plain Debian with a
-//! C compiler. What needs more is in `live`.
+//! They are hermetic: none needs root, reads or changes this machine's memory, or starts a program that is not part of a plain
+//! Debian with a C compiler. What needs more is in `live`.
 
 mod analyze;
 mod anonymize;

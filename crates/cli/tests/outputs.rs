@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{self, finish, freehold, names, run, small_trace};
+use crate::common::{self, finish, freehold, made_up_trace, names, run, small_trace};
 
 #[test]
 fn folders_that_take_no_file() {
@@ -51,7 +51,7 @@ fn standard_output_that_takes_nothing() {
 
 #[test]
 fn a_reader_that_stops_reading() {
-    let (_folder, trace) = small_trace();
+    let (_folder, trace) = made_up_trace();
     let trace = trace.to_str().unwrap();
     let many = ["trace", "head", trace, "-n", "100000"];
     for args in [&many[..], &["trace", "info", trace, "--json"], &["compare", trace, "--repeat", "1"]] {

@@ -1,6 +1,8 @@
 //! `freehold predict`: what it prints, and what does not go together.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -12,14 +14,26 @@ struct Recordings {
     folder: TempDir,
 }
 
+/// The names and contents of the recordings, made once: each test has files of its own.
+static MADE: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
+    let recordings = Recordings { folder: folder() };
+    let mut made = Vec::new();
+    for era in ["linux-6.1", "linux-7.3"] {
+        for seed in ["1", "2", "3"] {
+            let name = format!("{era}-{seed}");
+            recordings.make(&name, &["--era", era, "--seed", seed, "--events", "60000"]);
+            let bytes = fs::read(recordings.path(&name)).expect("a recording");
+            made.push((name, bytes));
+        }
+    }
+    made
+});
+
 impl Recordings {
     fn new() -> Self {
         let recordings = Self { folder: folder() };
-        for era in ["linux-6.1", "linux-7.3"] {
-            for seed in ["1", "2", "3"] {
-                recordings
-                    .make(&format!("{era}-{seed}"), &["--era", era, "--seed", seed, "--events", "60000"]);
-            }
+        for (name, bytes) in MADE.iter() {
+            fs::write(recordings.path(name), bytes).expect("a file in a new folder");
         }
         recordings
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{run, sample};
+use crate::common::compared::C_BUILD;
 
 fn readme() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
@@ -22,7 +22,7 @@ fn pasted(readme: &str) -> &str {
 
 #[test]
 fn what_readme_pastes_is_printed() {
-    let (readme, printed) = (readme(), plain(&run(["compare", &sample("c-build.arrows")]).ok().stdout));
+    let (readme, printed) = (readme(), plain(&C_BUILD.printed));
     assert!(printed.contains(pasted(&readme).trim_end()), "README has another screen than:\n{printed}");
     for command in ["cargo run -- compare traces/c-build.arrows", "cargo test --workspace"] {
         assert!(readme.contains(command), "no {command}");
@@ -32,16 +32,18 @@ fn what_readme_pastes_is_printed() {
 #[test]
 fn what_readme_says_of_systems_follows_from_attribution() {
     let readme = readme();
-    let printed = plain(&run(["compare", &sample("c-build.arrows"), "--full", "--repeat", "1"]).ok().stdout);
+    let findings = C_BUILD.trace["findings"].as_array().expect("findings");
+    let findings: Vec<_> =
+        findings.iter().map(|finding| plain(finding.as_str().expect("a sentence"))).collect();
     let told = |start: &str, what: &str| {
-        let line = printed.lines().find(|line| line.starts_with(start) && line.contains(what));
-        let line = line.unwrap_or_else(|| panic!("no {start:?} with {what:?} in:\n{printed}"));
+        let line = findings.iter().find(|line| line.starts_with(start) && line.contains(what));
+        let line = line.unwrap_or_else(|| panic!("no {start:?} with {what:?} in: {findings:#?}"));
         let numbers = line.rsplit_once('(').expect("numbers").1.trim_end_matches(')').to_owned();
         numbers.split_once(" → ").map(|(less, with)| (less.to_owned(), with.to_owned())).expect("two numbers")
     };
-    let within = |part: &str, era: &str| format!("- {part}, in {era} without it and with it: ");
+    let within = |part: &str, era: &str| format!("{part}, in {era} without it and with it: ");
     for (start, what) in [
-        ("- hygiene, alone on linux-6.1: ".to_owned(), "steals"),
+        ("hygiene, alone on linux-6.1: ".to_owned(), "steals"),
         (within("remembered mode", "linux-6.12"), "steals"),
         (within("batched draining", "freehold"), "pages in the largest drain"),
     ] {

@@ -5,11 +5,12 @@ use std::thread;
 use freehold_linux::procfs::parse_pagetypeinfo;
 use serde_json::Value;
 
+use crate::common::compared::PIPES_TRACE;
 use crate::common::{self, ERAS, fixture, run, sample};
 
-/// What the era `freehold` without `system` does on the build; with all four where empty.
+/// What the era `freehold` without `system` does in a guest that runs out of memory; with all four where empty.
 fn without(system: &str) -> Value {
-    let trace = sample("c-build.arrows");
+    let trace = sample(PIPES_TRACE);
     let mut args = vec!["replay", &trace, "--era", "freehold", "--json"];
     // With it, hardly a claim is attempted in vain, whatever is remembered.
     args.extend(["--without", "claims-used-first"]);
@@ -84,7 +85,7 @@ fn the_end_state_reads_as_the_kernels_text() {
 
 #[test]
 fn the_machines_own_rows_are_kept() {
-    let trace = sample("thp-churn.arrows");
+    let trace = sample(PIPES_TRACE);
     let text = run(["replay", &trace, "--era", "linux-7.3", "--pagetypeinfo"]).ok().stdout;
     let info = parse_pagetypeinfo(&text).expect("the kernel's format");
     let free: u64 = info.zones.iter().flat_map(|zone| zone.free.iter().flatten()).map(|c| c.blocks).sum();
@@ -93,7 +94,7 @@ fn the_machines_own_rows_are_kept() {
 
 #[test]
 fn a_replay_in_text_and_csv() {
-    let (_folder, trace) = common::small_trace();
+    let (_folder, trace) = common::made_up_trace();
     let trace = trace.to_str().unwrap();
     let text = run(["replay", trace, "--era", "linux-6.1"]).ok().stdout;
     assert!(text.contains("claim attempts") && text.contains("Free blocks at the end"), "{text}");

@@ -8,10 +8,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
 use serde_json::Value;
 
-use crate::common::{self, ERAS, made_up_trace, names, run, sample, small_trace};
+use crate::common::compared::PIPES;
+use crate::common::{self, ERAS, made_up_trace, names, run};
 
 fn compare(args: &[&str]) -> common::Ran {
-    run(["compare", "--repeat", "1"].iter().chain(args))
+    run(["compare", "--repeat", "1", "--chance", "2"].iter().chain(args))
 }
 
 fn text(path: &Path) -> &str {
@@ -26,7 +27,7 @@ fn data_of(page: &str) -> Value {
 
 #[test]
 fn a_folder_of_everything() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let out = folder.path().join("out");
     compare(&[text(&trace), "--out", text(&out)]).ok();
     let files = names(&out);
@@ -84,15 +85,12 @@ fn overview(trace: &Value, measure: &str) -> Vec<u64> {
 
 #[test]
 fn what_happened_when_adds_up_to_what_happened() {
-    let folder = common::folder();
-    let page = folder.path().join("report.html");
-    // What a thread notes in its second run of one era is not the next era's.
-    let args = ["compare", &sample("c-build.arrows"), "--repeat", "2", "--json", "--html", text(&page)];
-    let comparison = run(args).ok().json();
-    let data = data_of(&fs::read_to_string(&page).unwrap());
+    let comparison = &PIPES.trace["comparison"];
+    let data = data_of(&PIPES.page);
     let trace = &data["traces"][0];
     let (holds, steals) = (overview(trace, "holds"), overview(trace, "steals"));
     let claims = overview(trace, "claims");
+    assert!(steals[1] > 1000 && claims.iter().all(|&claims| claims > 20), "{steals:?} {claims:?}");
     let events = |rows: &Value, claimed: u64| -> u64 {
         let rows = rows.as_array().unwrap().iter().filter(|row| row[3] == claimed);
         rows.map(|row| row[4].as_u64().unwrap()).sum()

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::sweeps::{RUNS, VARY, rows, sweep};
-use crate::common::{Ran, finish, folder, made_up_trace, names, small_trace};
+use crate::common::{Ran, finish, folder, guest_trace, made_up_trace, names, small_trace};
 
 fn journal(output: &Path) -> PathBuf {
     output.with_file_name(format!("{}.journal", output.file_name().unwrap().to_str().unwrap()))
@@ -34,7 +34,7 @@ fn started(trace: &Path, output: &Path, runs: usize) -> Child {
 
 #[test]
 fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = guest_trace();
     let (whole, killed) = (folder.path().join("whole.parquet"), folder.path().join("killed.parquet"));
     let ran = finish(sweep(&[&trace], &whole, &VARY)).ok();
     assert!(
@@ -96,7 +96,7 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
 
 #[test]
 fn a_trace_that_fails_does_not_lose_the_others() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let (text, output) = (folder.path().join("text"), folder.path().join("out.parquet"));
     fs::write(&text, "no trace").unwrap();
     let missing = folder.path().join("missing");
@@ -149,12 +149,12 @@ fn a_setting_for_which_a_trace_cannot_answer_is_refused_by_name() {
     assert!(names(folder.path()).is_empty(), "nothing is left behind");
     // A trace that does not tell of compaction can answer.
     let (_small, trace) = small_trace();
-    finish(sweep(&[&trace], &output, &vary)).ok();
+    finish(sweep(&[&trace], &output, &["--vary", "compaction_proactiveness=100"])).ok();
 }
 
 #[test]
 fn a_damaged_journal_loses_a_run_and_not_the_sweep() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = guest_trace();
     let output = folder.path().join("out.parquet");
     let mut child = started(&trace, &output, 4);
     child.kill().unwrap();
@@ -190,7 +190,7 @@ fn a_damaged_journal_loses_a_run_and_not_the_sweep() {
 
 #[test]
 fn a_mistyped_trace_replaces_nothing() {
-    let (folder, trace) = small_trace();
+    let (folder, trace) = made_up_trace();
     let output = folder.path().join("out.parquet");
     finish(sweep(&[&trace], &output, &["--vary", "counts=on"])).ok();
     let before = fs::read(&output).unwrap();

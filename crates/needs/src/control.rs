@@ -65,6 +65,7 @@ impl Drift {
     ///
     /// # Panics
     /// If `/proc/buddyinfo` cannot be read.
+    #[must_use]
     pub fn again(self) -> Self {
         let after = Self::measure(self.order);
         Self { blocks_per_second: self.blocks_per_second.max(after.blocks_per_second), ..self }

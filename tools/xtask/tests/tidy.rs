@@ -52,7 +52,9 @@ fn each_rule_finds_what_breaks_it() {
 #[test]
 fn a_test_that_no_program_has_is_found() {
     let root = std::env::temp_dir().join(format!("freehold-left-out-{}", std::process::id()));
-    fs::create_dir_all(root.join("tests/common")).expect("a temporary folder");
+    for folder in ["tests/common", "live"] {
+        fs::create_dir_all(root.join(folder)).expect("a temporary folder");
+    }
     let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a temporary file");
     write("ARCHITECTURE.md", "");
     let programs = "[[test]]\nname = \"main\"\n[[test]]\nname = \"program\"\n";
@@ -61,12 +63,20 @@ fn a_test_that_no_program_has_is_found() {
     for test in ["forgotten", "module", "program", "common/mod"] {
         write(&format!("tests/{test}.rs"), "");
     }
+    write("live/main.rs", "mod module;\n");
+    for test in ["forgotten", "module"] {
+        write(&format!("live/{test}.rs"), "");
+    }
     let by_hand = xtask::tidy::findings(&root).expect("the folder can be read").join("\n");
     write("Cargo.toml", &format!("[package]\n{programs}"));
     let by_cargo = xtask::tidy::findings(&root).expect("the folder can be read").join("\n");
     fs::remove_dir_all(&root).expect("the temporary folder goes");
     assert!(by_hand.contains("tests/forgotten.rs: no test program has it"), "{by_hand}");
-    assert_eq!(by_hand.matches("no test program").count(), 1, "{by_hand}");
+    assert!(
+        by_hand.contains("live/forgotten.rs: no test program has it; name it in live/main.rs"),
+        "{by_hand}"
+    );
+    assert_eq!(by_hand.matches("no test program").count(), 2, "{by_hand}");
     assert!(!by_cargo.contains("no test program"), "{by_cargo}");
 }
 

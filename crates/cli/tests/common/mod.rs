@@ -1,8 +1,10 @@
 //! Runs the binary as a user does, and looks at all that a user sees.
 #![allow(dead_code, reason = "each of the two test programs uses a part of it")]
 
+pub(crate) mod compared;
 pub(crate) mod copied_machine;
 pub(crate) mod manifests;
+pub(crate) mod screens;
 pub(crate) mod sweeps;
 
 use std::ffi::OsStr;
@@ -129,6 +131,14 @@ pub(crate) fn made_up_trace() -> (tempfile::TempDir, PathBuf) {
     fs::write(folder.path().join("small.txt"), head.join("\n") + "\n").expect("a file in a new folder");
     let words = "generate mmap-read --memory 64MiB --events 2000 -o";
     run(words.split(' ').chain([trace.to_str().expect("a path in UTF-8")])).ok();
+    (folder, trace)
+}
+
+/// A real trace of a small guest that runs out of memory, as a file of one's own; the folder goes when it is dropped.
+pub(crate) fn guest_trace() -> (tempfile::TempDir, PathBuf) {
+    let folder = folder();
+    let trace = folder.path().join("small.arrows");
+    fs::copy(sample(compared::PIPES_TRACE), &trace).expect("a committed trace");
     (folder, trace)
 }
 

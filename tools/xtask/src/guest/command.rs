@@ -45,7 +45,7 @@ pub struct GuestArgs {
     /// The most seconds of the boot.
     #[arg(long, default_value_t = 900, value_name = "N")]
     seconds: u64,
-    /// A test of the program's that runs in the guest instead of every command, such as `check_live`.
+    /// A test of the program's that runs in the guest instead of every command, such as `live`.
     #[arg(long, value_name = "NAME")]
     test: Option<String>,
     /// What runs in the guest's shell instead of every command; after `--test` the words that the test is given.

@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 /// The test program whose modules are files beside it.
 const MAIN: &str = "main";
 
-/// Adds a finding for each of the `files` below `root` that is directly in a crate's `tests`, where the crate's `Cargo.toml` has
-/// `autotests = false`, and is neither a test program nor a module of `tests/main.rs`.
+/// The folders of a crate's tests: those of `cargo test`, and those that need the machine.
+const FOLDERS: [&str; 2] = ["tests", "live"];
+
+/// Adds a finding for each of the `files` below `root` that is directly in a crate's `tests` or `live`, where the crate's `Cargo.toml`
+/// has `autotests = false`, and is neither a test program nor a module of `main.rs` beside it.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -19,18 +22,25 @@ pub(super) fn findings(root: &Path, files: &[PathBuf], findings: &mut Vec<String
         if !text.lines().any(|line| line == "autotests = false") {
             continue;
         }
-        let folder = manifest.with_file_name("tests");
-        let main = folder.join(MAIN).with_extension("rs");
-        let modules = if main.exists() { fs::read_to_string(main)? } else { String::new() };
-        for test in files.iter().filter(|file| file.parent() == Some(&folder)) {
-            let Some(name) = test.file_stem().and_then(OsStr::to_str) else { continue };
-            let is_program = text.contains(&format!("[[test]]\nname = \"{name}\"\n"));
-            let is_module = modules.lines().any(|line| line == format!("mod {name};"));
-            if !is_program && !is_module {
+        for name in FOLDERS {
+            let folder = manifest.with_file_name(name);
+            for test in left_out(&text, &folder, files)? {
                 let shown = test.strip_prefix(root).unwrap_or(test).display();
-                findings.push(format!("{shown}: no test program has it; name it in tests/main.rs"));
+                findings.push(format!("{shown}: no test program has it; name it in {name}/main.rs"));
             }
         }
     }
     Ok(())
+}
+
+/// Returns those of the `files` that are directly in a folder of tests and in no test program of the manifest.
+fn left_out<'a>(manifest: &str, folder: &Path, files: &'a [PathBuf]) -> io::Result<Vec<&'a PathBuf>> {
+    let main = folder.join(MAIN).with_extension("rs");
+    let modules = if main.exists() { fs::read_to_string(main)? } else { String::new() };
+    let is_left_out = |test: &&PathBuf| {
+        let Some(name) = test.file_stem().and_then(OsStr::to_str) else { return false };
+        let is_program = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+        !is_program && !modules.lines().any(|line| line == format!("mod {name};"))
+    };
+    Ok(files.iter().filter(|file| file.parent() == Some(folder)).filter(is_left_out).collect())
 }
