@@ -24,6 +24,6 @@ fn the_header_is_that_of_the_crate() {
     }
     panic!(
         "include/freehold.h is not what the crate is. Rewrite it with `{REWRITE}=1 cargo test -p freehold-capi --test \
-         header`"
+         main header`"
     );
 }

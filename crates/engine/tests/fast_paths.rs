@@ -159,9 +159,11 @@ fn a_zone_with_plenty_answers_as_one_that_never_has_plenty() {
 fn every_largest_order_has_fast_paths_that_give_what_the_slow_ones_give() {
     let layout = [(0, ZoneType::Dma32, 0x1_2345), (0, ZoneType::Normal, 0x9_a003)];
     for (number, era) in Era::ALL.into_iter().enumerate() {
-        for (at, orders) in [(0, 0), (0, 5), (1, 11), (12, 13), (9, 18), (18, 18)].into_iter().enumerate() {
+        let all = [(0, 0), (0, 5), (1, 11), (12, 13), (9, 18), (18, 18)].into_iter().enumerate();
+        // Each era has three of the geometries, and each geometry three eras.
+        for (at, orders) in all.filter(|(at, _)| (at + number) % 2 == 0) {
             let base = case(era.name(), &layout, era.switches(), (300 + 7 * number + at) as u64);
-            run(&Case { orders, never_plenty: at % 2 == 0, ..base });
+            run(&Case { orders, never_plenty: (at / 2 + number / 2) % 2 == 0, ..base });
         }
     }
 }

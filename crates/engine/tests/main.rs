@@ -10,6 +10,7 @@ mod churn;
 mod cma;
 mod common;
 mod compaction;
+mod direct_switches;
 mod drains;
 mod edges;
 mod embedder;

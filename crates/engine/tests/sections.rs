@@ -338,8 +338,9 @@ impl Shifted<'_, '_> {
 #[test]
 fn compaction_passes_over_holes() {
     let present = APART.map(|(start, end)| range(start, end));
-    let mut moved = 0;
-    for (number, (name, switches)) in all_switch_sets().into_iter().enumerate() {
+    let (mut moved, sets) = (0, all_switch_sets());
+    let enough = 10 * sets.len();
+    for (number, (name, switches)) in sets.into_iter().enumerate() {
         let (close, mut wide) = (one_zone(0x403, 0x67d - 0x403), one_zone(0x403, 0x10fd - 0x403));
         wide[0].managed = close[0].managed;
         let close = geometry(&close, switches, 4, 6);
@@ -361,7 +362,7 @@ fn compaction_passes_over_holes() {
         moved += both.moved;
         wide.check().unwrap_or_else(|broken| panic!("{name}: {broken}"));
     }
-    assert!(moved > 1000, "{moved} moved");
+    assert!(moved > enough, "{moved} moved");
 }
 
 /// Pages of 16 GiB.

@@ -309,6 +309,10 @@ fn without_counts_only_a_walk_knows_the_types() {
             assert_eq!(relaxed.total, zone.list_lengths().total, "there is nothing to derive it from");
         });
     }
+    drained(Switches { counts: true, ..without }, fixed_lists(4, 32), |memory| {
+        unmovable_pages(memory, 9);
+        assert!(memory.zones()[0].counts_consistent(8).is_some());
+    });
 }
 
 #[test]

@@ -87,8 +87,11 @@ fn cut<T>(
     let whole = parse(&text).unwrap();
     assert!(part(&whole, &whole));
     let mut random = random(0x5eed_0011);
-    let ends: Vec<_> =
-        if tries == 0 { (0..text.len()).collect() } else { (0..tries).map(|_| random(text.len())).collect() };
+    let ends: Vec<_> = if tries == 0 {
+        (0..text.len()).collect()
+    } else {
+        (0..tries).map(|_| random.usize(..text.len())).collect()
+    };
     for end in ends {
         if let Ok(read) = parse(&text[..end]) {
             assert!(part(&read, &whole), "{kernel}: {name} cut at {end} reads as something else");
@@ -139,17 +142,17 @@ fn huge_numbers_and_noise_never_panic() {
     for round in 0..400 {
         let at = round % FILES.len();
         let mut words: Vec<String> = texts[at].split(' ').map(str::to_owned).collect();
-        for _ in 0..=random(6) {
-            let word = random(words.len());
-            if words[word].trim().parse::<u64>().is_ok() || random(8) == 0 {
+        for _ in 0..=random.usize(..6) {
+            let word = random.usize(..words.len());
+            if words[word].trim().parse::<u64>().is_ok() || random.u8(..8) == 0 {
                 let end = if words[word].ends_with('\n') { "\n" } else { "" };
-                words[word] = format!("{}{end}", huge[random(huge.len())]);
+                words[word] = format!("{}{end}", huge[random.usize(..huge.len())]);
             }
         }
         let mut bytes = words.join(" ").into_bytes();
         if round % 2 == 0 {
-            let place = random(bytes.len());
-            bytes[place] = random(256) as u8;
+            let place = random.usize(..bytes.len());
+            bytes[place] = random.u8(..);
         }
         fs::write(folder.path().join(FILES[at]), bytes).unwrap();
         if let Ok(samples) = two_samples(folder.path()) {

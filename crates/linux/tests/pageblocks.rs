@@ -15,6 +15,8 @@ use freehold_linux::procfs::{
 };
 use freehold_trace::{FrameUse, ZoneSnapshot};
 
+use crate::roots::random;
+
 const BUDDY: u64 = 1 << 10;
 const LRU: u64 = 1 << 5;
 const SLAB: u64 = 1 << 7;
@@ -93,13 +95,8 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
         let map = read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(2)).unwrap();
         assert_eq!(map.held_pages(Held::Absent), 4 * 512 - cut as u64 / 8, "cut at {cut}");
     }
-    let seed = 0x5eed_0009_u64;
-    println!("seed {seed:#x}");
-    let mut state = seed;
-    let mut next = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state ^ state >> 29
-    };
+    let mut random = random(0x5eed_0009);
+    let mut next = move || random.u64(..);
     for _ in 0..50 {
         let garbage: Vec<u8> = (0..4 * 512).flat_map(|_| (next() & next()).to_le_bytes()).collect();
         fs::write(&path, garbage).unwrap();
@@ -154,11 +151,8 @@ fn damaged_lists_of_holders_are_errors_and_no_panics() {
                  slabdata 2000 2000 0\nkmalloc-64 1 2 64 64 1 : tunables 0 0 0 : slabdata 9 9 0\n";
     let areas =
         "0x0000000015a3b667-0x00000000c682998a   20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4\n";
-    let mut state = 0x5eed_000a_u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize
-    };
+    let mut random = random(0x5eed_000a);
+    let mut next = move || random.usize(..);
     let fixture =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/linux-7.3-alloc-profiling/proc/allocinfo");
     let sites = &fs::read_to_string(fixture).unwrap();

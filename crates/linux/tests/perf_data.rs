@@ -7,6 +7,7 @@ use freehold_linux::{Error, Imported, MemorySink, PerfDataError};
 use freehold_trace::EventKind;
 
 use crate::perf_files::{assert_same, fixture, import_from, unpacked};
+use crate::roots::random;
 
 /// The files that are committed, and how many records each lost on each CPU.
 const SAMPLES: [(&str, &[u64]); 3] = [("plain", &[163, 1213]), ("packed", &[]), ("pipe", &[])];
@@ -200,13 +201,8 @@ fn a_whole_file_through_a_pipe_is_refused_and_a_pipes_is_read() {
 
 #[test]
 fn no_file_makes_the_reader_panic() {
-    let seed = 0x5eed_0009_u64;
-    println!("seed {seed:#x}");
-    let mut state = seed;
-    let mut next = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize
-    };
+    let mut random = random(0x5eed_0009);
+    let mut next = move || random.usize(..);
     let numbers = [0, 1, 7, 8, 0xff, 0xffff, 1 << 31, 1 << 40, u64::MAX >> 1, u64::MAX - 7, u64::MAX];
     let rounds = std::env::var("FREEHOLD_FLIPS").map_or(150, |rounds| rounds.parse().unwrap());
     let (mut refused, mut read) = (0, 0);

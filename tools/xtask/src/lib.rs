@@ -2,7 +2,6 @@
 
 pub mod bench;
 pub mod counterfactual;
-pub mod coverage;
 pub mod dist;
 pub mod fuzz;
 pub mod guest;

@@ -59,8 +59,6 @@ enum Chore {
     Site,
     /// Measure the engine on this machine, beside other allocators if asked
     Bench(BenchArgs),
-    /// Measure which branches of the engine the kept transcripts reach
-    Coverage,
 }
 
 /// The exit code if a check found something.
@@ -74,7 +72,6 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Live(arguments) => return live(&arguments, root),
         Chore::Tidy => tidy(root),
-        Chore::Coverage => xtask::coverage::run(root).map_err(|error| error.to_string()),
         Chore::Bench(arguments) => xtask::bench::run(&arguments, root),
         Chore::Counterfactual(arguments) => xtask::counterfactual::command::run(&arguments, root),
         Chore::Seeds(arguments) => xtask::seeds::command::run(&arguments, root),

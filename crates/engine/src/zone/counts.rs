@@ -191,3 +191,18 @@ impl Counts {
         None
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::types::Era;
+
+    #[test]
+    fn a_derived_total_is_not_stored() {
+        for (derived_total, stored) in [(true, 0), (false, 1)] {
+            let counts = Counts::new(Switches { derived_total, ..Era::Freehold.switches() });
+            counts.add(Order::ZERO, Migratetype::Movable);
+            assert_eq!((counts.rows[0].load(TOTAL), counts.total(Order::ZERO)), (stored, 1));
+        }
+    }
+}

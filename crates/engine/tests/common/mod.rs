@@ -5,6 +5,7 @@ pub(crate) mod dump;
 
 use core::mem::MaybeUninit;
 
+use fastrand::Rng;
 use freehold::{
     Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, Sections,
     Switches, Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
@@ -65,26 +66,23 @@ pub(crate) fn all_free<'m>(
     memory
 }
 
-/// A small, fast, repeatable generator (xorshift64*).
-pub(crate) struct Random(u64);
+/// A repeatable generator.
+pub(crate) struct Random(Rng);
 
 impl Random {
     /// A sequence of its own for every seed.
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Self(Rng::with_seed(seed))
     }
 
     /// The next number.
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        self.0.u64(..)
     }
 
     /// A number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 11) % bound
+        self.0.u64(..bound)
     }
 }
 
@@ -100,11 +98,10 @@ pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
     sets
 }
 
-/// Returns the sets by each name, also those that are the same in effect.
+/// Returns the eras and then the other sets, by each name, also those that are the same in effect.
 pub(crate) fn named_switch_sets() -> Vec<(String, Switches)> {
-    let mut sets = Vec::new();
+    let mut sets: Vec<_> = Era::ALL.map(|era| (era.name().to_owned(), era.switches())).into();
     for era in Era::ALL {
-        sets.push((era.name().to_owned(), era.switches()));
         for switch in freehold::Switch::all() {
             for on in [false, true] {
                 let name = format!("{} with {} {on}", era.name(), switch.name());

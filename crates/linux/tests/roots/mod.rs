@@ -59,14 +59,10 @@ fn copy_into(from: &Path, to: &Path) {
     }
 }
 
-/// Numbers that look random, from a seed that is printed.
-pub(crate) fn random(seed: u64) -> impl FnMut(usize) -> usize {
+/// A generator with a seed, which is printed.
+pub(crate) fn random(seed: u64) -> fastrand::Rng {
     println!("seed {seed:#x}");
-    let mut state = seed;
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    }
+    fastrand::Rng::with_seed(seed)
 }
 
 /// Two samples of a root, which take turns in their sources.
