@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use freehold_needs::{has_program, skip};
-use freehold_vm::{Arch, Clock, Disk, Entry, Guest, Machine, State, VmError, archive};
+use freehold_vm::{Arch, Clock, Disk, Door, Entry, Guest, Hotplug, Machine, State, VmError, archive};
 use tempfile::TempDir;
 
 /// The first process: loads modules, runs what is prepared, waits for a line, and runs the message.
@@ -19,7 +19,7 @@ const INIT: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
 stty -echo
-for module in /modules/*.ko; do insmod $module; done
+for module in /modules/*.ko; do insmod $module 2> /dev/null; done
 . /prepare
 echo READY
 read line
@@ -37,15 +37,17 @@ for i in $(seq 1 2 200); do rm /tmp/$i; done
 /// What is compared: all free lists, and how many pages were ever allocated and freed.
 const LOOK: &str = "cat /proc/buddyinfo; grep -E '^(pgalloc|pgfree|pgfault)' /proc/vmstat";
 
-/// The modules that are loaded, if they are not built in, in this order.
-const MODULES: [&str; 7] = [
-    "qemu_fw_cfg",
+/// The modules that are loaded, if they are not built in, in this order. Which of the first two needs the other depends on
+/// the kernel.
+const MODULES: [&str; 8] = [
     "virtio",
     "virtio_ring",
+    "virtio",
     "virtio_pci_modern_dev",
     "virtio_pci_legacy_dev",
     "virtio_pci",
     "virtio_blk",
+    "qemu_fw_cfg",
 ];
 
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -66,13 +68,10 @@ fn files(test: &str) -> Option<&'static Files> {
         let package = kernel.parent().and_then(Path::parent).expect("a package around the kernel");
         let mut found = Vec::new();
         collect_modules(package, &mut found);
-        let position = |path: &PathBuf| {
-            MODULES.iter().position(|name| path.file_stem().is_some_and(|stem| stem == *name))
-        };
-        found.sort_by_key(position);
-        let name =
+        let path = |name| found.iter().find(|path| path.file_stem().is_some_and(|stem| stem == name));
+        let module =
             |(number, path)| (format!("modules/{number}.ko"), fs::read::<&PathBuf>(path).expect("a module"));
-        let modules = found.iter().filter(|path| position(path).is_some()).enumerate().map(name).collect();
+        let modules = MODULES.into_iter().filter_map(path).enumerate().map(module).collect();
         Some(Files { kernel, busybox, modules, folder: tempfile::tempdir().expect("a folder") })
     });
     let Some(files) = FILES.as_ref() else {
@@ -187,7 +186,8 @@ fn disk_is_saved_with_the_machine() {
     let Some(files) = files("disk_is_saved_with_the_machine") else { return };
     let image = files.folder.path().join("image");
     fs::write(&image, vec![0; 1 << 20]).expect("written");
-    let mut machine = machine(files, "disk", "echo before > /dev/vda; sync\n");
+    let mut machine =
+        machine(files, "disk", "[ -b /dev/vda ] && echo before > /dev/vda && sync || poweroff -f\n");
     machine.disks.push(Disk::Virtio { image: image.clone() });
     let state = saved(files, "disk", &machine);
     let read = "sync; echo 3 > /proc/sys/vm/drop_caches; head -n 1 /dev/vda";
@@ -197,4 +197,27 @@ fn disk_is_saved_with_the_machine() {
     machine.disks = vec![Disk::Nvme { name: "x", image, is_kept: false }];
     let error = State::save(Guest::boot(&machine).expect("QEMU starts"), files.folder.path());
     assert!(matches!(error, Err(VmError::Unsavable { .. })), "{error:?}");
+}
+
+#[test]
+fn linux_finds_nodes_memory_disks_and_clock() {
+    let Some(files) = files("linux_finds_nodes_memory_disks_and_clock") else { return };
+    let image = files.folder.path().join("kept");
+    fs::write(&image, vec![0; 1 << 20]).expect("written");
+    let prepare = "ls -d1 /sys/devices/system/node/node?; echo \"cpus $(nproc)\"; date +%Y
+        ls /sys/bus/pci/devices/*/driver/module/drivers; echo kept > /dev/nvme0n1; sync; poweroff -f\n";
+    let mut machine = machine(files, "nodes", prepare);
+    machine.is_savable = false;
+    machine.clock = Clock::Host;
+    (machine.cpus, machine.nodes, machine.memory_mib) = (2, 2, 768);
+    // The firmware that describes modules of arm64 is a package of its own.
+    machine.hotplug = if machine.arch == Arch::X86_64 { Hotplug::Modules(256) } else { Hotplug::Slots };
+    machine.door = Some(Door { host: 0, guest: 80 });
+    machine.disks = vec![Disk::Nvme { name: "kept", image: image.clone(), is_kept: true }];
+    let ended = Guest::boot(&machine).and_then(Guest::finish).expect("QEMU starts and ends");
+    for expected in ["/sys/devices/system/node/node1", "cpus 2", "2000", "pci:nvme", "pci:virtio-pci"] {
+        assert!(ended.console.lines().any(|line| line == expected), "no {expected}: {ended:?}");
+    }
+    assert!(ended.status.success() && !ended.is_late, "{ended:?}");
+    assert!(fs::read(&image).expect("readable").starts_with(b"kept\n"));
 }

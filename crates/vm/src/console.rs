@@ -29,13 +29,12 @@ impl Console {
     /// # Errors
     /// If no line comes within `patience`, or the console cannot be read.
     pub fn line(&mut self, patience: Duration) -> VmResult<Option<String>> {
-        let end = Instant::now() + patience;
+        let end = Instant::now().checked_add(patience);
         loop {
             if let Some(at) = self.pending.iter().position(|&byte| byte == b'\n') {
                 return Ok(Some(self.take(at + 1)));
             }
-            let left = end.saturating_duration_since(Instant::now());
-            match self.read(left)? {
+            match self.read(left(end))? {
                 Some(0) if self.pending.is_empty() => return Ok(None),
                 Some(0) => return Ok(Some(self.take(self.pending.len()))),
                 Some(_) => {}
@@ -49,11 +48,10 @@ impl Console {
     /// # Errors
     /// If that line does not come within `patience`, or the guest ends before it.
     pub fn until(&mut self, start: &str, patience: Duration) -> VmResult<String> {
-        let end = Instant::now() + patience;
+        let end = Instant::now().checked_add(patience);
         let mut before = String::new();
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            match self.line(left) {
+            match self.line(left(end)) {
                 Ok(Some(line)) if line.starts_with(start) => return Ok(before),
                 Ok(Some(line)) => before = before + &line + "\n",
                 Ok(None) => return Err(self.ended()),
@@ -124,6 +122,11 @@ impl Console {
     }
 }
 
+/// Returns the time up to a moment. There is no moment after more time than the clock has.
+fn left(end: Option<Instant>) -> Duration {
+    end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +143,7 @@ mod tests {
     fn lines_come_whole_and_without_their_ends() {
         let (mut guest, mut console) = console();
         guest.write_all(b"one\r\ntwo\nREADY 1\nhal").unwrap();
-        assert_eq!(console.line(LONG).unwrap().as_deref(), Some("one"));
+        assert_eq!(console.line(Duration::MAX).unwrap().as_deref(), Some("one"));
         assert_eq!(console.until("READY", LONG).unwrap(), "two\n");
         let error = console.line(SOON).unwrap_err().to_string();
         assert!(

@@ -78,9 +78,11 @@ impl Guest {
             return Err(VmError::NoProgram { program: FIRMWARE.0.to_owned(), package: FIRMWARE.1 });
         }
         machine.arch.check()?;
+        // No limit would be what `timeout` understands by 0.
+        let seconds = machine.limit.as_secs_f64().max(0.001);
         // QEMU ends in time even if this process is killed. It still gets what is typed on a terminal.
         let mut timeout = command("timeout", "coreutils")?;
-        timeout.args(["--foreground", "--kill-after=5", &machine.limit.as_secs_f64().to_string()]);
+        timeout.args(["--foreground", "--kill-after=5", &seconds.to_string()]);
         timeout.arg(machine.arch.emulator().0).args(machine.arguments()?).args(is_paused.then_some("-S"));
         Self::run(machine, room, timeout)
     }
@@ -133,7 +135,8 @@ impl Guest {
     /// # Errors
     /// If the console cannot be read, or QEMU does not end.
     pub fn finish(mut self) -> VmResult<Ended> {
-        while self.console.line(self.machine.limit + Duration::from_secs(30))?.is_some() {}
+        let patience = self.machine.limit.saturating_add(Duration::from_secs(30));
+        while self.console.line(patience)?.is_some() {}
         let status = self.emulator.wait().map_err(VmError::file(Path::new("QEMU")))?;
         Ok(Ended {
             console: self.console.text().to_owned(),

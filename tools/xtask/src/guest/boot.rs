@@ -55,7 +55,7 @@ pub(crate) fn run(machine: &Machine, is_shown: bool) -> Result<Ran, String> {
     let said = |error: VmError| error.to_string();
     let mut guest = Guest::boot(machine).map_err(said)?;
     let mut scraped = None;
-    while let Some(line) = guest.console().line(2 * machine.limit).map_err(said)? {
+    while let Some(line) = guest.console().line(machine.limit.saturating_mul(2)).map_err(said)? {
         if is_shown && !is_base64(line.trim_end()) {
             println!("{line}");
         }

@@ -13,10 +13,11 @@ use crate::kernel::process::command;
 const SUITES: [&str; 3] = ["bookworm", "trixie", "trixie-backports"];
 
 /// The modules by which a guest has a network, in the order in which they are loaded. Kernels that have one built in
-/// have no file of it.
-const MODULES: [&str; 10] = [
+/// have no file of it. Which of the first two needs the other depends on the kernel.
+const MODULES: [&str; 11] = [
     "virtio",
     "virtio_ring",
+    "virtio",
     "virtio_pci_modern_dev",
     "virtio_pci_legacy_dev",
     "virtio_pci",
@@ -142,12 +143,14 @@ mod tests {
     #[test]
     fn modules_are_found_in_the_order_of_loading() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["net/virtio_net.ko", "net/failover.ko", "net/virtio_net_other.ko"] {
+        for name in
+            ["net/virtio_net.ko", "net/failover.ko", "net/virtio_net_other.ko", "virtio.ko", "virtio_ring.ko"]
+        {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, name).unwrap();
         }
         let names: Vec<_> = modules(folder.path()).unwrap().into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names, ["failover", "virtio_net"]);
+        assert_eq!(names, ["virtio", "virtio_ring", "virtio", "failover", "virtio_net"]);
     }
 }

@@ -49,6 +49,15 @@ pub(super) const COMMANDS: &[Command] = &[
         covers: &["crates/linux", "contrib/bpftrace"],
     },
     Command {
+        name: "capi",
+        effect: "compiles a program in C++ against the C interface",
+        manifest: PRODUCT,
+        folder: "crates/capi",
+        package: "freehold-capi",
+        features: "live",
+        covers: &["crates/capi"],
+    },
+    Command {
         name: "trace",
         effect: "reads traces with PyArrow, which it installs from the Python registry in an environment of its own",
         manifest: PRODUCT,
