@@ -112,7 +112,9 @@ fn every_second(
         owner.hold(pfn, order(size), movable);
     }
     let gone: Vec<u64> = owner.held.keys().copied().filter(|pfn| (pfn >> size) % 2 == 0).collect();
-    gone.into_iter().for_each(|pfn| owner.free(memory, pfn));
+    for pfn in gone {
+        owner.free(memory, pfn);
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn the_planted_error() {
         "nothing" => {}
         "sysctl" => fs::write("/proc/sys/vm/compact_memory", "1").expect("compaction"),
         "pool" => {
-            fs::write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "1").expect("a huge page")
+            fs::write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "1").expect("a huge page");
         }
         "reading" => _ = fs::read("/proc/buddyinfo").expect("this machine's free blocks"),
         "tracing" => _ = fs::read_dir("/sys/kernel/tracing").expect("tracefs"),

@@ -82,7 +82,9 @@ pub fn run(args: &LiveArgs, root: &Path) -> Result<Ended, String> {
     }
     if args.check {
         let findings = super::findings(root)?;
-        findings.iter().for_each(|finding| println!("{finding}"));
+        for finding in &findings {
+            println!("{finding}");
+        }
         return Ok(if findings.is_empty() { Ended::Passed } else { Ended::Failed });
     }
     let Some(name) = &args.name else {

@@ -109,7 +109,7 @@ impl Guard {
         let mut said = String::new();
         self.0.stdout.take().expect("a pipe").read_to_string(&mut said)?;
         self.0.wait()?;
-        Ok(said.lines().map(str::to_owned).collect())
+        Ok(said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }
 }
 
@@ -137,8 +137,7 @@ pub(super) fn guard() -> io::Result<()> {
         });
     }
     // Whoever started the guard may be gone.
-    let text: String = said.iter().map(|line| format!("{line}\n")).collect();
-    let _ = out.write_all(text.as_bytes());
+    let _ = writeln!(out, "{}", said.join("\n"));
     Ok(())
 }
 

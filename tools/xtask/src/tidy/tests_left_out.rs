@@ -39,8 +39,11 @@ fn left_out<'a>(manifest: &str, folder: &Path, files: &'a [PathBuf]) -> io::Resu
     let modules = if main.exists() { fs::read_to_string(main)? } else { String::new() };
     let is_left_out = |test: &&PathBuf| {
         let Some(name) = test.file_stem().and_then(OsStr::to_str) else { return false };
-        let is_program = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
-        !is_program && !modules.lines().any(|line| line == format!("mod {name};"))
+        let by_path = format!("/{name}.rs\"\n");
+        let is_program =
+            manifest.contains(&format!("[[test]]\nname = \"{name}\"\n")) || manifest.contains(&by_path);
+        let is_source = test.extension().is_some_and(|extension| extension == "rs");
+        is_source && !is_program && !modules.lines().any(|line| line == format!("mod {name};"))
     };
     Ok(files.iter().filter(|file| file.parent() == Some(folder)).filter(is_left_out).collect())
 }
