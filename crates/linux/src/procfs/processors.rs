@@ -74,9 +74,15 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_processors() {
-        assert!(read_processors(Path::new("/")).unwrap().online > 0);
+    fn a_root_has_the_processors_that_its_files_name() {
         let root = tempfile::tempdir().unwrap();
         assert_eq!(read_processors(root.path()).unwrap(), Processors::default());
+        for (file, text) in [("proc/cpuinfo", "processor\t: 0\nmodel name\t: Foo 3\n"), (ONLINE, "0-3\n")] {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let found = read_processors(root.path()).unwrap();
+        assert_eq!((found.model.as_str(), found.online), ("Foo 3", 4));
     }
 }
