@@ -11,7 +11,7 @@ mount -t tracefs tracefs /sys/kernel/tracing
 # Lists with something on them: files come, and every other one goes.
 for file in $(seq 400); do head -c 262144 /dev/zero > "/tmp/$file"; done
 for file in $(seq 1 2 400); do rm "/tmp/$file"; done
-sensor-tests --test-threads=1 --nocapture 2>&1
+sensor-tests --test-threads=1 --nocapture bpf:: 2>&1
 printf '\nfreehold: {"done":true}\n'
 sync
 echo o > /proc/sysrq-trigger

@@ -88,10 +88,10 @@ pub fn run(arguments: &SensorArgs, root: &Path) -> Result<bool, String> {
 /// Builds the sensor's tests, and returns the path of the program.
 fn tests(root: &Path) -> Result<PathBuf, String> {
     let build = ["test", "--release", "--no-run", "--quiet", "--message-format=json"];
-    let of = ["-p", "freehold-linux", "--features", "bpf", "--test", "bpf"];
+    let of = ["-p", "freehold-linux", "--features", "live,bpf", "--test", "live"];
     let text = said(command("cargo").args(build).args(of).current_dir(root))?;
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut programs = messages.filter(|message| message["target"]["name"] == "bpf");
+    let mut programs = messages.filter(|message| message["target"]["name"] == "live");
     let path = programs.find_map(|message| message["executable"].as_str().map(PathBuf::from));
     path.ok_or_else(|| "cargo does not say where the sensor's tests are".to_owned())
 }

@@ -1,6 +1,6 @@
 //! What the watch of `freehold blame` takes of a CPU: by what page faults take with it and without, and by its own account.
 //!
-//! `cargo run -p freehold-cli --example blame_cost -- FREEHOLD [ROUNDS [CALLS]]` as root: two processes have pages allocated and freed,
+//! `cargo run -p freehold-cli --features live --example blame_cost -- FREEHOLD [ROUNDS [CALLS]]` as root: two processes have pages allocated and freed,
 //! CALLS a second together at most; the program FREEHOLD watches in every other window of three seconds. The kernel's account
 //! (`kernel.bpf_stats_enabled`) is not used: looking at the clock twice a call takes longer than most calls.
 

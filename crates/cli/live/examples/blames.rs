@@ -1,6 +1,6 @@
 //! Holds `freehold blame` against real memory, over many fragmentations.
 //!
-//! `cargo run -p freehold-cli --example blames -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root: for each way it has the program FREEHOLD
+//! `cargo run -p freehold-cli --features live --example blames -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root: for each way it has the program FREEHOLD
 //! watch twice, once while nothing is done and once while memory is fragmented, and prints whom it blames. Other work on the machine is
 //! to keep off meanwhile.
 

@@ -1,6 +1,6 @@
 //! Holds the verdict's forecast of compaction against real compactions, over many fragmentations.
 //!
-//! `cargo run --release -p freehold-cli --example fragmentations -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root:
+//! `cargo run --release -p freehold-cli --features live --example fragmentations -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root:
 //! for each way it fragments memory, has the program FREEHOLD `check --try`, and prints what was promised, what
 //! was foretold at most, and what came. As a control it has FREEHOLD `check` twice before, as long apart as
 //! readings are from compactions: what changes there is the machine's own doing, and no error.

@@ -1,6 +1,6 @@
 //! Holds `freehold repair` against real memory, over many fragmentations.
 //!
-//! `cargo run -p freehold-cli --example repairs -- FREEHOLD [MIB [SEEDS [WAYS [listed]]]]` as root: for each way it
+//! `cargo run -p freehold-cli --features live --example repairs -- FREEHOLD [MIB [SEEDS [WAYS [listed]]]]` as root: for each way it
 //! fragments memory, sets a goal halfway between what is free and what reclaim and compaction promise, has the program
 //! FREEHOLD `repair` to it, and prints what was foretold and what came. Then it asks for more than the machine
 //! has, which must be refused before anything is changed. Other work on the machine is to keep off meanwhile.

@@ -1,6 +1,6 @@
 //! Asks every view of a verdict for the same machine, over many fragmentations.
 //!
-//! `cargo run -p freehold-cli --example views -- FREEHOLD [MIB [SEEDS [WAYS [brief]]]]` as root: for each way it fragments memory, and
+//! `cargo run -p freehold-cli --features live --example views -- FREEHOLD [MIB [SEEDS [WAYS [brief]]]]` as root: for each way it fragments memory, and
 //! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by what its page is told, say
 //! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` is
 //! asked, and beside the first `check` a second one, as a control. At last `check --try` tells what compaction makes. Other work

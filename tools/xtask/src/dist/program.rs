@@ -43,7 +43,14 @@ pub(crate) struct Test {
 /// As [`build`], and if there is no such test.
 pub(crate) fn build_test(arch: Processor, root: &Path, name: &str) -> Result<Test, String> {
     let mut cargo = cargo(arch, root, "test", "0")?;
-    cargo.args(["--no-run", "--test", name, "--message-format=json-render-diagnostics"]);
+    cargo.args([
+        "--features",
+        "live",
+        "--no-run",
+        "--test",
+        name,
+        "--message-format=json-render-diagnostics",
+    ]);
     let output = cargo.stdout(Stdio::piped()).output();
     let output = output.map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !output.status.success() {
