@@ -14,10 +14,15 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/bpftrace/freehold.bt")
 }
 
+/// Mounts tracefs where it is not, for one process alone, as bpftrace looks for tracepoints nowhere else.
+const WITH_TRACEFS: &str = "mountpoint --quiet /sys/kernel/tracing || mount --types tracefs tracefs /sys/kernel/tracing; exec \"$@\"";
+
 /// bpftrace with the script, for as long as `command` takes, into `text`.
 fn bpftrace(text: &Path, command: &str) -> Vec<String> {
     let pages = "BPFTRACE_PERF_RB_PAGES=4096";
-    let words = ["env", pages, "bpftrace", "-o"].map(str::to_owned);
+    let mounts = ["unshare", "--mount", "--propagation", "private", "sh", "-c", WITH_TRACEFS, "sh"];
+    let words = [&mounts[..], &["env", pages, "bpftrace", "-o"]].concat();
+    let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
     let [text, script] = [text, &script()].map(|path| path.display().to_string());
     [&words[..], &[text, script, "-c".to_owned(), command.to_owned()]].concat()
 }

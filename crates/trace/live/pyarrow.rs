@@ -1,5 +1,6 @@
 //! A reader of another project reads the file as the specification says.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::small_trace;
@@ -27,16 +28,32 @@ note = json.loads(rows[11]["note"])
 assert note["events"] == 8 and note["ending"]["lost_by_cpu"] == [0, 3], note
 "#;
 
-/// `FREEHOLD_PYTHON` names an interpreter with pyarrow; otherwise `python3` is tried.
+/// Returns a Python with pyarrow in an environment of its own, which later runs use again; or why there is none.
+fn python(folder: &Path) -> Result<PathBuf, String> {
+    let python = folder.join("bin/python");
+    let run = |program: &Path, words: &[&str]| {
+        let output = Command::new(program).args(words).output().map_err(|error| error.to_string())?;
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
+    };
+    if run(&python, &["-c", "import pyarrow"]).is_err() {
+        run(Path::new("python3"), &["-m", "venv", "--clear", &folder.display().to_string()])?;
+        run(&python, &["-m", "pip", "install", "--quiet", "--only-binary", ":all:", "pyarrow"])?;
+    }
+    Ok(python)
+}
+
 #[test]
 fn pyarrow_reads_a_trace() {
-    let python = std::env::var_os("FREEHOLD_PYTHON").unwrap_or_else(|| "python3".into());
-    let has_pyarrow = Command::new(&python).args(["-c", "import pyarrow"]).output();
-    if !has_pyarrow.is_ok_and(|output| output.status.success()) {
-        let why = format!("{} has no pyarrow", python.to_string_lossy());
-        return freehold_needs::skip("pyarrow_reads_a_trace", why);
-    }
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pyarrow.arrows");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let python = match python(&folder.join("with-pyarrow")) {
+        Ok(python) => python,
+        Err(why) => return freehold_needs::skip("pyarrow_reads_a_trace", why),
+    };
+    let path = folder.join("pyarrow.arrows");
     std::fs::write(&path, small_trace()).unwrap();
     let output = Command::new(&python).args(["-c", SCRIPT]).arg(&path).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
