@@ -1,12 +1,13 @@
-//! What README says of the eras is what `freehold compare` prints.
+//! README and the pages about comparisons show what `freehold compare` prints.
 
 use std::path::Path;
 
 use crate::common::compared::C_BUILD;
 
-fn readme() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    plain(&std::fs::read_to_string(path).expect("README.md"))
+/// Reads a document of the repository.
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    plain(&std::fs::read_to_string(path).expect(name))
 }
 
 /// Numbers with plain spaces between their digits.
@@ -14,24 +15,28 @@ fn plain(text: &str) -> String {
     text.replace('\u{202f}', " ")
 }
 
-/// The first block of text in README.
-fn pasted(readme: &str) -> &str {
-    let (_, rest) = readme.split_once("```text\n").expect("a block of text");
+/// Returns the first block of text in a document.
+fn pasted(document: &str) -> &str {
+    let (_, rest) = document.split_once("```text\n").expect("a block of text");
     rest.split_once("```").expect("its end").0
 }
 
 #[test]
 fn what_readme_pastes_is_printed() {
-    let (readme, printed) = (readme(), plain(&C_BUILD.printed));
-    assert!(printed.contains(pasted(&readme).trim_end()), "README has another screen than:\n{printed}");
+    let printed = plain(&C_BUILD.printed);
+    for name in ["README.md", "docs/compare.md"] {
+        let text = document(name);
+        assert!(printed.contains(pasted(&text).trim_end()), "{name} has another screen than:\n{printed}");
+    }
+    let readme = document("README.md");
     for command in ["cargo run -- compare traces/c-build.arrows", "cargo test --workspace"] {
         assert!(readme.contains(command), "no {command}");
     }
 }
 
 #[test]
-fn what_readme_says_of_systems_follows_from_attribution() {
-    let readme = readme();
+fn what_the_page_of_eras_says_of_systems_follows_from_attribution() {
+    let page = document("docs/eras.md");
     let findings = C_BUILD.trace["findings"].as_array().expect("findings");
     let findings: Vec<_> =
         findings.iter().map(|finding| plain(finding.as_str().expect("a sentence"))).collect();
@@ -48,8 +53,8 @@ fn what_readme_says_of_systems_follows_from_attribution() {
         (within("batched draining", "freehold"), "pages in the largest drain"),
     ] {
         let (less, with) = told(&start, what);
-        assert!(readme.contains(&format!("{less} → {with}")), "{start}{less} → {with}");
+        assert!(page.contains(&format!("{less} → {with}")), "{start}{less} → {with}");
     }
     let (less, with) = told(&within("hygiene", "linux-6.12"), "free blocks on another type's list");
-    assert!(readme.contains(&format!("another type's list {with}, then {less}")), "{less} → {with}");
+    assert!(page.contains(&format!("another type's list {with}, then {less}")), "{less} → {with}");
 }
