@@ -4,9 +4,9 @@ use freehold_trace::ReadOptions;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::message::Told;
 use crate::replay::replay;
 use crate::sandbox::sandbox;
-use crate::told::Told;
 
 /// What the page asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]

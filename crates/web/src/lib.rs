@@ -8,11 +8,11 @@
 #[cfg(target_family = "wasm")]
 mod abi;
 mod command;
+mod message;
 mod replay;
 mod sandbox;
-mod told;
 
 pub use command::{Command, act};
+pub use message::Told;
 pub use replay::replay;
 pub use sandbox::sandbox;
-pub use told::Told;

@@ -7,7 +7,7 @@ use freehold_lab::{
 use freehold_trace::{ReadOptions, TraceError, TraceReader};
 use serde_json::{Value, json};
 
-use crate::told::Told;
+use crate::message::Told;
 
 /// Replays a trace in an era, and tells: the machine, about a hundred moments, and the sums.
 ///

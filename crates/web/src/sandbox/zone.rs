@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::happenings::{Happening, Happenings};
 use super::script::{Script, Step};
 use super::words::{self, Block};
-use crate::told::Told;
+use crate::message::Told;
 
 type Locks = (RawMutex, RawMutex, Happenings);
 

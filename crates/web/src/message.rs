@@ -1,4 +1,4 @@
-//! What the page is told.
+//! The messages to the page.
 
 use serde_json::Value;
 
