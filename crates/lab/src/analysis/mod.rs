@@ -1,10 +1,9 @@
-//! What a trace asks of any allocator: its events go in, in one pass; tables and pictures come out.
+//! What a trace requires of any allocator: its events come in, in one pass; tables and pictures go out.
 //!
-//! An [`Analyzer`] takes the events; its memory depends on the machine's size, not on the number of events.
-//! Nothing is replayed: the result holds for every allocator.
-//!
-//! Lifetimes are of pages: when a block is freed in parts, each page's life ends with its own part, and all count
-//! under the request that allocated the block.
+//! An [`Analyzer`] takes the events, and its memory depends only on the machine's size. Nothing is replayed. `frames.rs` knows
+//! which request holds each frame; `requests.rs`, `histogram.rs`, `bursts.rs`, `timeline.rs` and `pageblocks.rs` count. Lifetimes
+//! are of pages: if a block is freed in parts, each page's life ends with its own part and counts for the request that allocated
+//! the block. `rows.rs`, `tables.rs` and `pictures.rs` render the result.
 
 mod analyzer;
 mod bursts;

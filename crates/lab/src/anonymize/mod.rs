@@ -1,7 +1,9 @@
-//! A trace without the texts, pids and clock that name its machine: a trace comes in; out goes one of which every measure of
-//! a comparison is the same.
+//! A trace to share: a trace comes in; out goes one without the texts, pids and clock of its machine, of which every measure of a
+//! comparison is the same.
 //!
-//! Frames, CPUs, orders, types and flags stay as they are: each of them decides where a replay places pages.
+//! Frames, CPUs, orders, types and flags stay as they are: each of them decides where a replay places pages. `moments.rs` finds the
+//! times that a replay depends on, and `shared_times.rs` moves all others. `unnamed.rs` keeps only texts of Linux's own and
+//! renumbers tasks. `differing.rs` compares the result with the original.
 
 mod differing;
 mod moments;

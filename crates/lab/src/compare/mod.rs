@@ -1,4 +1,9 @@
-//! The comparison of eras: measures of replays and what was recorded go in; tables, sentences and pictures come out.
+//! The comparison of eras: measures of replays and what was recorded come in; tables, sentences and pictures go out.
+//!
+//! `run.rs` replays and `comparison.rs` is the data, which `tables.rs`, `sentences.rs`, `picture.rs`, `json.rs` and `summary.rs`
+//! render. `subjects.rs` names the compared measures, `change.rs` decides whether one changed, `chance.rs` how much jitter
+//! explains. `steps.rs` separates the changes of an era; `attributed.rs` applies each alone. `distance.rs` and `trust.rs` compare
+//! replay and machine. `hindsight.rs` is the best possible placement, `rival.rs` proactive compaction at equal cost.
 
 mod attributed;
 mod chance;

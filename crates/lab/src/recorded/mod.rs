@@ -1,4 +1,8 @@
-//! What the machine itself did: a trace's events and counters go in, sums come out.
+//! What the machine itself did: a trace's events and counters come in, sums go out.
+//!
+//! `fallbacks.rs` counts fallbacks. `counters.rs` reads the kernel's counters, and `work.rs` sums up the events of compaction and
+//! reclaim. `kswapd.rs` knows when kswapd reclaimed, `compactors.rs` which tasks compact. `move_cost.rs` is the time that moving a
+//! page took; `gaps.rs` finds lost events.
 
 mod compactors;
 mod counters;

@@ -1,5 +1,9 @@
-//! The state that a replay starts from: a trace's start snapshot and its events go in, a memory in the machine's
-//! state comes out.
+//! The state that a replay starts from: a trace's start snapshot and its events come in, a memory in the machine's state goes out.
+//!
+//! `machine.rs` reads the snapshot; `marks.rs` and `bounds.rs` compute watermarks and list bounds from sysctls. `prepass.rs`
+//! derives a frame's start from its first event, `occupancy.rs` its user; `plausible.rs` fills in what was not recorded. `fit.rs`
+//! chooses pageblock types and `lists.rs` the pages on CPUs' lists; `exact.rs` replaces both if the recorder read all lists.
+//! `state.rs` puts the result into a memory.
 
 mod bounds;
 mod exact;

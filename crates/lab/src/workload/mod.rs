@@ -1,10 +1,10 @@
-//! Workloads by seed: a plan goes in; a trace comes out, as a recorder would have recorded it. The workloads are
-//! those that the sources of the four pieces of work ran, without their machines.
+//! Workloads by seed: a plan comes in; a trace goes out, as a recorder would have recorded it. The same plan gives the same trace.
 //!
-//! The engine is the machine. A workload consists of processes, files, slab caches and other users of pages. The
-//! trace is their requests and the engine's answers, with what a recorder would have read before and after. The
-//! same plan gives the same trace, byte for byte. Time is made up: an event takes a few hundred nanoseconds to
-//! microseconds.
+//! `host.rs` is the machine: an engine, a clock and a recorder. `zones.rs` has its zones, `users.rs` the users of its frames,
+//! `reclaim.rs` its `Shrinker` and `Relocate`; `host_snapshot.rs` and `counters.rs` are what a recorder reads. On it runs
+//! `pagealloc.rs`, `boot_free.rs`, `mmap_read.rs`, `mix.rs` (fitted by `mix_fit.rs`) or `memcache_kbuild_thp.rs`. These are the
+//! workloads of the four pieces of work, without their machines. An event takes a few hundred nanoseconds to microseconds.
+//! `target.rs` receives the trace.
 
 mod boot_free;
 mod cache_server;

@@ -1,9 +1,10 @@
-//! Who holds the pages that nothing moves: frames of pageblocks come in, and what each run of unmovable pages is and which code
-//! allocated it goes out.
+//! Who holds unmovable pages: frames of pageblocks come in; the owner of each run of such pages, and the code that allocated it, go
+//! out.
 //!
-//! What a run is, its flags tell, and BPF what flags do not: the slab cache, kernel stacks, zsmalloc. Whose a pinned page is,
-//! the page tables of processes tell. Which code allocated it,
-//! `page_owner` tells where the kernel keeps it, and otherwise [`AllocationWatch`] of what was allocated while it watched.
+//! `held.rs` identifies pages by flags, by BPF (slab cache, kernel stack, kind of pin) and by cgroup; `mappers.rs` finds the
+//! processes that map pinned pages. `page_owner.rs` reads the allocating code where the kernel keeps it. Otherwise
+//! [`AllocationWatch`] records non-movable allocations with their stacks, for a share of the pageblocks that shrinks if it costs
+//! too much time. `stacks.rs` and `symbols.rs` find the function that wanted the memory.
 
 mod allocations;
 mod held;

@@ -1,12 +1,9 @@
 //! Pageblocks: the words of `/proc/kpageflags` come in, a record of what each pageblock holds goes out.
 //!
-//! Totals cannot tell which pageblocks can become free as a whole, as one unmovable page holds a
-//! pageblock. So each pageblock gets a record of a fixed size: a machine of 24 GiB takes a few buffers
-//! and half a megabyte of records.
-//!
-//! Two things cannot be seen in `/proc/kpageflags`. Pages on per-CPU lists and of zsmalloc have no flag
-//! and look like the kernel's own, and a page with an additional reference, which nothing moves, looks like any other of its kind.
-//! BPF tells which are on lists ([`PerCpuFrames`]), and which are pinned ([`PinnedFrames`]).
+//! One unmovable page pins a pageblock, so totals are not enough: `fold.rs` makes a record of a fixed size for each pageblock.
+//! `reader.rs` reads all at once, `survey.rs` a part at a time, faster if `haste.rs` says so. `known.rs` and `map.rs` know memory
+//! that need not be read, `types.rs` the migratetypes. Flags do not show pages on per-CPU lists, zsmalloc, and additional
+//! references (`unflagged.rs`). BPF shows the first and the last ([`PerCpuFrames`], [`PinnedFrames`]).
 
 mod block;
 mod charges;

@@ -1,5 +1,8 @@
-//! Free blocks: kernel fields read by BPF, or texts of `/proc`, come in; numbers by zone, order and
-//! migratetype go out.
+//! Free blocks: kernel fields read by BPF, or texts of `/proc`, come in; numbers by zone, order and migratetype go out.
+//!
+//! `best.rs` chooses the best source that works: `bpf`, else `procfs.rs`. That reads `pagetypeinfo` for at most a thousandth of the
+//! time, because the kernel holds the zone lock while it prints, and `buddyinfo` in between. A sensor that fails falls back and
+//! notes it.
 
 mod best;
 mod bpf;

@@ -1,7 +1,7 @@
 //! tracefs: the binary ring buffers of an instance come in, events in the order of time go out.
 //!
-//! The layout of pages and events is not built in: it is read from the kernel (`events/header_page`,
-//! `events/kmem/*/format`).
+//! The layout of pages and events is not built in: it is read from the kernel (`events/header_page`, `events/kmem/*/format`).
+//! `ring_page.rs` parses a page, `decode.rs` and `decode_work.rs` the events in it, and `merge.rs` merges the CPUs by time.
 
 mod buffers;
 mod cexpr;

@@ -1,7 +1,10 @@
 //! Who keeps blocks of memory from becoming free: unmovable pages and their allocations come in, a table by holder and code and a
 //! graph of stacks go out.
 //!
-//! [`Blame::of`] is the entry point, and [`CodeInUse::of`] that of what the kernel counts by code for the whole machine. A block that such pages are in is *kept*: however much is moved away, it stays in pieces.
+//! [`Blame::of`] is the entry point; [`CodeInUse::of`] compares two readings of `/proc/allocinfo`. A block with such a page is
+//! *kept*: compaction cannot make it free. `kept.rs` assigns pages to blocks, `answer.rs` sums up by holder and code, `scaled.rs`
+//! extends watched blocks to all. `movable.rs` counts pageblocks that compaction can empty, `same_size.rs` finds code by object
+//! size. `text.rs` and `folded.rs` print.
 
 mod answer;
 mod code_in_use;

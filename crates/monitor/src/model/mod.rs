@@ -1,4 +1,6 @@
 //! The model of a machine's memory: two samples come in, the model that every output renders goes out.
+//!
+//! `machine.rs` contains a `zone.rs` for each zone, `rates.rs` between the two samples, the pageblock `map.rs`, and `gigabytes.rs`.
 
 mod gigabytes;
 mod machine;

@@ -1,10 +1,11 @@
-//! Verdicts: a machine's readings and a request come in; out goes whether it can be served now, after
-//! compaction, after reclaim, or not at all.
+//! Verdicts: a machine's readings and a request come in; out goes whether it can be served now, after compaction, after reclaim, or
+//! not at all.
 //!
-//! [`judge`] is the entry point. It uses every pageblock's pages, not totals: [`compact`] foretells the
-//! outcome of a full compaction by walking the pageblocks as the kernel's two scanners do. Blocks that are
-//! larger than the buddy allocator's largest are contiguous ranges ([`RangeMap`]). [`standing`] judges a sample that others
-//! show: page, `top`, metrics and `watch` have their verdicts from there.
+//! [`judge`] is the entry point, and [`standing`] judges a sample for page, `top`, metrics and `watch`. `compaction.rs` walks the
+//! pageblocks as the kernel's two scanners do; `listed.rs` and `cpu_lists.rs` predict CPUs' lists; `supply.rs` subtracts watermarks
+//! and reserves. `holders.rs` ranks owners, `doubt.rs` names what is uncertain, `sentences.rs` says it. `plan.rs` chooses the steps
+//! of `repair`, and `relief.rs` says who must free memory. Blocks above the largest order are contiguous ranges ([`RangeMap`],
+//! `range_rules.rs`).
 
 mod action;
 mod answer;

@@ -1,5 +1,6 @@
-//! The comparison: a script and a kernel's transcript of it come in, the engine's first difference, if
-//! any, goes out.
+//! The comparison: a script and a kernel's transcript of it come in, the engine's first difference, if any, goes out.
+//!
+//! `state_summary.rs` makes a difference readable.
 
 mod check;
 mod divergence;

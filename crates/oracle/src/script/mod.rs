@@ -1,4 +1,6 @@
 //! Scripts: calls come in, files for the oracle go out.
+//!
+//! `shrink.rs` shortens a script that shows a difference.
 
 mod file;
 mod shrink;

@@ -1,4 +1,6 @@
 //! Transcripts: the bytes that the oracle wrote come in, words go out.
+//!
+//! `golden.rs` names the transcripts that the tests keep.
 
 mod golden;
 mod reader;

@@ -1,4 +1,7 @@
 //! `freehold check`: a verdict with its reason.
+//!
+//! `quick.rs` judges a random sample. `try_compaction.rs` compacts and `try_pool.rs` asks the hugetlb pool, to compare a forecast
+//! with the result.
 
 mod quick;
 mod report;

@@ -1,11 +1,10 @@
 //! Free blocks by BPF: zones come in, the kernel's own fields go out, read without the zone lock.
 //!
-//! The programs are in `crates/linux/bpf`. They are of type `syscall`, which run on request and attach to
-//! nothing. Every offset, size and constant comes from the running kernel's type information. The crate
-//! `aya` was considered: up to 0.16 it cannot load programs of that type.
-//!
-//! Without the feature `bpf` there are no programs, and opening a sensor returns an error; everything
-//! else is the same.
+//! The programs in `crates/linux/bpf` are of type `syscall`: they run on request and attach to nothing. Every offset, size and
+//! constant comes from the kernel's type information. (`aya` cannot load such programs, up to 0.16.) `locate.rs` accepts a zone
+//! only if it agrees with `/proc/zoneinfo`. A list that changes under a walk is walked again, at most five times. `own_page.rs`
+//! finds the table of `struct page`; `pages.rs`, `take.rs`, `per_cpu.rs` and `pageblock_counts.rs` read pageblocks and lists.
+//! Without the feature `bpf` there are no programs, and opening a sensor returns an error.
 
 mod exact;
 #[cfg(feature = "bpf")]
