@@ -59,7 +59,7 @@ fn a_replay_that_places_everything_best_is_at_the_bound() {
 #[test]
 fn recorded_traces_are_within_the_bound() {
     let mut moving = 0;
-    for name in ["database", "database-3", "forks", "near-the-marks", "rust-build-2"] {
+    for name in ["database", "near-the-marks", "rust-build-2"] {
         let bounded = assert_bounded(name, recorded(name).trace());
         assert!(bounded.replays >= 4, "{name}: {} replays", bounded.replays);
         moving += bounded.moving;
