@@ -99,7 +99,7 @@ pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
     if !programs.is_empty() {
         let own = programs.iter().find(|arch| arch.is_this_machine());
         let own = own.map(|arch| folder.join(format!("freehold-{VERSION}-{}", arch.name())));
-        let texts = Texts::new(root, root.join("target/texts"), own.as_deref(), VERSION, &commit.epoch)?;
+        let texts = Texts::new(root, own.as_deref(), VERSION, &commit.epoch)?;
         for &arch in programs {
             let program = folder.join(format!("freehold-{VERSION}-{}", arch.name()));
             names.extend(packed(arch, root, &texts, &program, &commit, &folder)?);
