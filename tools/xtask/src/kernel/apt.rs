@@ -6,8 +6,11 @@ use std::process::Command;
 
 use super::error::tail;
 use super::files::write_if_changed;
-use super::mirror;
 use super::process::{Job, command};
+
+/// The prefixes of Debian's own suites; other vendors' repositories have other names.
+const SUITES: [&str; 9] =
+    ["bullseye", "bookworm", "trixie", "forky", "sid", "oldstable", "stable", "testing", "unstable"];
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -155,8 +158,22 @@ impl<'a> Apt<'a> {
 /// # Errors
 /// They name none.
 pub(crate) fn mirror_address() -> Result<String, String> {
-    mirror::configured(Path::new("/etc/apt"))
+    let mut apt = command("apt-get");
+    apt.args(["indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages", "Component: main"]);
+    mirror_among(&said(&mut apt)?)
         .ok_or_else(|| "apt's settings on this machine name no mirror of Debian".to_owned())
+}
+
+/// Returns the first address of the main archive in lines of an address and a suite.
+fn mirror_among(lines: &str) -> Option<String> {
+    let is_archive = |suite: &str| {
+        let is_of = |known: &&str| {
+            suite.strip_prefix(known).is_some_and(|end| end.is_empty() || end.starts_with('-'))
+        };
+        SUITES.iter().any(is_of) && !suite.ends_with("-security")
+    };
+    let mut pairs = lines.lines().filter_map(|line| line.split_once(' '));
+    pairs.find(|(_, suite)| is_archive(suite)).map(|(address, _)| address.to_owned())
 }
 
 /// Returns the address of a file of the archive.
@@ -199,6 +216,14 @@ mod tests {
         let line = source_line("http://mirror.example/debian", "trixie-backports");
         assert!(line.starts_with("deb "), "{line}");
         assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
+    }
+
+    #[test]
+    fn the_mirror_is_that_of_debians_own_suites() {
+        let others = "https://packages.example/node nodistro\nhttp://m/debian-security bookworm-security\n";
+        assert_eq!(mirror_among(others), None);
+        let all = format!("{others}http://m/debian bookworm-updates\nhttp://n/debian sid\n");
+        assert_eq!(mirror_among(&all).as_deref(), Some("http://m/debian"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Linux kernels: a version comes in; its source, a folder for it and the commands that build it go out.
 //!
-//! [`source`] gets the package of a [`version`] from Debian's mirror ([`mirror`], [`apt`]), [`cache`] has a folder
+//! [`source`] gets the package of a [`version`] from Debian's mirror ([`apt`]), [`cache`] has a folder
 //! for it, [`process`] runs the commands that build it. What is built into a kernel is decided in
 //! [`crate::oracle`] and [`crate::series`].
 
@@ -9,7 +9,6 @@ pub mod cache;
 pub(super) mod debian;
 pub mod error;
 pub(super) mod files;
-pub mod mirror;
 pub mod process;
 pub(super) mod scratch;
 pub mod source;
