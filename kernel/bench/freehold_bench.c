@@ -19,8 +19,6 @@
  *                                random order; their buddies stay allocated
  *   release                      frees what shuffle kept
  *   settle                       empties the lists of all CPUs
- *   load n= seed= contig=        n random operations; a pageblock by address
- *                                after every so many of them
  *
  * All of them take cpu=, but read, which runs where it is asked for: a thread
  * of the kernel's own need not see any file. Nothing here needs more than the allocator's public
@@ -37,7 +35,6 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/pageblock-flags.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -60,7 +57,6 @@ extern int fb_host_clock(int clock, long *seconds_and_ns) __asm__("clock_gettime
 #define FB_COMMAND_SIZE	256
 #define FB_MAX_SAMPLES	65536
 #define FB_MAX_BATCH	1024
-#define FB_LOAD_SLOTS	8192
 
 /* Requests that must not sleep and must not wake anybody. */
 #define FB_QUIET(gfp)	(((gfp) | __GFP_NOWARN) & ~__GFP_RECLAIM)
@@ -72,7 +68,6 @@ struct fb_request {
 	u64 batch;
 	u64 blocks;
 	u64 seed;
-	u64 contig;
 	u64 cpu;
 	gfp_t gfp;
 	const struct fb_command *command;
@@ -724,85 +719,13 @@ static int fb_settle(struct fb_request *request)
 	return 0;
 }
 
-/* ---- a mixed load ---- */
+/* ---- talking ---- */
 
 static const gfp_t fb_types[] = {
 	GFP_KERNEL,
 	GFP_KERNEL | __GFP_RECLAIMABLE,
 	GFP_HIGHUSER_MOVABLE,
 };
-
-struct fb_slot {
-	struct page *page;
-	unsigned int order;
-};
-
-/* Mostly single pages, as everywhere; now and then a huge one. */
-static unsigned int fb_random_order(struct rnd_state *random)
-{
-	u32 percent = prandom_u32_state(random) % 128;
-
-	if (percent < 96)
-		return 0;
-	if (percent < 127)
-		return 1 + percent % 4;
-	return min_t(unsigned int, 5 + prandom_u32_state(random) % 5, MAX_PAGE_ORDER);
-}
-
-static bool fb_contig(void)
-{
-	struct page *page = NULL;
-
-#ifdef CONFIG_CONTIG_ALLOC
-	page = alloc_contig_pages(pageblock_nr_pages, GFP_KERNEL | __GFP_NOWARN,
-				  numa_mem_id(), NULL);
-	if (page)
-		free_contig_range(page_to_pfn(page), pageblock_nr_pages);
-#endif
-	return page;
-}
-
-static int fb_load(struct fb_request *request)
-{
-	u64 i, to_range = request->contig, failed = 0, ranges = 0, ranges_failed = 0;
-	struct fb_slot *slots;
-	struct rnd_state random;
-
-	slots = kvcalloc(FB_LOAD_SLOTS, sizeof(*slots), GFP_KERNEL);
-	if (!slots)
-		return -ENOMEM;
-	prandom_seed_state(&random, request->seed);
-	for (i = 0; i < request->n; i++) {
-		struct fb_slot *slot = slots + prandom_u32_state(&random) % FB_LOAD_SLOTS;
-
-		if (slot->page) {
-			__free_pages(slot->page, slot->order);
-			slot->page = NULL;
-		} else {
-			gfp_t gfp = fb_types[prandom_u32_state(&random) % ARRAY_SIZE(fb_types)];
-
-			slot->order = fb_random_order(&random);
-			slot->page = alloc_pages(FB_QUIET(gfp), slot->order);
-			failed += !slot->page;
-		}
-		if (request->contig && !--to_range) {
-			to_range = request->contig;
-			ranges++;
-			ranges_failed += !fb_contig();
-		}
-		if (i % 64 == 0)
-			cond_resched();
-	}
-	for (i = 0; i < FB_LOAD_SLOTS; i++)
-		if (slots[i].page)
-			__free_pages(slots[i].page, slots[i].order);
-	kvfree(slots);
-	fb_say(request, "\"operations\":%llu,\"failed\":%llu", request->n, failed);
-	fb_say(request, ",\"ranges\":%llu,\"ranges_failed\":%llu", ranges, ranges_failed);
-	return 0;
-}
-
-/* ---- talking ---- */
 
 static const struct fb_command fb_commands[] = {
 	{ .word = "pagealloc", .run = fb_pagealloc },
@@ -815,7 +738,6 @@ static const struct fb_command fb_commands[] = {
 	{ .word = "shuffle", .run = fb_shuffle },
 	{ .word = "release", .run = fb_release },
 	{ .word = "settle", .run = fb_settle },
-	{ .word = "load", .run = fb_load },
 };
 
 static const struct {
@@ -828,7 +750,6 @@ static const struct {
 	{ "batch", offsetof(struct fb_request, batch) },
 	{ "blocks", offsetof(struct fb_request, blocks) },
 	{ "seed", offsetof(struct fb_request, seed) },
-	{ "contig", offsetof(struct fb_request, contig) },
 	{ "cpu", offsetof(struct fb_request, cpu) },
 };
 

@@ -47,7 +47,6 @@ extern const char *const state_names[STATES];
 /* From a fresh boot, one after the other. */
 void bring_into(enum state state);
 void settle(void);
-void churn_files(const char *folder, long mib, unsigned int rounds);
 
 /* ---- pagetypeinfo.c ---- */
 
@@ -64,12 +63,6 @@ struct free_lists {
 const char *look_at_lists(struct free_lists *lists);
 size_t read_pagetypeinfo(void);
 
-/* ---- check.c ---- */
-
-/* What the kernel's own check of its counts says, if it has one. */
-bool slurp_check(char *text, size_t size, unsigned long *checks, unsigned long *differences,
-		 unsigned long *movements);
-
 /* ---- what freehold.do can name ---- */
 
 void do_read(void);
@@ -77,7 +70,6 @@ void do_pagealloc(void);
 void do_irqoff(void);
 void do_hot(void);
 void do_contend(void);
-void do_check(void);
 void do_load(void);
 
 #endif

@@ -143,10 +143,6 @@ static void set_up(void)
 	}
 }
 
-static void do_nothing(void)
-{
-}
-
 static const struct {
 	const char *word;
 	void (*act)(void);
@@ -156,9 +152,7 @@ static const struct {
 	{ "irqoff", do_irqoff },
 	{ "hot", do_hot },
 	{ "contend", do_contend },
-	{ "check", do_check },
 	{ "load", do_load },
-	{ "kunit", do_nothing },	/* which ran before this process was there */
 };
 
 int main(void)

@@ -50,7 +50,7 @@ static void punch(int file, off_t at)
 }
 
 /* Files that grow side by side; then every other page of each goes, at random. */
-void churn_files(const char *folder, long mib, unsigned int rounds)
+static void churn_files(const char *folder, long mib)
 {
 	static char chunk[CHUNK];
 	long chunks = mib * 1024 * 1024 / CHUNK / FILES, i, page;
@@ -60,22 +60,20 @@ void churn_files(const char *folder, long mib, unsigned int rounds)
 	memset(chunk, 1, sizeof(chunk));
 	for (file = 0; file < FILES; file++)
 		files[file] = open_file(folder, file);
-	while (rounds--) {
-		for (i = 0; i < chunks * FILES; i++)
-			if (pwrite(files[i % FILES], chunk, CHUNK, i / FILES * CHUNK) != CHUNK)
-				fail("cannot write to %s: %s", folder, strerror(errno));
-		for (page = 0; page < chunks * (CHUNK / PAGE); page++)
-			for (file = 0; file < FILES; file++)
-				if (random_below(2))
-					punch(files[file], page * PAGE);
-	}
+	for (i = 0; i < chunks * FILES; i++)
+		if (pwrite(files[i % FILES], chunk, CHUNK, i / FILES * CHUNK) != CHUNK)
+			fail("cannot write to %s: %s", folder, strerror(errno));
+	for (page = 0; page < chunks * (CHUNK / PAGE); page++)
+		for (file = 0; file < FILES; file++)
+			if (random_below(2))
+				punch(files[file], page * PAGE);
 	for (file = 0; file < FILES; file++)
 		close(files[file]);
 }
 
 static void fragment(void)
 {
-	churn_files("/tmp/fragments", option("fragment_mb", free_pages() / 256 / 8), 1);
+	churn_files("/tmp/fragments", option("fragment_mb", free_pages() / 256 / 8));
 }
 
 /*

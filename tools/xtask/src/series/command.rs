@@ -16,7 +16,6 @@ use crate::series::patch::git::Identity;
 use crate::series::patch::mail as posting;
 use crate::series::patch::patches::Series;
 use crate::series::test::under_qemu::{self, LoadPlan, Watch};
-use crate::series::test::under_uml::{self, Load};
 
 /// What to do, and with which kernel.
 #[derive(Args, Clone, Debug)]
@@ -44,11 +43,10 @@ enum Task {
     Mail(MailArgs),
     /// Build kernels
     Build(BuildArgs),
-    /// Boot them: the unit tests in the kernel, a mixed load, and the counts held against the lists
-    Test(TestArgs),
     /// Measure them in turns: reading, allocating beside a monitor, the hot path, interrupts off
     Bench(BenchArgs),
-    /// Boot them in QEMU: a mixed load on two CPUs and nodes, with hotplug, and nothing amiss in the log
+    /// Boot them in QEMU: the unit tests in the kernel, a mixed load on two CPUs and nodes, with hotplug, the counts held
+    /// against the lists, and nothing amiss in the log
     Boot(BootArgs),
     /// Count the instructions of the hot path in QEMU
     Instructions(InstructionsArgs),
@@ -82,19 +80,6 @@ struct HowBuilt {
     /// Build with clang and LLVM's other programs, whose names end with this, such as -16
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, default_missing_value = "", allow_hyphen_values = true)]
     llvm: Option<String>,
-}
-
-#[derive(Args, Clone, Debug)]
-struct TestArgs {
-    /// Also boot after each patch
-    #[arg(long)]
-    steps: bool,
-    /// Operations of the mixed load
-    #[arg(long, default_value_t = 4_000_000)]
-    operations: u64,
-    /// Have the kernel check its lists after so many movements between them
-    #[arg(long, value_name = "MOVEMENTS", default_value_t = 1000)]
-    check_every: u64,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -135,6 +120,9 @@ struct BootArgs {
     /// Have the kernel check its lists after so many movements between them
     #[arg(long, value_name = "MOVEMENTS", default_value_t = 10_000)]
     check_every: u64,
+    /// Also load after each patch
+    #[arg(long)]
+    steps: bool,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -181,7 +169,6 @@ pub fn run(args: &SeriesArgs, root: &Path) -> SeriesResult<bool> {
         all_is_well &= match &args.task {
             Task::Mail(task) => mail(&workshop, task, root)?,
             Task::Build(task) => build(&workshop, args, task)?,
-            Task::Test(task) => test(&workshop, args, task, root)?,
             Task::Boot(task) => boot(&workshop, args, task, root)?,
             Task::Instructions(task) => {
                 let (arch, boots, parameters) = (task.machine, task.boots, task.parameters.as_str());
@@ -247,22 +234,20 @@ impl BenchArgs {
     }
 }
 
-/// Boots and tests. Returns true if there are no findings.
-fn test(workshop: &Workshop, args: &SeriesArgs, task: &TestArgs, root: &Path) -> SeriesResult<bool> {
-    let load = Load { operations: task.operations, check_every: task.check_every };
-    let findings = under_uml::run(workshop, root, &args.variants(), load, task.steps)?;
-    for finding in &findings {
-        println!("{finding}");
-    }
-    Ok(findings.is_empty())
-}
-
 /// Boots in QEMU under load. Returns true if there are no findings.
 fn boot(workshop: &Workshop, args: &SeriesArgs, task: &BootArgs, root: &Path) -> SeriesResult<bool> {
     let watches = if task.watch.is_empty() { Watch::value_variants().to_vec() } else { task.watch.clone() };
-    let (operations, seconds, check_every) = (task.operations, task.seconds, task.check_every);
     let HowBuilt { with, llvm } = task.built.clone();
-    let plan = LoadPlan { arch: task.machine, watches, with, llvm, operations, seconds, check_every };
+    let plan = LoadPlan {
+        arch: task.machine,
+        watches,
+        with,
+        llvm,
+        operations: task.operations,
+        seconds: task.seconds,
+        check_every: task.check_every,
+        steps: task.steps,
+    };
     let findings = under_qemu::run(workshop, root, &args.variants(), &plan)?;
     for finding in &findings {
         println!("{finding}");

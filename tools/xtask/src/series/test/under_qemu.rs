@@ -67,6 +67,8 @@ pub struct LoadPlan {
     pub seconds: u64,
     /// The kernel checks its lists after this many movements between them.
     pub check_every: u64,
+    /// True if a kernel after each patch is loaded, too.
+    pub steps: bool,
 }
 
 /// The numbers of the guest's report, and their titles in the table.
@@ -120,12 +122,23 @@ pub fn run(
             let kernel = workshop.kernel(&plan.recipe(variant, watch))?;
             let name = plan.name(variant, watch);
             eprintln!("Linux {} {name}: loaded in QEMU", workshop.version());
-            let ran = boot(&kernel, &initramfs, plan)?;
+            let ran = boot(&kernel, &initramfs, plan, &variant.parameter(plan.check_every))?;
             let wrong = judge(&ran, variant, plan);
             println!("{}", keep(&folder, &name, &ran, &wrong)?.display());
             findings.extend(wrong.iter().map(|line| format!("Linux {} {name}: {line}", workshop.version())));
             columns.push((name, ran));
         }
+    }
+    let patches = if plan.steps { workshop.series().posted() } else { &[] };
+    for (number, patch) in patches.iter().enumerate() {
+        let recipe = plan.recipe(Variant::Derived, Watch::Checks).after(number + 1);
+        let name = format!("after {}", patch.name);
+        eprintln!("Linux {} {name}: loaded in QEMU", workshop.version());
+        // Where the patches of the harness are missing, the kernel has nothing to be told.
+        let ran = boot(&workshop.kernel(&recipe)?, &initramfs, plan, "")?;
+        let wrong = ran.findings().into_iter().chain(lines(&ran, "text", "wrong"));
+        findings.extend(wrong.map(|line| format!("Linux {} {name}: {line}", workshop.version())));
+        columns.push((name, ran));
     }
     let title = format!("Linux {}: a mixed load on two CPUs in QEMU", workshop.version());
     println!("{}", table(title, &columns).text());
@@ -161,10 +174,9 @@ impl LoadPlan {
     }
 }
 
-fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan) -> SeriesResult<Ran> {
+fn boot(kernel: &Built, initramfs: &Path, plan: &LoadPlan, parameters: &str) -> SeriesResult<Ran> {
     let order = format!("load,operations={},seconds={}", plan.operations, plan.seconds);
-    let every = kernel.recipe.variant.parameter(plan.check_every);
-    let (order, parameters, seconds) = (order.as_str(), every.as_str(), plan.seconds + BOOT_SECONDS);
+    let (order, seconds) = (order.as_str(), plan.seconds + BOOT_SECONDS);
     QemuBoot { kernel, initramfs, order, parameters, is_counting: false, seconds }.boot()
 }
 
@@ -279,6 +291,7 @@ mod tests {
             operations: 100,
             seconds: 9,
             check_every: 10,
+            steps: false,
         }
     }
 
