@@ -10,7 +10,7 @@ use std::thread;
 use freehold_lab::analysis::analyze;
 use freehold_lab::predict::{Change, Facts, Foretelling, PredictError, Recording, foretell};
 use freehold_lab::sweep::{Grid, Prepared, RunOptions, knob, run_trace, to_csv};
-use freehold_lab::workload::{self, Plan, Workload};
+use freehold_lab::workload::{self, Plan};
 use freehold_lab::{Columns, CompareOptions, LabError, Loaded, Options, Variant};
 use freehold_trace::{ReadOptions, TraceError, TraceReader, WriteOptions};
 
@@ -212,8 +212,7 @@ impl Recording for Kept {
 /// Writes small traces that are made up, for what takes many replays.
 fn write_small(folder: &Path) {
     for seed in 1..=3 {
-        let plan =
-            Plan { seed, pages: 1 << 15, cpus: 2, events: Some(20_000), ..Plan::new(Workload::MmapRead) };
+        let plan = Plan { seed, pages: 1 << 15, cpus: 2, events: Some(20_000), ..Plan::default() };
         let file = fs::File::create(folder.join(format!("small-{seed}.arrows"))).expect("room");
         workload::write(&plan, file, WriteOptions::new("small")).expect("a trace");
     }

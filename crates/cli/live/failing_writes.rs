@@ -177,7 +177,7 @@ fn writers(trace: &Path, folder: &Path) -> Vec<Writer> {
         writer("import", &import, true),
         writer(
             "generate",
-            &["generate", "mix", "--like", &trace, "--events", "3000", "--force", "-o", &path],
+            &["generate", "mmap-read", "--memory", "64MiB", "--events", "3000", "--force", "-o", &path],
             true,
         ),
         writer("compare --html", &["compare", &trace, "--repeat", "1", "--force", "--html", &path], true),

@@ -39,7 +39,7 @@ impl Recordings {
     }
 
     fn make(&self, name: &str, more: &[&str]) {
-        let mut command = freehold(["generate", "memcache-kbuild-thp", "--memory", "256MiB"]);
+        let mut command = freehold(["generate", "mmap-read", "--memory", "256MiB"]);
         command.args(more).arg("-o").arg(self.path(name));
         finish(command).ok();
     }

@@ -2,7 +2,7 @@
 
 use crate::common::{PAGES, Script, machine, recorded};
 use freehold::Era;
-use freehold_lab::workload::{Plan, Workload, collect};
+use freehold_lab::workload::{Plan, Synthetic, collect};
 use freehold_lab::{Background, Lab, Options, Trace};
 use freehold_trace::{EventKind, Origin};
 
@@ -87,18 +87,11 @@ fn nothing_moves_more_pages_unasked_than_are_paid_for() {
 #[test]
 fn generated_traces_are_within_the_bound() {
     let (mut bounded, mut moving) = (0, 0);
-    for workload in Workload::ALL.into_iter().filter(|&workload| workload != Workload::Mix) {
-        for seed in [1, 2] {
-            let plan = Plan {
-                pages: 1 << 16,
-                cpus: 2,
-                builds: 1,
-                events: Some(60_000),
-                seed,
-                ..Plan::new(workload)
-            };
-            let made = collect(&plan).expect("a trace");
-            let of = assert_bounded(&format!("{workload}, seed {seed}"), made.trace());
+    for seed in [1, 2] {
+        let plan = Plan { pages: 1 << 16, cpus: 2, events: Some(60_000), seed, ..Plan::default() };
+        let synthetic = Synthetic { pages: 1 << 16, events: 60_000, seed, ..Synthetic::default() };
+        for (name, made) in [("mmap-read", collect(&plan)), ("synthetic", synthetic.generate())] {
+            let of = assert_bounded(&format!("{name}, seed {seed}"), made.expect("a trace").trace());
             bounded += of.replays;
             moving += of.moving;
         }

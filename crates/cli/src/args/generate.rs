@@ -3,67 +3,40 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValue;
 use freehold::Era;
-use freehold_lab::workload::Workload;
 
-use super::common::{Form, parse_era, parse_size};
-
-const WORKLOADS: &str = "\
-Workloads:
-  memcache-kbuild-thp  a cache server, parallel builds one after the other, batches of huge page faults
-  mmap-read            readers of mapped files fill the page cache of a fragmented memory
-  boot-free            a boot that frees more than 2 000 pages at once, a hundred times
-  pagealloc            blocks of orders 4 and 0, N at a time, on one CPU
-  mix                  requests drawn from the distributions of a recorded trace (--like)
-
-The same seed and options give the same trace, byte for byte.";
+use super::common::{parse_era, parse_size};
 
 #[derive(Args, Debug)]
-#[command(after_help = WORKLOADS)]
+#[command(after_help = "The same seed and options give the same trace, byte for byte.")]
 pub(crate) struct Generate {
     /// Which workload.
-    #[arg(value_parser = parse_workload, value_name = "WORKLOAD")]
-    pub(crate) workload: Workload,
+    #[arg(value_parser = [PossibleValue::new("mmap-read").help(
+        "Readers of mapped files fill the page cache of a fragmented memory"
+    )], value_name = "WORKLOAD")]
+    pub(crate) workload: String,
     /// The trace to write.
-    #[arg(short, long, value_name = "FILE", required_unless_present = "table")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
     /// Another seed, another trace.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
-    /// Which generation of the allocator the machine has [default: linux-6.12; of a table, linux-6.1].
-    #[arg(long, value_parser = parse_era, value_name = "ERA")]
-    pub(crate) era: Option<Era>,
-    /// Memory of the machine, such as 512MiB or 4GiB [default: 1GiB; of mix, the recorded machine's].
-    #[arg(long, value_parser = parse_pages, value_name = "SIZE")]
-    pub(crate) memory: Option<u64>,
-    /// CPUs of the machine [default: 4; of mix, the recorded machine's].
-    #[arg(long, value_name = "N")]
-    pub(crate) cpus: Option<u16>,
+    /// Which generation of the allocator the machine has.
+    #[arg(long, value_parser = parse_era, default_value = "linux-6.12", value_name = "ERA")]
+    pub(crate) era: Era,
+    /// Memory of the machine, such as 512MiB or 4GiB.
+    #[arg(long, value_parser = parse_pages, default_value = "1GiB", value_name = "SIZE")]
+    pub(crate) memory: u64,
+    /// CPUs of the machine.
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    pub(crate) cpus: u16,
     /// Stop after about this many events instead of when the workload is done.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "table")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) events: Option<u64>,
-    /// Builds of memcache-kbuild-thp [default: 50].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub(crate) builds: Option<u64>,
-    /// The recorded trace that mix draws from.
-    #[arg(long, value_name = "TRACE")]
-    pub(crate) like: Option<PathBuf>,
-    /// Write no trace, and print the table of the hygiene series: memcache-kbuild-thp without
-    /// hygiene and with it, beside the series' own figures.
-    #[arg(long, conflicts_with_all = ["output", "force"])]
-    pub(crate) table: bool,
-    #[command(flatten)]
-    pub(crate) form: Form,
-}
-
-fn parse_workload(name: &str) -> Result<Workload, String> {
-    Workload::from_name(name).ok_or_else(|| {
-        let known: Vec<_> = Workload::ALL.iter().map(|workload| workload.name()).collect();
-        format!("the workloads are {}", known.join(", "))
-    })
 }
 
 /// Parses a size in bytes and returns it in pages of 4 KiB.

@@ -80,7 +80,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use freehold_lab::workload::{Plan, Workload};
+    use freehold_lab::workload::Plan;
     use freehold_trace::{Event, EventKind, TraceWriter};
 
     use super::*;
@@ -112,7 +112,7 @@ mod tests {
 
     /// Writes a trace of a small machine that is made up, which takes little to replay.
     fn write_small(path: &Path) {
-        let plan = Plan { pages: 1 << 14, events: Some(5000), ..Plan::new(Workload::MmapRead) };
+        let plan = Plan { pages: 1 << 14, events: Some(5000), ..Plan::default() };
         let (bytes, _) = freehold_lab::workload::write(&plan, Vec::new(), WriteOptions::new("mine")).unwrap();
         fs::write(path, bytes).unwrap();
     }

@@ -40,11 +40,6 @@ impl Counters {
         *self.named.entry(name).or_default() += number;
     }
 
-    /// Returns a counter; 0 if nothing was added to it.
-    pub(super) fn get(&self, name: &str) -> u64 {
-        self.named.get(name).copied().unwrap_or(0)
-    }
-
     /// Returns all counters by name, with those that the engine keeps.
     pub(super) fn vmstat(&self, memory: &Memory<'_, HostLocks>) -> BTreeMap<String, u64> {
         let mut vmstat: BTreeMap<_, _> =

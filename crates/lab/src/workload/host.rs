@@ -7,7 +7,6 @@ use super::counters::Counters;
 use super::fallbacks::{Fallbacks, HostLocks};
 use super::host_snapshot::{fill_snapshot, occupancy};
 use super::random::Random;
-use super::spread::Spread;
 use super::users::{Handle, Use, Users};
 use crate::error::LabError;
 use crate::replay::Variant;
@@ -40,22 +39,18 @@ pub(super) const HUGE: Order = match Order::new(9) {
 
 impl Ask {
     /// A page fault on anonymous memory.
-    pub(super) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Anon);
+    pub(super) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Pinned);
     /// Readahead into the page cache. Linux counterpart: `readahead_gfp_mask`.
     pub(super) const READAHEAD: Self =
         Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN), Use::File);
-    /// A page of a file that is written.
-    pub(super) const WRITTEN: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::File);
+    /// A page of a file that is written, which no reclaim of the host's takes.
+    pub(super) const WRITTEN: Self =
+        Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::Pinned);
     /// A page table.
     pub(super) const PAGE_TABLE: Self =
         Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::PageTable);
     /// One page of a kernel stack, which `CONFIG_VMAP_STACK` takes singly.
     pub(super) const STACK: Self = Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::Kernel);
-    /// A page for a packet that a driver receives.
-    pub(super) const PACKET: Self = Self::one(GfpFlags::GFP_ATOMIC.union(GfpFlags::NOWARN), Use::Kernel);
-    /// A fault on a range that `madvise` wants in huge pages.
-    pub(super) const HUGE: Self =
-        Self { order: HUGE, gfp: GfpFlags::TRANSHUGE.union(GfpFlags::ZERO), used_for: Use::Anon };
 
     const fn one(gfp: GfpFlags, used_for: Use) -> Self {
         Self { order: Order::ZERO, gfp, used_for }
@@ -84,15 +79,11 @@ pub(super) struct Host<'h, 'm> {
     pub(super) users: Users,
     pub(super) random: Random,
     pub(super) counters: Counters,
-    /// Frames that each huge page fault looked at or reclaimed by itself.
-    pub(super) huge_work: Spread,
     /// The task that compacts or reclaims.
     pub(super) mover: Task,
     /// True if pages were moved since compaction began.
     pub(super) is_compacting: bool,
     pub(super) reclaims: bool,
-    /// Objects that reclaim asked slab caches for, not freed yet.
-    pub(super) slab_pressure: u64,
     zones: Snapshot,
     events: Vec<Event>,
     recorded: u64,
@@ -129,11 +120,9 @@ pub(super) fn on_a_host<R, E: From<LabError>>(
         users: Users::new(first..end, memory.zones().iter().map(|zone| zone.end().0).collect()),
         random: Random::new(ground.seed),
         counters: Counters::new(&memory),
-        huge_work: Spread::default(),
         mover: Task { cpu: 0, pid: 0 },
         is_compacting: false,
         reclaims: ground.reclaims,
-        slab_pressure: 0,
         zones: ground.start.clone(),
         events: Vec::new(),
         recorded: 0,
@@ -243,14 +232,6 @@ impl Host<'_, '_> {
         });
     }
 
-    /// Advances the clock to `time_ns`, with the work of each second in between.
-    pub(super) fn sleep_until(&mut self, time_ns: u64) {
-        self.time_ns = self.time_ns.max(time_ns);
-        while self.time_ns >= self.next_second_ns {
-            self.refresh();
-        }
-    }
-
     /// Does the work of Linux's `vmstat_update`, once a second on every CPU.
     fn refresh(&mut self) {
         self.next_second_ns += SECOND_NS;
@@ -260,16 +241,6 @@ impl Host<'_, '_> {
         if !self.reclaims {
             self.memory.zones().iter().for_each(|zone| zone.relax_boost(zone.watermark_boost()));
         }
-    }
-
-    /// Returns the time on the machine's clock in nanoseconds.
-    pub(super) fn now_ns(&self) -> u64 {
-        self.time_ns
-    }
-
-    /// Returns the slab objects that reclaim asked for since the last call.
-    pub(super) fn take_slab_pressure(&mut self) -> u64 {
-        std::mem::take(&mut self.slab_pressure)
     }
 
     /// Starts recording. Returns the snapshot that a recorder reads first.
@@ -309,15 +280,6 @@ impl Host<'_, '_> {
     /// Checks the engine's invariants.
     pub(super) fn check(&self, variant: &Variant) -> Result<(), LabError> {
         self.memory.check().map_err(|source| LabError::Broken { variant: variant.to_string(), source })
-    }
-
-    /// Returns the frames that tasks, not daemons, have scanned or reclaimed so far, by reclaim and by
-    /// compaction.
-    pub(super) fn direct_work(&self) -> u64 {
-        let vm = self.memory.vm_events();
-        let by_daemon = vm.compact_daemon_migrate_scanned + vm.compact_daemon_free_scanned;
-        vm.compact_migrate_scanned + vm.compact_free_scanned + vm.pgscan_direct + vm.pgsteal_direct
-            - by_daemon
     }
 
     /// Returns the free pages of all zones.

@@ -11,7 +11,6 @@
 use super::files::{FileId, Files};
 use super::fragments::{fill, free_here_and_there};
 use super::host::{Ask, Host, Task};
-use super::load::Load;
 use super::slabs::SlabCaches;
 use super::users::Handle;
 
@@ -33,7 +32,7 @@ struct Reader {
 }
 
 /// The readers and their files.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct MmapRead {
     readers: Vec<Reader>,
     slabs: SlabCaches,
@@ -43,13 +42,9 @@ pub(super) struct MmapRead {
 }
 
 impl MmapRead {
-    pub(super) fn new() -> Self {
-        Self::default()
-    }
-}
-
-impl Load for MmapRead {
-    fn settle(&mut self, host: &mut Host<'_, '_>) {
+    /// Brings the machine into the state at which the trace starts, and returns its readers.
+    pub(super) fn settled(host: &mut Host<'_, '_>) -> Self {
+        let mut files = Files::default();
         let keep_free = host.pages() / 20;
         let [_movable, mut reclaimable, mut unmovable] = fill(host, [2, 3, 3], keep_free);
         for pages in [&mut reclaimable, &mut unmovable] {
@@ -57,16 +52,18 @@ impl Load for MmapRead {
         }
         let cpus = host.memory.cpus();
         let pages = (host.pages() * 3 / 2 / u64::from(cpus)).max(READAHEAD);
-        self.enough = host.pages() * READS_OF_MEMORY;
-        self.readers = (0..cpus)
+        let readers = (0..cpus)
             .map(|cpu| {
                 let task = Task { cpu, pid: 1000 + i32::from(cpu) };
-                Reader { task, file: self.files.add(pages), at: 0, tables: Vec::new() }
+                Reader { task, file: files.add(pages), at: 0, tables: Vec::new() }
             })
             .collect();
+        let enough = host.pages() * READS_OF_MEMORY;
+        Self { readers, slabs: SlabCaches::default(), files, read: 0, enough }
     }
 
-    fn step(&mut self, host: &mut Host<'_, '_>) {
+    /// Lets one reader read a little, at least one event.
+    pub(super) fn step(&mut self, host: &mut Host<'_, '_>) {
         let chosen = host.random.below(self.readers.len() as u64) as usize;
         let reader = &mut self.readers[chosen];
         if reader.at >= self.files.pages(reader.file) {
@@ -80,12 +77,12 @@ impl Load for MmapRead {
         }
         let pages = reader.at..reader.at + READAHEAD;
         self.files.access(host, &mut self.slabs, reader.task, (reader.file, Ask::READAHEAD), pages);
-        self.files.prune(host, &mut self.slabs, reader.task);
         reader.at += READAHEAD;
         self.read += READAHEAD;
     }
 
-    fn is_done(&self) -> bool {
+    /// Returns true if the workload is done. Further steps repeat its work.
+    pub(super) fn is_done(&self) -> bool {
         self.read >= self.enough
     }
 }

@@ -1,19 +1,9 @@
 //! What to generate.
 
-use std::fmt;
-use std::sync::Arc;
-
 use freehold::Era;
 use freehold_trace::Origin;
 
-use super::boot_free::BootFree;
 use super::host::Ground;
-use super::load::Load;
-use super::memcache_kbuild_thp::MemcacheKbuildThp;
-use super::mix::MixLoad;
-use super::mix_fit::Mix;
-use super::mmap_read::MmapRead;
-use super::pagealloc::Pagealloc;
 use super::zones;
 use crate::error::LabError;
 use crate::replay::Variant;
@@ -30,54 +20,9 @@ const MOST_PAGES: u64 = 1 << 27;
 /// The most CPUs of a machine.
 const MOST_CPUS: u16 = 1024;
 
-/// A workload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Workload {
-    /// A cache server, parallel builds, and batches of huge page faults.
-    MemcacheKbuildThp,
-    /// Readers of mapped files on a fragmented memory.
-    MmapRead,
-    /// A boot that frees more than 2 000 pages at once, a hundred times.
-    BootFree,
-    /// Blocks of orders 4 and 0, N at a time, on one CPU.
-    Pagealloc,
-    /// Requests drawn from the distributions of a recorded trace.
-    Mix,
-}
-
-impl Workload {
-    /// Every workload.
-    pub const ALL: [Self; 5] =
-        [Self::MemcacheKbuildThp, Self::MmapRead, Self::BootFree, Self::Pagealloc, Self::Mix];
-
-    /// Returns the name used on command lines.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MemcacheKbuildThp => "memcache-kbuild-thp",
-            Self::MmapRead => "mmap-read",
-            Self::BootFree => "boot-free",
-            Self::Pagealloc => "pagealloc",
-            Self::Mix => "mix",
-        }
-    }
-
-    /// Returns the workload with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|workload| workload.name() == name)
-    }
-}
-
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// What to generate. The same plan gives the same trace.
+/// What to generate of the workload `mmap-read`. The same plan gives the same trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// The workload.
-    pub workload: Workload,
     /// The seed of all random numbers.
     pub seed: u64,
     /// The allocator of the machine.
@@ -88,27 +33,16 @@ pub struct Plan {
     pub cpus: u16,
     /// Stops after the step that records this many events; `None`: stops when the workload is done.
     pub events: Option<u64>,
-    /// Builds of [`Workload::MemcacheKbuildThp`] until it is done.
-    pub builds: u64,
-    /// What [`Workload::Mix`] draws from.
-    pub mix: Option<Arc<Mix>>,
+}
+
+impl Default for Plan {
+    /// Seed 1 on a machine of 1 GiB with 4 CPUs and Linux 6.12, until the workload is done.
+    fn default() -> Self {
+        Self { seed: 1, variant: Era::Linux6_12.into(), pages: 1 << 18, cpus: 4, events: None }
+    }
 }
 
 impl Plan {
-    /// Returns the plan of a workload by seed 1 on a machine of 1 GiB with 4 CPUs and Linux 6.12, until it is
-    /// done.
-    pub fn new(workload: Workload) -> Self {
-        let variant = Era::Linux6_12.into();
-        Self { workload, seed: 1, variant, pages: 1 << 18, cpus: 4, events: None, builds: 50, mix: None }
-    }
-
-    /// Returns the plan of requests drawn from a mix, on a machine like the recorded one.
-    pub fn like(mix: Mix) -> Self {
-        let pages = mix.pages().clamp(LEAST_PAGES, MOST_PAGES);
-        let cpus = mix.cpus().clamp(1, MOST_CPUS);
-        Self { pages, cpus, mix: Some(Arc::new(mix)), ..Self::new(Workload::Mix) }
-    }
-
     /// Checks the sizes of the machine.
     ///
     /// # Errors
@@ -127,9 +61,6 @@ impl Plan {
         if !(1..=MOST_CPUS).contains(&self.cpus) {
             return refuse(format!("{} CPUs; 1 to {MOST_CPUS} can be made up", self.cpus));
         }
-        if self.workload == Workload::Mix && self.mix.is_none() {
-            return refuse("a mix without a recorded trace to draw from".to_owned());
-        }
         Ok(())
     }
 
@@ -138,26 +69,15 @@ impl Plan {
             start: zones::made_up(self.pages, self.cpus),
             switches: self.variant.switches(),
             seed: self.seed,
-            // An event every three microseconds on each CPU; a mix sets its own times.
-            gap_ns: if self.mix.is_some() { 2 } else { 3000 / u64::from(self.cpus) },
-            // The frees of a recorded machine include what it reclaimed.
-            reclaims: self.mix.is_none(),
-        }
-    }
-
-    pub(super) fn load(&self) -> Box<dyn Load> {
-        match self.workload {
-            Workload::MemcacheKbuildThp => Box::new(MemcacheKbuildThp::new(self.builds)),
-            Workload::MmapRead => Box::new(MmapRead::new()),
-            Workload::BootFree => Box::new(BootFree::new()),
-            Workload::Pagealloc => Box::new(Pagealloc::new()),
-            Workload::Mix => Box::new(MixLoad::new(self.mix.clone().unwrap_or_default())),
+            // An event every three microseconds on each CPU.
+            gap_ns: 3000 / u64::from(self.cpus),
+            reclaims: true,
         }
     }
 
     /// Returns the command line of this plan, without the output file.
     pub fn command(&self) -> Vec<String> {
-        let mut words = vec!["freehold".to_owned(), "generate".to_owned(), self.workload.to_string()];
+        let mut words = vec!["freehold".to_owned(), "generate".to_owned(), "mmap-read".to_owned()];
         let mib = (self.pages * PAGE_BYTES) >> 20;
         let options = [
             ("--seed", self.seed.to_string()),
@@ -165,11 +85,8 @@ impl Plan {
             ("--memory", format!("{mib}MiB")),
             ("--cpus", self.cpus.to_string()),
         ];
-        let builds =
-            (self.workload == Workload::MemcacheKbuildThp).then(|| ("--builds", self.builds.to_string()));
         let events = self.events.map(|events| ("--events", events.to_string()));
-        let like = self.mix.as_ref().map(|mix| ("--like", mix.name().to_owned()));
-        for (name, value) in options.into_iter().chain(builds).chain(events).chain(like) {
+        for (name, value) in options.into_iter().chain(events) {
             words.extend([name.to_owned(), value]);
         }
         words

@@ -18,12 +18,6 @@ impl Random {
         (self.0 >> 11) % bound.max(1)
     }
 
-    /// Returns a number from `from` up to and including `to`.
-    #[inline]
-    pub(super) fn between(&mut self, from: u64, to: u64) -> u64 {
-        from + self.below(to.saturating_sub(from) + 1)
-    }
-
     /// Returns true with probability 1 / `among`.
     pub(super) fn one_in(&mut self, among: u64) -> bool {
         self.below(among) == 0
@@ -38,11 +32,6 @@ impl Random {
         }
         size.min(most)
     }
-
-    /// Returns a number below `bound`, the least of three draws: small ones are more likely.
-    pub(super) fn skewed(&mut self, bound: u64) -> u64 {
-        self.below(bound).min(self.below(bound)).min(self.below(bound))
-    }
 }
 
 #[cfg(test)]
@@ -54,9 +43,8 @@ mod tests {
         let (mut random, mut again) = (Random::new(7), Random::new(7));
         for _ in 0..1000 {
             assert_eq!(random.below(10), again.below(10));
-            assert!((3..=5).contains(&random.between(3, 5)));
             assert!((16..=64).contains(&random.long_tailed(16, 64)));
-            let _ = (again.between(3, 5), again.long_tailed(16, 64));
+            let _ = again.long_tailed(16, 64);
         }
         assert_eq!(random.below(0), 0);
     }

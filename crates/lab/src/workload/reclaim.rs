@@ -21,8 +21,9 @@ const KCOMPACTD: Task = Task { cpu: 0, pid: 61 };
 /// Linux counterpart: `SWAP_CLUSTER_MAX`.
 const CLUSTER: u64 = 32;
 
-/// How readily anonymous memory is reclaimed beside page cache. Linux counterpart: `vm.swappiness`.
-const SWAPPINESS: u64 = 60;
+/// The share of page cache that is scanned where little of it is inactive, in 200ths. Linux counterpart: `vm.swappiness`,
+/// whose rest is for anonymous memory, of which there is none.
+const FILE_SHARE: u64 = 200 - 60;
 
 impl Host<'_, '_> {
     /// Runs the daemons that are awake.
@@ -64,24 +65,15 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Scans up to `look_at` inactive pages of a list and reclaims up to `wanted`.
-    fn shrink_list(&mut self, task: Task, list: List, look_at: u64, wanted: u64) -> Reclaimed {
+    /// Scans up to `look_at` inactive pages and reclaims up to `wanted`.
+    fn shrink_inactive(&mut self, task: Task, look_at: u64, wanted: u64) -> Reclaimed {
         let mut done = Reclaimed::default();
         while done.scanned < look_at
             && done.reclaimed < wanted
-            && let Some(oldest) = self.users.oldest(list)
+            && let Some(oldest) = self.users.oldest(List::Inactive)
         {
             done.scanned += 1;
-            let is_anon = list == List::InactiveAnon;
-            if is_anon && self.users.take_referenced(oldest) {
-                self.users.relist(oldest, List::ActiveAnon);
-                continue;
-            }
-            let pages = self.evict(task, oldest);
-            done.reclaimed += pages;
-            if is_anon {
-                self.counters.add("pswpout", pages);
-            }
+            done.reclaimed += self.evict(task, oldest);
         }
         done
     }
@@ -95,14 +87,14 @@ impl Host<'_, '_> {
     /// Moves up to `most` active pages to the inactive list if that is short.
     ///
     /// Linux counterpart: `shrink_active_list`, `inactive_is_low`.
-    fn age(&mut self, active: List, inactive: List, most: u64) {
+    fn age(&mut self, most: u64) {
         for _ in 0..most {
-            if self.users.listed(inactive) >= self.users.listed(active) {
+            if self.users.listed(List::Inactive) >= self.users.listed(List::Active) {
                 break;
             }
-            let Some(oldest) = self.users.oldest(active) else { break };
+            let Some(oldest) = self.users.oldest(List::Active) else { break };
             self.users.take_referenced(oldest);
-            self.users.relist(oldest, inactive);
+            self.users.relist(oldest, List::Inactive);
         }
     }
 }
@@ -118,25 +110,11 @@ impl Shrinker<HostLocks> for Host<'_, '_> {
             }
         };
         let part = |pages: u64| pages.checked_shr(control.priority.into()).unwrap_or(0);
-        for (active, inactive) in
-            [(List::ActiveFile, List::InactiveFile), (List::ActiveAnon, List::InactiveAnon)]
-        {
-            let most = part(self.users.listed(active)).max(CLUSTER);
-            self.age(active, inactive, most);
-        }
-        let file = part(self.users.listed(List::InactiveFile) + self.users.listed(List::ActiveFile));
-        let anon = part(self.users.listed(List::InactiveAnon) + self.users.listed(List::ActiveAnon));
-        // Only page cache is reclaimed while enough of it is inactive.
-        let trims_cache = part(self.users.listed(List::InactiveFile)) > 0;
-        let (file, anon) = if trims_cache || control.clean_only {
-            (file, 0)
-        } else {
-            ((file * (200 - SWAPPINESS) / 200).max(1), (anon * SWAPPINESS / 200).max(1))
-        };
-        let mut done = self.shrink_list(task, List::InactiveFile, file, control.wanted);
-        done +=
-            self.shrink_list(task, List::InactiveAnon, anon, control.wanted.saturating_sub(done.reclaimed));
-        done
+        self.age(part(self.users.listed(List::Active)).max(CLUSTER));
+        let all = part(self.users.listed(List::Inactive) + self.users.listed(List::Active));
+        let trims_cache = part(self.users.listed(List::Inactive)) > 0;
+        let look_at = if trims_cache || control.clean_only { all } else { (all * FILE_SHARE / 200).max(1) };
+        self.shrink_inactive(task, look_at, control.wanted)
     }
 
     fn reclaimable_pages(&mut self, _: u16, zone: ZoneType) -> u64 {
@@ -147,7 +125,7 @@ impl Shrinker<HostLocks> for Host<'_, '_> {
 
 impl Relocate for Host<'_, '_> {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        let movable = |used_for| matches!(used_for, Use::Anon | Use::File | Use::Pinned);
+        let movable = |used_for| matches!(used_for, Use::File | Use::Pinned);
         self.users.at(pfn).is_some_and(|(_, size, used_for)| size == order && movable(used_for))
     }
 

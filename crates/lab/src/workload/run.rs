@@ -5,6 +5,7 @@ use std::io::Write;
 use freehold_trace::{Ending, WriteOptions};
 
 use super::host::on_a_host;
+use super::mmap_read::MmapRead;
 use super::plan::Plan;
 use super::target::{GenerateError, Generated, Generation, Target, Written};
 use crate::error::LabError;
@@ -38,11 +39,10 @@ pub fn collect(plan: &Plan) -> Result<Generated, LabError> {
 /// Events that are handed over at once.
 const BATCH: usize = 1 << 16;
 
-/// Runs a load on a machine and hands its trace to a target, a batch at a time.
+/// Runs the workload on a machine and hands its trace to a target, a batch at a time.
 fn run<T: Target>(plan: &Plan, target: &mut T) -> Result<(), T::Error> {
     on_a_host(&plan.ground(), |mut host| {
-        let mut load = plan.load();
-        load.settle(&mut host);
+        let mut load = MmapRead::settled(&mut host);
         let start = host.start_recording();
         target.begin(&plan.origin(), &start)?;
         let mut is_done = false;

@@ -181,9 +181,8 @@ impl Driver {
         for _ in 0..4 + host.random.below(8) {
             blocks.extend(host.alloc(task, Ask::PAGE_TABLE));
         }
-        let anon = Ask { used_for: Use::Pinned, ..Ask::ANON };
         for _ in 0..40 + host.random.below(200) {
-            blocks.extend(host.alloc(task, anon));
+            blocks.extend(host.alloc(task, Ask::ANON));
         }
         self.processes.push(blocks);
         if self.processes.len() as u64 > 8 + self.pages / 2048 {
@@ -195,9 +194,8 @@ impl Driver {
     }
 
     fn read_files(&mut self, host: &mut Host<'_, '_>, task: Task) {
-        let page = Ask { used_for: Use::Pinned, ..Ask::WRITTEN };
         for _ in 0..32 + host.random.below(160) {
-            self.page_cache.extend(host.alloc(task, page));
+            self.page_cache.extend(host.alloc(task, Ask::WRITTEN));
         }
     }
 

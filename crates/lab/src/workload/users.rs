@@ -6,11 +6,9 @@ use freehold_trace::FrameUse;
 /// The use of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// Anonymous memory: movable, can be swapped out.
-    Anon,
     /// Page cache: movable, can be dropped.
     File,
-    /// Memory of a device or a driver: movable, not reclaimable.
+    /// Anonymous memory without swap, memory of a device or a driver: movable, not reclaimable.
     Pinned,
     /// Slab objects.
     Slab,
@@ -24,7 +22,7 @@ impl Use {
     /// Returns the use as a recorder sees it.
     pub(super) fn seen(self) -> FrameUse {
         match self {
-            Self::Anon | Self::File => FrameUse::Movable,
+            Self::File => FrameUse::Movable,
             Self::Pinned => FrameUse::Unevictable,
             Self::Slab => FrameUse::Slab,
             Self::PageTable => FrameUse::PageTable,
@@ -51,17 +49,13 @@ struct Block {
     older: u32,
 }
 
-/// An LRU list. Linux counterpart: `enum lru_list`.
+/// A list of page cache by age. Linux counterpart: `enum lru_list`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum List {
-    /// `LRU_INACTIVE_ANON`.
-    InactiveAnon,
-    /// `LRU_ACTIVE_ANON`.
-    ActiveAnon,
     /// `LRU_INACTIVE_FILE`.
-    InactiveFile,
+    Inactive,
     /// `LRU_ACTIVE_FILE`.
-    ActiveFile,
+    Active,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +73,7 @@ pub(super) struct Users {
     first_frame: u64,
     /// The block that starts at each frame.
     by_frame: Vec<u32>,
-    lists: [Ends; 4],
+    lists: [Ends; 2],
     /// The frame behind each zone, and the zone's pages on lists.
     zones: Vec<(u64, u64)>,
 }
@@ -88,7 +82,7 @@ impl Users {
     /// Returns the users of a machine with these frames, all of them free.
     pub(super) fn new(frames: std::ops::Range<u64>, zone_ends: Vec<u64>) -> Self {
         let by_frame = vec![NONE; (frames.end - frames.start) as usize];
-        let lists = [Ends { newest: NONE, oldest: NONE, pages: 0 }; 4];
+        let lists = [Ends { newest: NONE, oldest: NONE, pages: 0 }; 2];
         let zones = zone_ends.into_iter().map(|end| (end, 0)).collect();
         Self { blocks: Vec::new(), vacant: Vec::new(), first_frame: frames.start, by_frame, lists, zones }
     }
@@ -112,10 +106,8 @@ impl Users {
             self.blocks.len() as u32 - 1
         };
         *self.slot(pfn) = number;
-        match used_for {
-            Use::Anon => self.put(number, List::InactiveAnon),
-            Use::File => self.put(number, List::InactiveFile),
-            _ => {}
+        if used_for == Use::File {
+            self.put(number, List::Inactive);
         }
         Handle(number)
     }
@@ -132,15 +124,14 @@ impl Users {
         self.take_frame(handle)
     }
 
-    /// Gives a reclaimed block a page again; a huge page comes back as one page.
+    /// Gives a reclaimed block a page again.
     pub(super) fn revive(&mut self, handle: Handle, pfn: Pfn) {
         let block = &mut self.blocks[handle.0 as usize];
         block.pfn = pfn.0 as u32;
         block.order = Order::ZERO;
         block.is_referenced = false;
-        let list = if block.used_for == Use::Anon { List::InactiveAnon } else { List::InactiveFile };
         *self.slot(pfn) = handle.0;
-        self.put(handle.0, list);
+        self.put(handle.0, List::Inactive);
     }
 
     /// Returns true if a block has pages.
@@ -181,17 +172,12 @@ impl Users {
     /// Linux counterpart: `folio_mark_accessed`.
     pub(super) fn touch(&mut self, handle: Handle) {
         let block = &mut self.blocks[handle.0 as usize];
-        let active = match block.list {
-            Some(List::InactiveAnon) if block.is_referenced => List::ActiveAnon,
-            Some(List::InactiveFile) if block.is_referenced => List::ActiveFile,
-            _ => {
-                block.is_referenced = true;
-                return;
-            }
-        };
+        if block.list != Some(List::Inactive) || !block.is_referenced {
+            block.is_referenced = true;
+            return;
+        }
         block.is_referenced = false;
-        self.unlist(handle.0);
-        self.put(handle.0, active);
+        self.relist(handle, List::Active);
     }
 
     /// Returns the number of pages on a list.
@@ -306,16 +292,16 @@ mod tests {
         assert_eq!((users.listed_in(0), users.listed_in(1)), (1, 1));
         assert_eq!(users.at(Pfn(110)), None);
         assert_eq!(users.at(Pfn(150)), Some((page, Order::ZERO, Use::File)));
-        assert_eq!(users.oldest(List::InactiveFile), Some(page));
+        assert_eq!(users.oldest(List::Inactive), Some(page));
         users.touch(page);
         users.touch(page);
-        assert_eq!((users.listed(List::InactiveFile), users.listed(List::ActiveFile)), (1, 1));
+        assert_eq!((users.listed(List::Inactive), users.listed(List::Active)), (1, 1));
         assert_eq!(users.evict(page), Some((Pfn(150), Order::ZERO)));
-        assert!(!users.is_present(page) && users.listed(List::ActiveFile) == 0);
+        assert!(!users.is_present(page) && users.listed(List::Active) == 0);
         users.revive(page, Pfn(120));
         assert_eq!(users.present().count(), 2);
         assert_eq!(users.remove(page), Some((Pfn(120), Order::ZERO)));
         assert_eq!(users.remove(other), Some((Pfn(111), Order::ZERO)));
-        assert_eq!(users.oldest(List::InactiveFile), None);
+        assert_eq!(users.oldest(List::Inactive), None);
     }
 }
