@@ -8,11 +8,11 @@ use super::workloads::{WORKLOADS, Workload};
 /// Where a side runs, and what is set there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
-    /// The kernel of a guest; `None` on this machine.
-    pub(crate) kernel: Option<&'static Kernel>,
+    /// The kernel of its guests.
+    pub(crate) kernel: &'static Kernel,
     /// What differs from the defaults.
     pub(crate) setting: Option<Setting>,
-    /// What is set besides, in guests only.
+    /// What is set besides.
     pub(crate) also: Option<Setting>,
     /// True if it is set when the workload is prepared, right before the recording; otherwise, before that.
     pub(crate) is_late: bool,
@@ -22,15 +22,7 @@ pub(crate) struct Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
-    pub(crate) value: Value,
-}
-
-/// The value of a setting.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Value {
-    Is(u64),
-    /// So many times what the machine has.
-    Times(u64),
+    pub(crate) value: u64,
 }
 
 /// One case.
@@ -53,27 +45,19 @@ const KERNEL_PAIRS: [(&str, &str); 8] = [
     ("7.3", "6.1"),
 ];
 
-/// What is set on this machine: every setting that the lab can vary, but those that no kernel can change while it runs.
-const LIVE_SETTINGS: [Setting; 7] = [
-    Setting { name: "percpu_pagelist_high_fraction", value: Value::Is(64) },
-    Setting { name: "watermark_boost_factor", value: Value::Is(0) },
-    Setting { name: "watermark_scale_factor", value: Value::Is(300) },
-    Setting { name: "min_free_kbytes", value: Value::Times(4) },
-    Setting { name: "defrag_mode", value: Value::Is(1) },
-    Setting { name: "compaction_proactiveness", value: Value::Is(100) },
-    Setting { name: "extfrag_threshold", value: Value::Is(100) },
-];
-
-/// The workloads of a guest that settings are tried under, and those settings.
-const GUEST_SETTINGS: (&str, [&str; 2], [Setting; 5]) = (
+/// The kernel and the workloads that settings are tried under, and those: every setting that the lab can vary, but those
+/// that no kernel can change while it runs.
+const SETTINGS: (&str, [&str; 2], [Setting; 7]) = (
     "7.3",
     ["build", "memory-files"],
     [
-        Setting { name: "percpu_pagelist_high_fraction", value: Value::Is(64) },
-        Setting { name: "watermark_boost_factor", value: Value::Is(0) },
-        Setting { name: "watermark_scale_factor", value: Value::Is(300) },
-        Setting { name: "min_free_kbytes", value: Value::Is(12_000) },
-        Setting { name: "defrag_mode", value: Value::Is(1) },
+        Setting { name: "percpu_pagelist_high_fraction", value: 64 },
+        Setting { name: "watermark_boost_factor", value: 0 },
+        Setting { name: "watermark_scale_factor", value: 300 },
+        Setting { name: "min_free_kbytes", value: 12_000 },
+        Setting { name: "defrag_mode", value: 1 },
+        Setting { name: "compaction_proactiveness", value: 100 },
+        Setting { name: "extfrag_threshold", value: 100 },
     ],
 );
 
@@ -81,13 +65,11 @@ const GUEST_SETTINGS: (&str, [&str; 2], [Setting; 5]) = (
 const TIDIED: [&str; 5] = ["build", "files", "huge-pages", "database", "memory-short"];
 
 /// More pages a second than an emulated machine can move: its budget of time bounds tidying.
-const TIDYING: Setting = Setting { name: "pageblock_tidying_pages", value: Value::Is(1_000_000) };
+const TIDYING: Setting = Setting { name: "pageblock_tidying_pages", value: 1_000_000 };
 
 /// What Linux 7.3 has for the same end.
-const RIVALS: [Setting; 2] = [
-    Setting { name: "compaction_proactiveness", value: Value::Is(100) },
-    Setting { name: "defrag_mode", value: Value::Is(1) },
-];
+const RIVALS: [Setting; 2] =
+    [Setting { name: "compaction_proactiveness", value: 100 }, Setting { name: "defrag_mode", value: 1 }];
 
 /// Returns the cases of the series `tidying`: with it, with it turned on where a replay turns it on, which is where a
 /// recording begins, and with what Linux has for the same end.
@@ -104,10 +86,10 @@ pub(crate) fn tidying_cases() -> Vec<Case> {
 }
 
 /// As often as tidying looks at the pageblocks: it drains no zone more often.
-const DRAINS: Setting = Setting { name: "pageblock_only_drains", value: Value::Is(10) };
+const DRAINS: Setting = Setting { name: "pageblock_only_drains", value: 10 };
 
 /// About the time of a second that kcompactd takes under proactive compaction where that moves pages: 5 to 7 ms.
-const RIVALS_TIME: Setting = Setting { name: "pageblock_tidying_ms", value: Value::Is(6) };
+const RIVALS_TIME: Setting = Setting { name: "pageblock_tidying_ms", value: 6 };
 
 /// Returns the sides of the series `tidying`, each under every workload: as it is, a kernel that only drains the CPUs'
 /// lists, tidying, tidying with the rival's time, what Linux has for the same end, and tidying from the recording on.
@@ -126,25 +108,19 @@ pub(crate) fn tidying_sides() -> Vec<(&'static Workload, Side)> {
     tidied.flat_map(|workload| sides.map(|side| (workload, side))).collect()
 }
 
-/// Returns every other case: between kernels, settings in a guest, settings on this machine.
+/// Returns every other case: between kernels, and settings.
 pub(crate) fn cases() -> Vec<Case> {
     let guest = |version, setting| Side::of_guest(version, setting, None);
     let mut cases = Vec::new();
-    for workload in WORKLOADS.iter().filter(|workload| workload.guest.is_some()) {
+    for workload in &WORKLOADS {
         for (before, after) in KERNEL_PAIRS {
             cases.push(Case { workload, before: guest(before, None), after: guest(after, None) });
         }
     }
-    let (version, names, settings) = GUEST_SETTINGS;
+    let (version, names, settings) = SETTINGS;
     for workload in WORKLOADS.iter().filter(|workload| names.contains(&workload.name)) {
         for setting in settings {
             cases.push(Case { workload, before: guest(version, None), after: guest(version, Some(setting)) });
-        }
-    }
-    let live = |setting| Side { kernel: None, setting, also: None, is_late: false };
-    for workload in WORKLOADS.iter().filter(|workload| workload.live.is_some()) {
-        for setting in LIVE_SETTINGS {
-            cases.push(Case { workload, before: live(None), after: live(Some(setting)) });
         }
     }
     cases
@@ -152,12 +128,8 @@ pub(crate) fn cases() -> Vec<Case> {
 
 impl Side {
     fn of_guest(version: &str, setting: Option<Setting>, also: Option<Setting>) -> Self {
-        Self { kernel: Kernel::from_version(version), setting, also, is_late: false }
-    }
-
-    /// Returns true if the side runs on this machine.
-    pub(crate) fn is_live(&self) -> bool {
-        self.kernel.is_none()
+        let kernel = Kernel::from_version(version).expect("a kernel of the table");
+        Self { kernel, setting, also, is_late: false }
     }
 }
 
@@ -170,19 +142,13 @@ impl Case {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value {
-            Value::Is(value) => write!(f, "{}={value}", self.name),
-            Value::Times(times) => write!(f, "{}=x{times}", self.name),
-        }
+        write!(f, "{}={}", self.name, self.value)
     }
 }
 
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kernel {
-            Some(kernel) => f.write_str(kernel.version)?,
-            None => f.write_str("live")?,
-        }
+        f.write_str(self.kernel.version)?;
         [self.setting, self.also].into_iter().flatten().try_for_each(|setting| write!(f, "+{setting}"))?;
         f.write_str(if self.is_late { "+late" } else { "" })
     }
@@ -201,7 +167,6 @@ mod tests {
         assert_eq!(names.len(), cases.len());
         for case in &cases {
             assert_ne!(case.before.to_string(), case.after.to_string());
-            assert_eq!(case.before.is_live(), case.after.is_live(), "{}", case.name());
         }
     }
 
@@ -213,18 +178,7 @@ mod tests {
         assert_eq!((names.len(), names.len() % TIDIED.len()), (sides.len(), 0));
         assert!(names.contains("build: 7.3-tidying+pageblock_tidying_pages=1000000+pageblock_tidying_ms=6"));
         for Case { workload, before, after } in tidying_cases() {
-            assert!(workload.guest.is_some());
             assert!(names.contains(&name(workload, &before)) && names.contains(&name(workload, &after)));
-        }
-    }
-
-    #[test]
-    fn every_setting_is_tried_under_four_workloads_or_more() {
-        for setting in LIVE_SETTINGS {
-            let under = cases()
-                .into_iter()
-                .filter(|case| case.after.is_live() && case.after.setting == Some(setting));
-            assert!(under.count() >= 4, "{setting}");
         }
     }
 }

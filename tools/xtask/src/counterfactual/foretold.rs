@@ -7,7 +7,6 @@ use freehold_lab::predict::Verdict;
 use serde::Deserialize;
 
 use super::cases::Case;
-use super::live;
 
 /// A measure, as `freehold predict --json` has it.
 #[derive(Clone, Debug, Deserialize)]
@@ -68,14 +67,14 @@ pub(crate) fn told(
 ) -> Result<Told, String> {
     let mut predict = Command::new(freehold);
     predict.current_dir(folder).arg("predict").args(before);
-    match (case.after.setting, case.after.kernel) {
-        (_, Some(kernel)) if Some(kernel) != case.before.kernel => {
-            predict.args(["--era", kernel.era]);
+    match case.after.setting {
+        _ if case.after.kernel != case.before.kernel => {
+            predict.args(["--era", case.after.kernel.era]);
         }
-        (Some(setting), _) => {
-            predict.arg("--set").arg(format!("{}={}", setting.name, live::number(setting)?));
+        Some(setting) => {
+            predict.arg("--set").arg(setting.to_string());
         }
-        (None, _) => return Err(format!("{}: nothing changes", case.name())),
+        None => return Err(format!("{}: nothing changes", case.name())),
     }
     if let Some(ns) = page_move_ns {
         predict.args(["--page-move-ns", &ns.to_string()]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use freehold_vm::{Arch, Clock, Disk, Guest, Machine};
 
-use super::cases::{Setting, Side, Value};
+use super::cases::{Setting, Side};
 use super::kernels::Kernel;
 use super::root::PARTITION;
 use super::workloads::Workload;
@@ -84,8 +84,8 @@ impl Guests {
         let io = |error: std::io::Error| format!("{}: {error}", disk.display());
         let _ = fs::remove_file(disk);
         File::create(disk).and_then(|file| file.set_len(256 << 20)).map_err(io)?;
-        let kernel = self.kernels.iter().find(|(kernel, _)| Some(*kernel) == side.kernel);
-        let (_, kernel) = kernel.ok_or("a side of this machine has no guest")?;
+        let kernel = self.kernels.iter().find(|(kernel, _)| *kernel == side.kernel);
+        let (_, kernel) = kernel.ok_or("the side's kernel was not fetched")?;
         let disks = vec![
             Disk::Nvme { name: "root", image: self.image.clone(), is_kept: false },
             Disk::Nvme { name: "trace", image: disk.to_owned(), is_kept: true },
@@ -140,11 +140,9 @@ pub(crate) fn machine(cpus: Cpus, memory_mib: u32, kernel: &Path, disks: Vec<Dis
 fn parameters(workload: &Workload, side: &Side, is_drained: bool) -> String {
     let settings = [side.setting, side.also].into_iter().flatten();
     let when = if side.is_late { "late" } else { "set" };
-    let set: String = settings
-        .map(|Setting { name, value }| match value {
-            Value::Is(value) | Value::Times(value) => format!(" freehold.{when}={name}={value}"),
-        })
-        .collect();
+    let set: Vec<_> =
+        settings.map(|Setting { name, value }| format!(" freehold.{when}={name}={value}")).collect();
+    let set = set.concat();
     let drained = if is_drained { " freehold.drained=1" } else { "" };
     format!(
         "console=ttyS0 quiet nokaslr panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/guest-init \
@@ -179,11 +177,11 @@ mod tests {
     #[test]
     fn a_setting_is_a_parameter() {
         let build = &WORKLOADS[0];
-        let kernel = Kernel::from_version("7.3-built");
+        let kernel = Kernel::from_version("7.3-built").expect("a kernel");
         let of = |setting, also, is_drained| {
             parameters(build, &Side { kernel, setting, also, is_late: false }, is_drained)
         };
-        let setting = |name| Some(Setting { name, value: Value::Is(1) });
+        let setting = |name| Some(Setting { name, value: 1 });
         assert!(of(None, None, false).ends_with("freehold.workload=build"));
         let both = of(setting("defrag_mode"), setting("x"), true);
         assert!(

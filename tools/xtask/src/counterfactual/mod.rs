@@ -1,8 +1,7 @@
 //! Foretold and came: a workload under two settings comes in; how `freehold predict` did goes out.
 //!
-//! [`cases`] says which [`workloads`] run under which sides. [`recordings`] makes what is missing, in turns: a side of
-//! a kernel in QEMU ([`guest`], which boots the image of [`root`] with a kernel of [`kernels`]), a side of this machine
-//! by [`live`], which puts its settings back even when it is killed. [`foretold`] asks `freehold predict --against`,
+//! [`cases`] says which [`workloads`] run under which sides. [`recordings`] makes what is missing, in turns, in
+//! QEMU ([`guest`], which boots the image of [`root`] with a kernel of [`kernels`]). [`foretold`] asks `freehold predict --against`,
 //! [`score`] counts its verdicts, [`costs`] tells what the work left and took, [`apart`] how far sides are apart in that,
 //! [`over_time`] holds free pageblocks over time against the replays';
 //! [`page`] and [`parquet`] keep them.
@@ -14,7 +13,6 @@ mod costs;
 pub(super) mod foretold;
 pub(crate) mod guest;
 pub(super) mod kernels;
-pub(super) mod live;
 mod over_time;
 pub(super) mod page;
 pub(super) mod parquet;

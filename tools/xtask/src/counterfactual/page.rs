@@ -7,9 +7,8 @@ use std::fs;
 use freehold_lab::predict::Verdict;
 
 use super::apart;
-use super::costs::{COST, Costs, LEFT as LEFT_COLUMNS};
+use super::costs::{COST, Costs, LEFT};
 use super::foretold::{Measure, Prediction, Told};
-use super::live::LEFT;
 use super::over_time;
 use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
 use super::workloads::WORKLOADS;
@@ -78,20 +77,17 @@ Written by `cargo xtask counterfactual --tidying --keep`; every recording's valu
 /// Returns the page; `costs` is a table of what each side's work cost, if there is one.
 pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&Costs>) -> String {
     let mut text = String::from(made.subject.head);
-    let is_live = told.iter().any(|told| told.case.after.is_live());
-    let live = format!(" `live` is this machine with all but {LEFT} MiB of its free memory set aside.");
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
         "\n{} of {} cases, {} recordings a side or more, made in rounds of the sides that lacked one; {}; commit {}. Guests are emulated machines with 448 MiB and \
-         two CPUs, whose kernels {}; each side begins with as much free memory.{}\n",
+         two CPUs, whose kernels {}; each side begins with as much free memory.\n",
         told.len(),
         made.cases,
         made.rounds,
         made.machine,
         made.commit,
-        made.subject.kernels,
-        if is_live { &live } else { "" }
+        made.subject.kernels
     );
     let releases: BTreeSet<_> = predictions(told).map(|of| of.kernel_release.as_str()).collect();
     let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
@@ -133,7 +129,7 @@ fn sides(text: &mut String, costs: &Costs) {
          ## What it cost\n\nThe time of the work, and the growth of the guest's counters from before the recording to after it.\n\n{}\n\
          ## How far the sides are apart\n\nThe difference of two sides' means, half of its 99 % confidence interval, and Welch's t; bold if \
          it is beyond the interval. Of a hundred differences by chance one is bold.\n{}",
-        costs.table(&LEFT_COLUMNS),
+        costs.table(&LEFT),
         costs.table(&COST),
         apart::tables(costs)
     );
@@ -187,8 +183,7 @@ fn scores(text: &mut String, told: &[Told]) {
     };
     row("**all**", &|_| true);
     row("between kernels", &|told| told.case.after.setting.is_none());
-    row("settings in guests", &|told| told.case.after.setting.is_some() && !told.case.after.is_live());
-    row("settings of this machine", &|told| told.case.after.is_live());
+    row("settings in guests", &|told| told.case.after.setting.is_some());
     for workload in &WORKLOADS {
         row(&format!("{}: {}", workload.name, workload.what), &|told| {
             told.case.workload.name == workload.name

@@ -10,7 +10,6 @@ use std::time::Instant;
 use super::cases::{Case, Side};
 use super::guest::{Cpus, Guests};
 use super::kernels::Kernel;
-use super::live::Live;
 use super::root;
 use super::workloads::Workload;
 
@@ -47,25 +46,17 @@ impl Recordings<'_> {
     /// # Errors
     /// A sentence for the first one that cannot be made.
     pub(super) fn make(&self, sides: &[Sided]) -> Result<(), String> {
-        let of_guests: Vec<_> = sides.iter().filter(|(_, side)| !side.is_live()).copied().collect();
-        let of_machine: Vec<_> = sides.iter().filter(|(_, side)| side.is_live()).copied().collect();
         let io = |path: &Path| format!("{} cannot be made", path.display());
         for folder in [self.folder, self.cache] {
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", io(folder)))?;
         }
-        if !self.missing(&of_guests).is_empty() {
-            let image = root::image(self.root, self.cache, self.folder, self.freehold)?;
-            let kernels = self.kernels(&of_guests);
-            let guests = Guests::new(self.root, self.cache, image, self.cpus, self.is_drained, &kernels)?;
-            self.rounds_of(&of_guests, self.jobs, |workload, side, place| {
-                guests.record(workload, side, place)
-            })?;
+        if self.missing(sides).is_empty() {
+            return Ok(());
         }
-        if !self.missing(&of_machine).is_empty() {
-            let live = Live::new(self.root, self.folder, self.freehold)?;
-            self.rounds_of(&of_machine, 1, |workload, side, place| live.record(workload, side, place))?;
-        }
-        Ok(())
+        let image = root::image(self.root, self.cache, self.folder, self.freehold)?;
+        let kernels = self.kernels(sides);
+        let guests = Guests::new(self.root, self.cache, image, self.cpus, self.is_drained, &kernels)?;
+        self.rounds_of(sides, self.jobs, |workload, side, place| guests.record(workload, side, place))
     }
 
     /// Returns the paths of a side's recordings below the folder: those that were asked for, and more if there are any.
@@ -80,8 +71,7 @@ impl Recordings<'_> {
 
     /// Returns the kernels of recordings that are missing.
     fn kernels(&self, sides: &[Sided]) -> Vec<&'static Kernel> {
-        let mut kernels: Vec<_> =
-            self.missing(sides).iter().filter_map(|(_, (_, side))| side.kernel).collect();
+        let mut kernels: Vec<_> = self.missing(sides).iter().map(|(_, (_, side))| side.kernel).collect();
         kernels.sort_by_key(|kernel| kernel.version);
         kernels.dedup();
         kernels

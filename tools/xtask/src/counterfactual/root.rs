@@ -64,13 +64,14 @@ pub(super) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -
     require("strip", "binutils").map_err(|error| error.to_string())?;
     image_with(root, cache, folder, |programs| {
         for workload in &WORKLOADS {
-            let Some(steps) = &workload.guest else { continue };
             programs.install(
                 &format!("prepare-{}", workload.name),
-                format!("set -eu\n{}\n", steps.prepare).as_bytes(),
+                format!("set -eu\n{}\n", workload.prepare).as_bytes(),
             )?;
-            programs
-                .install(&format!("run-{}", workload.name), format!("set -eu\n{}\n", steps.run).as_bytes())?;
+            programs.install(
+                &format!("run-{}", workload.name),
+                format!("set -eu\n{}\n", workload.run).as_bytes(),
+            )?;
         }
         programs.install("guest-init", INIT.as_bytes())?;
         said(command("strip").arg("-o").arg(programs.0.join("freehold")).arg(freehold)).map(drop)

@@ -8,16 +8,7 @@ pub(crate) struct Workload {
     pub(crate) name: &'static str,
     /// What it is, in one line.
     pub(crate) what: &'static str,
-    /// In a guest; `None` if it is not tried there.
-    pub(crate) guest: Option<Steps>,
-    /// On this machine; `None` if it is not tried there.
-    pub(crate) live: Option<Steps>,
-}
-
-/// What runs before the recording, and what is recorded.
-#[derive(Debug)]
-pub(crate) struct Steps {
-    /// What fills and ages the memory. In a guest it then leaves as much on each kernel, so that both sides begin alike.
+    /// What fills and ages the memory, and then leaves as much on each kernel, so that both sides begin alike.
     pub(crate) prepare: &'static str,
     /// What is recorded.
     pub(crate) run: &'static str,
@@ -28,66 +19,44 @@ pub(crate) static WORKLOADS: [Workload; 7] = [
     Workload {
         name: "build",
         what: "gcc compiles small files, three at a time",
-        guest: Some(Steps {
-            prepare: "read-files.sh; build.sh make \"$WORK/one\" 6; build.sh make \"$WORK/two\" 9; build.sh run \"$WORK/one\" 3; leave.sh 160",
-            run: "build.sh run \"$WORK/two\" 3",
-        }),
-        live: Some(Steps {
-            prepare: "build.sh make \"$WORK/two\" 150",
-            run: "build.sh run \"$WORK/two\" 3; rm -r \"$WORK/two\"",
-        }),
+        prepare: "read-files.sh; build.sh make \"$WORK/one\" 6; build.sh make \"$WORK/two\" 9; build.sh run \"$WORK/one\" 3; leave.sh 160",
+        run: "build.sh run \"$WORK/two\" 3",
     },
     Workload {
         name: "files",
         what: "small files are copied and removed, large ones are read",
-        guest: Some(Steps {
-            prepare: "read-files.sh; file-churn.sh \"$WORK/warm\" 2 /usr/include; leave.sh 100",
-            run: "file-churn.sh \"$WORK/files\" 5 /usr/include",
-        }),
-        live: Some(Steps { prepare: "", run: "file-churn.sh \"$WORK/files\" 10 /usr/share/doc" }),
+        prepare: "read-files.sh; file-churn.sh \"$WORK/warm\" 2 /usr/include; leave.sh 100",
+        run: "file-churn.sh \"$WORK/files\" 5 /usr/include",
     },
     Workload {
         name: "forks",
         what: "programs start and end at once, from two shells",
-        guest: Some(Steps { prepare: "read-files.sh; forks.sh 20; leave.sh 100", run: "forks.sh 150" }),
-        live: Some(Steps { prepare: "", run: "forks.sh 1200" }),
+        prepare: "read-files.sh; forks.sh 20; leave.sh 100",
+        run: "forks.sh 150",
     },
     Workload {
         name: "memory-files",
         what: "files in memory are written and removed, from two shells",
-        guest: Some(Steps {
-            prepare: "read-files.sh; memory-files.sh 60 1; leave.sh 130",
-            run: "memory-files.sh 45 12",
-        }),
-        live: Some(Steps { prepare: "", run: "memory-files.sh 200 12" }),
+        prepare: "read-files.sh; memory-files.sh 60 1; leave.sh 130",
+        run: "memory-files.sh 45 12",
     },
     Workload {
         name: "huge-pages",
         what: "transparent huge pages in batches, beside page cache",
-        guest: Some(Steps {
-            // Linux turns huge pages off where there is less than 512 MiB.
-            prepare: "echo always > /sys/kernel/mm/transparent_hugepage/enabled; read-files.sh; thp-churn 6 64 $(large-files.sh); echo never > /sys/kernel/mm/transparent_hugepage/enabled; leave.sh 260; echo always > /sys/kernel/mm/transparent_hugepage/enabled",
-            run: "thp-churn 160 64 $(large-files.sh)",
-        }),
-        live: Some(Steps { prepare: "", run: "thp-churn 150 96 $(large-files.sh)" }),
+        // Linux turns huge pages off where there is less than 512 MiB.
+        prepare: "echo always > /sys/kernel/mm/transparent_hugepage/enabled; read-files.sh; thp-churn 6 64 $(large-files.sh); echo never > /sys/kernel/mm/transparent_hugepage/enabled; leave.sh 260; echo always > /sys/kernel/mm/transparent_hugepage/enabled",
+        run: "thp-churn 160 64 $(large-files.sh)",
     },
     Workload {
         name: "database",
         what: "two SQLite databases: rows are added, sorted, changed, removed",
-        guest: Some(Steps {
-            prepare: "read-files.sh; tables.sh \"$WORK/warm\" 2000; leave.sh 96",
-            run: "tables.sh \"$WORK/tables\" 20000",
-        }),
-        live: None,
+        prepare: "read-files.sh; tables.sh \"$WORK/warm\" 2000; leave.sh 96",
+        run: "tables.sh \"$WORK/tables\" 20000",
     },
     Workload {
         name: "memory-short",
         what: "files in memory leave little, grow and go, while page cache is read",
-        guest: Some(Steps {
-            prepare: "read-files.sh; near-the-marks.sh 50 1; leave.sh 300",
-            run: "near-the-marks.sh 50 5",
-        }),
-        // How much it writes follows from MemAvailable, which the marks are taken off: under other marks it is other work.
-        live: None,
+        prepare: "read-files.sh; near-the-marks.sh 50 1; leave.sh 300",
+        run: "near-the-marks.sh 50 5",
     },
 ];
