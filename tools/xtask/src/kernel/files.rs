@@ -19,11 +19,6 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> KernelResult<()> {
     fs::write(path, text).map_err(KernelError::file(path))
 }
 
-/// Returns true if both files can be read and hold the same.
-pub(crate) fn are_same(one: &Path, other: &Path) -> bool {
-    matches!((fs::read(one), fs::read(other)), (Ok(one), Ok(other)) if one == other)
-}
-
 /// Returns a file's SHA-256 in hexadecimal digits.
 pub(crate) fn sha256(path: &Path) -> KernelResult<String> {
     require("sha256sum", "coreutils")?;

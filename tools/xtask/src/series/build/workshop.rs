@@ -14,7 +14,7 @@ use super::recipe::{Extras, Recipe};
 use super::tree::Tree;
 use super::variant::Variant;
 use crate::kernel::cache::Folder;
-use crate::kernel::files::{are_same, read, with_last_line};
+use crate::kernel::files::{read, with_last_line};
 use crate::kernel::process::{Job, kernel_make, require, require_build_programs};
 use crate::kernel::{KernelError, KernelVersion, source};
 use crate::series::error::{SeriesError, SeriesResult};
@@ -171,32 +171,6 @@ impl Workshop {
             self.folder.keep(&product, &built.program, &format!("linux-{}-", self.name(recipe)))?;
         }
         Ok(built)
-    }
-
-    /// Returns the folder with the kernel's objects, which are built if they belong to another
-    /// kernel.
-    ///
-    /// # Errors
-    /// See [`Workshop::kernel`].
-    pub fn objects(&self, recipe: &Recipe) -> SeriesResult<PathBuf> {
-        let output = self.output(recipe);
-        let built = self.kernel(recipe)?;
-        if !are_same(&output.join(recipe.arch.product()), &built.program) {
-            fs::remove_file(&built.program).map_err(SeriesError::file(&built.program))?;
-            self.kernel(recipe)?;
-        }
-        Ok(output)
-    }
-
-    /// Returns the kernel's own C files that the series changes.
-    ///
-    /// # Errors
-    /// If the series does not fit; see [`SeriesError`].
-    pub fn changed_sources(&self) -> SeriesResult<BTreeSet<String>> {
-        let changes = self.applied()?.iter().flat_map(|applied| &applied.files);
-        let is_c = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "c");
-        let own = changes.filter(|(name, change)| change.before.is_some() && is_c(name));
-        Ok(own.map(|(name, _)| name.clone()).collect())
     }
 
     /// Returns a short name of a recipe with this series, which is the same for kernels that share a build folder.

@@ -57,14 +57,6 @@ impl Summary {
         let spread = (quartile(3) - quartile(1)) / 2.0;
         Some(Self { samples: sorted.len(), min, median, mean, stddev: variance.sqrt(), spread, max })
     }
-
-    /// Returns the summary as JSON.
-    pub fn json(&self) -> Value {
-        json!({
-            "samples": self.samples, "min": self.min, "median": self.median,
-            "mean": self.mean, "stddev": self.stddev, "spread": self.spread, "max": self.max,
-        })
-    }
 }
 
 /// A median, and the ends of an interval about it.
