@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use super::endings::ended_by_signal;
+use super::repair_lock::ended_by_signal;
 use crate::args::GiveBack;
 
 /// What the process that watches is told if there is nothing left to do.

@@ -5,19 +5,24 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use freehold::Order;
+use freehold_linux::pageblocks::Pace;
 use freehold_linux::procfs::{Occupancy, page_bytes, read_buddyinfo};
+use freehold_linux::sample::Sampler;
+use freehold_linux::sensor::Choice;
 use freehold_linux::tracefs::Detail;
 use freehold_linux::{
     Error, EventSink, HeededSignals, Progress, RecordOptions, RecordReport, RingOptions, RingSink, SinkError,
     TraceSink, record, record_measured,
 };
+use freehold_monitor::series::Monitor;
+use freehold_monitor::threshold::Zones;
 use freehold_trace::{StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::largest_order::refuse_larger;
-use super::record_until::Lookout;
+use super::asked::refuse_larger;
 use super::recording_text::{effect_lines, stop_text};
-use crate::args::Record;
+use super::thresholds::Thresholds;
+use crate::args::{Record, Triggers};
 use crate::exit::{Cause, Failure};
 use crate::output::{self, GrowingFile};
 
@@ -184,5 +189,42 @@ fn tell(name: &str, report: &RecordReport) {
     }
     for warning in &report.warnings {
         output::note(&format!("warning: {warning}"));
+    }
+}
+
+/// Samples this machine and compares it with the thresholds.
+struct Lookout {
+    sampler: Sampler,
+    monitor: Monitor,
+    thresholds: Thresholds,
+}
+
+impl Lookout {
+    /// Opens a lookout if there are thresholds. Fails if one can never be passed on this machine.
+    fn new(until: &Triggers) -> Result<Option<Self>, Failure> {
+        let zones = Zones { name: until.zone.clone(), node: until.node };
+        let thresholds = Thresholds::new(&until.above, &until.below, zones);
+        if thresholds.is_empty() {
+            return Ok(None);
+        }
+        // `/proc`, not BPF: the kernel would compile the BPF programs while it is recorded.
+        let mut sampler = Sampler::open(Path::new("/"), Choice::Procfs)?;
+        if thresholds.need_pageblocks() {
+            sampler.survey_pageblocks(Pace::Unseen);
+        }
+        let mut monitor = Monitor::new(sampler.machine().clone());
+        thresholds.check(&monitor.take(sampler.sample()?))?;
+        Ok(Some(Self { sampler, monitor, thresholds }))
+    }
+
+    /// Takes a sample. Breaks with the measured value if a threshold is passed. A failed reading is
+    /// ignored and tried again at the next look.
+    fn look(&mut self) -> ControlFlow<String> {
+        let Ok(sample) = self.sampler.sample() else { return ControlFlow::Continue(()) };
+        let model = self.monitor.take(sample);
+        match self.thresholds.passed(&model).flatten().next() {
+            Some(seen) => ControlFlow::Break(seen),
+            None => ControlFlow::Continue(()),
+        }
     }
 }

@@ -1,14 +1,18 @@
-//! The lock that only one process holds that repairs a machine, or tries what compaction brings.
+//! What a repair or a trial needs before it changes memory: to be root, the lock that only one process holds, and to hear of
+//! signals.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use rustix::fs::OFlags;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::exit::{Cause, Failure};
 
@@ -93,4 +97,23 @@ fn name_of(pid: u32) -> String {
 
 fn machine(error: anyhow::Error) -> Failure {
     Failure::new(Cause::Machine, error)
+}
+
+/// Fails if this process is not root's, which alone may `do_it`. `or` is what else the user can do.
+pub(super) fn must_be_root(do_it: &str, or: &str) -> Result<(), Failure> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let error = anyhow!("only root may {do_it}. Run the same command as root, or {or}");
+    Err(Failure::new(Cause::Machine, error))
+}
+
+/// Returns a flag that is set when a signal asks this process to end, which it then does by itself.
+pub(super) fn ended_by_signal() -> Arc<AtomicBool> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        // Registration fails only for signals that cannot be handled, and these can.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&ended));
+    }
+    ended
 }

@@ -1,16 +1,21 @@
-//! `freehold snapshot`: prints this machine's free blocks, once or again and again.
+//! `freehold snapshot`: prints or writes this machine's free blocks, once or again and again.
+
+use std::path::Path;
+use std::thread;
+use std::time::Instant;
 
 use anyhow::anyhow;
+use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
+use freehold_monitor::serve::Textfile;
+use freehold_monitor::serve::metrics::Series;
 use freehold_monitor::text::Cap;
 
-use super::follow::follow;
 use super::kernel_text::{KernelText, TextReader};
-use super::metrics_file;
 use crate::args::{Snapshot, SnapshotFormat};
 use crate::exit::{Cause, Failure};
-use crate::output;
+use crate::output::{self, FinishedFile};
 
 pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
     if args.all && args.format != SnapshotFormat::Metrics {
@@ -18,7 +23,7 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
         return Err(Failure::new(Cause::Input, what));
     }
     match args.format {
-        SnapshotFormat::Metrics => metrics_file::run(args),
+        SnapshotFormat::Metrics => metrics(args),
         SnapshotFormat::Json => json(args),
         SnapshotFormat::Buddyinfo => text(args, KernelText::Buddyinfo),
         SnapshotFormat::Pagetypeinfo => text(args, KernelText::Pagetypeinfo),
@@ -50,4 +55,93 @@ fn text(args: &Snapshot, text: KernelText) -> Result<(), Failure> {
         }
         Ok(text)
     })
+}
+
+/// Prints or writes the metrics once, or writes them again and again.
+fn metrics(args: &Snapshot) -> Result<(), Failure> {
+    match (&args.output, args.follow) {
+        (Some(path), _) => check_name(path)?,
+        (None, Some(_)) => {
+            let what = anyhow!("--follow with --format metrics writes a file; name it with -o FILE.prom");
+            return Err(Failure::new(Cause::Input, what));
+        }
+        (None, None) => {}
+    }
+    let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    sampler.survey_pageblocks(if args.follow.is_some() { Pace::Unseen } else { Pace::AtOnce });
+    let mut textfile = Textfile::new(sampler.machine().clone(), args.follow);
+    let series = if args.all { Series::All } else { Series::Default };
+    let first = sampler.sample()?;
+    output::notes(&first.notes);
+    let mut first = Some(first);
+    follow(args, |_| {
+        let sample = first.take().map_or_else(|| sampler.sample(), Ok);
+        Ok(textfile.text(sample, series)?)
+    })
+}
+
+/// Refuses a name that the textfile collector would not read.
+fn check_name(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_some_and(|end| end == "prom") {
+        return Ok(());
+    }
+    let what = anyhow!(
+        "node_exporter reads only files whose names end in .prom; name one, such as {}",
+        path.with_extension("prom").display()
+    );
+    Err(Failure::new(Cause::Input, what))
+}
+
+/// Prints or writes what `read` returns, once, or with `--follow` again and again. `read` is told whether more follows.
+///
+/// A file that cannot be written the first time is an error; later it stays as it is, and is tried again.
+fn follow(args: &Snapshot, mut read: impl FnMut(bool) -> Result<String, Failure>) -> Result<(), Failure> {
+    let first = read(args.follow.is_some())?;
+    match &args.output {
+        Some(path) => write(path, args.force, &first)?,
+        None => output::print(&first)?,
+    }
+    let Some(interval) = args.follow else { return Ok(()) };
+    let mut due = Instant::now() + interval;
+    let mut trouble = Trouble::default();
+    loop {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        // Times that were missed, because the machine slept or a reading took long, are not made up for.
+        due = (due + interval).max(Instant::now());
+        let text = read(true)?;
+        match &args.output {
+            Some(path) => trouble.tell(write(path, true, &text)),
+            None => output::print(&text)?,
+        }
+    }
+}
+
+fn write(path: &Path, force: bool, text: &str) -> Result<(), Failure> {
+    let mut file = FinishedFile::create(path, force)?;
+    file.write_text(text)?;
+    file.keep()
+}
+
+/// Whether the file could not be written the last time.
+#[derive(Default)]
+struct Trouble {
+    since: Option<Instant>,
+}
+
+impl Trouble {
+    /// Tells of the first of several failures, and of their end. The file stays as it last was meanwhile.
+    fn tell(&mut self, written: Result<(), Failure>) {
+        match (written, self.since) {
+            (Ok(()), Some(since)) => {
+                self.since = None;
+                let seconds = since.elapsed().as_secs();
+                output::note(&format!("freehold: the file is written again, after {seconds} seconds"));
+            }
+            (Err(failure), None) => {
+                self.since = Some(Instant::now());
+                output::note(&format!("freehold: {failure}; it is tried again"));
+            }
+            (Ok(()), None) | (Err(_), Some(_)) => {}
+        }
+    }
 }

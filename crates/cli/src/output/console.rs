@@ -1,10 +1,13 @@
-//! Standard output and standard error. Whatever is printed holds nothing that a terminal obeys.
+//! Standard output and standard error, and what is printed there by several commands. Whatever is printed holds nothing that
+//! a terminal obeys.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use freehold_measure::foreign;
+use freehold_linux::procfs::read_processors;
+use freehold_measure::{Environment, Table, foreign};
 
 use crate::exit::{Cause, Failure};
 
@@ -57,4 +60,16 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     }
     note(&format!("freehold: {failure}"));
     ExitCode::from(failure.cause as u8)
+}
+
+/// Formats every table below a line with its title.
+pub(crate) fn csv(tables: &[Table]) -> String {
+    let blocks: Vec<_> =
+        tables.iter().map(|table| format!("# {}\r\n{}", table.title, table.to_csv())).collect();
+    blocks.join("\r\n")
+}
+
+/// Returns this machine and this build.
+pub(crate) fn environment() -> Environment {
+    Environment::here(read_processors(Path::new("/")).unwrap_or_default().model)
 }

@@ -2,13 +2,9 @@
 //! are complete or absent. Nothing that a terminal obeys goes there.
 
 mod console;
-mod csv;
-mod environment;
 mod write;
 
-pub(super) use console::{json, note, notes, print, print_json, print_json_text, report};
-pub(super) use csv::csv;
-pub(super) use environment::environment;
+pub(super) use console::{csv, environment, json, note, notes, print, print_json, print_json_text, report};
 pub(super) use write::{
     FinishedFile, FinishedFolder, GrowingFile, cannot_create, open_locked, refuse_input, remove_litter,
     sync_folder_of, unnamed_file,

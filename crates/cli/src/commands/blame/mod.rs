@@ -3,7 +3,6 @@
 //! `watching.rs` watches allocations for a time, `allocations.rs` and `code.rs` collect what is known of them, `report.rs` prints.
 
 mod allocations;
-mod code;
 mod report;
 mod watching;
 
@@ -18,10 +17,10 @@ use freehold_linux::blame::{
 use freehold_linux::pageblocks::{
     PageblockMap, PerCpuFrames, Unflagged, ZonePageblocks, pageblock_order, read_pageblocks, recount_listed,
 };
-use freehold_linux::procfs::{page_bytes, read_zoneinfo};
+use freehold_linux::procfs::{AllocationSite, counts_allocations, page_bytes, read_allocinfo, read_zoneinfo};
 use freehold_linux::sensor::{BpfError, BpfSensor, Choice, open_bpf, open_per_cpu};
 use freehold_linux::{Error, HeededSignals};
-use freehold_monitor::blame::{self, folded};
+use freehold_monitor::blame::{self, CodeInUse, folded};
 use freehold_monitor::verdict::order_of_size;
 use freehold_trace::ZoneSnapshot;
 
@@ -32,7 +31,6 @@ use crate::pins::Pins;
 use crate::readings::mobility;
 
 use allocations::Made;
-use code::Counted;
 use report::Report;
 
 pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
@@ -165,4 +163,35 @@ fn read_held(
     let _ = name_by_cgroup(root, &mut held);
     leave_out_passing(root, &mut held)?;
     Ok((map, held))
+}
+
+/// What was in use before the watch.
+struct Counted(Vec<AllocationSite>);
+
+impl Counted {
+    /// Reads `/proc/allocinfo` below `root`, if there is one and the kernel counts. What is wrong with it `notes` say.
+    fn before(root: &Path, notes: &mut Vec<String>) -> Option<Self> {
+        read_counts(root, notes).map(Self)
+    }
+
+    /// Reads it again. `has_waited` is true if time has passed, so that growth means something.
+    fn after(&self, root: &Path, has_waited: bool, notes: &mut Vec<String>) -> Option<CodeInUse> {
+        let sites = read_counts(root, notes)?;
+        let before = has_waited.then_some(self.0.as_slice());
+        Some(CodeInUse::of(sites, before, page_bytes(root).unwrap_or(4096)))
+    }
+}
+
+fn read_counts(root: &Path, notes: &mut Vec<String>) -> Option<Vec<AllocationSite>> {
+    if !counts_allocations(root) {
+        notes.push(
+            "memory in use by code is not told: the kernel does not count it now (vm.mem_profiling is 0)"
+                .to_owned(),
+        );
+        return None;
+    }
+    read_allocinfo(root).unwrap_or_else(|error| {
+        notes.push(format!("memory in use by code is not told: {error}"));
+        None
+    })
 }

@@ -5,7 +5,6 @@
 
 mod quick;
 mod report;
-mod text;
 mod try_compaction;
 mod try_pool;
 
@@ -45,8 +44,8 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let (asked, missing) = asked::request(&args.into(), root, &zones)?;
     if args.quick {
         let verdict = quick::run(root, &zones, &asked)?;
-        let told = text::told(verdict.action.as_ref(), &verdict.reason);
-        let text = || text::with_state(verdict.exit_code, &told, missing.as_slice());
+        let told = report::told(verdict.action.as_ref(), &verdict.reason);
+        let text = || report::with_state(verdict.exit_code, &told, missing.as_slice());
         return shown(
             if args.json { output::print_json(&verdict) } else { output::print(&text()) },
             verdict.exit_code,
@@ -83,7 +82,7 @@ fn check(args: &Check) -> Result<u8, Failure> {
         None => verdict.exit_code,
     };
     let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
-    shown(if args.json { output::print_json(&report) } else { output::print(&text::report(&report)) }, code)
+    shown(if args.json { output::print_json(&report) } else { output::print(&report::text(&report)) }, code)
 }
 
 /// Returns the exit code, if the report was printed.

@@ -1,4 +1,4 @@
-//! What the command found.
+//! What the command found, and its words.
 
 use freehold_monitor::verdict::Verdict;
 use serde::Serialize;
@@ -26,4 +26,44 @@ pub(super) struct Report {
 pub(super) enum Tried {
     Compaction(Box<CompactionTrial>),
     Pool(PoolTrial),
+}
+
+/// Formats reasons and what could not be read, after the word for the exit code.
+pub(super) fn with_state(exit_code: u8, reason: &[String], missing: &[String]) -> String {
+    let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(exit_code.min(3))];
+    let mut lines: Vec<String> = reason.iter().map(|reason| format!("{reason}.")).collect();
+    if let Some(first) = lines.first_mut() {
+        first.insert_str(0, &format!("{word}: "));
+    }
+    lines.extend(missing.iter().map(|missing| format!("Not read: {missing}.")));
+    lines.join("\n")
+}
+
+/// Returns what a verdict tells: what to do comes first.
+pub(super) fn told(action: Option<&String>, reason: &[String]) -> Vec<String> {
+    action.into_iter().chain(reason).cloned().collect()
+}
+
+/// Formats the report. The state comes first, because monitors show only the first line.
+pub(super) fn text(report: &Report) -> String {
+    let Report { verdict, tried, .. } = report;
+    let told = told(verdict.action.as_ref(), &verdict.reason);
+    let mut lines = vec![with_state(verdict.exit_code, &told, &verdict.missing)];
+    match tried {
+        Some(Tried::Compaction(tried)) => {
+            lines.push(format!(
+                "Tried: {} free blocks before, {} promised and {} at most, {} after {} ms of compaction ({:+.1} %).",
+                tried.before,
+                tried.foretold,
+                tried.at_most,
+                tried.real,
+                tried.compaction_ms,
+                tried.error_percent
+            ));
+            lines.extend(tried.after.reason.first().map(|reason| format!("Now: {reason}.")));
+        }
+        Some(Tried::Pool(tried)) => lines.push(tried.words()),
+        None => {}
+    }
+    lines.join("\n")
 }

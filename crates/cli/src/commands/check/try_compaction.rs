@@ -14,8 +14,7 @@ use serde::Serialize;
 
 use crate::args::Sensing;
 use crate::commands::bounded_lists::{self, BoundedLists};
-use crate::commands::endings::ended_by_signal;
-use crate::commands::root_only::must_be_root;
+use crate::commands::repair_lock::{ended_by_signal, must_be_root};
 use crate::exit::{Cause, Failure};
 use crate::readings::Readings;
 

@@ -10,9 +10,8 @@ use anyhow::{Context, anyhow};
 use freehold_monitor::verdict::{BlockRequest, SizeText, Verdict};
 use serde::Serialize;
 
-use crate::commands::endings::ended_by_signal;
 use crate::commands::give_back::OldNumber;
-use crate::commands::root_only::must_be_root;
+use crate::commands::repair_lock::{ended_by_signal, must_be_root};
 use crate::exit::{Cause, Failure};
 
 /// A forecast of gigantic pages, and what came.

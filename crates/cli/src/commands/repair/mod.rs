@@ -7,7 +7,6 @@
 mod answer;
 mod child;
 mod compaction;
-mod consent;
 mod counters;
 mod outcome;
 mod page_cache;
@@ -15,6 +14,7 @@ mod steps;
 mod text;
 mod worker;
 
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -24,9 +24,7 @@ use freehold_linux::procfs::read_zoneinfo;
 use freehold_monitor::verdict::{RepairPlan, Verdict};
 
 use super::asked;
-use super::endings::ended_by_signal;
-use super::repair_lock::RepairLock;
-use super::root_only::must_be_root;
+use super::repair_lock::{RepairLock, ended_by_signal, must_be_root};
 use crate::args::Repair;
 use crate::exit::{Cause, Failure};
 use crate::output;
@@ -78,7 +76,7 @@ fn repair(args: &Repair) -> Result<Outcome, Failure> {
     if args.dry_run {
         return Ok(untouched(verdict, Ending::Planned));
     }
-    if !args.yes && !consent::is_wanted(&text::plan(steps).join("\n"))? {
+    if !args.yes && !is_wanted(&text::plan(steps).join("\n"))? {
         return Ok(untouched(verdict, Ending::Declined));
     }
     let mut worker = Worker::new(&args.sensing, &asked, args.stall_budget, readings, ended_by_signal());
@@ -110,4 +108,23 @@ fn untouched(verdict: Verdict, ending: Ending) -> Outcome {
         plan: verdict.plan,
         asked: verdict.asked,
     }
+}
+
+/// Shows the plan and asks whether it is to be carried out. Returns true if it is.
+///
+/// # Errors
+/// If there is nobody to ask.
+fn is_wanted(plan: &str) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        let error =
+            anyhow!("there is no terminal to ask on. Give --yes to do it, or --dry-run to see the plan");
+        return Err(Failure::new(Cause::Input, error));
+    }
+    for row in plan.lines() {
+        output::note(row);
+    }
+    let _ = write!(io::stderr(), "Do this? [y/N] ").and_then(|()| io::stderr().flush());
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    Ok(read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

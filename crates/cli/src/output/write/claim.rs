@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::lasting::rename_new;
 use super::litter;
 use super::locks::{is_being_written, is_locked_by_another, open_to_lock};
-use super::partial_name::partial_of;
+use super::names::partial_of;
+use super::names::rename_new;
 use super::refusals::{busy, cannot_create, in_the_way};
 use super::target::{Target, There};
 use crate::exit::Failure;

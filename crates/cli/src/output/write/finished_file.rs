@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::claim::{Claim, OnSignal};
-use super::lasting::sync_folder_of;
+use super::names::sync_folder_of;
 use super::refusals::{cannot_place, cannot_write};
 use super::stream;
 use super::target::{Target, There};

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 
 use super::claim::removed;
-use super::lasting::sync_folder_of;
 use super::litter;
 use super::locks::is_locked_by_another;
-use super::partial_name::partial_of;
+use super::names::partial_of;
+use super::names::sync_folder_of;
 use super::refusals::{busy, cannot_create, cannot_place, cannot_write, in_the_way};
 use crate::exit::{Cause, Failure};
 use crate::output::console::note;
