@@ -1,6 +1,6 @@
 //! `freehold blame`: who keeps blocks of memory from becoming free.
 //!
-//! `watching.rs` watches allocations for a time, `allocations.rs` and `code.rs` collect what is known of them, `report.rs` prints.
+//! `watching.rs` watches allocations for a time, `allocations.rs` collects what is known of them, `report.rs` prints.
 
 mod allocations;
 mod report;

@@ -1,6 +1,6 @@
 //! `freehold repair`: does the least that makes enough blocks, and compares each forecast with the result.
 //!
-//! `consent.rs` asks the user, `steps.rs` does a step, reads the machine again and makes a new plan. `page_cache.rs` drops page
+//! It asks the user first. `steps.rs` does a step, reads the machine again and makes a new plan. `page_cache.rs` drops page
 //! cache in chunks, `compaction.rs` compacts in parts. `child.rs` is the process that writes to the kernel; `worker.rs` kills it
 //! when there are enough blocks, a part's time is over, or a signal arrives. The kernel's compaction ends on a fatal signal.
 
