@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use super::metric::Kind;
-use super::rows::{Rows, Value};
-use super::scrape::Scrape;
+use super::scrape::{Rows, Scrape, Value};
 use super::series::Series;
 use super::table::table;
 

@@ -7,8 +7,7 @@ use prometheus_client::metrics::exemplar::Exemplar;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::metric::{Kind, Metric};
-use super::rows::{Rows, Value};
-use super::scrape::Scrape;
+use super::scrape::{Rows, Scrape, Value};
 use super::series::Series;
 use super::table::table;
 

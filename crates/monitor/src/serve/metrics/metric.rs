@@ -1,7 +1,6 @@
 //! A metric: its meaning, source, exactness and cost.
 
-use super::rows::Rows;
-use super::scrape::Scrape;
+use super::scrape::{Rows, Scrape};
 use super::values;
 use crate::model::Rated;
 

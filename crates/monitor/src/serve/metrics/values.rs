@@ -2,8 +2,7 @@
 
 use freehold_linux::sensor::Source;
 
-use super::rows::Rows;
-use super::scrape::Scrape;
+use super::scrape::{Rows, Scrape};
 use crate::model::{Holds, Rated, ZoneModel, ZonePages};
 use crate::verdict::State;
 
